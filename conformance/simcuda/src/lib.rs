@@ -1,0 +1,10 @@
+//! The CUDA driver API over host memory: a GPU for machines that have none.
+//!
+//! `ptx` turns PTX text into checked, decoded functions; `exec` runs them; `api` and the modules beside it
+//! are the driver: devices, contexts, streams, events, pools, modules. It must behave as the real driver
+//! does where a client can tell the difference, and must report what the real driver would silently let
+//! pass: wrong current context, native calls inside host functions, memory touched after its
+//! stream-ordered free, objects leaked at exit. It is never loaded unless `UR_CUDA_LIBRARY` names it.
+
+pub mod exec;
+pub mod ptx;
