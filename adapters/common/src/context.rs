@@ -1,0 +1,262 @@
+//! A context: devices that share memory and programs, and what the engine keeps for each of them.
+//!
+//! Creating a context makes no native call. A device's native context, its event pools and its clock come
+//! into being when the first queue, allocation or program needs them and go with the last object that uses
+//! them.
+
+use core::ffi::c_void;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use ur_ffi::{
+    ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_dditable_t,
+    ur_device_handle_t, ur_result_t,
+};
+
+use crate::adapter;
+use crate::device::Device;
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use crate::event_pool::{EventPool, Marker};
+use crate::info::Answer;
+use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+use crate::place::Scope;
+
+/// What the engine keeps for one device of one context.
+pub struct DeviceState<D: Driver> {
+    /// The opened library.
+    pub driver: &'static D,
+    /// The device.
+    pub device: Arc<Object<Device<D>>>,
+    /// What must be current for calls that need a place.
+    pub place: D::Place,
+    timed: EventPool<D>,
+    untimed: EventPool<D>,
+    default_pool: OnceLock<D::Pool>,
+    clock: OnceLock<ClockBase<D>>,
+}
+
+/// One moment known on both clocks.
+struct ClockBase<D: Driver> {
+    event: D::Event,
+    host_ns: u64,
+}
+
+impl<D: Driver> DeviceState<D> {
+    fn new(driver: &'static D, device: Arc<Object<Device<D>>>) -> Result<Self> {
+        let place = driver.retain_place(device.raw)?;
+        Ok(Self {
+            driver,
+            device,
+            place,
+            timed: EventPool::new(true),
+            untimed: EventPool::new(false),
+            default_pool: OnceLock::new(),
+            clock: OnceLock::new(),
+        })
+    }
+
+    /// Makes the device's place current on this thread while the scope lives.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enter(&self) -> Result<Scope<'_, D>> {
+        Scope::enter(self.driver, self.place)
+    }
+
+    /// The pool of events with or without timing.
+    pub fn events(&self, timing: bool) -> &EventPool<D> {
+        if timing { &self.timed } else { &self.untimed }
+    }
+
+    /// The device's default native pool.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` on a device without stream-ordered memory; what the native library answers.
+    pub fn default_pool(&self) -> Result<D::Pool> {
+        if let Some(pool) = self.default_pool.get() {
+            return Ok(*pool);
+        }
+        if !self.device.properties.memory_pools {
+            return Err(Error::unsupported("stream-ordered memory on this device"));
+        }
+        let pool = self.driver.default_pool(self.device.raw)?;
+        Ok(*self.default_pool.get_or_init(|| pool))
+    }
+
+    /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
+        if self.clock.get().is_some() {
+            return Ok(());
+        }
+        let event = {
+            let _scope = self.enter()?;
+            self.driver.create_event(true)?
+        };
+        let recorded = self.driver.record_event(event, stream).and_then(|()| self.driver.synchronize_event(event));
+        if let Err(error) = recorded {
+            let _ = self.driver.destroy_event(event);
+            return Err(error);
+        }
+        let base = ClockBase { event, host_ns: host_time_ns() };
+        if let Err(late) = self.clock.set(base) {
+            let _ = self.driver.destroy_event(late.event);
+        }
+        Ok(())
+    }
+
+    /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
+    ///
+    /// # Errors
+    /// `PROFILING_INFO_NOT_AVAILABLE` before [`DeviceState::start_clock`]; what the native library answers.
+    pub fn time_of(&self, marker: &Marker<D>) -> Result<u64> {
+        let base = self.clock.get().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
+        let elapsed = self.driver.elapsed_ns(base.event, marker.raw())?;
+        Ok(base.host_ns.saturating_add_signed(elapsed))
+    }
+}
+
+impl<D: Driver> Drop for DeviceState<D> {
+    fn drop(&mut self) {
+        if let Some(base) = self.clock.get() {
+            let _ = self.driver.destroy_event(base.event);
+        }
+        self.timed.clear(self.driver);
+        self.untimed.clear(self.driver);
+        // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
+        let _ = self.driver.release_place(self.device.raw);
+    }
+}
+
+/// Nanoseconds of the host's monotonic clock since the process first asked.
+pub fn host_time_ns() -> u64 {
+    use std::time::Instant;
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    // One second more than elapsed, so that a device time slightly before the first question is not negative.
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1_000_000_000)
+}
+
+/// A device's place in a context: its state is made at first need.
+struct Member<D: Driver> {
+    device: Arc<Object<Device<D>>>,
+    state: Mutex<Option<Arc<DeviceState<D>>>>,
+}
+
+/// What the context's handle names.
+pub struct Context<D: Driver> {
+    members: Vec<Member<D>>,
+}
+
+impl<D: Driver> Body for Context<D> {
+    type Opaque = ur_context_handle_t_;
+    const TAG: u32 = 0x5552_0004;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_CONTEXT;
+    const NAME: &'static str = "context";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Context<D> {
+    /// The devices, in the order they were given.
+    pub fn devices(&self) -> impl Iterator<Item = &Arc<Object<Device<D>>>> {
+        self.members.iter().map(|member| &member.device)
+    }
+
+    /// The state of one of the context's devices, made now if nothing needed it before.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE` for a device of another context; what the native library answers.
+    pub fn state(&self, device: &Object<Device<D>>) -> Result<Arc<DeviceState<D>>> {
+        let member =
+            self.members.iter().find(|member| core::ptr::eq(&raw const *member.device, device)).ok_or_else(|| {
+                Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the device is not one of the context's")
+            })?;
+        let mut state = member.state.lock();
+        if let Some(state) = &*state {
+            return Ok(Arc::clone(state));
+        }
+        let made = Arc::new(DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device))?);
+        Ok(Arc::clone(state.insert(made)))
+    }
+
+    /// The state of the context's first device, for memory that belongs to no device.
+    ///
+    /// # Errors
+    /// As [`Context::state`].
+    pub fn first_state(&self) -> Result<Arc<DeviceState<D>>> {
+        self.state(&self.members[0].device)
+    }
+}
+
+/// `urContextCreate`.
+///
+/// # Safety
+/// The C contract: `devices` holds `count` handles, `properties` is null or valid, `out` writable.
+///
+/// # Errors
+/// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_ENUMERATION` for unknown flags,
+/// `INVALID_VALUE` for a device given twice.
+pub unsafe fn create<D: Driver>(
+    count: u32,
+    devices: *const ur_device_handle_t,
+    properties: *const ur_context_properties_t,
+    out: *mut ur_context_handle_t,
+) -> Result<()> {
+    if devices.is_null() || out.is_null() {
+        return Err(null_pointer("urContextCreate"));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urContextCreate: DeviceCount is 0"));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    if let Some(properties) = unsafe { properties.as_ref() } {
+        crate::object::known_flags("urContextCreate", properties.flags.bits(), ur_ffi::UR_CONTEXT_FLAGS_MASK)?;
+    }
+    // SAFETY: the caller's promise is the same.
+    let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
+    let mut members: Vec<Member<D>> = Vec::with_capacity(devices.len());
+    for device in devices {
+        if members.iter().any(|member| core::ptr::eq(&raw const *member.device, device)) {
+            return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urContextCreate: a device is given twice"));
+        }
+        members.push(Member { device: device.share(), state: Mutex::new(None) });
+    }
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(Object::new(Context { members }))) };
+    Ok(())
+}
+
+/// `urContextGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    context: ur_context_handle_t,
+    property: ur_context_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, answer) =
+        unsafe { (borrow::<Context<D>>(context)?, Answer::new("urContextGetInfo", size, value, size_out)?) };
+    match property {
+        ur_context_info_t::NUM_DEVICES => answer.value(u32::try_from(context.members.len()).unwrap_or(u32::MAX)),
+        ur_context_info_t::DEVICES => {
+            answer.array(&context.devices().map(|device| device.handle()).collect::<Vec<_>>())
+        }
+        ur_context_info_t::REFERENCE_COUNT => answer.value(context.references()),
+        // The 2-D entry points answer UNSUPPORTED_FEATURE so far.
+        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => answer.boolean(false),
+        _ => answer.unknown(property.0),
+    }
+}

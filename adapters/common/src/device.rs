@@ -1,0 +1,148 @@
+//! A device: its native number and the properties that were read of it once.
+//!
+//! Queries are answered from memory but for the few that change (free memory, timestamps). A device never
+//! dies; its reference count is the application's bookkeeping alone.
+
+use std::sync::Arc;
+
+use ur_ffi::{
+    ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t,
+    ur_result_t,
+};
+
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use crate::info::{Answer, enumerate};
+use crate::object::{Body, Object, borrow};
+use crate::platform::Platform;
+use crate::properties::DeviceProperties;
+use crate::{adapter, device_info, object};
+
+/// One GPU.
+pub struct Device<D: Driver> {
+    /// The native device.
+    pub raw: D::Device,
+    /// Its number in native order.
+    pub ordinal: u32,
+    /// What was read of it when the library was opened.
+    pub properties: DeviceProperties,
+}
+
+impl<D: Driver> Body for Device<D> {
+    type Opaque = ur_device_handle_t_;
+    const TAG: u32 = 0x5552_0003;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_DEVICE;
+    const NAME: &'static str = "device";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Device<D> {
+    /// Every device of an opened library.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enumerate(driver: &D) -> Result<Vec<Arc<Object<Self>>>> {
+        (0..driver.device_count()?)
+            .map(|ordinal| {
+                let raw = driver.device(ordinal)?;
+                Ok(Object::new(Self { raw, ordinal, properties: driver.properties(raw)? }))
+            })
+            .collect()
+    }
+
+    /// The device object of a native device.
+    pub fn of_raw(raw: D::Device) -> Option<&'static Arc<Object<Self>>> {
+        D::cell().native()?.devices.iter().find(|device| device.raw == raw)
+    }
+}
+
+/// `urDeviceGet`.
+///
+/// # Safety
+/// The C contract: `devices` is null or has room for `capacity` handles, `count` is null or writable.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` for an unknown type; as [`enumerate`].
+pub unsafe fn get<D: Driver>(
+    platform: ur_platform_handle_t,
+    kind: ur_device_type_t,
+    capacity: u32,
+    devices: *mut ur_device_handle_t,
+    count: *mut u32,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Platform<D>>(platform) }?;
+    let every: &[Arc<Object<Device<D>>>] = match kind {
+        ur_device_type_t::ALL | ur_device_type_t::DEFAULT | ur_device_type_t::GPU => {
+            D::cell().native().map_or(&[], |native| &native.devices)
+        }
+        ur_device_type_t::CPU
+        | ur_device_type_t::FPGA
+        | ur_device_type_t::MCA
+        | ur_device_type_t::CUSTOM
+        | ur_device_type_t::VPU => &[],
+        _ => {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_ENUMERATION,
+                format!("urDeviceGet: {:#x} is no device type", kind.0),
+            ));
+        }
+    };
+    let chosen = if kind == ur_device_type_t::DEFAULT { &every[..every.len().min(1)] } else { every };
+    let handles: Vec<ur_device_handle_t> = chosen.iter().map(|device| device.handle()).collect();
+    // SAFETY: the caller's promise is the same.
+    let written = unsafe { enumerate("urDeviceGet", &handles, capacity, devices, count) }?;
+    for device in &chosen[..written] {
+        Object::lend(device);
+    }
+    Ok(())
+}
+
+/// `urDeviceGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`device_info::answer`].
+pub unsafe fn get_info<D: Driver>(
+    device: ur_device_handle_t,
+    property: ur_device_info_t,
+    size: usize,
+    value: *mut core::ffi::c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (device, answer) =
+        unsafe { (borrow::<Device<D>>(device)?, Answer::new("urDeviceGetInfo", size, value, size_out)?) };
+    device_info::answer(device, property, &answer)
+}
+
+/// Gives a device's handle back, `urDeviceRelease`. Devices are never destroyed, so a release too many is
+/// tolerated: applications written for adapters without counting rely on it.
+///
+/// # Safety
+/// The handle is the C contract's.
+///
+/// # Errors
+/// As [`borrow`].
+pub unsafe fn release<D: Driver>(device: ur_device_handle_t) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let device = unsafe { borrow::<Device<D>>(device) }?;
+    if device.references() == 0 {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    unsafe { object::release::<Device<D>>(device.handle()) }
+}
+
+/// The opened driver behind a device.
+///
+/// # Errors
+/// Never for a device handle that exists.
+pub fn driver<D: Driver>() -> Result<&'static D> {
+    adapter::driver::<D>()
+}

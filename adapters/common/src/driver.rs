@@ -1,0 +1,270 @@
+//! The seam between the engine and a native library: one method for one native call, no policy.
+//!
+//! A backend implements [`Driver`] over its symbol table; everything above decides *when* to call.
+//! Methods must not cache, retry, switch the thread's current place or take locks of their own, and must not
+//! be called inside a native host callback. A method whose documentation says **needs the place** is called
+//! with the device's place current on the calling thread ([`crate::place::Scope`] sees to that); all others
+//! work whatever is current.
+
+use core::ffi::{c_char, c_void};
+use core::fmt::Debug;
+use core::hash::Hash;
+
+use ur_ffi::ur_backend_t;
+
+use crate::adapter::AdapterCell;
+use crate::error::{Error, OpenError, Result};
+use crate::properties::DeviceProperties;
+
+/// A native handle as the engine carries it: a plain number that it never looks into.
+pub trait Raw: Copy + Eq + Hash + Debug + Send + Sync + 'static {}
+impl<T: Copy + Eq + Hash + Debug + Send + Sync + 'static> Raw for T {}
+
+/// What memory a native pointer names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// Pinned host memory that the native library allocated or registered.
+    Host,
+    /// Memory of one device.
+    Device,
+    /// Managed memory that migrates between host and devices.
+    Shared,
+}
+
+/// What the native library knows of a pointer into one of its allocations.
+#[derive(Debug)]
+pub struct PointerInfo<D: Driver> {
+    /// Host, device or managed.
+    pub kind: MemoryKind,
+    /// First byte of the allocation.
+    pub base: usize,
+    /// Size of the allocation in bytes.
+    pub size: usize,
+    /// The device that owns or last bound the memory.
+    pub device: D::Device,
+    /// The native pool it was allocated from, if any.
+    pub pool: Option<D::Pool>,
+}
+
+/// Resources and limits of a loaded function.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FunctionAttributes {
+    /// Most threads a block may have for this function on its device.
+    pub max_threads_per_block: u32,
+    /// Statically declared work-group memory, bytes.
+    pub static_shared: usize,
+    /// Private (local) memory of one thread, bytes.
+    pub private_memory: usize,
+    /// Registers of one thread.
+    pub registers: u32,
+    /// Constant memory the function's module set aside, bytes.
+    pub constant_memory: usize,
+    /// Instruction-set version the function's machine code was made for, major * 10 + minor.
+    pub binary_version: u32,
+}
+
+/// Shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchShape {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamically sized work-group memory, bytes.
+    pub dynamic_shared: u32,
+}
+
+/// Text that a module's load or link left behind, and the options it is given.
+#[derive(Debug, Default)]
+pub struct BuildRequest<'a> {
+    /// The build options of `urProgramBuild`, already split at white space and quotes.
+    pub options: &'a [String],
+    /// What the native compiler said: warnings after success, the errors after failure.
+    pub log: String,
+}
+
+/// A native GPU library: the CUDA driver API or the HIP runtime API.
+///
+/// Sources are named per method as `CUDA call / HIP call`.
+pub trait Driver: Sized + Send + Sync + 'static {
+    /// `CUdevice` / device ordinal.
+    type Device: Raw;
+    /// What a thread has current: `CUcontext` (possibly null) / device ordinal.
+    type Place: Raw;
+    /// `CUstream` / `hipStream_t`.
+    type Stream: Raw;
+    /// `CUevent` / `hipEvent_t`.
+    type Event: Raw;
+    /// `CUmodule` / `hipModule_t`.
+    type Module: Raw;
+    /// `CUfunction` / `hipFunction_t`.
+    type Function: Raw;
+    /// `CUmemoryPool` / `hipMemPool_t`.
+    type Pool: Raw;
+
+    /// What `UR_ADAPTER_INFO_BACKEND` and `UR_PLATFORM_INFO_BACKEND` answer.
+    const BACKEND: ur_backend_t;
+    /// What `UR_PLATFORM_INFO_NAME` answers.
+    const PLATFORM_NAME: &'static str;
+    /// What `UR_PLATFORM_INFO_VENDOR_NAME` answers.
+    const VENDOR: &'static str;
+    /// PCI vendor number, `UR_DEVICE_INFO_VENDOR_ID`.
+    const VENDOR_ID: u32;
+    /// The environment variable that names another native library, e.g. `UR_CUDA_LIBRARY`.
+    const LIBRARY_VARIABLE: &'static str;
+    /// The build option that selects this backend's device code, `urPlatformGetBackendOption`'s default.
+    const BINARY_TARGET: &'static str;
+
+    /// The one adapter of this backend in the process, a static of the backend's crate.
+    fn cell() -> &'static AdapterCell<Self>;
+
+    /// Opens the native library and initialises it (`cuInit` / `hipInit`).
+    ///
+    /// # Errors
+    /// Which library or symbol is missing, or what the initialisation answered. No device at all is no error:
+    /// [`Driver::device_count`] is then 0.
+    fn open() -> core::result::Result<Self, OpenError>;
+
+    /// The version of the native driver as text for `UR_PLATFORM_INFO_VERSION`, e.g. `CUDA 13.0`.
+    fn version(&self) -> Result<String>;
+
+    /// `cuDeviceGetCount` / `hipGetDeviceCount`.
+    fn device_count(&self) -> Result<u32>;
+    /// `cuDeviceGet` / the ordinal itself.
+    fn device(&self, ordinal: u32) -> Result<Self::Device>;
+    /// Everything about a device that does not change, read once.
+    fn properties(&self, device: Self::Device) -> Result<DeviceProperties>;
+    /// Free and total bytes of the device. **Needs the place.** `cuMemGetInfo` / `hipMemGetInfo`.
+    fn memory_info(&self) -> Result<(usize, usize)>;
+    /// Whether `device` can reach memory of `peer`. `cuDeviceCanAccessPeer` / `hipDeviceCanAccessPeer`.
+    fn can_access_peer(&self, device: Self::Device, peer: Self::Device) -> Result<bool>;
+
+    /// Keeps the device's own context alive and gives its place. `cuDevicePrimaryCtxRetain` / the ordinal.
+    fn retain_place(&self, device: Self::Device) -> Result<Self::Place>;
+    /// Undoes one [`Driver::retain_place`]. `cuDevicePrimaryCtxRelease` / nothing.
+    fn release_place(&self, device: Self::Device) -> Result<()>;
+    /// What the thread has current. `cuCtxGetCurrent` / `hipGetDevice`.
+    fn current_place(&self) -> Result<Self::Place>;
+    /// Makes a place current. `cuCtxSetCurrent` / `hipSetDevice`.
+    fn set_place(&self, place: Self::Place) -> Result<()>;
+
+    /// A stream that does not synchronise with the legacy default stream. **Needs the place.** `priority`
+    /// is -1 (high), 0 or 1 (low), clamped to the device's range. `cuStreamCreateWithPriority`.
+    fn create_stream(&self, priority: i32) -> Result<Self::Stream>;
+    /// `cuStreamDestroy`; work in flight still runs to its end.
+    fn destroy_stream(&self, stream: Self::Stream) -> Result<()>;
+    /// Blocks until everything submitted so far has finished. `cuStreamSynchronize`.
+    fn synchronize_stream(&self, stream: Self::Stream) -> Result<()>;
+    /// Whether everything submitted so far has finished. `cuStreamQuery`.
+    fn stream_is_idle(&self, stream: Self::Stream) -> Result<bool>;
+    /// Later work of `stream` waits for what `event` was last recorded for. `cuStreamWaitEvent`.
+    fn stream_wait(&self, stream: Self::Stream, event: Self::Event) -> Result<()>;
+
+    /// **Needs the place.** `cuEventCreate`, with or without timing.
+    fn create_event(&self, timing: bool) -> Result<Self::Event>;
+    /// `cuEventDestroy`.
+    fn destroy_event(&self, event: Self::Event) -> Result<()>;
+    /// `cuEventRecord`.
+    fn record_event(&self, event: Self::Event, stream: Self::Stream) -> Result<()>;
+    /// `cuEventQuery`: whether the recorded work has finished.
+    fn event_is_complete(&self, event: Self::Event) -> Result<bool>;
+    /// `cuEventSynchronize`.
+    fn synchronize_event(&self, event: Self::Event) -> Result<()>;
+    /// Nanoseconds between two completed timing events, negative when `end` came first. `cuEventElapsedTime`.
+    fn elapsed_ns(&self, start: Self::Event, end: Self::Event) -> Result<i64>;
+
+    /// **Needs the place.** `cuMemAlloc`; aligned to at least 256 bytes.
+    fn allocate_device(&self, size: usize) -> Result<usize>;
+    /// **Needs the place.** Host memory every device can reach. `cuMemHostAlloc(PORTABLE | DEVICEMAP)`.
+    fn allocate_host(&self, size: usize) -> Result<usize>;
+    /// **Needs the place.** `cuMemAllocManaged(ATTACH_GLOBAL)`.
+    fn allocate_shared(&self, size: usize) -> Result<usize>;
+    /// Frees device or managed memory. `cuMemFree`.
+    fn free_device(&self, pointer: usize) -> Result<()>;
+    /// Frees host memory. **Needs the place.** `cuMemFreeHost`.
+    fn free_host(&self, pointer: usize) -> Result<()>;
+    /// What a pointer names; `None` when the library does not know it. `cuPointerGetAttributes`.
+    fn pointer_info(&self, pointer: usize) -> Result<Option<PointerInfo<Self>>>;
+
+    /// The pool that `cuMemAllocAsync` of the device draws from by default. `cuDeviceGetDefaultMemPool`.
+    fn default_pool(&self, device: Self::Device) -> Result<Self::Pool>;
+    /// `cuMemAllocFromPoolAsync`.
+    fn allocate_from_pool(&self, pool: Self::Pool, size: usize, stream: Self::Stream) -> Result<usize>;
+    /// `cuMemFreeAsync`.
+    fn free_async(&self, pointer: usize, stream: Self::Stream) -> Result<()>;
+
+    /// Copies between any two pointers the library can reach, pageable host memory included. `cuMemcpyAsync`.
+    ///
+    /// # Safety
+    /// Both ranges of `size` bytes are readable or writable by host or device until the copy has finished.
+    unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: Self::Stream) -> Result<()>;
+    /// Writes the `width`-byte (1, 2 or 4) `value` `count` times. `cuMemsetD8/16/32Async`.
+    ///
+    /// # Safety
+    /// `width * count` bytes at `to` are writable by the device until the fill has finished; `to` is a multiple
+    /// of `width`.
+    unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: Self::Stream) -> Result<()>;
+    /// Writes a `width`-byte (1, 2 or 4) `value` to the start of each of `rows` rows that are `pitch` bytes
+    /// apart. `cuMemsetD2D8/16/32Async` with a row of one element.
+    ///
+    /// # Safety
+    /// As [`Driver::fill_async`], for every row.
+    unsafe fn fill_strided_async(
+        &self,
+        to: usize,
+        pitch: usize,
+        width: usize,
+        value: u32,
+        rows: usize,
+        stream: Self::Stream,
+    ) -> Result<()>;
+
+    /// Checks that `image` is whole and of a format this backend takes, without a native call: native loaders
+    /// are given no length and would read past a truncated image.
+    fn check_image(&self, image: &[u8]) -> Result<()>;
+    /// **Needs the place.** Loads an image that [`Driver::check_image`] accepted and that a NUL byte follows.
+    /// `cuModuleLoadDataEx` / `hipModuleLoadDataEx`.
+    fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<Self::Module>;
+    /// `cuModuleUnload`. **Needs the place.**
+    fn unload_module(&self, module: Self::Module) -> Result<()>;
+    /// The function of that name, `None` when the module has none. `cuModuleGetFunction`.
+    fn function(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<Self::Function>>;
+    /// `cuFuncGetAttribute`.
+    fn function_attributes(&self, function: Self::Function) -> Result<FunctionAttributes>;
+    /// Size in bytes of each parameter, `None` when the library cannot tell. `cuFuncGetParamInfo`.
+    fn function_parameters(&self, function: Self::Function) -> Result<Option<Vec<usize>>>;
+    /// Raises a function's limit of dynamic work-group memory. `cuFuncSetAttribute`.
+    fn allow_dynamic_shared(&self, function: Self::Function, bytes: usize) -> Result<()>;
+    /// **Needs the place.** The block size that fills the device best, at most `limit` threads (0: no limit).
+    /// `cuOccupancyMaxPotentialBlockSize`.
+    fn suggested_block_size(&self, function: Self::Function, dynamic_shared: usize, limit: u32) -> Result<u32>;
+    /// Launches; `arguments` holds a pointer to each parameter's value. `cuLaunchKernel`.
+    ///
+    /// # Safety
+    /// `arguments` has as many entries as the function has parameters, each readable for its parameter's size.
+    unsafe fn launch(
+        &self,
+        function: Self::Function,
+        shape: LaunchShape,
+        stream: Self::Stream,
+        arguments: *const *const c_void,
+    ) -> Result<()>;
+}
+
+/// Builds the error of a native status that no UR code names, keeping number and text for
+/// `urAdapterGetLastError`.
+pub fn adapter_specific(call: &str, code: i32, text: &str) -> Error {
+    Error::native(ur_ffi::ur_result_t::ERROR_ADAPTER_SPECIFIC, call, code, text)
+}
+
+/// A C string from the native library as text; empty when null.
+///
+/// # Safety
+/// `text` is null or a NUL-terminated string.
+pub unsafe fn text_of(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and the caller vouches for the terminating NUL.
+    unsafe { core::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

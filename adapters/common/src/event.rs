@@ -1,0 +1,301 @@
+//! Events: a command of a lane that can be waited for, queried and timed.
+//!
+//! An event is a position on a lane. Only when the position alone no longer says enough (more work follows, or
+//! another lane must wait) does it get a native event, and then exactly one. All of that happens under the
+//! lane's lock; reading an event takes no lock.
+
+use core::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use smallvec::SmallVec;
+use ur_ffi::{
+    ur_command_t, ur_dditable_t, ur_event_handle_t, ur_event_handle_t_, ur_event_info_t, ur_event_status_t,
+    ur_profiling_info_t, ur_result_t,
+};
+
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use crate::event_pool::Marker;
+use crate::info::Answer;
+use crate::lane::Lane;
+use crate::object::{Body, Object, borrow};
+use crate::queue::Queue;
+
+/// Host times of a profiled command, nanoseconds of [`crate::context::host_time_ns`].
+#[derive(Clone, Copy)]
+pub struct HostTimes {
+    /// When the entry point was called.
+    pub queued: u64,
+    /// When the native call was made.
+    pub submitted: u64,
+}
+
+/// A command's place on its lane.
+pub struct Event<D: Driver> {
+    /// The queue the command was given to.
+    pub queue: Arc<Object<Queue<D>>>,
+    /// The lane it ran on.
+    pub lane: Arc<Lane<D>>,
+    /// Its number on that lane.
+    pub sequence: u64,
+    /// What it was.
+    pub command: ur_command_t,
+    /// Host times, on a profiling queue.
+    pub times: Option<HostTimes>,
+    /// Recorded before the command, on a profiling queue.
+    pub start: Option<Marker<D>>,
+    end: OnceLock<Marker<D>>,
+    complete: AtomicBool,
+}
+
+impl<D: Driver> Body for Event<D> {
+    type Opaque = ur_event_handle_t_;
+    const TAG: u32 = 0x5552_0006;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_EVENT;
+    const NAME: &'static str = "event";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Event<D> {
+    /// The event of command `sequence`; `end` is its native event if that was recorded already.
+    pub fn new(
+        queue: Arc<Object<Queue<D>>>,
+        lane: Arc<Lane<D>>,
+        sequence: u64,
+        command: ur_command_t,
+        end: Option<Marker<D>>,
+    ) -> Self {
+        let cell = OnceLock::new();
+        if let Some(marker) = end {
+            // The cell is new, so it takes the value.
+            let _ = cell.set(marker);
+        }
+        Self { queue, lane, sequence, command, times: None, start: None, end: cell, complete: AtomicBool::new(false) }
+    }
+
+    /// Makes a forgotten event of the same lane stand for another command, without allocating.
+    pub fn refill(&mut self, sequence: u64, command: ur_command_t) {
+        self.sequence = sequence;
+        self.command = command;
+        self.times = None;
+        self.start = None;
+        self.end = OnceLock::new();
+        self.complete = AtomicBool::new(false);
+    }
+
+    /// The native event, once there is one.
+    pub fn marker(&self) -> Option<&Marker<D>> {
+        self.end.get()
+    }
+
+    /// Whether later work on the lane no longer matters to this event.
+    pub fn is_settled(&self) -> bool {
+        self.end.get().is_some() || self.is_known_complete()
+    }
+
+    /// Whether the command is known to have finished, without asking the device.
+    pub fn is_known_complete(&self) -> bool {
+        self.complete.load(Ordering::Acquire) || self.lane.has_finished(self.sequence)
+    }
+
+    /// Records the native event if it is still needed. The caller holds the lane's lock and the event is the
+    /// lane's last command.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn settle(&self, lane: &Lane<D>) -> Result<()> {
+        if self.is_settled() {
+            return Ok(());
+        }
+        let marker = Marker::record(&lane.device, lane.stream, false)?;
+        // Only the holder of the lane's lock sets it, so it was empty.
+        let _ = self.end.set(marker);
+        Ok(())
+    }
+
+    fn note_complete(&self) {
+        self.complete.store(true, Ordering::Release);
+        self.lane.note_finished(self.sequence);
+    }
+
+    /// Whether the command has finished.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn is_complete(&self) -> Result<bool> {
+        if self.is_known_complete() {
+            return Ok(true);
+        }
+        let driver = self.lane.device.driver;
+        let complete = match self.marker() {
+            Some(marker) => driver.event_is_complete(marker.raw())?,
+            // No native event: nothing has followed on the stream, so the stream's state is the command's.
+            None => driver.stream_is_idle(self.lane.stream)?,
+        };
+        if complete {
+            self.note_complete();
+        }
+        Ok(complete)
+    }
+
+    /// Blocks until the command has finished.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait(&self) -> Result<()> {
+        if self.is_known_complete() {
+            return Ok(());
+        }
+        let driver = self.lane.device.driver;
+        match self.marker() {
+            Some(marker) => driver.synchronize_event(marker.raw())?,
+            // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
+            None => driver.synchronize_stream(self.lane.stream)?,
+        }
+        self.note_complete();
+        Ok(())
+    }
+
+    fn profile(&self, property: ur_profiling_info_t) -> Result<u64> {
+        let times = self.times.ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                "urEventGetProfilingInfo: the queue was created without UR_QUEUE_FLAG_PROFILING_ENABLE",
+            )
+        })?;
+        match property {
+            ur_profiling_info_t::COMMAND_QUEUED => return Ok(times.queued),
+            ur_profiling_info_t::COMMAND_SUBMIT => return Ok(times.submitted),
+            _ => {}
+        }
+        if !self.is_complete()? {
+            return Err(Error::new(
+                ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                "urEventGetProfilingInfo: the command has not finished; wait for the event first",
+            ));
+        }
+        let end = self.marker().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
+        let start = self.start.as_ref().unwrap_or(end);
+        // The clocks meet within microseconds; a command must not start before it was submitted.
+        let started = end.state().time_of(start)?.max(times.submitted);
+        if property == ur_profiling_info_t::COMMAND_START {
+            return Ok(started);
+        }
+        Ok(end.state().time_of(end)?.max(started))
+    }
+}
+
+/// The events of a wait list. Most lists are short, so they live on the stack.
+pub type WaitList<'a, D> = SmallVec<[&'a Object<Event<D>>; 8]>;
+
+/// Reads a wait list.
+///
+/// # Safety
+/// The C contract: `events` is null or holds `count` event handles.
+///
+/// # Errors
+/// `INVALID_EVENT_WAIT_LIST` when list and count contradict each other or an entry is null, `INVALID_EVENT`
+/// for a handle of another kind.
+pub unsafe fn wait_list<'a, D: Driver>(count: u32, events: *const ur_event_handle_t) -> Result<WaitList<'a, D>> {
+    if events.is_null() != (count == 0) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST,
+            format!(
+                "the wait list has {count} entries and its pointer is {}null; give both or neither",
+                if events.is_null() { "" } else { "not " }
+            ),
+        ));
+    }
+    let mut list = WaitList::new();
+    for index in 0..count as usize {
+        // SAFETY: `events` holds `count` handles.
+        let handle = unsafe { *events.add(index) };
+        // SAFETY: a live handle or null, by the C contract.
+        let event = unsafe { borrow::<Event<D>>(handle) }.map_err(|error| {
+            if handle.is_null() { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
+        })?;
+        list.push(event);
+    }
+    Ok(list)
+}
+
+/// `urEventWait`.
+///
+/// # Safety
+/// The C contract: `events` holds `count` event handles.
+///
+/// # Errors
+/// `INVALID_VALUE` for an empty list; as [`wait_list`]; what the native library answers.
+pub unsafe fn wait<D: Driver>(count: u32, events: *const ur_event_handle_t) -> Result<()> {
+    if events.is_null() {
+        return Err(crate::object::null_pointer("urEventWait"));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urEventWait: numEvents is 0"));
+    }
+    // SAFETY: the caller's promise is the same.
+    for event in unsafe { wait_list::<D>(count, events) }? {
+        event.wait()?;
+    }
+    Ok(())
+}
+
+/// `urEventGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    event: ur_event_handle_t,
+    property: ur_event_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (event, answer) =
+        unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetInfo", size, value, size_out)?) };
+    match property {
+        ur_event_info_t::COMMAND_QUEUE => answer.value(event.queue.handle()),
+        ur_event_info_t::CONTEXT => answer.value(event.queue.context.handle()),
+        ur_event_info_t::COMMAND_TYPE => answer.value(event.command),
+        ur_event_info_t::COMMAND_EXECUTION_STATUS => {
+            answer.value(if event.is_complete()? { ur_event_status_t::COMPLETE } else { ur_event_status_t::SUBMITTED })
+        }
+        ur_event_info_t::REFERENCE_COUNT => answer.value(event.references()),
+        _ => answer.unknown(property.0),
+    }
+}
+
+/// `urEventGetProfilingInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// `PROFILING_INFO_NOT_AVAILABLE` without profiling or before the end; otherwise as [`get_info`].
+pub unsafe fn get_profiling_info<D: Driver>(
+    event: ur_event_handle_t,
+    property: ur_profiling_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (event, answer) =
+        unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetProfilingInfo", size, value, size_out)?) };
+    match property {
+        ur_profiling_info_t::COMMAND_QUEUED
+        | ur_profiling_info_t::COMMAND_SUBMIT
+        | ur_profiling_info_t::COMMAND_START
+        | ur_profiling_info_t::COMMAND_END
+        | ur_profiling_info_t::COMMAND_COMPLETE => answer.value(event.profile(property)?),
+        _ => answer.unknown(property.0),
+    }
+}

@@ -1,0 +1,115 @@
+//! Native events, kept for the next use: making one costs as much as recording it.
+//!
+//! One pool a device of a context. It keeps at least [`KEPT`] free events once made, and no more free ones
+//! than are in use beyond that, so a burst does not stay. A [`Marker`] gives its event back when it dies; it
+//! keeps the device's state alive, so a pool outlives its users.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::context::DeviceState;
+use crate::driver::Driver;
+use crate::error::Result;
+use crate::place::Scope;
+
+/// Free events a pool always keeps.
+const KEPT: usize = 32;
+
+/// Free native events of one kind.
+pub struct EventPool<D: Driver> {
+    timing: bool,
+    list: Mutex<List<D>>,
+}
+
+struct List<D: Driver> {
+    free: Vec<D::Event>,
+    in_use: usize,
+}
+
+impl<D: Driver> EventPool<D> {
+    /// An empty pool; `timing` events can be compared for elapsed time.
+    #[must_use]
+    pub fn new(timing: bool) -> Self {
+        Self { timing, list: Mutex::new(List { free: Vec::new(), in_use: 0 }) }
+    }
+
+    fn take(&self, state: &DeviceState<D>) -> Result<D::Event> {
+        let kept = {
+            let mut list = self.list.lock();
+            list.in_use += 1;
+            list.free.pop()
+        };
+        if let Some(event) = kept {
+            return Ok(event);
+        }
+        let made = Scope::enter(state.driver, state.place).and_then(|_scope| state.driver.create_event(self.timing));
+        if made.is_err() {
+            self.list.lock().in_use -= 1;
+        }
+        made
+    }
+
+    fn give(&self, driver: &D, event: D::Event) {
+        let surplus = {
+            let mut list = self.list.lock();
+            list.in_use -= 1;
+            if list.free.len() < KEPT.max(list.in_use) {
+                if list.free.capacity() == 0 {
+                    list.free.reserve(KEPT);
+                }
+                list.free.push(event);
+                None
+            } else {
+                Some(event)
+            }
+        };
+        if let Some(event) = surplus {
+            // Nobody is left to tell; an event that cannot be destroyed belongs to a lost device.
+            let _ = driver.destroy_event(event);
+        }
+    }
+
+    /// Destroys every free event; called when the device's state dies.
+    pub fn clear(&self, driver: &D) {
+        for event in self.list.lock().free.drain(..) {
+            let _ = driver.destroy_event(event);
+        }
+    }
+}
+
+/// A native event on loan from its pool.
+pub struct Marker<D: Driver> {
+    raw: D::Event,
+    timing: bool,
+    state: Arc<DeviceState<D>>,
+}
+
+impl<D: Driver> Marker<D> {
+    /// Records a fresh event on a stream.
+    ///
+    /// # Errors
+    /// What the native library answers; no event is lost then.
+    pub fn record(state: &Arc<DeviceState<D>>, stream: D::Stream, timing: bool) -> Result<Self> {
+        let raw = state.events(timing).take(state)?;
+        let marker = Self { raw, timing, state: Arc::clone(state) };
+        state.driver.record_event(marker.raw, stream)?;
+        Ok(marker)
+    }
+
+    /// The native event.
+    pub fn raw(&self) -> D::Event {
+        self.raw
+    }
+
+    /// The device state it belongs to.
+    pub fn state(&self) -> &Arc<DeviceState<D>> {
+        &self.state
+    }
+}
+
+impl<D: Driver> Drop for Marker<D> {
+    fn drop(&mut self) {
+        self.state.events(self.timing).give(self.state.driver, self.raw);
+    }
+}

@@ -1,0 +1,43 @@
+//! The engine of every adapter: objects, queues, events, memory, programs and launches, written once and
+//! generic over [`driver::Driver`].
+//!
+//! A backend crate implements the trait, declares the adapter cell and exports the table getters; nothing in
+//! here knows which backend it serves, opens a library or names a native symbol.
+//!
+//! # Lock order
+//! A lane's state before an event pool's list; a context's place before nothing. No code holds two lanes'
+//! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
+//! locked.
+
+#![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]
+
+pub mod adapter;
+pub mod context;
+pub mod device;
+pub mod device_info;
+pub mod driver;
+pub mod enqueue;
+pub mod error;
+pub mod event;
+pub mod event_pool;
+pub mod fill;
+pub mod guard;
+pub mod info;
+pub mod kernel;
+pub mod lane;
+pub mod launch;
+pub mod log;
+pub mod object;
+pub mod place;
+pub mod platform;
+pub mod program;
+pub mod properties;
+pub mod queue;
+pub mod stream_ordered;
+pub mod table;
+pub mod usm;
+pub mod work_size;
+
+#[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]
+#[path = "generated/entry_points.rs"]
+pub mod entry_points;

@@ -1,0 +1,240 @@
+//! What a handle points to: a header that loaders and the engine read, then the object.
+//!
+//! The first word of every object is the adapter's table; a loader dispatches through it. The tag behind it
+//! lets an entry point refuse a handle of another type. The ABI's reference count is apart from the engine's
+//! own (`Arc`): all references of the application together hold one `Arc` count, so `retain` and `release`
+//! are one atomic operation and `UR_*_INFO_REFERENCE_COUNT` shows what the application did, nothing else.
+//!
+//! Must never: read anything of a handle before the null check, or keep a registry of handles.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ur_ffi::{ur_dditable_t, ur_result_t};
+
+use crate::error::{Error, Result};
+
+/// The kind of object behind a handle, with the code that a handle of another kind gets.
+pub trait Body: Send + Sync + 'static {
+    /// The opaque type that the ABI's handle points to.
+    type Opaque;
+    /// A number no other kind has.
+    const TAG: u32;
+    /// The code for a handle that is not of this kind.
+    const INVALID: ur_result_t;
+    /// How messages name it.
+    const NAME: &'static str;
+
+    /// The table of the adapter that made the object.
+    fn table() -> &'static ur_dditable_t;
+
+    /// Called when the application gives up its last reference, before the object may die.
+    fn on_last_release(&self) {}
+}
+
+/// An object with its header. Always lives in an `Arc`.
+#[repr(C)]
+pub struct Object<T: Body> {
+    table: *const ur_dditable_t,
+    tag: u32,
+    references: AtomicU32,
+    body: T,
+}
+
+// SAFETY: `table` points to an immutable static; the rest is `Send` because `Body: Send`.
+unsafe impl<T: Body> Send for Object<T> {}
+// SAFETY: `table` points to an immutable static; the rest is `Sync` because `Body: Sync`.
+unsafe impl<T: Body> Sync for Object<T> {}
+
+/// Dead objects carry this tag, so that a stale handle whose memory was not reused yet is refused.
+const DEAD: u32 = 0xdead_0bec;
+
+impl<T: Body> Object<T> {
+    /// A new object that only the engine holds.
+    pub fn new(body: T) -> Arc<Self> {
+        Arc::new(Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(0), body })
+    }
+
+    /// A new object and the application's first reference to it.
+    pub fn into_handle(object: Arc<Self>) -> *mut T::Opaque {
+        Self::lend(&object)
+    }
+
+    /// Gives the application one more reference and the handle that goes with it.
+    pub fn lend(object: &Arc<Self>) -> *mut T::Opaque {
+        if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
+            // The application's references together own one count of the `Arc`.
+            let _ = Arc::into_raw(Arc::clone(object));
+        }
+        Arc::as_ptr(object).cast_mut().cast()
+    }
+
+    /// The handle without a new reference, for queries that lend none.
+    pub fn handle(&self) -> *mut T::Opaque {
+        core::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// The application's references.
+    pub fn references(&self) -> u32 {
+        self.references.load(Ordering::Acquire)
+    }
+
+    /// A reference of the engine's own.
+    pub fn share(&self) -> Arc<Self> {
+        let this = core::ptr::from_ref(self);
+        // SAFETY: an `Object` always lives in an `Arc` (its only constructor), so `this` came from one that
+        // is alive while `&self` is.
+        unsafe {
+            Arc::increment_strong_count(this);
+            Arc::from_raw(this)
+        }
+    }
+
+    /// The body for changing, when nobody else can see the object.
+    pub fn body_mut(object: &mut Arc<Self>) -> Option<&mut T> {
+        if object.references() != 0 {
+            return None;
+        }
+        Arc::get_mut(object).map(|object| &mut object.body)
+    }
+}
+
+impl<T: Body> Drop for Object<T> {
+    fn drop(&mut self) {
+        self.tag = DEAD;
+    }
+}
+
+impl<T: Body> Deref for Object<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.body
+    }
+}
+
+/// The object behind a handle.
+///
+/// # Safety
+/// `handle` is null or points to a live object that some adapter made; it stays alive for `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_HANDLE`, or the kind's own code when the handle is of another kind or another adapter's.
+#[inline]
+pub unsafe fn borrow<'a, T: Body>(handle: *mut T::Opaque) -> Result<&'a Object<T>> {
+    if handle.is_null() {
+        return Err(null_handle::<T>());
+    }
+    // SAFETY: not null; every object of every adapter starts with a table pointer, and every object of ours
+    // goes on with the tag, so both words can be read before the kind is known.
+    let object = unsafe { &*handle.cast::<Object<T>>() };
+    if object.tag != T::TAG || !core::ptr::eq(object.table, T::table()) {
+        return Err(wrong_kind::<T>());
+    }
+    Ok(object)
+}
+
+/// As [`borrow`], `None` for null.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// The kind's own code when the handle is of another kind or another adapter's.
+pub unsafe fn borrow_optional<'a, T: Body>(handle: *mut T::Opaque) -> Result<Option<&'a Object<T>>> {
+    if handle.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<T>(handle) }.map(Some)
+}
+
+/// The objects behind a list of handles.
+///
+/// # Safety
+/// `handles` is null or points to `count` handles, each as for [`borrow`].
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` for a null list that should hold something; otherwise as [`borrow`].
+pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaque) -> Result<Vec<&'a Object<T>>> {
+    if count > 0 && handles.is_null() {
+        return Err(null_pointer(T::NAME));
+    }
+    (0..count as usize)
+        .map(|index| {
+            // SAFETY: `handles` holds `count` handles, by the caller's promise.
+            unsafe { borrow::<T>(*handles.add(index)) }
+        })
+        .collect()
+}
+
+/// One more reference of the application, `ur*Retain`.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// As [`borrow`].
+pub unsafe fn retain<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let object = unsafe { borrow::<T>(handle) }?;
+    object.references.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Gives one reference of the application back, `ur*Release`; the last one lets the object die once the
+/// engine has no more use for it.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// As [`borrow`]; the kind's own code when the application holds no reference.
+pub unsafe fn release<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let object = unsafe { borrow::<T>(handle) }?;
+    match object.references.fetch_sub(1, Ordering::AcqRel) {
+        1 => {
+            object.body.on_last_release();
+            // SAFETY: this was the application's last reference; `lend` left one `Arc` count for all of them.
+            drop(unsafe { Arc::from_raw(core::ptr::from_ref(object)) });
+            Ok(())
+        }
+        0 => {
+            object.references.store(0, Ordering::Release);
+            Err(Error::new(T::INVALID, format!("{} handle released more often than it was retained", T::NAME)))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+fn null_handle<T: Body>() -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, format!("the {} handle is null", T::NAME))
+}
+
+#[cold]
+fn wrong_kind<T: Body>() -> Error {
+    Error::new(T::INVALID, format!("the handle is no live {} of this adapter", T::NAME))
+}
+
+/// The error of a required pointer that is null.
+#[cold]
+pub fn null_pointer(what: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_NULL_POINTER, format!("{what}: the pointer is null"))
+}
+
+/// Refuses flag bits that the release does not define.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` naming the unknown bits.
+pub fn known_flags(call: &str, bits: u32, undefined: u32) -> Result<()> {
+    if bits & undefined == 0 {
+        return Ok(());
+    }
+    Err(Error::new(
+        ur_result_t::ERROR_INVALID_ENUMERATION,
+        format!("{call}: flag bits {:#x} are not defined", bits & undefined),
+    ))
+}

@@ -1,0 +1,392 @@
+//! Programs: device images of a context, and the native modules they become when built.
+//!
+//! An image is copied when the program is made and checked for being whole before a native loader, which is
+//! told no length, sees it. Building loads one module a device; a failed build keeps the native compiler's
+//! text as the build log and leaves no module behind.
+
+use core::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use ur_ffi::{
+    ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_program_binary_type_t, ur_program_build_info_t,
+    ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_, ur_program_info_t, ur_program_properties_t,
+    ur_result_t,
+};
+
+use crate::context::{Context, DeviceState};
+use crate::device::Device;
+use crate::driver::{BuildRequest, Driver};
+use crate::error::{Error, Result};
+use crate::info::Answer;
+use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+
+/// A loaded native module; unloaded with its last user.
+pub struct Module<D: Driver> {
+    /// The native module.
+    pub raw: D::Module,
+    /// The device state it was loaded for.
+    pub state: Arc<DeviceState<D>>,
+}
+
+impl<D: Driver> Drop for Module<D> {
+    fn drop(&mut self) {
+        let _scope = self.state.enter();
+        // Nobody is left to tell; a module of a lost device goes with its context.
+        let _ = self.state.driver.unload_module(self.raw);
+    }
+}
+
+/// One device's image and what became of it.
+struct Target<D: Driver> {
+    device: Arc<Object<Device<D>>>,
+    /// Length of the image as given.
+    length: usize,
+    /// The image and a NUL byte, which text images need.
+    image: Box<[u8]>,
+    build: Mutex<Build<D>>,
+}
+
+struct Build<D: Driver> {
+    status: ur_program_build_status_t,
+    options: String,
+    log: String,
+    module: Option<Arc<Module<D>>>,
+}
+
+/// What the program's handle names.
+pub struct Program<D: Driver> {
+    /// The context it was made in.
+    pub context: Arc<Object<Context<D>>>,
+    targets: Vec<Target<D>>,
+}
+
+impl<D: Driver> Body for Program<D> {
+    type Opaque = ur_program_handle_t_;
+    const TAG: u32 = 0x5552_0007;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_PROGRAM;
+    const NAME: &'static str = "program";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Program<D> {
+    /// The modules of the devices it was built for.
+    pub fn modules(&self) -> Vec<Arc<Module<D>>> {
+        self.targets.iter().filter_map(|target| target.build.lock().module.clone()).collect()
+    }
+
+    fn target(&self, device: &Object<Device<D>>) -> Result<&Target<D>> {
+        self.targets
+            .iter()
+            .find(|target| core::ptr::eq(&raw const *target.device, device))
+            .ok_or_else(|| Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the program has no image for that device"))
+    }
+
+    fn build_all(&self, options: &str) -> Result<()> {
+        let words = split_options(options)?;
+        self.targets.iter().try_for_each(|target| self.build_one(target, options, &words))
+    }
+
+    fn build_one(&self, target: &Target<D>, options: &str, words: &[String]) -> Result<()> {
+        let state = self.context.state(&target.device)?;
+        let mut build = target.build.lock();
+        if build.module.is_some() {
+            return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the program is built already"));
+        }
+        let mut request = BuildRequest { options: words, log: String::new() };
+        let loaded = {
+            let _scope = state.enter()?;
+            state.driver.load_module(&target.image, &mut request)
+        };
+        build.options = options.to_owned();
+        build.log = request.log;
+        match loaded {
+            Ok(raw) => {
+                build.module = Some(Arc::new(Module { raw, state }));
+                build.status = ur_program_build_status_t::SUCCESS;
+                Ok(())
+            }
+            Err(error) => {
+                build.status = ur_program_build_status_t::ERROR;
+                if build.log.is_empty() {
+                    error.message().clone_into(&mut build.log);
+                }
+                Err(as_build_failure(error, &build.log))
+            }
+        }
+    }
+}
+
+/// Out of memory and a lost device are themselves; everything else a loader says is a failed build.
+fn as_build_failure(error: Error, log: &str) -> Error {
+    match error.code() {
+        ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY
+        | ur_result_t::ERROR_OUT_OF_HOST_MEMORY
+        | ur_result_t::ERROR_OUT_OF_RESOURCES
+        | ur_result_t::ERROR_DEVICE_LOST
+        | ur_result_t::ERROR_INVALID_CONTEXT => error,
+        _ => Error::new(ur_result_t::ERROR_PROGRAM_BUILD_FAILURE, format!("{}\n{log}", error.message())),
+    }
+}
+
+/// Splits build options at white space; quotes hold words together.
+fn split_options(options: &str) -> Result<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for character in options.chars() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, _) if character.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("the build options open a {open} and never close it: {options}"),
+        ));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// `urProgramCreateWithBinary`.
+///
+/// # Safety
+/// The C contract: each list holds `count` entries, each image is readable for its length, `out` writable.
+///
+/// # Errors
+/// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context or one
+/// given twice, `INVALID_BINARY` for an image that is truncated or of no format the backend takes.
+pub unsafe fn create_with_binary<D: Driver>(
+    context: ur_context_handle_t,
+    count: u32,
+    devices: *mut ur_device_handle_t,
+    lengths: *mut usize,
+    images: *mut *const u8,
+    properties: *const ur_program_properties_t,
+    out: *mut ur_program_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urProgramCreateWithBinary";
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if devices.is_null() || lengths.is_null() || images.is_null() || out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: numDevices is 0")));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    if let Some(properties) = unsafe { properties.as_ref() } {
+        check_metadata(NAME, properties)?;
+    }
+    // SAFETY: the caller's promise is the same.
+    let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
+    let driver = crate::adapter::driver::<D>()?;
+    let mut targets: Vec<Target<D>> = Vec::with_capacity(devices.len());
+    for (index, device) in devices.into_iter().enumerate() {
+        let known = context.devices().any(|member| core::ptr::eq(&raw const **member, device));
+        let twice = targets.iter().any(|target| core::ptr::eq(&raw const *target.device, device));
+        if !known || twice {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_DEVICE,
+                format!("{NAME}: device {index} is not the context's or is given twice"),
+            ));
+        }
+        // SAFETY: the lists hold `count` entries by the caller's promise.
+        let (image, length) = unsafe { (*images.add(index), *lengths.add(index)) };
+        if image.is_null() {
+            return Err(null_pointer(NAME));
+        }
+        // SAFETY: readable for its length by the caller's promise.
+        let image = unsafe { core::slice::from_raw_parts(image, length) };
+        driver.check_image(image)?;
+        let mut owned = Vec::with_capacity(length + 1);
+        owned.extend_from_slice(image);
+        owned.push(0);
+        targets.push(Target {
+            device: device.share(),
+            length,
+            image: owned.into_boxed_slice(),
+            build: Mutex::new(Build {
+                status: ur_program_build_status_t::NONE,
+                options: String::new(),
+                log: String::new(),
+                module: None,
+            }),
+        });
+    }
+    let program = Object::new(Program { context: context.share(), targets });
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(program)) };
+    Ok(())
+}
+
+fn check_metadata(name: &str, properties: &ur_program_properties_t) -> Result<()> {
+    match (properties.count, properties.pMetadatas.is_null()) {
+        (0, false) => {
+            Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: pMetadatas is given and its count is 0")))
+        }
+        (1.., true) => Err(null_pointer(name)),
+        _ => Ok(()),
+    }
+}
+
+/// `urProgramBuild`: for every device the program has an image for.
+///
+/// # Safety
+/// The C contract: handles live, `options` null or a NUL-terminated string.
+///
+/// # Errors
+/// `PROGRAM_BUILD_FAILURE` with the native compiler's text as message and build log; `INVALID_OPERATION` for a
+/// program that is built already.
+pub unsafe fn build<D: Driver>(
+    context: ur_context_handle_t,
+    program: ur_program_handle_t,
+    options: *const c_char,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, program) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Program<D>>(program)?) };
+    if !core::ptr::eq(context, &raw const *program.context) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_CONTEXT,
+            "urProgramBuild: the program belongs to another context",
+        ));
+    }
+    // SAFETY: null or NUL-terminated by the caller's promise.
+    program.build_all(&unsafe { crate::driver::text_of(options) })
+}
+
+/// `urProgramGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query; for `BINARIES` the buffer holds pointers to buffers of `BINARY_SIZES`.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    program: ur_program_handle_t,
+    property: ur_program_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (program, answer) =
+        unsafe { (borrow::<Program<D>>(program)?, Answer::new("urProgramGetInfo", size, value, size_out)?) };
+    match property {
+        ur_program_info_t::REFERENCE_COUNT => answer.value(program.references()),
+        ur_program_info_t::CONTEXT => answer.value(program.context.handle()),
+        ur_program_info_t::NUM_DEVICES => answer.value(u32::try_from(program.targets.len()).unwrap_or(u32::MAX)),
+        ur_program_info_t::DEVICES => {
+            answer.array(&program.targets.iter().map(|target| target.device.handle()).collect::<Vec<_>>())
+        }
+        ur_program_info_t::IL => answer.array::<u8>(&[]),
+        ur_program_info_t::BINARY_SIZES => {
+            answer.array(&program.targets.iter().map(|target| target.length).collect::<Vec<_>>())
+        }
+        // SAFETY: the caller's promise for this property.
+        ur_program_info_t::BINARIES => unsafe { copy_binaries(program, size, value.cast(), size_out) },
+        // Native modules can be asked for a name, not for the list of names.
+        ur_program_info_t::NUM_KERNELS | ur_program_info_t::KERNEL_NAMES => answer.unsupported(),
+        _ => answer.unknown(property.0),
+    }
+}
+
+/// # Safety
+/// `buffers` is null or holds `size` bytes of pointers, each null or writable for its image's length; `size_out`
+/// is null or writable.
+unsafe fn copy_binaries<D: Driver>(
+    program: &Program<D>,
+    size: usize,
+    buffers: *mut *mut u8,
+    size_out: *mut usize,
+) -> Result<()> {
+    let needed = program.targets.len() * size_of::<*mut u8>();
+    if !buffers.is_null() {
+        if size < needed {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_SIZE,
+                format!("urProgramGetInfo: the list of buffers takes {needed} bytes, propSize is {size}"),
+            ));
+        }
+        for (index, target) in program.targets.iter().enumerate() {
+            // SAFETY: the list holds one pointer a target.
+            let buffer = unsafe { *buffers.add(index) };
+            if !buffer.is_null() {
+                // SAFETY: writable for the image's length by the caller's promise.
+                unsafe { core::ptr::copy_nonoverlapping(target.image.as_ptr(), buffer, target.length) };
+            }
+        }
+    }
+    if !size_out.is_null() {
+        // SAFETY: writable by the caller's promise.
+        unsafe { size_out.write(needed) };
+    }
+    Ok(())
+}
+
+/// `urProgramGetBuildInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_DEVICE` for a device without an image; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_build_info<D: Driver>(
+    program: ur_program_handle_t,
+    device: ur_device_handle_t,
+    property: ur_program_build_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (program, device, answer) = unsafe {
+        (
+            borrow::<Program<D>>(program)?,
+            borrow::<Device<D>>(device)?,
+            Answer::new("urProgramGetBuildInfo", size, value, size_out)?,
+        )
+    };
+    let build = program.target(device)?.build.lock();
+    match property {
+        ur_program_build_info_t::STATUS => answer.value(build.status),
+        ur_program_build_info_t::OPTIONS => answer.text(&build.options),
+        ur_program_build_info_t::LOG => answer.text(&build.log),
+        ur_program_build_info_t::BINARY_TYPE => answer.value(if build.module.is_some() {
+            ur_program_binary_type_t::EXECUTABLE
+        } else {
+            ur_program_binary_type_t::NONE
+        }),
+        _ => answer.unknown(property.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_split_at_white_space_and_quotes_hold_together() {
+        assert_eq!(split_options("").unwrap(), Vec::<String>::new());
+        assert_eq!(split_options("  -O3\t-g ").unwrap(), ["-O3", "-g"]);
+        assert_eq!(split_options(r#"-I "a b" -D'x y'"#).unwrap(), ["-I", "a b", "-Dx y"]);
+        assert_eq!(split_options(r#""""#).unwrap(), [""]);
+    }
+
+    #[test]
+    fn an_open_quote_is_an_error_that_shows_the_options() {
+        let error = split_options("-I 'a").unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_INVALID_VALUE);
+        assert!(error.message().contains("-I 'a"));
+    }
+}

@@ -1,0 +1,135 @@
+//! What a backend reads of a device once, in units that the UR queries use.
+//!
+//! Plain data: no native handle, no call. A field that a library cannot tell is `None`, and the query that
+//! needs it answers `UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION` rather than a guess.
+
+/// Properties of one device that stay the same for the life of the process.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceProperties {
+    /// Marketing name.
+    pub name: String,
+    /// Version text of the driver that runs the device.
+    pub driver_version: String,
+    /// Architecture as the device compiler names it, e.g. `sm_90` or `gfx90a`.
+    pub architecture: String,
+    /// What `UR_DEVICE_INFO_VERSION` answers: `9.0` or `gfx90a`. SYCL derives the architecture from it.
+    pub version: String,
+    /// Compute capability, or 0.0 where the backend has none.
+    pub compute_capability: (u32, u32),
+    /// 16 bytes that name the physical device across processes.
+    pub uuid: Option<[u8; 16]>,
+    /// PCI domain, bus and device.
+    pub pci: Option<(u32, u32, u32)>,
+    /// PCI device number of the vendor.
+    pub device_id: Option<u32>,
+    /// Windows' locally unique identifier.
+    pub luid: Option<[u8; 8]>,
+    /// Node mask that goes with `luid`.
+    pub node_mask: Option<u32>,
+    /// Bytes of global memory.
+    pub global_memory: u64,
+    /// Multiprocessors / compute units.
+    pub compute_units: u32,
+    /// Most threads of a block.
+    pub max_threads_per_block: u32,
+    /// Most threads of a block in each dimension.
+    pub max_block: [u32; 3],
+    /// Most blocks of a grid in each dimension.
+    pub max_grid: [u32; 3],
+    /// Most threads resident on one compute unit.
+    pub max_threads_per_unit: u32,
+    /// Most blocks resident on one compute unit.
+    pub max_blocks_per_unit: Option<u32>,
+    /// Threads of a warp / wavefront.
+    pub warp_size: u32,
+    /// Work-group memory of a block without asking for more, bytes.
+    pub shared_per_block: usize,
+    /// The most work-group memory a function can be allowed, bytes.
+    pub shared_per_block_optin: usize,
+    /// Registers of a block.
+    pub registers_per_block: u32,
+    /// Constant memory, bytes.
+    pub constant_memory: usize,
+    /// Core clock, MHz.
+    pub clock_mhz: Option<u32>,
+    /// Memory clock, MHz.
+    pub memory_clock_mhz: Option<u32>,
+    /// Memory bus, bits.
+    pub memory_bus_bits: Option<u32>,
+    /// Second-level cache, bytes.
+    pub l2_cache: usize,
+    /// Line of the global memory cache, bytes.
+    pub cache_line: u32,
+    /// Whether memory corrects errors.
+    pub ecc: bool,
+    /// Whether the device shares memory with the host.
+    pub integrated: bool,
+    /// Copy engines.
+    pub copy_engines: u32,
+    /// Whether kernels of several streams run at once.
+    pub concurrent_kernels: bool,
+    /// Whether host memory has one address on host and device.
+    pub unified_addressing: bool,
+    /// Whether pinned host memory can be mapped.
+    pub host_mapping: bool,
+    /// Whether managed memory exists.
+    pub managed_memory: bool,
+    /// Whether host and device may touch managed memory at once.
+    pub concurrent_managed: bool,
+    /// Whether the device reaches pageable host memory.
+    pub pageable_access: bool,
+    /// Whether atomics of the device on host memory are native.
+    pub host_native_atomics: bool,
+    /// Whether stream-ordered pools exist.
+    pub memory_pools: bool,
+    /// Whether cooperative launches work.
+    pub cooperative_launch: bool,
+    /// Whether thread-block clusters exist.
+    pub clusters: bool,
+    /// Whether virtual memory management works.
+    pub virtual_memory: bool,
+    /// Whether the driver stops kernels that run for seconds, as it does where the device drives a display.
+    pub kernel_timeout: bool,
+    /// Step of the clock behind event timestamps, nanoseconds.
+    pub timer_resolution_ns: usize,
+    /// Bytes of kernels' `printf` output that are kept until the next synchronisation.
+    pub printf_buffer: usize,
+    /// Whether half precision arithmetic is native.
+    pub half: bool,
+    /// Whether double precision arithmetic is native.
+    pub double: bool,
+    /// Whether bfloat16 conversions are native.
+    pub bfloat16: bool,
+    /// Whether 64-bit atomics exist.
+    pub atomic64: bool,
+    /// Whether atomics may be atomic with respect to other devices and the host.
+    pub system_atomics: bool,
+    /// Whether acquire, release and sequentially consistent operations and fences exist, not relaxed ones alone.
+    pub full_memory_model: bool,
+    /// Whether the warps of a block make progress independently of each other.
+    pub independent_sub_groups: bool,
+    /// Whether barriers with separate arrival and wait are native.
+    pub split_barriers: bool,
+    /// Base address alignment of memory, bits.
+    pub address_align_bits: u32,
+    /// Largest 1-D image, elements.
+    pub image1d: usize,
+    /// Largest 2-D image: width, height.
+    pub image2d: [usize; 2],
+    /// Largest 3-D image: width, height, depth.
+    pub image3d: [usize; 3],
+    /// Largest linear 1-D image, elements.
+    pub image1d_linear: usize,
+    /// Largest linear 2-D image: width, height, pitch in bytes.
+    pub image2d_linear: [usize; 3],
+    /// Alignment of an image's pitch, bytes.
+    pub image_pitch_align: u32,
+    /// Most layers of an image array.
+    pub image_layers: usize,
+    /// Bytes that all parameters of one kernel may take together.
+    pub max_parameter_size: usize,
+    /// Whether POSIX file descriptors of memory can be exported.
+    pub posix_handles: bool,
+    /// Whether the device sees NUMA node ids of the host, and which is nearest.
+    pub host_numa_node: Option<i32>,
+}

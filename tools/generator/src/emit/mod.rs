@@ -1,0 +1,48 @@
+//! One emitter per product. An emitter reads the model and answers text; it neither judges nor touches the disk.
+
+mod ffi;
+mod ffi_enums;
+mod ffi_metadata;
+mod ffi_structs;
+mod ffi_tables;
+mod ffi_types;
+mod rust;
+
+mod adapter_entry_points;
+mod adapter_macros;
+
+mod loader_exports;
+mod loader_tables;
+
+mod c;
+mod c_api;
+mod c_ddi;
+
+use crate::model::Model;
+use crate::output::Output;
+
+/// Every generated file.
+pub fn all(model: &Model) -> Vec<Output> {
+    let mut outputs = ffi::emit(model);
+    outputs.extend(adapter_entry_points::emit(model));
+    outputs.extend(loader_exports::emit(model));
+    outputs.extend(loader_tables::emit(model));
+    outputs.extend(c_api::emit(model));
+    outputs.extend(c_ddi::emit(model));
+    outputs
+}
+
+/// Splits a text into lines of at most `width` characters.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,119 @@
+//! How one name is made from another: enumerators from functions, Rust names from C names.
+
+/// Words that the case rule would split in the middle.
+const JOINED: [(&str, &str); 2] = [("2_D", "_2D"), ("P2_P", "P2P")];
+
+/// `urEnqueueUSMFill2D` becomes `enqueue_usm_fill_2d`.
+pub fn snake(function: &str) -> String {
+    let name: Vec<char> = function.strip_prefix("ur").unwrap_or(function).chars().collect();
+    let mut out = String::new();
+    for (i, &c) in name.iter().enumerate() {
+        let boundary = i > 0 && c.is_ascii_uppercase() && {
+            let after_word = !name[i - 1].is_ascii_uppercase();
+            let before_word = name.get(i + 1).is_some_and(char::is_ascii_lowercase);
+            after_word || before_word
+        };
+        if boundary {
+            out.push('_');
+        }
+        out.push(c);
+    }
+    for (split, joined) in JOINED {
+        out = out.replace(split, joined);
+    }
+    out.to_ascii_lowercase()
+}
+
+/// The enumerator of `ur_function_t` that stands for a function.
+pub fn function_enumerator(function: &str) -> String {
+    format!("UR_FUNCTION_{}", snake(function).to_ascii_uppercase())
+}
+
+/// The structure of pointers to a function's arguments.
+pub fn params_struct(function: &str) -> String {
+    format!("ur_{}_params_t", snake(function))
+}
+
+/// The enumerator of `ur_structure_type_t` that tags a structure.
+pub fn structure_enumerator(name: &str) -> String {
+    let core = name.strip_prefix("ur_").unwrap_or(name);
+    let core = core.strip_suffix("_t").unwrap_or(core);
+    format!("UR_STRUCTURE_TYPE_{}", core.to_ascii_uppercase())
+}
+
+/// `ur_queue_flag_t` becomes `UR_QUEUE_FLAG_`: what each enumerator of the type begins with.
+pub fn enumerator_prefix(name: &str) -> String {
+    name.strip_suffix('t').unwrap_or(name).to_ascii_uppercase()
+}
+
+/// Whether an enumeration is a set of flags.
+pub fn is_flag_enum(name: &str) -> bool {
+    name.ends_with("_flag_t")
+}
+
+/// `ur_queue_flag_t` becomes `ur_queue_flags_t`.
+pub fn flags_typedef(name: &str) -> String {
+    format!("{}s_t", name.strip_suffix("_t").unwrap_or(name))
+}
+
+/// `ur_queue_flag_t` becomes `UR_QUEUE_FLAGS_MASK`.
+pub fn flags_mask(name: &str) -> String {
+    format!("{}S_MASK", name.strip_suffix("_t").unwrap_or(name).to_ascii_uppercase())
+}
+
+/// The pointer type of a function: `urContextCreate` becomes `ur_pfnContextCreate_t`.
+pub fn pfn_type(function: &str) -> String {
+    format!("ur_pfn{}_t", function.strip_prefix("ur").unwrap_or(function))
+}
+
+/// The function that fills a table: the table in field `Context` comes from `urGetContextProcAddrTable`.
+pub fn getter(field: &str) -> String {
+    format!("urGet{field}ProcAddrTable")
+}
+
+/// An enumerator without its enumeration's prefix, as a Rust constant.
+pub fn constant(enumeration: &str, enumerator: &str) -> String {
+    let prefix = enumerator_prefix(enumeration);
+    let short = enumerator.strip_prefix(&prefix).unwrap_or(enumerator);
+    if short.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("_{short}")
+    } else {
+        short.to_owned()
+    }
+}
+
+/// A C identifier that Rust also accepts.
+pub fn rust_ident(name: &str) -> String {
+    const KEYWORDS: [&str; 14] = [
+        "type", "match", "in", "ref", "move", "fn", "impl", "mod", "use", "where", "loop", "self",
+        "box", "dyn",
+    ];
+    if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn function_names_become_snake_case() {
+        assert_eq!(snake("urContextCreate"), "context_create");
+        assert_eq!(snake("urProgramCreateWithIL"), "program_create_with_il");
+        assert_eq!(snake("urUSMHostAlloc"), "usm_host_alloc");
+        assert_eq!(snake("urEnqueueUSMFill2D"), "enqueue_usm_fill_2d");
+        assert_eq!(snake("urUsmP2PPeerAccessGetInfoExp"), "usm_p2p_peer_access_get_info_exp");
+    }
+
+    #[test]
+    fn constants_lose_the_prefix_and_never_begin_with_a_digit() {
+        assert_eq!(constant("ur_result_t", "UR_RESULT_SUCCESS"), "SUCCESS");
+        assert_eq!(constant("ur_x_info_t", "UR_X_INFO_2D_BLOCKS"), "_2D_BLOCKS");
+    }
+
+    #[test]
+    fn flag_sets_have_a_typedef_and_a_mask() {
+        assert!(is_flag_enum("ur_queue_flag_t"));
+        assert_eq!(flags_typedef("ur_queue_flag_t"), "ur_queue_flags_t");
+        assert_eq!(flags_mask("ur_queue_flag_t"), "UR_QUEUE_FLAGS_MASK");
+    }
+}
