@@ -181,7 +181,7 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn allocate_shared(&self, size: usize) -> Result<usize>;
     /// Frees device or managed memory. `cuMemFree`.
     fn free_device(&self, pointer: usize) -> Result<()>;
-    /// Frees host memory. **Needs the place.** `cuMemFreeHost`.
+    /// Frees host memory. `cuMemFreeHost`.
     fn free_host(&self, pointer: usize) -> Result<()>;
     /// What a pointer names; `None` when the library does not know it. `cuPointerGetAttributes`.
     fn pointer_info(&self, pointer: usize) -> Result<Option<PointerInfo<Self>>>;
@@ -225,7 +225,7 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// **Needs the place.** Loads an image that [`Driver::check_image`] accepted and that a NUL byte follows.
     /// `cuModuleLoadDataEx` / `hipModuleLoadDataEx`.
     fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<Self::Module>;
-    /// `cuModuleUnload`. **Needs the place.**
+    /// `cuModuleUnload`.
     fn unload_module(&self, module: Self::Module) -> Result<()>;
     /// The function of that name, `None` when the module has none. `cuModuleGetFunction`.
     fn function(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<Self::Function>>;

@@ -140,23 +140,31 @@ fn hand_out<D: Driver>(
     times: Option<HostTimes>,
 ) {
     let settled = end.is_some();
-    let mut event = match (settled, state.take_spare()) {
-        (false, Some(spare)) => spare,
-        _ => Object::new(Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, end)),
-    };
-    if let Some(body) = Object::body_mut(&mut event) {
-        if !settled {
-            body.refill(state.sequence, request.command);
-        }
-        body.start = start;
-        body.times = times;
-    }
+    // A recorded event is no tail, so it takes no object of the lane's tails either.
+    let spare = if settled { None } else { state.take_spare() };
+    let event = refilled(spare, state.sequence, request.command).unwrap_or_else(|| {
+        let mut event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, end);
+        event.start = start;
+        event.times = times;
+        Object::new(event)
+    });
     let handle = Object::lend(&event);
     if !settled {
         state.add_tail(event);
     }
     // SAFETY: `submit` is given a writable pointer or null, and null does not come here.
     unsafe { request.event.write(handle) };
+}
+
+/// A forgotten event of the same lane, standing for another command now. Only queues without profiling have any.
+fn refilled<D: Driver>(
+    spare: Option<Arc<Object<Event<D>>>>,
+    sequence: u64,
+    command: ur_command_t,
+) -> Option<Arc<Object<Event<D>>>> {
+    let mut event = spare?;
+    Object::body_mut(&mut event)?.refill(sequence, command);
+    Some(event)
 }
 
 /// `urEnqueueEventsWait`: an event that completes after the list, or after everything when the list is empty.

@@ -156,7 +156,6 @@ impl<D: Driver> Lane<D> {
 
 impl<D: Driver> Drop for Lane<D> {
     fn drop(&mut self) {
-        let _scope = self.device.enter();
         // Nobody is left to tell; work in flight still runs to its end.
         let _ = self.device.driver.destroy_stream(self.stream);
     }

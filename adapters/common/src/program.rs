@@ -31,7 +31,6 @@ pub struct Module<D: Driver> {
 
 impl<D: Driver> Drop for Module<D> {
     fn drop(&mut self) {
-        let _scope = self.state.enter();
         // Nobody is left to tell; a module of a lost device goes with its context.
         let _ = self.state.driver.unload_module(self.raw);
     }

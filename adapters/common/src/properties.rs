@@ -110,6 +110,8 @@ pub struct DeviceProperties {
     pub independent_sub_groups: bool,
     /// Whether barriers with separate arrival and wait are native.
     pub split_barriers: bool,
+    /// Whether a failed `assert` in a kernel is reported by the native library itself.
+    pub native_assert: bool,
     /// Base address alignment of memory, bits.
     pub address_align_bits: u32,
     /// Largest 1-D image, elements.

@@ -194,10 +194,7 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, memory: *mut c_void)
             )
         })?;
     match info.kind {
-        MemoryKind::Host => {
-            let _scope = state.enter()?;
-            state.driver.free_host(memory.addr())
-        }
+        MemoryKind::Host => state.driver.free_host(memory.addr()),
         MemoryKind::Device | MemoryKind::Shared => state.driver.free_device(memory.addr()),
     }
 }
