@@ -31,11 +31,7 @@ pub const fn serves(requested: ur_api_version_t) -> bool {
 ///
 /// # Safety
 /// `table` is null or points to memory for a `T` that nobody else reads or writes during the call.
-pub unsafe fn fill_table<T: Copy>(
-    requested: ur_api_version_t,
-    table: *mut T,
-    content: &T,
-) -> ur_result_t {
+pub unsafe fn fill_table<T: Copy>(requested: ur_api_version_t, table: *mut T, content: &T) -> ur_result_t {
     if table.is_null() {
         return ur_result_t::ERROR_INVALID_NULL_POINTER;
     }

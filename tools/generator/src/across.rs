@@ -66,10 +66,7 @@ pub fn across_lists<'m, T>(
             })
             .collect()
     };
-    order
-        .into_iter()
-        .map(|wanted| Entry { name: wanted.to_owned(), per_release: find(wanted) })
-        .collect()
+    order.into_iter().map(|wanted| Entry { name: wanted.to_owned(), per_release: find(wanted) }).collect()
 }
 
 impl<'m, T> Entry<'m, T> {
@@ -138,13 +135,7 @@ pub fn everywhere(model: &Model) -> Vec<bool> {
 }
 
 /// Writes variants one below the other, each under its condition.
-pub fn push_variants(
-    out: &mut String,
-    model: &Model,
-    indent: &str,
-    context: &[bool],
-    variants: &[Variant],
-) {
+pub fn push_variants(out: &mut String, model: &Model, indent: &str, context: &[bool], variants: &[Variant]) {
     for variant in variants {
         let condition = cfg(model, &variant.releases, context);
         if !condition.is_empty() {

@@ -34,15 +34,13 @@ impl CType {
         let (rest, array) = match text.split_once('[') {
             None => (text, Array::None),
             Some((rest, bound)) => {
-                let bound = bound
-                    .strip_suffix(']')
-                    .ok_or_else(|| format!("type `{text}` has `[` without `]`"))?;
+                let bound = bound.strip_suffix(']').ok_or_else(|| format!("type `{text}` has `[` without `]`"))?;
                 let array = if bound.is_empty() {
                     Array::Open
                 } else {
-                    Array::Fixed(bound.parse().map_err(|_| {
-                        format!("type `{text}` has an array bound that is not a number")
-                    })?)
+                    Array::Fixed(
+                        bound.parse().map_err(|_| format!("type `{text}` has an array bound that is not a number"))?,
+                    )
                 };
                 (rest, array)
             }
@@ -52,9 +50,7 @@ impl CType {
         for _ in 0..pointers {
             core = core
                 .strip_suffix('*')
-                .ok_or_else(|| {
-                    format!("type `{text}` is not of the form `[const] name [*...] [[n]]`")
-                })?
+                .ok_or_else(|| format!("type `{text}` is not of the form `[const] name [*...] [[n]]`"))?
                 .trim_end();
         }
         let (constant, base) = match core.strip_prefix("const ") {
@@ -62,8 +58,7 @@ impl CType {
             None => (false, core),
         };
         let well_formed = !base.is_empty()
-            && (base == "unsigned char"
-                || base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+            && (base == "unsigned char" || base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
         if !well_formed {
             return Err(format!("type `{text}` is not of the form `[const] name [*...] [[n]]`"));
         }

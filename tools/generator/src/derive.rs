@@ -28,12 +28,7 @@ pub fn chain_fields(chain: Chain, at: &Location) -> Vec<Field> {
     };
     let next = CType::parse(next).expect("a constant of this function");
     vec![
-        field(
-            "stype",
-            CType::named("ur_structure_type_t"),
-            &["in"],
-            "Tag that names the structure.",
-        ),
+        field("stype", CType::named("ur_structure_type_t"), &["in"], "Tag that names the structure."),
         field("pNext", next, &[direction, "optional"], "Next structure of the chain, or null."),
     ]
 }
@@ -115,13 +110,7 @@ pub fn slot_of(tables: &[Table], function: &str) -> Option<Slot> {
 
 /// How the loader finds the adapter that a call is for: the first handle that must be given, else the first
 /// element of an array of handles.
-pub fn dispatch(
-    release: &Release,
-    file: &str,
-    name: &str,
-    params: &[Param],
-    errors: &[ErrorCase],
-) -> Dispatch {
+pub fn dispatch(release: &Release, file: &str, name: &str, params: &[Param], errors: &[ErrorCase]) -> Dispatch {
     if file == LOADER_FILE || LOADER_FUNCTIONS.contains(&name) {
         return Dispatch::Loader;
     }
@@ -130,9 +119,7 @@ pub fn dispatch(
         return Dispatch::Handle(index);
     }
     let array = |param: &Param| {
-        param.ty.constant
-            && param.ty.pointers == 1
-            && release.kind(&param.ty.base) == Some(Kind::Handle)
+        param.ty.constant && param.ty.pointers == 1 && release.kind(&param.ty.base) == Some(Kind::Handle)
     };
     let Some(array) = params.iter().position(array) else { return Dispatch::Nowhere };
     let count = params[array].count().and_then(|n| params.iter().position(|p| p.name == n));

@@ -85,10 +85,7 @@ fn union_at(release: &Release, item: &Struct, depth: usize) -> Option<Layout> {
     let mut whole = Layout { size: 0, align: 1 };
     for field in &item.fields {
         let layout = nested(release, &field.ty, depth)?;
-        whole = Layout {
-            size: whole.size.max(layout.size),
-            align: whole.align.max(layout.align),
-        };
+        whole = Layout { size: whole.size.max(layout.size), align: whole.align.max(layout.align) };
     }
     whole.size = whole.size.next_multiple_of(whole.align);
     Some(whole)

@@ -46,8 +46,7 @@ pub struct Spec {
 pub fn load(root: &Path) -> Result<Spec, Vec<Problem>> {
     let mut problems = Vec::new();
     let api = read_folder(root, "spec/api", &mut problems);
-    let mut releases: Vec<Source<ReleaseFile>> =
-        read_folder(root, "spec/releases", &mut problems);
+    let mut releases: Vec<Source<ReleaseFile>> = read_folder(root, "spec/releases", &mut problems);
     releases.sort_by_key(|file| release_key(file.data.release.get_ref()));
     if problems.is_empty() { Ok(Spec { api, releases }) } else { Err(problems) }
 }
@@ -57,18 +56,11 @@ pub fn release_key(name: &str) -> Vec<u32> {
     name.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 
-fn read_folder<T: DeserializeOwned>(
-    root: &Path,
-    folder: &str,
-    problems: &mut Vec<Problem>,
-) -> Vec<Source<T>> {
+fn read_folder<T: DeserializeOwned>(root: &Path, folder: &str, problems: &mut Vec<Problem>) -> Vec<Source<T>> {
     let mut names = match toml_files(&root.join(folder)) {
         Ok(names) => names,
         Err(error) => {
-            problems.push(Problem::Io {
-                file: folder.to_owned(),
-                message: format!("cannot list the folder: {error}"),
-            });
+            problems.push(Problem::Io { file: folder.to_owned(), message: format!("cannot list the folder: {error}") });
             return Vec::new();
         }
     };
@@ -81,8 +73,7 @@ fn read_folder<T: DeserializeOwned>(
                 Ok(source) => sources.push(source),
                 Err(problem) => problems.push(problem),
             },
-            Err(error) => problems
-                .push(Problem::Io { file: path, message: format!("cannot read the file: {error}") }),
+            Err(error) => problems.push(Problem::Io { file: path, message: format!("cannot read the file: {error}") }),
         }
     }
     sources
@@ -100,8 +91,7 @@ fn toml_files(folder: &Path) -> std::io::Result<Vec<String>> {
 }
 
 fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<Source<T>, Problem> {
-    let line_starts: Vec<usize> =
-        std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let line_starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     match toml::from_str(text) {
         Ok(data) => {
             let file = path.rsplit('/').next().unwrap_or(path);

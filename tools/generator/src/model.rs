@@ -173,6 +173,8 @@ pub struct Enum {
     pub doc: String,
     /// Whether the values are bits to be combined.
     pub flags: bool,
+    /// The mask as written, where it is not what the values give.
+    pub written_mask: Option<u32>,
     /// Ordered by value.
     pub values: Vec<Enumerator>,
 }
@@ -180,7 +182,8 @@ pub struct Enum {
 impl Enum {
     /// All bits that this release gives no meaning.
     pub fn mask(&self) -> u32 {
-        !self.values.iter().fold(0, |bits, value| bits | value.value)
+        let named = self.values.iter().fold(0, |bits, value| bits | value.value);
+        self.written_mask.unwrap_or(!named)
     }
 
     /// Whether the enumerators name queries whose answers have a type.

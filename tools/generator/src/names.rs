@@ -75,18 +75,15 @@ pub fn getter(field: &str) -> String {
 pub fn constant(enumeration: &str, enumerator: &str) -> String {
     let prefix = enumerator_prefix(enumeration);
     let short = enumerator.strip_prefix(&prefix).unwrap_or(enumerator);
-    if short.starts_with(|c: char| c.is_ascii_digit()) {
-        format!("_{short}")
-    } else {
-        short.to_owned()
-    }
+    if short.starts_with(|c: char| c.is_ascii_digit()) { format!("_{short}") } else { short.to_owned() }
 }
 
 /// A C identifier that Rust also accepts.
 pub fn rust_ident(name: &str) -> String {
-    const KEYWORDS: [&str; 14] = [
-        "type", "match", "in", "ref", "move", "fn", "impl", "mod", "use", "where", "loop", "self",
-        "box", "dyn",
+    const KEYWORDS: [&str; 37] = [
+        "abstract", "as", "async", "await", "become", "box", "crate", "dyn", "final", "fn", "gen", "impl", "in", "let",
+        "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "self", "super", "trait",
+        "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "yield", "Self",
     ];
     if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
 }
@@ -108,6 +105,12 @@ mod tests {
     fn constants_lose_the_prefix_and_never_begin_with_a_digit() {
         assert_eq!(constant("ur_result_t", "UR_RESULT_SUCCESS"), "SUCCESS");
         assert_eq!(constant("ur_x_info_t", "UR_X_INFO_2D_BLOCKS"), "_2D_BLOCKS");
+    }
+
+    #[test]
+    fn words_that_rust_reserves_get_an_underscore() {
+        assert_eq!(rust_ident("type"), "type_");
+        assert_eq!(rust_ident("hQueue"), "hQueue");
     }
 
     #[test]

@@ -73,10 +73,9 @@ impl fmt::Display for Problem {
                     f,
                     "{file}: edited by hand; move the change into spec/ or tools/generator, then run `cargo xtask generate`"
                 ),
-                OutputState::Orphaned => write!(
-                    f,
-                    "{file}: orphaned, no emitter makes it; delete it or move it out of the generated folder"
-                ),
+                OutputState::Orphaned => {
+                    write!(f, "{file}: orphaned, no emitter makes it; delete it or move it out of the generated folder")
+                }
             },
             Problem::Io { file, message } => write!(f, "{file}: {message}"),
         }

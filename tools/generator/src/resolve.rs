@@ -35,11 +35,7 @@ pub fn resolve(spec: &Spec) -> Result<Model, Vec<Problem>> {
 }
 
 fn file_info(source: &Source<ApiFile>) -> FileInfo {
-    FileInfo {
-        stem: source.stem.clone(),
-        title: text(&source.data.title),
-        doc: text(&source.data.doc),
-    }
+    FileInfo { stem: source.stem.clone(), title: text(&source.data.title), doc: text(&source.data.doc) }
 }
 
 fn text(value: &Option<Text>) -> String {
@@ -65,11 +61,7 @@ struct Resolver<'s, 'p> {
 }
 
 impl<'s, 'p> Resolver<'s, 'p> {
-    fn new(
-        spec: &'s Spec,
-        file: &'s Source<ReleaseFile>,
-        problems: &'p mut Vec<Problem>,
-    ) -> Self {
+    fn new(spec: &'s Spec, file: &'s Source<ReleaseFile>, problems: &'p mut Vec<Problem>) -> Self {
         let parameter_docs = spec
             .api
             .iter()
@@ -133,11 +125,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
 
     fn ty(&mut self, source: &Source<ApiFile>, item: &str, written: &Text) -> CType {
         CType::parse(written.get_ref()).unwrap_or_else(|message| {
-            self.problems.push(Problem::Spec {
-                at: source.at(written.span()),
-                item: item.to_owned(),
-                message,
-            });
+            self.problems.push(Problem::Spec { at: source.at(written.span()), item: item.to_owned(), message });
             CType::named("void")
         })
     }
@@ -220,27 +208,21 @@ impl<'s, 'p> Resolver<'s, 'p> {
             name: name.clone(),
             doc: text(&written.doc),
             flags: names::is_flag_enum(name),
+            written_mask: written.mask,
             values,
         }
     }
 
-    fn enumerator(
-        &mut self,
-        source: &Source<ApiFile>,
-        written: &spec::Enumerator,
-    ) -> Option<Enumerator> {
+    fn enumerator(&mut self, source: &Source<ApiFile>, written: &spec::Enumerator) -> Option<Enumerator> {
         if !self.live(&written.since, &written.until) {
             return None;
         }
         let name = written.name.get_ref();
         let unchanged = spec::EnumeratorChange::default();
-        let change =
-            written.by_release.get(self.file.data.release.get_ref()).unwrap_or(&unchanged);
+        let change = written.by_release.get(self.file.data.release.get_ref()).unwrap_or(&unchanged);
         let written_type = change.ty.as_ref().or(written.ty.as_ref());
         let (mark, value_type) = match written_type {
-            Some(ty) if MARKS.contains(&ty.get_ref().as_str()) => {
-                (Some(ty.get_ref().clone()), None)
-            }
+            Some(ty) if MARKS.contains(&ty.get_ref().as_str()) => (Some(ty.get_ref().clone()), None),
             Some(ty) => (None, Some(self.ty(source, name, ty))),
             None => (None, None),
         };
@@ -259,8 +241,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
 
     fn structure(&mut self, source: &Source<ApiFile>, written: &spec::Struct) -> Struct {
         let at = source.at(written.name.span());
-        let mut fields =
-            written.chain.map(|chain| derive::chain_fields(chain, &at)).unwrap_or_default();
+        let mut fields = written.chain.map(|chain| derive::chain_fields(chain, &at)).unwrap_or_default();
         for field in &written.fields {
             let item = format!("{}: field {}", written.name.get_ref(), field.name.get_ref());
             fields.push(Field {
@@ -282,12 +263,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
         }
     }
 
-    fn params(
-        &mut self,
-        source: &Source<ApiFile>,
-        owner: &str,
-        written: &[spec::Param],
-    ) -> Vec<Param> {
+    fn params(&mut self, source: &Source<ApiFile>, owner: &str, written: &[spec::Param]) -> Vec<Param> {
         let release = self.file.data.release.get_ref();
         let unchanged = spec::ParamChange::default();
         let mut params = Vec::new();
@@ -326,12 +302,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
         }
     }
 
-    fn function(
-        &mut self,
-        source: &Source<ApiFile>,
-        written: &spec::Function,
-        release: &Release,
-    ) -> Function {
+    fn function(&mut self, source: &Source<ApiFile>, written: &spec::Function, release: &Release) -> Function {
         let name = written.name.get_ref();
         let params = self.params(source, name, &written.params);
         let mut errors = derive::implied_errors(release, &params, written.null_checks);
@@ -359,10 +330,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
         let at = |text: &Text| -> Location { self.file.at(text.span()) };
         let slot = |prefix: &str, function: &Text| TableSlot {
             at: at(function),
-            field: format!(
-                "pfn{}",
-                function.get_ref().strip_prefix(prefix).unwrap_or(function.get_ref())
-            ),
+            field: format!("pfn{}", function.get_ref().strip_prefix(prefix).unwrap_or(function.get_ref())),
             function: function.get_ref().clone(),
         };
         self.file

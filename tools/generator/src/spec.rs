@@ -96,6 +96,8 @@ pub struct Enum {
     pub since: Option<Text>,
     pub until: Option<Text>,
     pub derived: Option<Derived>,
+    /// Bits that a release reserves without naming them are clear here; derived from the values if left out.
+    pub mask: Option<u32>,
     #[serde(default)]
     pub values: Vec<Enumerator>,
 }

@@ -124,12 +124,7 @@ fn pairs(value: &Value) -> BTreeMap<String, String> {
 }
 
 /// Compares entry by entry, so that a difference shows itself and not the whole map.
-fn same_map(
-    tally: &mut Tally,
-    what: &str,
-    spec: &BTreeMap<String, String>,
-    fact: &BTreeMap<String, String>,
-) {
+fn same_map(tally: &mut Tally, what: &str, spec: &BTreeMap<String, String>, fact: &BTreeMap<String, String>) {
     for name in spec.keys().chain(fact.keys()).collect::<BTreeSet<_>>() {
         tally.same(&format!("{what} {name}"), &spec.get(name), &fact.get(name));
     }
@@ -174,11 +169,9 @@ fn enumerators(tally: &mut Tally, item: &Enum, fact: &Value) {
         tally.same(&value.name, &value.name, &text(&fact[0]));
         tally.same(&value.name, &value.value, &number(&fact[1]));
         let tags = texts(&fact[2]);
-        let is_deprecated =
-            deprecated.contains(&value.name) || tags.iter().any(|tag| tag == DEPRECATED);
+        let is_deprecated = deprecated.contains(&value.name) || tags.iter().any(|tag| tag == DEPRECATED);
         tally.same(&value.name, &value.deprecated, &is_deprecated);
-        let fact_tags: Vec<String> =
-            tags.iter().filter(|tag| *tag != DEPRECATED).map(|tag| unquote(tag)).collect();
+        let fact_tags: Vec<String> = tags.iter().filter(|tag| *tag != DEPRECATED).map(|tag| unquote(tag)).collect();
         tally.same(&value.name, &tags_of(value), &fact_tags);
     }
 }
@@ -200,11 +193,8 @@ fn tags_of(value: &Enumerator) -> Vec<String> {
 
 fn structs(tally: &mut Tally, release: &Release, facts: &Value) {
     let is_params = |name: &String| name.ends_with("_params_t");
-    let (params, plain): (Vec<String>, Vec<String>) =
-        names_of(&facts["structs"]).into_iter().partition(is_params);
-    let own = |items: &[Struct]| -> Vec<String> {
-        items.iter().map(|item| item.name.clone()).collect()
-    };
+    let (params, plain): (Vec<String>, Vec<String>) = names_of(&facts["structs"]).into_iter().partition(is_params);
+    let own = |items: &[Struct]| -> Vec<String> { items.iter().map(|item| item.name.clone()).collect() };
     tally.same("structs", &own(&release.structs), &plain);
     // The order of argument structures follows no rule upstream and carries no meaning.
     let spec: BTreeSet<String> = own(&release.params_structs).into_iter().collect();
@@ -212,8 +202,7 @@ fn structs(tally: &mut Tally, release: &Release, facts: &Value) {
     tally.same("unions", &own(&release.unions), &names_of(&facts["unions"]));
     for fact in list(&facts["structs"]).iter().chain(list(&facts["unions"])) {
         let name = text(&fact["name"]);
-        let mut items =
-            release.structs.iter().chain(&release.unions).chain(&release.params_structs);
+        let mut items = release.structs.iter().chain(&release.unions).chain(&release.params_structs);
         let Some(item) = items.find(|item| item.name == name) else { continue };
         fields(tally, item, fact);
     }
@@ -270,14 +259,9 @@ fn errors(tally: &mut Tally, function: &Function, fact: &Value) {
     for error in list(&fact["errors"]) {
         facts.entry(text(&error["result"])).or_default().extend(texts(&error["when"]));
     }
-    let spec: BTreeMap<String, BTreeSet<String>> = function
-        .errors
-        .iter()
-        .map(|error| (error.code.clone(), error.when.iter().cloned().collect()))
-        .collect();
-    let keys = |map: &BTreeMap<String, BTreeSet<String>>| -> BTreeSet<String> {
-        map.keys().cloned().collect()
-    };
+    let spec: BTreeMap<String, BTreeSet<String>> =
+        function.errors.iter().map(|error| (error.code.clone(), error.when.iter().cloned().collect())).collect();
+    let keys = |map: &BTreeMap<String, BTreeSet<String>>| -> BTreeSet<String> { map.keys().cloned().collect() };
     tally.same(&format!("{} errors", function.name), &keys(&spec), &keys(&facts));
     for (code, when) in &facts {
         if let Some(own) = spec.get(code) {
@@ -301,9 +285,7 @@ fn tables(tally: &mut Tally, release: &Release, facts: &Value) {
         let name = text(&fact["name"]);
         let found = release.tables.iter().find(|table| table.name == name);
         let slots: Vec<(String, String)> = found
-            .map(|table| {
-                table.slots.iter().map(|s| (s.field.clone(), s.function.clone())).collect()
-            })
+            .map(|table| table.slots.iter().map(|s| (s.field.clone(), s.function.clone())).collect())
             .unwrap_or_default();
         let fact = entries(fact);
         tally.compared += fact.len();
@@ -312,8 +294,7 @@ fn tables(tally: &mut Tally, release: &Release, facts: &Value) {
 }
 
 fn exports(tally: &mut Tally, release: &Release, facts: &Value) {
-    let getters: BTreeSet<String> =
-        release.tables.iter().map(|table| names::getter(&table.field)).collect();
+    let getters: BTreeSet<String> = release.tables.iter().map(|table| names::getter(&table.field)).collect();
     tally.same("exported getters", &getters, &texts(&facts["table_exports"]).into_iter().collect());
     let mut exported: BTreeSet<String> = getters;
     exported.extend(release.functions.iter().map(|function| function.name.clone()));

@@ -83,9 +83,7 @@ fn table(out: &mut String, model: &Model) {
         let _ = writeln!(out, "        {}: {} {{", latest.field, latest.name);
         let lists = entry.per_release.iter().map(|found| found.map(|(_, t)| t.slots.as_slice()));
         for slot in across_lists(model, lists.collect(), |slot| &slot.function) {
-            let text = slot.render(|_, slot| {
-                format!("            {}: Some({}::<E>),\n", slot.field, slot.function)
-            });
+            let text = slot.render(|_, slot| format!("            {}: Some({}::<E>),\n", slot.field, slot.function));
             push_variants(out, model, "            ", &context, &text);
         }
         out.push_str("        },\n");

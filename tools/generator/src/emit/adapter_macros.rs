@@ -14,13 +14,10 @@ const FFI: &str = "$crate::entry_points::ffi::";
 
 /// Appends the macros.
 pub fn emit(out: &mut String, model: &Model, functions: &[Entry<'_, Function>]) {
-    let forwards: Vec<(&str, Vec<Variant>)> = functions
-        .iter()
-        .map(|entry| (entry.name.as_str(), entry.render(|_, function| forwarded(function))))
-        .collect();
+    let forwards: Vec<(&str, Vec<Variant>)> =
+        functions.iter().map(|entry| (entry.name.as_str(), entry.render(|_, function| forwarded(function)))).collect();
     let tables = across(model, |r| &r.tables, |item| &item.name);
-    let getters: Vec<Vec<Variant>> =
-        tables.iter().map(|entry| entry.render(|_, table| getter(table))).collect();
+    let getters: Vec<Vec<Variant>> = tables.iter().map(|entry| entry.render(|_, table| getter(table))).collect();
     let all = everywhere(model);
     let mut partial: Vec<&[bool]> = forwards
         .iter()
@@ -63,7 +60,8 @@ fn wrapped(model: &Model, variant: &Variant, indent: &str) -> String {
         return variant.text.clone();
     }
     let helper = helper_name(model, &variant.releases);
-    format!("{indent}$crate::{helper}! {{\n{}{indent}}}\n", variant.text)
+    let inner: String = variant.text.lines().map(|line| format!("    {line}\n")).collect();
+    format!("{indent}$crate::{helper}! {{\n{inner}{indent}}}\n")
 }
 
 fn forwarded(function: &Function) -> String {

@@ -122,11 +122,7 @@ fn enumeration(out: &mut String, item: &Enum) {
         let flags = names::flags_typedef(&item.name);
         let _ = writeln!(out, "/// A set of `{}`.\ntypedef uint32_t {flags};", item.name);
         let mask = names::flags_mask(&item.name);
-        let _ = write!(
-            out,
-            "/// All bits that mean nothing in `{flags}`.\n#define {mask} {:#010x}\n\n",
-            item.mask()
-        );
+        let _ = write!(out, "/// All bits that mean nothing in `{flags}`.\n#define {mask} {:#010x}\n\n", item.mask());
     }
 }
 
@@ -164,13 +160,7 @@ fn declarations_of_structs(out: &mut String, release: &Release) {
 
 fn callback(out: &mut String, item: &Callback) {
     out.push_str(&c::doc("", &item.doc));
-    let _ = write!(
-        out,
-        "typedef {} (*{}){};\n\n",
-        item.returns,
-        item.name,
-        c::plain_params(&item.params)
-    );
+    let _ = write!(out, "typedef {} (*{}){};\n\n", item.returns, item.name, c::plain_params(&item.params));
 }
 
 /// Structures and unions such that whatever one holds by value comes before it.
@@ -239,10 +229,5 @@ fn function(out: &mut String, item: &Function) {
             let _ = writeln!(out, "/// - `{}`: {}", error.code, when.join(", "));
         }
     }
-    let _ = write!(
-        out,
-        "UR_APIEXPORT ur_result_t UR_APICALL {}{};\n\n",
-        item.name,
-        c::params(&item.params)
-    );
+    let _ = write!(out, "UR_APIEXPORT ur_result_t UR_APICALL {}{};\n\n", item.name, c::params(&item.params));
 }

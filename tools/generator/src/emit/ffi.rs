@@ -9,12 +9,7 @@ const FOLDER: &str = "spec/ffi/src/generated";
 /// All files of the bindings.
 pub fn emit(model: &Model) -> Vec<Output> {
     let parts: [(&str, &str, &[&str], String); 9] = [
-        (
-            "types",
-            "Handles, names of other types, constants and callback types.",
-            &[],
-            ffi_types::emit(model),
-        ),
+        ("types", "Handles, names of other types, constants and callback types.", &[], ffi_types::emit(model)),
         ("enums", "Enumerations, as integers with named values.", &[], ffi_enums::enums(model)),
         ("flags", "Sets of flags; bits without a name are kept.", &[], ffi_enums::flags(model)),
         ("structs", "Structures and unions.", &[], ffi_structs::structs(model)),

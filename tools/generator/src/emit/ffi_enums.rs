@@ -37,7 +37,7 @@ fn enumeration(out: &mut String, model: &Model, entry: &Entry<'_, Enum>) {
         )
     });
     let values = values(model, entry);
-    let _ = write!(out, "{condition}impl {name} {{\n");
+    let _ = writeln!(out, "{condition}impl {name} {{");
     for value in &values {
         let text = value.render(|_, value| {
             let constant = names::constant(name, &value.name);
@@ -46,7 +46,7 @@ fn enumeration(out: &mut String, model: &Model, entry: &Entry<'_, Enum>) {
         });
         push_variants(out, model, "    ", &context, &text);
     }
-    all(out, model, entry, &values);
+    values_list(out, model, entry, &values);
     name_of(out, model, entry, &values);
     out.push_str("}\n\n");
     let _ = write!(
@@ -68,34 +68,44 @@ fn number(value: u32) -> String {
 fn is_first(entry: &Entry<'_, Enum>, value: &Enumerator) -> bool {
     let mut releases = entry.per_release.iter().flatten();
     !releases.any(|(_, item)| {
-        item.values.iter().any(|own| own.name == value.name)
-            && !item.distinct().any(|own| own.name == value.name)
+        item.values.iter().any(|own| own.name == value.name) && !item.distinct().any(|own| own.name == value.name)
     })
 }
 
-fn all(
-    out: &mut String,
-    model: &Model,
-    entry: &Entry<'_, Enum>,
-    values: &[Entry<'_, Enumerator>],
-) {
-    out.push_str("\n    /// Every value that has a name, in order; a second name of the same value is left out.\n");
-    out.push_str("    pub const VALUES: &[Self] = &[\n");
-    for value in values.iter().filter(|value| is_first(entry, value.latest().1)) {
-        let text = value.render(|_, value| {
-            format!("        Self::{},\n", names::constant(&entry.name, &value.name))
+/// The list of values: one for all releases, or one each where a moved value would stand out of order.
+fn values_list(out: &mut String, model: &Model, entry: &Entry<'_, Enum>, values: &[Entry<'_, Enumerator>]) {
+    let head = "    /// Every value that has a name, in order; a second name of the same value is left out.\n    pub const VALUES: &[Self] = &[\n";
+    let context = entry.presence();
+    out.push('\n');
+    if in_order(entry, values) {
+        out.push_str(head);
+        for value in values.iter().filter(|value| is_first(entry, value.latest().1)) {
+            let text = value.render(|_, value| list_element(&entry.name, value));
+            push_variants(out, model, "        ", &context, &text);
+        }
+        out.push_str("    ];\n\n");
+    } else {
+        let lists = entry.render(|_, item| {
+            let elements: String = item.distinct().map(|value| list_element(&item.name, value)).collect();
+            format!("{head}{elements}    ];\n\n")
         });
-        push_variants(out, model, "        ", &entry.presence(), &text);
+        push_variants(out, model, "    ", &context, &lists);
     }
-    out.push_str("    ];\n\n");
 }
 
-fn name_of(
-    out: &mut String,
-    model: &Model,
-    entry: &Entry<'_, Enum>,
-    values: &[Entry<'_, Enumerator>],
-) {
+fn list_element(name: &str, value: &Enumerator) -> String {
+    format!("        Self::{},\n", names::constant(name, &value.name))
+}
+
+/// Whether the common order is every release's own.
+fn in_order(entry: &Entry<'_, Enum>, values: &[Entry<'_, Enumerator>]) -> bool {
+    (0..entry.per_release.len()).all(|release| {
+        let own = values.iter().filter_map(|value| value.per_release[release]);
+        own.map(|(_, value)| value.value).is_sorted()
+    })
+}
+
+fn name_of(out: &mut String, model: &Model, entry: &Entry<'_, Enum>, values: &[Entry<'_, Enumerator>]) {
     out.push_str("    /// The name that C has for this value.\n");
     out.push_str("    #[must_use]\n    pub const fn name(self) -> Option<&'static str> {\n");
     out.push_str("        match self {\n");
@@ -126,7 +136,7 @@ fn flag_set(out: &mut String, model: &Model, entry: &Entry<'_, Enum>) {
     let condition = cfg(model, &context, &everywhere(model));
     let condition = if condition.is_empty() { condition } else { condition + "\n" };
     let values = values(model, entry);
-    let _ = write!(out, "{condition}bitflags::bitflags! {{\n");
+    let _ = writeln!(out, "{condition}bitflags::bitflags! {{");
     out.push_str(&rust::doc("    ", &entry.latest().1.doc));
     let _ = write!(
         out,
@@ -142,12 +152,11 @@ fn flag_set(out: &mut String, model: &Model, entry: &Entry<'_, Enum>) {
     }
     out.push_str("        // Bits that a newer release may name are kept, not cut off.\n");
     out.push_str("        const _ = !0;\n    }\n}\n\n");
-    let _ = write!(out, "{condition}impl {name} {{\n");
+    let _ = writeln!(out, "{condition}impl {name} {{");
     out.push_str("    /// Each flag with the name that C has for it.\n");
     out.push_str("    pub const C_NAMES: &[(&'static str, u32)] = &[\n");
     for value in &values {
-        let text = value
-            .render(|_, value| format!("        (\"{}\", {}),\n", value.name, bit(value.value)));
+        let text = value.render(|_, value| format!("        (\"{}\", {}),\n", value.name, bit(value.value)));
         push_variants(out, model, "        ", &context, &text);
     }
     out.push_str("    ];\n}\n\n");

@@ -10,9 +10,7 @@ use crate::names;
 
 /// The content of `info.rs`.
 pub fn info(model: &Model) -> String {
-    let mut out = String::from(
-        "use core::mem::size_of;\n\nuse super::*;\nuse crate::value::{Count, Element, ValueType};\n\n",
-    );
+    let mut out = String::from("use super::*;\nuse crate::value::{Count, Element, ValueType};\n\n");
     for entry in across(model, |r| &r.enums, |item| &item.name) {
         if !entry.latest().1.is_info() {
             continue;
@@ -22,7 +20,7 @@ pub fn info(model: &Model) -> String {
         if !condition.is_empty() {
             let _ = writeln!(out, "{condition}");
         }
-        let _ = write!(out, "impl {} {{\n", entry.name);
+        let _ = writeln!(out, "impl {} {{", entry.name);
         out.push_str("    /// The type of the value that this query answers with.\n");
         out.push_str("    #[must_use]\n    pub fn value_type(self) -> Option<ValueType> {\n");
         out.push_str("        Some(match self {\n");
@@ -145,9 +143,5 @@ fn function_info(function: &Function) -> String {
         ),
         None => "None".to_owned(),
     };
-    format!(
-        "    FunctionInfo {{ name: \"{}\", id: ur_function_t::{id}, slot: {slot} }},\n",
-        function.name
-    )
+    format!("    FunctionInfo {{ name: \"{}\", id: ur_function_t::{id}, slot: {slot} }},\n", function.name)
 }
-

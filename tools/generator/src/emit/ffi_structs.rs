@@ -12,9 +12,7 @@ use crate::names;
 pub fn structs(model: &Model) -> String {
     let mut out = String::from(rust::IMPORTS);
     for entry in across(model, |r| &r.unions, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| {
-            definition("union", "Clone, Copy", item)
-        });
+        rust::push_item(&mut out, model, &entry, |_, item| definition("union", "Clone, Copy", item));
         rust::push_item(&mut out, model, &entry, |_, item| zeroed_default(item));
         rust::push_item(&mut out, model, &entry, |_, item| {
             format!(
@@ -24,9 +22,7 @@ pub fn structs(model: &Model) -> String {
         });
     }
     for entry in across(model, |r| &r.structs, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| {
-            definition("struct", "Clone, Copy, Debug", item)
-        });
+        rust::push_item(&mut out, model, &entry, |_, item| definition("struct", "Clone, Copy, Debug", item));
         rust::push_item(&mut out, model, &entry, |_, item| zeroed_default(item));
     }
     out
@@ -36,20 +32,14 @@ pub fn structs(model: &Model) -> String {
 pub fn params(model: &Model) -> String {
     let mut out = String::from(rust::IMPORTS);
     for entry in across(model, |r| &r.params_structs, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| {
-            definition("struct", "Clone, Copy, Debug", item)
-        });
+        rust::push_item(&mut out, model, &entry, |_, item| definition("struct", "Clone, Copy, Debug", item));
     }
     out
 }
 
 fn definition(keyword: &str, derives: &str, item: &Struct) -> String {
     let mut out = rust::doc("", &item.doc);
-    let _ = write!(
-        out,
-        "#[repr(C)]\n#[derive({derives})]\npub {keyword} {} {{\n",
-        item.name
-    );
+    let _ = write!(out, "#[repr(C)]\n#[derive({derives})]\npub {keyword} {} {{\n", item.name);
     for field in &item.fields {
         out.push_str(&rust::doc("    ", &field.doc));
         let name = names::rust_ident(&field.name);
@@ -72,17 +62,13 @@ fn zeroed_default(item: &Struct) -> String {
         None => format!("        {zeroed}\n        unsafe {{ core::mem::zeroed() }}\n"),
     };
     let said = if item.stype.is_some() { "All zero, but for the tag." } else { "All zero." };
-    format!(
-        "impl Default for {} {{\n    /// {said}\n    fn default() -> Self {{\n{body}    }}\n}}\n\n",
-        item.name
-    )
+    format!("impl Default for {} {{\n    /// {said}\n    fn default() -> Self {{\n{body}    }}\n}}\n\n", item.name)
 }
 
 /// The content of `layout.rs`.
 pub fn layout(model: &Model) -> String {
-    let mut out = String::from(
-        "#![cfg(target_pointer_width = \"64\")]\n\nuse core::mem::{align_of, offset_of, size_of};\n\nuse super::*;\n\n",
-    );
+    let mut out =
+        String::from("#![cfg(target_pointer_width = \"64\")]\n\nuse core::mem::offset_of;\n\nuse super::*;\n\n");
     for entry in across(model, |r| &r.unions, |item| &item.name) {
         rust::push_item(&mut out, model, &entry, union_proof);
     }
@@ -108,10 +94,8 @@ fn union_proof(release: &Release, item: &Struct) -> String {
 
 fn struct_proof(release: &Release, item: &Struct) -> String {
     debug_assert!(release.kind(&item.name) != Some(Kind::Union));
-    let (layout, offsets) =
-        layout::of_struct(release, item).expect("the lint has seen every field's type");
-    let fields: Vec<String> =
-        item.fields.iter().map(|field: &Field| names::rust_ident(&field.name)).collect();
+    let (layout, offsets) = layout::of_struct(release, item).expect("the lint has seen every field's type");
+    let fields: Vec<String> = item.fields.iter().map(|field: &Field| names::rust_ident(&field.name)).collect();
     proof(&item.name, layout.size, layout.align, &fields, &offsets)
 }
 

@@ -36,13 +36,8 @@ fn table(item: &Table) -> String {
         item.field, item.name
     );
     for slot in &item.slots {
-        let _ = write!(
-            out,
-            "    /// `{}`.\n    pub {}: {},\n",
-            slot.function,
-            slot.field,
-            names::pfn_type(&slot.function)
-        );
+        let _ =
+            write!(out, "    /// `{}`.\n    pub {}: {},\n", slot.function, slot.field, names::pfn_type(&slot.function));
     }
     out.push_str("}\n\n");
     out
@@ -62,11 +57,7 @@ fn root(release: &Release) -> String {
         "/// Every entry point of an adapter. The first word of each object that a handle points to is the address\n/// of one.\n#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct ur_dditable_t {\n",
     );
     for table in &release.tables {
-        let _ = write!(
-            out,
-            "    /// `{}*`.\n    pub {}: {},\n",
-            table.prefix, table.field, table.name
-        );
+        let _ = write!(out, "    /// `{}*`.\n    pub {}: {},\n", table.prefix, table.field, table.name);
     }
     out.push_str("}\n\n");
     out

@@ -62,12 +62,7 @@ fn typedef(item: &Typedef) -> String {
 }
 
 fn define(item: &Define) -> String {
-    format!(
-        "{}pub const {}: &str = {};\n\n",
-        rust::doc("", &item.doc),
-        item.name,
-        rust::literal(&item.value)
-    )
+    format!("{}pub const {}: &str = {};\n\n", rust::doc("", &item.doc), item.name, rust::literal(&item.value))
 }
 
 fn callback(item: &Callback) -> String {

@@ -78,11 +78,8 @@ fn body(function: &Function) -> String {
             );
             if let Some(count) = count {
                 let empty = names::constant("ur_result_t", empty);
-                let _ = write!(
-                    out,
-                    "    if {} == 0 {{\n        return ur_result_t::{empty};\n    }}\n",
-                    parameter(*count)
-                );
+                let _ =
+                    write!(out, "    if {} == 0 {{\n        return ur_result_t::{empty};\n    }}\n", parameter(*count));
             }
             let _ = writeln!(
                 out,

@@ -19,8 +19,7 @@ pub fn emit(model: &Model) -> Vec<Output> {
     }
     let purpose = "The loader's own tables, through which a layer or a tool calls it as it would an adapter.";
     let attributes = ["allow(non_snake_case, reason = \"exports keep their C names\")"];
-    let mut outputs =
-        vec![rust::file(&format!("{FOLDER}/tables.rs"), purpose, &attributes, &out)];
+    let mut outputs = vec![rust::file(&format!("{FOLDER}/tables.rs"), purpose, &attributes, &out)];
     outputs.extend(model.releases.iter().map(version_script));
     outputs
 }

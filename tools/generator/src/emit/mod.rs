@@ -18,6 +18,10 @@ mod c;
 mod c_api;
 mod c_ddi;
 
+mod manual;
+mod manual_functions;
+mod manual_types;
+
 use crate::model::Model;
 use crate::output::Output;
 
@@ -29,6 +33,7 @@ pub fn all(model: &Model) -> Vec<Output> {
     outputs.extend(loader_tables::emit(model));
     outputs.extend(c_api::emit(model));
     outputs.extend(c_ddi::emit(model));
+    outputs.extend(manual::emit(model));
     outputs
 }
 

@@ -86,11 +86,7 @@ pub fn arguments(params: &[Param]) -> String {
 
 /// The type of a pointer to a function.
 pub fn function_pointer(list: &[Param], returns: &CType) -> String {
-    let result = if *returns == CType::named("void") {
-        String::new()
-    } else {
-        format!(" -> {}", ty(returns, ""))
-    };
+    let result = if *returns == CType::named("void") { String::new() } else { format!(" -> {}", ty(returns, "")) };
     format!("Option<unsafe extern \"C\" fn({}){result}>", params(list, ""))
 }
 

@@ -1,0 +1,37 @@
+//! Judges the specification: contradictions, gaps and slips, each with the remedy.
+//!
+//! [`written`] looks at the files as they stand, [`released`] at each release as it was worked out. Nothing is
+//! repaired here.
+
+mod released;
+mod tables;
+mod written;
+
+use crate::load::Spec;
+use crate::model::Model;
+use crate::problem::{Location, Problem};
+
+/// Everything that is wrong with the specification, each thing once.
+pub fn lint(spec: &Spec, model: &Model) -> Vec<Problem> {
+    let mut findings = Findings::default();
+    written::check(spec, &mut findings);
+    for release in &model.releases {
+        released::check(release, &mut findings);
+        tables::check(release, &mut findings);
+    }
+    findings.problems.sort();
+    findings.problems.dedup();
+    findings.problems
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Findings {
+    problems: Vec<Problem>,
+}
+
+impl Findings {
+    fn add(&mut self, at: &Location, item: &str, message: impl Into<String>) {
+        self.problems.push(Problem::Spec { at: at.clone(), item: item.to_owned(), message: message.into() });
+    }
+}
