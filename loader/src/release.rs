@@ -1,0 +1,231 @@
+//! Which table has how many slots in which release, and which release an adapter's own table therefore follows. Layout is
+//! a property of the release, not of the version number, which has stayed 0.12: this is how an adapter of another release
+//! is recognised before anything is dispatched through it. Holds no state and calls no adapter.
+//!
+//! The numbers repeat `spec/releases/*.toml`; a test compares them, so a new release cannot be forgotten here.
+
+/// The tables of one release, in the order of `ur_dditable_t`.
+#[derive(Debug)]
+pub struct Release {
+    /// As users name it, for example `2026.2`.
+    pub name: &'static str,
+    /// Each table's name, as in `urGet<name>ProcAddrTable`, and its number of slots.
+    pub tables: &'static [(&'static str, usize)],
+}
+
+/// Every release that the project knows, oldest first.
+pub const RELEASES: [Release; 2] = [
+    Release {
+        name: "2026.1",
+        tables: &[
+            ("Adapter", 7),
+            ("Platform", 6),
+            ("Context", 7),
+            ("Event", 8),
+            ("Program", 14),
+            ("ProgramExp", 4),
+            ("Kernel", 17),
+            ("Queue", 8),
+            ("QueueExp", 5),
+            ("Sampler", 6),
+            ("Mem", 10),
+            ("PhysicalMem", 4),
+            ("Enqueue", 26),
+            ("EnqueueExp", 10),
+            ("USM", 9),
+            ("USMExp", 12),
+            ("BindlessImagesExp", 23),
+            ("CommandBufferExp", 22),
+            ("GraphExp", 10),
+            ("IPCExp", 4),
+            ("MemoryExportExp", 3),
+            ("UsmP2PExp", 3),
+            ("VirtualMem", 7),
+            ("Device", 9),
+            ("DeviceExp", 1),
+        ],
+    },
+    Release {
+        name: "2026.2",
+        tables: &[
+            ("Adapter", 7),
+            ("Platform", 6),
+            ("Context", 7),
+            ("Event", 8),
+            ("EventExp", 1),
+            ("Program", 14),
+            ("ProgramExp", 4),
+            ("Kernel", 13),
+            ("Queue", 8),
+            ("QueueExp", 5),
+            ("Sampler", 6),
+            ("Mem", 10),
+            ("PhysicalMem", 4),
+            ("Enqueue", 25),
+            ("EnqueueExp", 10),
+            ("USM", 9),
+            ("USMExp", 14),
+            ("BindlessImagesExp", 23),
+            ("CommandBufferExp", 23),
+            ("GraphExp", 10),
+            ("IPCExp", 11),
+            ("MemoryExportExp", 3),
+            ("UsmP2PExp", 3),
+            ("VirtualMem", 7),
+            ("Device", 9),
+            ("DeviceExp", 1),
+        ],
+    },
+];
+
+/// The most slots that a getter of a foreign release is expected to write: the buffers handed to getters have this size.
+pub const ROOM: usize = 512;
+
+/// What an adapter's getters wrote: for each exported getter its table's name and [`ROOM`] words.
+pub type Reported = Vec<(&'static str, Vec<usize>)>;
+
+/// The names of all tables of all releases, each once.
+pub fn table_names() -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for (name, _) in RELEASES.iter().flat_map(|r| r.tables) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+impl Release {
+    /// The release called `name`.
+    pub fn named(name: &str) -> Option<&'static Release> {
+        RELEASES.iter().find(|r| r.name == name)
+    }
+
+    /// Number of words in `ur_dditable_t`.
+    pub fn words(&self) -> usize {
+        self.tables.iter().map(|(_, slots)| slots).sum()
+    }
+
+    /// Why the getters cannot be of this release, judging by what they wrote alone.
+    pub fn contradicted_by_getters(&self, reported: &Reported) -> Option<String> {
+        reported.iter().find_map(|(name, words)| {
+            let written = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+            match self.tables.iter().find(|(table, _)| table == name) {
+                None if written == 0 => None,
+                None => Some(format!("it has a table {name}")),
+                Some((_, slots)) if written > *slots => {
+                    Some(format!("its table {name} has at least {written} slots instead of {slots}"))
+                }
+                Some(_) => None,
+            }
+        })
+    }
+
+    /// Why the table behind a handle cannot be laid out as this release lays it out. `slot` reads the n-th word of it; it
+    /// is called in ascending order and not beyond the first contradiction, which in a table of another release comes
+    /// long before the shorter one's end.
+    pub fn contradicted_by_table(&self, reported: &Reported, mut slot: impl FnMut(usize) -> usize) -> Option<String> {
+        let mut start = 0;
+        for (name, slots) in self.tables {
+            if let Some((_, words)) = reported.iter().find(|(table, _)| table == name) {
+                for (index, &word) in words[..*slots].iter().enumerate() {
+                    if slot(start + index) != word {
+                        return Some(format!(
+                            "slot {index} of table {name} behind its handle is not the one that urGet{name}ProcAddrTable gave"
+                        ));
+                    }
+                }
+            }
+            start += slots;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// What a well-behaved adapter of `release` reports and keeps behind its handles: every slot another address.
+    fn adapter_of(release: &Release) -> (Reported, Vec<usize>) {
+        let mut table = Vec::new();
+        let reported = release
+            .tables
+            .iter()
+            .map(|&(name, slots)| {
+                let mut words = vec![0; ROOM];
+                for word in &mut words[..slots] {
+                    *word = 0x1000 + table.len();
+                    table.push(*word);
+                }
+                (name, words)
+            })
+            .collect();
+        (reported, table)
+    }
+
+    #[test]
+    fn the_layouts_are_those_of_the_specification() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/releases");
+        let mut specified = BTreeSet::new();
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let value: toml::Table = text.parse().unwrap();
+            let name = value["release"].as_str().unwrap().to_owned();
+            let tables: Vec<(String, usize)> = value["table"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|t| (t["field"].as_str().unwrap().to_owned(), t["functions"].as_array().unwrap().len()))
+                .collect();
+            let known = Release::named(&name).unwrap_or_else(|| panic!("release {name} is missing from RELEASES"));
+            let known: Vec<_> = known.tables.iter().map(|&(n, s)| (n.to_owned(), s)).collect();
+            assert_eq!(known, tables, "{name}");
+            specified.insert(name);
+        }
+        assert_eq!(specified, RELEASES.iter().map(|r| r.name.to_owned()).collect());
+    }
+
+    #[test]
+    fn an_adapter_agrees_with_its_own_release_and_with_no_other() {
+        for built in &RELEASES {
+            let (reported, table) = adapter_of(built);
+            for judged in &RELEASES {
+                let contradiction = judged.contradicted_by_table(&reported, |i| table.get(i).copied().unwrap_or(0));
+                assert_eq!(contradiction.is_none(), built.name == judged.name, "{} as {}", built.name, judged.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_of_another_release_is_never_read_past_its_end() {
+        for built in &RELEASES {
+            let (reported, table) = adapter_of(built);
+            for judged in &RELEASES {
+                judged.contradicted_by_table(&reported, |i| table[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_longer_table_and_an_unknown_table_give_a_release_away() {
+        let (reported, _) = adapter_of(&RELEASES[1]);
+        let reason = RELEASES[0].contradicted_by_getters(&reported).unwrap();
+        assert!(reason.contains("EventExp"), "{reason}");
+        let mut longer = reported;
+        let kernel = longer.iter_mut().find(|(name, _)| *name == "Kernel").unwrap();
+        kernel.1[40] = 1;
+        let reason = RELEASES[1].contradicted_by_getters(&longer).unwrap();
+        assert!(reason.contains("Kernel has at least 41 slots instead of 13"), "{reason}");
+    }
+
+    #[test]
+    fn a_getter_that_is_missing_leaves_its_table_out_of_the_comparison() {
+        let (mut reported, table) = adapter_of(&RELEASES[1]);
+        reported.retain(|(name, _)| *name != "BindlessImagesExp");
+        assert_eq!(RELEASES[1].contradicted_by_getters(&reported), None);
+        assert_eq!(RELEASES[1].contradicted_by_table(&reported, |i| table[i]), None);
+    }
+}
