@@ -1,0 +1,103 @@
+//! `urDeviceGetInfo`: what a device answers to every property of the release.
+//!
+//! Answers come from memory: pure functions over [`DeviceProperties`], one module a group, and the list
+//! [`implemented::IMPLEMENTED`] of what this engine can do so far. A device never claims a feature because its
+//! hardware has it while the engine does not. Only free memory is asked of the native library, and only that
+//! question makes a native context.
+
+use ur_ffi::{ur_device_info_t, ur_result_t};
+
+use crate::adapter;
+use crate::device::Device;
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use crate::info::Answer;
+use crate::object::Object;
+use crate::place::Scope;
+use crate::properties::DeviceProperties;
+
+mod compute;
+mod features;
+mod identity;
+mod images;
+mod implemented;
+mod memory;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use value::Reply;
+
+/// `urDeviceGetInfo` for one property.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` for a number that is no property, `UNSUPPORTED_ENUMERATION` with the reason for one
+/// that this device cannot answer, as [`Answer`] otherwise.
+pub fn answer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, answer: &Answer) -> Result<()> {
+    match property {
+        ur_device_info_t::REFERENCE_COUNT => answer.value(device.references()),
+        ur_device_info_t::PLATFORM => match D::cell().native() {
+            Some(native) => answer.value(native.platform.handle()),
+            None => answer.unsupported(),
+        },
+        ur_device_info_t::VENDOR => answer.text(D::VENDOR),
+        ur_device_info_t::VENDOR_ID => answer.value(D::VENDOR_ID),
+        ur_device_info_t::GLOBAL_MEM_FREE => answer.value(free_memory(device)?),
+        _ => match reply_of(&device.properties, property) {
+            Some(Reply::Is(value)) => value.write(answer),
+            Some(Reply::Unsupported(reason)) => Err(unsupported(property, reason)),
+            None => answer.unknown(property.0),
+        },
+    }
+}
+
+/// The properties that [`answer`] answers from the object or the backend instead of the device's properties.
+#[cfg(test)]
+const LIVE: [ur_device_info_t; 5] = [
+    ur_device_info_t::REFERENCE_COUNT,
+    ur_device_info_t::PLATFORM,
+    ur_device_info_t::VENDOR,
+    ur_device_info_t::VENDOR_ID,
+    ur_device_info_t::GLOBAL_MEM_FREE,
+];
+
+/// What the device's properties say, `None` for a number that no group knows.
+fn reply_of(device: &DeviceProperties, property: ur_device_info_t) -> Option<Reply> {
+    const GROUPS: [fn(&DeviceProperties, ur_device_info_t) -> Option<Reply>; 5] =
+        [identity::reply, compute::reply, memory::reply, images::reply, features::reply];
+    GROUPS.iter().find_map(|group| group(device, property))
+}
+
+#[cold]
+fn unsupported(property: ur_device_info_t, reason: &str) -> Error {
+    Error::new(ur_result_t::ERROR_UNSUPPORTED_ENUMERATION, format!("urDeviceGetInfo: {property:?}: {reason}"))
+}
+
+/// Bytes that are free on the device now.
+fn free_memory<D: Driver>(device: &Device<D>) -> Result<u64> {
+    let driver = adapter::driver::<D>()?;
+    let held = Held::new(driver, device.raw)?;
+    let _scope = Scope::enter(driver, held.place)?;
+    Ok(driver.memory_info()?.0 as u64)
+}
+
+/// The device's native context for the duration of one question.
+struct Held<'d, D: Driver> {
+    driver: &'d D,
+    device: D::Device,
+    place: D::Place,
+}
+
+impl<'d, D: Driver> Held<'d, D> {
+    fn new(driver: &'d D, device: D::Device) -> Result<Self> {
+        Ok(Self { driver, device, place: driver.retain_place(device)? })
+    }
+}
+
+impl<D: Driver> Drop for Held<'_, D> {
+    fn drop(&mut self) {
+        // Nothing to tell anybody: the answer is there, or its error is on the way up.
+        let _ = self.driver.release_place(self.device);
+    }
+}

@@ -1,0 +1,103 @@
+//! What this engine can do so far: the one list that turns on answers as features arrive.
+//!
+//! Whoever implements a feature flips its line here and nowhere else; each group combines a line with what the
+//! hardware has.
+
+/// Features of the engine that a device property tells of.
+#[cfg_attr(feature = "release-2026-1", allow(dead_code, reason = "a later release's properties tell of some"))]
+pub(super) struct Implemented {
+    /// `urMemImageCreate` and sampled images as kernel arguments.
+    pub images: bool,
+    /// `urBindlessImages*`: creating, copying and sampling images by handle.
+    pub bindless_images: bool,
+    /// Importing memory of another API, `urBindlessImagesImportExternalMemoryExp`.
+    pub external_memory: bool,
+    /// Importing semaphores of another API.
+    pub external_semaphores: bool,
+    /// Exporting device memory to another API, `urMemoryExport*`.
+    pub memory_export: bool,
+    /// `urEnqueueUSM*AllocExp` and `urEnqueueUSMFreeExp`.
+    pub async_allocations: bool,
+    /// `urUSMPoolCreate` and allocations from such a pool.
+    pub usm_pools: bool,
+    /// `urUsmP2P*`.
+    pub peer_to_peer: bool,
+    /// `urUSMContextMemcpyExp`.
+    pub context_memcpy: bool,
+    /// `urUSMHostAllocRegisterExp`.
+    pub host_registration: bool,
+    /// `urVirtualMem*` and `urPhysicalMem*`.
+    pub virtual_memory: bool,
+    /// `urIPC*` on USM allocations.
+    pub ipc_memory: bool,
+    /// `urIPC*` on physical memory.
+    pub ipc_physical_memory: bool,
+    /// `urIPC*` on events.
+    pub ipc_events: bool,
+    /// `urEnqueueDeviceGlobalVariable*`.
+    pub global_variables: bool,
+    /// `urCommandBuffer*`.
+    pub command_buffers: bool,
+    /// `urGraph*` and `urQueueBeginGraphCapture*`.
+    pub graph_capture: bool,
+    /// `urEnqueueTimestampRecordingExp`.
+    pub timestamp_recording: bool,
+    /// `urEnqueueNativeCommandExp`.
+    pub native_commands: bool,
+    /// `urEnqueueHostTaskExp`.
+    pub host_tasks: bool,
+    /// Events that can be recorded again.
+    pub reusable_events: bool,
+    /// Profiling of single events on a queue without profiling.
+    pub per_event_profiling: bool,
+    /// `urDeviceWaitExp`.
+    pub device_wait: bool,
+    /// `urProgramLink`.
+    pub program_link: bool,
+    /// `urProgramDynamicLinkExp`.
+    pub dynamic_link: bool,
+    /// `urProgramBuildExp` and its kin for a list of devices.
+    pub multi_device_compile: bool,
+    /// `UR_KERNEL_LAUNCH_FLAG_COOPERATIVE`.
+    pub cooperative_launch: bool,
+    /// A launch's cluster dimensions.
+    pub cluster_launch: bool,
+    /// A launch's own amount of work-group memory.
+    pub launch_work_group_memory: bool,
+    /// Launches that overlap with the end of the kernel before them.
+    pub launch_overlap: bool,
+}
+
+/// The features as they are.
+pub(super) const IMPLEMENTED: Implemented = Implemented {
+    images: false,
+    bindless_images: false,
+    external_memory: false,
+    external_semaphores: false,
+    memory_export: false,
+    async_allocations: true,
+    usm_pools: false,
+    peer_to_peer: false,
+    context_memcpy: false,
+    host_registration: false,
+    virtual_memory: false,
+    ipc_memory: false,
+    ipc_physical_memory: false,
+    ipc_events: false,
+    global_variables: false,
+    command_buffers: false,
+    graph_capture: false,
+    timestamp_recording: false,
+    native_commands: false,
+    host_tasks: false,
+    reusable_events: false,
+    per_event_profiling: false,
+    device_wait: false,
+    program_link: false,
+    dynamic_link: false,
+    multi_device_compile: false,
+    cooperative_launch: false,
+    cluster_launch: false,
+    launch_work_group_memory: false,
+    launch_overlap: false,
+};

@@ -1,0 +1,267 @@
+//! Reads a device's properties once, in the units of `DeviceProperties`.
+//!
+//! Asks `cuDeviceGetAttribute` and its kin, none of which needs or makes a context. What the driver cannot
+//! tell and the architecture fixes (cache lines, memory model) is derived from the compute capability here
+//! and nowhere else.
+
+use core::ffi::{c_char, c_int};
+
+use ur_adapter::error::Result;
+use ur_adapter::properties::DeviceProperties;
+
+use crate::driver::Cuda;
+use crate::map::{check, failed};
+use crate::sys::{CUdevice, CUresult, CUuuid};
+
+/// `CUdevice_attribute` by the words of CUDA's header, without the prefix.
+mod attribute {
+    pub(super) const MAX_THREADS_PER_BLOCK: i32 = 1;
+    pub(super) const MAX_BLOCK_DIM_X: i32 = 2;
+    pub(super) const MAX_GRID_DIM_X: i32 = 5;
+    pub(super) const SHARED_MEMORY_PER_BLOCK: i32 = 8;
+    pub(super) const TOTAL_CONSTANT_MEMORY: i32 = 9;
+    pub(super) const WARP_SIZE: i32 = 10;
+    pub(super) const REGISTERS_PER_BLOCK: i32 = 12;
+    pub(super) const CLOCK_RATE: i32 = 13;
+    pub(super) const MULTIPROCESSOR_COUNT: i32 = 16;
+    pub(super) const KERNEL_EXEC_TIMEOUT: i32 = 17;
+    pub(super) const INTEGRATED: i32 = 18;
+    pub(super) const CAN_MAP_HOST_MEMORY: i32 = 19;
+    pub(super) const TEXTURE1D_WIDTH: i32 = 21;
+    pub(super) const TEXTURE2D_WIDTH: i32 = 22;
+    pub(super) const TEXTURE3D_WIDTH: i32 = 24;
+    pub(super) const TEXTURE2D_LAYERS: i32 = 29;
+    pub(super) const CONCURRENT_KERNELS: i32 = 31;
+    pub(super) const ECC_ENABLED: i32 = 32;
+    pub(super) const PCI_BUS_ID: i32 = 33;
+    pub(super) const PCI_SLOT_ID: i32 = 34;
+    pub(super) const MEMORY_CLOCK_RATE: i32 = 36;
+    pub(super) const MEMORY_BUS_WIDTH: i32 = 37;
+    pub(super) const L2_CACHE_SIZE: i32 = 38;
+    pub(super) const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 39;
+    pub(super) const ASYNC_ENGINE_COUNT: i32 = 40;
+    pub(super) const UNIFIED_ADDRESSING: i32 = 41;
+    pub(super) const PCI_DOMAIN_ID: i32 = 50;
+    pub(super) const TEXTURE_PITCH_ALIGNMENT: i32 = 51;
+    pub(super) const SURFACE1D_WIDTH: i32 = 55;
+    pub(super) const SURFACE2D_WIDTH: i32 = 56;
+    pub(super) const SURFACE3D_WIDTH: i32 = 58;
+    pub(super) const SURFACE2D_LAYERS: i32 = 65;
+    pub(super) const TEXTURE1D_LINEAR_WIDTH: i32 = 69;
+    pub(super) const TEXTURE2D_LINEAR_WIDTH: i32 = 70;
+    pub(super) const COMPUTE_CAPABILITY_MAJOR: i32 = 75;
+    pub(super) const COMPUTE_CAPABILITY_MINOR: i32 = 76;
+    pub(super) const MANAGED_MEMORY: i32 = 83;
+    pub(super) const HOST_NATIVE_ATOMIC_SUPPORTED: i32 = 86;
+    pub(super) const PAGEABLE_MEMORY_ACCESS: i32 = 88;
+    pub(super) const CONCURRENT_MANAGED_ACCESS: i32 = 89;
+    pub(super) const COOPERATIVE_LAUNCH: i32 = 95;
+    pub(super) const SHARED_MEMORY_PER_BLOCK_OPTIN: i32 = 97;
+    pub(super) const VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: i32 = 102;
+    pub(super) const POSIX_FILE_DESCRIPTOR_SUPPORTED: i32 = 103;
+    pub(super) const MAX_BLOCKS_PER_MULTIPROCESSOR: i32 = 106;
+    pub(super) const MEMORY_POOLS_SUPPORTED: i32 = 115;
+    pub(super) const CLUSTER_LAUNCH: i32 = 120;
+    pub(super) const HOST_NUMA_ID: i32 = 134;
+    /// PCI device number in the upper, vendor number in the lower half.
+    pub(super) const GPU_PCI_DEVICE_ID: i32 = 139;
+}
+
+use attribute as of;
+
+/// Bytes of a cache line, the same since compute capability 2.0.
+const CACHE_LINE: u32 = 128;
+/// Start alignment of sub-buffers in bits: the widest vector type, 16 times 8 bytes, as one access.
+const ADDRESS_ALIGN_BITS: u32 = 1024;
+/// "Around half a microsecond" in the words of `cuEventElapsedTime`.
+const TIMER_RESOLUTION_NS: usize = 500;
+/// The default of `CU_LIMIT_PRINTF_FIFO_SIZE`.
+const PRINTF_BUFFER: usize = 1 << 20;
+
+/// The questions about one device.
+struct Reader<'d> {
+    driver: &'d Cuda,
+    device: CUdevice,
+}
+
+impl Reader<'_> {
+    /// An attribute, `None` when this driver does not know it.
+    fn optional(&self, attribute: i32) -> Result<Option<i32>> {
+        let mut value: c_int = 0;
+        // SAFETY: the symbol has the API's signature and the output is a live local.
+        let status = unsafe { (self.driver.symbols.device_attribute)(&raw mut value, attribute, self.device) };
+        match status {
+            CUresult::SUCCESS => Ok(Some(value)),
+            CUresult::INVALID_VALUE | CUresult::NOT_SUPPORTED => Ok(None),
+            _ => Err(failed(&self.driver.symbols, "cuDeviceGetAttribute", status)),
+        }
+    }
+
+    fn number(&self, attribute: i32) -> Result<u32> {
+        Ok(u32::try_from(self.optional(attribute)?.unwrap_or(0)).unwrap_or(0))
+    }
+
+    fn size(&self, attribute: i32) -> Result<usize> {
+        Ok(self.number(attribute)? as usize)
+    }
+
+    fn flag(&self, attribute: i32) -> Result<bool> {
+        Ok(self.number(attribute)? != 0)
+    }
+
+    /// Three attributes with consecutive numbers, for x, y and z.
+    fn three(&self, first: i32) -> Result<[u32; 3]> {
+        Ok([self.number(first)?, self.number(first + 1)?, self.number(first + 2)?])
+    }
+
+    /// The extent that both textures and surfaces reach, so that an image can be read and written.
+    fn image<const N: usize>(&self, texture: i32, surface: i32) -> Result<[usize; N]> {
+        let mut extent = [0; N];
+        for (axis, size) in (0_i32..).zip(&mut extent) {
+            *size = self.size(texture + axis)?.min(self.size(surface + axis)?);
+        }
+        Ok(extent)
+    }
+
+    /// A frequency in MHz; drivers that stopped telling answer nothing or 0.
+    fn megahertz(&self, attribute: i32) -> Result<Option<u32>> {
+        Ok(self.some(attribute)?.map(|kilohertz| kilohertz / 1000))
+    }
+
+    /// A number for which 0 means "not told".
+    fn some(&self, attribute: i32) -> Result<Option<u32>> {
+        Ok(Some(self.number(attribute)?).filter(|value| *value != 0))
+    }
+
+    fn name(&self) -> Result<String> {
+        let mut buffer = [0_u8; 256];
+        let length = c_int::try_from(buffer.len()).unwrap_or(c_int::MAX);
+        // SAFETY: the symbol has the API's signature and the buffer has the length that is told.
+        let status =
+            unsafe { (self.driver.symbols.device_name)(buffer.as_mut_ptr().cast::<c_char>(), length, self.device) };
+        check(&self.driver.symbols, "cuDeviceGetName", status)?;
+        let end = buffer.iter().position(|byte| *byte == 0).unwrap_or(buffer.len());
+        Ok(String::from_utf8_lossy(&buffer[..end]).into_owned())
+    }
+
+    fn global_memory(&self) -> Result<u64> {
+        let mut bytes = 0;
+        // SAFETY: the symbol has the API's signature and the output is a live local.
+        let status = unsafe { (self.driver.symbols.device_total_memory)(&raw mut bytes, self.device) };
+        check(&self.driver.symbols, "cuDeviceTotalMem", status)?;
+        Ok(bytes as u64)
+    }
+
+    /// The identifier of the device, or of the partition of it that the process sees.
+    fn uuid(&self) -> Option<[u8; 16]> {
+        let ask = self.driver.symbols.device_uuid_v2.or(self.driver.symbols.device_uuid)?;
+        let mut uuid = CUuuid::default();
+        // SAFETY: the symbol has the API's signature and the output is a live local.
+        let status = unsafe { ask(&raw mut uuid, self.device) };
+        (status == CUresult::SUCCESS).then_some(uuid.0)
+    }
+
+    /// Windows' identifier and node mask; other systems' drivers answer an error or zeros.
+    fn luid(&self) -> Option<([u8; 8], u32)> {
+        let ask = self.driver.symbols.device_luid?;
+        let (mut luid, mut mask) = ([0_u8; 8], 0);
+        // SAFETY: the symbol has the API's signature, `luid` has the 8 bytes it writes.
+        let status = unsafe { ask(luid.as_mut_ptr().cast::<c_char>(), &raw mut mask, self.device) };
+        (status == CUresult::SUCCESS && luid != [0; 8]).then_some((luid, mask))
+    }
+
+    fn pci(&self) -> Result<Option<(u32, u32, u32)>> {
+        let part = |attribute| -> Result<Option<u32>> {
+            Ok(self.optional(attribute)?.and_then(|value| u32::try_from(value).ok()))
+        };
+        let (domain, bus, slot) = (part(of::PCI_DOMAIN_ID)?, part(of::PCI_BUS_ID)?, part(of::PCI_SLOT_ID)?);
+        Ok(domain.zip(bus).zip(slot).map(|((domain, bus), slot)| (domain, bus, slot)))
+    }
+}
+
+/// Everything about a device that does not change.
+pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> {
+    use ur_adapter::driver::Driver as _;
+
+    let read = Reader { driver, device };
+    let capability = (read.number(of::COMPUTE_CAPABILITY_MAJOR)?, read.number(of::COMPUTE_CAPABILITY_MINOR)?);
+    let luid = read.luid();
+    let shared_per_block = read.size(of::SHARED_MEMORY_PER_BLOCK)?;
+    let [width_linear, height_linear, pitch_linear] = read.three(of::TEXTURE2D_LINEAR_WIDTH)?;
+    Ok(DeviceProperties {
+        name: read.name()?,
+        driver_version: driver.version()?,
+        architecture: format!("sm_{}{}", capability.0, capability.1),
+        version: format!("{}.{}", capability.0, capability.1),
+        compute_capability: capability,
+        uuid: read.uuid(),
+        pci: read.pci()?,
+        device_id: read.some(of::GPU_PCI_DEVICE_ID)?.map(|both| both >> 16),
+        luid: luid.map(|(luid, _)| luid),
+        node_mask: luid.map(|(_, mask)| mask),
+
+        global_memory: read.global_memory()?,
+        memory_clock_mhz: read.megahertz(of::MEMORY_CLOCK_RATE)?,
+        memory_bus_bits: read.some(of::MEMORY_BUS_WIDTH)?,
+        l2_cache: read.size(of::L2_CACHE_SIZE)?,
+        cache_line: CACHE_LINE,
+        constant_memory: read.size(of::TOTAL_CONSTANT_MEMORY)?,
+        ecc: read.flag(of::ECC_ENABLED)?,
+        integrated: read.flag(of::INTEGRATED)?,
+        address_align_bits: ADDRESS_ALIGN_BITS,
+
+        compute_units: read.number(of::MULTIPROCESSOR_COUNT)?,
+        clock_mhz: read.megahertz(of::CLOCK_RATE)?,
+        max_threads_per_block: read.number(of::MAX_THREADS_PER_BLOCK)?,
+        max_block: read.three(of::MAX_BLOCK_DIM_X)?,
+        max_grid: read.three(of::MAX_GRID_DIM_X)?,
+        max_threads_per_unit: read.number(of::MAX_THREADS_PER_MULTIPROCESSOR)?,
+        max_blocks_per_unit: read.some(of::MAX_BLOCKS_PER_MULTIPROCESSOR)?,
+        warp_size: read.number(of::WARP_SIZE)?,
+        shared_per_block,
+        shared_per_block_optin: read.size(of::SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(shared_per_block),
+        registers_per_block: read.number(of::REGISTERS_PER_BLOCK)?,
+        max_parameter_size: parameter_space(capability, driver),
+        copy_engines: read.number(of::ASYNC_ENGINE_COUNT)?,
+        concurrent_kernels: read.flag(of::CONCURRENT_KERNELS)?,
+        kernel_timeout: read.flag(of::KERNEL_EXEC_TIMEOUT)?,
+        timer_resolution_ns: TIMER_RESOLUTION_NS,
+        printf_buffer: PRINTF_BUFFER,
+
+        unified_addressing: read.flag(of::UNIFIED_ADDRESSING)?,
+        host_mapping: read.flag(of::CAN_MAP_HOST_MEMORY)?,
+        managed_memory: read.flag(of::MANAGED_MEMORY)?,
+        concurrent_managed: read.flag(of::CONCURRENT_MANAGED_ACCESS)?,
+        pageable_access: read.flag(of::PAGEABLE_MEMORY_ACCESS)?,
+        host_native_atomics: read.flag(of::HOST_NATIVE_ATOMIC_SUPPORTED)?,
+        memory_pools: read.flag(of::MEMORY_POOLS_SUPPORTED)?,
+        cooperative_launch: read.flag(of::COOPERATIVE_LAUNCH)?,
+        clusters: read.flag(of::CLUSTER_LAUNCH)?,
+        virtual_memory: read.flag(of::VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)?,
+        posix_handles: read.flag(of::POSIX_FILE_DESCRIPTOR_SUPPORTED)?,
+        host_numa_node: read.optional(of::HOST_NUMA_ID)?.filter(|node| *node >= 0),
+
+        half: capability >= (5, 3),
+        double: true,
+        bfloat16: capability >= (8, 0),
+        atomic64: capability >= (6, 0),
+        system_atomics: capability >= (6, 0),
+        full_memory_model: capability >= (7, 0),
+        independent_sub_groups: capability >= (7, 0),
+        split_barriers: capability >= (8, 0),
+        native_assert: true,
+
+        image1d: read.image::<1>(of::TEXTURE1D_WIDTH, of::SURFACE1D_WIDTH)?[0],
+        image2d: read.image(of::TEXTURE2D_WIDTH, of::SURFACE2D_WIDTH)?,
+        image3d: read.image(of::TEXTURE3D_WIDTH, of::SURFACE3D_WIDTH)?,
+        image1d_linear: read.size(of::TEXTURE1D_LINEAR_WIDTH)?,
+        image2d_linear: [width_linear as usize, height_linear as usize, pitch_linear as usize],
+        image_pitch_align: read.number(of::TEXTURE_PITCH_ALIGNMENT)?,
+        image_layers: read.image::<1>(of::TEXTURE2D_LAYERS, of::SURFACE2D_LAYERS)?[0],
+    })
+}
+
+/// Bytes of a kernel's parameters: Volta and newer took more than 4 KiB from CUDA 12.1 on.
+fn parameter_space(capability: (u32, u32), driver: &Cuda) -> usize {
+    if capability >= (7, 0) && driver.at_least(12, 1) { 32_764 } else { 4096 }
+}
