@@ -6,5 +6,32 @@
 //! pass: wrong current context, native calls inside host functions, memory touched after its
 //! stream-ordered free, objects leaked at exit. It is never loaded unless `UR_CUDA_LIBRARY` names it.
 
+pub mod api;
 pub mod exec;
 pub mod ptx;
+pub mod sys;
+
+mod alloc;
+mod clock;
+mod command;
+mod config;
+mod context;
+mod copy;
+mod counts;
+mod device;
+mod event;
+mod faults;
+mod graph;
+mod handles;
+mod image;
+mod kernel;
+mod leaks;
+mod linker;
+mod memory;
+mod module;
+mod occupancy;
+mod pool;
+mod region;
+mod reports;
+mod stream;
+mod vmm;

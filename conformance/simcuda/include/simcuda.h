@@ -1,0 +1,84 @@
+/* Control of libsimcuda.so, the simulated CUDA driver, for tests.
+ *
+ * The library exports the CUDA driver API and, beside it, these functions. None of them counts as a native call, all
+ * may be called at any time from any thread, and callbacks run on the calling thread before the function returns.
+ *
+ * The environment, read by the first cuInit:
+ *   SIMCUDA_DEVICES  number of devices, 0 to 64 (2); with 0 cuInit answers CUDA_ERROR_NO_DEVICE
+ *   SIMCUDA_MEMORY   bytes of memory of each device, with K, M or G behind (4G)
+ *   SIMCUDA_CC       compute capability (9.0)
+ *   SIMCUDA_DELAY    SEED:MICROS: every command of a stream is delayed pseudo-randomly, up to MICROS
+ *   SIMCUDA_FAULTS   NAME:NTH:ERROR[:COUNT];...  as simcudaInjectFault
+ *   SIMCUDA_REPORT   a file (appended to) or "stderr": reports and leaks are written there at exit
+ */
+#ifndef SIMCUDA_H
+#define SIMCUDA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls of one exported function since the last reset, by its exact exported name ("cuMemAlloc_v2"). */
+uint64_t simcudaCallCount(const char *name);
+/* Calls of all functions since the last reset. */
+uint64_t simcudaCallCountTotal(void);
+void simcudaResetCallCounts(void);
+/* Every function called since the last reset with its count, sorted by name. */
+typedef void (*simcuda_count_callback)(const char *name, uint64_t count, void *data);
+void simcudaCallCounts(simcuda_count_callback callback, void *data);
+
+/* The nth next call of name (1 is the very next) and the count - 1 after it answer error and do nothing else; a count
+ * of 0 goes on until cleared. Several faults of one function count independently of each other.
+ * 0 on success, 1 when no function of that name is exported. */
+int simcudaInjectFault(const char *name, uint64_t nth, int error, uint64_t count);
+/* Every call of name takes at least so long; 0 ends it. Returns as simcudaInjectFault. */
+int simcudaInjectDelay(const char *name, uint64_t micros);
+/* From now on all work on the device answers CUDA_ERROR_DEVICE_UNAVAILABLE (46), and kernels that run there end.
+ * 0 on success, 1 when there is no such device. */
+int simcudaLoseDevice(int ordinal);
+/* Ends all injected faults and delays, and makes lost devices usable again. */
+void simcudaClearFaults(void);
+
+/* Stops every stream before its next command; what runs, runs on. While held nothing that is submitted completes, so
+ * that "work is in flight" is certain, without sleeping. Synchronising while held waits for the release. */
+void simcudaHoldWork(void);
+void simcudaReleaseWork(void);
+
+/* Misuse that the real driver lets pass or merely answers with an error. Kinds:
+ *   context           no current context, or a destroyed one, where one is needed
+ *   host-function     a native call inside a host function or stream callback
+ *   use-after-free    memory used after its free
+ *   use-before-alloc  stream-ordered memory used by work not ordered after its allocation
+ *   unordered-free    memory freed by work not ordered after its allocation or its use
+ *   double-free       memory freed twice
+ *   invalid-pointer   not a pointer that the call takes, or an access outside of its allocation
+ *   destroyed-handle  a handle of a destroyed object
+ *   invalid-handle    a handle of another kind, or none at all
+ *   peer-access       memory touched by a device that has no access to it
+ *   kernel-fault      a kernel failed; the text says where in the PTX
+ *   leak              a context destroyed with its objects still alive
+ *   internal          a defect of libsimcuda itself
+ */
+typedef void (*simcuda_report_callback)(const char *kind, const char *text, void *data);
+uint64_t simcudaReportCount(void);
+void simcudaReports(simcuda_report_callback callback, void *data);
+void simcudaClearReports(void);
+
+/* Objects alive now, all together and by kind. Kinds: context, primary context retain, stream, event, module, library,
+ * linker, memory pool, graph, executable graph, physical memory, address reservation, device memory, host memory,
+ * registered host memory, managed memory, pool memory, mapped memory. */
+uint64_t simcudaLeakCount(void);
+void simcudaLeaks(simcuda_count_callback callback, void *data);
+
+/* Threads that streams have started so far. */
+uint64_t simcudaThreadCount(void);
+/* Contexts that exist now, primary ones included. */
+uint64_t simcudaContextCount(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,93 @@
+//! Events.
+
+use super::args::Out;
+use super::guard::{Rules, call};
+use crate::context;
+use crate::event::{EVENTS, Event};
+use crate::pool;
+use crate::stream;
+use crate::sys::*;
+use core::ffi::c_uint;
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventCreate(out: Out<Handle>, flags: c_uint) -> CUresult {
+    call!(cuEventCreate, {
+        out.required()?;
+        let context = context::current()?;
+        if flags & !7 != 0 || (flags & CU_EVENT_INTERPROCESS != 0 && flags & CU_EVENT_DISABLE_TIMING == 0) {
+            return Err(CUDA_ERROR_INVALID_VALUE);
+        }
+        if flags & CU_EVENT_INTERPROCESS != 0 {
+            return Err(CUDA_ERROR_NOT_SUPPORTED);
+        }
+        out.put(Event::create(context, flags))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventDestroy_v2(event: Handle) -> CUresult {
+    call!(cuEventDestroy_v2, { EVENTS.take(event, CUDA_ERROR_INVALID_HANDLE).map(drop) })
+}
+
+fn record(event: Handle, stream: Handle) -> Result {
+    let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
+    event.record(&stream::resolve(stream)?)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> CUresult {
+    call!(cuEventRecord, { record(event, stream) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) -> CUresult {
+    call!(cuEventRecordWithFlags, {
+        // The one flag asks for a node of its own in a stream capture, and there are none.
+        if flags != 0 {
+            return Err(CUDA_ERROR_INVALID_VALUE);
+        }
+        record(event, stream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventQuery(event: Handle) -> CUresult {
+    call!(cuEventQuery, Rules::Query, {
+        let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
+        event.context.usable()?;
+        match event.latest() {
+            Some(latest) if !latest.is_done() => Err(CUDA_ERROR_NOT_READY),
+            _ => Ok(()),
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventSynchronize(event: Handle) -> CUresult {
+    call!(cuEventSynchronize, {
+        let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
+        event.context.usable()?;
+        if let Some(latest) = event.latest() {
+            latest.wait();
+        }
+        pool::on_synchronize();
+        event.context.failure().map_or(Ok(()), Err)
+    })
+}
+
+fn elapsed(out: &Out<f32>, start: Handle, end: Handle) -> Result {
+    let start = EVENTS.lookup(start, CUDA_ERROR_INVALID_HANDLE)?;
+    let end = EVENTS.lookup(end, CUDA_ERROR_INVALID_HANDLE)?;
+    start.context.usable()?;
+    out.put(end.elapsed_since(&start)?)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventElapsedTime(out: Out<f32>, start: Handle, end: Handle) -> CUresult {
+    call!(cuEventElapsedTime, { elapsed(&out, start, end) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventElapsedTime_v2(out: Out<f32>, start: Handle, end: Handle) -> CUresult {
+    call!(cuEventElapsedTime_v2, { elapsed(&out, start, end) })
+}

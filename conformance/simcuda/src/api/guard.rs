@@ -1,0 +1,69 @@
+//! What every native call goes through.
+//!
+//! Counting, injected faults, the refusal inside host functions, the check that `cuInit` was called, and the guard
+//! against panics: in that order, once, here.
+
+use crate::counts::Entry;
+use crate::reports::{self, Kind as Misuse};
+use crate::sys::*;
+use crate::{command, device, faults, leaks};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Which rules a call is under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Needs `cuInit`; refused inside host functions.
+    Usual,
+    /// Needs `cuInit`; inside host functions it is reported but answered.
+    Query,
+    /// Needs nothing and is allowed anywhere.
+    Free,
+    /// Needs no `cuInit`; refused inside host functions.
+    Init,
+}
+
+/// Runs one native call.
+pub fn run(entry: &'static Entry, rules: Rules, body: impl FnOnce() -> Result) -> CUresult {
+    entry.count();
+    let outer = reports::enter(entry.name);
+    let result = match admit(entry.name, rules) {
+        Ok(()) => catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
+            reports::add(Misuse::Internal, "panicked");
+            Err(CUDA_ERROR_UNKNOWN)
+        }),
+        Err(error) => Err(error),
+    };
+    reports::enter(outer);
+    result.err().unwrap_or(CUDA_SUCCESS)
+}
+
+fn admit(name: &'static str, rules: Rules) -> Result {
+    if rules != Rules::Free && command::in_host_function() {
+        reports::add(Misuse::HostFunction, "native call inside of a host function");
+        if rules != Rules::Query {
+            return Err(CUDA_ERROR_NOT_PERMITTED);
+        }
+    }
+    if let Some(error) = faults::on_call(name) {
+        return Err(error);
+    }
+    if leaks::has_ended() && rules != Rules::Free {
+        return Err(CUDA_ERROR_DEINITIALIZED);
+    }
+    if matches!(rules, Rules::Usual | Rules::Query) && device::config().is_none() {
+        return Err(CUDA_ERROR_NOT_INITIALIZED);
+    }
+    Ok(())
+}
+
+/// Wraps a function's body: `call!(name, [Rules::…,] { …; Ok(()) })`.
+macro_rules! call {
+    ($name:ident, $rules:expr, $body:block) => {{
+        static ENTRY: $crate::counts::Entry = $crate::counts::Entry::new(stringify!($name));
+        $crate::api::guard::run(&ENTRY, $rules, || $body)
+    }};
+    ($name:ident, $body:block) => {
+        $crate::api::guard::call!($name, $crate::api::guard::Rules::Usual, $body)
+    };
+}
+pub(crate) use call;

@@ -1,0 +1,113 @@
+//! Launches.
+
+use super::args::In;
+use super::guard::call;
+use crate::kernel::{Kernel, Shape};
+use crate::module;
+use crate::stream;
+use crate::sys::*;
+use core::ffi::{c_uint, c_void};
+
+const ATTRIBUTE_COOPERATIVE: c_uint = 2;
+const ATTRIBUTE_CLUSTER_DIMENSION: c_uint = 4;
+
+/// # Safety
+/// As for [`Kernel::prepare`].
+unsafe fn launch(
+    function: Handle,
+    shape: Shape,
+    stream: Handle,
+    params: *const *const c_void,
+    extra: *const *const c_void,
+) -> Result {
+    let stream = stream::resolve(stream)?;
+    let function = module::resolve_function(function, &stream.context)?;
+    // SAFETY: passed on from the caller.
+    unsafe { Kernel::prepare(function, shape, params, extra)? }.submit(&stream)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernel(
+    function: Handle,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared: c_uint,
+    stream: Handle,
+    params: *const *const c_void,
+    extra: *const *const c_void,
+) -> CUresult {
+    call!(cuLaunchKernel, {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        // SAFETY: the client gives the arguments that the function takes.
+        unsafe { launch(function, Shape { grid, block, shared, cooperative: false }, stream, params, extra) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchCooperativeKernel(
+    function: Handle,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared: c_uint,
+    stream: Handle,
+    params: *const *const c_void,
+) -> CUresult {
+    call!(cuLaunchCooperativeKernel, {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let shape = Shape { grid, block, shared, cooperative: true };
+        // SAFETY: the client gives the arguments that the function takes.
+        unsafe { launch(function, shape, stream, params, core::ptr::null()) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernelEx(
+    config: In<CUlaunchConfig>,
+    function: Handle,
+    params: *const *const c_void,
+    extra: *const *const c_void,
+) -> CUresult {
+    call!(cuLaunchKernelEx, {
+        let config = config.get()?;
+        // SAFETY: the client's configuration has as many attributes as it says.
+        let cooperative = unsafe { read_attributes(&config)? };
+        let shape = Shape { grid: config.grid, block: config.block, shared: config.shared_mem_bytes, cooperative };
+        // SAFETY: the client gives the arguments that the function takes.
+        unsafe { launch(function, shape, config.stream, params, extra) }
+    })
+}
+
+/// Whether the launch is cooperative. Attributes that only tune are ignored; clusters are not simulated.
+///
+/// # Safety
+/// `attrs` must have `num_attrs` entries.
+unsafe fn read_attributes(config: &CUlaunchConfig) -> Result<bool> {
+    if config.num_attrs == 0 {
+        return Ok(false);
+    }
+    if config.attrs.is_null() {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: passed on from the caller.
+    let attributes = unsafe { core::slice::from_raw_parts(config.attrs, config.num_attrs as usize) };
+    let mut cooperative = false;
+    for attribute in attributes {
+        match attribute.id {
+            ATTRIBUTE_COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
+            ATTRIBUTE_CLUSTER_DIMENSION if attribute.value[0] != 0x1_0000_0001 || attribute.value[1] as u32 != 1 => {
+                return Err(CUDA_ERROR_NOT_SUPPORTED);
+            }
+            0..=18 => {}
+            _ => return Err(CUDA_ERROR_INVALID_VALUE),
+        }
+    }
+    Ok(cooperative)
+}

@@ -1,0 +1,119 @@
+//! Memory pools and stream-ordered allocation.
+
+use super::args::{In, Out, Raw, Slice};
+use super::guard::call;
+use crate::device;
+use crate::pool::{self, POOLS, Pool};
+use crate::stream;
+use crate::sys::*;
+use core::ffi::c_int;
+use std::sync::Arc;
+
+fn lookup(handle: Handle) -> Result<Arc<Pool>> {
+    POOLS.lookup(handle, CUDA_ERROR_INVALID_VALUE)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolCreate(out: Out<Handle>, props: In<CUmemPoolProps>) -> CUresult {
+    call!(cuMemPoolCreate, {
+        out.required()?;
+        out.put(Pool::create(props.get()?)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolDestroy(handle: Handle) -> CUresult {
+    call!(cuMemPoolDestroy, { pool::destroy(handle) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolTrimTo(handle: Handle, keep: usize) -> CUresult {
+    call!(cuMemPoolTrimTo, {
+        lookup(handle)?.trim_to(keep as u64);
+        Ok(())
+    })
+}
+
+/// The reuse attributes are C `int`s, all others 64 bits wide.
+fn is_int(attribute: c_int) -> bool {
+    (1..=3).contains(&attribute)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolSetAttribute(handle: Handle, attribute: c_int, value: Raw) -> CUresult {
+    call!(cuMemPoolSetAttribute, {
+        let pool = lookup(handle)?;
+        let value = if is_int(attribute) { value.get::<c_int>()? as u64 } else { value.get::<u64>()? };
+        pool.set_attribute(attribute, value)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolGetAttribute(handle: Handle, attribute: c_int, value: Raw) -> CUresult {
+    call!(cuMemPoolGetAttribute, {
+        let found = lookup(handle)?.attribute(attribute)?;
+        if is_int(attribute) { value.put(found as c_int) } else { value.put(found) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolSetAccess(handle: Handle, map: Slice<CUmemAccessDesc>, count: usize) -> CUresult {
+    call!(cuMemPoolSetAccess, {
+        let pool = lookup(handle)?;
+        for access in map.read(count)? {
+            match access.location.kind {
+                CU_MEM_LOCATION_TYPE_DEVICE => {
+                    pool.set_access(device::get(access.location.id)?.ordinal, access.flags)?;
+                }
+                CU_MEM_LOCATION_TYPE_HOST if !matches!(pool.location, pool::Location::Device(_)) => {}
+                _ => return Err(CUDA_ERROR_INVALID_VALUE),
+            }
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemPoolGetAccess(flags: Out<c_int>, handle: Handle, location: In<CUmemLocation>) -> CUresult {
+    call!(cuMemPoolGetAccess, {
+        let pool = lookup(handle)?;
+        let location = location.get()?;
+        match location.kind {
+            CU_MEM_LOCATION_TYPE_DEVICE => flags.put(pool.access(device::get(location.id)?.ordinal)),
+            CU_MEM_LOCATION_TYPE_HOST => flags.put(match pool.location {
+                pool::Location::Device(_) => CU_MEM_ACCESS_FLAGS_PROT_NONE,
+                _ => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            }),
+            _ => Err(CUDA_ERROR_INVALID_VALUE),
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemAllocFromPoolAsync(
+    out: Out<CUdeviceptr>,
+    size: usize,
+    handle: Handle,
+    stream: Handle,
+) -> CUresult {
+    call!(cuMemAllocFromPoolAsync, {
+        out.required()?;
+        let stream = stream::resolve(stream)?;
+        out.put(lookup(handle)?.allocate(&stream, size)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemAllocAsync(out: Out<CUdeviceptr>, size: usize, stream: Handle) -> CUresult {
+    call!(cuMemAllocAsync, {
+        out.required()?;
+        let stream = stream::resolve(stream)?;
+        out.put(stream.context.device.pool().allocate(&stream, size)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: Handle) -> CUresult {
+    // A free works in a failed context too: nothing may be left behind.
+    call!(cuMemFreeAsync, { pool::free_async(address, &stream::find(stream)?) })
+}

@@ -1,0 +1,97 @@
+//! Errors and delays injected into chosen native calls.
+//!
+//! A fault names a function, how many of its next calls pass first, the error, and how often. A faulted call has no
+//! effect at all: the function's body never runs. With nothing injected a call pays one relaxed load.
+
+use crate::sys::CUresult;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use parking_lot::Mutex;
+
+struct Fault {
+    name: String,
+    /// Calls that still pass before the fault begins.
+    pass: u64,
+    error: CUresult,
+    /// Calls that still fail; `u64::MAX` never ends.
+    left: u64,
+}
+
+#[derive(Default)]
+struct Plan {
+    faults: Vec<Fault>,
+    delays: Vec<(String, Duration)>,
+}
+
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+static PLAN: Mutex<Plan> = Mutex::new(Plan { faults: Vec::new(), delays: Vec::new() });
+
+/// Makes the `nth` next call of `name` (1 is the very next) and the `count - 1` after it answer `error`.
+/// A count of 0 means from then on.
+pub fn inject(name: &str, nth: u64, error: CUresult, count: u64) {
+    let left = if count == 0 { u64::MAX } else { count };
+    PLAN.lock().faults.push(Fault { name: name.to_owned(), pass: nth.max(1) - 1, error, left });
+    ACTIVE.store(true, Ordering::Relaxed);
+}
+
+/// Makes every call of `name` take at least this long; zero ends it.
+pub fn inject_delay(name: &str, delay: Duration) {
+    let mut plan = PLAN.lock();
+    plan.delays.retain(|(known, _)| known != name);
+    if !delay.is_zero() {
+        plan.delays.push((name.to_owned(), delay));
+    }
+    ACTIVE.store(true, Ordering::Relaxed);
+}
+
+/// Forgets all injected faults and delays.
+pub fn clear() {
+    *PLAN.lock() = Plan::default();
+    ACTIVE.store(false, Ordering::Relaxed);
+}
+
+/// Reads `NAME:NTH:ERROR[:COUNT]`, separated by semicolons.
+pub fn inject_text(text: &str) -> Result<(), String> {
+    for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+        let fields: Vec<_> = part.split(':').collect();
+        let number = |i: usize| fields.get(i).and_then(|field| field.parse::<u64>().ok());
+        match (fields.len(), number(1), number(2)) {
+            (3, Some(nth), Some(error)) => inject(fields[0], nth, error as CUresult, 1),
+            (4, Some(nth), Some(error)) => {
+                let count = number(3).ok_or_else(|| format!("SIMCUDA_FAULTS: `{part}`: count is not a number"))?;
+                inject(fields[0], nth, error as CUresult, count);
+            }
+            _ => return Err(format!("SIMCUDA_FAULTS: `{part}` is not NAME:NTH:ERROR[:COUNT]")),
+        }
+    }
+    Ok(())
+}
+
+/// What this call of `name` must do: wait, fail, or neither.
+pub fn on_call(name: &str) -> Option<CUresult> {
+    if !ACTIVE.load(Ordering::Relaxed) {
+        return None;
+    }
+    let (delay, error) = PLAN.lock().next(name);
+    if let Some(delay) = delay {
+        std::thread::sleep(delay);
+    }
+    error
+}
+
+impl Plan {
+    fn next(&mut self, name: &str) -> (Option<Duration>, Option<CUresult>) {
+        let delay = self.delays.iter().find(|(known, _)| known == name).map(|&(_, delay)| delay);
+        let mut error = None;
+        for fault in self.faults.iter_mut().filter(|fault| fault.name == name) {
+            if fault.pass > 0 {
+                fault.pass -= 1;
+            } else if error.is_none() {
+                error = Some(fault.error);
+                fault.left = if fault.left == u64::MAX { u64::MAX } else { fault.left - 1 };
+            }
+        }
+        self.faults.retain(|fault| fault.left > 0);
+        (delay, error)
+    }
+}

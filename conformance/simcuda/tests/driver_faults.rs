@@ -1,0 +1,78 @@
+//! Counting calls, injecting faults, losing devices.
+
+#[macro_use]
+mod driver;
+use driver::*;
+use simcuda::sys::*;
+
+#[test]
+fn calls_are_counted_by_their_exported_name() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    c!(simcudaResetCallCounts());
+    let memory = get!(cuMemAlloc_v2(64));
+    ok!(cuMemFree_v2(memory));
+    err!(1, cuMemAlloc_v2(&mut 0, 0));
+    assert_eq!((calls(c"cuMemAlloc_v2"), calls(c"cuMemFree_v2"), calls(c"cuMemAlloc")), (2, 1, 0));
+    assert_eq!(c!(simcudaCallCountTotal()), 3);
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn the_nth_call_fails_as_often_as_asked_and_has_no_effect() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let alive = c!(simcudaLeakCount());
+    assert_eq!(c!(simcudaInjectFault(c"cuEventCreate".as_ptr(), 2, 2, 2)), 0);
+    let first: Handle = get!(cuEventCreate(0));
+    let mut none = 0;
+    err!(2, cuEventCreate(&mut none, 0));
+    err!(2, cuEventCreate(&mut none, 0));
+    assert_eq!(none, 0);
+    let second: Handle = get!(cuEventCreate(0));
+    assert_eq!(c!(simcudaLeakCount()), alive + 2);
+    ok!(cuEventDestroy_v2(first));
+    ok!(cuEventDestroy_v2(second));
+    assert_eq!(c!(simcudaInjectFault(c"cuNoSuchCall".as_ptr(), 1, 2, 1)), 1);
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn a_fault_without_a_count_lasts_until_cleared() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    c!(simcudaInjectFault(c"cuStreamCreate".as_ptr(), 1, 999, 0));
+    for _ in 0..3 {
+        err!(999, cuStreamCreate(&mut 0, 0));
+    }
+    c!(simcudaClearFaults());
+    let stream: Handle = get!(cuStreamCreate(0));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn a_lost_device_fails_its_work_and_still_lets_everything_be_destroyed() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 1));
+    let stream: Handle = get!(cuStreamCreate(0));
+    let event: Handle = get!(cuEventCreate(0));
+    let memory = get!(cuMemAlloc_v2(64));
+    let block = get!(cuMemAllocAsync(64, stream));
+    c!(simcudaHoldWork());
+    ok!(cuMemsetD8Async(memory, 1, 64, stream));
+    ok!(cuEventRecord(event, stream));
+    assert_eq!(c!(simcudaLoseDevice(1)), 0);
+    c!(simcudaReleaseWork());
+    err!(CUDA_ERROR_DEVICE_UNAVAILABLE, cuStreamSynchronize(stream));
+    err!(CUDA_ERROR_DEVICE_UNAVAILABLE, cuEventQuery(event));
+    err!(CUDA_ERROR_DEVICE_UNAVAILABLE, cuMemAlloc_v2(&mut 0, 64));
+    err!(CUDA_ERROR_DEVICE_UNAVAILABLE, cuDevicePrimaryCtxRetain(&mut 0, 1));
+    ok!(cuMemFree_v2(memory));
+    ok!(cuMemFreeAsync(block, stream));
+    ok!(cuEventDestroy_v2(event));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+    assert_eq!(reports(), []);
+    assert_eq!(c!(simcudaLoseDevice(7)), 1);
+}

@@ -1,0 +1,316 @@
+//! Streams and events: what waits for what, shown with held work instead of by chance.
+
+#[macro_use]
+mod driver;
+use core::ffi::c_void;
+use driver::*;
+use simcuda::sys::*;
+use std::sync::mpsc;
+
+struct Two {
+    a: Handle,
+    b: Handle,
+}
+
+fn context() -> Handle {
+    let context = get!(cuCtxCreate_v2(0, 0));
+    assert_ne!(context, 0);
+    context
+}
+
+fn two(flags: u32) -> Two {
+    Two { a: get!(cuStreamCreate(flags)), b: get!(cuStreamCreate(flags)) }
+}
+
+/// A host function that blocks its stream until the test says so.
+struct Plug {
+    open: mpsc::Sender<()>,
+    _data: Box<mpsc::Receiver<()>>,
+}
+
+impl Plug {
+    fn put(stream: Handle) -> Self {
+        unsafe extern "C" fn block(data: *mut c_void) {
+            // SAFETY: the data is the receiver below, which outlives the call; a gone sender opens too.
+            let _ = unsafe { (*data.cast::<mpsc::Receiver<()>>()).recv() };
+        }
+        let (open, receiver) = mpsc::channel();
+        let data = Box::new(receiver);
+        ok!(cuLaunchHostFunc(stream, Some(block), (&raw const *data).cast_mut().cast()));
+        Plug { open, _data: data }
+    }
+
+    fn pull(self, stream: Handle) {
+        self.open.send(()).expect("the stream waits");
+        ok!(cuStreamSynchronize(stream));
+    }
+}
+
+#[test]
+fn no_thread_starts_before_a_stream_has_something_to_wait_for() {
+    let _session = Session::begin();
+    let before = c!(simcudaThreadCount());
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let event: Handle = get!(cuEventCreate(0));
+    ok!(cuEventRecord(event, stream));
+    ok!(cuEventSynchronize(event));
+    let block = get!(cuMemAllocAsync(64, stream));
+    ok!(cuMemFreeAsync(block, stream));
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(c!(simcudaThreadCount()), before);
+    let memory = get!(cuMemAlloc_v2(64));
+    ok!(cuMemsetD8Async(memory, 1, 64, stream));
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(c!(simcudaThreadCount()), before + 1);
+    ok!(cuMemFree_v2(memory));
+    ok!(cuEventDestroy_v2(event));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn held_work_stays_in_flight_until_released() {
+    let _session = Session::begin();
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let event: Handle = get!(cuEventCreate(0));
+    let memory = get!(cuMemAlloc_v2(64));
+    ok!(cuMemsetD8_v2(memory, 1, 64));
+    c!(simcudaHoldWork());
+    ok!(cuMemsetD8Async(memory, 2, 64, stream));
+    ok!(cuEventRecord(event, stream));
+    err!(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+    err!(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+    assert_eq!(bytes_of(memory, 64), [1; 64], "a non-blocking stream does not hold the legacy stream up");
+    c!(simcudaReleaseWork());
+    ok!(cuEventSynchronize(event));
+    ok!(cuStreamQuery(stream));
+    assert_eq!(bytes_of(memory, 64), [2; 64]);
+    ok!(cuMemFree_v2(memory));
+    ok!(cuEventDestroy_v2(event));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn a_wait_for_an_event_blocks_its_own_stream_alone() {
+    let _session = Session::begin();
+    let context = context();
+    let Two { a, b } = two(CU_STREAM_NON_BLOCKING);
+    let third: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let event: Handle = get!(cuEventCreate(0));
+    let plug = Plug::put(a);
+    ok!(cuEventRecord(event, a));
+    ok!(cuStreamWaitEvent(b, event, 0));
+    ok!(cuStreamQuery(third));
+    err!(CUDA_ERROR_NOT_READY, cuStreamQuery(b));
+    plug.pull(a);
+    ok!(cuStreamSynchronize(b));
+    ok!(cuEventDestroy_v2(event));
+    for stream in [a, b, third] {
+        ok!(cuStreamDestroy_v2(stream));
+    }
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn recording_again_does_not_disturb_an_earlier_wait() {
+    let _session = Session::begin();
+    let context = context();
+    let Two { a, b } = two(CU_STREAM_NON_BLOCKING);
+    let third: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let event: Handle = get!(cuEventCreate(0));
+    let first = Plug::put(a);
+    ok!(cuEventRecord(event, a));
+    ok!(cuStreamWaitEvent(b, event, 0));
+    let second = Plug::put(third);
+    ok!(cuEventRecord(event, third));
+    first.pull(a);
+    ok!(cuStreamSynchronize(b));
+    err!(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+    second.pull(third);
+    ok!(cuEventQuery(event));
+    ok!(cuEventDestroy_v2(event));
+    for stream in [a, b, third] {
+        ok!(cuStreamDestroy_v2(stream));
+    }
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn an_event_never_recorded_is_complete_and_holds_nobody_up() {
+    let _session = Session::begin();
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let event: Handle = get!(cuEventCreate(0));
+    ok!(cuEventQuery(event));
+    ok!(cuEventSynchronize(event));
+    ok!(cuStreamWaitEvent(stream, event, 0));
+    ok!(cuStreamQuery(stream));
+    ok!(cuEventDestroy_v2(event));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn elapsed_time_needs_two_recorded_events_with_timing() {
+    let _session = Session::begin();
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let (start, end): (Handle, Handle) = (get!(cuEventCreate(0)), get!(cuEventCreate(0)));
+    let plain: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+    let mut ms = -1.0f32;
+    err!(400, cuEventElapsedTime_v2(&mut ms, start, end));
+    ok!(cuEventRecord(start, stream));
+    ok!(cuEventRecord(plain, stream));
+    let plug = Plug::put(stream);
+    ok!(cuEventRecord(end, stream));
+    err!(CUDA_ERROR_NOT_READY, cuEventElapsedTime_v2(&mut ms, start, end));
+    plug.pull(stream);
+    err!(400, cuEventElapsedTime_v2(&mut ms, start, plain));
+    assert_eq!(ms, -1.0);
+    ok!(cuEventElapsedTime_v2(&mut ms, start, end));
+    assert!(ms >= 0.0);
+    for event in [start, end, plain] {
+        ok!(cuEventDestroy_v2(event));
+    }
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn the_legacy_stream_and_blocking_streams_wait_for_each_other() {
+    let _session = Session::begin();
+    let context = context();
+    let Two { a, b } = two(0);
+    let plug = Plug::put(a);
+    let memory = get!(cuMemAlloc_v2(64));
+    ok!(cuMemsetD8Async(memory, 3, 64, CU_STREAM_LEGACY));
+    ok!(cuMemsetD8Async(memory, 4, 64, b));
+    err!(CUDA_ERROR_NOT_READY, cuStreamQuery(0));
+    err!(CUDA_ERROR_NOT_READY, cuStreamQuery(b));
+    plug.pull(a);
+    ok!(cuStreamSynchronize(b));
+    assert_eq!(bytes_of(memory, 64), [4; 64]);
+    ok!(cuMemFree_v2(memory));
+    ok!(cuStreamDestroy_v2(a));
+    ok!(cuStreamDestroy_v2(b));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn pageable_sources_may_be_reused_as_soon_as_the_copy_is_submitted() {
+    let _session = Session::begin();
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let memory = get!(cuMemAlloc_v2(64));
+    let mut pageable = [5u8; 64];
+    let pinned: u64 = get!(cuMemHostAlloc(64, 0));
+    let second = get!(cuMemAlloc_v2(64));
+    // SAFETY: the pinned block has 64 bytes.
+    unsafe { (pinned as *mut u8).write_bytes(5, 64) };
+    c!(simcudaHoldWork());
+    ok!(cuMemcpyHtoDAsync_v2(memory, pageable.as_ptr().cast(), 64, stream));
+    ok!(cuMemcpyHtoDAsync_v2(second, pinned as *const c_void, 64, stream));
+    pageable.fill(6);
+    // SAFETY: as above; no work runs while it is held.
+    unsafe { (pinned as *mut u8).write_bytes(6, 64) };
+    c!(simcudaReleaseWork());
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(bytes_of(memory, 64), [5; 64]);
+    assert_eq!(bytes_of(second, 64), [6; 64], "page-locked memory is read when the copy runs");
+    ok!(cuMemFree_v2(memory));
+    ok!(cuMemFree_v2(second));
+    ok!(cuMemFreeHost(pinned));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn a_destroyed_stream_finishes_its_work() {
+    let _session = Session::begin();
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let event: Handle = get!(cuEventCreate(0));
+    let memory = get!(cuMemAlloc_v2(64));
+    c!(simcudaHoldWork());
+    ok!(cuMemsetD8Async(memory, 9, 64, stream));
+    ok!(cuEventRecord(event, stream));
+    ok!(cuStreamDestroy_v2(stream));
+    c!(simcudaReleaseWork());
+    ok!(cuEventSynchronize(event));
+    assert_eq!(bytes_of(memory, 64), [9; 64]);
+    ok!(cuMemFree_v2(memory));
+    ok!(cuEventDestroy_v2(event));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn native_calls_inside_host_functions_are_refused_and_reported() {
+    let _session = Session::begin();
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    unsafe extern "C" fn call(data: *mut c_void) {
+        let (mut handle, mut memory) = (0, 0);
+        let results = [
+            c!(cuCtxGetCurrent(&mut handle)),
+            c!(cuMemAlloc_v2(&mut memory, 64)),
+            c!(cuStreamQuery(*unsafe_stream(data))),
+        ];
+        // SAFETY: the data is the test's channel and stream.
+        unsafe { &(*data.cast::<(mpsc::Sender<[i32; 3]>, Handle)>()).0 }.send(results).expect("the test waits");
+    }
+    fn unsafe_stream<'a>(data: *mut c_void) -> &'a Handle {
+        // SAFETY: as above.
+        unsafe { &(*data.cast::<(mpsc::Sender<[i32; 3]>, Handle)>()).1 }
+    }
+    let (sender, receiver) = mpsc::channel::<[i32; 3]>();
+    let mut data = (sender, stream);
+    ok!(cuLaunchHostFunc(stream, Some(call), (&raw mut data).cast()));
+    assert_eq!(receiver.recv().expect("the host function runs"), [800, 800, 0]);
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(report_kinds(), ["host-function"; 3]);
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn a_value_wait_lets_later_work_through_when_the_host_writes() {
+    let _session = Session::begin();
+    let context = context();
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let flag: u64 = get!(cuMemHostAlloc(8, 0));
+    // SAFETY: the block has eight bytes, aligned, and is only touched as an atomic from here on.
+    let cell = unsafe { &*(flag as *const std::sync::atomic::AtomicU64) };
+    cell.store(0, std::sync::atomic::Ordering::SeqCst);
+    ok!(cuStreamWaitValue64_v2(stream, flag, 7, CU_STREAM_WAIT_VALUE_GEQ));
+    ok!(cuStreamWriteValue64_v2(stream, flag, 100, 0));
+    err!(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+    cell.store(8, std::sync::atomic::Ordering::SeqCst);
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(cell.load(std::sync::atomic::Ordering::SeqCst), 100);
+    ok!(cuMemFreeHost(flag));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn each_thread_has_a_default_stream_of_its_own() {
+    let _session = Session::begin();
+    let context = context();
+    let plug = Plug::put(CU_STREAM_PER_THREAD);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            ok!(cuCtxSetCurrent(context));
+            ok!(cuStreamQuery(CU_STREAM_PER_THREAD));
+            let memory = get!(cuMemAlloc_v2(64));
+            ok!(cuMemsetD8Async(memory, 1, 64, CU_STREAM_PER_THREAD));
+            ok!(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+            ok!(cuMemFree_v2(memory));
+        });
+    });
+    err!(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_PER_THREAD));
+    plug.pull(CU_STREAM_PER_THREAD);
+    ok!(cuCtxDestroy_v2(context));
+}

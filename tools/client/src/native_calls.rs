@@ -1,0 +1,84 @@
+//! The number of calls that reached the native library, read from the library itself: callcount
+//! (`conformance/callcount`), which counts for any driver, or simcuda, which counts its own. The library must be loaded
+//! by somebody else; this opens none, so that measuring does not change what is measured.
+
+use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+/// glibc's and musl's `RTLD_NOLOAD`: open only what is loaded already.
+const RTLD_NOLOAD: c_int = 4;
+
+type Each = unsafe extern "C" fn(Option<unsafe extern "C" fn(*const c_char, u64, *mut c_void)>, *mut c_void);
+
+/// The library that the CUDA adapter of this environment opens.
+#[must_use]
+pub fn native_library() -> OsString {
+    std::env::var_os("UR_CUDA_LIBRARY").filter(|name| !name.is_empty()).unwrap_or_else(|| "libcuda.so.1".into())
+}
+
+/// Counters of a loaded native library.
+#[derive(Debug)]
+pub struct NativeCalls {
+    total: unsafe extern "C" fn() -> u64,
+    of: unsafe extern "C" fn(*const c_char) -> u64,
+    each: Each,
+    /// Keeps the functions above in memory.
+    _library: Library,
+}
+
+impl NativeCalls {
+    /// The counters of a library that this process has loaded under this path or name; `None` if it has not, or if the
+    /// library does not count.
+    #[must_use]
+    pub fn of_loaded(library: &OsStr) -> Option<Self> {
+        // SAFETY: nothing is loaded and no initialiser runs, by the flag.
+        let library = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) }.ok()?;
+        ["callcountTotal\0 callcountOf\0 callcountEach\0", "simcudaCallCountTotal\0 simcudaCallCount\0 simcudaCallCounts\0"]
+            .into_iter()
+            .find_map(|names| {
+                let mut names = names.split(' ').map(str::as_bytes);
+                // SAFETY: the two libraries' headers give these names these signatures.
+                unsafe {
+                    Some((
+                        *library.get(names.next()?).ok()?,
+                        *library.get(names.next()?).ok()?,
+                        *library.get::<Each>(names.next()?).ok()?,
+                    ))
+                }
+            })
+            .map(|(total, of, each)| Self { total, of, each, _library: library })
+    }
+
+    /// Calls of all functions together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        // SAFETY: the library is loaded as long as `self` lives.
+        unsafe { (self.total)() }
+    }
+
+    /// Calls of one function, by its exported name.
+    #[must_use]
+    pub fn of(&self, name: &str) -> u64 {
+        let Ok(name) = CString::new(name) else { return 0 };
+        // SAFETY: as above; the name is a C string.
+        unsafe { (self.of)(name.as_ptr()) }
+    }
+
+    /// Every function that was called, with its count.
+    #[must_use]
+    pub fn each(&self) -> Vec<(String, u64)> {
+        unsafe extern "C" fn add(name: *const c_char, count: u64, list: *mut c_void) {
+            // SAFETY: `list` is the vector below, `name` a C string; both only during the call.
+            unsafe {
+                let list = &mut *list.cast::<Vec<(String, u64)>>();
+                list.push((CStr::from_ptr(name).to_string_lossy().into_owned(), count));
+            }
+        }
+        let mut list: Vec<(String, u64)> = Vec::new();
+        // SAFETY: the callback runs on this thread before the function returns, with a vector that nobody else uses.
+        unsafe { (self.each)(Some(add), (&raw mut list).cast()) };
+        list.retain(|(_, count)| *count > 0);
+        list
+    }
+}

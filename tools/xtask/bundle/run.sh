@@ -1,0 +1,45 @@
+#!/bin/sh
+# Runs what `cargo xtask bundle` carried here on this machine's CUDA driver: device list, demonstration, C example,
+# benchmarks, conformance tests. Every part runs, whatever the others do; the last lines tell how each ended.
+#
+#   sh .carry/run.sh            on the real driver
+#   sh .carry/run.sh sim        on the simulated one, to try the bundle itself
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+dist=$here/dist
+case ${1:-real} in
+    real) native=libcuda.so.1 ;;
+    sim) native=$dist/lib/libsimcuda.so ;;
+    *) echo "usage: $0 [real|sim]" >&2; exit 2 ;;
+esac
+
+unset ONEAPI_DEVICE_SELECTOR UR_ADAPTERS_SEARCH_PATH
+export LD_LIBRARY_PATH="$dist/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export UR_ADAPTERS_FORCE_LOAD="$dist/lib/libur_adapter_cuda.so.0"
+export UR_CUDA_LIBRARY="$native"
+export UR_TEST_DIST="$dist" UR_TEST_DIST_2026_1="$here/dist-2026.1" UR_TEST_KERNELS="$dist/share/kernels"
+export UR_TEST_CUDA_LIBRARY="$native"
+
+results=
+failed=0
+part() {
+    name=$1
+    shift
+    echo "== $name =="
+    timeout -k 10 300 "$@"
+    status=$?
+    [ $status -eq 0 ] && verdict=ok || { verdict="FAILED ($status)"; failed=1; }
+    results="$results$name: $verdict
+"
+}
+
+part urinfo "$dist/bin/urinfo" --why
+part demo env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" "$dist/bin/ur-demo"
+part saxpy.c "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
+part urbench "$dist/bin/urbench"
+for test in "$here"/tests/*; do
+    [ -x "$test" ] && part "tests/$(basename "$test")" "$test"
+done
+echo "== summary =="
+printf '%s' "$results"
+exit $failed

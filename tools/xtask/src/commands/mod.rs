@@ -1,0 +1,11 @@
+//! One module a command; each has a `run` that takes the words behind the command's name.
+
+pub mod abi;
+pub mod bundle;
+pub mod demo;
+pub mod dist;
+pub mod generate;
+pub mod lines;
+pub mod stock;
+pub mod sycl_cpu;
+pub mod test;

@@ -1,0 +1,72 @@
+//! `stock`: both directions of compatibility with the loader and adapters that oneAPI ships. Our CUDA adapter runs on the
+//! stock loader, and a stock adapter is loaded into ours; neither side is changed for it.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{dist, test};
+use crate::fail;
+use crate::support::failure::{Context, Result};
+use crate::support::process;
+use crate::support::python::Venv;
+use crate::support::workspace::{Release, Workspace};
+
+const PACKAGES: [&str; 2] = ["intel-cmplr-lib-ur==2026.2.0", "intel-cmplr-lib-rt==2026.2.0"];
+
+/// The command.
+pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
+    if !arguments.is_empty() {
+        fail!("it takes no arguments");
+    }
+    let dist = dist::make(workspace, Release::R2026_2)?;
+    let stock = Venv::with(&workspace.target().join("stock"), &PACKAGES)?.lib();
+    let example = test::build_example(workspace, &dist)?;
+
+    println!("== our CUDA adapter on the stock loader, over simcuda ==");
+    let module = dist.kernels().join("saxpy.ptx");
+    let printed = process::capture(on_stock(&stock, dist.on_simulated(120, &example)).arg(&module))?;
+    print!("{}", printed.stdout);
+    require(&printed.stdout, "verified", "the C example did not verify its result")?;
+    loader_used(on_stock(&stock, dist.on_simulated(120, &example)).arg(&module), &stock)?;
+    let printed = process::capture(&mut on_stock(&stock, dist.on_simulated(120, dist.program("urinfo"))))?;
+    print!("{}", printed.stdout);
+    require(&printed.stdout, "cuda", "urinfo saw no CUDA adapter through the stock loader")?;
+
+    println!("== the stock Level Zero adapter on our loader ==");
+    let adapter = stock.join("libur_adapter_level_zero.so.0");
+    let mut urinfo = process::unsteered(120, dist.program("urinfo"));
+    urinfo.env("LD_LIBRARY_PATH", process::path_list(&[&dist.lib(), &stock])?);
+    urinfo.env("UR_ADAPTERS_FORCE_LOAD", &adapter).arg("--why");
+    let printed = process::capture(&mut urinfo)?;
+    print!("{}{}", printed.stdout, printed.stderr);
+    require(&printed.stdout, "libur_adapter_level_zero.so.0", "urinfo did not mention the adapter")?;
+    println!("stock: our adapter runs on the stock loader; its Level Zero adapter loads into ours and is torn down");
+    Ok(())
+}
+
+/// Puts the stock loader in the place of ours.
+fn on_stock(stock: &Path, mut command: Command) -> Command {
+    command.env("LD_LIBRARY_PATH", stock);
+    command
+}
+
+fn require(printed: &str, text: &str, complaint: &str) -> Result {
+    if printed.to_lowercase().contains(text) { Ok(()) } else { fail!("{complaint}:\n{printed}") }
+}
+
+/// Runs once more and asks the dynamic linker which loader it took.
+fn loader_used(command: &mut Command, folder: &Path) -> Result {
+    let printed = process::capture(command.env("LD_DEBUG", "libs"))?;
+    let wanted = folder.join("libur_loader.so.0").canonicalize().context(folder.display())?;
+    let taken = printed
+        .stderr
+        .lines()
+        .find_map(|line| line.split_once("calling init: ")?.1.trim().strip_suffix("libur_loader.so.0"));
+    match taken.and_then(|folder| Path::new(folder).join("libur_loader.so.0").canonicalize().ok()) {
+        Some(path) if path == wanted => {
+            println!("(loader: {})", wanted.display());
+            Ok(())
+        }
+        other => fail!("the loader that ran is {other:?}, not {}", wanted.display()),
+    }
+}

@@ -1,0 +1,228 @@
+//! `test [FILTER...]`: everything that can be tested with a Rust toolchain and a C compiler. It builds what the tests run
+//! on, says where it is by environment variables, and ends with a summary that repeats every result; it hides none, and
+//! what it skips it names with the reason.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use super::dist::{self, Dist};
+use super::{demo, generate};
+use crate::support::failure::{Failure, Result};
+use crate::support::workspace::{Release, Workspace};
+use crate::support::{cargo, files, process};
+
+/// Crates with something of a release in them, tested for the older release as well.
+const RELEASED: [&str; 4] = ["ur-ffi", "ur-loader", "ur-adapter", "ur-adapter-cuda"];
+/// Repeats cargo's result lines for whoever only sees the end of a run.
+const RESULTS: &str = "test-results.txt";
+
+/// The command.
+pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
+    let mut report = Report::default();
+    let dists = report
+        .step("dist", || Ok((dist::make(workspace, Release::R2026_2)?, dist::make(workspace, Release::R2026_1)?)));
+    let Some((newest, older)) = dists else { return report.end(workspace) };
+
+    let tests = report.cargo("cargo test --workspace", |lines| {
+        follow_tests(environment(workspace, &newest, &older, Release::R2026_2).args(["--workspace"]), filters, lines)
+    });
+    report.add(tests);
+    if filters.is_empty() {
+        let tests = report.cargo("cargo test for 2026.1", |lines| {
+            let mut command = environment(workspace, &newest, &older, Release::R2026_1);
+            command.args(RELEASED.iter().flat_map(|name| ["--package", name]));
+            follow_tests(command.args(cargo::features(Release::R2026_1, &RELEASED)), filters, lines)
+        });
+        report.add(tests);
+        report.step("generate --check", || generate::generate(workspace, true));
+        report.step("C example over pkg-config", || run_example(workspace, &newest, "2026.2"));
+        report.step("C example for 2026.1", || run_example(workspace, &older, "2026.1"));
+        report.step("CMake package", || cmake(workspace, &newest));
+        report.step("urinfo", || process::run(newest.on_simulated(60, newest.program("urinfo")).arg("--why")));
+        report.step("urbench", || process::run(newest.on_simulated(300, newest.program("urbench")).arg("--quick")));
+        report.step("demo", || demo::show(&newest, &newest.library("libsimcuda.so")));
+    }
+    if workspace.shared().is_none() {
+        report
+            .note("the tests that compare with ../shared/abi skipped that part: the folder is not beside the checkout");
+    }
+    report.end(workspace)
+}
+
+/// `cargo test` for a release, knowing where everything is.
+fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Release) -> Command {
+    let mut command = cargo::cargo(workspace, release);
+    command.args(["test", "--no-fail-fast"]);
+    command.env("UR_TEST_DIST", newest.folder());
+    command.env("UR_TEST_DIST_2026_1", older.folder());
+    command.env("UR_TEST_KERNELS", newest.kernels());
+    if let Some(shared) = workspace.shared() {
+        command.env("UR_SHARED", shared);
+    }
+    command
+}
+
+/// Runs cargo's tests, shows what they print, and keeps each binary's name and result.
+fn follow_tests(command: &mut Command, filters: &[String], lines: &mut Vec<String>) -> Result {
+    if !filters.is_empty() {
+        command.arg("--").args(filters);
+    }
+    let mut running = String::new();
+    process::follow_both(command, |line| {
+        println!("{line}");
+        let text = line.trim_start();
+        if let Some(what) = text.strip_prefix("Running ").or_else(|| text.strip_prefix("Doc-tests ")) {
+            running = binary_name(what);
+        } else if text.starts_with("test result:") {
+            if !text.contains(" 0 passed; 0 failed;") {
+                lines.push(format!("{running:<44} {text}"));
+            }
+        } else if text.starts_with("test ") && text.ends_with("FAILED") {
+            lines.push(format!("{running:<44} {text}"));
+        }
+    })
+}
+
+/// `tests/exports.rs (target/debug/deps/exports-0123)` and `unittests src/lib.rs (…/ur_loader-0123)` by their binary.
+fn binary_name(running: &str) -> String {
+    let binary = running.rsplit('/').next().unwrap_or(running).trim_end_matches(')');
+    match binary.rsplit_once('-') {
+        Some((name, _)) => name.to_owned(),
+        None => binary.to_owned(),
+    }
+}
+
+/// Builds `loader/examples/saxpy.c` with the flags that the installation names.
+pub fn build_example(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
+    let source = workspace.path("loader/examples/saxpy.c");
+    let program =
+        workspace.target().join(format!("examples/{}/saxpy", dist.folder().file_name().unwrap_or_default().display()));
+    let (flags, from) = dist::compiler_flags(dist.folder())?;
+    println!("flags from {from}: {}", flags.join(" "));
+    if let Some(folder) = program.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+    }
+    if files::outdated(&program, &[&source, &dist.library("libur_loader.so.0")]) {
+        process::run(
+            process::cc()
+                .args(["-std=c99", "-Wall", "-Wextra", "-Werror"])
+                .arg(&source)
+                .args(flags)
+                .arg("-o")
+                .arg(&program),
+        )?;
+    }
+    Ok(program)
+}
+
+fn run_example(workspace: &Workspace, dist: &Dist, release: &str) -> Result {
+    let program = build_example(workspace, dist)?;
+    println!("saxpy.c on the loader of {release}, over simcuda:");
+    process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))
+}
+
+/// Configures and builds a project that does nothing but find the package, where CMake is installed.
+fn cmake(workspace: &Workspace, dist: &Dist) -> Result {
+    if !process::exists("cmake") {
+        println!("skipped: no cmake is installed, so the CMake package is not tried");
+        return Ok(());
+    }
+    let folder = workspace.target().join("examples/cmake");
+    let source = workspace.path("loader/examples/saxpy.c");
+    let project = format!(
+        "cmake_minimum_required(VERSION 3.16)\nproject(saxpy C)\nfind_package(unified-runtime 0.12 REQUIRED CONFIG)\n\
+         add_executable(saxpy \"{}\")\ntarget_link_libraries(saxpy PRIVATE unified-runtime::loader)\n",
+        source.display()
+    );
+    files::write(&folder.join("CMakeLists.txt"), project.as_bytes())?;
+    let mut configure = process::limited(120, "cmake");
+    configure.arg("-S").arg(&folder).arg("-B").arg(folder.join("build"));
+    process::capture(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", dist.folder().display())))?;
+    process::capture(process::limited(120, "cmake").arg("--build").arg(folder.join("build")))?;
+    let program = folder.join("build/saxpy");
+    process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))
+}
+
+/// What happened, step by step.
+#[derive(Default)]
+struct Report {
+    lines: Vec<String>,
+    failed: usize,
+}
+
+impl Report {
+    /// Runs a step; a failure is kept and the next step follows.
+    fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Option<T> {
+        println!("\n== {name} ==");
+        let start = Instant::now();
+        let outcome = work();
+        let seconds = start.elapsed().as_secs_f64();
+        match outcome {
+            Ok(value) => {
+                self.lines.push(format!("{name:<44} ok ({seconds:.1} s)"));
+                Some(value)
+            }
+            Err(failure) => {
+                eprintln!("{failure}");
+                self.failed += 1;
+                self.lines.push(format!("{name:<44} FAILED ({seconds:.1} s)"));
+                None
+            }
+        }
+    }
+
+    /// The same for cargo's tests, whose own lines come before the step's.
+    fn cargo(&mut self, name: &str, work: impl FnOnce(&mut Vec<String>) -> Result) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.step(name, || work(&mut lines));
+        lines
+    }
+
+    fn add(&mut self, lines: Vec<String>) {
+        let counts = totals(&lines);
+        let last = self.lines.pop();
+        self.lines.extend(lines);
+        self.lines.extend(last.map(|line| format!("{line}: {} passed, {} failed", counts.0, counts.1)));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.lines.push(format!("note: {text}"));
+    }
+
+    /// Prints the summary and keeps a copy.
+    fn end(self, workspace: &Workspace) -> Result {
+        let verdict = match self.failed {
+            0 => "xtask test: all steps ok".to_owned(),
+            count => format!("xtask test: {count} steps FAILED"),
+        };
+        let text = format!("{}\n{verdict}\n", self.lines.join("\n"));
+        print!("\n== summary ==\n{text}");
+        let path: &Path = &workspace.target().join(RESULTS);
+        files::write(path, text.as_bytes())?;
+        if self.failed == 0 { Ok(()) } else { Err(Failure::new("see the summary above")) }
+    }
+}
+
+/// Passed and failed tests in cargo's result lines.
+fn totals(lines: &[String]) -> (usize, usize) {
+    let count = |word: &str| {
+        let before = |line: &String| line.split_once(word)?.0.rsplit(' ').next()?.parse::<usize>().ok();
+        lines.iter().filter(|line| line.contains("test result:")).filter_map(before).sum()
+    };
+    (count(" passed;"), count(" failed;"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_told_by_binary_and_added_up() {
+        assert_eq!(binary_name("tests/exports.rs (target/debug/deps/exports-bd12)"), "exports");
+        assert_eq!(binary_name("unittests src/lib.rs (/x/target/debug/deps/ur_loader-0a1b)"), "ur_loader");
+        assert_eq!(binary_name("generator"), "generator");
+        let line = |passed, failed| format!("x test result: ok. {passed} passed; {failed} failed; 0 ignored");
+        assert_eq!(totals(&[line(3, 1), line(40, 0), "x test a::b ... FAILED".to_owned()]), (43, 1));
+    }
+}

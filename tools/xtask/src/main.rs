@@ -1,0 +1,90 @@
+//! `cargo xtask COMMAND`: everything that is done to this checkout beyond what cargo does by itself. This file only finds
+//! the command; it must not depend on any other crate of the workspace, so that it builds while those are broken.
+
+mod commands;
+mod support;
+
+use std::process::ExitCode;
+
+use commands::{abi, bundle, demo, dist, generate, lines, stock, sycl_cpu, test};
+use support::failure::Result;
+use support::workspace::Workspace;
+
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    purpose: &'static str,
+    run: fn(&Workspace, &[String]) -> Result,
+}
+
+const COMMANDS: [Command; 9] = [
+    Command {
+        name: "demo",
+        arguments: "[--native LIBRARY]",
+        purpose: "run the demonstration on a GPU, or a simulated one",
+        run: demo::run,
+    },
+    Command {
+        name: "test",
+        arguments: "[FILTER...]",
+        purpose: "run every test that needs no download",
+        run: test::run,
+    },
+    Command {
+        name: "generate",
+        arguments: "[--check]",
+        purpose: "write what follows from the specification, or compare it",
+        run: generate::run,
+    },
+    Command {
+        name: "dist",
+        arguments: "[--release 2026.1|2026.2]",
+        purpose: "build and lay out target/dist",
+        run: dist::run,
+    },
+    Command {
+        name: "abi",
+        arguments: "",
+        purpose: "compare our headers with those of oneAPI's packages",
+        run: abi::run,
+    },
+    Command {
+        name: "stock",
+        arguments: "",
+        purpose: "run our adapter on oneAPI's loader, and its adapter on ours",
+        run: stock::run,
+    },
+    Command {
+        name: "sycl-cpu",
+        arguments: "[--stock]",
+        purpose: "run dpctl's suite and a SYCL kernel on our loader",
+        run: sycl_cpu::run,
+    },
+    Command { name: "bundle", arguments: "", purpose: "put what another machine needs into .carry", run: bundle::run },
+    Command { name: "lines", arguments: "", purpose: "count the lines of each crate", run: lines::run },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some(command) = words.first().and_then(|word| COMMANDS.iter().find(|c| c.name == word)) else {
+        eprint!("{}", usage(words.first()));
+        return ExitCode::from(2);
+    };
+    match Workspace::find().and_then(|workspace| (command.run)(&workspace, &words[1..])) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask {}: {failure}", command.name);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage(word: Option<&String>) -> String {
+    let mut text = word.map_or(String::new(), |word| format!("xtask: there is no command `{word}`\n"));
+    text.push_str("usage: cargo xtask COMMAND\n");
+    for command in &COMMANDS {
+        let call = format!("{} {}", command.name, command.arguments);
+        text.push_str(&format!("  {call:<34} {}\n", command.purpose));
+    }
+    text
+}

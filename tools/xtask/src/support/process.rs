@@ -1,0 +1,147 @@
+//! Running other programs: with a time limit where they might hang, and with an error that repeats the command line. It
+//! never goes through a shell's parsing of arguments.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+use super::failure::{Context, Failure, Result};
+use crate::fail;
+
+/// Variables that steer a loader, an adapter or a simulated driver. What runs here starts without the user's values.
+const STEERING: [&str; 13] = [
+    "LD_LIBRARY_PATH",
+    "ONEAPI_DEVICE_SELECTOR",
+    "UR_ADAPTERS_FORCE_LOAD",
+    "UR_ADAPTERS_SEARCH_PATH",
+    "UR_ADAPTERS_DEEP_BIND",
+    "UR_LOADER_PRELOAD_FILTER",
+    "UR_LOADER_USE_LEVEL_ZERO_V2",
+    "UR_CUDA_LIBRARY",
+    "UR_CALLCOUNT_LIBRARY",
+    "SIMCUDA_FAULTS",
+    "SIMCUDA_DEVICES",
+    "SIMCUDA_DELAY",
+    "SIMCUDA_REPORT",
+];
+
+/// What a program printed.
+pub struct Printed {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// A program that is killed after that many seconds.
+pub fn limited(seconds: u32, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=10", &seconds.to_string()]).arg(program);
+    command
+}
+
+/// The same, in an environment where nothing the user has set steers what is loaded.
+pub fn unsteered(seconds: u32, program: impl AsRef<OsStr>) -> Command {
+    let mut command = limited(seconds, program);
+    for variable in STEERING {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Runs a program that must succeed; it prints to the terminal.
+pub fn run(command: &mut Command) -> Result {
+    let status = command.stdin(Stdio::null()).status().map_err(|error| not_started(command, &error))?;
+    if status.success() { Ok(()) } else { Err(failed(command, status, "")) }
+}
+
+/// Runs a program that must succeed, and answers what it printed.
+pub fn capture(command: &mut Command) -> Result<Printed> {
+    let (status, printed) = outcome(command)?;
+    if status.success() {
+        return Ok(printed);
+    }
+    Err(failed(command, status, &format!("\n{}{}", printed.stdout, printed.stderr)))
+}
+
+/// Runs a program to its end, well or badly.
+pub fn outcome(command: &mut Command) -> Result<(ExitStatus, Printed)> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok((output.status, Printed { stdout: text(&output.stdout), stderr: text(&output.stderr) }))
+}
+
+/// Runs a program whose standard output goes to `line`, line by line, as it comes; standard error to the terminal.
+pub fn follow(command: &mut Command, line: impl FnMut(&str)) -> Result {
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(|error| not_started(command, &error))?;
+    let stdout = child.stdout.take().ok_or_else(|| Failure::new("a piped standard output is missing"))?;
+    each_line(stdout, line)?;
+    let status = child.wait().context("a program's end cannot be awaited")?;
+    if status.success() { Ok(()) } else { Err(failed(command, status, "")) }
+}
+
+/// The same with both outputs, in the order in which they were written.
+pub fn follow_both(command: &mut Command, line: impl FnMut(&str)) -> Result {
+    let (reader, writer) = std::io::pipe().context("a pipe cannot be made")?;
+    let errors = writer.try_clone().context("a pipe cannot be shared")?;
+    let spawned = command.stdin(Stdio::null()).stdout(writer).stderr(errors).spawn();
+    let mut child = spawned.map_err(|error| not_started(command, &error))?;
+    // The command keeps our ends of the pipe; while they are open, reading would never end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    each_line(reader, line)?;
+    let status = child.wait().context("a program's end cannot be awaited")?;
+    if status.success() { Ok(()) } else { Err(failed(command, status, "")) }
+}
+
+fn each_line(from: impl std::io::Read, mut line: impl FnMut(&str)) -> Result {
+    for text in BufReader::new(from).split(b'\n') {
+        line(&String::from_utf8_lossy(&text.context("a program's output cannot be read")?));
+    }
+    Ok(())
+}
+
+/// Whether a program can be started at all.
+pub fn exists(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok()
+}
+
+/// The first of these programs that exists; an error names what it is needed for.
+pub fn need<'a>(programs: &[&'a str], purpose: &str) -> Result<&'a str> {
+    match programs.iter().find(|program| exists(program)) {
+        Some(program) => Ok(program),
+        None => fail!("{purpose} needs {}, which this machine lacks; install it and try again", programs.join(" or ")),
+    }
+}
+
+/// The C compiler: what `CC` names, or `cc`.
+pub fn cc() -> Command {
+    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+}
+
+/// The C++ compiler: what `CXX` names, or `c++`.
+pub fn cxx() -> Command {
+    Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
+}
+
+/// Paths as a value of `LD_LIBRARY_PATH`.
+pub fn path_list(folders: &[&Path]) -> Result<std::ffi::OsString> {
+    std::env::join_paths(folders).context("a folder's name holds a colon")
+}
+
+fn line_of(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+fn not_started(command: &Command, error: &std::io::Error) -> Failure {
+    Failure::new(format!("`{}` cannot be started: {error}", line_of(command)))
+}
+
+fn failed(command: &Command, status: ExitStatus, printed: &str) -> Failure {
+    let late = if status.code() == Some(124) { " (its time was up)" } else { "" };
+    Failure::new(format!("`{}` ended with {status}{late}{printed}", line_of(command)))
+}

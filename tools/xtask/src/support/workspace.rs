@@ -1,0 +1,125 @@
+//! Where things are, and which releases of the API there are. It finds and names; it makes nothing.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::failure::{Context, Result};
+use crate::fail;
+
+/// A release of oneAPI whose binary layout can be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// oneAPI 2026.1
+    R2026_1,
+    /// oneAPI 2026.2, what is built without being asked.
+    R2026_2,
+}
+
+impl Release {
+    /// All of them, the newest first.
+    pub const ALL: [Release; 2] = [Release::R2026_2, Release::R2026_1];
+
+    /// The release of that name.
+    pub fn named(name: &str) -> Result<Self> {
+        match Self::ALL.into_iter().find(|release| release.name() == name) {
+            Some(release) => Ok(release),
+            None => fail!("there is no release `{name}`; it is one of {}", Self::ALL.map(Release::name).join(", ")),
+        }
+    }
+
+    /// As in file names and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Release::R2026_1 => "2026.1",
+            Release::R2026_2 => "2026.2",
+        }
+    }
+
+    /// The feature of our crates that selects it; the newest needs none.
+    pub fn feature(self) -> Option<&'static str> {
+        match self {
+            Release::R2026_1 => Some("release-2026-1"),
+            Release::R2026_2 => None,
+        }
+    }
+
+    /// The wheel of the SYCL runtime with this release's headers.
+    pub fn sycl_wheel(self) -> &'static str {
+        match self {
+            Release::R2026_1 => "intel-sycl-rt==2026.1.2",
+            Release::R2026_2 => "intel-sycl-rt==2026.2.0",
+        }
+    }
+}
+
+/// The checkout.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// The checkout that this program was built from, or, if that has moved, the one around the current directory.
+    pub fn find() -> Result<Self> {
+        let built = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_path_buf);
+        let here = env::current_dir().context("the current directory cannot be read")?;
+        let candidates = built.into_iter().chain(here.ancestors().map(Path::to_path_buf));
+        for root in candidates {
+            if root.join("spec/api").is_dir() && root.join("Cargo.toml").is_file() {
+                return Ok(Workspace { root });
+            }
+        }
+        fail!("no checkout of this project at or above {}", here.display())
+    }
+
+    /// Its top folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path below the top folder.
+    pub fn path(&self, below: &str) -> PathBuf {
+        self.root.join(below)
+    }
+
+    /// Where finished products and downloads go.
+    pub fn target(&self) -> PathBuf {
+        self.path("target")
+    }
+
+    /// Where cargo builds a release. Each has its own, because switching features in one would rebuild everything.
+    pub fn cargo_target(&self, release: Release) -> PathBuf {
+        let chosen = env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.target(), |dir| self.root.join(dir));
+        match release.feature() {
+            None => chosen,
+            Some(_) => {
+                let mut name = chosen.into_os_string();
+                name.push(format!("-{}", release.name()));
+                name.into()
+            }
+        }
+    }
+
+    /// The laid-out products of a release.
+    pub fn dist(&self, release: Release) -> PathBuf {
+        self.target().join(match release.feature() {
+            None => "dist".to_owned(),
+            Some(_) => format!("dist-{}", release.name()),
+        })
+    }
+
+    /// The folder with the headers of a release.
+    pub fn headers(&self, release: Release) -> PathBuf {
+        self.path(&match release.feature() {
+            None => "loader/include".to_owned(),
+            Some(_) => format!("loader/include-{}", release.name()),
+        })
+    }
+
+    /// The facts that tests compare with, if they lie beside the checkout.
+    pub fn shared(&self) -> Option<PathBuf> {
+        let given = env::var_os("UR_SHARED").map(PathBuf::from);
+        let beside = self.root.parent().map(|parent| parent.join("shared"));
+        given.or(beside).filter(|folder| folder.join("abi").is_dir())
+    }
+}
