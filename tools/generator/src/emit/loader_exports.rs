@@ -34,7 +34,7 @@ pub fn emit(model: &Model) -> Vec<Output> {
         &format!("{FOLDER}/mod.rs"),
         "What the loader exports: the API's functions and the getters of their tables.",
         &[],
-        "pub mod exports;\npub mod tables;\n",
+        "pub mod exports;\npub mod releases;\npub mod tables;\n",
     );
     let mut out = format!("use ur_ffi::*;\n\n{DISPATCH}");
     for entry in across(model, |r| &r.functions, |item| &item.name) {

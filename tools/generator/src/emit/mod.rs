@@ -12,6 +12,7 @@ mod adapter_entry_points;
 mod adapter_macros;
 
 mod loader_exports;
+mod loader_releases;
 mod loader_tables;
 
 mod c;
@@ -30,6 +31,7 @@ pub fn all(model: &Model) -> Vec<Output> {
     let mut outputs = ffi::emit(model);
     outputs.extend(adapter_entry_points::emit(model));
     outputs.extend(loader_exports::emit(model));
+    outputs.push(loader_releases::emit(model));
     outputs.extend(loader_tables::emit(model));
     outputs.extend(c_api::emit(model));
     outputs.extend(c_ddi::emit(model));
