@@ -152,16 +152,16 @@ fn carries_chain_through_wide_sums() {
 #[test]
 fn products_and_quotients() {
     check("mul.lo.s32 %wd, %wa, %wb;", |a, b, _| w((a as u32).wrapping_mul(b as u32)));
-    check("mul.hi.s32 %wd, %wa, %wb;", |a, b, _| w((i64::from(a as i32) * i64::from(b as i32) >> 32) as u32));
-    check("mul.hi.u32 %wd, %wa, %wb;", |a, b, _| w(a as u32) * w(b as u32) >> 32);
-    check("mul.hi.u64 %d, %a, %b;", |a, b, _| (u128::from(a) * u128::from(b) >> 64) as u64);
-    check("mul.hi.s64 %d, %a, %b;", |a, b, _| (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64);
+    check("mul.hi.s32 %wd, %wa, %wb;", |a, b, _| w(((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32));
+    check("mul.hi.u32 %wd, %wa, %wb;", |a, b, _| (w(a as u32) * w(b as u32)) >> 32);
+    check("mul.hi.u64 %d, %a, %b;", |a, b, _| ((u128::from(a) * u128::from(b)) >> 64) as u64);
+    check("mul.hi.s64 %d, %a, %b;", |a, b, _| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64);
     check("mul.wide.s32 %d, %wa, %wb;", |a, b, _| (i64::from(a as i32) * i64::from(b as i32)) as u64);
     check("mul.wide.u16 %wd, %ha, %hb;", |a, b, _| u64::from(a as u16) * u64::from(b as u16));
-    check("mul.hi.s16 %hd, %ha, %hb;", |a, b, _| u64::from((i32::from(a as i16) * i32::from(b as i16) >> 16) as u16));
+    check("mul.hi.s16 %hd, %ha, %hb;", |a, b, _| u64::from(((i32::from(a as i16) * i32::from(b as i16)) >> 16) as u16));
     check("mad.lo.u64 %d, %a, %b, %c;", |a, b, c| a.wrapping_mul(b).wrapping_add(c));
     check("mad.hi.s32 %wd, %wa, %wb, %wc;", |a, b, c| {
-        w(((i64::from(a as i32) * i64::from(b as i32) >> 32) as u32).wrapping_add(c as u32))
+        w((((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32).wrapping_add(c as u32))
     });
     check("mad.wide.s32 %d, %wa, %wb, %c;", |a, b, c| {
         ((i64::from(a as i32) * i64::from(b as i32)) as u64).wrapping_add(c)
@@ -348,7 +348,8 @@ fn double_precision() {
 fn approximations_are_close() {
     let values = [0.1f32, 0.5, 1.0, 2.0, 3.7, 10.0];
     let rows: Vec<[u64; 3]> = values.iter().map(|v| [w(v.to_bits()), w(2.5f32.to_bits()), 0]).collect();
-    let cases: [(&str, fn(f64) -> f64); 9] = [
+    type Case = (&'static str, fn(f64) -> f64);
+    let cases: [Case; 9] = [
         ("rcp.approx.f32 %wd, %wa;", |x| 1.0 / x),
         ("rcp.approx.ftz.f32 %wd, %wa;", |x| 1.0 / x),
         ("sqrt.approx.f32 %wd, %wa;", f64::sqrt),

@@ -308,7 +308,7 @@ fn shuffles_and_votes() {
             assert_eq!(to[0], if lane + 3 < 32 { i + 3 } else { i });
             assert_eq!(to[1], if lane >= 5 { i - 5 } else { i });
             assert_eq!(to[2], base | (lane ^ 9));
-            assert_eq!(to[3], base | (lane * 7 & 31));
+            assert_eq!(to[3], base | ((lane * 7) & 31));
         }
         let input: Vec<i32> = (0..128).map(|i| i * 3 % 17 - 8).collect();
         let mut sums = vec![0i32; 4];

@@ -48,12 +48,13 @@ pub(super) fn print(
         let (text, count) = format_text(&format, &mut values)?;
         output(&text);
         if let Some(&(offset, size)) = call.results.first()
-            && let Some(to) = view.local_bytes(lane, frame + offset, size) {
-                for (k, byte) in (count as u64).to_le_bytes().into_iter().enumerate().take(size.min(8) as usize) {
-                    // SAFETY: `local_bytes` answered a pointer to `size` bytes, and no one else has this lane's memory.
-                    unsafe { to.add(k).write(byte) };
-                }
+            && let Some(to) = view.local_bytes(lane, frame + offset, size)
+        {
+            for (k, byte) in (count as u64).to_le_bytes().into_iter().enumerate().take(size.min(8) as usize) {
+                // SAFETY: `local_bytes` answered a pointer to `size` bytes, and no one else has this lane's memory.
+                unsafe { to.add(k).write(byte) };
             }
+        }
     }
     Ok(())
 }

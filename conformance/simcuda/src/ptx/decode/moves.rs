@@ -27,11 +27,12 @@ pub(super) fn decode(i: &mut Instr<'_>) -> Result<(), LoadError> {
 
 fn scalar(i: &mut Instr<'_>, source: &Operand, ty: Type) -> Result<(), LoadError> {
     if let Operand::Name(name) = source
-        && let Some((clock, keep)) = clock(name) {
-            let to = i.write(0, ty)?;
-            i.b.emit(Op::ReadClock { to, clock, keep });
-            return Ok(());
-        }
+        && let Some((clock, keep)) = clock(name)
+    {
+        let to = i.write(0, ty)?;
+        i.b.emit(Op::ReadClock { to, clock, keep });
+        return Ok(());
+    }
     let d = match i.op(0)? {
         // Sizes of special registers changed over time; a wider destination takes them all.
         op if matches!(source, Operand::Member(..)) => i.b.write_wide(op, Type::U16)?.0,
