@@ -8,8 +8,9 @@
 //! ([`hide`]), so `dlsym` answers as it would for the real library. Stubs with an error code would have been simpler, but
 //! adapters tell by a symbol's presence what a driver can do, and would take another path than on the real one.
 //!
-//! Two limits. Calls through the addresses of `cuGetExportTable`, and of symbols that are not in `symbols.txt`, are not
-//! counted. And it is for Linux with glibc on x86-64: the trampolines are two instructions of that machine.
+//! Three limits. Calls through the addresses of `cuGetExportTable`, and of symbols that are not in `symbols.txt`, are not
+//! counted. Loading it takes some milliseconds for all the lookups, so a program's start is timed without it. And it is
+//! for Linux with glibc on x86-64: the trampolines are two instructions of that machine.
 
 #![allow(non_snake_case, reason = "exports keep their C names")]
 

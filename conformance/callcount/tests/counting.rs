@@ -146,7 +146,8 @@ fn callcount() -> PathBuf {
 
 #[test]
 fn every_call_counts_for_its_symbol_and_for_the_total() {
-    let lines = Bench::new().run(&["init", "0", "init", "0", "count", "of", "cuInit", "of", "cuDeviceGetCount", "total"]);
+    let lines =
+        Bench::new().run(&["init", "0", "init", "0", "count", "of", "cuInit", "of", "cuDeviceGetCount", "total"]);
     assert_eq!(lines, ["0", "0", "0 3", "2", "1", "3"]);
 }
 
@@ -164,7 +165,8 @@ fn a_symbol_that_the_real_library_lacks_is_missing() {
 
 #[test]
 fn addresses_from_the_driver_lead_through_the_counter() {
-    let lines = Bench::new().run(&["proc", "cuInit", "of", "cuInit", "proc", "cuUncounted", "proc", "cuNothing", "total"]);
+    let lines =
+        Bench::new().run(&["proc", "cuInit", "of", "cuInit", "proc", "cuUncounted", "proc", "cuNothing", "total"]);
     assert_eq!(lines, ["0 ours 0", "1", "0 its own 77", "500 null", "4"]);
 }
 

@@ -51,10 +51,7 @@ impl ClientError {
     /// Whether the answer only says that the feature is not there.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
-        matches!(
-            self.result,
-            ur_result_t::ERROR_UNSUPPORTED_FEATURE | ur_result_t::ERROR_UNSUPPORTED_ENUMERATION
-        )
+        matches!(self.result, ur_result_t::ERROR_UNSUPPORTED_FEATURE | ur_result_t::ERROR_UNSUPPORTED_ENUMERATION)
     }
 }
 
@@ -67,10 +64,7 @@ mod tests {
         let mut error = ClientError { call: "urQueueFinish", result: ur_result_t::ERROR_DEVICE_LOST, message: None };
         assert_eq!(error.to_string(), "urQueueFinish answers UR_RESULT_ERROR_DEVICE_LOST");
         error.message = Some("CUDA 719".to_owned());
-        assert_eq!(
-            error.to_string(),
-            "urQueueFinish answers UR_RESULT_ERROR_DEVICE_LOST (the adapter says: CUDA 719)"
-        );
+        assert_eq!(error.to_string(), "urQueueFinish answers UR_RESULT_ERROR_DEVICE_LOST (the adapter says: CUDA 719)");
     }
 
     #[test]

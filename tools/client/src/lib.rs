@@ -42,7 +42,7 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use ur_ffi::{
-    FUNCTIONS, ur_adapter_handle_t, ur_device_init_flags_t, ur_dditable_t, ur_pfnDeviceGetSelected_t,
+    FUNCTIONS, ur_adapter_handle_t, ur_dditable_t, ur_device_init_flags_t, ur_pfnDeviceGetSelected_t,
     ur_pfnLoaderConfigCreate_t, ur_pfnLoaderConfigEnableLayer_t, ur_pfnLoaderConfigGetInfo_t,
     ur_pfnLoaderConfigRelease_t, ur_pfnLoaderConfigRetain_t, ur_pfnLoaderConfigSetCodeLocationCallback_t,
     ur_pfnLoaderConfigSetMockingEnabled_t, ur_pfnLoaderInit_t, ur_pfnLoaderTearDown_t, ur_result_t,

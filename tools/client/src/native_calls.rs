@@ -34,20 +34,23 @@ impl NativeCalls {
     pub fn of_loaded(library: &OsStr) -> Option<Self> {
         // SAFETY: nothing is loaded and no initialiser runs, by the flag.
         let library = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) }.ok()?;
-        ["callcountTotal\0 callcountOf\0 callcountEach\0", "simcudaCallCountTotal\0 simcudaCallCount\0 simcudaCallCounts\0"]
-            .into_iter()
-            .find_map(|names| {
-                let mut names = names.split(' ').map(str::as_bytes);
-                // SAFETY: the two libraries' headers give these names these signatures.
-                unsafe {
-                    Some((
-                        *library.get(names.next()?).ok()?,
-                        *library.get(names.next()?).ok()?,
-                        *library.get::<Each>(names.next()?).ok()?,
-                    ))
-                }
-            })
-            .map(|(total, of, each)| Self { total, of, each, _library: library })
+        [
+            "callcountTotal\0 callcountOf\0 callcountEach\0",
+            "simcudaCallCountTotal\0 simcudaCallCount\0 simcudaCallCounts\0",
+        ]
+        .into_iter()
+        .find_map(|names| {
+            let mut names = names.split(' ').map(str::as_bytes);
+            // SAFETY: the two libraries' headers give these names these signatures.
+            unsafe {
+                Some((
+                    *library.get(names.next()?).ok()?,
+                    *library.get(names.next()?).ok()?,
+                    *library.get::<Each>(names.next()?).ok()?,
+                ))
+            }
+        })
+        .map(|(total, of, each)| Self { total, of, each, _library: library })
     }
 
     /// Calls of all functions together.

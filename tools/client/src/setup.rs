@@ -6,8 +6,8 @@ use std::ptr::null_mut;
 
 use ur_ffi::{
     ur_adapter_handle_t, ur_context_handle_t, ur_device_handle_t, ur_exp_kernel_arg_properties_t,
-    ur_exp_kernel_arg_type_t, ur_exp_kernel_arg_value_t, ur_kernel_handle_t, ur_platform_handle_t,
-    ur_program_handle_t, ur_queue_flags_t, ur_queue_handle_t, ur_queue_properties_t,
+    ur_exp_kernel_arg_type_t, ur_exp_kernel_arg_value_t, ur_kernel_handle_t, ur_platform_handle_t, ur_program_handle_t,
+    ur_queue_flags_t, ur_queue_handle_t, ur_queue_properties_t,
 };
 
 use crate::{Result, Ur, call};
@@ -107,10 +107,7 @@ impl Ur {
         let mut context: ur_context_handle_t = null_mut();
         // SAFETY: live devices; the list has the length given.
         unsafe {
-            call!(
-                self,
-                Context.pfnCreate(devices.len() as u32, devices.as_ptr(), std::ptr::null(), &raw mut context)
-            )
+            call!(self, Context.pfnCreate(devices.len() as u32, devices.as_ptr(), std::ptr::null(), &raw mut context))
         }?;
         Ok(held!(self, context, Context))
     }

@@ -94,9 +94,8 @@ pub fn run(
     let kernel = steps.run("make the kernel", || ur.kernel(program.handle(), c"saxpy"))?;
 
     let enqueued = enqueue(ur, &mut steps, &mut lanes, kernel.handle(), options.elements);
-    let finished = steps.run("wait for the queues", || {
-        lanes.iter().try_for_each(|lane| ur.finish(lane.queue.handle()))
-    });
+    let finished =
+        steps.run("wait for the queues", || lanes.iter().try_for_each(|lane| ur.finish(lane.queue.handle())));
     enqueued.and(finished)?;
     check(&lanes, &name)?;
     steps.run("release everything", || -> Result<(), ClientError> {
@@ -178,16 +177,7 @@ fn allocate(ur: &Ur, queue: ur_queue_handle_t, bytes: usize) -> Result<*mut c_vo
     unsafe {
         call!(
             ur,
-            EnqueueExp.pfnUSMDeviceAllocExp(
-                queue,
-                null_mut(),
-                bytes,
-                null(),
-                0,
-                null(),
-                &raw mut memory,
-                null_mut()
-            )
+            EnqueueExp.pfnUSMDeviceAllocExp(queue, null_mut(), bytes, null(), 0, null(), &raw mut memory, null_mut())
         )
     }?;
     Ok(memory)

@@ -18,7 +18,7 @@ export LD_LIBRARY_PATH="$dist/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export UR_ADAPTERS_FORCE_LOAD="$dist/lib/libur_adapter_cuda.so.0"
 export UR_CUDA_LIBRARY="$native"
 export UR_TEST_DIST="$dist" UR_TEST_DIST_2026_1="$here/dist-2026.1" UR_TEST_KERNELS="$dist/share/kernels"
-export UR_TEST_CUDA_LIBRARY="$native"
+export UR_TEST_NATIVE="$native"
 
 results=
 failed=0

@@ -1,5 +1,5 @@
 //! `bundle`: puts into `.carry` what a machine without a toolchain needs to run the demonstration, the C example, the
-//! benchmarks and the conformance tests on its real driver. It must stay small: debug information is left behind.
+//! benchmarks and the conformance tests on its real driver. It must stay small: debug information and symbol names are left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +12,6 @@ use crate::support::failure::{Context, Result};
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{cargo, files, process};
 
-/// The package whose test binaries run on any driver.
-const SUITE: &str = "conformance";
 const LARGEST: u64 = 40 << 20;
 
 /// The command.
@@ -28,8 +26,8 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         let name = dist.folder().file_name().unwrap_or_default().to_owned();
         for file in files::list(dist.folder())? {
             let to = Path::new(&name).join(&file);
-            if fs::symlink_metadata(dist.folder().join(&file)).is_ok_and(|meta| meta.is_symlink()) {
-                continue; // links do not travel; nothing on the other machine compiles
+            if !travels(release, &file) || dist.folder().join(&file).is_symlink() {
+                continue;
             }
             put(&dist.folder().join(&file), &carry, to, &mut kept)?;
         }
@@ -49,32 +47,48 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     if total > LARGEST { fail!("that is more than travels ({LARGEST} bytes)") } else { Ok(()) }
 }
 
+/// What of an installation is of use where nothing is compiled: programs, libraries and kernels of the newest release, and
+/// of the older ones the adapters and the loader, which tests load where they do not belong.
+fn travels(release: Release, file: &Path) -> bool {
+    let libraries = file.starts_with("lib") && file.extension().is_some_and(|ending| ending == "so" || ending == "0");
+    if release.feature().is_none() {
+        return libraries || file.starts_with("bin") || file.starts_with("share");
+    }
+    libraries && file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("libur_"))
+}
+
 /// The conformance suite's test binaries, if the workspace has the suite.
 fn suite(workspace: &Workspace) -> Result<Vec<(String, PathBuf)>> {
     let release = Release::R2026_2;
-    let known = process::outcome(cargo::cargo(workspace, release).args(["pkgid", "--package", SUITE]))?.0.success();
-    if !known {
-        println!("the workspace has no package `{SUITE}`: no test binaries travel");
+    let conformance = workspace.path("conformance");
+    let packages = cargo::packages(workspace)?;
+    let suite: Vec<_> = packages.iter().filter(|p| p.folder.starts_with(&conformance) && p.library.is_none()).collect();
+    if suite.is_empty() {
+        println!("the workspace has no conformance suite: no test binaries travel");
         return Ok(Vec::new());
     }
     let mut command = cargo::cargo(workspace, release);
-    command.args(["test", "--no-run", "--release", "--package", SUITE]);
+    command.args(["test", "--no-run", "--test", "*"]).args(cargo::select(release, &suite));
     let built = cargo::build(&mut command)?;
-    Ok(built.files().filter(|(name, _)| !name.contains('.')).map(|(n, p)| (n.to_owned(), p.to_path_buf())).collect())
+    Ok(built.tests().map(|(name, path)| (name.to_owned(), path.to_path_buf())).collect())
 }
 
-/// Copies a file, without debug information if it is a program or library.
+/// Copies a file, without debug information and symbol names if it is a program or library.
 fn put(from: &Path, carry: &Path, to: PathBuf, kept: &mut BTreeSet<PathBuf>) -> Result {
     let target = carry.join(&to);
     kept.insert(to);
-    let is_elf = fs::read(from).context(from.display())?.starts_with(b"\x7fELF");
-    if !is_elf {
+    if !runs_here(&fs::read(from).context(from.display())?) {
         return files::copy(from, &target).map(drop);
     }
     let stripped = target.with_extension("stripped");
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder).context(folder.display())?;
     }
-    process::run(Command::new("strip").args(["--strip-debug", "-o"]).arg(&stripped).arg(from))?;
+    process::run(Command::new("strip").args(["--strip-all", "-o"]).arg(&stripped).arg(from))?;
     fs::rename(&stripped, &target).context(target.display())
+}
+
+/// Whether a file is a program or library for x86-64; a GPU's binaries are ELF files, too.
+fn runs_here(content: &[u8]) -> bool {
+    content.starts_with(b"\x7fELF") && content.get(18..20) == Some(&[62, 0])
 }

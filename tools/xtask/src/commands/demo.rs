@@ -53,7 +53,10 @@ fn choose(dist: &Dist) -> PathBuf {
 /// How many GPUs the real driver finds; why it cannot be used, otherwise.
 fn count_gpus() -> std::result::Result<i32, String> {
     // SAFETY: libcuda's initialisers are those of the driver that any CUDA program of this user loads.
-    let library = unsafe { Library::new(REAL) }.map_err(|error| format!("{REAL} cannot be opened ({error})"))?;
+    let library = unsafe { Library::new(REAL) }.map_err(|error| {
+        let text = error.to_string();
+        format!("{REAL} cannot be opened ({})", text.strip_prefix(&format!("{REAL}: ")).unwrap_or(&text))
+    })?;
     let missing = |error| format!("{REAL} is no CUDA driver ({error})");
     // SAFETY: `CUresult cuInit(unsigned)` has this type.
     let init: Symbol<unsafe extern "C" fn(u32) -> i32> = unsafe { library.get(b"cuInit") }.map_err(missing)?;

@@ -4,25 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::failure::{Context, Result};
-use crate::support::files;
 use crate::support::workspace::Workspace;
+use crate::support::{cargo, files};
 
-const CRATES: [&str; 14] = [
-    "spec/ffi",
-    "loader",
-    "adapters/common",
-    "adapters/cuda",
-    "conformance/simcuda",
-    "conformance/callcount",
-    "conformance/suite",
-    "conformance/sycl",
-    "tools/client",
-    "tools/demo",
-    "tools/generator",
-    "tools/urbench",
-    "tools/urinfo",
-    "tools/xtask",
-];
+/// A package's own folders: another package may lie beside them.
+const FOLDERS: [&str; 3] = ["src", "tests", "examples"];
 
 #[derive(Default)]
 struct Count {
@@ -36,20 +22,20 @@ struct Count {
 pub fn run(workspace: &Workspace, _: &[String]) -> Result {
     println!("{:<24}{:>8}{:>10}{:>8}{:>11}", "crate", "code", "comments", "tests", "generated");
     let mut sum = Count::default();
-    for name in CRATES {
-        let folder = workspace.path(name);
-        if !folder.is_dir() {
-            continue;
+    for package in cargo::packages(workspace)? {
+        let mut own = Count::default();
+        for folder in FOLDERS {
+            count(&package.folder, folder, &mut own)?;
         }
-        let count = count(&folder)?;
-        print(name, &count);
-        sum.code += count.code;
-        sum.comments += count.comments;
-        sum.tests += count.tests;
-        sum.generated += count.generated;
+        print(&package.name, &own);
+        sum.code += own.code;
+        sum.comments += own.comments;
+        sum.tests += own.tests;
+        sum.generated += own.generated;
     }
     print("all", &sum);
-    let spec = count(&workspace.path("spec/api"))?;
+    let mut spec = Count::default();
+    count(workspace.root(), "spec/api", &mut spec)?;
     println!("spec/api: {} lines of TOML", spec.code);
     Ok(())
 }
@@ -58,14 +44,15 @@ fn print(name: &str, count: &Count) {
     println!("{name:<24}{:>8}{:>10}{:>8}{:>11}", count.code, count.comments, count.tests, count.generated);
 }
 
-fn count(folder: &Path) -> Result<Count> {
-    let mut sum = Count::default();
-    for file in files::list(folder)? {
+/// Adds the lines of all sources in a folder of `top`.
+fn count(top: &Path, folder: &str, sum: &mut Count) -> Result {
+    let files = files::list(&top.join(folder))?;
+    for file in files.iter().map(|file| Path::new(folder).join(file)) {
         let kind = file.extension().and_then(|extension| extension.to_str());
         if !matches!(kind, Some("rs" | "toml" | "c" | "cpp" | "py" | "sh")) {
             continue;
         }
-        let path = folder.join(&file);
+        let path = top.join(&file);
         let text = fs::read_to_string(&path).context(path.display())?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let within = |name: &str| file.iter().any(|part| part == name);
@@ -86,5 +73,5 @@ fn count(folder: &Path) -> Result<Count> {
             }
         }
     }
-    Ok(sum)
+    Ok(())
 }

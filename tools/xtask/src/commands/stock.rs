@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{dist, test};
+use super::dist::{self, Dist};
+use super::test;
 use crate::fail;
 use crate::support::failure::{Context, Result};
 use crate::support::process;
@@ -32,16 +33,37 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     print!("{}", printed.stdout);
     require(&printed.stdout, "cuda", "urinfo saw no CUDA adapter through the stock loader")?;
 
-    println!("== the stock Level Zero adapter on our loader ==");
-    let adapter = stock.join("libur_adapter_level_zero.so.0");
-    let mut urinfo = process::unsteered(120, dist.program("urinfo"));
-    urinfo.env("LD_LIBRARY_PATH", process::path_list(&[&dist.lib(), &stock])?);
-    urinfo.env("UR_ADAPTERS_FORCE_LOAD", &adapter).arg("--why");
-    let printed = process::capture(&mut urinfo)?;
-    print!("{}{}", printed.stdout, printed.stderr);
-    require(&printed.stdout, "libur_adapter_level_zero.so.0", "urinfo did not mention the adapter")?;
-    println!("stock: our adapter runs on the stock loader; its Level Zero adapter loads into ours and is torn down");
+    println!("== the stock Level Zero adapters on our loader, ours beside them ==");
+    let level_zero = ["libur_adapter_level_zero.so.0", "libur_adapter_level_zero_v2.so.0"].map(|name| stock.join(name));
+    for adapter in &level_zero {
+        load_stock_adapters(&dist, &stock, &[adapter])?;
+    }
+    let ours = dist.library("libur_adapter_cuda.so.0");
+    let printed = load_stock_adapters(&dist, &stock, &[&level_zero[0], &level_zero[1], &ours])?;
+    require(&printed, "simcuda 0", "our adapter's device is missing beside the stock adapters")?;
+    println!("stock: our adapter runs on the stock loader; the stock adapters load into ours and are torn down");
     Ok(())
+}
+
+/// Runs urinfo with these adapters on our loader and answers what it printed. No device is a fair answer of a machine
+/// without an Intel GPU (exit code 1); a crash, or an adapter that was not opened, is not.
+fn load_stock_adapters(dist: &Dist, stock: &Path, adapters: &[&Path]) -> Result<String> {
+    let list: Vec<_> = adapters.iter().map(|adapter| adapter.to_string_lossy()).collect();
+    let mut urinfo = dist.on_simulated(120, dist.program("urinfo"));
+    urinfo.env("LD_LIBRARY_PATH", process::path_list(&[&dist.lib(), stock])?);
+    urinfo.env("UR_ADAPTERS_FORCE_LOAD", list.join(","));
+    urinfo.env("UR_LOG_LOADER", "level:info;output:stderr").arg("--why");
+    let (status, printed) = process::outcome(&mut urinfo)?;
+    print!("{}", printed.stdout);
+    if !matches!(status.code(), Some(0 | 1)) {
+        fail!("urinfo with {} on our loader ended with {status}:\n{}", list.join(","), printed.stderr);
+    }
+    for adapter in &list {
+        if !printed.stderr.contains(&format!("loaded {adapter}")) {
+            fail!("our loader did not load {adapter}:\n{}", printed.stderr);
+        }
+    }
+    Ok(printed.stdout)
 }
 
 /// Puts the stock loader in the place of ours.

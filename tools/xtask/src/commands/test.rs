@@ -12,8 +12,6 @@ use crate::support::failure::{Failure, Result};
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{cargo, files, process};
 
-/// Crates with something of a release in them, tested for the older release as well.
-const RELEASED: [&str; 4] = ["ur-ffi", "ur-loader", "ur-adapter", "ur-adapter-cuda"];
 /// Repeats cargo's result lines for whoever only sees the end of a run.
 const RESULTS: &str = "test-results.txt";
 
@@ -30,9 +28,10 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
     report.add(tests);
     if filters.is_empty() {
         let tests = report.cargo("cargo test for 2026.1", |lines| {
+            let packages = cargo::packages(workspace)?;
+            let released: Vec<_> = packages.iter().filter(|package| package.released).collect();
             let mut command = environment(workspace, &newest, &older, Release::R2026_1);
-            command.args(RELEASED.iter().flat_map(|name| ["--package", name]));
-            follow_tests(command.args(cargo::features(Release::R2026_1, &RELEASED)), filters, lines)
+            follow_tests(command.args(cargo::select(Release::R2026_1, &released)), filters, lines)
         });
         report.add(tests);
         report.step("generate --check", || generate::generate(workspace, true));
@@ -54,7 +53,8 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
 fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Release) -> Command {
     let mut command = cargo::cargo(workspace, release);
     command.args(["test", "--no-fail-fast"]);
-    command.env("UR_TEST_DIST", newest.folder());
+    let under_test = if release == Release::R2026_1 { older } else { newest };
+    command.env("UR_TEST_DIST", under_test.folder());
     command.env("UR_TEST_DIST_2026_1", older.folder());
     command.env("UR_TEST_KERNELS", newest.kernels());
     if let Some(shared) = workspace.shared() {

@@ -6,25 +6,29 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::failure::{Failure, Result};
+use super::failure::{Context, Failure, Result};
 use super::process;
 use super::workspace::{Release, Workspace};
 
-/// What a build left behind, by file name.
-pub struct Built(BTreeMap<String, PathBuf>);
+/// What a build left behind.
+#[derive(Default)]
+pub struct Built {
+    files: BTreeMap<String, PathBuf>,
+    tests: BTreeMap<String, PathBuf>,
+}
 
 impl Built {
     /// The product of that file name.
     pub fn file(&self, name: &str) -> Result<&Path> {
-        match self.0.get(name) {
+        match self.files.get(name) {
             Some(path) => Ok(path),
             None => Err(Failure::new(format!("cargo built no `{name}`"))),
         }
     }
 
-    /// All products, by file name.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &Path)> {
-        self.0.iter().map(|(name, path)| (name.as_str(), path.as_path()))
+    /// All test binaries, by the name of their target.
+    pub fn tests(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.tests.iter().map(|(name, path)| (name.as_str(), path.as_path()))
     }
 }
 
@@ -35,21 +39,20 @@ pub fn cargo(workspace: &Workspace, release: Release) -> Command {
     command
 }
 
-/// The arguments that select a release in these packages.
-pub fn features(release: Release, packages: &[&str]) -> Vec<String> {
-    match release.feature() {
-        None => Vec::new(),
-        Some(feature) => {
-            let list: Vec<_> = packages.iter().map(|package| format!("{package}/{feature}")).collect();
-            vec!["--features".to_owned(), list.join(",")]
-        }
+/// The arguments that select packages, built for a release.
+pub fn select(release: Release, packages: &[&Package]) -> Vec<String> {
+    let mut arguments: Vec<_> = packages.iter().flat_map(|p| ["--package".to_owned(), p.name.clone()]).collect();
+    if let Some(feature) = release.feature() {
+        let released = packages.iter().filter(|package| package.released);
+        let list: Vec<_> = released.map(|package| format!("{}/{feature}", package.name)).collect();
+        arguments.extend(["--features".to_owned(), list.join(",")]);
     }
+    arguments
 }
 
-/// Runs a cargo command that builds, and collects what it names as built. With tests, a test binary goes by the name of
-/// its target.
+/// Runs a cargo command that builds, and collects what it names as built.
 pub fn build(command: &mut Command) -> Result<Built> {
-    let mut built = BTreeMap::new();
+    let mut built = Built::default();
     command.arg("--message-format=json-render-diagnostics");
     process::follow(command, |line| {
         let Ok(message) = serde_json::from_str::<Value>(line) else { return };
@@ -57,19 +60,62 @@ pub fn build(command: &mut Command) -> Result<Built> {
             collect(&message, &mut built);
         }
     })?;
-    Ok(Built(built))
+    Ok(built)
 }
 
-fn collect(message: &Value, built: &mut BTreeMap<String, PathBuf>) {
+/// A package of the workspace.
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// The folder of its manifest.
+    pub folder: PathBuf,
+    /// Name of its dynamic library, without `lib` and ending.
+    pub library: Option<String>,
+    /// Names of its programs.
+    pub programs: Vec<String>,
+    /// Whether something in it depends on the release.
+    pub released: bool,
+}
+
+impl Package {
+    fn read(package: &Value) -> Option<Self> {
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let named = |kind: &str| -> Vec<String> {
+            let targets = list(&package["targets"]).into_iter();
+            let wanted = targets.filter(|target| list(&target["kind"]).iter().any(|k| k == kind));
+            wanted.filter_map(|target| Some(target["name"].as_str()?.to_owned())).collect()
+        };
+        Some(Package {
+            name: package["name"].as_str()?.to_owned(),
+            folder: Path::new(package["manifest_path"].as_str()?).parent()?.to_path_buf(),
+            library: named("cdylib").pop(),
+            programs: named("bin"),
+            released: Release::ALL.iter().any(|r| r.feature().is_some_and(|f| package["features"].get(f).is_some())),
+        })
+    }
+}
+
+/// The workspace's packages, by folder.
+pub fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
+    let mut command = cargo(workspace, Release::R2026_2);
+    let printed = process::capture(command.args(["metadata", "--no-deps", "--format-version=1"]))?;
+    let metadata: Value = serde_json::from_str(&printed.stdout).context("cargo metadata")?;
+    let found = metadata["packages"].as_array().into_iter().flatten().filter_map(Package::read);
+    let mut packages: Vec<_> = found.collect();
+    packages.sort_by(|a, b| a.folder.cmp(&b.folder));
+    Ok(packages)
+}
+
+fn collect(message: &Value, built: &mut Built) {
     if message["profile"]["test"] == true {
         if let (Some(name), Some(path)) = (message["target"]["name"].as_str(), message["executable"].as_str()) {
-            built.insert(name.to_owned(), path.into());
+            built.tests.insert(name.to_owned(), path.into());
         }
         return;
     }
     for path in message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str).map(PathBuf::from) {
         if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
-            built.insert(name.to_owned(), path);
+            built.files.insert(name.to_owned(), path);
         }
     }
 }

@@ -96,4 +96,39 @@ mod tests {
         let names = exports_of_script("V {\n global:\n  urA;\n  urB;\n local:\n  urHidden;\n *;\n};\n");
         assert_eq!(names.into_iter().collect::<Vec<_>>(), ["urA", "urB"]);
     }
+
+    /// A library with `urA` and `urB`, linked with that version script.
+    fn library(name: &str, script: &str) -> (std::path::PathBuf, std::path::PathBuf) {
+        let folder = std::env::temp_dir().join(format!("xtask-symbols-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let [source, map, out] = ["lib.c", "lib.map", "lib.so"].map(|file| folder.join(file));
+        std::fs::write(&source, "void urA(void) {}\nvoid urB(void) {}\n").unwrap();
+        std::fs::write(&map, script).unwrap();
+        let mut cc = process::cc();
+        cc.args(["-shared", "-fPIC", "-o"]).arg(&out).arg(&source);
+        process::capture(cc.arg(format!("-Wl,--version-script={}", map.display()))).unwrap();
+        (out, folder)
+    }
+
+    #[test]
+    fn a_loader_is_accepted_only_with_exactly_the_scripts_exports_under_the_loaders_version() {
+        let good = "LIBUR_LOADER_0.12 {\n global:\n  urA;\n  urB;\n local: *;\n};\n";
+        let (lib, folder) = library("good", good);
+        assert_eq!(check_loader(&lib, &folder.join("lib.map")).unwrap(), 2);
+
+        let fewer = folder.join("fewer.map");
+        std::fs::write(&fewer, "LIBUR_LOADER_0.12 {\n global:\n  urA;\n local: *;\n};\n").unwrap();
+        assert!(check_loader(&lib, &fewer).unwrap_err().to_string().contains("exports too many [urB]"));
+
+        let more = folder.join("more.map");
+        std::fs::write(&more, "LIBUR_LOADER_0.12 {\n global:\n  urA;\n  urB;\n  urC;\n local: *;\n};\n").unwrap();
+        assert!(check_loader(&lib, &more).unwrap_err().to_string().contains("missing exports [urC]"));
+        std::fs::remove_dir_all(folder).unwrap();
+
+        let (lib, folder) = library("other-version", &good.replace("0.12", "0.13"));
+        let error = check_loader(&lib, &folder.join("lib.map")).unwrap_err().to_string();
+        assert!(error.contains("is not a function under LIBUR_LOADER_0.12"), "{error}");
+        assert!(check_adapter(&lib).unwrap_err().to_string().contains("no table getter"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

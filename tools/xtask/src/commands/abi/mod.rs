@@ -78,7 +78,7 @@ fn compare(workspace: &Workspace, release: Release, stock: &Path) -> Result<Repo
     differences.extend(declarations(&ours, &theirs, stock, &folder.join("declarations.c"))?);
     let counts = format!(
         "{} values compared ({} sizes and alignments, {} field offsets and sizes, {} enumerators, {} macros), {} function \
-         declarations and {} type definitions compatible",
+         declarations and {} type definitions compared",
         printed_ours.len(),
         common.sizes(),
         common.fields(),

@@ -9,20 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::fail;
-use crate::support::cargo::{self, Built};
+use crate::support::cargo::{self, Package};
 use crate::support::failure::Result;
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{files, process, symbols};
 
 pub use packages::compiler_flags;
 
-/// Crates whose binary layout depends on the release.
-pub const RELEASED: [&str; 2] = ["ur-loader", "ur-adapter-cuda"];
-/// Crates that are the same for all releases.
-const COMMON: [&str; 3] = ["simcuda", "callcount", "ur-demo"];
-const PROGRAMS: [&str; 1] = ["ur-demo"];
-const ADAPTERS: [&str; 1] = ["cuda"];
-const SIMULATED: [&str; 2] = ["libsimcuda.so", "libcallcount.so"];
+/// Programs that only work in this tree.
+const BUILD_TOOLS: [&str; 2] = ["generator", "xtask"];
 
 /// A laid-out release.
 pub struct Dist {
@@ -84,21 +79,24 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
 
 /// Builds and lays out a release.
 pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
-    let built = build(workspace, release)?;
+    let parts = Parts::of(workspace)?;
+    let mut command = cargo::cargo(workspace, release);
+    let built = cargo::build(command.args(["build", "--release"]).args(cargo::select(release, &parts.all())))?;
     let loader = link_loader(workspace, release, built.file("libur_loader.a")?)?;
     let dist = Dist { folder: workspace.dist(release) };
     let mut layout = Layout { folder: dist.folder.clone(), files: BTreeSet::new() };
 
     layout.library(&loader, "libur_loader.so.0")?;
-    for name in ADAPTERS {
-        let library = built.file(&format!("libur_adapter_{name}.so"))?;
+    for name in parts.adapters() {
+        let library = built.file(&format!("lib{name}.so"))?;
         symbols::check_adapter(library)?;
-        layout.library(library, &format!("libur_adapter_{name}.so.0"))?;
+        layout.library(library, &format!("lib{name}.so.0"))?;
     }
-    for name in SIMULATED {
-        layout.copy(built.file(name)?, &format!("lib/{name}"))?;
+    for name in parts.natives() {
+        let name = format!("lib{name}.so");
+        layout.copy(built.file(&name)?, &format!("lib/{name}"))?;
     }
-    for name in PROGRAMS {
+    for name in parts.programs() {
         layout.copy(built.file(name)?, &format!("bin/{name}"))?;
     }
     layout.folder(&workspace.headers(release), "include", &["h"])?;
@@ -110,13 +108,47 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
     Ok(dist)
 }
 
-fn build(workspace: &Workspace, release: Release) -> Result<Built> {
-    let mut command = cargo::cargo(workspace, release);
-    command.args(["build", "--release"]);
-    for package in RELEASED.iter().chain(&COMMON) {
-        command.args(["--package", package]);
+/// What belongs to an installation, told by where it lies in the tree: adapters in `adapters`, native libraries that
+/// stand in for a vendor's in `conformance`, programs in `tools`.
+struct Parts {
+    loader: Package,
+    adapters: Vec<Package>,
+    natives: Vec<Package>,
+    programs: Vec<Package>,
+}
+
+impl Parts {
+    fn of(workspace: &Workspace) -> Result<Self> {
+        let mut packages = cargo::packages(workspace)?;
+        let mut within = |folder: &str, test: fn(&Package) -> bool| -> Vec<Package> {
+            let folder = workspace.path(folder);
+            packages.extract_if(.., |package| package.folder.starts_with(&folder) && test(package)).collect()
+        };
+        let Some(loader) = within("loader", |_| true).pop() else { fail!("the workspace has no loader") };
+        Ok(Parts {
+            loader,
+            adapters: within("adapters", |package| package.library.is_some()),
+            natives: within("conformance", |package| package.library.is_some()),
+            programs: within("tools", |package| !package.programs.is_empty() && !BUILD_TOOLS.contains(&&*package.name)),
+        })
     }
-    cargo::build(command.args(cargo::features(release, &RELEASED)))
+
+    fn all(&self) -> Vec<&Package> {
+        let rest = self.adapters.iter().chain(&self.natives).chain(&self.programs);
+        std::iter::once(&self.loader).chain(rest).collect()
+    }
+
+    fn adapters(&self) -> impl Iterator<Item = &str> {
+        self.adapters.iter().filter_map(|package| package.library.as_deref())
+    }
+
+    fn natives(&self) -> impl Iterator<Item = &str> {
+        self.natives.iter().filter_map(|package| package.library.as_deref())
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &str> {
+        self.programs.iter().flat_map(|package| &package.programs).map(String::as_str)
+    }
 }
 
 /// Links the shared object by the loader's own recipe, if a source is newer, and checks what it exports.

@@ -1,0 +1,101 @@
+//! What the loader adds to a call: a cheap entry point through the loader's export, and the same adapter function straight
+//! from the table behind the handle's first word. Per call, in nanoseconds.
+
+use std::ffi::c_void;
+use std::hint::black_box;
+
+use ur_client::ffi::{ur_context_info_t, ur_dditable_t, ur_result_t};
+
+use crate::Failure;
+use crate::fixture::Fixture;
+use crate::measure::{Body, Meter, rounds};
+use crate::options::Options;
+use crate::report::{Case, Named};
+
+/// What a call may cost more through the loader, nanoseconds.
+const GOAL: f64 = 3.0;
+
+/// All cases of the group.
+pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Case>> {
+    type Make = fn(&Fixture<'_>, &ur_dditable_t) -> Option<Body<'static>>;
+    let all: [(&str, f64, Make); 3] = [
+        ("dispatch: urContextRetain + Release", 2.0, retain_release),
+        ("dispatch: urQueueFlush", 1.0, flush),
+        ("dispatch: urContextGetInfo", 1.0, get_info),
+    ];
+    all.into_iter()
+        .filter(|(name, _, _)| options.wants(name))
+        .map(|(name, calls, make)| (name.to_owned(), case(fixture, options, calls, make)))
+        .collect()
+}
+
+fn case(
+    fixture: &Fixture<'_>,
+    options: &Options,
+    calls: f64,
+    make: fn(&Fixture<'_>, &ur_dditable_t) -> Option<Body<'static>>,
+) -> Result<Case, Failure> {
+    let handle = fixture.context.handle().cast::<*const ur_dditable_t>();
+    // SAFETY: the first word of what a handle points to is its adapter's table, by the API's contract.
+    let table = unsafe { &**handle };
+    let missing = || Failure::Other("the function is missing in the loader or in the adapter's table".to_owned());
+    let through = make(fixture, &fixture.ur.table).ok_or_else(missing)?;
+    let straight = make(fixture, table).ok_or_else(missing)?;
+    let rows = rounds(&mut [through, straight], options)?;
+    let per_call: Vec<_> = rows.iter().map(|row| row.scale(1.0 / calls)).collect();
+    let difference = per_call[0].combine(&per_call[1], |through, straight| through - straight);
+    let verdict = if difference.median <= GOAL { "met" } else { "missed" };
+    Ok(Case {
+        measured: per_call[0].clone(),
+        raw: Some(per_call[1].clone()),
+        note: format!(
+            "per call; raw: without the loader; goal {GOAL} ns more: {verdict}{}",
+            if calls > 1.0 { format!("; the pair: {:.1} ns", rows[0].median) } else { String::new() }
+        ),
+        difference: Some(difference),
+        ..Case::default()
+    })
+}
+
+/// Runs calls whose results are or-ed together, so that the loop holds nothing but the call.
+fn calls(iterations: u64, meter: &mut Meter<'_>, mut call: impl FnMut() -> u32) -> Result<(), Failure> {
+    let mut results = 0;
+    meter.start();
+    for _ in 0..iterations {
+        results |= call();
+    }
+    meter.stop();
+    match results {
+        0 => Ok(()),
+        _ => Err(Failure::Other(format!("a call fails; its results together are {:?}", ur_result_t(results)))),
+    }
+}
+
+fn retain_release(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'static>> {
+    let context = fixture.context.handle();
+    let (retain, release) = (black_box(table.Context.pfnRetain?), black_box(table.Context.pfnRelease?));
+    Some(Box::new(move |iterations, meter| {
+        // SAFETY: the fixture's context outlives the measurement; every reference taken is given back.
+        calls(iterations, meter, || unsafe { retain(context).0 | release(context).0 })
+    }))
+}
+
+fn flush(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'static>> {
+    let (queue, flush) = (fixture.queue.handle(), black_box(table.Queue.pfnFlush?));
+    Some(Box::new(move |iterations, meter| {
+        // SAFETY: the fixture's queue outlives the measurement.
+        calls(iterations, meter, || unsafe { flush(queue).0 })
+    }))
+}
+
+fn get_info(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'static>> {
+    let (context, get_info) = (fixture.context.handle(), black_box(table.Context.pfnGetInfo?));
+    let mut value = 0_u32;
+    Some(Box::new(move |iterations, meter| {
+        let place: *mut c_void = (&raw mut value).cast();
+        // SAFETY: the fixture's context outlives the measurement; the value has the query's size.
+        calls(iterations, meter, || unsafe {
+            get_info(context, ur_context_info_t::REFERENCE_COUNT, 4, place, std::ptr::null_mut()).0
+        })
+    }))
+}
