@@ -64,6 +64,15 @@ impl<D: Driver> DeviceState<D> {
         Scope::enter(self.driver, self.place)
     }
 
+    /// As [`DeviceState::enter`] where the backend's copies and fills need the place; else nothing, not even a
+    /// question.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
+        if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
+    }
+
     /// The pool of events with or without timing.
     pub fn events(&self, timing: bool) -> &EventPool<D> {
         if timing { &self.timed } else { &self.untimed }

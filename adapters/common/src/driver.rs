@@ -74,6 +74,17 @@ pub struct LaunchShape {
     pub dynamic_shared: u32,
 }
 
+/// The rows that a strided fill writes to, each at its start.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// Address of the first row.
+    pub first: usize,
+    /// Bytes from one row to the next.
+    pub pitch: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
 /// Text that a module's load or link left behind, and the options it is given.
 #[derive(Debug, Default)]
 pub struct BuildRequest<'a> {
@@ -114,6 +125,12 @@ pub trait Driver: Sized + Send + Sync + 'static {
     const LIBRARY_VARIABLE: &'static str;
     /// The build option that selects this backend's device code, `urPlatformGetBackendOption`'s default.
     const BINARY_TARGET: &'static str;
+
+    /// Whether copies and fills, which take their device from the stream, look at the thread's current device too.
+    /// HIP's do: they check access to virtually mapped memory for the current device.
+    const TRANSFERS_NEED_PLACE: bool;
+    /// Widths in bytes that [`Driver::fill_strided_async`] takes, widest first; the last is 1.
+    const STRIDED_WIDTHS: &'static [usize];
 
     /// The one adapter of this backend in the process, a static of the backend's crate.
     fn cell() -> &'static AdapterCell<Self>;
@@ -190,10 +207,13 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn default_pool(&self, device: Self::Device) -> Result<Self::Pool>;
     /// `cuMemAllocFromPoolAsync`.
     fn allocate_from_pool(&self, pool: Self::Pool, size: usize, stream: Self::Stream) -> Result<usize>;
+    /// Gives everything that the pool keeps and nobody uses back to the device. `cuMemPoolTrimTo(0)`.
+    fn trim_pool(&self, pool: Self::Pool) -> Result<()>;
     /// `cuMemFreeAsync`.
     fn free_async(&self, pointer: usize, stream: Self::Stream) -> Result<()>;
 
-    /// Copies between any two pointers the library can reach, pageable host memory included. `cuMemcpyAsync`.
+    /// Copies between any two pointers the library can reach, pageable host memory included. Needs the place where
+    /// [`Driver::TRANSFERS_NEED_PLACE`] says so, like the fills. `cuMemcpyAsync`.
     ///
     /// # Safety
     /// Both ranges of `size` bytes are readable or writable by host or device until the copy has finished.
@@ -204,20 +224,12 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// `width * count` bytes at `to` are writable by the device until the fill has finished; `to` is a multiple
     /// of `width`.
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: Self::Stream) -> Result<()>;
-    /// Writes a `width`-byte (1, 2 or 4) `value` to the start of each of `rows` rows that are `pitch` bytes
-    /// apart. `cuMemsetD2D8/16/32Async` with a row of one element.
+    /// Writes a `value` of one of the [`Driver::STRIDED_WIDTHS`] to the start of each row.
+    /// `cuMemsetD2D8/16/32Async` with a row of one element / `hipMemset2DAsync` with a row of one byte.
     ///
     /// # Safety
     /// As [`Driver::fill_async`], for every row.
-    unsafe fn fill_strided_async(
-        &self,
-        to: usize,
-        pitch: usize,
-        width: usize,
-        value: u32,
-        rows: usize,
-        stream: Self::Stream,
-    ) -> Result<()>;
+    unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: Self::Stream) -> Result<()>;
 
     /// Checks that `image` is whole and of a format this backend takes, without a native call: native loaders
     /// are given no length and would read past a truncated image.
@@ -227,13 +239,14 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<Self::Module>;
     /// `cuModuleUnload`.
     fn unload_module(&self, module: Self::Module) -> Result<()>;
-    /// The function of that name, `None` when the module has none. `cuModuleGetFunction`.
+    /// The function of that name, `None` when the module has none. **Needs the place** (HIP's ends the process when
+    /// the current device is not the module's). `cuModuleGetFunction`.
     fn function(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<Self::Function>>;
-    /// `cuFuncGetAttribute`.
+    /// **Needs the place** (HIP's reads the code of the current device). `cuFuncGetAttribute`.
     fn function_attributes(&self, function: Self::Function) -> Result<FunctionAttributes>;
     /// Size in bytes of each parameter, `None` when the library cannot tell. `cuFuncGetParamInfo`.
     fn function_parameters(&self, function: Self::Function) -> Result<Option<Vec<usize>>>;
-    /// Raises a function's limit of dynamic work-group memory. `cuFuncSetAttribute`.
+    /// Raises a function's limit of dynamic work-group memory. **Needs the place**. `cuFuncSetAttribute`.
     fn allow_dynamic_shared(&self, function: Self::Function, bytes: usize) -> Result<()>;
     /// **Needs the place.** The block size that fills the device best, at most `limit` threads (0: no limit).
     /// `cuOccupancyMaxPotentialBlockSize`.

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 
 use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_result_t};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Rows};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
 use crate::object::null_pointer;
@@ -26,12 +26,14 @@ fn unit(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
-/// The widest unit that both the pattern's size and the destination's address are multiples of.
-fn widest(address: usize, size: usize) -> usize {
-    [4, 2].into_iter().find(|width| size.is_multiple_of(*width) && address.is_multiple_of(*width)).unwrap_or(1)
+/// The widest of the units that both the pattern's size and the destination's address are multiples of.
+fn widest(units: &[usize], address: usize, size: usize) -> usize {
+    let fits = |width: usize| size.is_multiple_of(width) && address.is_multiple_of(width);
+    units.iter().copied().find(|width| fits(*width)).unwrap_or(1)
 }
 
-fn plan(address: usize, pattern: &[u8]) -> Plan {
+/// `strided` are the widths of a strided fill, widest first.
+fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
     for width in [1, 2, 4] {
         let repeats =
             pattern.len().is_multiple_of(width) && pattern.chunks(width).all(|part| part == &pattern[..width]);
@@ -39,7 +41,7 @@ fn plan(address: usize, pattern: &[u8]) -> Plan {
             return Plan::Whole { width, value: unit(&pattern[..width]) };
         }
     }
-    let width = widest(address, pattern.len());
+    let width = widest(strided, address, pattern.len());
     Plan::Strided { width, values: pattern.chunks(width).map(unit).collect() }
 }
 
@@ -75,8 +77,11 @@ pub unsafe fn usm_fill<D: Driver>(
     }
     // SAFETY: readable for `pattern_size` bytes by the caller's promise.
     let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
-    let plan = plan(to.addr(), pattern);
-    submit(&request, |driver, stream| lay_down(driver, stream, &plan, to.addr(), pattern_size, size))
+    let plan = plan(to.addr(), pattern, D::STRIDED_WIDTHS);
+    submit(&request, |driver, stream| {
+        let _scope = request.queue.device.enter_for_transfer()?;
+        lay_down(driver, stream, &plan, to.addr(), pattern_size, size)
+    })
 }
 
 fn lay_down<D: Driver>(
@@ -91,9 +96,9 @@ fn lay_down<D: Driver>(
         // SAFETY: `usm_fill` was promised `size` writable bytes at `to`; the plan's width divides the address.
         Plan::Whole { width, value } => unsafe { driver.fill_async(to, *width, *value, size / width, stream) },
         Plan::Strided { width, values } => values.iter().enumerate().try_for_each(|(index, value)| {
-            let rows = size / pattern_size;
+            let rows = Rows { first: to + index * width, pitch: pattern_size, count: size / pattern_size };
             // SAFETY: as above, for the rows' units of `width` bytes.
-            unsafe { driver.fill_strided_async(to + index * width, pattern_size, *width, *value, rows, stream) }
+            unsafe { driver.fill_strided_async(rows, *width, *value, stream) }
         }),
     }
 }
@@ -101,6 +106,10 @@ fn lay_down<D: Driver>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn plan(address: usize, pattern: &[u8]) -> Plan {
+        super::plan(address, pattern, &[4, 2, 1])
+    }
 
     #[test]
     fn a_pattern_that_repeats_a_small_unit_is_one_fill() {
@@ -115,6 +124,14 @@ mod tests {
         assert_eq!(plan(0, &[1, 2, 3]), Plan::Strided { width: 1, values: vec![1, 2, 3] });
         assert_eq!(plan(0, &[1, 2, 3, 4, 5, 6]), Plan::Strided { width: 2, values: vec![0x0201, 0x0403, 0x0605] });
         assert_eq!(plan(0, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]), Plan::Strided { width: 4, values: vec![1, 2, 3] });
+    }
+
+    #[test]
+    fn a_library_with_strided_fills_of_bytes_alone_gets_one_a_byte() {
+        let bytes = Plan::Strided { width: 1, values: vec![1, 2, 3, 4, 5, 6] };
+        assert_eq!(super::plan(0, &[1, 2, 3, 4, 5, 6], &[1]), bytes);
+        let whole = Plan::Whole { width: 4, value: 0x0403_0201 };
+        assert_eq!(super::plan(0, &[1, 2, 3, 4, 1, 2, 3, 4], &[1]), whole);
     }
 
     #[test]

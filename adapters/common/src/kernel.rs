@@ -40,6 +40,7 @@ pub struct DeviceKernel<D: Driver> {
 
 impl<D: Driver> DeviceKernel<D> {
     fn load(module: Arc<Module<D>>, name: &CStr) -> Result<Self> {
+        let scope = module.state.enter()?;
         let plain = Self::function(&module, name)?.ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_KERNEL_NAME,
@@ -52,6 +53,7 @@ impl<D: Driver> DeviceKernel<D> {
         // A C string has no NUL inside, and neither has the suffix.
         let offset_name = CString::new(offset_name).unwrap_or_default();
         let with_offset = Self::function(&module, &offset_name)?;
+        drop(scope);
         Ok(Self { module, plain, with_offset, attributes, suggested_block: OnceLock::new() })
     }
 

@@ -217,6 +217,7 @@ fn allow_local<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>, raw: D::Fu
             format!("{total} bytes of work-group memory; the device has {}", properties.shared_per_block_optin),
         ));
     }
+    let _scope = queue.device.enter()?;
     queue.device.driver.allow_dynamic_shared(raw, bytes)
 }
 

@@ -2,7 +2,8 @@
 //! generic over [`driver::Driver`].
 //!
 //! A backend crate implements the trait, declares the adapter cell and exports the table getters; nothing in
-//! here knows which backend it serves, opens a library or names a native symbol.
+//! here knows which backend it serves, opens a library or names a native symbol; what backends share beyond the
+//! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
 //! A lane's state before an event pool's list; a context's place before nothing. No code holds two lanes'
@@ -12,6 +13,8 @@
 #![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]
 
 pub mod adapter;
+pub mod attributes;
+pub mod backend;
 pub mod context;
 pub mod device;
 pub mod device_info;
@@ -22,11 +25,15 @@ pub mod event;
 pub mod event_pool;
 pub mod fill;
 pub mod guard;
+pub mod image;
 pub mod info;
+pub mod jit;
 pub mod kernel;
 pub mod lane;
 pub mod launch;
+pub mod library;
 pub mod log;
+pub mod native;
 pub mod object;
 pub mod place;
 pub mod platform;
@@ -35,6 +42,8 @@ pub mod properties;
 pub mod queue;
 pub mod stream_ordered;
 pub mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod usm;
 pub mod work_size;
 

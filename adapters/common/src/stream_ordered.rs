@@ -51,10 +51,24 @@ pub unsafe fn device_alloc<D: Driver>(
         known_flags(NAME, properties.flags.bits(), UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)?;
     }
     let native = request.queue.device.default_pool()?;
-    let pointer = submit(&request, |driver, stream| driver.allocate_from_pool(native, size, stream))?;
+    let pointer = submit(&request, |driver, stream| {
+        once_more_after(|| driver.allocate_from_pool(native, size, stream), || driver.trim_pool(native))
+    })?;
     // SAFETY: not null, so writable.
     unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
     Ok(())
+}
+
+/// An allocation that is tried again, once, after what the pool keeps went back to the device: a pool may hold
+/// free blocks of sizes that do not fit, and the device then has nothing left though much is free.
+fn once_more_after(allocate: impl Fn() -> Result<usize>, trim: impl FnOnce() -> Result<()>) -> Result<usize> {
+    match allocate() {
+        Err(error) if error.code() == ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => match trim() {
+            Ok(()) => allocate(),
+            Err(_) => Err(error),
+        },
+        other => other,
+    }
 }
 
 /// `urEnqueueUSMFreeExp`. Plain device memory is taken too, as the native library does.
@@ -91,4 +105,55 @@ pub unsafe fn free<D: Driver>(
         ));
     }
     submit(&request, |driver, stream| driver.free_async(memory.addr(), stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    fn full() -> Error {
+        Error::code_only(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY)
+    }
+
+    /// What comes of allocations that answer these one after the other, and how often was trimmed.
+    fn tried(answers: &[Result<usize>], trimmed: Result<()>) -> (Result<usize>, usize, usize) {
+        let (calls, trims) = (Cell::new(0), Cell::new(0));
+        let result = once_more_after(
+            || answers[calls.replace(calls.get() + 1)].clone(),
+            || {
+                trims.set(trims.get() + 1);
+                trimmed
+            },
+        );
+        (result, calls.get(), trims.get())
+    }
+
+    #[test]
+    fn memory_that_is_there_is_taken_without_a_trim() {
+        let (result, calls, trims) = tried(&[Ok(7)], Ok(()));
+        assert_eq!((result.unwrap(), calls, trims), (7, 1, 0));
+    }
+
+    #[test]
+    fn out_of_memory_is_tried_once_more_after_a_trim() {
+        let (result, calls, trims) = tried(&[Err(full()), Ok(7)], Ok(()));
+        assert_eq!((result.unwrap(), calls, trims), (7, 2, 1));
+        let (result, calls, trims) = tried(&[Err(full()), Err(full())], Ok(()));
+        assert_eq!((result.unwrap_err().code(), calls, trims), (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, 2, 1));
+    }
+
+    #[test]
+    fn a_trim_that_fails_leaves_the_first_error() {
+        let lost = Error::code_only(ur_result_t::ERROR_DEVICE_LOST);
+        let (result, calls, _) = tried(&[Err(full())], Err(lost));
+        assert_eq!((result.unwrap_err().code(), calls), (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, 1));
+    }
+
+    #[test]
+    fn any_other_failure_is_not_tried_again() {
+        let (result, calls, trims) = tried(&[Err(Error::unsupported("memory"))], Ok(()));
+        assert_eq!((result.unwrap_err().code(), calls, trims), (ur_result_t::ERROR_UNSUPPORTED_FEATURE, 1, 0));
+    }
 }

@@ -6,11 +6,12 @@
 
 use core::ffi::{c_char, c_int};
 
+use ur_adapter::attributes::{Attributes, name_of};
 use ur_adapter::error::Result;
+use ur_adapter::native::{check, failed};
 use ur_adapter::properties::DeviceProperties;
 
 use crate::driver::Cuda;
-use crate::map::{check, failed};
 use crate::sys::{CUdevice, CUresult, CUuuid};
 
 /// `CUdevice_attribute` by the words of CUDA's header, without the prefix.
@@ -84,8 +85,7 @@ struct Reader<'d> {
     device: CUdevice,
 }
 
-impl Reader<'_> {
-    /// An attribute, `None` when this driver does not know it.
+impl Attributes for Reader<'_> {
     fn optional(&self, attribute: i32) -> Result<Option<i32>> {
         let mut value: c_int = 0;
         // SAFETY: the symbol has the API's signature and the output is a live local.
@@ -96,24 +96,9 @@ impl Reader<'_> {
             _ => Err(failed(&self.driver.symbols, "cuDeviceGetAttribute", status)),
         }
     }
+}
 
-    fn number(&self, attribute: i32) -> Result<u32> {
-        Ok(u32::try_from(self.optional(attribute)?.unwrap_or(0)).unwrap_or(0))
-    }
-
-    fn size(&self, attribute: i32) -> Result<usize> {
-        Ok(self.number(attribute)? as usize)
-    }
-
-    fn flag(&self, attribute: i32) -> Result<bool> {
-        Ok(self.number(attribute)? != 0)
-    }
-
-    /// Three attributes with consecutive numbers, for x, y and z.
-    fn three(&self, first: i32) -> Result<[u32; 3]> {
-        Ok([self.number(first)?, self.number(first + 1)?, self.number(first + 2)?])
-    }
-
+impl Reader<'_> {
     /// The extent that both textures and surfaces reach, so that an image can be read and written.
     fn image<const N: usize>(&self, texture: i32, surface: i32) -> Result<[usize; N]> {
         let mut extent = [0; N];
@@ -123,16 +108,6 @@ impl Reader<'_> {
         Ok(extent)
     }
 
-    /// A frequency in MHz; drivers that stopped telling answer nothing or 0.
-    fn megahertz(&self, attribute: i32) -> Result<Option<u32>> {
-        Ok(self.some(attribute)?.map(|kilohertz| kilohertz / 1000))
-    }
-
-    /// A number for which 0 means "not told".
-    fn some(&self, attribute: i32) -> Result<Option<u32>> {
-        Ok(Some(self.number(attribute)?).filter(|value| *value != 0))
-    }
-
     fn name(&self) -> Result<String> {
         let mut buffer = [0_u8; 256];
         let length = c_int::try_from(buffer.len()).unwrap_or(c_int::MAX);
@@ -140,8 +115,7 @@ impl Reader<'_> {
         let status =
             unsafe { (self.driver.symbols.device_name)(buffer.as_mut_ptr().cast::<c_char>(), length, self.device) };
         check(&self.driver.symbols, "cuDeviceGetName", status)?;
-        let end = buffer.iter().position(|byte| *byte == 0).unwrap_or(buffer.len());
-        Ok(String::from_utf8_lossy(&buffer[..end]).into_owned())
+        Ok(name_of(&buffer))
     }
 
     fn global_memory(&self) -> Result<u64> {
@@ -169,14 +143,6 @@ impl Reader<'_> {
         let status = unsafe { ask(luid.as_mut_ptr().cast::<c_char>(), &raw mut mask, self.device) };
         (status == CUresult::SUCCESS && luid != [0; 8]).then_some((luid, mask))
     }
-
-    fn pci(&self) -> Result<Option<(u32, u32, u32)>> {
-        let part = |attribute| -> Result<Option<u32>> {
-            Ok(self.optional(attribute)?.and_then(|value| u32::try_from(value).ok()))
-        };
-        let (domain, bus, slot) = (part(of::PCI_DOMAIN_ID)?, part(of::PCI_BUS_ID)?, part(of::PCI_SLOT_ID)?);
-        Ok(domain.zip(bus).zip(slot).map(|((domain, bus), slot)| (domain, bus, slot)))
-    }
 }
 
 /// Everything about a device that does not change.
@@ -195,7 +161,7 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         version: format!("{}.{}", capability.0, capability.1),
         compute_capability: capability,
         uuid: read.uuid(),
-        pci: read.pci()?,
+        pci: read.pci(of::PCI_DOMAIN_ID, of::PCI_BUS_ID, of::PCI_SLOT_ID)?,
         device_id: read.some(of::GPU_PCI_DEVICE_ID)?.map(|both| both >> 16),
         luid: luid.map(|(luid, _)| luid),
         node_mask: luid.map(|(_, mask)| mask),

@@ -5,13 +5,12 @@
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 
-use ur_adapter::adapter::AdapterCell;
-use ur_adapter::driver::{BuildRequest, Driver, FunctionAttributes, LaunchShape, PointerInfo};
-use ur_adapter::error::{Error, OpenError, Result};
-use ur_adapter::properties::DeviceProperties;
+use ur_adapter::backend::*;
+use ur_adapter::image::check_nvidia;
+use ur_adapter::native_call as call;
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use crate::map::{check, failed, memory_kind};
+use crate::map::memory_kind;
 use crate::sys::{
     self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemoryPool, CUmodule, CUresult, CUstream, Symbols,
 };
@@ -29,39 +28,20 @@ pub(crate) struct Cuda {
     has_devices: bool,
 }
 
-/// One call through the table and a compare; the name in messages is the API's.
-macro_rules! call {
-    ($self:ident . $function:ident ( $($argument:expr),* $(,)? ), $name:literal) => {
-        check(
-            &$self.symbols,
-            $name,
-            // SAFETY: the symbol has the API's signature (`Symbols::of`), every output is a live local, and
-            // handles are ones this driver gave out and the engine has not destroyed.
-            unsafe { ($self.symbols.$function)($($argument),*) },
-        )
-    };
-}
-
 impl Cuda {
     /// Takes an opened library into use.
     fn start(symbols: Symbols, library: &str) -> core::result::Result<Self, OpenError> {
-        let failure = |call, status: CUresult| OpenError::Initialise {
-            library: library.to_owned(),
-            call,
-            status: status.0,
-            text: symbols.text(status),
-        };
         // SAFETY: the symbol has the API's signature; flags must be 0.
         let status = unsafe { (symbols.init)(0) };
         if status != CUresult::SUCCESS && status != CUresult::NO_DEVICE {
-            return Err(failure("cuInit", status));
+            return Err(cannot_start(&symbols, library, "cuInit", status));
         }
         let has_devices = status == CUresult::SUCCESS;
         let mut version: c_int = 0;
         // SAFETY: as above, and `version` is a live local.
         let status = unsafe { (symbols.driver_version)(&raw mut version) };
         if status != CUresult::SUCCESS {
-            return Err(failure("cuDriverGetVersion", status));
+            return Err(cannot_start(&symbols, library, "cuDriverGetVersion", status));
         }
         Ok(Self { version: version.unsigned_abs(), has_devices, symbols })
     }
@@ -75,16 +55,6 @@ impl Cuda {
         let mut value: c_int = 0;
         call!(self.function_attribute(&raw mut value, attribute, function), "cuFuncGetAttribute")?;
         Ok(value)
-    }
-
-    /// A query that answers "not yet" by a status of its own.
-    #[inline]
-    fn done(&self, call: &'static str, status: CUresult) -> Result<bool> {
-        match status {
-            CUresult::SUCCESS => Ok(true),
-            CUresult::NOT_READY => Ok(false),
-            _ => Err(failed(&self.symbols, call, status)),
-        }
     }
 }
 
@@ -103,13 +73,15 @@ impl Driver for Cuda {
     const VENDOR_ID: u32 = 0x10de;
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
     const BINARY_TARGET: &'static str = "nvptx64";
+    const TRANSFERS_NEED_PLACE: bool = false;
+    const STRIDED_WIDTHS: &'static [usize] = &[4, 2, 1];
 
     fn cell() -> &'static AdapterCell<Self> {
         &CELL
     }
 
     fn open() -> core::result::Result<Self, OpenError> {
-        let (symbols, library) = sys::open_from_environment()?;
+        let (symbols, library) = sys::open()?;
         Self::start(symbols, &library)
     }
 
@@ -195,7 +167,7 @@ impl Driver for Cuda {
 
     fn stream_is_idle(&self, stream: CUstream) -> Result<bool> {
         // SAFETY: the symbol has the API's signature and the stream is alive.
-        self.done("cuStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
+        done(&self.symbols, "cuStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
     }
 
     fn stream_wait(&self, stream: CUstream, event: CUevent) -> Result<()> {
@@ -219,7 +191,7 @@ impl Driver for Cuda {
 
     fn event_is_complete(&self, event: CUevent) -> Result<bool> {
         // SAFETY: the symbol has the API's signature and the event is alive.
-        self.done("cuEventQuery", unsafe { (self.symbols.event_query)(event) })
+        done(&self.symbols, "cuEventQuery", unsafe { (self.symbols.event_query)(event) })
     }
 
     fn synchronize_event(&self, event: CUevent) -> Result<()> {
@@ -299,6 +271,10 @@ impl Driver for Cuda {
         Ok(pointer)
     }
 
+    fn trim_pool(&self, pool: CUmemoryPool) -> Result<()> {
+        call!(self.pool_trim(pool, 0), "cuMemPoolTrimTo")
+    }
+
     fn free_async(&self, pointer: usize, stream: CUstream) -> Result<()> {
         call!(self.free_async(pointer, stream), "cuMemFreeAsync")
     }
@@ -317,26 +293,19 @@ impl Driver for Cuda {
         }
     }
 
-    unsafe fn fill_strided_async(
-        &self,
-        to: usize,
-        pitch: usize,
-        width: usize,
-        value: u32,
-        rows: usize,
-        stream: CUstream,
-    ) -> Result<()> {
+    unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: CUstream) -> Result<()> {
+        let Rows { first, pitch, count } = rows;
         #[allow(clippy::cast_possible_truncation, reason = "the width says how much of the value counts")]
         match width {
-            1 => call!(self.fill2d8_async(to, pitch, value as u8, 1, rows, stream), "cuMemsetD2D8Async"),
-            2 => call!(self.fill2d16_async(to, pitch, value as u16, 1, rows, stream), "cuMemsetD2D16Async"),
-            4 => call!(self.fill2d32_async(to, pitch, value, 1, rows, stream), "cuMemsetD2D32Async"),
+            1 => call!(self.fill2d8_async(first, pitch, value as u8, 1, count, stream), "cuMemsetD2D8Async"),
+            2 => call!(self.fill2d16_async(first, pitch, value as u16, 1, count, stream), "cuMemsetD2D16Async"),
+            4 => call!(self.fill2d32_async(first, pitch, value, 1, count, stream), "cuMemsetD2D32Async"),
             _ => Err(Error::code_only(ur_result_t::ERROR_INVALID_SIZE)),
         }
     }
 
     fn check_image(&self, image: &[u8]) -> Result<()> {
-        program::check(image)
+        check_nvidia(image)
     }
 
     fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<CUmodule> {

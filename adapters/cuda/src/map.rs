@@ -3,11 +3,10 @@
 //! One function a direction and no call site's special case but those named here: what a status means in one
 //! call alone is decided in that call's method.
 
-use ur_adapter::driver::{MemoryKind, adapter_specific};
-use ur_adapter::error::{Error, Result};
+use ur_adapter::driver::MemoryKind;
 use ur_ffi::ur_result_t;
 
-use crate::sys::{CUresult, MEMORY_TYPE_DEVICE, MEMORY_TYPE_HOST, Symbols};
+use crate::sys::{CUresult, MEMORY_TYPE_DEVICE, MEMORY_TYPE_HOST};
 
 /// The UR code of a failed call; `ADAPTER_SPECIFIC` where UR has no word for it.
 pub(crate) fn result_of(status: CUresult) -> ur_result_t {
@@ -70,21 +69,6 @@ pub(crate) fn is_sticky(status: CUresult) -> bool {
     )
 }
 
-/// Success, or the error of a native call with the driver's own text.
-#[inline]
-pub(crate) fn check(symbols: &Symbols, call: &'static str, status: CUresult) -> Result<()> {
-    if status == CUresult::SUCCESS { Ok(()) } else { Err(failed(symbols, call, status)) }
-}
-
-/// The error of a native call.
-#[cold]
-pub(crate) fn failed(symbols: &Symbols, call: &'static str, status: CUresult) -> Error {
-    match result_of(status) {
-        ur_result_t::ERROR_ADAPTER_SPECIFIC => adapter_specific(call, status.0, &symbols.text(status)),
-        code => Error::native(code, call, status.0, &symbols.text(status)),
-    }
-}
-
 /// The kind of memory behind a pointer; `None` when the driver does not know the pointer.
 pub(crate) fn memory_kind(memory_type: u64, managed: bool) -> Option<MemoryKind> {
     match memory_type {
@@ -100,52 +84,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_success_maps_to_success() {
-        for (status, name) in CUresult::ALL {
-            let success = result_of(*status) == ur_result_t::SUCCESS;
-            assert_eq!(success, *status == CUresult::SUCCESS, "{name}");
-        }
-        assert_eq!(result_of(CUresult(123_456)), ur_result_t::ERROR_ADAPTER_SPECIFIC);
-        assert_eq!(result_of(CUresult(-1)), ur_result_t::ERROR_ADAPTER_SPECIFIC);
-    }
-
-    /// The statuses of `ALL` that a predicate holds for, by number.
-    fn those(predicate: impl Fn(CUresult) -> bool) -> Vec<i32> {
-        CUresult::ALL.iter().filter(|(status, _)| predicate(*status)).map(|(status, _)| status.0).collect()
-    }
-
-    #[test]
-    fn exactly_the_failures_that_end_a_context_lose_the_device() {
-        let lost = those(|status| result_of(status) == ur_result_t::ERROR_DEVICE_LOST);
-        assert_eq!(lost, [214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911]);
-        assert_eq!(lost, those(is_sticky));
-    }
-
-    #[test]
-    fn every_other_status_has_the_code_the_abi_means() {
-        let expected: &[(ur_result_t, &[i32])] = &[
-            (ur_result_t::ERROR_INVALID_VALUE, &[1]),
-            (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, &[2]),
-            (ur_result_t::ERROR_UNINITIALIZED, &[3, 4]),
-            (ur_result_t::ERROR_DEVICE_NOT_AVAILABLE, &[46, 802]),
-            (ur_result_t::ERROR_DEVICE_NOT_FOUND, &[100]),
-            (ur_result_t::ERROR_INVALID_DEVICE, &[101]),
-            (ur_result_t::ERROR_INVALID_CONTEXT, &[201, 709]),
-            (ur_result_t::ERROR_INVALID_BINARY, &[200, 209]),
-            (ur_result_t::ERROR_PROGRAM_BUILD_FAILURE, &[218, 222, 300]),
-            (ur_result_t::ERROR_COMPILER_NOT_AVAILABLE, &[221, 223]),
-            (ur_result_t::ERROR_PROGRAM_LINK_FAILURE, &[302]),
-            (ur_result_t::ERROR_OUT_OF_RESOURCES, &[701, 720]),
-            (ur_result_t::ERROR_UNSUPPORTED_FEATURE, &[36, 215, 217, 224, 225, 801, 804, 811]),
-            (ur_result_t::ERROR_INVALID_OPERATION, &[900, 901, 906, 907]),
-        ];
-        for (code, numbers) in expected {
-            assert_eq!(&those(|status| result_of(status) == *code), numbers, "{code:?}");
-        }
-        let named: usize = expected.iter().map(|(_, numbers)| numbers.len()).sum();
-        let specific = those(|status| result_of(status) == ur_result_t::ERROR_ADAPTER_SPECIFIC).len();
-        let lost = those(is_sticky).len();
-        assert_eq!(1 + named + lost + specific, CUresult::ALL.len(), "a status has a code that no list names");
+    fn every_status_has_the_code_the_abi_means() {
+        ur_adapter::testing::check_codes(
+            CUresult::ALL,
+            CUresult,
+            &[
+                (ur_result_t::ERROR_INVALID_VALUE, &[1]),
+                (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, &[2]),
+                (ur_result_t::ERROR_UNINITIALIZED, &[3, 4]),
+                (ur_result_t::ERROR_DEVICE_NOT_AVAILABLE, &[46, 802]),
+                (ur_result_t::ERROR_DEVICE_NOT_FOUND, &[100]),
+                (ur_result_t::ERROR_INVALID_DEVICE, &[101]),
+                (ur_result_t::ERROR_INVALID_CONTEXT, &[201, 709]),
+                (ur_result_t::ERROR_INVALID_BINARY, &[200, 209]),
+                (ur_result_t::ERROR_PROGRAM_BUILD_FAILURE, &[218, 222, 300]),
+                (ur_result_t::ERROR_COMPILER_NOT_AVAILABLE, &[221, 223]),
+                (ur_result_t::ERROR_PROGRAM_LINK_FAILURE, &[302]),
+                (ur_result_t::ERROR_OUT_OF_RESOURCES, &[701, 720]),
+                (ur_result_t::ERROR_UNSUPPORTED_FEATURE, &[36, 215, 217, 224, 225, 801, 804, 811]),
+                (ur_result_t::ERROR_INVALID_OPERATION, &[900, 901, 906, 907]),
+                // Exactly the failures that end a context.
+                (
+                    ur_result_t::ERROR_DEVICE_LOST,
+                    &[214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911],
+                ),
+            ],
+        );
     }
 
     #[test]

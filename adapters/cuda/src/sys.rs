@@ -3,11 +3,10 @@
 //! The library is opened at run time and every symbol is looked up once, by the versioned name that `libcuda`
 //! exports. Nothing here interprets a status or decides when to call; nothing links against CUDA.
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::fmt::Write as _;
+use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::error::OpenError;
+use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
 
 /// A status of the driver. A newtype, so that a value of a newer driver is no undefined behaviour.
 #[repr(transparent)]
@@ -19,16 +18,7 @@ pub struct CUresult(pub(crate) c_int);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CUdevice(pub(crate) c_int);
 
-macro_rules! handles {
-    ($($(#[$meta:meta])* $name:ident;)*) => {$(
-        $(#[$meta])*
-        #[repr(transparent)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        pub struct $name(pub(crate) usize);
-    )*};
-}
-
-handles! {
+ur_adapter::native_handles! {
     /// A context; 0 is "none current".
     CUcontext;
     /// A stream; 0 is the default stream.
@@ -54,18 +44,8 @@ pub(crate) struct CUuuid(pub(crate) [u8; 16]);
 /// The signature of the callback that tells a block size's dynamic memory; this adapter passes none.
 pub(crate) type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
 
-macro_rules! statuses {
-    ($($name:ident = $value:literal,)*) => {
-        #[allow(dead_code, reason = "the complete list, so that the mapper's tests can walk over it")]
-        impl CUresult {
-            $(pub(crate) const $name: Self = Self($value);)*
-            /// Every status of CUDA 13's header.
-            pub(crate) const ALL: &'static [(Self, &'static str)] = &[$((Self::$name, stringify!($name)),)*];
-        }
-    };
-}
-
-statuses! {
+ur_adapter::native_statuses! {
+    CUresult by crate::map::result_of, SUCCESS, NOT_READY:
     SUCCESS = 0,
     INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
@@ -213,64 +193,10 @@ pub(crate) mod function {
     pub(crate) const MAX_DYNAMIC_SHARED: i32 = 8;
 }
 
-/// An option of the just-in-time compiler, `CUjit_option`.
-pub(crate) mod jit {
-    pub(crate) const MAX_REGISTERS: u32 = 0;
-    pub(crate) const INFO_LOG: u32 = 3;
-    pub(crate) const INFO_LOG_SIZE: u32 = 4;
-    pub(crate) const ERROR_LOG: u32 = 5;
-    pub(crate) const ERROR_LOG_SIZE: u32 = 6;
-    pub(crate) const OPTIMIZATION_LEVEL: u32 = 7;
-    pub(crate) const DEBUG_INFO: u32 = 11;
-    pub(crate) const LINE_INFO: u32 = 13;
-}
-
-/// Declares [`Symbols`]: `field = "exported name" (parameter types);`, the required ones first.
-macro_rules! symbols {
-    (
-        required { $($required:ident = $required_name:literal ($($required_type:ty),*);)* }
-        optional { $($optional:ident = $optional_name:literal ($($optional_type:ty),*);)* }
-    ) => {
-        /// Every function of the driver that the adapter calls. The optional ones are `None` in drivers that
-        /// lack them, and then only the feature that needs them is unsupported.
-        pub(crate) struct Symbols {
-            $(pub(crate) $required: unsafe extern "C" fn($($required_type),*) -> CUresult,)*
-            $(pub(crate) $optional: Option<unsafe extern "C" fn($($optional_type),*) -> CUresult>,)*
-            /// Declared last: dropped after the pointers into it are gone.
-            _library: Library,
-        }
-
-        impl Symbols {
-            /// Names of the symbols that a library must export.
-            #[cfg(test)]
-            pub(crate) const REQUIRED: &'static [&'static str] = &[$($required_name),*];
-
-            /// Looks every symbol up in an opened library.
-            ///
-            /// # Safety
-            /// Whatever the library exports under the names of the driver API has the API's signatures.
-            unsafe fn of(library: Library, label: &str) -> Result<Self, OpenError> {
-                Ok(Self {
-                    $($required: {
-                        // SAFETY: the caller vouches for the signature; the pointer lives in this struct,
-                        // together with the library.
-                        match unsafe { library.get(concat!($required_name, "\0").as_bytes()) } {
-                            Ok(symbol) => *symbol,
-                            Err(_) => return Err(missing(label, $required_name)),
-                        }
-                    },)*
-                    $($optional: {
-                        // SAFETY: as above.
-                        unsafe { library.get(concat!($optional_name, "\0").as_bytes()) }.ok().map(|symbol| *symbol)
-                    },)*
-                    _library: library,
-                })
-            }
-        }
-    };
-}
-
-symbols! {
+ur_adapter::symbol_table! {
+    /// Every function of the driver that the adapter calls. The optional ones are `None` in drivers that
+    /// lack them, and then only the feature that needs them is unsupported.
+    Symbols in Library => CUresult;
     required {
         init = "cuInit" (c_uint);
         driver_version = "cuDriverGetVersion" (*mut c_int);
@@ -312,6 +238,7 @@ symbols! {
         pointer_attributes = "cuPointerGetAttributes" (c_uint, *const u32, *mut *mut c_void, CUdeviceptr);
 
         pool_default = "cuDeviceGetDefaultMemPool" (*mut CUmemoryPool, CUdevice);
+        pool_trim = "cuMemPoolTrimTo" (CUmemoryPool, usize);
         pool_allocate = "cuMemAllocFromPoolAsync" (*mut CUdeviceptr, usize, CUmemoryPool, CUstream);
         free_async = "cuMemFreeAsync" (CUdeviceptr, CUstream);
 
@@ -344,11 +271,6 @@ symbols! {
     }
 }
 
-#[cold]
-fn missing(library: &str, symbol: &str) -> OpenError {
-    OpenError::Symbol { library: library.to_owned(), symbol: symbol.to_owned() }
-}
-
 /// The variable that names another library to open.
 pub(crate) const LIBRARY_VARIABLE: &str = "UR_CUDA_LIBRARY";
 
@@ -358,168 +280,36 @@ pub(crate) const DEFAULT_LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else 
 /// Opens the library that the environment names, or the installed driver; returns its name too.
 ///
 /// # Errors
-/// As [`open`].
-pub(crate) fn open_from_environment() -> Result<(Symbols, String), OpenError> {
-    let name = std::env::var_os(LIBRARY_VARIABLE)
-        .filter(|name| !name.is_empty())
-        .map_or_else(|| DEFAULT_LIBRARY.to_owned(), |name| name.to_string_lossy().into_owned());
-    Ok((open(&name)?, name))
+/// As [`open_first`].
+pub(crate) fn open() -> Result<(Symbols, String), OpenError> {
+    open_first(LIBRARY_VARIABLE, &[DEFAULT_LIBRARY], |name| Symbols::open(name, LIBRARY_VARIABLE))
 }
 
-/// Opens a library and looks its symbols up.
-///
-/// # Errors
-/// `Library` with the dynamic linker's words, `Symbol` with the first required one that is missing.
-pub(crate) fn open(name: &str) -> Result<Symbols, OpenError> {
-    // SAFETY: opening runs the library's initialisers; the user chose it as the CUDA driver, which every
-    // process that uses the GPU opens.
-    let library = unsafe { Library::new(name) }
-        .map_err(|error| OpenError::Library { tried: reason(name, &error), variable: LIBRARY_VARIABLE })?;
-    // SAFETY: the library is the CUDA driver by the user's word, so its `cu*` symbols are the driver API's.
-    unsafe { Symbols::of(library, name) }
-}
+impl Texts for Symbols {
+    type Status = CUresult;
 
-/// What the dynamic linker said, and what it does not say well: that a file is for another machine.
-#[cold]
-fn reason(name: &str, error: &libloading::Error) -> String {
-    let mut text = error.to_string();
-    if !text.contains(name) {
-        text = format!("{name}: {text}");
-    }
-    if let Some(machine) = other_machine(name) {
-        let _ = write!(text, "; the file is for another machine (ELF machine {machine}, not {HOST_MACHINE})");
-    }
-    text
-}
-
-/// ELF's number of the machine that this code was compiled for.
-const HOST_MACHINE: u16 = if cfg!(target_arch = "x86_64") {
-    62
-} else if cfg!(target_arch = "aarch64") {
-    183
-} else {
-    0
-};
-
-/// The machine of an ELF file at that path, if it is another than ours.
-fn other_machine(path: &str) -> Option<u16> {
-    use std::io::Read as _;
-    let mut header = [0; 20];
-    std::fs::File::open(path).ok()?.read_exact(&mut header).ok()?;
-    let machine = u16::from_le_bytes([header[18], header[19]]);
-    (header.starts_with(b"\x7fELF") && HOST_MACHINE != 0 && machine != HOST_MACHINE).then_some(machine)
-}
-
-impl Symbols {
-    /// The driver's name and sentence for a status, such as `CUDA_ERROR_NOT_FOUND (named symbol not found)`.
     #[cold]
-    pub(crate) fn text(&self, status: CUresult) -> String {
+    fn text(&self, status: CUresult) -> String {
         let of = |function: unsafe extern "C" fn(CUresult, *mut *const c_char) -> CUresult| {
             let mut text: *const c_char = core::ptr::null();
             // SAFETY: `text` is writable for the call; the driver points it at a static string or null.
             let answer = unsafe { function(status, &raw mut text) };
-            if answer != CUresult::SUCCESS || text.is_null() {
-                return None;
-            }
             // SAFETY: the driver's strings are static and NUL-terminated.
-            Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+            (answer == CUresult::SUCCESS && !text.is_null()).then(|| unsafe { text_of(text) })
         };
-        match (of(self.error_name), of(self.error_string)) {
-            (Some(name), Some(text)) => format!("{name}, {text}"),
-            (Some(text), None) | (None, Some(text)) => text,
-            (None, None) => "a status that this driver has no text for".to_owned(),
-        }
+        status_text(of(self.error_name), of(self.error_string))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
-    use std::process::Command;
-
     use super::*;
 
-    /// Compiles a shared library that exports the symbols given, all answering success.
-    fn library(folder: &Path, symbols: &[&str]) -> PathBuf {
-        let source = folder.join("fake.c");
-        let mut text = String::from("int nothing_of_cuda(void) { return 0; }\n");
-        for symbol in symbols {
-            let _ = writeln!(text, "int {symbol}(void) {{ return 0; }}");
-        }
-        std::fs::write(&source, text).unwrap();
-        let library = folder.join("libfake.so");
-        let status = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status().unwrap();
-        assert!(status.success(), "cc cannot build {}", source.display());
-        library
-    }
-
-    fn failure(path: &Path) -> OpenError {
-        match open(path.to_str().unwrap()) {
-            Ok(_) => panic!("{} was taken for a CUDA driver", path.display()),
-            Err(error) => error,
-        }
-    }
-
-    #[test]
-    fn a_missing_library_is_named_with_the_variable_that_overrides_it() {
-        let error = failure(Path::new("/nowhere/libcuda.so.1"));
-        assert_eq!(
-            error.to_string(),
-            "no native library: /nowhere/libcuda.so.1: cannot open shared object file: No such file or \
-             directory; install the driver or name the library in UR_CUDA_LIBRARY"
-        );
-    }
-
-    #[test]
-    fn a_library_of_another_machine_is_named_as_such() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = library(folder.path(), &[]);
-        let mut bytes = std::fs::read(&path).unwrap();
-        let other: u16 = if HOST_MACHINE == 183 { 62 } else { 183 };
-        bytes[18..20].copy_from_slice(&other.to_le_bytes());
-        std::fs::write(&path, bytes).unwrap();
-        let text = failure(&path).to_string();
-        assert!(
-            text.contains(&format!("the file is for another machine (ELF machine {other}, not {HOST_MACHINE})"))
-                && text.contains(path.to_str().unwrap())
-                && text.ends_with("install the driver or name the library in UR_CUDA_LIBRARY"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_file_that_is_no_library_gives_the_linkers_words() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("libcuda.so.1");
-        std::fs::write(&path, "INPUT(-lcuda)").unwrap();
-        let text = failure(&path).to_string();
-        assert!(text.starts_with(&format!("no native library: {}: ", path.display())), "{text}");
-    }
-
-    #[test]
-    fn the_first_required_symbol_that_is_missing_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = library(folder.path(), &[]);
-        assert_eq!(
-            failure(&path).to_string(),
-            format!(
-                "{} has no symbol cuInit; it is older than this adapter supports or not the native library",
-                path.display()
-            )
-        );
-
-        let all_but_last = &Symbols::REQUIRED[..Symbols::REQUIRED.len() - 1];
-        let folder = tempfile::tempdir().unwrap();
-        let path = library(folder.path(), all_but_last);
-        let OpenError::Symbol { symbol, .. } = failure(&path) else { panic!("not a missing symbol") };
-        assert_eq!(symbol, *Symbols::REQUIRED.last().unwrap());
-    }
+    ur_adapter::opening_tests!(Symbols, LIBRARY_VARIABLE);
 
     #[test]
     fn optional_symbols_may_be_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = library(folder.path(), Symbols::REQUIRED);
-        let symbols = open(path.to_str().unwrap()).expect("every required symbol is there");
+        let symbols = over_a_fake();
         assert!(symbols.event_elapsed_v2.is_none() && symbols.function_parameter.is_none());
         assert_eq!(symbols.text(CUresult(12345)), "a status that this driver has no text for");
     }

@@ -1,0 +1,151 @@
+//! Compares `sys` with HIP's public headers, by compiling a C program against each that prints their numbers.
+//!
+//! The headers are named by `UR_HIP_HEADERS_5` (ROCm 5.2's: the folder above `hip` in Debian's `libamdhip64-dev`)
+//! and `UR_HIP_HEADERS_7` (ROCm 7.1's: `backends/amd/include` in the `triton` wheel); a test whose headers are not
+//! there says so and passes.
+
+use core::mem::offset_of;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use ur_adapter::jit;
+
+use crate::sys::{
+    HipError, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag, function, memory_type_5,
+    memory_type_6,
+};
+
+/// A C expression and what `sys` says it is.
+type Numbers = BTreeMap<String, i64>;
+
+fn headers(variable: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.join("hip").is_dir());
+    if folder.is_none() {
+        println!("skipped: {variable} names no folder that holds `hip`");
+    }
+    folder
+}
+
+/// What the headers say to each expression.
+fn ask(folder: &std::path::Path, prelude: &str, expressions: &Numbers) -> Numbers {
+    let mut source = format!(
+        "#include <hip/hip_runtime_api.h>\n#include <stddef.h>\n#include <stdio.h>\n#include <string.h>\n{prelude}\n\
+         static unsigned bits(hipDeviceArch_t arch) {{ unsigned all = 0; memcpy(&all, &arch, sizeof arch); return all; }}\n\
+         int main(void) {{\n"
+    );
+    for expression in expressions.keys() {
+        let _ = writeln!(source, "printf(\"%lld %s\\n\", (long long)({expression}), \"{expression}\");");
+    }
+    source.push_str("return 0; }\n");
+    let work = tempfile::tempdir().unwrap();
+    let (file, program) = (work.path().join("ask.c"), work.path().join("ask"));
+    std::fs::write(&file, source).unwrap();
+    let compiled = Command::new("cc")
+        .args(["-w", "-D__HIP_PLATFORM_AMD__", "-I"])
+        .arg(folder)
+        .arg(&file)
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let output = Command::new(&program).output().unwrap();
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| {
+            let (number, expression) = line.split_once(' ').unwrap();
+            (expression.to_owned(), number.parse().unwrap())
+        })
+        .collect()
+}
+
+fn add(numbers: &mut Numbers, expression: impl Into<String>, value: impl TryInto<i64, Error: core::fmt::Debug>) {
+    numbers.insert(expression.into(), value.try_into().unwrap());
+}
+
+/// What both releases must say; `newer` adds what ROCm 5.2 does not have yet.
+fn common(newer: bool) -> Numbers {
+    let mut numbers = Numbers::new();
+    for (status, name) in HipError::ALL {
+        // Two statuses of textures came later.
+        if newer || !matches!(status.0, 911 | 912) {
+            add(&mut numbers, *name, status.0);
+        }
+    }
+    for (name, value, old) in [flag::ALL, function::ALL, attribute::ALL].concat() {
+        if newer || old {
+            add(&mut numbers, name, value);
+        }
+    }
+    let options = [
+        ("hipJitOptionMaxRegisters", jit::option::MAX_REGISTERS),
+        ("hipJitOptionInfoLogBuffer", jit::option::INFO_LOG),
+        ("hipJitOptionInfoLogBufferSizeBytes", jit::option::INFO_LOG_SIZE),
+        ("hipJitOptionErrorLogBuffer", jit::option::ERROR_LOG),
+        ("hipJitOptionErrorLogBufferSizeBytes", jit::option::ERROR_LOG_SIZE),
+        ("hipJitOptionOptimizationLevel", jit::option::OPTIMIZATION_LEVEL),
+        ("hipJitOptionGenerateDebugInfo", jit::option::DEBUG_INFO),
+        ("hipJitOptionGenerateLineInfo", jit::option::LINE_INFO),
+    ];
+    for (name, value) in options {
+        add(&mut numbers, name, value);
+    }
+    add(&mut numbers, "sizeof(hipPointerAttribute_t)", size_of::<PointerAttributes>());
+    for (member, offset) in [
+        ("device", offset_of!(PointerAttributes, device)),
+        ("devicePointer", offset_of!(PointerAttributes, device_pointer)),
+        ("hostPointer", offset_of!(PointerAttributes, host_pointer)),
+        ("isManaged", offset_of!(PointerAttributes, is_managed)),
+        ("allocationFlags", offset_of!(PointerAttributes, allocation_flags)),
+    ] {
+        add(&mut numbers, format!("offsetof(hipPointerAttribute_t, {member})"), offset);
+    }
+    add(&mut numbers, "sizeof(hipUUID)", size_of::<Uuid>());
+    add(&mut numbers, "sizeof(hipDeviceArch_t)", size_of::<u32>());
+    add(&mut numbers, "bits((hipDeviceArch_t){.hasGlobalInt64Atomics = 1})", arch::GLOBAL_INT64_ATOMICS);
+    add(&mut numbers, "bits((hipDeviceArch_t){.hasDoubles = 1})", arch::DOUBLES);
+    numbers
+}
+
+/// The layout before ROCm 6, under the name that a release gives it.
+fn old_properties(numbers: &mut Numbers, name: &str) {
+    add(numbers, format!("sizeof({name})"), size_of::<Properties0000>());
+    add(numbers, format!("_Alignof({name})"), align_of::<Properties0000>());
+    add(numbers, format!("offsetof({name}, name)"), offset_of!(Properties0000, name));
+    add(numbers, format!("offsetof({name}, gcnArchName)"), offset_of!(Properties0000, gcn_arch_name));
+    add(numbers, format!("offsetof({name}, arch)"), offset_of!(Properties0000, arch));
+}
+
+#[test]
+fn the_numbers_and_layouts_are_those_of_rocm_5_2() {
+    let Some(folder) = headers("UR_HIP_HEADERS_5") else { return };
+    let mut numbers = common(false);
+    old_properties(&mut numbers, "hipDeviceProp_t");
+    add(&mut numbers, "offsetof(hipPointerAttribute_t, memoryType)", offset_of!(PointerAttributes, memory_type));
+    add(&mut numbers, "hipMemoryTypeHost", memory_type_5::HOST);
+    add(&mut numbers, "hipMemoryTypeDevice", memory_type_5::DEVICE);
+    assert_eq!(ask(&folder, "", &numbers), numbers);
+}
+
+#[test]
+fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
+    // The header of old structures wants the names that the first header gives to the new ones.
+    const PRELUDE: &str = "#undef hipGetDeviceProperties\n#undef hipDeviceProp_t\n#undef hipChooseDevice\n\
+                           #include <hip/hip_deprecated.h>";
+    let Some(folder) = headers("UR_HIP_HEADERS_7") else { return };
+    let mut numbers = common(true);
+    old_properties(&mut numbers, "hipDeviceProp_tR0000");
+    add(&mut numbers, "sizeof(hipDeviceProp_tR0600)", size_of::<Properties0600>());
+    add(&mut numbers, "_Alignof(hipDeviceProp_tR0600)", align_of::<Properties0600>());
+    add(&mut numbers, "offsetof(hipDeviceProp_tR0600, name)", offset_of!(Properties0600, name));
+    add(&mut numbers, "offsetof(hipDeviceProp_tR0600, gcnArchName)", offset_of!(Properties0600, gcn_arch_name));
+    add(&mut numbers, "offsetof(hipDeviceProp_tR0600, arch)", offset_of!(Properties0600, arch));
+    add(&mut numbers, "offsetof(hipPointerAttribute_t, type)", offset_of!(PointerAttributes, memory_type));
+    add(&mut numbers, "hipMemoryTypeHost", memory_type_6::HOST);
+    add(&mut numbers, "hipMemoryTypeDevice", memory_type_6::DEVICE);
+    add(&mut numbers, "hipMemoryTypeManaged", memory_type_6::MANAGED);
+    assert_eq!(ask(&folder, PRELUDE, &numbers), numbers);
+}

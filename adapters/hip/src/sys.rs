@@ -1,0 +1,421 @@
+//! The HIP runtime API as this adapter sees it: types, constants and the table of symbols.
+//!
+//! The library is opened at run time and every symbol is looked up once. Numbers carry the names of HIP's public
+//! headers, so that a test can compare them with ROCm 5.2's and 7.1's (`header_tests`). Nothing here interprets a
+//! status or decides when to call; nothing links against HIP.
+
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+use libloading::Library;
+use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+
+/// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HipError(pub(crate) c_int);
+
+/// A device, which the runtime names by its ordinal; also what a thread has current.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Ordinal(pub(crate) c_int);
+
+ur_adapter::native_handles! {
+    /// A stream; 0 is the legacy default stream.
+    HipStream;
+    /// An event, which belongs to the device that was current when it was made.
+    HipEvent;
+    /// A loaded module, which belongs to the device that was current when it was loaded.
+    HipModule;
+    /// A function of a module.
+    HipFunction;
+    /// A stream-ordered memory pool.
+    HipMemPool;
+}
+
+/// A device address; host and device see the same one.
+pub(crate) type DevicePointer = usize;
+
+ur_adapter::native_statuses! {
+    #[allow(non_upper_case_globals, reason = "the header's own names, by which a test asks it")]
+    HipError by crate::map::result_of, hipSuccess, hipErrorNotReady:
+    hipSuccess = 0,
+    hipErrorInvalidValue = 1,
+    hipErrorOutOfMemory = 2,
+    hipErrorNotInitialized = 3,
+    hipErrorDeinitialized = 4,
+    hipErrorProfilerDisabled = 5,
+    hipErrorProfilerNotInitialized = 6,
+    hipErrorProfilerAlreadyStarted = 7,
+    hipErrorProfilerAlreadyStopped = 8,
+    hipErrorInvalidConfiguration = 9,
+    hipErrorInvalidPitchValue = 12,
+    hipErrorInvalidSymbol = 13,
+    hipErrorInvalidDevicePointer = 17,
+    hipErrorInvalidMemcpyDirection = 21,
+    hipErrorInsufficientDriver = 35,
+    hipErrorMissingConfiguration = 52,
+    hipErrorPriorLaunchFailure = 53,
+    hipErrorInvalidDeviceFunction = 98,
+    hipErrorNoDevice = 100,
+    hipErrorInvalidDevice = 101,
+    hipErrorInvalidImage = 200,
+    hipErrorInvalidContext = 201,
+    hipErrorContextAlreadyCurrent = 202,
+    hipErrorMapFailed = 205,
+    hipErrorUnmapFailed = 206,
+    hipErrorArrayIsMapped = 207,
+    hipErrorAlreadyMapped = 208,
+    hipErrorNoBinaryForGpu = 209,
+    hipErrorAlreadyAcquired = 210,
+    hipErrorNotMapped = 211,
+    hipErrorNotMappedAsArray = 212,
+    hipErrorNotMappedAsPointer = 213,
+    hipErrorECCNotCorrectable = 214,
+    hipErrorUnsupportedLimit = 215,
+    hipErrorContextAlreadyInUse = 216,
+    hipErrorPeerAccessUnsupported = 217,
+    hipErrorInvalidKernelFile = 218,
+    hipErrorInvalidGraphicsContext = 219,
+    hipErrorInvalidSource = 300,
+    hipErrorFileNotFound = 301,
+    hipErrorSharedObjectSymbolNotFound = 302,
+    hipErrorSharedObjectInitFailed = 303,
+    hipErrorOperatingSystem = 304,
+    hipErrorInvalidHandle = 400,
+    hipErrorIllegalState = 401,
+    hipErrorNotFound = 500,
+    hipErrorNotReady = 600,
+    hipErrorIllegalAddress = 700,
+    hipErrorLaunchOutOfResources = 701,
+    hipErrorLaunchTimeOut = 702,
+    hipErrorPeerAccessAlreadyEnabled = 704,
+    hipErrorPeerAccessNotEnabled = 705,
+    hipErrorSetOnActiveProcess = 708,
+    hipErrorContextIsDestroyed = 709,
+    hipErrorAssert = 710,
+    hipErrorHostMemoryAlreadyRegistered = 712,
+    hipErrorHostMemoryNotRegistered = 713,
+    hipErrorLaunchFailure = 719,
+    hipErrorCooperativeLaunchTooLarge = 720,
+    hipErrorNotSupported = 801,
+    hipErrorStreamCaptureUnsupported = 900,
+    hipErrorStreamCaptureInvalidated = 901,
+    hipErrorStreamCaptureMerge = 902,
+    hipErrorStreamCaptureUnmatched = 903,
+    hipErrorStreamCaptureUnjoined = 904,
+    hipErrorStreamCaptureIsolation = 905,
+    hipErrorStreamCaptureImplicit = 906,
+    hipErrorCapturedEvent = 907,
+    hipErrorStreamCaptureWrongThread = 908,
+    hipErrorGraphExecUpdateFailure = 910,
+    hipErrorInvalidChannelDescriptor = 911,
+    hipErrorInvalidTexture = 912,
+    hipErrorUnknown = 999,
+    hipErrorRuntimeMemory = 1052,
+    hipErrorRuntimeOther = 1053,
+}
+
+/// Declares numbers by the header's names, and the list by which a test asks the headers. Those under `newer` are
+/// not in ROCm 5.2's.
+macro_rules! numbers {
+    (
+        $(#[$meta:meta])* $module:ident: $type:ty;
+        all { $($name:ident = $value:literal,)* }
+        newer { $($new_name:ident = $new_value:literal,)* }
+    ) => {
+        $(#[$meta])*
+        #[allow(non_upper_case_globals, reason = "the header's own names")]
+        pub(crate) mod $module {
+            $(pub(crate) const $name: $type = $value;)*
+            $(pub(crate) const $new_name: $type = $new_value;)*
+            /// Name, number, and whether ROCm 5.2 has it.
+            #[cfg(test)]
+            pub(crate) const ALL: &[(&str, i64, bool)] = &[
+                $((stringify!($name), $value, true),)*
+                $((stringify!($new_name), $new_value, false),)*
+            ];
+        }
+    };
+}
+
+numbers! {
+    /// Flags and small enumerations.
+    flag: u32;
+    all {
+        hipStreamNonBlocking = 1,
+        hipEventDisableTiming = 2,
+        hipHostMallocPortable = 1,
+        hipHostMallocMapped = 2,
+        hipMemAttachGlobal = 1,
+        hipMemcpyDefault = 4,
+    }
+    newer {}
+}
+
+numbers! {
+    /// A question about a function, `hipFunction_attribute`, and `hipFuncAttribute`, a limit to set.
+    function: i32;
+    all {
+        HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+        HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+        HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
+        HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+        HIP_FUNC_ATTRIBUTE_NUM_REGS = 4,
+        HIP_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
+        hipFuncAttributeMaxDynamicSharedMemorySize = 8,
+    }
+    newer {}
+}
+
+numbers! {
+    /// A question about a device, `hipDeviceAttribute_t`. The numbers kept their meaning from ROCm 5.2 to 7.1.
+    attribute: i32;
+    all {
+        hipDeviceAttributeEccEnabled = 0,
+        hipDeviceAttributeAsyncEngineCount = 2,
+        hipDeviceAttributeCanMapHostMemory = 3,
+        hipDeviceAttributeClockRate = 5,
+        hipDeviceAttributeConcurrentKernels = 8,
+        hipDeviceAttributeConcurrentManagedAccess = 9,
+        hipDeviceAttributeCooperativeLaunch = 10,
+        hipDeviceAttributeHostNativeAtomicSupported = 15,
+        hipDeviceAttributeIntegrated = 16,
+        hipDeviceAttributeKernelExecTimeout = 18,
+        hipDeviceAttributeL2CacheSize = 19,
+        hipDeviceAttributeComputeCapabilityMajor = 23,
+        hipDeviceAttributeManagedMemory = 24,
+        hipDeviceAttributeMaxBlocksPerMultiProcessor = 25,
+        hipDeviceAttributeMaxBlockDimX = 26,
+        hipDeviceAttributeMaxGridDimX = 29,
+        hipDeviceAttributeMaxTexture1DWidth = 39,
+        hipDeviceAttributeMaxTexture1DLinear = 41,
+        hipDeviceAttributeMaxTexture2DWidth = 43,
+        hipDeviceAttributeMaxTexture2DHeight = 44,
+        hipDeviceAttributeMaxTexture3DWidth = 49,
+        hipDeviceAttributeMaxTexture3DHeight = 50,
+        hipDeviceAttributeMaxTexture3DDepth = 51,
+        hipDeviceAttributeMaxThreadsPerBlock = 56,
+        hipDeviceAttributeMaxThreadsPerMultiProcessor = 57,
+        hipDeviceAttributeMaxPitch = 58,
+        hipDeviceAttributeMemoryBusWidth = 59,
+        hipDeviceAttributeMemoryClockRate = 60,
+        hipDeviceAttributeComputeCapabilityMinor = 61,
+        hipDeviceAttributeMultiprocessorCount = 63,
+        hipDeviceAttributePageableMemoryAccess = 65,
+        hipDeviceAttributePciBusId = 67,
+        hipDeviceAttributePciDeviceId = 68,
+        hipDeviceAttributePciDomainID = 69,
+        hipDeviceAttributeMaxRegistersPerBlock = 71,
+        hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
+        hipDeviceAttributeSharedMemPerBlockOptin = 75,
+        hipDeviceAttributeTexturePitchAlignment = 82,
+        hipDeviceAttributeTotalConstantMemory = 83,
+        hipDeviceAttributeUnifiedAddressing = 85,
+        hipDeviceAttributeWarpSize = 87,
+        hipDeviceAttributeMemoryPoolsSupported = 88,
+    }
+    newer {
+        hipDeviceAttributeVirtualMemoryManagementSupported = 89,
+        hipDeviceAttributePciChipId = 10020,
+    }
+}
+
+/// `hipMemoryType` before ROCm 6: two numbers that later mean "unregistered" and "host".
+pub(crate) mod memory_type_5 {
+    pub(crate) const HOST: i32 = 0;
+    pub(crate) const DEVICE: i32 = 1;
+}
+
+/// `hipMemoryType` from ROCm 6 on.
+pub(crate) mod memory_type_6 {
+    pub(crate) const HOST: i32 = 1;
+    pub(crate) const DEVICE: i32 = 2;
+    pub(crate) const MANAGED: i32 = 3;
+}
+
+/// 16 bytes that name a device, `hipUUID`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Uuid(pub(crate) [u8; 16]);
+
+/// `hipPointerAttribute_t`. The first member is called `memoryType` before ROCm 6 and `type` from then on, and its
+/// numbers changed with the name.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PointerAttributes {
+    pub(crate) memory_type: c_int,
+    pub(crate) device: c_int,
+    pub(crate) device_pointer: usize,
+    pub(crate) host_pointer: usize,
+    pub(crate) is_managed: c_int,
+    pub(crate) allocation_flags: c_uint,
+}
+
+/// The members of `hipDeviceProp_tR0600` that no other call tells, each at its place.
+#[repr(C, align(8))]
+pub(crate) struct Properties0600 {
+    pub(crate) name: [u8; 256],
+    _to_arch_name: [u8; 904],
+    pub(crate) gcn_arch_name: [u8; 256],
+    _to_arch: [u8; 12],
+    pub(crate) arch: u32,
+    _rest: [u8; 40],
+}
+
+/// The same members of the layout before ROCm 6, which later headers call `hipDeviceProp_tR0000`.
+#[repr(C, align(8))]
+pub(crate) struct Properties0000 {
+    pub(crate) name: [u8; 256],
+    _to_arch: [u8; 100],
+    pub(crate) arch: u32,
+    _to_arch_name: [u8; 36],
+    pub(crate) gcn_arch_name: [u8; 256],
+    _rest: [u8; 140],
+}
+
+impl Properties0600 {
+    /// All bytes 0.
+    pub(crate) const fn new() -> Self {
+        Self {
+            name: [0; 256],
+            _to_arch_name: [0; 904],
+            gcn_arch_name: [0; 256],
+            _to_arch: [0; 12],
+            arch: 0,
+            _rest: [0; 40],
+        }
+    }
+}
+
+impl Properties0000 {
+    /// All bytes 0.
+    pub(crate) const fn new() -> Self {
+        Self {
+            name: [0; 256],
+            _to_arch: [0; 100],
+            arch: 0,
+            _to_arch_name: [0; 36],
+            gcn_arch_name: [0; 256],
+            _rest: [0; 140],
+        }
+    }
+}
+
+/// Bits of `hipDeviceArch_t`, in the order of its members.
+pub(crate) mod arch {
+    pub(crate) const GLOBAL_INT64_ATOMICS: u32 = 1 << 5;
+    pub(crate) const DOUBLES: u32 = 1 << 7;
+}
+
+ur_adapter::symbol_table! {
+    /// Every function of the runtime that the adapter calls. The required ones are in ROCm 5.2; the optional ones
+    /// are `None` in libraries that lack them, and then only the feature that needs them is unsupported.
+    Symbols in Library => HipError;
+    required {
+        init = "hipInit" (c_uint);
+        runtime_version = "hipRuntimeGetVersion" (*mut c_int);
+
+        device_count = "hipGetDeviceCount" (*mut c_int);
+        device_current = "hipGetDevice" (*mut Ordinal);
+        device_set = "hipSetDevice" (Ordinal);
+        device_properties = "hipGetDeviceProperties" (*mut Properties0000, Ordinal);
+        device_attribute = "hipDeviceGetAttribute" (*mut c_int, c_int, Ordinal);
+        device_total_memory = "hipDeviceTotalMem" (*mut usize, Ordinal);
+        device_uuid = "hipDeviceGetUuid" (*mut Uuid, Ordinal);
+        device_can_access_peer = "hipDeviceCanAccessPeer" (*mut c_int, Ordinal, Ordinal);
+        device_priority_range = "hipDeviceGetStreamPriorityRange" (*mut c_int, *mut c_int);
+
+        stream_create = "hipStreamCreateWithPriority" (*mut HipStream, c_uint, c_int);
+        stream_destroy = "hipStreamDestroy" (HipStream);
+        stream_synchronize = "hipStreamSynchronize" (HipStream);
+        stream_query = "hipStreamQuery" (HipStream);
+        stream_wait_event = "hipStreamWaitEvent" (HipStream, HipEvent, c_uint);
+
+        event_create = "hipEventCreateWithFlags" (*mut HipEvent, c_uint);
+        event_destroy = "hipEventDestroy" (HipEvent);
+        event_record = "hipEventRecord" (HipEvent, HipStream);
+        event_query = "hipEventQuery" (HipEvent);
+        event_synchronize = "hipEventSynchronize" (HipEvent);
+        event_elapsed = "hipEventElapsedTime" (*mut f32, HipEvent, HipEvent);
+
+        memory_info = "hipMemGetInfo" (*mut usize, *mut usize);
+        memory_allocate = "hipMalloc" (*mut DevicePointer, usize);
+        memory_allocate_host = "hipHostMalloc" (*mut DevicePointer, usize, c_uint);
+        memory_allocate_managed = "hipMallocManaged" (*mut DevicePointer, usize, c_uint);
+        memory_free = "hipFree" (DevicePointer);
+        memory_free_host = "hipHostFree" (DevicePointer);
+        pointer_attributes = "hipPointerGetAttributes" (*mut PointerAttributes, DevicePointer);
+        pointer_range = "hipMemGetAddressRange" (*mut DevicePointer, *mut usize, DevicePointer);
+
+        pool_default = "hipDeviceGetDefaultMemPool" (*mut HipMemPool, Ordinal);
+        pool_trim = "hipMemPoolTrimTo" (HipMemPool, usize);
+        pool_allocate = "hipMallocFromPoolAsync" (*mut DevicePointer, usize, HipMemPool, HipStream);
+        free_async = "hipFreeAsync" (DevicePointer, HipStream);
+
+        copy_async = "hipMemcpyAsync" (DevicePointer, DevicePointer, usize, c_uint, HipStream);
+        fill8_async = "hipMemsetD8Async" (DevicePointer, u8, usize, HipStream);
+        fill16_async = "hipMemsetD16Async" (DevicePointer, u16, usize, HipStream);
+        fill32_async = "hipMemsetD32Async" (DevicePointer, c_int, usize, HipStream);
+        fill2d_async = "hipMemset2DAsync" (DevicePointer, usize, c_int, usize, usize, HipStream);
+
+        module_load = "hipModuleLoadDataEx" (*mut HipModule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
+        module_unload = "hipModuleUnload" (HipModule);
+        module_function = "hipModuleGetFunction" (*mut HipFunction, HipModule, *const c_char);
+        function_attribute = "hipFuncGetAttribute" (*mut c_int, c_int, HipFunction);
+        function_set_attribute = "hipFuncSetAttribute" (HipFunction, c_int, c_int);
+        occupancy_block_size = "hipModuleOccupancyMaxPotentialBlockSize"
+            (*mut c_int, *mut c_int, HipFunction, usize, c_int);
+        launch = "hipModuleLaunchKernel" (
+            HipFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, HipStream, *mut *mut c_void,
+            *mut *mut c_void
+        );
+    }
+    optional {
+        device_properties_0600 = "hipGetDevicePropertiesR0600" (*mut Properties0600, Ordinal);
+    }
+    returning *const c_char {
+        error_name = "hipGetErrorName" (HipError);
+        error_string = "hipGetErrorString" (HipError);
+    }
+}
+
+/// The variable that names another library to open.
+pub(crate) const LIBRARY_VARIABLE: &str = "UR_HIP_LIBRARY";
+
+/// The libraries of ROCm 7, 6 and 5, newest first.
+pub(crate) const DEFAULT_LIBRARIES: &[&str] =
+    if cfg!(windows) { &["amdhip64.dll"] } else { &["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"] };
+
+/// Opens the library that the environment names, or the newest that is installed; returns its name too.
+///
+/// # Errors
+/// As [`open_first`].
+pub(crate) fn open() -> Result<(Symbols, String), OpenError> {
+    open_first(LIBRARY_VARIABLE, DEFAULT_LIBRARIES, |name| Symbols::open(name, LIBRARY_VARIABLE))
+}
+
+impl Texts for Symbols {
+    type Status = HipError;
+
+    #[cold]
+    fn text(&self, status: HipError) -> String {
+        // SAFETY: both symbols have the API's signature; their strings are static, NUL-terminated or null.
+        let of = |function: unsafe extern "C" fn(HipError) -> *const c_char| unsafe { text_of(function(status)) };
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        status_text(some(of(self.error_name)), some(of(self.error_string)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HipError, LIBRARY_VARIABLE, Symbols, Texts as _};
+
+    #[test]
+    fn the_symbols_of_rocm_6_may_be_missing() {
+        let symbols = over_a_fake();
+        assert!(symbols.device_properties_0600.is_none());
+        assert_eq!(symbols.text(HipError(12345)), "a status that this driver has no text for");
+    }
+
+    ur_adapter::opening_tests!(Symbols, LIBRARY_VARIABLE);
+}
