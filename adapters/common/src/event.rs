@@ -289,7 +289,12 @@ pub unsafe fn get_profiling_info<D: Driver>(
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
     let (event, answer) =
-        unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetProfilingInfo", size, value, size_out)?) };
+        unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetProfilingInfo", size, value, size_out)) };
+    let answer = answer.map_err(|error| match error.code() {
+        // This query has a code of its own for a buffer without a size.
+        ur_result_t::ERROR_INVALID_SIZE => error.with_code(ur_result_t::ERROR_INVALID_VALUE),
+        _ => error,
+    })?;
     match property {
         ur_profiling_info_t::COMMAND_QUEUED
         | ur_profiling_info_t::COMMAND_SUBMIT

@@ -51,20 +51,23 @@ impl<D: Driver> EventPool<D> {
     }
 
     fn give(&self, driver: &D, event: D::Event) {
-        let surplus = {
+        // While a burst comes back the number in use falls by one a call and the free ones grow by one, so two
+        // have to go for the pool to shrink with it.
+        let mut surplus: [Option<D::Event>; 2] = [None, None];
+        {
             let mut list = self.list.lock();
             list.in_use -= 1;
-            if list.free.len() < KEPT.max(list.in_use) {
-                if list.free.capacity() == 0 {
-                    list.free.reserve(KEPT);
-                }
-                list.free.push(event);
-                None
-            } else {
-                Some(event)
+            if list.free.capacity() == 0 {
+                list.free.reserve(KEPT);
             }
-        };
-        if let Some(event) = surplus {
+            list.free.push(event);
+            for slot in &mut surplus {
+                if list.free.len() > KEPT.max(list.in_use) {
+                    *slot = list.free.pop();
+                }
+            }
+        }
+        for event in surplus.into_iter().flatten() {
             // Nobody is left to tell; an event that cannot be destroyed belongs to a lost device.
             let _ = driver.destroy_event(event);
         }

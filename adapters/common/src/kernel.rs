@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use std::ffi::CString;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use ur_ffi::{
     ur_dditable_t, ur_device_handle_t, ur_kernel_cache_config_t, ur_kernel_exec_info_properties_t,
@@ -35,7 +35,8 @@ pub struct DeviceKernel<D: Driver> {
     pub with_offset: Option<Function<D>>,
     /// Limits and resources of the plain function.
     pub attributes: FunctionAttributes,
-    suggested_block: OnceLock<u32>,
+    /// The block size that fills the device best without dynamic work-group memory.
+    pub suggested_block: u32,
 }
 
 impl<D: Driver> DeviceKernel<D> {
@@ -53,28 +54,17 @@ impl<D: Driver> DeviceKernel<D> {
         // A C string has no NUL inside, and neither has the suffix.
         let offset_name = CString::new(offset_name).unwrap_or_default();
         let with_offset = Self::function(&module, &offset_name)?;
+        // Asked now, so that no launch has to. A library that cannot say leaves it to the function's own limit.
+        let limit = attributes.max_threads_per_block.max(1);
+        let suggested = module.state.driver.suggested_block_size(plain.raw, 0, limit);
         drop(scope);
-        Ok(Self { module, plain, with_offset, attributes, suggested_block: OnceLock::new() })
+        Ok(Self { module, plain, with_offset, attributes, suggested_block: suggested.unwrap_or(limit).clamp(1, limit) })
     }
 
     fn function(module: &Module<D>, name: &CStr) -> Result<Option<Function<D>>> {
         let driver = module.state.driver;
         let Some(raw) = driver.function(module.raw, name)? else { return Ok(None) };
         Ok(Some(Function { raw, parameters: driver.function_parameters(raw)? }))
-    }
-
-    /// The block size that fills the device best without dynamic work-group memory; asked of the library once.
-    pub fn suggested_block(&self) -> u32 {
-        *self.suggested_block.get_or_init(|| {
-            let limit = self.attributes.max_threads_per_block;
-            let asked = self
-                .module
-                .state
-                .enter()
-                .and_then(|_scope| self.module.state.driver.suggested_block_size(self.plain.raw, 0, limit));
-            // A library that cannot say leaves the choice to the function's own limit.
-            asked.unwrap_or(limit).clamp(1, limit.max(1))
-        })
     }
 }
 

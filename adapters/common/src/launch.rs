@@ -270,7 +270,7 @@ pub unsafe fn with_args<D: Driver>(
     let limits = limits(queue, kernel);
     let (grid, block) = match local {
         Some(local) => global.with_local(local, &limits)?,
-        None => global.suggest(kernel.suggested_block(), &limits)?,
+        None => global.suggest(kernel.suggested_block, &limits)?,
     };
     let mut arguments = Arguments::new(arguments, function, offset)?;
     let dynamic_shared = arguments.dynamic_shared;
@@ -329,7 +329,7 @@ pub unsafe fn suggested_local_size<D: Driver>(
     let kernel = kernel.on(&queue.device.device)?;
     // SAFETY: holds `dimensions` values by the caller's promise.
     let global = unsafe { read_sizes(dimensions, global, 1) }?.ok_or_else(|| null_pointer(NAME))?;
-    let (_, block) = GlobalSize::new(global)?.suggest(kernel.suggested_block(), &limits(queue, kernel))?;
+    let (_, block) = GlobalSize::new(global)?.suggest(kernel.suggested_block, &limits(queue, kernel))?;
     for (axis, size) in block.iter().enumerate().take(dimensions as usize) {
         // SAFETY: writable for `dimensions` values by the caller's promise.
         unsafe { out.add(axis).write(*size as usize) };

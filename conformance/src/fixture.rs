@@ -1,0 +1,236 @@
+//! What nearly every test starts from: its turn, the adapter's devices, a context over the first or all, and the accounts of
+//! the simulated driver. When it goes, everything the test made must be gone and no misuse reported.
+
+use core::ptr::{null, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ur_ffi::{
+    ur_context_handle_t, ur_device_handle_t, ur_kernel_handle_t, ur_platform_handle_t, ur_program_handle_t,
+    ur_queue_flags_t, ur_queue_properties_t, ur_result_t,
+};
+
+use crate::memory::{Kind, Memory};
+use crate::sim::Counts;
+use crate::{Context, Environment, Kernel, Program, Queue, Sim, expect_success, loader, ok, ur};
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// The calling test's turn, for tests that need nothing else of a [`Fixture`].
+pub fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A test's surroundings. Made first, so that it goes last.
+pub struct Fixture {
+    /// The adapter's platform.
+    pub platform: ur_platform_handle_t,
+    /// Its devices.
+    pub devices: Vec<ur_device_handle_t>,
+    context: Option<Context>,
+    sim: Option<Sim>,
+    before: Counts,
+    _turn: MutexGuard<'static, ()>,
+}
+
+// SAFETY: handles may be used from every thread by the API's rules; the guard, which stays where it is, is only kept.
+unsafe impl Sync for Fixture {}
+
+impl Fixture {
+    /// Waits for the test's turn and makes the context.
+    ///
+    /// # Panics
+    /// When the adapter has no device.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::over(1)
+    }
+
+    /// The same with a context over all devices.
+    ///
+    /// # Panics
+    /// When the adapter has no device.
+    #[must_use]
+    pub fn over_all_devices() -> Self {
+        Self::over(usize::MAX)
+    }
+
+    fn over(count: usize) -> Self {
+        let turn = turn();
+        let adapter = crate::adapter();
+        let platforms = loader().platforms(adapter).unwrap_or_else(|error| panic!("{error}"));
+        let Some(&platform) = platforms.first() else {
+            panic!("the adapter has no platform: {}", crate::last_error())
+        };
+        let devices = loader().devices(platform).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!devices.is_empty(), "the platform has no device");
+        let sim = Sim::loaded();
+        let before = sim.as_ref().map(Sim::objects).unwrap_or_default();
+        if let Some(sim) = &sim {
+            sim.clear_reports();
+        }
+        let mut fixture = Self { platform, devices, context: None, sim, before, _turn: turn };
+        fixture.context = Some(fixture.context_of(&fixture.devices[..fixture.devices.len().min(count)]));
+        fixture
+    }
+
+    /// The first device.
+    #[must_use]
+    pub fn device(&self) -> ur_device_handle_t {
+        self.devices[0]
+    }
+
+    /// The context.
+    #[must_use]
+    pub fn context(&self) -> ur_context_handle_t {
+        self.context.as_ref().map_or(null_mut(), Context::handle)
+    }
+
+    /// The simulated driver, if the adapter runs on it. `needs_sim!` is the usual way to ask.
+    #[must_use]
+    pub fn sim(&self) -> Option<&Sim> {
+        self.sim.as_ref()
+    }
+
+    /// A context over these devices.
+    #[track_caller]
+    #[must_use]
+    pub fn context_of(&self, devices: &[ur_device_handle_t]) -> Context {
+        let mut context = null_mut();
+        let count = u32::try_from(devices.len()).unwrap_or(u32::MAX);
+        ok!(Context.pfnCreate(count, devices.as_ptr(), null(), &raw mut context));
+        Context::take(context)
+    }
+
+    /// A queue of the first device in the fixture's context.
+    #[track_caller]
+    #[must_use]
+    pub fn queue(&self, flags: ur_queue_flags_t) -> Queue {
+        self.queue_in(self.context(), self.device(), flags)
+    }
+
+    /// A queue of any context and device.
+    #[track_caller]
+    #[must_use]
+    pub fn queue_in(
+        &self,
+        context: ur_context_handle_t,
+        device: ur_device_handle_t,
+        flags: ur_queue_flags_t,
+    ) -> Queue {
+        let properties = ur_queue_properties_t { flags, ..Default::default() };
+        let mut queue = null_mut();
+        ok!(Queue.pfnCreate(context, device, &raw const properties, &raw mut queue));
+        Queue::take(queue)
+    }
+
+    /// A queue that keeps the order.
+    #[track_caller]
+    #[must_use]
+    pub fn in_order(&self) -> Queue {
+        self.queue(ur_queue_flags_t::empty())
+    }
+
+    /// A queue that keeps no order but the one it is told.
+    #[track_caller]
+    #[must_use]
+    pub fn out_of_order(&self) -> Queue {
+        self.queue(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    }
+
+    /// USM memory of the fixture's context.
+    #[track_caller]
+    #[must_use]
+    pub fn memory(&self, kind: Kind, bytes: usize) -> Memory<'_> {
+        Memory::new(self, kind, bytes)
+    }
+
+    /// A program that is not built.
+    ///
+    /// # Errors
+    /// What `urProgramCreateWithBinary` answers.
+    pub fn unbuilt(&self, image: &[u8]) -> Result<Program, ur_result_t> {
+        let mut program: ur_program_handle_t = null_mut();
+        let (mut device, mut length, mut bytes) = (self.device(), image.len(), image.as_ptr());
+        let answer = ur!(Program.pfnCreateWithBinary(
+            self.context(),
+            1,
+            &raw mut device,
+            &raw mut length,
+            &raw mut bytes,
+            null(),
+            &raw mut program
+        ));
+        if answer == ur_result_t::SUCCESS { Ok(Program::take(program)) } else { Err(answer) }
+    }
+
+    /// The built program of an image of the kernels' folder, such as `basic.ptx`.
+    #[track_caller]
+    #[must_use]
+    pub fn program(&self, image: &str) -> Program {
+        let image = Environment::get().image(image);
+        let program = match self.unbuilt(&image) {
+            Ok(program) => program,
+            Err(answer) => panic!("urProgramCreateWithBinary answers {answer:?}: {}", crate::last_error()),
+        };
+        ok!(Program.pfnBuild(self.context(), program.handle(), null()));
+        program
+    }
+
+    /// A kernel of a built program.
+    #[track_caller]
+    #[must_use]
+    pub fn kernel(&self, program: &Program, name: &core::ffi::CStr) -> Kernel {
+        let mut kernel: ur_kernel_handle_t = null_mut();
+        let answer = ur!(Kernel.pfnCreate(program.handle(), name.as_ptr(), &raw mut kernel));
+        expect_success(answer, "urKernelCreate");
+        Kernel::take(kernel)
+    }
+
+    /// A kernel of `basic.ptx`, whose program lives as long as the kernel.
+    #[track_caller]
+    #[must_use]
+    pub fn basic(&self, name: &core::ffi::CStr) -> Kernel {
+        self.kernel(&self.program("basic.ptx"), name)
+    }
+
+    /// Fails unless nothing is alive that was not alive when the test began.
+    #[track_caller]
+    pub fn expect_no_new_objects(&self) {
+        let Some(sim) = &self.sim else { return };
+        let mut left = sim.objects();
+        for (kind, count) in &mut left {
+            *count = count.saturating_sub(self.before.get(kind).copied().unwrap_or(0));
+        }
+        left.retain(|_, count| *count > 0);
+        assert!(left.is_empty(), "native objects are left behind: {left:?}");
+    }
+
+    /// Takes what is alive now as what the test may leave, after it made the native library lose something.
+    pub fn accept_objects(&mut self) {
+        self.before = self.sim.as_ref().map(Sim::objects).unwrap_or_default();
+    }
+}
+
+impl Default for Fixture {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        drop(self.context.take());
+        for &device in &self.devices {
+            let _ = ur!(Device.pfnRelease(device));
+        }
+        let Some(sim) = &self.sim else { return };
+        sim.let_go();
+        sim.clear_faults();
+        let reports = sim.reports();
+        sim.clear_reports();
+        if !std::thread::panicking() {
+            assert!(reports.is_empty(), "the simulated driver reports misuse: {reports:#?}");
+            self.expect_no_new_objects();
+        }
+    }
+}

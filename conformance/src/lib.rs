@@ -1,0 +1,123 @@
+//! The conformance suite's harness: opens a loader and an adapter by path, makes objects that give themselves back,
+//! and checks after every test that the simulated driver has nothing to report.
+//!
+//! It speaks to what it tests through the C ABI alone and must never link an adapter, a loader or the simulated driver.
+//! The tests are in `tests/`, one file an object; `README.md` says how to run them on anybody's adapter.
+//!
+//! Tests of one process take turns ([`Fixture`] holds the turn): the simulated driver counts calls and objects of the
+//! whole process, so only a test that runs alone can be held to account for what it left behind.
+
+pub mod child;
+pub mod environment;
+pub mod fixture;
+pub mod gate;
+pub mod launch;
+pub mod memory;
+pub mod native;
+pub mod owned;
+pub mod query;
+pub mod sim;
+
+use std::sync::OnceLock;
+
+use ur_client::Ur;
+pub use ur_ffi as ffi;
+use ur_ffi::{ur_adapter_handle_t, ur_result_t};
+
+pub use environment::Environment;
+pub use fixture::Fixture;
+pub use gate::Gate;
+pub use launch::{Arg, Launch};
+pub use memory::{Kind, Memory};
+pub use owned::{Context, Event, Kernel, Owned, Program, Queue};
+pub use sim::Sim;
+
+/// The loader under test, opened and initialised by the first caller.
+pub fn loader() -> &'static Ur {
+    static LOADER: OnceLock<Ur> = OnceLock::new();
+    LOADER.get_or_init(|| {
+        let environment = Environment::get();
+        environment.export();
+        let ur = Ur::open(&environment.loader).unwrap_or_else(|error| panic!("{error}"));
+        ur.init().unwrap_or_else(|error| panic!("{error}"));
+        ur
+    })
+}
+
+/// The adapter under test. The list of adapters is asked for once, so the process holds one reference.
+pub fn adapter() -> ur_adapter_handle_t {
+    static ADAPTER: OnceLock<usize> = OnceLock::new();
+    let address = *ADAPTER.get_or_init(|| {
+        let adapters = loader().adapters().unwrap_or_else(|error| panic!("{error}"));
+        let [adapter] = adapters[..] else {
+            panic!("the loader has {} adapters, not the one of UR_TEST_ADAPTER", adapters.len())
+        };
+        adapter.expose_provenance()
+    });
+    core::ptr::with_exposed_provenance_mut(address)
+}
+
+/// What the adapter has to say of this thread's last failure.
+pub fn last_error() -> String {
+    loader().last_error(adapter()).map_or_else(String::new, |(message, code)| format!("{message} [{code}]"))
+}
+
+/// Fails the test with the adapter's words unless the answer is success.
+#[track_caller]
+pub fn expect_success(answer: ur_result_t, call: &str) {
+    assert!(answer == ur_result_t::SUCCESS, "{call} answers {answer:?}: {}", last_error());
+}
+
+/// Fails the test unless the answer is one of the codes.
+#[track_caller]
+pub fn expect_code(answer: ur_result_t, codes: &[ur_result_t], call: &str) {
+    assert!(codes.contains(&answer), "{call} answers {answer:?}, not {codes:?}");
+}
+
+/// Calls an entry point through the loader and gives its answer: `ur!(Queue.pfnFinish(queue))`.
+#[macro_export]
+macro_rules! ur {
+    ($table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
+        let function = $crate::loader().table.$table.$slot;
+        let function = function.expect(concat!("the loader exports ", stringify!($table), ".", stringify!($slot)));
+        // SAFETY: tests pass what the entry point's contract allows, or what it must refuse without following it.
+        unsafe { function($($argument),*) }
+    }};
+}
+
+/// Calls an entry point that must succeed.
+#[macro_export]
+macro_rules! ok {
+    ($table:ident.$slot:ident($($argument:expr),* $(,)?)) => {
+        $crate::expect_success(
+            $crate::ur!($table.$slot($($argument),*)),
+            concat!(stringify!($table), ".", stringify!($slot)),
+        )
+    };
+}
+
+/// Calls an entry point that must answer one of these codes: `refused!(ERROR_INVALID_SIZE, Queue.pfn…(…))`.
+#[macro_export]
+macro_rules! refused {
+    ($($code:ident)|+, $table:ident.$slot:ident($($argument:expr),* $(,)?)) => {
+        $crate::expect_code(
+            $crate::ur!($table.$slot($($argument),*)),
+            &[$($crate::ffi::ur_result_t::$code),+],
+            concat!(stringify!($table), ".", stringify!($slot)),
+        )
+    };
+}
+
+/// The simulated driver, or the end of the test with a line that says what was not tried.
+#[macro_export]
+macro_rules! needs_sim {
+    ($fixture:expr) => {
+        match $fixture.sim() {
+            Some(sim) => sim,
+            None => {
+                println!("skipped from {}:{} on: needs the simulated driver", file!(), line!());
+                return;
+            }
+        }
+    };
+}

@@ -1,0 +1,95 @@
+//! The native library below the adapter, as far as tests look at it beside the adapter: the calling thread's current
+//! context. Works on the real driver and on the simulated one; the adapter must have opened the library before.
+
+use core::ffi::{c_int, c_uint, c_void};
+use std::ffi::CString;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use crate::Environment;
+
+/// glibc's and musl's flag: only what is loaded already.
+const RTLD_NOLOAD: c_int = 4;
+
+/// A native context handle.
+pub type NativeContext = *mut c_void;
+
+/// The CUDA driver API that is loaded.
+pub struct Cuda {
+    library: Library,
+}
+
+impl Cuda {
+    /// The library of the environment, if the adapter has it loaded and it is a CUDA driver.
+    #[must_use]
+    pub fn loaded() -> Option<Self> {
+        let library = loaded(&Environment::get().native)?;
+        let cuda = Self { library };
+        // SAFETY: only the address is taken.
+        unsafe { cuda.library.get::<*mut c_void>(b"cuCtxGetCurrent\0") }.is_ok().then_some(cuda)
+    }
+
+    fn symbol<T: Copy>(&self, name: &str) -> T {
+        // SAFETY: callers name the type that the driver's header gives the symbol.
+        unsafe { symbol(&self.library, name) }
+    }
+
+    /// The calling thread's current context.
+    #[must_use]
+    pub fn current(&self) -> NativeContext {
+        let get: unsafe extern "C" fn(*mut NativeContext) -> c_int = self.symbol("cuCtxGetCurrent");
+        let mut context = core::ptr::null_mut();
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { get(&raw mut context) }, 0, "cuCtxGetCurrent");
+        context
+    }
+
+    /// Makes a context, or none, current.
+    pub fn set_current(&self, context: NativeContext) {
+        let set: unsafe extern "C" fn(NativeContext) -> c_int = self.symbol("cuCtxSetCurrent");
+        // SAFETY: a context that `create` made, or null.
+        assert_eq!(unsafe { set(context) }, 0, "cuCtxSetCurrent");
+    }
+
+    /// Devices that there are.
+    #[must_use]
+    pub fn device_count(&self) -> c_int {
+        let count: unsafe extern "C" fn(*mut c_int) -> c_int = self.symbol("cuDeviceGetCount");
+        let mut devices = 0;
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { count(&raw mut devices) }, 0, "cuDeviceGetCount");
+        devices
+    }
+
+    /// A context of its own on a device; it is current afterwards.
+    #[must_use]
+    pub fn create(&self, device: c_int) -> NativeContext {
+        let create: unsafe extern "C" fn(*mut NativeContext, c_uint, c_int) -> c_int = self.symbol("cuCtxCreate_v2");
+        let mut context = core::ptr::null_mut();
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { create(&raw mut context, 0, device) }, 0, "cuCtxCreate");
+        context
+    }
+
+    /// Destroys a context that `create` made.
+    pub fn destroy(&self, context: NativeContext) {
+        let destroy: unsafe extern "C" fn(NativeContext) -> c_int = self.symbol("cuCtxDestroy_v2");
+        // SAFETY: made by `create`, destroyed once.
+        assert_eq!(unsafe { destroy(context) }, 0, "cuCtxDestroy");
+    }
+}
+
+/// A library that is loaded already.
+pub(crate) fn loaded(name: &std::ffi::OsStr) -> Option<Library> {
+    // SAFETY: nothing is loaded and no initialiser runs, by the flag.
+    unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) }.ok()
+}
+
+/// # Safety
+/// `T` is the symbol's type.
+pub(crate) unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> T {
+    let text = CString::new(name).unwrap_or_default();
+    // SAFETY: the caller's promise.
+    let found = unsafe { library.get::<T>(text.as_bytes_with_nul()) };
+    *found.unwrap_or_else(|error| panic!("the native library has no {name}: {error}"))
+}

@@ -1,0 +1,153 @@
+//! `urAdapter*`: listing, counting, properties, the last error and the log.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ffi::{CStr, c_char, c_void};
+use core::ptr::{null, null_mut};
+use std::sync::Mutex;
+
+use ur_conformance::ffi::{ur_adapter_info_t, ur_logger_level_t};
+use ur_conformance::sim::status;
+use ur_conformance::{Fixture, Kind, adapter, ask, child, last_error, loader, needs_sim, ok, query, refused};
+
+fn references() -> u32 {
+    query::get(ask!(Adapter.pfnGetInfo(adapter(), ur_adapter_info_t::REFERENCE_COUNT)))
+}
+
+#[test]
+fn urAdapterGet_counts_lists_and_lends_one_reference_for_each_listing() {
+    let _fixture = Fixture::new();
+    let before = references();
+    let mut count = 0;
+    ok!(Adapter.pfnGet(0, null_mut(), &raw mut count));
+    assert_eq!((count, references()), (1, before), "counting lends nothing");
+    let mut listed = [null_mut(); 3];
+    ok!(Adapter.pfnGet(3, listed.as_mut_ptr(), &raw mut count));
+    assert_eq!((count, listed), (1, [adapter(), null_mut(), null_mut()]));
+    assert_eq!(references(), before + 1);
+    ok!(Adapter.pfnRelease(adapter()));
+    assert_eq!(references(), before);
+}
+
+#[test]
+fn urAdapterGet_refuses_a_list_without_room() {
+    let _fixture = Fixture::new();
+    let mut listed = null_mut();
+    refused!(ERROR_INVALID_SIZE, Adapter.pfnGet(0, &raw mut listed, null_mut()));
+    assert!(listed.is_null());
+}
+
+#[test]
+fn urAdapterRetain_and_urAdapterRelease_count() {
+    let _fixture = Fixture::new();
+    let before = references();
+    ok!(Adapter.pfnRetain(adapter()));
+    ok!(Adapter.pfnRetain(adapter()));
+    assert_eq!(references(), before + 2);
+    ok!(Adapter.pfnRelease(adapter()));
+    ok!(Adapter.pfnRelease(adapter()));
+    assert_eq!(references(), before);
+}
+
+#[test]
+fn urAdapterGetInfo_answers_every_property_by_the_rules() {
+    let _fixture = Fixture::new();
+    let answered = ur_conformance::check_every_property!(ur_adapter_info_t, &[], Adapter.pfnGetInfo(adapter()));
+    assert_eq!(answered.len(), ur_adapter_info_t::VALUES.len(), "no property of an adapter is optional");
+}
+
+#[test]
+fn urAdapterGetLastError_is_the_calling_thread_s_and_says_something_after_a_failure() {
+    let fixture = Fixture::new();
+    refused!(ERROR_INVALID_NULL_POINTER, Queue.pfnCreate(fixture.context(), fixture.device(), null(), null_mut()));
+    let mine = last_error();
+    assert!(!mine.is_empty());
+    let theirs = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            refused!(ERROR_INVALID_NULL_HANDLE, Queue.pfnRetain(null_mut()));
+            let mut context = null_mut();
+            let device = fixture.device();
+            refused!(ERROR_INVALID_SIZE, Context.pfnCreate(0, &raw const device, null(), &raw mut context));
+            last_error()
+        });
+        other.join().expect("the thread ends")
+    });
+    assert_ne!(mine, theirs);
+    assert_eq!(last_error(), mine, "another thread's failure is not this one's");
+}
+
+
+#[test]
+fn urAdapterGetLastError_gives_name_text_and_number_of_a_native_failure() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    drop(fixture.memory(Kind::Device, 64));
+    sim.fail("cuMemAlloc_v2", 1, status::UNKNOWN);
+    let mut pointer = null_mut();
+    let code = ur_conformance::memory::allocate(
+        Kind::Device,
+        fixture.context(),
+        fixture.device(),
+        null(),
+        64,
+        &raw mut pointer,
+    );
+    assert_eq!(code, ur_conformance::ffi::ur_result_t::ERROR_ADAPTER_SPECIFIC);
+    let (message, number) = loader().last_error(adapter()).expect("there is a message");
+    assert!(message.contains("cuMemAlloc"), "{message}");
+    assert_eq!(number, status::UNKNOWN);
+    assert!(pointer.is_null());
+}
+
+#[test]
+fn urAdapterGetLastError_refuses_missing_outputs() {
+    let _fixture = Fixture::new();
+    let (mut text, mut code): (*const c_char, i32) = (null(), 7);
+    refused!(ERROR_INVALID_NULL_POINTER, Adapter.pfnGetLastError(adapter(), null_mut(), &raw mut code));
+    refused!(ERROR_INVALID_NULL_POINTER, Adapter.pfnGetLastError(adapter(), &raw mut text, null_mut()));
+    assert!(text.is_null());
+    assert_eq!(code, 7);
+}
+
+static LINES: Mutex<Vec<(ur_logger_level_t, String)>> = Mutex::new(Vec::new());
+
+unsafe extern "C" fn keep_line(level: ur_logger_level_t, line: *const c_char, user: *mut c_void) {
+    assert_eq!(user.addr(), 0x1234, "the user's pointer comes through");
+    // SAFETY: the adapter gives a C string that lives during the call.
+    let line = unsafe { CStr::from_ptr(line) }.to_string_lossy().into_owned();
+    LINES.lock().expect("no callback panicked").push((level, line));
+}
+
+fn lines() -> Vec<(ur_logger_level_t, String)> {
+    std::mem::take(&mut *LINES.lock().expect("no callback panicked"))
+}
+
+/// A machine without the native library is the one place where every adapter has something to say.
+#[test]
+fn urAdapterSetLoggerCallback_receives_what_the_adapter_warns_of() {
+    let library = "/nonexistent/libcuda.so.1";
+    let test = "urAdapterSetLoggerCallback_receives_what_the_adapter_warns_of";
+    child::in_process(test, &[("UR_TEST_NATIVE", library)], || {
+        let platforms = || {
+            let mut count = 7;
+            ok!(Platform.pfnGet(adapter(), 0, null_mut(), &raw mut count));
+            assert_eq!(count, 0);
+        };
+        let user = core::ptr::without_provenance_mut(0x1234);
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(keep_line), user, ur_logger_level_t::WARN));
+        platforms();
+        let heard = lines();
+        assert!(
+            heard.iter().any(|(level, line)| *level == ur_logger_level_t::WARN && line.contains(library)),
+            "{heard:?}"
+        );
+        ok!(Adapter.pfnSetLoggerCallbackLevel(adapter(), ur_logger_level_t::QUIET));
+        platforms();
+        assert_eq!(lines(), [], "nothing is above QUIET");
+        ok!(Adapter.pfnSetLoggerCallbackLevel(adapter(), ur_logger_level_t::DEBUG));
+        platforms();
+        assert!(!lines().is_empty(), "the level can be lowered again");
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), None, null_mut(), ur_logger_level_t::DEBUG));
+        platforms();
+        assert_eq!(lines(), [], "a null callback ends it");
+    });
+}

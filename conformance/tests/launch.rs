@@ -1,0 +1,273 @@
+//! `urEnqueueKernelLaunchWithArgsExp`: work sizes, offsets and properties. Arguments have a file of their own.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ptr::null;
+
+use ur_conformance::ffi::{
+    ur_kernel_group_info_t, ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_queue_flags_t as Flags,
+    ur_result_t as Code,
+};
+use ur_conformance::{Fixture, Gate, Kind, Launch, Memory, Queue, ask, query, ur};
+
+/// The work-items of `ids` each write a number that tells their global id, at its linear position.
+fn expect_ids(queue: &Queue, out: &Memory<'_>, global: &[usize], offset: [usize; 3]) {
+    let size = |axis: usize| global.get(axis).copied().unwrap_or(1);
+    let found = out.read::<u32>(queue, size(0) * size(1) * size(2));
+    let mut position = 0;
+    for z in 0..size(2) {
+        for y in 0..size(1) {
+            for x in 0..size(0) {
+                let id = (x + offset[0]) + 1000 * (y + offset[1]) + 1_000_000 * (z + offset[2]);
+                assert_eq!(found[position] as usize, id, "work-item {x} {y} {z} of {global:?}");
+                position += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_global_size_from_1_to_300_runs_without_a_local_size() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"ids"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 4 * 301);
+    for size in 1..=300 {
+        out.write(&queue, &[u32::MAX; 301]);
+        Launch::new(&kernel, &[size]).pointer(out.pointer()).on(&queue);
+        expect_ids(&queue, &out, &[size], [0; 3]);
+        assert_eq!(out.read::<u32>(&queue, 301)[size], u32::MAX, "{size}: one work-item too many");
+    }
+}
+
+#[test]
+fn one_two_and_three_dimensions_run_without_a_local_size() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"ids"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 4 << 16);
+    let sizes: [&[usize]; 12] = [
+        &[1],
+        &[1009],
+        &[1, 1],
+        &[17, 5],
+        &[1, 997],
+        &[256, 256],
+        &[1, 1, 1],
+        &[3, 5, 7],
+        &[1, 1, 640],
+        &[2, 300, 3],
+        &[31, 32, 33],
+        &[64, 1, 64],
+    ];
+    for global in sizes {
+        Launch::new(&kernel, global).pointer(out.pointer()).on(&queue);
+        expect_ids(&queue, &out, global, [0; 3]);
+    }
+}
+
+#[test]
+fn a_local_size_is_taken_as_it_is_given() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"shape"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 12 * 4 * 4096);
+    let shapes: [(&[usize], &[usize]); 8] = [
+        (&[1], &[1]),
+        (&[64], &[32]),
+        (&[1024], &[1024]),
+        (&[96], &[3]),
+        (&[12, 10], &[4, 5]),
+        (&[8, 8, 8], &[4, 2, 8]),
+        (&[1, 1, 64], &[1, 1, 64]),
+        (&[6, 4, 2], &[1, 1, 1]),
+    ];
+    for (global, local) in shapes {
+        Launch::new(&kernel, global).local(local).pointer(out.pointer()).on(&queue);
+        let size = |sizes: &[usize], axis: usize| sizes.get(axis).copied().unwrap_or(1);
+        let groups = [0, 1, 2].map(|axis| size(global, axis) / size(local, axis));
+        let found = out.read::<u32>(&queue, 12 * groups.iter().product::<usize>());
+        for (index, told) in found.chunks(12).enumerate() {
+            let at = [index % groups[0], index / groups[0] % groups[1], index / groups[0] / groups[1]];
+            let expected = [0, 1, 2].map(|axis| size(local, axis) - 1).into_iter();
+            let expected = expected.chain([0, 1, 2].map(|axis| size(local, axis))).chain(at).chain(groups);
+            assert!(told.iter().map(|&value| value as usize).eq(expected), "{global:?} by {local:?}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_local_size_that_does_not_divide_or_is_too_large_is_refused() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    let property = ur_kernel_group_info_t::WORK_GROUP_SIZE;
+    let most: usize = query::get(ask!(Kernel.pfnGetGroupInfo(kernel.handle(), fixture.device(), property)));
+    let bad: [(&[usize], &[usize]); 9] = [
+        (&[10], &[3]),
+        (&[7, 4], &[7, 3]),
+        (&[8, 8, 9], &[8, 8, 2]),
+        (&[10], &[0]),
+        (&[10, 10], &[10, 0]),
+        (&[10], &[20]),
+        (&[most * 2], &[most * 2]),
+        (&[most, 2], &[most, 2]),
+        (&[1, 1, 4096], &[1, 1, 2048]),
+    ];
+    for (global, local) in bad {
+        Launch::new(&kernel, global).local(local).refused(&[Code::ERROR_INVALID_WORK_GROUP_SIZE], &queue);
+    }
+    queue.finish();
+}
+
+#[test]
+fn an_empty_or_missing_global_size_is_refused() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    for global in [&[0][..], &[0, 1], &[1, 0], &[1, 1, 0], &[0, 0, 0]] {
+        Launch::new(&kernel, global).refused(&[Code::ERROR_INVALID_WORK_DIMENSION], &queue);
+    }
+    let answer = ur!(EnqueueExp.pfnKernelLaunchWithArgsExp(
+        queue.handle(),
+        kernel.handle(),
+        1,
+        null(),
+        null(),
+        null(),
+        0,
+        null(),
+        null(),
+        0,
+        null(),
+        core::ptr::null_mut()
+    ));
+    assert_eq!(answer, Code::ERROR_INVALID_NULL_POINTER);
+}
+
+#[test]
+fn no_or_four_dimensions_are_refused() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    Launch::new(&kernel, &[]).refused(&[Code::ERROR_INVALID_WORK_DIMENSION], &queue);
+    Launch::new(&kernel, &[1; 4]).refused(&[Code::ERROR_INVALID_WORK_DIMENSION], &queue);
+}
+
+#[test]
+fn a_grid_beyond_every_device_is_refused() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    let codes = [
+        Code::ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
+        Code::ERROR_INVALID_WORK_DIMENSION,
+        Code::ERROR_INVALID_WORK_GROUP_SIZE,
+        Code::ERROR_INVALID_VALUE,
+        Code::ERROR_OUT_OF_RESOURCES,
+    ];
+    for global in [&[usize::MAX][..], &[1 << 60], &[1, usize::MAX], &[1, 1, 1 << 40], &[1 << 40; 3]] {
+        Launch::new(&kernel, global).refused(&codes, &queue);
+    }
+    for (global, local) in [(&[1usize << 40][..], &[1usize][..]), (&[1, 1 << 20], &[1, 1]), (&[1, 1, 1 << 20], &[1; 3])]
+    {
+        Launch::new(&kernel, global).local(local).refused(&codes, &queue);
+    }
+    queue.finish();
+}
+
+#[test]
+fn a_global_offset_goes_to_the_variant_that_takes_one() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"ids"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 4 * 1000);
+    let launches: [(&[usize], &[usize], [usize; 3]); 5] = [
+        (&[10], &[5], [5, 0, 0]),
+        (&[10, 3], &[0, 7], [0, 7, 0]),
+        (&[4, 3, 2], &[1, 2, 3], [1, 2, 3]),
+        (&[100], &[0], [0; 3]),
+        (&[5, 5, 5], &[0, 0, 9], [0, 0, 9]),
+    ];
+    for (global, offset, seen) in launches {
+        Launch::new(&kernel, global).offset(offset).pointer(out.pointer()).on(&queue);
+        expect_ids(&queue, &out, global, seen);
+    }
+}
+
+#[test]
+fn a_global_offset_does_not_disturb_the_other_arguments() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 400);
+    out.write(&queue, &[0u32; 100]);
+    Launch::new(&kernel, &[50]).offset(&[25]).pointer(out.pointer()).value(7u32).value(100u32).on(&queue);
+    let found = out.read::<u32>(&queue, 100);
+    assert!((0..100).all(|index| found[index] == if (25..75).contains(&index) { 7 } else { 0 }));
+}
+
+#[test]
+fn a_global_offset_without_the_variant_is_an_invalid_operation() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"iota"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 40);
+    let launch = Launch::new(&kernel, &[10]).pointer(out.pointer()).value(10u32);
+    launch.clone().offset(&[1]).refused(&[Code::ERROR_INVALID_OPERATION], &queue);
+    launch.offset(&[0]).on(&queue);
+    queue.finish();
+}
+
+#[test]
+fn a_kernel_of_another_device_is_refused() {
+    let fixture = Fixture::over_all_devices();
+    let Some(&other) = fixture.devices.get(1) else {
+        println!("skipped: needs a second device");
+        return;
+    };
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue_in(fixture.context(), other, Flags::empty());
+    Launch::new(&kernel, &[1]).refused(&[Code::ERROR_INVALID_KERNEL], &queue);
+}
+
+#[test]
+fn launch_properties_are_checked() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    let with = |flags| {
+        let properties = ur_kernel_launch_ext_properties_t { flags, ..Default::default() };
+        Launch::new(&kernel, &[1]).properties(properties)
+    };
+    with(ur_kernel_launch_flags_t::empty()).on(&queue);
+    with(ur_kernel_launch_flags_t::OPPORTUNISTIC_QUEUE_SERIALIZE).on(&queue);
+    let unknown = ur_kernel_launch_flags_t::from_bits_retain(0x8000_0000);
+    with(unknown).refused(&[Code::ERROR_INVALID_ENUMERATION], &queue);
+    let answer = with(ur_kernel_launch_flags_t::COOPERATIVE).enqueue(&queue, core::ptr::null_mut());
+    let answers = [Code::SUCCESS, Code::ERROR_UNSUPPORTED_FEATURE];
+    ur_conformance::expect_code(answer, &answers, "a cooperative launch");
+    queue.finish();
+}
+
+#[test]
+fn a_launch_waits_for_its_list_on_every_kind_of_queue() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"copy");
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let (blocked, queue) = (fixture.in_order(), fixture.queue(flags));
+        let seen = fixture.memory(Kind::Host, 4);
+        seen.store(0, 0);
+        let mut gate = Gate::new(&fixture);
+        let before = gate.block_event(&blocked);
+        let launch = Launch::new(&kernel, &[1]).pointer(seen.pointer()).pointer(gate.result()).value(1u32);
+        let event = launch.after(&[&before]).event_on(&queue);
+        gate.open();
+        event.wait();
+        assert_eq!(seen.load(0), Gate::OPEN, "{flags:?}");
+    }
+}
+
+#[test]
+fn a_million_work_items_run() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let kernel = fixture.kernel(&fixture.program("saxpy.ptx"), c"saxpy");
+    const COUNT: usize = 1 << 20;
+    let (x, y) = (fixture.memory(Kind::Device, 4 * COUNT), fixture.memory(Kind::Device, 4 * COUNT));
+    let values: Vec<f32> = (0..COUNT).map(|index| (index % 4096) as f32).collect();
+    x.write(&queue, &values);
+    y.write(&queue, &vec![0.5f32; COUNT]);
+    let launch = Launch::new(&kernel, &[COUNT]).value(3.0f32).pointer(x.pointer()).pointer(y.pointer());
+    launch.value(COUNT as u32).on(&queue);
+    let found = y.read::<f32>(&queue, COUNT);
+    assert!(found.iter().zip(&values).all(|(&found, &x)| found == 3.0f32.mul_add(x, 0.5)));
+}

@@ -1,0 +1,167 @@
+//! `urEventGetProfilingInfo`: when the times are there, and that they go forward.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ptr::{null, null_mut};
+
+use ur_conformance::ffi::{CBool, ur_profiling_info_t as info, ur_queue_flags_t as Flags, ur_result_t};
+use ur_conformance::owned::event_of;
+use ur_conformance::{Event, Fixture, Gate, Kind, Launch, ask, ok, query, refused, ur};
+
+const ALL: [info; 5] =
+    [info::COMMAND_QUEUED, info::COMMAND_SUBMIT, info::COMMAND_START, info::COMMAND_END, info::COMMAND_COMPLETE];
+
+fn time(event: &Event, property: info) -> u64 {
+    query::get(ask!(Event.pfnGetProfilingInfo(event.handle(), property)))
+}
+
+fn times(event: &Event) -> [u64; 5] {
+    ALL.map(|property| time(event, property))
+}
+
+const PROFILED: [Flags; 2] =
+    [Flags::PROFILING_ENABLE, Flags::PROFILING_ENABLE.union(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE)];
+
+#[test]
+fn urEventGetProfilingInfo_goes_forward_for_every_command() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    let memory = fixture.memory(Kind::Device, 64);
+    let (to, from) = (memory.pointer(), memory.at(32));
+    for flags in PROFILED {
+        let queue = fixture.queue(flags);
+        let q = queue.handle();
+        let mut block = null_mut();
+        let events = [
+            ("launch", Launch::new(&kernel, &[1]).event_on(&queue)),
+            ("wait", event_of(|event| ur!(Enqueue.pfnEventsWait(q, 0, null(), event)))),
+            ("barrier", event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(q, 0, null(), event)))),
+            (
+                "copy",
+                event_of(|event| ur!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, 32, 0, null(), event))),
+            ),
+            (
+                "fill",
+                event_of(|event| ur!(Enqueue.pfnUSMFill(q, to, 1, (&raw const *b"x").cast(), 32, 0, null(), event))),
+            ),
+            (
+                "alloc",
+                event_of(|event| {
+                    let out = &raw mut block;
+                    ur!(EnqueueExp.pfnUSMDeviceAllocExp(q, null_mut(), 64, null(), 0, null(), out, event))
+                }),
+            ),
+        ];
+        queue.finish();
+        ok!(EnqueueExp.pfnUSMFreeExp(q, null_mut(), block, 0, null(), null_mut()));
+        for (name, event) in &events {
+            let times = times(event);
+            assert!(times.is_sorted(), "{name} on {flags:?}: {times:?}");
+            assert!(times[0] > 0, "{name} on {flags:?}: {times:?}");
+        }
+        queue.finish();
+    }
+}
+
+#[test]
+fn urEventGetProfilingInfo_of_one_command_after_another_does_not_overlap() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"spin");
+    let out = fixture.memory(Kind::Device, 4);
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    let launch = Launch::new(&kernel, &[1]).pointer(out.pointer()).value(500u32).value(1u32);
+    let events: Vec<_> = (0..5).map(|_| launch.event_on(&queue)).collect();
+    queue.finish();
+    for pair in events.windows(2) {
+        let (before, after) = (times(&pair[0]), times(&pair[1]));
+        assert!(before[0] <= after[0], "queued in order");
+        assert!(before[3] <= after[2], "{before:?} ends before {after:?} starts");
+    }
+}
+
+#[test]
+fn urEventGetProfilingInfo_gives_the_same_times_again() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    let event = Launch::new(&kernel, &[1]).event_on(&queue);
+    event.wait();
+    let first = times(&event);
+    Launch::new(&kernel, &[1]).on(&queue);
+    queue.finish();
+    assert_eq!(times(&event), first);
+}
+
+#[test]
+fn urEventGetProfilingInfo_has_no_start_and_no_end_before_the_command_has() {
+    let fixture = Fixture::new();
+    for flags in PROFILED {
+        let queue = fixture.queue(flags);
+        let mut gate = Gate::new(&fixture);
+        let event = gate.block_event(&queue);
+        for property in [info::COMMAND_END, info::COMMAND_COMPLETE] {
+            let mut value = 7u64;
+            let (out, handle) = ((&raw mut value).cast(), event.handle());
+            refused!(
+                ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                Event.pfnGetProfilingInfo(handle, property, 8, out, null_mut())
+            );
+            assert_eq!(value, 7);
+        }
+        gate.open();
+        event.wait();
+        assert!(times(&event).is_sorted());
+    }
+}
+
+#[test]
+fn urEventGetProfilingInfo_is_not_available_on_a_queue_without_profiling() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let queue = fixture.queue(flags);
+        let event = Launch::new(&kernel, &[1]).event_on(&queue);
+        event.wait();
+        for property in ALL {
+            let mut value = 7u64;
+            let (out, handle) = ((&raw mut value).cast(), event.handle());
+            refused!(
+                ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                Event.pfnGetProfilingInfo(handle, property, 8, out, null_mut())
+            );
+            assert_eq!(value, 7);
+        }
+    }
+}
+
+/// The specification has its own code for a buffer of size 0 here.
+#[test]
+fn urEventGetProfilingInfo_answers_every_property_by_the_rules() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    let event = Launch::new(&kernel, &[1]).event_on(&queue);
+    event.wait();
+    for property in ALL {
+        let name = format!("{property:?}");
+        let mut rules = query::Rules::new(&name, property.value_type());
+        rules.zero_size = ur_result_t::ERROR_INVALID_VALUE;
+        let value = query::check(rules, ask!(Event.pfnGetProfilingInfo(event.handle(), property)));
+        assert!(value.is_some(), "{name}");
+    }
+    let mut size = 0;
+    refused!(
+        ERROR_INVALID_ENUMERATION | ERROR_UNSUPPORTED_ENUMERATION,
+        Event.pfnGetProfilingInfo(event.handle(), info(0x7777), 0, null_mut(), &raw mut size)
+    );
+}
+
+#[test]
+fn a_profiled_event_outlives_its_queue() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    let event = Launch::new(&kernel, &[1]).event_on(&queue);
+    drop(queue);
+    event.wait();
+    assert!(times(&event).is_sorted());
+}

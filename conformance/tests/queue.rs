@@ -1,0 +1,190 @@
+//! `urQueue*`: flags, properties, finishing.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ptr::{null, null_mut};
+
+use ur_conformance::ffi::{
+    UR_QUEUE_FLAGS_MASK, ur_queue_flags_t as Flags, ur_queue_info_t as info, ur_queue_properties_t,
+    ur_structure_type_t,
+};
+use ur_conformance::{
+    Fixture, Gate, Kind, Launch, Queue, ask, check_every_property, needs_sim, ok, query, refused,
+};
+
+#[test]
+fn urQueueCreate_takes_every_combination_of_flags_that_makes_sense_and_tells_them_again() {
+    let fixture = Fixture::new();
+    let orders = [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
+    let times = [Flags::empty(), Flags::PROFILING_ENABLE];
+    let priorities = [Flags::empty(), Flags::PRIORITY_LOW, Flags::PRIORITY_HIGH];
+    let hints = [
+        Flags::empty(),
+        Flags::DISCARD_EVENTS,
+        Flags::SUBMISSION_BATCHED,
+        Flags::SUBMISSION_IMMEDIATE,
+        Flags::USE_DEFAULT_STREAM,
+        Flags::SYNC_WITH_DEFAULT_STREAM,
+    ];
+    for order in orders {
+        for time in times {
+            for priority in priorities {
+                for hint in hints {
+                    let flags = order | time | priority | hint;
+                    let queue = fixture.queue(flags);
+                    let told: u32 = query::get(ask!(Queue.pfnGetInfo(queue.handle(), info::FLAGS)));
+                    assert_eq!(Flags::from_bits_retain(told), flags);
+                    queue.finish();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn urQueueCreate_without_properties_is_an_in_order_queue() {
+    let fixture = Fixture::new();
+    let mut queue = null_mut();
+    ok!(Queue.pfnCreate(fixture.context(), fixture.device(), null(), &raw mut queue));
+    let queue = Queue::take(queue);
+    assert_eq!(query::get::<u32>(ask!(Queue.pfnGetInfo(queue.handle(), info::FLAGS))), 0);
+}
+
+#[test]
+fn urQueueCreate_takes_properties_whose_tag_is_left_out() {
+    let fixture = Fixture::new();
+    let flags = Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    let properties = ur_queue_properties_t { stype: ur_structure_type_t(0), flags, ..Default::default() };
+    let mut queue = null_mut();
+    ok!(Queue.pfnCreate(fixture.context(), fixture.device(), &raw const properties, &raw mut queue));
+    let queue = Queue::take(queue);
+    let told: u32 = query::get(ask!(Queue.pfnGetInfo(queue.handle(), info::FLAGS)));
+    assert_eq!(Flags::from_bits_retain(told), flags);
+}
+
+#[test]
+fn urQueueCreate_refuses_unknown_and_contradictory_flags() {
+    let fixture = Fixture::new();
+    let create = |flags: Flags| {
+        let properties = ur_queue_properties_t { flags, ..Default::default() };
+        let mut queue = null_mut();
+        let context = fixture.context();
+        let answer =
+            ur_conformance::ur!(Queue.pfnCreate(context, fixture.device(), &raw const properties, &raw mut queue));
+        assert!(queue.is_null(), "{flags:?} made a queue");
+        answer
+    };
+    use ur_conformance::ffi::ur_result_t as Answer;
+    let lowest = UR_QUEUE_FLAGS_MASK & UR_QUEUE_FLAGS_MASK.wrapping_neg();
+    for bits in [lowest, 0x8000_0000, UR_QUEUE_FLAGS_MASK] {
+        assert_eq!(create(Flags::from_bits_retain(bits)), Answer::ERROR_INVALID_ENUMERATION, "{bits:#x}");
+    }
+    let both = [Flags::PRIORITY_LOW | Flags::PRIORITY_HIGH, Flags::SUBMISSION_BATCHED | Flags::SUBMISSION_IMMEDIATE];
+    for flags in both {
+        assert_eq!(create(flags), Answer::ERROR_INVALID_QUEUE_PROPERTIES, "{flags:?}");
+    }
+}
+
+#[test]
+fn urQueueCreate_refuses_a_device_outside_of_the_context_and_a_missing_output() {
+    let fixture = Fixture::new();
+    refused!(ERROR_INVALID_NULL_POINTER, Queue.pfnCreate(fixture.context(), fixture.device(), null(), null_mut()));
+    let Some(&other) = fixture.devices.get(1) else {
+        println!("skipped from here on: needs a second device");
+        return;
+    };
+    let mut queue = null_mut();
+    refused!(ERROR_INVALID_DEVICE, Queue.pfnCreate(fixture.context(), other, null(), &raw mut queue));
+    assert!(queue.is_null());
+}
+
+#[test]
+fn urQueueGetInfo_answers_every_property_by_the_rules() {
+    let fixture = Fixture::new();
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE | Flags::PROFILING_ENABLE] {
+        let queue = fixture.queue(flags);
+        check_every_property!(ur_queue_info_t, &[], Queue.pfnGetInfo(queue.handle()));
+        let device: *mut _ = query::get(ask!(Queue.pfnGetInfo(queue.handle(), info::DEVICE)));
+        let context: *mut _ = query::get(ask!(Queue.pfnGetInfo(queue.handle(), info::CONTEXT)));
+        assert_eq!((device, context), (fixture.device(), fixture.context()));
+    }
+}
+
+#[test]
+fn urQueueRetain_and_urQueueRelease_count() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let references = || query::get::<u32>(ask!(Queue.pfnGetInfo(queue.handle(), info::REFERENCE_COUNT)));
+    assert_eq!(references(), 1);
+    ok!(Queue.pfnRetain(queue.handle()));
+    assert_eq!(references(), 2);
+    ok!(Queue.pfnRelease(queue.handle()));
+    assert_eq!(references(), 1);
+}
+
+#[test]
+fn urQueueGetInfo_EMPTY_is_false_while_work_runs() {
+    let fixture = Fixture::new();
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let queue = fixture.queue(flags);
+        let empty = || query::get::<u8>(ask!(Queue.pfnGetInfo(queue.handle(), info::EMPTY))) != 0;
+        assert!(empty(), "a new queue");
+        let mut gate = Gate::new(&fixture);
+        gate.block(&queue);
+        assert!(!empty(), "a running kernel");
+        gate.open();
+        queue.finish();
+        assert!(empty(), "after the finish");
+    }
+}
+
+#[test]
+fn urQueueFinish_returns_after_everything_on_the_queue() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"iota");
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let queue = fixture.queue(flags);
+        let outputs: Vec<_> = (0..20).map(|_| fixture.memory(Kind::Host, 4096)).collect();
+        for output in &outputs {
+            Launch::new(&kernel, &[1024]).pointer(output.pointer()).value(1024u32).on(&queue);
+        }
+        queue.finish();
+        for output in &outputs {
+            assert!((0..1024).all(|index| output.load(index) == index as u32), "{flags:?}");
+        }
+    }
+}
+
+#[test]
+fn urQueueFinish_of_a_finished_queue_makes_no_native_call() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 64);
+    memory.write(&queue, &[1u8; 64]);
+    queue.finish();
+    let sim = needs_sim!(fixture);
+    sim.expect_calls(&[], || queue.finish());
+}
+
+#[test]
+fn urQueueFlush_changes_nothing_a_client_can_see() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 64);
+    ok!(Queue.pfnFlush(queue.handle()));
+    memory.write(&queue, &[7u8; 64]);
+    ok!(Queue.pfnFlush(queue.handle()));
+    assert_eq!(memory.read::<u8>(&queue, 64), [7; 64]);
+}
+
+#[test]
+fn urQueueRelease_lets_work_in_flight_run_to_its_end() {
+    let fixture = Fixture::new();
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let mut gate = Gate::new(&fixture);
+    let event = gate.block_event(&queue);
+    drop(queue);
+    gate.open();
+    event.wait();
+    assert!(gate.has_passed());
+    other.finish();
+}
