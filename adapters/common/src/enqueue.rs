@@ -15,7 +15,7 @@ use crate::event::{Event, HostTimes, WaitList, wait_list};
 use crate::event_pool::Marker;
 use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, null_pointer};
-use crate::queue::Queue;
+use crate::queue::{Chosen, Queue};
 
 /// What a command says beside its native call.
 pub struct Request<'a, D: Driver> {
@@ -75,10 +75,10 @@ pub fn submit_blocking<D: Driver, R>(
     Ok(result)
 }
 
-fn on_lane<D: Driver, R>(
-    request: &Request<'_, D>,
+fn on_lane<'a, D: Driver, R>(
+    request: &Request<'a, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
-) -> Result<(R, Arc<Lane<D>>)> {
+) -> Result<(R, Chosen<'a, D>)> {
     let queue = request.queue;
     let profiling = queue.is_profiling();
     let queued = if profiling { host_time_ns() } else { 0 };

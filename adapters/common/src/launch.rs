@@ -26,7 +26,8 @@ pub const INLINE_ARGUMENTS: usize = 24;
 /// The largest alignment of a type in work-group memory, bytes: a vector of 16 doubles.
 const LOCAL_ALIGNMENT: usize = 128;
 
-/// The native argument list of one launch.
+/// The native argument list of one launch. Filled in place: it is large, and a launch is short.
+#[derive(Default)]
 struct Arguments {
     pointers: SmallVec<[*const c_void; INLINE_ARGUMENTS]>,
     /// Values that have no storage of the caller's: pointers and offsets into work-group memory.
@@ -37,11 +38,12 @@ struct Arguments {
 
 impl Arguments {
     /// Reads the caller's arguments for a function.
-    fn new<D: Driver>(
+    fn fill<D: Driver>(
+        &mut self,
         arguments: &[ur_exp_kernel_arg_properties_t],
         function: &Function<D>,
         hidden_offset: Option<[usize; 3]>,
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let hidden = usize::from(hidden_offset.is_some());
         let expected = function.parameters.as_ref().map(|sizes| sizes.len().saturating_sub(hidden));
         let count = match expected {
@@ -54,20 +56,12 @@ impl Arguments {
                 format!("{} arguments given for a kernel that takes {count}", arguments.len()),
             ));
         }
-        let mut this = Self {
-            pointers: SmallVec::from_elem(core::ptr::null(), count),
-            values: SmallVec::new(),
-            dynamic_shared: 0,
-            offset: [0; 3],
-        };
+        self.pointers.resize(count, core::ptr::null());
         for argument in arguments {
             let size = function.parameters.as_ref().and_then(|sizes| sizes.get(argument.index as usize)).copied();
-            this.add(argument, size)?;
+            self.add(argument, size)?;
         }
-        if let Some(offset) = hidden_offset {
-            this.add_offset(offset)?;
-        }
-        Ok(this)
+        hidden_offset.map_or(Ok(()), |offset| self.add_offset(offset))
     }
 
     fn add(&mut self, argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<()> {
@@ -136,10 +130,14 @@ impl Arguments {
     /// Sets work-group memory aside, aligned as any type of that size may need.
     fn reserve_local(&mut self, size: usize) -> Result<usize> {
         let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
-        let start = self.dynamic_shared.next_multiple_of(align);
-        self.dynamic_shared = start.checked_add(size).ok_or_else(|| {
+        let placed = self
+            .dynamic_shared
+            .checked_next_multiple_of(align)
+            .and_then(|start| Some((start, start.checked_add(size)?)));
+        let (start, end) = placed.ok_or_else(|| {
             Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE, "the local arguments overflow")
         })?;
+        self.dynamic_shared = end;
         Ok(start)
     }
 
@@ -272,19 +270,20 @@ pub unsafe fn with_args<D: Driver>(
         Some(local) => global.with_local(local, &limits)?,
         None => global.suggest(kernel.suggested_block, &limits)?,
     };
-    let mut arguments = Arguments::new(arguments, function, offset)?;
-    let dynamic_shared = arguments.dynamic_shared;
+    let mut list = Arguments::default();
+    list.fill(arguments, function, offset)?;
+    let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
         allow_local(queue, kernel, function.raw, dynamic_shared)?;
     }
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
-    let list = arguments.native(offset.is_some());
+    let native = list.native(offset.is_some());
     submit(&request, |driver, stream| {
-        // SAFETY: `list` has an entry for every parameter; values of the caller's are readable for the
-        // parameters' sizes, the others lie in `arguments`, which outlives the call.
-        unsafe { driver.launch(raw, shape, stream, list) }
+        // SAFETY: `native` has an entry for every parameter; values of the caller's are readable for the
+        // parameters' sizes, the others lie in `list`, which outlives the call.
+        unsafe { driver.launch(raw, shape, stream, native) }
     })
 }
 

@@ -1,6 +1,7 @@
 //! Queues: one lane in order, several lanes out of order.
 
 use core::ffi::c_void;
+use core::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -23,6 +24,25 @@ use crate::object::{Body, Object, borrow, known_flags, null_pointer};
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
 const MAX_LANES: usize = 8;
+
+/// A lane on loan: the in-order queue's own costs no count.
+pub enum Chosen<'q, D: Driver> {
+    /// The queue's first lane.
+    First(&'q Arc<Lane<D>>),
+    /// One of an out-of-order queue's.
+    Other(Arc<Lane<D>>),
+}
+
+impl<D: Driver> Deref for Chosen<'_, D> {
+    type Target = Arc<Lane<D>>;
+
+    fn deref(&self) -> &Arc<Lane<D>> {
+        match self {
+            Self::First(lane) => lane,
+            Self::Other(lane) => lane,
+        }
+    }
+}
 
 /// A queue of one device.
 pub struct Queue<D: Driver> {
@@ -119,10 +139,14 @@ impl<D: Driver> Queue<D> {
     ///
     /// # Errors
     /// What the native library answers to a new stream.
-    pub fn choose_lane(&self, waits: &WaitList<'_, D>) -> Result<Arc<Lane<D>>> {
+    pub fn choose_lane(&self, waits: &WaitList<'_, D>) -> Result<Chosen<'_, D>> {
         if self.is_in_order() {
-            return Ok(Arc::clone(&self.first));
+            return Ok(Chosen::First(&self.first));
         }
+        self.spread(waits).map(Chosen::Other)
+    }
+
+    fn spread(&self, waits: &WaitList<'_, D>) -> Result<Arc<Lane<D>>> {
         let own =
             waits.iter().find(|event| core::ptr::eq(&raw const **event.queue, self) && !event.is_known_complete());
         if let Some(event) = own {
