@@ -36,7 +36,7 @@ fn a_value_of_4_KiB_arrives() {
     let (kernel, queue) = (fixture.basic(c"large_argument"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 4096);
     let mut words = [0u32; 1024];
-    (0u32..).zip(&mut words).for_each(|(index, word)| *word = index * 2_654_435_761 % 1_000_003);
+    (0u32..).zip(&mut words).for_each(|(index, word)| *word = index.wrapping_mul(2_654_435_761));
     Launch::new(&kernel, &[1024]).value(words).pointer(out.pointer()).on(&queue);
     assert_eq!(out.read::<u32>(&queue, 1024), words);
 }

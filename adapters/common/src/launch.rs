@@ -117,12 +117,7 @@ impl Arguments {
             ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
                 return Err(Error::unsupported("a buffer, image or sampler as kernel argument"));
             }
-            other => {
-                return Err(Error::new(
-                    ur_result_t::ERROR_INVALID_ENUMERATION,
-                    format!("argument {index} has the unknown type {:#x}", other.0),
-                ));
-            }
+            other => return Err(unknown_type(index, other)),
         }
         Ok(())
     }
@@ -178,6 +173,11 @@ fn too_small(index: usize, given: usize, wanted: Option<usize>) -> Error {
         ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
         format!("argument {index} has {given} bytes; the kernel takes {}", wanted.unwrap_or(0)),
     )
+}
+
+#[cold]
+fn unknown_type(index: usize, found: ur_exp_kernel_arg_type_t) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("argument {index} has the unknown type {:#x}", found.0))
 }
 
 fn limits<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>) -> Limits {
@@ -336,13 +336,13 @@ pub unsafe fn suggested_local_size<D: Driver>(
     Ok(())
 }
 
-/// `urKernelGetSuggestedLocalWorkSizeWithArgs`: arguments do not change the suggestion, and are checked.
+/// `urKernelGetSuggestedLocalWorkSizeWithArgs`: arguments do not change the suggestion, but their types are checked.
 ///
 /// # Safety
 /// As [`suggested_local_size`]; `arguments` holds `count` entries.
 ///
 /// # Errors
-/// As [`suggested_local_size`]; `INVALID_NULL_POINTER` for a missing list.
+/// As [`suggested_local_size`]; `INVALID_NULL_POINTER` for a missing list, `INVALID_ENUMERATION` for an unknown type.
 pub unsafe fn suggested_local_size_with_args<D: Driver>(
     kernel: ur_kernel_handle_t,
     queue: ur_queue_handle_t,
@@ -354,8 +354,10 @@ pub unsafe fn suggested_local_size_with_args<D: Driver>(
     out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    unsafe {
-        argument_list("urKernelGetSuggestedLocalWorkSizeWithArgs", count, arguments)?;
-        suggested_local_size::<D>(kernel, queue, dimensions, offset, global, out)
+    let arguments = unsafe { argument_list("urKernelGetSuggestedLocalWorkSizeWithArgs", count, arguments) }?;
+    if let Some(unknown) = arguments.iter().find(|argument| argument.type_ > ur_exp_kernel_arg_type_t::SAMPLER) {
+        return Err(unknown_type(unknown.index as usize, unknown.type_));
     }
+    // SAFETY: as above.
+    unsafe { suggested_local_size::<D>(kernel, queue, dimensions, offset, global, out) }
 }
