@@ -1,0 +1,274 @@
+//! Every native call fails in turn: the caller gets a code that fits, nothing is left behind, and the next attempt
+//! works. Needs the simulated driver.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+
+use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_properties_t, ur_result_t as Code};
+use ur_conformance::memory::allocate;
+use ur_conformance::sim::{Counts, status};
+use ur_conformance::{
+    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Program, Queue, Sim, adapter, child, loader, needs_sim, ur,
+};
+
+const WORDS: usize = 64;
+
+/// The first call that failed, and its answer.
+type Attempt<T> = Result<T, (&'static str, Code)>;
+
+fn tried<T>(name: &'static str, answer: Code, value: impl FnOnce() -> T) -> Attempt<T> {
+    if answer == Code::SUCCESS { Ok(value()) } else { Err((name, answer)) }
+}
+
+/// Memory that is given back whatever happens. A failed free is tried once more, since the fault was one call's.
+struct Block {
+    context: *mut ur_conformance::ffi::ur_context_handle_t_,
+    pointer: *mut c_void,
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if ur!(USM.pfnFree(self.context, self.pointer)) != Code::SUCCESS {
+            let _ = ur!(USM.pfnFree(self.context, self.pointer));
+        }
+    }
+}
+
+/// Waits for the queue before anything it uses goes, whatever happened.
+struct Finish<'q>(&'q Queue);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        if ur!(Queue.pfnFinish(self.0.handle())) != Code::SUCCESS {
+            let _ = ur!(Queue.pfnFinish(self.0.handle()));
+        }
+    }
+}
+
+/// A stream-ordered block that is freed on its queue whatever happens.
+struct Ordered<'q> {
+    queue: &'q Queue,
+    pointer: *mut c_void,
+}
+
+impl Drop for Ordered<'_> {
+    fn drop(&mut self) {
+        let free = || {
+            ur!(EnqueueExp.pfnUSMFreeExp(self.queue.handle(), null_mut(), self.pointer, 0, null(), null_mut()))
+        };
+        if free() != Code::SUCCESS {
+            let _ = free();
+        }
+    }
+}
+
+fn make_queue(context: &Context, fixture: &Fixture, flags: Flags) -> Attempt<Queue> {
+    let properties = ur_queue_properties_t { flags, ..Default::default() };
+    let mut queue = null_mut();
+    let answer = ur!(Queue.pfnCreate(context.handle(), fixture.device(), &raw const properties, &raw mut queue));
+    assert_eq!(queue.is_null(), answer != Code::SUCCESS, "urQueueCreate's output");
+    tried("urQueueCreate", answer, || Queue::take(queue))
+}
+
+fn make_block(kind: Kind, context: &Context, fixture: &Fixture) -> Attempt<Block> {
+    let mut pointer = null_mut();
+    let answer = allocate(kind, context.handle(), fixture.device(), null(), 4 * WORDS, &raw mut pointer);
+    assert_eq!(pointer.is_null(), answer != Code::SUCCESS, "an allocation's output");
+    tried("urUSMAlloc", answer, || Block { context: context.handle(), pointer })
+}
+
+fn make_program(context: &Context, fixture: &Fixture, image: &[u8]) -> Attempt<(Program, Kernel)> {
+    let (mut device, mut length, mut bytes) = (fixture.device(), image.len(), image.as_ptr());
+    let (device, length, bytes) = (&raw mut device, &raw mut length, &raw mut bytes);
+    let (mut program, mut kernel, c) = (null_mut(), null_mut(), context.handle());
+    let answer = ur!(Program.pfnCreateWithBinary(c, 1, device, length, bytes, null(), &raw mut program));
+    let program = tried("urProgramCreateWithBinary", answer, || Program::take(program))?;
+    tried("urProgramBuild", ur!(Program.pfnBuild(c, program.handle(), null())), || ())?;
+    let answer = ur!(Kernel.pfnCreate(program.handle(), c"iota".as_ptr(), &raw mut kernel));
+    assert_eq!(kernel.is_null(), answer != Code::SUCCESS, "urKernelCreate's output");
+    let kernel = tried("urKernelCreate", answer, || Kernel::take(kernel))?;
+    Ok((program, kernel))
+}
+
+fn enqueue(name: &'static str, call: impl FnOnce(*mut ur_event_handle_t) -> Code) -> Attempt<Event> {
+    let mut event = null_mut();
+    let answer = call(&raw mut event);
+    assert!(answer == Code::SUCCESS || event.is_null(), "{name} failed and handed out an event");
+    tried(name, answer, || Event::take(event))
+}
+
+/// A little of everything, on two queues. Whatever fails ends it, and everything is given back.
+fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
+    let context = fixture.context_of(&fixture.devices[..1]);
+    let out = make_block(Kind::Host, &context, fixture)?;
+    let shared = make_block(Kind::Shared, &context, fixture)?;
+    let device = make_block(Kind::Device, &context, fixture)?;
+    let (first, second) = (make_queue(&context, fixture, flags)?, make_queue(&context, fixture, flags)?);
+    let _finish = (Finish(&first), Finish(&second));
+    let (_program, kernel) = make_program(&context, fixture, image)?;
+    let (q1, q2) = (first.handle(), second.handle());
+
+    let mut pointer = null_mut();
+    let to = &raw mut pointer;
+    let allocated = enqueue("urEnqueueUSMDeviceAllocExp", |event| {
+        ur!(EnqueueExp.pfnUSMDeviceAllocExp(q1, null_mut(), 4 * WORDS, null(), 0, null(), to, event))
+    })?;
+    let block = Ordered { queue: &first, pointer };
+    let _finish_before_free = (Finish(&first), Finish(&second));
+    let launch = Launch::new(&kernel, &[WORDS]).pointer(pointer).value(WORDS as u32).after(&[&allocated]);
+    let filled = enqueue("urEnqueueKernelLaunchWithArgsExp", |event| launch.enqueue(&first, event))?;
+    let list = [filled.handle()];
+    let copied = enqueue("urEnqueueUSMMemcpy", |event| {
+        ur!(Enqueue.pfnUSMMemcpy(q2, CBool::FALSE, device.pointer, pointer, 4 * WORDS, 1, list.as_ptr(), event))
+    })?;
+    let list = [copied.handle()];
+    let gathered = enqueue("urEnqueueEventsWaitWithBarrier", |event| {
+        ur!(Enqueue.pfnEventsWaitWithBarrier(q1, 1, list.as_ptr(), event))
+    })?;
+    let list = [gathered.handle()];
+    let back = enqueue("urEnqueueUSMMemcpy", |event| {
+        let (to, from) = (shared.pointer, device.pointer);
+        ur!(Enqueue.pfnUSMMemcpy(q1, CBool::FALSE, to, from, 4 * WORDS, 1, list.as_ptr(), event))
+    })?;
+    let byte = 7u8;
+    let list = [back.handle()];
+    let cleared = enqueue("urEnqueueUSMFill", |event| {
+        ur!(Enqueue.pfnUSMFill(q1, shared.pointer, 1, (&raw const byte).cast(), 4, 1, list.as_ptr(), event))
+    })?;
+    let list = [cleared.handle()];
+    let answer = ur!(Enqueue.pfnUSMMemcpy(
+        q2,
+        CBool::TRUE,
+        out.pointer,
+        shared.pointer,
+        4 * WORDS,
+        1,
+        list.as_ptr(),
+        null_mut()
+    ));
+    tried("a blocking urEnqueueUSMMemcpy", answer, || ())?;
+    tried("urEventWait", ur!(Event.pfnWait(1, list.as_ptr())), || ())?;
+    // SAFETY: host memory of that many words, and the copy into it has finished.
+    let words = unsafe { core::slice::from_raw_parts(out.pointer.cast::<u32>(), WORDS) };
+    let right = words.iter().enumerate().all(|(index, &word)| word == if index == 0 { 0x0707_0707 } else { index as u32 });
+    assert!(right, "every call succeeded and the result is wrong: {words:x?}");
+    drop(block);
+    tried("urQueueFinish", ur!(Queue.pfnFinish(q1)), || ())
+}
+
+/// Native calls that give something back. When they fail, what they were to give back stays, whoever called them.
+fn gives_back(name: &str) -> bool {
+    ["Destroy", "Free", "Unload", "Release"].iter().any(|word| name.contains(word))
+}
+
+fn allowed(error: i32) -> &'static [Code] {
+    match error {
+        status::OUT_OF_MEMORY => {
+            &[Code::ERROR_OUT_OF_DEVICE_MEMORY, Code::ERROR_OUT_OF_HOST_MEMORY, Code::ERROR_OUT_OF_RESOURCES]
+        }
+        status::ILLEGAL_ADDRESS => &[Code::ERROR_DEVICE_LOST],
+        _ => &[Code::ERROR_ADAPTER_SPECIFIC, Code::ERROR_PROGRAM_BUILD_FAILURE],
+    }
+}
+
+fn calls_of(sim: &Sim, work: impl FnOnce() -> Attempt<()>) -> Counts {
+    let (result, calls) = sim.calls_of(work);
+    assert_eq!(result, Ok(()), "the scenario works when nothing fails: {}", ur_conformance::last_error());
+    calls
+}
+
+/// Fails each call of the scenario in turn; the ones that give back leave things, so they are apart.
+fn sweep(flags: Flags, error: i32, returning: bool) {
+    let mut fixture = Fixture::new();
+    if fixture.sim().is_none() {
+        println!("skipped: needs the simulated driver");
+        return;
+    }
+    let image = Environment::get().image("basic.ptx");
+    let calls = fixture.sim().map(|sim| calls_of(sim, || scenario(&fixture, &image, flags))).unwrap_or_default();
+    let mut failures = 0;
+    for (name, count) in calls.iter().filter(|(name, _)| gives_back(name) == returning) {
+        for nth in 1..=*count {
+            let Some(sim) = fixture.sim() else { return };
+            sim.fail(name, nth, error);
+            let result = scenario(&fixture, &image, flags);
+            sim.clear_faults();
+            let what = format!("{name}, call {nth} of {count}, answers {error}");
+            if let Err((call, code)) = result {
+                failures += 1;
+                assert!(allowed(error).contains(&code), "{what}: {call} answers {code:?}");
+            }
+            eprintln!("DBG {what}: {result:?} current {:?}", ur_conformance::native::Cuda::loaded().map(|c| c.current()));
+            let reports = sim.reports();
+            if returning {
+                sim.clear_reports();
+            } else {
+                assert!(reports.is_empty(), "{what}: {result:?}, and misuse: {reports:#?}");
+                fixture.expect_no_new_objects();
+            }
+            let again = scenario(&fixture, &image, flags);
+            assert_eq!(again, Ok(()), "{what}; the next time: {}", ur_conformance::last_error());
+            if returning {
+                fixture.sim().into_iter().for_each(Sim::clear_reports);
+                fixture.accept_objects();
+            }
+        }
+    }
+    assert!(returning || failures > 10, "only {failures} of the injected failures reached the caller");
+}
+
+#[test]
+fn out_of_memory_in_any_native_call_of_an_in_order_queue_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::OUT_OF_MEMORY, false);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_of_an_in_order_queue_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::UNKNOWN, false);
+}
+
+#[test]
+fn a_lost_context_in_any_native_call_is_reported_as_a_lost_device() {
+    sweep(Flags::empty(), status::ILLEGAL_ADDRESS, false);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_of_an_out_of_order_queue_is_reported_and_leaves_nothing() {
+    sweep(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, status::UNKNOWN, false);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_of_a_profiling_queue_is_reported_and_leaves_nothing() {
+    sweep(Flags::PROFILING_ENABLE, status::UNKNOWN, false);
+}
+
+#[test]
+fn a_native_call_that_cannot_give_something_back_harms_nothing_else() {
+    sweep(Flags::empty(), status::UNKNOWN, true);
+}
+
+/// An initialisation that failed once can be tried again, and says meanwhile what failed.
+#[test]
+fn a_failure_while_the_driver_is_opened_leaves_no_platform_and_the_next_call_tries_again() {
+    let test = "a_failure_while_the_driver_is_opened_leaves_no_platform_and_the_next_call_tries_again";
+    let faults = "cuInit:1:999;cuDriverGetVersion:1:999;cuDeviceGetCount:1:999;cuDeviceGet:2:999;\
+                  cuDeviceGetName:1:999;cuDeviceTotalMem_v2:1:2;cuDeviceGetAttribute:40:999";
+    child::in_process(test, &[("SIMCUDA_FAULTS", faults)], || {
+        let mut messages = Vec::new();
+        for _ in 0..8 {
+            let platforms = loader().platforms(adapter()).expect("a failing driver is no error of the program");
+            if !platforms.is_empty() {
+                break;
+            }
+            messages.push(ur_conformance::last_error());
+        }
+        let fixture = Fixture::new();
+        let _sim = needs_sim!(fixture);
+        assert_eq!(messages.len(), 7, "each fault stops one attempt: {messages:#?}");
+        for (message, name) in messages.iter().zip(["cuInit", "cuDriverGetVersion"]) {
+            assert!(message.contains(name), "{message}");
+        }
+        assert!(messages.iter().all(|message| message.len() > 10), "{messages:#?}");
+    });
+}

@@ -1,0 +1,302 @@
+//! Null handles and handles of another type, for every entry point that takes one.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+
+use ur_conformance::ffi::{
+    CBool, ur_adapter_info_t, ur_context_info_t, ur_device_info_t, ur_device_type_t, ur_event_info_t,
+    ur_kernel_exec_info_t, ur_kernel_group_info_t, ur_kernel_info_t, ur_kernel_sub_group_info_t, ur_logger_level_t,
+    ur_platform_info_t, ur_profiling_info_t, ur_program_build_info_t, ur_program_info_t, ur_queue_flags_t, ur_queue_info_t,
+    ur_result_t as Code, ur_usm_alloc_info_t,
+};
+use ur_conformance::{Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Program, Queue, adapter, ur};
+
+/// The kinds of handles, in the order of `Objects::handles`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    Adapter,
+    Platform,
+    Device,
+    Context,
+    Queue,
+    Event,
+    Program,
+    Kernel,
+}
+
+const TYPES: [Type; 8] = [
+    Type::Adapter,
+    Type::Platform,
+    Type::Device,
+    Type::Context,
+    Type::Queue,
+    Type::Event,
+    Type::Program,
+    Type::Kernel,
+];
+
+impl Type {
+    /// The code for a handle that is none of this kind. The API has no code of its own for adapters.
+    fn invalid(self) -> Code {
+        match self {
+            Type::Adapter => Code::ERROR_INVALID_NULL_HANDLE,
+            Type::Platform => Code::ERROR_INVALID_PLATFORM,
+            Type::Device => Code::ERROR_INVALID_DEVICE,
+            Type::Context => Code::ERROR_INVALID_CONTEXT,
+            Type::Queue => Code::ERROR_INVALID_QUEUE,
+            Type::Event => Code::ERROR_INVALID_EVENT,
+            Type::Program => Code::ERROR_INVALID_PROGRAM,
+            Type::Kernel => Code::ERROR_INVALID_KERNEL,
+        }
+    }
+}
+
+/// One object of each kind.
+struct Objects<'f> {
+    fixture: &'f Fixture,
+    queue: Queue,
+    event: Event,
+    program: Program,
+    kernel: Kernel,
+    memory: Memory<'f>,
+}
+
+impl<'f> Objects<'f> {
+    fn new(fixture: &'f Fixture) -> Self {
+        let queue = fixture.queue(ur_queue_flags_t::PROFILING_ENABLE);
+        let program = fixture.program("basic.ptx");
+        let kernel = fixture.kernel(&program, c"empty");
+        let event = Launch::new(&kernel, &[1]).event_on(&queue);
+        event.wait();
+        let memory = fixture.memory(Kind::Device, 64);
+        Self { fixture, queue, event, program, kernel, memory }
+    }
+
+    fn handle(&self, of: Type) -> *mut c_void {
+        match of {
+            Type::Adapter => adapter().cast(),
+            Type::Platform => self.fixture.platform.cast(),
+            Type::Device => self.fixture.device().cast(),
+            Type::Context => self.fixture.context().cast(),
+            Type::Queue => self.queue.handle().cast(),
+            Type::Event => self.event.handle().cast(),
+            Type::Program => self.program.handle().cast(),
+            Type::Kernel => self.kernel.handle().cast(),
+        }
+    }
+}
+
+type Call<'a> = Box<dyn Fn(*mut c_void) -> Code + 'a>;
+
+/// An entry point with everything right but one handle.
+struct Case<'a> {
+    name: &'static str,
+    takes: Type,
+    call: Call<'a>,
+}
+
+macro_rules! cases {
+    ($($takes:ident: $name:literal => |$h:ident| $call:expr;)*) => {
+        vec![$(Case { name: $name, takes: Type::$takes, call: Box::new(move |$h| $call) },)*]
+    };
+}
+
+/// Somewhere to write whatever a call that ought to fail writes.
+fn scratch<T>() -> *mut T {
+    thread_local! {
+        static ROOM: core::cell::UnsafeCell<[u64; 512]> = const { core::cell::UnsafeCell::new([0; 512]) };
+    }
+    ROOM.with(|room| room.get().cast())
+}
+
+fn made<T>() -> *mut *mut T {
+    scratch()
+}
+
+/// A size to write to; all queries ask for the size alone.
+fn told() -> *mut usize {
+    scratch()
+}
+
+fn listing_cases<'a>(_: &'a Objects<'_>) -> Vec<Case<'a>> {
+    let none: *mut c_void = null_mut();
+    cases! {
+        Adapter: "urAdapterRetain" => |h| ur!(Adapter.pfnRetain(h.cast()));
+        Adapter: "urAdapterRelease" => |h| ur!(Adapter.pfnRelease(h.cast()));
+        Adapter: "urAdapterGetInfo" =>
+            |h| ur!(Adapter.pfnGetInfo(h.cast(), ur_adapter_info_t::BACKEND, 0, none, told()));
+        Adapter: "urAdapterGetLastError" => |h| ur!(Adapter.pfnGetLastError(h.cast(), scratch(), scratch()));
+        Adapter: "urAdapterSetLoggerCallback" =>
+            |h| ur!(Adapter.pfnSetLoggerCallback(h.cast(), None, none, ur_logger_level_t::QUIET));
+        Adapter: "urAdapterSetLoggerCallbackLevel" =>
+            |h| ur!(Adapter.pfnSetLoggerCallbackLevel(h.cast(), ur_logger_level_t::QUIET));
+        Adapter: "urPlatformGet" => |h| ur!(Platform.pfnGet(h.cast(), 0, null_mut(), scratch()));
+        Platform: "urPlatformGetInfo" =>
+            |h| ur!(Platform.pfnGetInfo(h.cast(), ur_platform_info_t::NAME, 0, none, told()));
+        Platform: "urPlatformGetApiVersion" => |h| ur!(Platform.pfnGetApiVersion(h.cast(), scratch()));
+        Platform: "urPlatformGetBackendOption" =>
+            |h| ur!(Platform.pfnGetBackendOption(h.cast(), c"-O2".as_ptr(), scratch()));
+        Platform: "urDeviceGet" =>
+            |h| ur!(Device.pfnGet(h.cast(), ur_device_type_t::ALL, 0, null_mut(), scratch()));
+        Device: "urDeviceGetInfo" => |h| ur!(Device.pfnGetInfo(h.cast(), ur_device_info_t::NAME, 0, none, told()));
+        Device: "urDeviceRetain" => |h| ur!(Device.pfnRetain(h.cast()));
+        Device: "urDeviceRelease" => |h| ur!(Device.pfnRelease(h.cast()));
+        Device: "urContextCreate" => |h| ur!(Context.pfnCreate(1, [h.cast()].as_ptr(), null(), made()));
+        Context: "urContextRetain" => |h| ur!(Context.pfnRetain(h.cast()));
+        Context: "urContextRelease" => |h| ur!(Context.pfnRelease(h.cast()));
+        Context: "urContextGetInfo" =>
+            |h| ur!(Context.pfnGetInfo(h.cast(), ur_context_info_t::NUM_DEVICES, 0, none, told()));
+    }
+}
+
+fn queue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
+    let (c, d, none) = (all.fixture.context(), all.fixture.device(), null_mut::<c_void>());
+    cases! {
+        Context: "urQueueCreate" => |h| ur!(Queue.pfnCreate(h.cast(), d, null(), made()));
+        Device: "urQueueCreate's device" => |h| ur!(Queue.pfnCreate(c, h.cast(), null(), made()));
+        Queue: "urQueueRetain" => |h| ur!(Queue.pfnRetain(h.cast()));
+        Queue: "urQueueRelease" => |h| ur!(Queue.pfnRelease(h.cast()));
+        Queue: "urQueueGetInfo" => |h| ur!(Queue.pfnGetInfo(h.cast(), ur_queue_info_t::FLAGS, 0, none, told()));
+        Queue: "urQueueFinish" => |h| ur!(Queue.pfnFinish(h.cast()));
+        Queue: "urQueueFlush" => |h| ur!(Queue.pfnFlush(h.cast()));
+        Event: "urEventGetInfo" =>
+            |h| ur!(Event.pfnGetInfo(h.cast(), ur_event_info_t::COMMAND_TYPE, 0, none, told()));
+        Event: "urEventGetProfilingInfo" => |h| {
+            let property = ur_profiling_info_t::COMMAND_QUEUED;
+            ur!(Event.pfnGetProfilingInfo(h.cast(), property, 0, none, told()))
+        };
+        Event: "urEventRetain" => |h| ur!(Event.pfnRetain(h.cast()));
+        Event: "urEventRelease" => |h| ur!(Event.pfnRelease(h.cast()));
+        Context: "urUSMHostAlloc" => |h| ur!(USM.pfnHostAlloc(h.cast(), null(), null_mut(), 8, scratch()));
+        Context: "urUSMDeviceAlloc" => |h| ur!(USM.pfnDeviceAlloc(h.cast(), d, null(), null_mut(), 8, scratch()));
+        Device: "urUSMDeviceAlloc's device" =>
+            |h| ur!(USM.pfnDeviceAlloc(c, h.cast(), null(), null_mut(), 8, scratch()));
+        Context: "urUSMSharedAlloc" => |h| ur!(USM.pfnSharedAlloc(h.cast(), d, null(), null_mut(), 8, scratch()));
+        Device: "urUSMSharedAlloc's device" =>
+            |h| ur!(USM.pfnSharedAlloc(c, h.cast(), null(), null_mut(), 8, scratch()));
+    }
+}
+
+fn enqueue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
+    let (q, k, none) = (all.queue.handle(), all.kernel.handle(), null_mut::<c_void>());
+    let (to, from, word) = (all.memory.pointer(), all.memory.at(32).cast_const(), c"word".as_ptr().cast());
+    static ONE: usize = 1;
+    let one = &raw const ONE;
+    cases! {
+        Context: "urUSMFree" => |h| ur!(USM.pfnFree(h.cast(), to));
+        Context: "urUSMGetMemAllocInfo" =>
+            |h| ur!(USM.pfnGetMemAllocInfo(h.cast(), from, ur_usm_alloc_info_t::TYPE, 0, none, told()));
+        Queue: "urEnqueueEventsWait" => |h| ur!(Enqueue.pfnEventsWait(h.cast(), 0, null(), null_mut()));
+        Queue: "urEnqueueEventsWaitWithBarrier" =>
+            |h| ur!(Enqueue.pfnEventsWaitWithBarrier(h.cast(), 0, null(), null_mut()));
+        Queue: "urEnqueueUSMMemcpy" =>
+            |h| ur!(Enqueue.pfnUSMMemcpy(h.cast(), CBool::TRUE, to, from, 8, 0, null(), null_mut()));
+        Queue: "urEnqueueUSMFill" => |h| ur!(Enqueue.pfnUSMFill(h.cast(), to, 4, word, 8, 0, null(), null_mut()));
+        Queue: "urEnqueueUSMDeviceAllocExp" => |h| {
+            let none = null_mut();
+            ur!(EnqueueExp.pfnUSMDeviceAllocExp(h.cast(), none, 8, null(), 0, null(), scratch(), null_mut()))
+        };
+        Queue: "urEnqueueUSMFreeExp" =>
+            |h| ur!(EnqueueExp.pfnUSMFreeExp(h.cast(), null_mut(), to, 0, null(), null_mut()));
+        Queue: "urEnqueueKernelLaunchWithArgsExp" => |h| {
+            let (q, no, args, list) = (h.cast(), null(), null(), null());
+            ur!(EnqueueExp.pfnKernelLaunchWithArgsExp(q, k, 1, no, one, no, 0, args, null(), 0, list, null_mut()))
+        };
+        Kernel: "urEnqueueKernelLaunchWithArgsExp's kernel" => |h| {
+            let (k, no, args, list) = (h.cast(), null(), null(), null());
+            ur!(EnqueueExp.pfnKernelLaunchWithArgsExp(q, k, 1, no, one, no, 0, args, null(), 0, list, null_mut()))
+        };
+        Kernel: "urKernelGetSuggestedLocalWorkSize" =>
+            |h| ur!(Kernel.pfnGetSuggestedLocalWorkSize(h.cast(), q, 1, null(), one, scratch()));
+        Queue: "urKernelGetSuggestedLocalWorkSize's queue" =>
+            |h| ur!(Kernel.pfnGetSuggestedLocalWorkSize(k, h.cast(), 1, null(), one, scratch()));
+    }
+}
+
+fn program_cases<'a>(all: &'a Objects<'_>, image: &'static [u8]) -> Vec<Case<'a>> {
+    let (c, d, none) = (all.fixture.context(), all.fixture.device(), null_mut::<c_void>());
+    let (p, k, yes) = (all.program.handle(), all.kernel.handle(), c"yes".as_ptr().cast());
+    cases! {
+        Context: "urProgramCreateWithBinary" => |h| {
+            let (mut d, mut n, mut i) = (d, image.len(), image.as_ptr());
+            let (d, n, i) = (&raw mut d, &raw mut n, &raw mut i);
+            ur!(Program.pfnCreateWithBinary(h.cast(), 1, d, n, i, null(), made()))
+        };
+        Device: "urProgramCreateWithBinary's device" => |h| {
+            let (mut d, mut n, mut i) = (h.cast(), image.len(), image.as_ptr());
+            let (d, n, i) = (&raw mut d, &raw mut n, &raw mut i);
+            ur!(Program.pfnCreateWithBinary(c, 1, d, n, i, null(), made()))
+        };
+        Context: "urProgramBuild" => |h| ur!(Program.pfnBuild(h.cast(), p, null()));
+        Program: "urProgramBuild's program" => |h| ur!(Program.pfnBuild(c, h.cast(), null()));
+        Program: "urProgramRetain" => |h| ur!(Program.pfnRetain(h.cast()));
+        Program: "urProgramRelease" => |h| ur!(Program.pfnRelease(h.cast()));
+        Program: "urProgramGetInfo" =>
+            |h| ur!(Program.pfnGetInfo(h.cast(), ur_program_info_t::NUM_DEVICES, 0, none, told()));
+        Program: "urProgramGetBuildInfo" =>
+            |h| ur!(Program.pfnGetBuildInfo(h.cast(), d, ur_program_build_info_t::LOG, 0, none, told()));
+        Device: "urProgramGetBuildInfo's device" =>
+            |h| ur!(Program.pfnGetBuildInfo(p, h.cast(), ur_program_build_info_t::LOG, 0, none, told()));
+        Program: "urKernelCreate" => |h| ur!(Kernel.pfnCreate(h.cast(), c"empty".as_ptr(), made()));
+        Kernel: "urKernelRetain" => |h| ur!(Kernel.pfnRetain(h.cast()));
+        Kernel: "urKernelRelease" => |h| ur!(Kernel.pfnRelease(h.cast()));
+        Kernel: "urKernelGetInfo" =>
+            |h| ur!(Kernel.pfnGetInfo(h.cast(), ur_kernel_info_t::FUNCTION_NAME, 0, none, told()));
+        Kernel: "urKernelGetGroupInfo" =>
+            |h| ur!(Kernel.pfnGetGroupInfo(h.cast(), d, ur_kernel_group_info_t::WORK_GROUP_SIZE, 0, none, told()));
+        Device: "urKernelGetGroupInfo's device" =>
+            |h| ur!(Kernel.pfnGetGroupInfo(k, h.cast(), ur_kernel_group_info_t::WORK_GROUP_SIZE, 0, none, told()));
+        Kernel: "urKernelGetSubGroupInfo" => |h| {
+            let property = ur_kernel_sub_group_info_t::MAX_SUB_GROUP_SIZE;
+            ur!(Kernel.pfnGetSubGroupInfo(h.cast(), d, property, 0, none, told()))
+        };
+        Kernel: "urKernelSetExecInfo" =>
+            |h| ur!(Kernel.pfnSetExecInfo(h.cast(), ur_kernel_exec_info_t::USM_INDIRECT_ACCESS, 1, null(), yes));
+    }
+}
+
+fn all_cases<'a>(objects: &'a Objects<'_>) -> Vec<Case<'a>> {
+    let image: &'static [u8] = Environment::get().image("saxpy.ptx").leak();
+    let mut cases = listing_cases(objects);
+    cases.extend(queue_cases(objects));
+    cases.extend(enqueue_cases(objects));
+    cases.extend(program_cases(objects, image));
+    cases
+}
+
+#[test]
+fn every_entry_point_refuses_a_null_handle() {
+    let fixture = Fixture::new();
+    let objects = Objects::new(&fixture);
+    for case in all_cases(&objects) {
+        assert_eq!((case.call)(null_mut()), Code::ERROR_INVALID_NULL_HANDLE, "{} with null", case.name);
+    }
+    objects.queue.finish();
+}
+
+#[test]
+fn every_entry_point_refuses_a_handle_of_another_type_with_the_code_of_its_own() {
+    let fixture = Fixture::new();
+    let objects = Objects::new(&fixture);
+    for case in all_cases(&objects) {
+        for other in TYPES.into_iter().filter(|&other| other != case.takes) {
+            let answer = (case.call)(objects.handle(other));
+            assert_eq!(answer, case.takes.invalid(), "{} with a handle of type {other:?}", case.name);
+        }
+    }
+    objects.queue.finish();
+}
+
+/// The calls above fail because of their handle and nothing else.
+#[test]
+fn the_entry_points_of_this_test_get_past_their_handles_when_these_are_right() {
+    let fixture = Fixture::new();
+    let objects = Objects::new(&fixture);
+    let changing = ["Retain", "Release", "Create", "Alloc", "Free", "Build"];
+    for case in all_cases(&objects).iter().filter(|case| !changing.iter().any(|word| case.name.contains(word))) {
+        let answer = (case.call)(objects.handle(case.takes));
+        assert_eq!(answer, Code::SUCCESS, "{}: {}", case.name, ur_conformance::last_error());
+    }
+    objects.queue.finish();
+}
