@@ -71,21 +71,22 @@ fn tour(fixture: &Fixture, watch: &Watch<'_>, flags: Flags) {
         event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(q, 0, null(), event)))
     });
     let mut block = null_mut();
-    watch.after("urEnqueueUSMDeviceAllocExp", || {
+    let allocated = watch.after("urEnqueueUSMDeviceAllocExp", || {
         let out = &raw mut block;
-        ok!(EnqueueExp.pfnUSMDeviceAllocExp(q, null_mut(), 4096, null(), 0, null(), out, null_mut()));
+        event_of(|event| ur!(EnqueueExp.pfnUSMDeviceAllocExp(q, null_mut(), 4096, null(), 0, null(), out, event)))
     });
     let held: Vec<_> = (0..40)
         .map(|_| {
-            let launch = Launch::new(&kernel, &[8]).pointer(block).value(8u32);
+            let launch = Launch::new(&kernel, &[8]).pointer(block).value(8u32).after(&[&allocated]);
             watch.after("a launch whose event is held", || launch.event_on(&queue))
         })
         .collect();
+    watch.after("urQueueFinish", || queue.finish());
     watch.after("urEnqueueUSMFreeExp", || {
         ok!(EnqueueExp.pfnUSMFreeExp(q, null_mut(), block, 0, null(), null_mut()));
     });
     watch.after("urQueueFinish", || queue.finish());
-    watch.after("urEventRelease", || drop((held, barrier)));
+    watch.after("urEventRelease", || drop((held, allocated, barrier)));
     watch.after("urKernelRelease", || drop(kernel));
     watch.after("urProgramRelease", || drop(program));
     watch.after("urQueueRelease", || drop((queue, other)));

@@ -105,7 +105,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             for written in &file.data.function {
                 if self.live(&written.since, &written.until) {
                     let function = self.function(file, written, &release);
-                    if written.params_struct && !function.params.is_empty() {
+                    if !function.params.is_empty() {
                         release.params_structs.push(derive::params_struct(&function));
                     }
                     release.functions.push(function);

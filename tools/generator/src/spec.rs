@@ -202,8 +202,6 @@ pub struct Function {
     pub since: Option<Text>,
     pub until: Option<Text>,
     #[serde(default = "yes")]
-    pub params_struct: bool,
-    #[serde(default = "yes")]
     pub null_checks: bool,
     #[serde(default)]
     pub params: Vec<Param>,
