@@ -128,7 +128,7 @@ pub fn dispatch(release: &Release, file: &str, name: &str, params: &[Param], err
             let condition = format!("{} == 0", params[count].name);
             errors.iter().find(|error| error.when.contains(&condition))
         })
-        .map_or("UR_RESULT_ERROR_INVALID_VALUE", |error| &error.code)
+        .map_or("UR_RESULT_ERROR_INVALID_SIZE", |error| &error.code)
         .to_owned();
     Dispatch::Array { array, count, empty }
 }

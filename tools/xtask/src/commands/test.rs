@@ -47,8 +47,7 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
         report.step("demo", || demo::show(&newest, &newest.library("libsimcuda.so")));
     }
     if workspace.shared().is_none() {
-        report
-            .note("the tests that compare with ../shared/abi skipped that part: the folder is not beside the checkout");
+        report.note("left out: the comparison with ../shared/abi, which is not beside the checkout");
     }
     report.end(workspace)
 }
