@@ -58,9 +58,7 @@ impl Fixture {
         let turn = turn();
         let adapter = crate::adapter();
         let platforms = loader().platforms(adapter).unwrap_or_else(|error| panic!("{error}"));
-        let Some(&platform) = platforms.first() else {
-            panic!("the adapter has no platform: {}", crate::last_error())
-        };
+        let Some(&platform) = platforms.first() else { panic!("the adapter has no platform: {}", crate::last_error()) };
         let devices = loader().devices(platform).unwrap_or_else(|error| panic!("{error}"));
         assert!(!devices.is_empty(), "the platform has no device");
         let sim = Sim::loaded();
@@ -111,12 +109,7 @@ impl Fixture {
     /// A queue of any context and device.
     #[track_caller]
     #[must_use]
-    pub fn queue_in(
-        &self,
-        context: ur_context_handle_t,
-        device: ur_device_handle_t,
-        flags: ur_queue_flags_t,
-    ) -> Queue {
+    pub fn queue_in(&self, context: ur_context_handle_t, device: ur_device_handle_t, flags: ur_queue_flags_t) -> Queue {
         let properties = ur_queue_properties_t { flags, ..Default::default() };
         let mut queue = null_mut();
         ok!(Queue.pfnCreate(context, device, &raw const properties, &raw mut queue));

@@ -11,7 +11,7 @@ use crate::{Event, Fixture, Kernel, Launch, Queue};
 
 /// So long a gate stays closed at most: an adapter that makes the test wait for its own gate fails then, and does not
 /// hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A closed gate. The kernel's result, [`Gate::OPEN`], lies at [`Gate::result`] once it ran.
 pub struct Gate<'f> {

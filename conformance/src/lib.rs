@@ -7,6 +7,15 @@
 //! Tests of one process take turns ([`Fixture`] holds the turn): the simulated driver counts calls and objects of the
 //! whole process, so only a test that runs alone can be held to account for what it left behind.
 
+#![allow(
+    clippy::not_unsafe_ptr_arg_deref,
+    reason = "pointers go to the entry points under test, which are foreign code anyway"
+)]
+#![allow(
+    clippy::macro_metavars_in_unsafe,
+    reason = "an entry point's arguments are plain values, evaluated where it is called"
+)]
+
 pub mod child;
 pub mod environment;
 pub mod fixture;
@@ -28,7 +37,7 @@ pub use environment::Environment;
 pub use fixture::Fixture;
 pub use gate::Gate;
 pub use launch::{Arg, Launch};
-pub use memory::{Kind, Memory};
+pub use memory::{Cells, Kind, Memory};
 pub use owned::{Context, Event, Kernel, Owned, Program, Queue};
 pub use sim::Sim;
 

@@ -127,6 +127,44 @@ impl Drop for Memory<'_> {
     }
 }
 
+/// Words of device memory, 0 at first, that are looked at through a queue of their own. Copies to and from them run
+/// beside the host on every driver; between two host allocations CUDA copies on the calling thread.
+#[derive(Debug)]
+pub struct Cells<'f> {
+    memory: Memory<'f>,
+    queue: Queue,
+}
+
+impl<'f> Cells<'f> {
+    /// As many words.
+    #[track_caller]
+    #[must_use]
+    pub fn new(fixture: &'f Fixture, count: usize) -> Self {
+        let cells = Self { memory: fixture.memory(Kind::Device, 4 * count), queue: fixture.in_order() };
+        cells.memory.write(&cells.queue, &vec![0u32; count]);
+        cells
+    }
+
+    /// A word's address.
+    #[must_use]
+    pub fn at(&self, index: usize) -> *mut c_void {
+        self.memory.at(4 * index)
+    }
+
+    /// A word's value now.
+    #[track_caller]
+    #[must_use]
+    pub fn load(&self, index: usize) -> u32 {
+        read(&self.queue, self.at(index), 1)[0]
+    }
+
+    /// Changes a word now.
+    #[track_caller]
+    pub fn store(&self, index: usize, value: u32) {
+        write(&self.queue, self.at(index), &[value]);
+    }
+}
+
 /// A blocking copy to any address.
 #[track_caller]
 pub fn write<T: Copy>(queue: &Queue, to: *mut c_void, values: &[T]) {

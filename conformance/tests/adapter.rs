@@ -75,7 +75,6 @@ fn urAdapterGetLastError_is_the_calling_thread_s_and_says_something_after_a_fail
     assert_eq!(last_error(), mine, "another thread's failure is not this one's");
 }
 
-
 #[test]
 fn urAdapterGetLastError_gives_name_text_and_number_of_a_native_failure() {
     let fixture = Fixture::new();

@@ -4,8 +4,7 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    UR_CONTEXT_FLAGS_MASK, ur_context_flags_t, ur_context_info_t as info, ur_context_properties_t,
-    ur_structure_type_t,
+    UR_CONTEXT_FLAGS_MASK, ur_context_flags_t, ur_context_info_t as info, ur_context_properties_t, ur_structure_type_t,
 };
 use ur_conformance::{Context, Fixture, ask, check_every_property, needs_sim, ok, query, refused};
 
@@ -94,9 +93,8 @@ fn urContextRelease_leaves_a_queue_s_context_alive() {
     let handle = context.handle();
     let queue = fixture.queue_in(handle, fixture.device(), Default::default());
     drop(context);
-    let owner = query::get::<*mut _>(ask!(
-        Queue.pfnGetInfo(queue.handle(), ur_conformance::ffi::ur_queue_info_t::CONTEXT)
-    ));
+    let owner =
+        query::get::<*mut _>(ask!(Queue.pfnGetInfo(queue.handle(), ur_conformance::ffi::ur_queue_info_t::CONTEXT)));
     assert_eq!(owner, handle, "the queue keeps its context");
     queue.finish();
 }

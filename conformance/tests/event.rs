@@ -70,9 +70,8 @@ fn urEventGetInfo_COMMAND_TYPE_names_the_command() {
     for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE] {
         let queue = fixture.queue(flags);
         let q = queue.handle();
-        let command = |event: &Event| {
-            ur_command_t(query::get(ask!(Event.pfnGetInfo(event.handle(), info::COMMAND_TYPE))))
-        };
+        let command =
+            |event: &Event| ur_command_t(query::get(ask!(Event.pfnGetInfo(event.handle(), info::COMMAND_TYPE))));
         let mut block = null_mut();
         let events = [
             (ur_command_t::KERNEL_LAUNCH, Launch::new(&kernel, &[1]).event_on(&queue)),

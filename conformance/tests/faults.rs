@@ -5,12 +5,15 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_properties_t, ur_result_t as Code};
+use ur_conformance::ffi::{
+    CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_properties_t, ur_result_t as Code,
+};
 use ur_conformance::memory::allocate;
 use ur_conformance::native::Cuda;
 use ur_conformance::sim::{Counts, status};
 use ur_conformance::{
-    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Program, Queue, Sim, adapter, child, loader, needs_sim, ur,
+    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Program, Queue, Sim, adapter, child, loader, needs_sim,
+    ur,
 };
 
 const WORDS: usize = 64;
@@ -55,9 +58,8 @@ struct Ordered<'q> {
 
 impl Drop for Ordered<'_> {
     fn drop(&mut self) {
-        let free = || {
-            ur!(EnqueueExp.pfnUSMFreeExp(self.queue.handle(), null_mut(), self.pointer, 0, null(), null_mut()))
-        };
+        let free =
+            || ur!(EnqueueExp.pfnUSMFreeExp(self.queue.handle(), null_mut(), self.pointer, 0, null(), null_mut()));
         if free() != Code::SUCCESS {
             let _ = free();
         }
@@ -152,7 +154,8 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     tried("urEventWait", ur!(Event.pfnWait(1, list.as_ptr())), || ())?;
     // SAFETY: host memory of that many words, and the copy into it has finished.
     let words = unsafe { core::slice::from_raw_parts(out.pointer.cast::<u32>(), WORDS) };
-    let right = words.iter().enumerate().all(|(index, &word)| word == if index == 0 { 0x0707_0707 } else { index as u32 });
+    let right =
+        words.iter().enumerate().all(|(index, &word)| word == if index == 0 { 0x0707_0707 } else { index as u32 });
     assert!(right, "every call succeeded and the result is wrong: {words:x?}");
     drop(block);
     tried("urQueueFinish", ur!(Queue.pfnFinish(q1)), || ())

@@ -7,8 +7,8 @@ use core::ptr::{null, null_mut};
 use ur_conformance::ffi::{
     CBool, ur_adapter_info_t, ur_context_info_t, ur_device_info_t, ur_device_type_t, ur_event_info_t,
     ur_kernel_exec_info_t, ur_kernel_group_info_t, ur_kernel_info_t, ur_kernel_sub_group_info_t, ur_logger_level_t,
-    ur_platform_info_t, ur_profiling_info_t, ur_program_build_info_t, ur_program_info_t, ur_queue_flags_t, ur_queue_info_t,
-    ur_result_t as Code, ur_usm_alloc_info_t,
+    ur_platform_info_t, ur_profiling_info_t, ur_program_build_info_t, ur_program_info_t, ur_queue_flags_t,
+    ur_queue_info_t, ur_result_t as Code, ur_usm_alloc_info_t,
 };
 use ur_conformance::{Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Program, Queue, adapter, ur};
 
@@ -25,16 +25,8 @@ enum Type {
     Kernel,
 }
 
-const TYPES: [Type; 8] = [
-    Type::Adapter,
-    Type::Platform,
-    Type::Device,
-    Type::Context,
-    Type::Queue,
-    Type::Event,
-    Type::Program,
-    Type::Kernel,
-];
+const TYPES: [Type; 8] =
+    [Type::Adapter, Type::Platform, Type::Device, Type::Context, Type::Queue, Type::Event, Type::Program, Type::Kernel];
 
 impl Type {
     /// The code for a handle that is none of this kind. The API has no code of its own for adapters.

@@ -4,8 +4,8 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_kernel_cache_config_t, ur_kernel_exec_info_t as exec, ur_kernel_group_info_t as group,
-    ur_kernel_info_t as info, ur_kernel_sub_group_info_t as sub_group,
+    ur_kernel_cache_config_t, ur_kernel_exec_info_t as exec, ur_kernel_group_info_t as group, ur_kernel_info_t as info,
+    ur_kernel_sub_group_info_t as sub_group,
 };
 use ur_conformance::{Environment, Fixture, ask, check_every_property, ok, query, refused};
 
@@ -29,10 +29,7 @@ fn urKernelCreate_refuses_a_program_that_is_not_built_and_missing_pointers() {
     let fixture = Fixture::new();
     let unbuilt = fixture.unbuilt(&Environment::get().image("basic.ptx")).expect("PTX is an image");
     let mut kernel = null_mut();
-    refused!(
-        ERROR_INVALID_PROGRAM_EXECUTABLE,
-        Kernel.pfnCreate(unbuilt.handle(), c"iota".as_ptr(), &raw mut kernel)
-    );
+    refused!(ERROR_INVALID_PROGRAM_EXECUTABLE, Kernel.pfnCreate(unbuilt.handle(), c"iota".as_ptr(), &raw mut kernel));
     let program = fixture.program("basic.ptx");
     refused!(ERROR_INVALID_NULL_POINTER, Kernel.pfnCreate(program.handle(), null(), &raw mut kernel));
     refused!(ERROR_INVALID_NULL_POINTER, Kernel.pfnCreate(program.handle(), c"iota".as_ptr(), null_mut()));
@@ -72,8 +69,7 @@ fn urKernelGetInfo_NUM_ARGS_counts_the_parameters() {
         let kernel = fixture.kernel(&program, name);
         let mut told = 0u32;
         let out = (&raw mut told).cast();
-        let answer =
-            ur_conformance::ur!(Kernel.pfnGetInfo(kernel.handle(), info::NUM_ARGS, 4, out, null_mut()));
+        let answer = ur_conformance::ur!(Kernel.pfnGetInfo(kernel.handle(), info::NUM_ARGS, 4, out, null_mut()));
         if answer == ur_conformance::ffi::ur_result_t::ERROR_UNSUPPORTED_ENUMERATION {
             println!("skipped: the native library does not tell");
             return;

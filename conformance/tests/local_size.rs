@@ -80,10 +80,7 @@ fn urKernelGetSuggestedLocalWorkSize_refuses_what_a_launch_refuses() {
     assert_eq!(suggest(&kernel, &queue, &[8, 0]), Err(Code::ERROR_INVALID_WORK_DIMENSION));
     let (k, q, global) = (kernel.handle(), queue.handle(), 8usize);
     let mut out = 0;
-    refused!(
-        ERROR_INVALID_NULL_POINTER,
-        Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), null(), &raw mut out)
-    );
+    refused!(ERROR_INVALID_NULL_POINTER, Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), null(), &raw mut out));
     refused!(
         ERROR_INVALID_NULL_POINTER,
         Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), &raw const global, null_mut())

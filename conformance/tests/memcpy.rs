@@ -116,11 +116,9 @@ fn urEnqueueUSMMemcpy_blocking_hands_out_an_event_that_is_complete() {
     let queue = fixture.in_order();
     let memory = fixture.memory(Kind::Host, 8);
     let (to, from) = (memory.pointer(), memory.at(4).cast_const());
-    let event =
-        event_of(|event| ur!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::TRUE, to, from, 4, 0, null(), event)));
+    let event = event_of(|event| ur!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::TRUE, to, from, 4, 0, null(), event)));
     let property = ur_conformance::ffi::ur_event_info_t::COMMAND_EXECUTION_STATUS;
-    let status: u32 =
-        ur_conformance::query::get(ur_conformance::ask!(Event.pfnGetInfo(event.handle(), property)));
+    let status: u32 = ur_conformance::query::get(ur_conformance::ask!(Event.pfnGetInfo(event.handle(), property)));
     assert_eq!(status, ur_conformance::ffi::ur_event_status_t::COMPLETE.0);
 }
 
@@ -145,19 +143,38 @@ fn urEnqueueUSMMemcpy_blocking_waits_for_what_is_before_it() {
     opener.finish();
 }
 
+/// CUDA copies between two host allocations on the calling thread, so that pair is left out.
+#[test]
+fn urEnqueueUSMMemcpy_not_blocking_does_not_wait_for_what_is_before_it() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    for from_kind in Kind::ALL {
+        for to_kind in Kind::ALL.into_iter().filter(|&to| (from_kind, to) != (Kind::Host, Kind::Host)) {
+            let (from, to) = (fixture.memory(from_kind, 4096), fixture.memory(to_kind, 4096));
+            let values = pattern(from_kind as u32 * 3 + to_kind as u32, 4096);
+            from.write(&queue, &values);
+            let mut gate = Gate::new(&fixture);
+            gate.block(&queue);
+            copy(&queue, false, to.pointer(), from.pointer(), 4096);
+            assert!(!gate.has_passed());
+            gate.open();
+            assert!(to.read::<u8>(&queue, 4096) == values, "{from_kind:?} to {to_kind:?}");
+        }
+    }
+}
+
 #[test]
 fn urEnqueueUSMMemcpy_not_blocking_reads_usm_memory_when_it_runs() {
     let fixture = Fixture::new();
     let queue = fixture.in_order();
     let mut gate = Gate::new(&fixture);
-    let (from, to) = (fixture.memory(Kind::Host, 4), fixture.memory(Kind::Host, 4));
+    let (from, to) = (fixture.memory(Kind::Host, 4), fixture.memory(Kind::Device, 4));
     from.store(0, 1);
     gate.block(&queue);
     copy(&queue, false, to.pointer(), from.pointer(), 4);
     from.store(0, 2);
     gate.open();
-    queue.finish();
-    assert_eq!(to.load(0), 2);
+    assert_eq!(to.read::<u32>(&queue, 1), [2]);
 }
 
 #[test]

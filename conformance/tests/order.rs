@@ -7,7 +7,7 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t, ur_queue_flags_t as Flags};
 use ur_conformance::owned::event_of;
-use ur_conformance::{Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, ur};
+use ur_conformance::{Cells, Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, ur};
 
 /// How often a status is looked at to see that it does not change.
 const LOOKS: usize = 200;
@@ -29,9 +29,7 @@ fn copy(queue: &Queue, to: *mut c_void, from: *const c_void, bytes: usize, after
     let list: Vec<ur_event_handle_t> = after.iter().map(|event| event.handle()).collect();
     let waits = if list.is_empty() { null() } else { list.as_ptr() };
     let count = u32::try_from(list.len()).expect("short");
-    event_of(|event| {
-        ur!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, bytes, count, waits, event))
-    })
+    event_of(|event| ur!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, bytes, count, waits, event)))
 }
 
 fn barrier(queue: &Queue, after: &[&Event]) -> Event {
@@ -52,11 +50,10 @@ fn wait_for(queue: &Queue, after: &[&Event]) -> Event {
 fn an_in_order_queue_runs_a_command_after_the_one_before() {
     let fixture = Fixture::new();
     let queue = fixture.in_order();
-    let seen = fixture.memory(Kind::Host, 4);
-    seen.store(0, 0);
+    let seen = Cells::new(&fixture, 1);
     let mut gate = Gate::new(&fixture);
     gate.block(&queue);
-    let event = copy(&queue, seen.pointer(), gate.result(), 4, &[]);
+    let event = copy(&queue, seen.at(0), gate.result(), 4, &[]);
     stays_incomplete(&event, "the kernel before it still runs");
     assert_eq!(seen.load(0), 0);
     gate.open();
@@ -87,10 +84,10 @@ fn an_in_order_queue_keeps_the_order_of_many_held_commands() {
 fn two_in_order_queues_do_not_wait_for_each_other() {
     let fixture = Fixture::new();
     let (blocked, free) = (fixture.in_order(), fixture.in_order());
-    let memory = fixture.memory(Kind::Host, 8);
+    let memory = Cells::new(&fixture, 2);
     let mut gate = Gate::new(&fixture);
     gate.block(&blocked);
-    copy(&free, memory.pointer(), memory.at(4), 4, &[]).wait();
+    copy(&free, memory.at(0), memory.at(1), 4, &[]).wait();
     assert!(!gate.has_passed());
     gate.open();
     blocked.finish();
@@ -101,12 +98,11 @@ fn an_out_of_order_queue_runs_independent_commands_side_by_side() {
     let fixture = Fixture::new();
     for flags in [Flags::empty(), Flags::PROFILING_ENABLE] {
         let queue = fixture.queue(flags | Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE);
-        let memory = fixture.memory(Kind::Host, 8);
-        memory.store(0, 0);
+        let memory = Cells::new(&fixture, 2);
         memory.store(1, 4711);
         let mut gate = Gate::new(&fixture);
         let blocked = gate.block_event(&queue);
-        copy(&queue, memory.pointer(), memory.at(4), 4, &[]).wait();
+        copy(&queue, memory.at(0), memory.at(1), 4, &[]).wait();
         assert_eq!(memory.load(0), 4711);
         assert_ne!(status(&blocked), ur_event_status_t::COMPLETE);
         gate.open();
@@ -132,11 +128,10 @@ fn an_out_of_order_queue_runs_two_kernels_at_once() {
 fn an_out_of_order_queue_runs_a_command_after_its_wait_list() {
     let fixture = Fixture::new();
     let queue = fixture.out_of_order();
-    let seen = fixture.memory(Kind::Host, 4);
-    seen.store(0, 0);
+    let seen = Cells::new(&fixture, 1);
     let mut gate = Gate::new(&fixture);
     let blocked = gate.block_event(&queue);
-    let event = copy(&queue, seen.pointer(), gate.result(), 4, &[&blocked]);
+    let event = copy(&queue, seen.at(0), gate.result(), 4, &[&blocked]);
     stays_incomplete(&event, "its dependency still runs");
     gate.open();
     event.wait();
@@ -147,11 +142,10 @@ fn an_out_of_order_queue_runs_a_command_after_its_wait_list() {
 fn an_out_of_order_queue_runs_a_command_after_all_of_a_wait_list_of_two() {
     let fixture = Fixture::new();
     let queue = fixture.out_of_order();
-    let seen = fixture.memory(Kind::Host, 4);
-    seen.store(0, 0);
+    let seen = Cells::new(&fixture, 1);
     let (mut first, mut second) = (Gate::new(&fixture), Gate::new(&fixture));
     let (one, two) = (first.block_event(&queue), second.block_event(&queue));
-    let event = copy(&queue, seen.pointer(), second.result(), 4, &[&one, &two]);
+    let event = copy(&queue, seen.at(0), second.result(), 4, &[&one, &two]);
     first.open();
     one.wait();
     stays_incomplete(&event, "the second of its list still runs");
@@ -166,11 +160,10 @@ fn an_event_of_another_queue_is_waited_for() {
     let fixture = Fixture::new();
     for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
         let (blocked, queue) = (fixture.queue(flags), fixture.queue(flags));
-        let seen = fixture.memory(Kind::Host, 4);
-        seen.store(0, 0);
+        let seen = Cells::new(&fixture, 1);
         let mut gate = Gate::new(&fixture);
         let before = gate.block_event(&blocked);
-        let event = copy(&queue, seen.pointer(), gate.result(), 4, &[&before]);
+        let event = copy(&queue, seen.at(0), gate.result(), 4, &[&before]);
         stays_incomplete(&event, "its dependency still runs");
         gate.open();
         event.wait();
@@ -183,11 +176,11 @@ fn an_event_of_another_queue_is_waited_for() {
 fn an_event_of_another_queue_does_not_stand_for_later_work_there() {
     let fixture = Fixture::new();
     let (first, second) = (fixture.in_order(), fixture.in_order());
-    let memory = fixture.memory(Kind::Host, 8);
+    let memory = Cells::new(&fixture, 2);
     let mut gate = Gate::new(&fixture);
-    let early = copy(&first, memory.pointer(), memory.at(4), 4, &[]);
+    let early = copy(&first, memory.at(0), memory.at(1), 4, &[]);
     gate.block(&first);
-    let event = copy(&second, memory.at(4), memory.pointer(), 4, &[&early]);
+    let event = copy(&second, memory.at(1), memory.at(0), 4, &[&early]);
     event.wait();
     early.wait();
     assert_eq!(status(&early), ur_event_status_t::COMPLETE);
@@ -205,11 +198,10 @@ fn an_event_of_another_device_is_waited_for() {
     };
     let blocked = fixture.in_order();
     let queue = fixture.queue_in(fixture.context(), other, Flags::empty());
-    let seen = fixture.memory(Kind::Host, 4);
-    seen.store(0, 0);
+    let seen = Cells::new(&fixture, 1);
     let mut gate = Gate::new(&fixture);
     let before = gate.block_event(&blocked);
-    let event = copy(&queue, seen.pointer(), gate.result(), 4, &[&before]);
+    let event = copy(&queue, seen.at(0), gate.result(), 4, &[&before]);
     stays_incomplete(&event, "its dependency still runs");
     gate.open();
     event.wait();
@@ -220,14 +212,13 @@ fn an_event_of_another_device_is_waited_for() {
 fn urEnqueueEventsWaitWithBarrier_holds_back_everything_later() {
     let fixture = Fixture::new();
     let queue = fixture.out_of_order();
-    let seen = fixture.memory(Kind::Host, 4 * 16);
+    let seen = Cells::new(&fixture, 16);
     let mut gate = Gate::new(&fixture);
     gate.block(&queue);
     let passed = barrier(&queue, &[]);
     let mut later = Vec::new();
     for index in 0..16 {
-        seen.store(index, 0);
-        later.push(copy(&queue, seen.at(4 * index), gate.result(), 4, &[]));
+        later.push(copy(&queue, seen.at(index), gate.result(), 4, &[]));
     }
     for event in later.iter().chain([&passed]) {
         stays_incomplete(event, "work before the barrier still runs");
@@ -242,12 +233,11 @@ fn urEnqueueEventsWaitWithBarrier_holds_back_everything_later() {
 fn urEnqueueEventsWaitWithBarrier_with_a_list_comes_after_the_list() {
     let fixture = Fixture::new();
     let (blocked, queue) = (fixture.in_order(), fixture.out_of_order());
-    let seen = fixture.memory(Kind::Host, 4);
-    seen.store(0, 0);
+    let seen = Cells::new(&fixture, 1);
     let mut gate = Gate::new(&fixture);
     let before = gate.block_event(&blocked);
     drop(barrier(&queue, &[&before]));
-    let event = copy(&queue, seen.pointer(), gate.result(), 4, &[]);
+    let event = copy(&queue, seen.at(0), gate.result(), 4, &[]);
     stays_incomplete(&event, "the barrier's list is not complete");
     gate.open();
     event.wait();
@@ -258,16 +248,15 @@ fn urEnqueueEventsWaitWithBarrier_with_a_list_comes_after_the_list() {
 fn urEnqueueEventsWaitWithBarrier_after_another_barrier_waits_for_it() {
     let fixture = Fixture::new();
     let (blocked, queue) = (fixture.in_order(), fixture.out_of_order());
-    let memory = fixture.memory(Kind::Host, 12);
-    memory.store(0, 0);
+    let memory = Cells::new(&fixture, 3);
     let mut gate = Gate::new(&fixture);
     let before = gate.block_event(&blocked);
     drop(barrier(&queue, &[&before]));
     let unrelated = fixture.in_order();
-    let done = copy(&unrelated, memory.at(4), memory.at(8), 4, &[]);
+    let done = copy(&unrelated, memory.at(1), memory.at(2), 4, &[]);
     done.wait();
     drop(barrier(&queue, &[&done]));
-    let event = copy(&queue, memory.pointer(), gate.result(), 4, &[]);
+    let event = copy(&queue, memory.at(0), gate.result(), 4, &[]);
     stays_incomplete(&event, "the first barrier still holds");
     gate.open();
     event.wait();
@@ -278,12 +267,12 @@ fn urEnqueueEventsWaitWithBarrier_after_another_barrier_waits_for_it() {
 fn urEnqueueEventsWait_completes_after_its_list_and_holds_nothing_back() {
     let fixture = Fixture::new();
     let (blocked, queue) = (fixture.in_order(), fixture.out_of_order());
-    let memory = fixture.memory(Kind::Host, 8);
+    let memory = Cells::new(&fixture, 2);
     let mut gate = Gate::new(&fixture);
     let before = gate.block_event(&blocked);
     let waited = wait_for(&queue, &[&before]);
     // One of them may land behind the wait on the same stream; a queue that waits for all of them is no wait alone.
-    let later: Vec<_> = (0..4).map(|_| copy(&queue, memory.pointer(), memory.at(4), 4, &[])).collect();
+    let later: Vec<_> = (0..4).map(|_| copy(&queue, memory.at(0), memory.at(1), 4, &[])).collect();
     later.last().expect("four of them").wait();
     stays_incomplete(&waited, "its list is not complete");
     gate.open();
@@ -297,10 +286,10 @@ fn urEnqueueEventsWait_without_a_list_comes_after_everything_so_far() {
     let fixture = Fixture::new();
     for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE] {
         let queue = fixture.queue(flags);
-        let memory = fixture.memory(Kind::Host, 8);
+        let memory = Cells::new(&fixture, 2);
         let mut gate = Gate::new(&fixture);
         gate.block(&queue);
-        let others: Vec<_> = (0..3).map(|_| copy(&queue, memory.pointer(), memory.at(4), 4, &[])).collect();
+        let others: Vec<_> = (0..3).map(|_| copy(&queue, memory.at(0), memory.at(1), 4, &[])).collect();
         let all = wait_for(&queue, &[]);
         stays_incomplete(&all, "work before it still runs");
         gate.open();
@@ -314,13 +303,12 @@ fn urEnqueueEventsWait_without_a_list_comes_after_everything_so_far() {
 fn urEnqueueEventsWait_makes_an_in_order_queue_wait_for_its_list() {
     let fixture = Fixture::new();
     let (blocked, queue) = (fixture.in_order(), fixture.in_order());
-    let seen = fixture.memory(Kind::Host, 4);
-    seen.store(0, 0);
+    let seen = Cells::new(&fixture, 1);
     let mut gate = Gate::new(&fixture);
     let before = gate.block_event(&blocked);
     let list = [before.handle()];
     ok!(Enqueue.pfnEventsWait(queue.handle(), 1, list.as_ptr(), null_mut()));
-    let event = copy(&queue, seen.pointer(), gate.result(), 4, &[]);
+    let event = copy(&queue, seen.at(0), gate.result(), 4, &[]);
     stays_incomplete(&event, "the queue waits");
     gate.open();
     event.wait();

@@ -76,8 +76,5 @@ fn urPlatformGetBackendOption_translates_front_end_options_and_refuses_others() 
     );
     assert!(text.is_null());
     refused!(ERROR_INVALID_NULL_POINTER, Platform.pfnGetBackendOption(fixture.platform, null(), &raw mut text));
-    refused!(
-        ERROR_INVALID_NULL_POINTER,
-        Platform.pfnGetBackendOption(fixture.platform, c"-O2".as_ptr(), null_mut())
-    );
+    refused!(ERROR_INVALID_NULL_POINTER, Platform.pfnGetBackendOption(fixture.platform, c"-O2".as_ptr(), null_mut()));
 }

@@ -35,10 +35,7 @@ fn urEventGetProfilingInfo_goes_forward_for_every_command() {
             ("launch", Launch::new(&kernel, &[1]).event_on(&queue)),
             ("wait", event_of(|event| ur!(Enqueue.pfnEventsWait(q, 0, null(), event)))),
             ("barrier", event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(q, 0, null(), event)))),
-            (
-                "copy",
-                event_of(|event| ur!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, 32, 0, null(), event))),
-            ),
+            ("copy", event_of(|event| ur!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, 32, 0, null(), event)))),
             (
                 "fill",
                 event_of(|event| ur!(Enqueue.pfnUSMFill(q, to, 1, (&raw const *b"x").cast(), 32, 0, null(), event))),

@@ -122,10 +122,7 @@ fn urProgramBuild_of_a_syntax_error_fails_and_the_build_log_names_the_line() {
     let message = ur_conformance::last_error();
     assert!(message.contains("line 8"), "the message has the log: {message}");
     let mut kernel = null_mut();
-    refused!(
-        ERROR_INVALID_PROGRAM_EXECUTABLE,
-        Kernel.pfnCreate(program.handle(), c"broken".as_ptr(), &raw mut kernel)
-    );
+    refused!(ERROR_INVALID_PROGRAM_EXECUTABLE, Kernel.pfnCreate(program.handle(), c"broken".as_ptr(), &raw mut kernel));
     assert!(kernel.is_null());
 }
 
@@ -220,10 +217,7 @@ fn urProgramBuild_refuses_another_context_and_options_that_do_not_end() {
     let fixture = Fixture::new();
     let other = fixture.context_of(&fixture.devices[..1]);
     let program = fixture.unbuilt(&Environment::get().image("saxpy.ptx")).expect("PTX is an image");
-    refused!(
-        ERROR_INVALID_CONTEXT | ERROR_INVALID_PROGRAM,
-        Program.pfnBuild(other.handle(), program.handle(), null())
-    );
+    refused!(ERROR_INVALID_CONTEXT | ERROR_INVALID_PROGRAM, Program.pfnBuild(other.handle(), program.handle(), null()));
     let open = c"-I \"never closed".as_ptr();
     refused!(ERROR_INVALID_VALUE, Program.pfnBuild(fixture.context(), program.handle(), open));
     assert_eq!(status(&fixture, &program), Status::NONE);
@@ -297,8 +291,7 @@ fn urProgramGetBuildInfo_answers_every_property_by_the_rules() {
     let program = fixture.unbuilt(&Environment::get().image("basic.ptx")).expect("PTX is an image");
     let handle = program.handle();
     let kind = || {
-        let ask: query::Ask<'_> =
-            ask!(Program.pfnGetBuildInfo(handle, fixture.device(), build_info::BINARY_TYPE));
+        let ask: query::Ask<'_> = ask!(Program.pfnGetBuildInfo(handle, fixture.device(), build_info::BINARY_TYPE));
         ur_program_binary_type_t(query::get(ask))
     };
     check_every_property!(ur_program_build_info_t, &[], Program.pfnGetBuildInfo(handle, fixture.device()));

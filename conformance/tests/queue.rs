@@ -4,12 +4,9 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    UR_QUEUE_FLAGS_MASK, ur_queue_flags_t as Flags, ur_queue_info_t as info, ur_queue_properties_t,
-    ur_structure_type_t,
+    UR_QUEUE_FLAGS_MASK, ur_queue_flags_t as Flags, ur_queue_info_t as info, ur_queue_properties_t, ur_structure_type_t,
 };
-use ur_conformance::{
-    Fixture, Gate, Kind, Launch, Queue, ask, check_every_property, needs_sim, ok, query, refused,
-};
+use ur_conformance::{Fixture, Gate, Kind, Launch, Queue, ask, check_every_property, needs_sim, ok, query, refused};
 
 #[test]
 fn urQueueCreate_takes_every_combination_of_flags_that_makes_sense_and_tells_them_again() {

@@ -16,8 +16,7 @@ use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Queue, ask, child, expe
 fn try_allocate(queue: &Queue, bytes: usize) -> Result<*mut c_void, Code> {
     let mut pointer = null_mut();
     let out = &raw mut pointer;
-    match ur!(EnqueueExp.pfnUSMDeviceAllocExp(queue.handle(), null_mut(), bytes, null(), 0, null(), out, null_mut()))
-    {
+    match ur!(EnqueueExp.pfnUSMDeviceAllocExp(queue.handle(), null_mut(), bytes, null(), 0, null(), out, null_mut())) {
         Code::SUCCESS => Ok(pointer),
         code => {
             assert!(pointer.is_null(), "a failed allocation gave a pointer");
@@ -53,9 +52,7 @@ fn free_after(queue: &Queue, pointer: *mut c_void, after: &[&Event]) -> Event {
     let list: Vec<ur_event_handle_t> = after.iter().map(|event| event.handle()).collect();
     let waits = if list.is_empty() { null() } else { list.as_ptr() };
     let count = u32::try_from(list.len()).expect("short");
-    event_of(|event| {
-        ur!(EnqueueExp.pfnUSMFreeExp(queue.handle(), null_mut(), pointer, count, waits, event))
-    })
+    event_of(|event| ur!(EnqueueExp.pfnUSMFreeExp(queue.handle(), null_mut(), pointer, count, waits, event)))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 
 use ur_conformance::ffi::{CBool, ur_queue_flags_t as Flags, ur_result_t};
 use ur_conformance::owned::event_of;
-use ur_conformance::{Event, Fixture, Kernel, Kind, Launch, Memory, Queue, expect_success, ok, ur};
+use ur_conformance::{Cells, Event, Fixture, Kernel, Kind, Launch, Memory, Queue, expect_success, ok, ur};
 
 const THREADS: usize = 8;
 const ROUNDS: usize = 40;
@@ -105,17 +105,17 @@ fn eight_threads_on_one_profiling_queue() {
 fn eight_threads_share_one_event() {
     let fixture = Fixture::new();
     let queues: Vec<_> = (0..THREADS).map(|_| fixture.in_order()).collect();
-    let seen: Vec<_> = (0..THREADS).map(|_| fixture.memory(Kind::Host, 4)).collect();
+    let seen: Vec<_> = (0..THREADS).map(|_| Cells::new(&fixture, 1)).collect();
     for _ in 0..10 {
         let mut gate = ur_conformance::Gate::new(&fixture);
         let first = fixture.in_order();
         let event = gate.block_event(&first);
         let source = gate.result().expose_provenance();
-        seen.iter().for_each(|memory| memory.store(0, 0));
+        seen.iter().for_each(|cell| cell.store(0, 0));
         on_threads(|number| {
             ok!(Event.pfnRetain(event.handle()));
             let (list, q) = ([event.handle()], queues[number].handle());
-            let (to, from) = (seen[number].pointer(), core::ptr::with_exposed_provenance(source));
+            let (to, from) = (seen[number].at(0), core::ptr::with_exposed_provenance(source));
             ok!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, 4, 1, list.as_ptr(), null_mut()));
             ok!(Event.pfnRelease(event.handle()));
         });
@@ -124,7 +124,7 @@ fn eight_threads_share_one_event() {
             event.wait();
             queues[number].finish();
         });
-        assert!(seen.iter().all(|memory| memory.load(0) == ur_conformance::Gate::OPEN));
+        assert!(seen.iter().all(|cell| cell.load(0) == ur_conformance::Gate::OPEN));
     }
 }
 

@@ -96,10 +96,7 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
         ("urUSMPoolCreate", ur!(USM.pfnPoolCreate(c, &raw mut desc, &raw mut pool))),
         ("urUSMPoolCreateExp", ur!(USMExp.pfnPoolCreateExp(c, d, &raw mut desc, &raw mut pool))),
         ("urVirtualMemReserve", ur!(VirtualMem.pfnReserve(c, null(), 1 << 21, pointer))),
-        (
-            "urPhysicalMemCreate",
-            ur!(PhysicalMem.pfnCreate(c, d, 1 << 21, &raw const properties, &raw mut physical)),
-        ),
+        ("urPhysicalMemCreate", ur!(PhysicalMem.pfnCreate(c, d, 1 << 21, &raw const properties, &raw mut physical))),
         ("urProgramCreateWithIL", ur!(Program.pfnCreateWithIL(c, from, 4, null(), &raw mut made))),
         ("urProgramCompile", ur!(Program.pfnCompile(c, p, null()))),
         ("urProgramLink", ur!(Program.pfnLink(c, 1, [p].as_ptr(), null(), &raw mut made))),
@@ -126,10 +123,7 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
             "urEnqueueUSMHostAllocExp",
             ur!(EnqueueExp.pfnUSMHostAllocExp(q, null_mut(), 64, null(), 0, null(), pointer, out)),
         ),
-        (
-            "urCommandBufferCreateExp",
-            ur!(CommandBufferExp.pfnCreateExp(c, d, &raw const commands, &raw mut buffer)),
-        ),
+        ("urCommandBufferCreateExp", ur!(CommandBufferExp.pfnCreateExp(c, d, &raw const commands, &raw mut buffer))),
         ("urUsmP2PEnablePeerAccessExp", ur!(UsmP2PExp.pfnEnablePeerAccessExp(d, d))),
         ("urEnqueueTimestampRecordingExp", ur!(EnqueueExp.pfnTimestampRecordingExp(q, CBool::TRUE, 0, null(), out))),
     ];

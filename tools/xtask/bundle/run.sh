@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs what `cargo xtask bundle` carried here on this machine's CUDA driver: device list, demonstration, C example,
-# benchmarks, conformance tests. Every part runs, whatever the others do; the last lines tell how each ended.
+# benchmarks, conformance tests of both adapters. Every part runs, whatever the others do; the last lines tell how each ended.
 #
 #   sh .carry/run.sh            on the real driver
 #   sh .carry/run.sh sim        on the simulated one, to try the bundle itself
@@ -37,9 +37,20 @@ part urinfo "$dist/bin/urinfo" --why
 part demo env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" "$dist/bin/ur-demo"
 part saxpy.c "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
 part urbench "$dist/bin/urbench"
+part urbench-counted env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" \
+    "$dist/bin/urbench" --only init --only work --quick
 for test in "$here"/tests/*; do
-    [ -x "$test" ] && part "tests/$(basename "$test")" "$test"
+    [ -x "$test" ] && part "cuda/$(basename "$test")" "$test"
 done
+# The HIP adapter, over HIP's API on the same CUDA driver.
+hip="$dist/lib/libur_adapter_hip.so.0"
+if [ -e "$hip" ]; then
+    part hip/saxpy.c env UR_ADAPTERS_FORCE_LOAD="$hip" UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so" \
+        "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
+    for test in "$here"/tests/*; do
+        [ -x "$test" ] && part "hip/$(basename "$test")" env UR_TEST_ADAPTER="$hip" "$test"
+    done
+fi
 echo "== summary =="
 printf '%s' "$results"
 exit $failed

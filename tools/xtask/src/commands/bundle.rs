@@ -12,7 +12,7 @@ use crate::support::failure::{Context, Result};
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{cargo, files, process};
 
-const LARGEST: u64 = 40 << 20;
+const LARGEST: u64 = 56 << 20;
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
