@@ -14,6 +14,49 @@ const RTLD_NOLOAD: c_int = 4;
 /// A native context handle.
 pub type NativeContext = *mut c_void;
 
+/// The HIP runtime API that is loaded.
+pub struct Hip {
+    library: Library,
+}
+
+impl Hip {
+    /// The library of the environment, if the adapter has it loaded.
+    #[must_use]
+    pub fn loaded() -> Option<Self> {
+        loaded(&Environment::get().hip).map(|library| Self { library })
+    }
+
+    /// The calling thread's current device.
+    #[must_use]
+    pub fn current(&self) -> c_int {
+        // SAFETY: the type is the header's.
+        let get: unsafe extern "C" fn(*mut c_int) -> c_int = unsafe { symbol(&self.library, "hipGetDevice") };
+        let mut device = -1;
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { get(&raw mut device) }, 0, "hipGetDevice");
+        device
+    }
+
+    /// Makes a device current.
+    pub fn set_current(&self, device: c_int) {
+        // SAFETY: the type is the header's.
+        let set: unsafe extern "C" fn(c_int) -> c_int = unsafe { symbol(&self.library, "hipSetDevice") };
+        // SAFETY: a plain number.
+        assert_eq!(unsafe { set(device) }, 0, "hipSetDevice");
+    }
+
+    /// Calls of a function so far, as HIP over CUDA counts them.
+    #[must_use]
+    pub fn calls(&self, name: &str) -> u64 {
+        // SAFETY: the type is that of `hip_on_cuda.h`.
+        let count: unsafe extern "C" fn(*const core::ffi::c_char) -> u64 =
+            unsafe { symbol(&self.library, "hiponcudaCallCount") };
+        let name = CString::new(name).expect("a function's name");
+        // SAFETY: a string with its end.
+        unsafe { count(name.as_ptr()) }
+    }
+}
+
 /// The CUDA driver API that is loaded.
 pub struct Cuda {
     library: Library,

@@ -79,6 +79,12 @@ fn urQueueCreate_refuses_unknown_and_contradictory_flags() {
     for flags in both {
         assert_eq!(create(flags), Answer::ERROR_INVALID_QUEUE_PROPERTIES, "{flags:?}");
     }
+    let property = ur_conformance::ffi::ur_device_info_t::QUEUE_ON_DEVICE_PROPERTIES;
+    let on_device = query::get::<u32>(ask!(Device.pfnGetInfo(fixture.device(), property)));
+    if on_device == 0 {
+        let flags = Flags::ON_DEVICE | Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE;
+        assert_eq!(create(flags), Answer::ERROR_INVALID_QUEUE_PROPERTIES, "{flags:?}");
+    }
 }
 
 #[test]

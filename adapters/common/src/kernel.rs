@@ -124,6 +124,10 @@ pub unsafe fn create<D: Driver>(
     }
     // SAFETY: NUL-terminated by the caller's promise.
     let name = unsafe { CStr::from_ptr(name) };
+    if name.is_empty() {
+        // Native libraries disagree on what is wrong with no name at all.
+        return Err(Error::new(ur_result_t::ERROR_INVALID_KERNEL_NAME, "urKernelCreate: the kernel's name is empty"));
+    }
     let modules = program.modules();
     if modules.is_empty() {
         return Err(Error::new(

@@ -102,6 +102,9 @@ pub extern "C" fn cuModuleGetFunction(out: Out<Handle>, module: Handle, name: Te
     call!(cuModuleGetFunction, {
         out.required()?;
         let name = name.get()?;
+        if name.is_empty() {
+            return Err(CUDA_ERROR_INVALID_VALUE);
+        }
         out.put(lookup(module)?.function(name)?)
     })
 }
