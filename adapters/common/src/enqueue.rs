@@ -11,7 +11,7 @@ use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_resul
 use crate::context::host_time_ns;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
-use crate::event::{Event, HostTimes, WaitList, wait_list};
+use crate::event::{Event, HostTimes, WaitList};
 use crate::event_pool::Marker;
 use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, null_pointer};
@@ -36,7 +36,8 @@ impl<'a, D: Driver> Request<'a, D> {
     /// The C contract: the queue handle is live, `waits` holds `count` events, `event` is null or writable.
     ///
     /// # Errors
-    /// As [`borrow`] and [`wait_list`].
+    /// As [`borrow`] and [`WaitList::new`].
+    #[inline]
     pub unsafe fn new(
         queue: ur_queue_handle_t,
         command: ur_command_t,
@@ -45,7 +46,7 @@ impl<'a, D: Driver> Request<'a, D> {
         event: *mut ur_event_handle_t,
     ) -> Result<Self> {
         // SAFETY: the caller's promises are the same.
-        unsafe { Ok(Self { queue: borrow(queue)?, command, waits: wait_list(count, waits)?, event }) }
+        unsafe { Ok(Self { queue: borrow(queue)?, command, waits: WaitList::new(count, waits)?, event }) }
     }
 }
 
@@ -104,7 +105,7 @@ fn on_lane<'a, D: Driver, R>(
 }
 
 fn expose_foreign<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Result<()> {
-    for event in waits {
+    for event in waits.iter() {
         if !Arc::ptr_eq(&event.lane, lane) {
             event.lane.expose(event)?;
         }
@@ -118,7 +119,7 @@ fn wait_for_all<D: Driver>(
     waits: &WaitList<'_, D>,
     (generation, barrier): &(u64, Option<Arc<Object<Event<D>>>>),
 ) -> Result<()> {
-    for event in waits {
+    for event in waits.iter() {
         state.wait_for(lane, event)?;
     }
     if let Some(barrier) = barrier

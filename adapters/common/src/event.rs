@@ -5,10 +5,10 @@
 //! lane's lock; reading an event takes no lock.
 
 use core::ffi::c_void;
+use core::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use smallvec::SmallVec;
 use ur_ffi::{
     ur_command_t, ur_dditable_t, ur_event_handle_t, ur_event_handle_t_, ur_event_info_t, ur_event_status_t,
     ur_profiling_info_t, ur_result_t,
@@ -189,38 +189,62 @@ impl<D: Driver> Event<D> {
     }
 }
 
-/// The events of a wait list. Most lists are short, so they live on the stack.
-pub type WaitList<'a, D> = SmallVec<[&'a Object<Event<D>>; 8]>;
+/// A wait list that was checked: the caller's own array, read where it lies.
+pub struct WaitList<'a, D: Driver> {
+    handles: &'a [ur_event_handle_t],
+    marker: PhantomData<&'a Object<Event<D>>>,
+}
 
-/// Reads a wait list.
-///
-/// # Safety
-/// The C contract: `events` is null or holds `count` event handles.
-///
-/// # Errors
-/// `INVALID_EVENT_WAIT_LIST` when list and count contradict each other or an entry is null, `INVALID_EVENT`
-/// for a handle of another kind.
-pub unsafe fn wait_list<'a, D: Driver>(count: u32, events: *const ur_event_handle_t) -> Result<WaitList<'a, D>> {
-    if events.is_null() != (count == 0) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST,
-            format!(
-                "the wait list has {count} entries and its pointer is {}null; give both or neither",
-                if events.is_null() { "" } else { "not " }
-            ),
-        ));
-    }
-    let mut list = WaitList::new();
-    for index in 0..count as usize {
+impl<'a, D: Driver> WaitList<'a, D> {
+    /// Checks a wait list.
+    ///
+    /// # Safety
+    /// The C contract: `events` is null or holds `count` event handles, which nobody changes or releases during `'a`.
+    ///
+    /// # Errors
+    /// `INVALID_EVENT_WAIT_LIST` when list and count contradict each other or an entry is null, `INVALID_EVENT`
+    /// for a handle of another kind.
+    #[inline]
+    pub unsafe fn new(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
+        if events.is_null() && count == 0 {
+            return Ok(Self { handles: &[], marker: PhantomData });
+        }
+        if events.is_null() || count == 0 {
+            return Err(contradiction(count, events.is_null()));
+        }
         // SAFETY: `events` holds `count` handles.
-        let handle = unsafe { *events.add(index) };
-        // SAFETY: a live handle or null, by the C contract.
-        let event = unsafe { borrow::<Event<D>>(handle) }.map_err(|error| {
-            if handle.is_null() { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
-        })?;
-        list.push(event);
+        let handles = unsafe { core::slice::from_raw_parts(events, count as usize) };
+        for handle in handles {
+            // SAFETY: a live handle or null, by the C contract.
+            unsafe { borrow::<Event<D>>(*handle) }.map_err(|error| {
+                if handle.is_null() { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
+            })?;
+        }
+        Ok(Self { handles, marker: PhantomData })
     }
-    Ok(list)
+
+    /// The events, in the list's order.
+    pub fn iter(&self) -> impl Iterator<Item = &'a Object<Event<D>>> + use<'a, D> {
+        // SAFETY: `new` has seen that every handle is a live event of this adapter; it stays one during `'a`.
+        self.handles.iter().map(|handle| unsafe { &*handle.cast::<Object<Event<D>>>() })
+    }
+
+    /// Whether there is nothing to wait for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty()
+    }
+}
+
+#[cold]
+fn contradiction(count: u32, null: bool) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST,
+        format!(
+            "the wait list has {count} entries and its pointer is {}null; give both or neither",
+            if null { "" } else { "not " }
+        ),
+    )
 }
 
 /// `urEventWait`.
@@ -229,7 +253,7 @@ pub unsafe fn wait_list<'a, D: Driver>(count: u32, events: *const ur_event_handl
 /// The C contract: `events` holds `count` event handles.
 ///
 /// # Errors
-/// `INVALID_VALUE` for an empty list; as [`wait_list`]; what the native library answers.
+/// `INVALID_VALUE` for an empty list; as [`WaitList::new`]; what the native library answers.
 pub unsafe fn wait<D: Driver>(count: u32, events: *const ur_event_handle_t) -> Result<()> {
     if events.is_null() {
         return Err(crate::object::null_pointer("urEventWait"));
@@ -238,7 +262,7 @@ pub unsafe fn wait<D: Driver>(count: u32, events: *const ur_event_handle_t) -> R
         return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urEventWait: numEvents is 0"));
     }
     // SAFETY: the caller's promise is the same.
-    for event in unsafe { wait_list::<D>(count, events) }? {
+    for event in unsafe { WaitList::<D>::new(count, events) }?.iter() {
         event.wait()?;
     }
     Ok(())

@@ -167,7 +167,12 @@ impl<D: Driver> LaneState<D> {
     ///
     /// # Errors
     /// What the native library answers; nothing has changed then.
+    #[inline]
     pub fn settle(&mut self, lane: &Lane<D>) -> Result<()> {
+        if self.tails.is_empty() { Ok(()) } else { self.settle_tails(lane) }
+    }
+
+    fn settle_tails(&mut self, lane: &Lane<D>) -> Result<()> {
         for event in &self.tails {
             if Self::is_held(event) {
                 event.settle(lane)?;

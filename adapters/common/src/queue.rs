@@ -203,7 +203,7 @@ impl<D: Driver> Queue<D> {
                 marks.extend(lane.mark()?);
             }
         }
-        for event in waits {
+        for event in waits.iter() {
             event.lane.expose(event)?;
         }
         let lane = &queue.first;
@@ -212,7 +212,7 @@ impl<D: Driver> Queue<D> {
         for (_, mark) in &marks {
             queue.device.driver.stream_wait(lane.stream, mark.raw())?;
         }
-        for event in waits.iter().copied().chain(barrier) {
+        for event in waits.iter().chain(barrier) {
             state.wait_for(lane, event)?;
         }
         let marker = Marker::record(&queue.device, lane.stream, queue.is_profiling())?;

@@ -78,39 +78,50 @@ impl GlobalSize {
         if local.contains(&0) {
             return Err(refuse("a dimension is 0"));
         }
-        let mut block = [1u32; 3];
+        let (mut grid, mut block) = ([1u32; 3], [1u32; 3]);
+        let mut items = 1u64;
         for axis in 0..3 {
-            if local[axis] > limits.block[axis] as usize {
+            let (size, local) = (self.0[axis], local[axis]);
+            if size == 1 && local == 1 {
+                continue;
+            }
+            if local > limits.block[axis] as usize {
                 return Err(refuse("a dimension is larger than the device allows"));
             }
-            if !self.0[axis].is_multiple_of(local[axis]) {
+            let groups = size / local;
+            if groups * local != size {
                 return Err(refuse("the global size is no multiple"));
             }
             // Not above a `u32` limit, so it fits.
-            block[axis] = local[axis] as u32;
+            block[axis] = local as u32;
+            grid[axis] = self.checked_groups(axis, groups, limits)?;
+            items *= local as u64;
         }
-        if block.iter().map(|size| u64::from(*size)).product::<u64>() > u64::from(limits.threads) {
+        if items > u64::from(limits.threads) {
             return Err(refuse("more work-items than the kernel allows in a group"));
         }
-        Ok((self.grid(block, limits)?, block))
+        Ok((grid, block))
     }
 
     fn grid(self, block: [u32; 3], limits: &Limits) -> Result<[u32; 3]> {
         let mut grid = [1u32; 3];
         for axis in 0..3 {
-            let groups = self.0[axis] / block[axis] as usize;
-            grid[axis] = u32::try_from(groups).ok().filter(|groups| *groups <= limits.grid[axis]).ok_or_else(|| {
-                Error::new(
-                    ur_result_t::ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
-                    format!(
-                        "a global size of {:?} makes {groups} work-groups in dimension {axis}; the device launches at \
-                         most {}",
-                        self.0, limits.grid[axis]
-                    ),
-                )
-            })?;
+            grid[axis] = self.checked_groups(axis, self.0[axis] / block[axis] as usize, limits)?;
         }
         Ok(grid)
+    }
+
+    fn checked_groups(self, axis: usize, groups: usize, limits: &Limits) -> Result<u32> {
+        match u32::try_from(groups) {
+            Ok(groups) if groups <= limits.grid[axis] => Ok(groups),
+            _ => Err(Error::new(
+                ur_result_t::ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
+                format!(
+                    "a global size of {:?} makes {groups} work-groups in dimension {axis}; the device launches at most {}",
+                    self.0, limits.grid[axis]
+                ),
+            )),
+        }
     }
 
     /// A local size of at most `preferred` work-items that divides the global size: first what the device's
