@@ -6,7 +6,7 @@ mod support;
 
 use std::process::ExitCode;
 
-use commands::{abi, bundle, demo, dist, generate, lines, stock, sycl_cpu, test};
+use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, stock, sycl_cpu, test};
 use support::failure::Result;
 use support::workspace::Workspace;
 
@@ -17,7 +17,7 @@ struct Command {
     run: fn(&Workspace, &[String]) -> Result,
 }
 
-const COMMANDS: [Command; 9] = [
+const COMMANDS: [Command; 10] = [
     Command {
         name: "demo",
         arguments: "[--native LIBRARY]",
@@ -59,6 +59,12 @@ const COMMANDS: [Command; 9] = [
         arguments: "[--stock]",
         purpose: "run dpctl's suite and a SYCL kernel on our loader",
         run: sycl_cpu::run,
+    },
+    Command {
+        name: "hip-headers",
+        arguments: "",
+        purpose: "compare what we know of HIP with its public headers",
+        run: hip_headers::run,
     },
     Command { name: "bundle", arguments: "", purpose: "put what another machine needs into .carry", run: bundle::run },
     Command { name: "lines", arguments: "", purpose: "count the lines of each crate", run: lines::run },

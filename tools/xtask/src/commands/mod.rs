@@ -5,6 +5,7 @@ pub mod bundle;
 pub mod demo;
 pub mod dist;
 pub mod generate;
+pub mod hip_headers;
 pub mod lines;
 pub mod stock;
 pub mod sycl_cpu;

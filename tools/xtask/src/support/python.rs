@@ -48,8 +48,8 @@ impl Venv {
     }
 }
 
-/// Takes the files whose names hold `part` out of a wheel into `folder`, flat, and answers the folder. The wheel stays in
-/// `wheels`; a second call downloads nothing.
+/// Takes the files whose names hold `part` out of a wheel into `folder`, named as they are behind `part`. The wheel stays
+/// in `wheels`; a second call downloads nothing.
 pub fn unpack(wheels: &Path, requirement: &str, part: &str, folder: &Path) -> Result {
     let stamp = folder.join("unpacked");
     if fs::read_to_string(&stamp).is_ok_and(|from| from == requirement) {
@@ -73,7 +73,10 @@ pub fn unpack(wheels: &Path, requirement: &str, part: &str, folder: &Path) -> Re
     let script = "import sys, zipfile, pathlib\n\
                   wheel = zipfile.ZipFile(sys.argv[1])\n\
                   names = [n for n in wheel.namelist() if sys.argv[2] in n and not n.endswith('/')]\n\
-                  for n in names: (pathlib.Path(sys.argv[3]) / n.rsplit('/', 1)[-1]).write_bytes(wheel.read(n))\n\
+                  for n in names:\n    \
+                      to = pathlib.Path(sys.argv[3]) / n.split(sys.argv[2], 1)[1]\n    \
+                      to.parent.mkdir(parents=True, exist_ok=True)\n    \
+                      to.write_bytes(wheel.read(n))\n\
                   sys.exit(not names)";
     process::run(Command::new(python).args(["-c", script]).arg(&wheel).arg(part).arg(folder))?;
     fs::write(&stamp, requirement).context(stamp.display())
