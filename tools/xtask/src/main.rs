@@ -20,7 +20,7 @@ struct Command {
 const COMMANDS: [Command; 10] = [
     Command {
         name: "demo",
-        arguments: "[--native LIBRARY]",
+        arguments: "[--adapter cuda|hip] [--native LIBRARY]",
         purpose: "run the demonstration on a GPU, or a simulated one",
         run: demo::run,
     },

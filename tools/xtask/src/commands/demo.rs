@@ -1,5 +1,6 @@
-//! `demo [--native LIBRARY]`: the demonstration on the real driver if it has a GPU to show, else on the simulated one. It
-//! says which and why; it never passes the simulated driver off as a real one.
+//! `demo [--adapter cuda|hip] [--native LIBRARY]`: the demonstration on the real driver if it has a GPU to show, else on the
+//! simulated one. It says which and why; it never passes the simulated driver off as a real one. With the HIP adapter, HIP's
+//! API lies over that CUDA driver: the demonstration's kernel is PTX, which AMD's own runtime does not take.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +16,14 @@ const REAL: &str = "libcuda.so.1";
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
-    let named = match arguments {
-        [] => None,
-        [flag, path] if flag == "--native" => Some(path),
-        _ => fail!("it takes `--native LIBRARY`, and nothing else"),
-    };
+    let (mut named, mut adapter) = (None, "cuda");
+    for pair in arguments.chunks(2) {
+        match pair {
+            [flag, path] if flag == "--native" => named = Some(path),
+            [flag, name] if flag == "--adapter" && ["cuda", "hip"].contains(&name.as_str()) => adapter = name,
+            _ => fail!("it takes `--adapter cuda`, `--adapter hip` and `--native LIBRARY`, and nothing else"),
+        }
+    }
     let dist = dist::make(workspace, Release::R2026_2)?;
     let native = match named {
         Some(path) => {
@@ -28,12 +32,14 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         }
         None => choose(&dist),
     };
-    show(&dist, &native)
+    show(&dist, adapter, &native)
 }
 
 /// Runs the demonstration program over a native library, with the calls counted.
-pub fn show(dist: &Dist, native: &Path) -> Result {
+pub fn show(dist: &Dist, adapter: &str, native: &Path) -> Result {
     let mut command = dist.on_native(300, dist.program("ur-demo"), &dist.library("libcallcount.so"));
+    command.env("UR_ADAPTERS_FORCE_LOAD", dist.library(&format!("libur_adapter_{adapter}.so.0")));
+    command.env("UR_HIP_LIBRARY", dist.library("libhip_on_cuda.so"));
     process::run(command.env("UR_CALLCOUNT_LIBRARY", native))
 }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use super::dist::{self, Dist};
 use super::{demo, generate};
+use crate::fail;
 use crate::support::failure::{Failure, Result};
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{cargo, files, process};
@@ -17,6 +18,14 @@ const RESULTS: &str = "test-results.txt";
 
 /// How the names of tests begin that compare the specification with the facts beside the checkout.
 const FACT_TESTS: &str = "the_specification_has_every_fact";
+
+/// The package that tests adapters, and the adapter that it is run for once more.
+const SUITE: &str = "ur-conformance";
+const HIP_ADAPTER: &str = "libur_adapter_hip.so.0";
+
+/// AMD's runtime as Debian has it, and the package that holds it.
+const DEBIAN_HIP: &str = "libamdhip64.so.5";
+const DEBIAN_PACKAGE: &str = "libamdhip64-5";
 
 /// The command.
 pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
@@ -29,6 +38,9 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
     let tests = report.cargo("cargo test --workspace", |lines| {
         follow_tests(environment(workspace, &newest, &older, Release::R2026_2).args(["--workspace"]), &harness, lines)
     });
+    report.add(tests);
+    let tests = report
+        .cargo("conformance suite, HIP adapter", |lines| conform_hip(workspace, &newest, &older, &harness, lines));
     report.add(tests);
     if filters.is_empty() {
         let tests = report.cargo("cargo test for 2026.1", |lines| {
@@ -44,7 +56,12 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
         report.step("CMake package", || cmake(workspace, &newest));
         report.step("urinfo", || process::run(newest.on_simulated(60, newest.program("urinfo")).arg("--why")));
         report.step("urbench", || process::run(newest.on_simulated(300, newest.program("urbench")).arg("--quick")));
-        report.step("demo", || demo::show(&newest, &newest.library("libsimcuda.so")));
+        let tests = report.cargo("Debian's HIP runtime", |lines| debian_hip(workspace, &newest, &older, lines));
+        report.add(tests);
+        for adapter in ["cuda", "hip"] {
+            let native = newest.library("libsimcuda.so");
+            report.step(&format!("demo, {adapter}"), || demo::show(&newest, adapter, &native));
+        }
     }
     if workspace.shared().is_none() {
         report.note("left out: the comparison with ../shared/abi, which is not beside the checkout");
@@ -64,6 +81,83 @@ fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Rele
         command.env("UR_SHARED", shared);
     }
     command
+}
+
+/// The conformance suite once more, with the HIP adapter over HIP over the simulated CUDA driver.
+fn conform_hip(
+    workspace: &Workspace,
+    newest: &Dist,
+    older: &Dist,
+    harness: &[String],
+    lines: &mut Vec<String>,
+) -> Result {
+    let mut command = environment(workspace, newest, older, Release::R2026_2);
+    command.args(["--package", SUITE]).env("UR_TEST_ADAPTER", newest.library(HIP_ADAPTER));
+    named_tests("hip: ", &mut command, harness, lines)
+}
+
+/// As [`follow_tests`], with a word before each binary's name where the same binary runs more than once.
+fn named_tests(word: &str, command: &mut Command, harness: &[String], lines: &mut Vec<String>) -> Result {
+    let mut own = Vec::new();
+    let result = follow_tests(command, harness, &mut own);
+    lines.extend(own.iter().map(|line| rename(word, line)));
+    result
+}
+
+/// A result line with a word before its name; the result stays in its column.
+fn rename(word: &str, line: &str) -> String {
+    match line.split_once(" test ") {
+        Some((name, result)) => format!("{:<44} test {result}", format!("{word}{}", name.trim_end())),
+        None => format!("{word}{line}"),
+    }
+}
+
+/// The HIP adapter on AMD's own runtime as Debian has it, on a machine that need not have a GPU of AMD's.
+fn debian_hip(workspace: &Workspace, newest: &Dist, older: &Dist, lines: &mut Vec<String>) -> Result {
+    if let Err(reason) = debian_hip_is_there() {
+        println!("skipped: {DEBIAN_HIP} is not here, because {reason}");
+        return Ok(());
+    }
+    let mut command = environment(workspace, newest, older, Release::R2026_2);
+    let own = ["--nocapture", "amds_own_library"].map(str::to_owned);
+    named_tests("Debian: ", command.args(["--package", "ur-adapter-hip"]), &own, lines)?;
+    let mut command = newest.on_simulated(60, newest.program("urinfo"));
+    command.env("UR_ADAPTERS_FORCE_LOAD", newest.library(HIP_ADAPTER)).env("UR_HIP_LIBRARY", DEBIAN_HIP).arg("--why");
+    let (status, printed) = process::outcome(&mut command)?;
+    print!("{}{}", printed.stdout, printed.stderr);
+    // A library that lacks a required symbol, or does not start, gives the adapter no device; it says which of the two.
+    let taken = printed.stdout.contains("is there and has no device");
+    match status.code() {
+        Some(0) => println!("{DEBIAN_HIP}: every required symbol is there, and so is a device"),
+        Some(1) if taken => println!("{DEBIAN_HIP}: every required symbol is there, and no device, as it should be"),
+        _ => fail!("the HIP adapter does not take {DEBIAN_HIP}: urinfo ended with {status}"),
+    }
+    Ok(())
+}
+
+/// Installs Debian's HIP runtime unless it is there; why it is not, otherwise.
+fn debian_hip_is_there() -> std::result::Result<(), String> {
+    let is_listed = || {
+        let listed = process::outcome(process::limited(60, "ldconfig").arg("-p"));
+        listed.is_ok_and(|(_, printed)| printed.stdout.contains(DEBIAN_HIP))
+    };
+    if is_listed() {
+        return Ok(());
+    }
+    if !process::exists("apt-get") {
+        return Err("this machine has no apt-get".to_owned());
+    }
+    let apt = |seconds, arguments: &[&str]| {
+        let mut command = process::limited(seconds, "apt-get");
+        let tried = process::outcome(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+        let (status, printed) = tried.map_err(|failure| failure.to_string())?;
+        let last = printed.stderr.lines().last().unwrap_or("it gave no reason").to_owned();
+        if status.success() { Ok(()) } else { Err(format!("apt-get {} says: {last}", arguments.join(" "))) }
+    };
+    let install = || apt(400, &["install", "--yes", "--no-install-recommends", DEBIAN_PACKAGE]);
+    // A machine that never read the packages' list knows none.
+    install().or_else(|_| apt(120, &["update"]).and_then(|()| install()))?;
+    if is_listed() { Ok(()) } else { Err(format!("{DEBIAN_PACKAGE} is installed and holds no such library")) }
 }
 
 /// What is given to the tests themselves. Without the facts, the tests that read them would fail; they are left out by
@@ -234,6 +328,10 @@ mod tests {
         assert_eq!(binary_name("unittests src/lib.rs (/x/target/debug/deps/ur_loader-0a1b)"), "ur_loader");
         assert_eq!(binary_name("generator"), "generator");
         let line = |passed, failed| format!("x test result: ok. {passed} passed; {failed} failed; 0 ignored");
+        let renamed =
+            rename("hip: ", "order                                        test result: ok. 3 passed; 0 failed");
+        assert_eq!(renamed, "hip: order                                   test result: ok. 3 passed; 0 failed");
+        assert_eq!(totals(&[renamed]), (3, 0));
         assert_eq!(totals(&[line(3, 1), line(40, 0), "x test a::b ... FAILED".to_owned()]), (43, 1));
     }
 }
