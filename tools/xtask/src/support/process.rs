@@ -10,7 +10,7 @@ use super::failure::{Context, Failure, Result};
 use crate::fail;
 
 /// Variables that steer a loader, an adapter or a simulated driver. What runs here starts without the user's values.
-const STEERING: [&str; 13] = [
+const STEERING: [&str; 14] = [
     "LD_LIBRARY_PATH",
     "ONEAPI_DEVICE_SELECTOR",
     "UR_ADAPTERS_FORCE_LOAD",
@@ -19,6 +19,7 @@ const STEERING: [&str; 13] = [
     "UR_LOADER_PRELOAD_FILTER",
     "UR_LOADER_USE_LEVEL_ZERO_V2",
     "UR_CUDA_LIBRARY",
+    "UR_HIP_LIBRARY",
     "UR_CALLCOUNT_LIBRARY",
     "SIMCUDA_FAULTS",
     "SIMCUDA_DEVICES",
