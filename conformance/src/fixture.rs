@@ -190,6 +190,12 @@ impl Fixture {
     /// Fails unless nothing is alive that was not alive when the test began.
     #[track_caller]
     pub fn expect_no_new_objects(&self) {
+        self.expect_none_left("the test");
+    }
+
+    /// The same in the middle of a test, with what was just tried.
+    #[track_caller]
+    pub fn expect_none_left(&self, what: &str) {
         let Some(sim) = &self.sim else { return };
         let mut left = sim.objects();
         for (kind, count) in &mut left {
@@ -200,7 +206,7 @@ impl Fixture {
             left.remove("primary context retain");
         }
         left.retain(|_, count| *count > 0);
-        assert!(left.is_empty(), "native objects are left behind: {left:?}");
+        assert!(left.is_empty(), "native objects are left behind: {left:?} after {what}");
     }
 
     /// Takes what is alive now as what the test may leave, after it made the native library lose something.

@@ -10,6 +10,24 @@ use ur_ffi::{
 
 use crate::{Event, Kernel, Queue, expect_success, owned::event_of, ur};
 
+/// Whether the native library tells a kernel's parameters. Where it does not (HIP has no call for it), nobody can know
+/// that a list of arguments is too short or a value too small, and the kernel would read what is not there.
+#[must_use]
+pub fn parameters_are_known(kernel: &Kernel) -> bool {
+    let property = ur_ffi::ur_kernel_info_t::NUM_ARGS;
+    let mut size = 0;
+    match ur!(Kernel.pfnGetInfo(kernel.handle(), property, 0, null_mut(), &raw mut size)) {
+        ur_result_t::ERROR_UNSUPPORTED_ENUMERATION => {
+            println!("skipped in part: the native library does not tell a kernel's parameters");
+            false
+        }
+        answer => {
+            expect_success(answer, "urKernelGetInfo");
+            true
+        }
+    }
+}
+
 /// One argument.
 #[derive(Clone, Debug)]
 pub struct Arg {

@@ -16,7 +16,11 @@
     reason = "an entry point's arguments are plain values, evaluated where it is called"
 )]
 
+pub mod below;
 pub mod child;
+pub mod control;
+pub mod current;
+pub mod elf;
 pub mod environment;
 pub mod fixture;
 pub mod gate;

@@ -1,5 +1,5 @@
-//! The native library below the adapter, as far as tests look at it beside the adapter: the calling thread's current
-//! context. Works on the real driver and on the simulated one; the adapter must have opened the library before.
+//! The native libraries below the adapter, as far as tests look at them beside the adapter: the calling thread's current
+//! context and device. Works on the real driver and on the simulated one; the adapter must have opened the library before.
 
 use core::ffi::{c_int, c_uint, c_void};
 use std::ffi::CString;
@@ -43,6 +43,24 @@ impl Hip {
         let set: unsafe extern "C" fn(c_int) -> c_int = unsafe { symbol(&self.library, "hipSetDevice") };
         // SAFETY: a plain number.
         assert_eq!(unsafe { set(device) }, 0, "hipSetDevice");
+    }
+
+    /// Devices that there are.
+    #[must_use]
+    pub fn device_count(&self) -> c_int {
+        // SAFETY: the type is the header's.
+        let count: unsafe extern "C" fn(*mut c_int) -> c_int = unsafe { symbol(&self.library, "hipGetDeviceCount") };
+        let mut devices = 0;
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { count(&raw mut devices) }, 0, "hipGetDeviceCount");
+        devices
+    }
+
+    /// Whether this is HIP over CUDA, which counts calls.
+    #[must_use]
+    pub fn counts_calls(&self) -> bool {
+        // SAFETY: only the address is taken.
+        unsafe { self.library.get::<*mut c_void>(b"hiponcudaCallCount\0") }.is_ok()
     }
 
     /// Calls of a function so far, as HIP over CUDA counts them.

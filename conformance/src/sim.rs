@@ -1,47 +1,28 @@
 //! The simulated driver's control functions (`conformance/simcuda/include/simcuda.h`): call counts, faults, held work,
 //! misuse reports and leaks. There only when the native library is the simulated one.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
-use std::collections::BTreeMap;
-use std::ffi::CString;
+use core::ffi::{c_char, c_int, c_void};
 
-use libloading::os::unix::Library;
+use crate::control::{Control, text};
 
-use crate::{Environment, native};
-
-/// Calls or objects by name.
-pub type Counts = BTreeMap<String, u64>;
+pub use crate::control::Counts;
 
 /// Control of the simulated driver.
 #[derive(Debug)]
 pub struct Sim {
-    library: Library,
+    control: Control,
 }
 
-type EachCount = unsafe extern "C" fn(*const c_char, u64, *mut c_void);
 type EachReport = unsafe extern "C" fn(*const c_char, *const c_char, *mut c_void);
 
-/// Statuses that faults are injected with.
+/// Statuses that faults are injected with; the same numbers mean the same in CUDA and in HIP.
 pub mod status {
-    /// CUDA_ERROR_OUT_OF_MEMORY.
+    /// CUDA_ERROR_OUT_OF_MEMORY, hipErrorOutOfMemory.
     pub const OUT_OF_MEMORY: i32 = 2;
-    /// CUDA_ERROR_ILLEGAL_ADDRESS: ends the context.
+    /// CUDA_ERROR_ILLEGAL_ADDRESS, hipErrorIllegalAddress: ends the context.
     pub const ILLEGAL_ADDRESS: i32 = 700;
-    /// CUDA_ERROR_UNKNOWN: a status that the UR has no word for.
+    /// CUDA_ERROR_UNKNOWN, hipErrorUnknown: a status that the UR has no word for.
     pub const UNKNOWN: i32 = 999;
-}
-
-fn text(pointer: *const c_char) -> String {
-    // SAFETY: the library gives C strings that live during the callback.
-    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
-}
-
-unsafe extern "C" fn add_count(name: *const c_char, count: u64, list: *mut c_void) {
-    // SAFETY: `list` is the map of `Sim::gather`, which outlives the call that calls back.
-    let list = unsafe { &mut *list.cast::<Counts>() };
-    if count > 0 {
-        list.insert(text(name), count);
-    }
 }
 
 unsafe extern "C" fn add_report(kind: *const c_char, what: *const c_char, list: *mut c_void) {
@@ -53,41 +34,18 @@ unsafe extern "C" fn add_report(kind: *const c_char, what: *const c_char, list: 
 impl Sim {
     /// The simulated driver, if it is what the adapter has loaded.
     pub(crate) fn loaded() -> Option<Self> {
-        let library = native::loaded(&Environment::get().native)?;
-        // SAFETY: only the address is taken.
-        unsafe { library.get::<*mut c_void>(b"simcudaHoldWork\0") }.is_ok().then_some(Self { library })
+        Control::of_driver().map(|control| Self { control })
     }
 
-    fn symbol<T: Copy>(&self, name: &str) -> T {
-        // SAFETY: callers name the type that `simcuda.h` gives the symbol.
-        unsafe { native::symbol(&self.library, name) }
-    }
-
-    fn simple(&self, name: &str) {
-        let call: unsafe extern "C" fn() = self.symbol(name);
+    fn number(&self, function: &str) -> u64 {
+        let call: unsafe extern "C" fn() -> u64 = self.control.symbol(function);
         // SAFETY: no arguments; allowed at any time.
         unsafe { call() }
-    }
-
-    fn number(&self, name: &str) -> u64 {
-        let call: unsafe extern "C" fn() -> u64 = self.symbol(name);
-        // SAFETY: no arguments; allowed at any time.
-        unsafe { call() }
-    }
-
-    fn gather(&self, name: &str) -> Counts {
-        let call: unsafe extern "C" fn(Option<EachCount>, *mut c_void) = self.symbol(name);
-        let mut list = Counts::new();
-        // SAFETY: the callback runs on this thread before the function returns.
-        unsafe { call(Some(add_count), (&raw mut list).cast()) };
-        list
     }
 
     /// The native calls that `work` made.
     pub fn calls_of<R>(&self, work: impl FnOnce() -> R) -> (R, Counts) {
-        self.simple("simcudaResetCallCounts");
-        let result = work();
-        (result, self.gather("simcudaCallCounts"))
+        self.control.calls_of(work)
     }
 
     /// Fails unless `work` made exactly these native calls.
@@ -101,32 +59,36 @@ impl Sim {
 
     /// Makes the `nth` next call of a function answer `error`, once.
     pub fn fail(&self, name: &str, nth: u64, error: i32) {
-        let inject: unsafe extern "C" fn(*const c_char, u64, c_int, u64) -> c_int = self.symbol("simcudaInjectFault");
-        let text = CString::new(name).unwrap_or_default();
-        // SAFETY: the name is a C string.
-        assert_eq!(unsafe { inject(text.as_ptr(), nth, error, 1) }, 0, "the simulated driver exports no {name}");
+        self.control.fail(name, nth, error);
     }
 
-    /// Ends all injected faults.
+    /// Ends all injected faults, and makes lost devices usable again.
     pub fn clear_faults(&self) {
-        self.simple("simcudaClearFaults");
+        self.control.clear_faults();
+    }
+
+    /// Loses a device: what is queued there and what is asked of it from now on fails.
+    pub fn lose_device(&self, ordinal: i32) {
+        let lose: unsafe extern "C" fn(c_int) -> c_int = self.control.symbol("LoseDevice");
+        // SAFETY: a plain number; allowed at any time.
+        assert_eq!(unsafe { lose(ordinal) }, 0, "there is no device {ordinal}");
     }
 
     /// Stops all streams before their next command while the guard lives.
     #[must_use]
     pub fn hold(&self) -> Held<'_> {
-        self.simple("simcudaHoldWork");
+        self.control.simple("HoldWork");
         Held { sim: self }
     }
 
     pub(crate) fn let_go(&self) {
-        self.simple("simcudaReleaseWork");
+        self.control.simple("ReleaseWork");
     }
 
     /// Misuse seen so far: kind and text.
     #[must_use]
     pub fn reports(&self) -> Vec<(String, String)> {
-        let call: unsafe extern "C" fn(Option<EachReport>, *mut c_void) = self.symbol("simcudaReports");
+        let call: unsafe extern "C" fn(Option<EachReport>, *mut c_void) = self.control.symbol("Reports");
         let mut list: Vec<(String, String)> = Vec::new();
         // SAFETY: the callback runs on this thread before the function returns.
         unsafe { call(Some(add_report), (&raw mut list).cast()) };
@@ -135,7 +97,7 @@ impl Sim {
 
     /// Forgets the misuse seen so far.
     pub fn clear_reports(&self) {
-        self.simple("simcudaClearReports");
+        self.control.simple("ClearReports");
     }
 
     /// Fails unless there are reports and all are of this kind; forgets them.
@@ -150,19 +112,19 @@ impl Sim {
     /// Native objects alive, by kind.
     #[must_use]
     pub fn objects(&self) -> Counts {
-        self.gather("simcudaLeaks")
+        self.control.gather("Leaks")
     }
 
     /// Threads that streams have started so far.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        self.number("simcudaThreadCount")
+        self.number("ThreadCount")
     }
 
     /// Contexts that exist now.
     #[must_use]
     pub fn contexts(&self) -> u64 {
-        self.number("simcudaContextCount")
+        self.number("ContextCount")
     }
 }
 

@@ -5,6 +5,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{null, null_mut};
 use std::sync::Mutex;
 
+use ur_conformance::below::Below;
 use ur_conformance::ffi::{ur_adapter_info_t, ur_logger_level_t};
 use ur_conformance::sim::status;
 use ur_conformance::{Fixture, Kind, adapter, ask, child, last_error, loader, needs_sim, ok, query, refused};
@@ -92,7 +93,7 @@ fn urAdapterGetLastError_gives_name_text_and_number_of_a_native_failure() {
     );
     assert_eq!(code, ur_conformance::ffi::ur_result_t::ERROR_ADAPTER_SPECIFIC);
     let (message, number) = loader().last_error(adapter()).expect("there is a message");
-    assert!(message.contains("cuMemAlloc"), "{message}");
+    assert!(message.contains(Below::the_adapter().allocate), "{message}");
     assert_eq!(number, status::UNKNOWN);
     assert!(pointer.is_null());
 }
@@ -123,9 +124,9 @@ fn lines() -> Vec<(ur_logger_level_t, String)> {
 /// A machine without the native library is the one place where every adapter has something to say.
 #[test]
 fn urAdapterSetLoggerCallback_receives_what_the_adapter_warns_of() {
-    let library = "/nonexistent/libcuda.so.1";
+    let library = "/nonexistent/library.so.1";
     let test = "urAdapterSetLoggerCallback_receives_what_the_adapter_warns_of";
-    child::in_process(test, &[("UR_TEST_NATIVE", library)], || {
+    child::in_process(test, &[(Below::the_adapter().variable, library)], || {
         let platforms = || {
             let mut count = 7;
             ok!(Platform.pfnGet(adapter(), 0, null_mut(), &raw mut count));

@@ -2,6 +2,7 @@
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use ur_conformance::ffi::{ur_exp_kernel_arg_type_t as Type, ur_result_t as Code};
+use ur_conformance::launch::parameters_are_known;
 use ur_conformance::{Arg, Fixture, Kind, Launch};
 
 #[test]
@@ -166,10 +167,12 @@ fn a_list_that_is_too_short_too_long_or_says_something_twice_is_refused() {
     let (pointer, word) = (Arg::pointer(out.pointer()), Arg::value(1u32));
     let launch = Launch::new(&kernel, &[10]);
     let args = [Code::ERROR_INVALID_KERNEL_ARGS, Code::ERROR_INVALID_KERNEL_ARGUMENT_INDEX];
-    launch.refused(&args, &queue);
     let two = launch.clone().arg(pointer.clone()).arg(word.clone());
-    two.refused(&args, &queue);
-    two.clone().arg(word.clone()).arg(word.clone()).refused(&args, &queue);
+    if parameters_are_known(&kernel) {
+        launch.refused(&args, &queue);
+        two.refused(&args, &queue);
+        two.clone().arg(word.clone()).arg(word.clone()).refused(&args, &queue);
+    }
     two.clone().arg_at(1, word.clone()).refused(&args, &queue);
     two.clone().arg_at(0, pointer).refused(&args, &queue);
     two.clone().arg_at(3, word.clone()).refused(&args, &queue);
@@ -182,6 +185,9 @@ fn a_list_that_is_too_short_too_long_or_says_something_twice_is_refused() {
 fn an_argument_smaller_than_its_parameter_is_refused() {
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    if !parameters_are_known(&kernel) {
+        return;
+    }
     let out = fixture.memory(Kind::Device, 40);
     let size = [Code::ERROR_INVALID_KERNEL_ARGUMENT_SIZE, Code::ERROR_INVALID_KERNEL_ARGS];
     let launch = Launch::new(&kernel, &[10]).pointer(out.pointer());

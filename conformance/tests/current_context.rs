@@ -1,33 +1,23 @@
-//! The thread's current native context is the application's: no entry point may change it, whatever it was and however
-//! the call ends. Works on the real driver and on the simulated one.
+//! The thread's current native context (CUDA) and device (HIP) are the application's: no entry point may change them,
+//! whatever they were and however the call ends. Works on real drivers and on the simulated one. `handles` looks after
+//! calls that are refused, `faults` after every native call that fails.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use core::ptr::{null, null_mut};
 
-use ur_conformance::ffi::{CBool, ur_device_info_t, ur_queue_flags_t as Flags, ur_result_t, ur_usm_alloc_info_t};
+use ur_conformance::current::{Current, Place};
+use ur_conformance::ffi::{
+    CBool, ur_device_info_t, ur_device_type_t, ur_program_info_t, ur_queue_flags_t as Flags, ur_result_t,
+    ur_usm_alloc_info_t,
+};
 use ur_conformance::memory::allocate;
-use ur_conformance::native::{Cuda, NativeContext};
+use ur_conformance::native::Hip;
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status;
-use ur_conformance::{Environment, Fixture, Kind, Launch, ask, needs_sim, ok, query, ur};
-
-/// Looks at the current context after each step.
-struct Watch<'c> {
-    cuda: &'c Cuda,
-    expected: NativeContext,
-}
-
-impl Watch<'_> {
-    #[track_caller]
-    fn after<R>(&self, call: &str, work: impl FnOnce() -> R) -> R {
-        let result = work();
-        assert_eq!(self.cuda.current(), self.expected, "{call} changed the thread's current context");
-        result
-    }
-}
+use ur_conformance::{Environment, Fixture, Kind, Launch, Sim, adapter, ask, needs_sim, ok, query, ur};
 
 /// Everything that an application does, with a look after each call.
-fn tour(fixture: &Fixture, watch: &Watch<'_>, flags: Flags) {
+fn tour(fixture: &Fixture, watch: &Current, flags: Flags) {
     let platforms = watch.after("urPlatformGet", || ur_conformance::loader().platforms(ur_conformance::adapter()));
     assert!(platforms.is_ok());
     let property = ur_device_info_t::GLOBAL_MEM_FREE;
@@ -67,6 +57,7 @@ fn tour(fixture: &Fixture, watch: &Watch<'_>, flags: Flags) {
         watch.after("urEventRelease", || drop(done));
         watch.after("urUSMFree", || drop(memory));
     }
+    watch.after("urEnqueueEventsWait", || ok!(Enqueue.pfnEventsWait(q, 0, null(), null_mut())));
     let barrier = watch.after("urEnqueueEventsWaitWithBarrier", || {
         event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(q, 0, null(), event)))
     });
@@ -93,7 +84,60 @@ fn tour(fixture: &Fixture, watch: &Watch<'_>, flags: Flags) {
     watch.after("urContextRelease", || drop(context));
 }
 
-fn refusals(fixture: &Fixture, watch: &Watch<'_>) {
+/// All that can be asked about everything there is.
+fn queries(fixture: &Fixture, watch: &Current) {
+    macro_rules! every {
+        ($info:ident, $table:ident.$slot:ident($($handle:expr),+)) => {
+            for &property in ur_conformance::ffi::$info::VALUES {
+                let mut value = [0u64; 64];
+                watch.after(&format!("{property:?}"), || {
+                    let (size, to) = (size_of_val(&value), value.as_mut_ptr().cast());
+                    let _ = ur!($table.$slot($($handle,)+ property, size, to, null_mut()));
+                });
+            }
+        };
+    }
+    let (c, d) = (fixture.context(), fixture.device());
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    let program = fixture.program("basic.ptx");
+    let kernel = fixture.kernel(&program, c"iota");
+    let memory = fixture.memory(Kind::Device, 64);
+    let (q, p, k, m) = (queue.handle(), program.handle(), kernel.handle(), memory.pointer().cast_const());
+    let event = Launch::new(&kernel, &[8]).pointer(memory.pointer()).value(8u32).event_on(&queue);
+    event.wait();
+    every!(ur_adapter_info_t, Adapter.pfnGetInfo(adapter()));
+    every!(ur_platform_info_t, Platform.pfnGetInfo(fixture.platform));
+    every!(ur_device_info_t, Device.pfnGetInfo(d));
+    every!(ur_context_info_t, Context.pfnGetInfo(c));
+    every!(ur_queue_info_t, Queue.pfnGetInfo(q));
+    every!(ur_event_info_t, Event.pfnGetInfo(event.handle()));
+    every!(ur_profiling_info_t, Event.pfnGetProfilingInfo(event.handle()));
+    every!(ur_usm_alloc_info_t, USM.pfnGetMemAllocInfo(c, m));
+    every!(ur_program_build_info_t, Program.pfnGetBuildInfo(p, d));
+    every!(ur_kernel_info_t, Kernel.pfnGetInfo(k));
+    every!(ur_kernel_group_info_t, Kernel.pfnGetGroupInfo(k, d));
+    every!(ur_kernel_sub_group_info_t, Kernel.pfnGetSubGroupInfo(k, d));
+    let (mut device_time, mut host_time, mut count, mut first) = (0, 0, 0, 0);
+    watch.after("urDeviceGetGlobalTimestamps", || {
+        let _ = ur!(Device.pfnGetGlobalTimestamps(d, &raw mut device_time, &raw mut host_time));
+    });
+    watch.after("urDeviceGet", || {
+        ok!(Device.pfnGet(fixture.platform, ur_device_type_t::ALL, 0, null_mut(), &raw mut count));
+    });
+    let (size, mut local) = ([1000usize], [0usize]);
+    watch.after("urKernelGetSuggestedLocalWorkSize", || {
+        ok!(Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), size.as_ptr(), local.as_mut_ptr()));
+    });
+    watch.after("urProgramGetInfo", || {
+        let (size, to) = (size_of_val(&first), (&raw mut first).cast());
+        ok!(Program.pfnGetInfo(p, ur_program_info_t::NUM_DEVICES, size, to, null_mut()));
+    });
+    assert_eq!((first, local[0] > 0), (1u32, true));
+    watch.after("urQueueFlush", || ok!(Queue.pfnFlush(q)));
+    drop((event, kernel));
+}
+
+fn refusals(fixture: &Fixture, watch: &Current) {
     let mut pointer = null_mut();
     let out = &raw mut pointer;
     watch.after("a failing urUSMDeviceAlloc", || {
@@ -110,38 +154,33 @@ fn refusals(fixture: &Fixture, watch: &Watch<'_>) {
 
 const ORDERS: [Flags; 3] = [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE];
 
-fn with_current(current: impl FnOnce(&Cuda) -> NativeContext) {
+fn with_current(place: Place) {
     let fixture = Fixture::new();
-    let Some(cuda) = Cuda::loaded() else {
-        println!("skipped: the native library is no CUDA driver");
+    let watch = Current::at(place);
+    if !watch.is_seen() {
+        println!("skipped: the native library is neither CUDA nor HIP");
         return;
-    };
-    let expected = current(&cuda);
-    cuda.set_current(expected);
-    let watch = Watch { cuda: &cuda, expected };
+    }
+    queries(&fixture, &watch);
     for flags in ORDERS {
         tour(&fixture, &watch, flags);
     }
     refusals(&fixture, &watch);
-    if !expected.is_null() {
-        cuda.set_current(null_mut());
-        cuda.destroy(expected);
-    }
 }
 
 #[test]
 fn no_current_context_stays_none() {
-    with_current(|_| null_mut());
+    with_current(Place::Nowhere);
 }
 
 #[test]
-fn a_foreign_context_of_another_device_stays_current() {
-    with_current(|cuda| cuda.create(cuda.device_count() - 1));
+fn the_context_and_the_device_of_an_application_that_uses_the_last_device_stay_current() {
+    with_current(Place::LastDevice);
 }
 
 #[test]
 fn a_foreign_context_of_the_same_device_stays_current() {
-    with_current(|cuda| cuda.create(0));
+    with_current(Place::FirstDevice);
 }
 
 /// The restore must not depend on the call in the middle having worked.
@@ -149,9 +188,7 @@ fn a_foreign_context_of_the_same_device_stays_current() {
 fn a_native_failure_leaves_the_current_context_too() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
-    let cuda = Cuda::loaded().expect("the simulated driver is one");
-    let foreign = cuda.create(cuda.device_count() - 1);
-    let watch = Watch { cuda: &cuda, expected: foreign };
+    let watch = Current::at(Place::LastDevice);
     drop(fixture.in_order());
     for name in ["cuStreamCreateWithPriority", "cuMemAlloc_v2", "cuMemHostAlloc", "cuMemAllocManaged"] {
         sim.fail(name, 1, status::UNKNOWN);
@@ -170,6 +207,55 @@ fn a_native_failure_leaves_the_current_context_too() {
         });
         sim.clear_faults();
     }
-    cuda.set_current(null_mut());
-    cuda.destroy(foreign);
+}
+
+/// Calls that switch the thread, as far as the libraries below count them.
+fn switches(sim: &Sim, work: impl FnOnce()) -> u64 {
+    let hip = Hip::loaded().filter(Hip::counts_calls);
+    let of_hip = || hip.as_ref().map_or(0, |hip| hip.calls("hipSetDevice"));
+    let before = of_hip();
+    let ((), calls) = sim.calls_of(work);
+    let of_cuda = ["cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2"];
+    let of_cuda: u64 = of_cuda.iter().filter_map(|name| calls.get(*name)).sum();
+    of_cuda + of_hip() - before
+}
+
+#[test]
+fn a_launch_switches_neither_context_nor_device() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.basic(c"iota");
+    for flags in ORDERS {
+        let queue = fixture.queue(flags);
+        let memory = fixture.memory(Kind::Device, 64);
+        let launch = Launch::new(&kernel, &[8]).local(&[8]).pointer(memory.pointer()).value(8u32);
+        // Streams are made while others are busy, up to a bound: that is reached here.
+        let held = sim.hold();
+        (0..100).for_each(|_| launch.on(&queue));
+        drop(held);
+        queue.finish();
+        for place in [Place::FirstDevice, Place::LastDevice] {
+            let watch = Current::at(place);
+            let count = switches(sim, || (0..100).for_each(|_| launch.on(&queue)));
+            assert_eq!(count, 0, "{place:?}, {flags:?}");
+            drop(watch);
+        }
+        queue.finish();
+    }
+}
+
+#[test]
+fn calls_on_the_current_device_of_hip_set_none() {
+    let fixture = Fixture::new();
+    let watch = Current::at(Place::FirstDevice);
+    let Some(hip) = Hip::loaded().filter(Hip::counts_calls) else {
+        println!("skipped: needs HIP over CUDA");
+        return;
+    };
+    let before = hip.calls("hipSetDevice");
+    queries(&fixture, &watch);
+    for flags in ORDERS {
+        tour(&fixture, &watch, flags);
+    }
+    assert_eq!(hip.calls("hipSetDevice"), before);
 }

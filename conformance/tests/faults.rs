@@ -1,19 +1,21 @@
-//! Every native call fails in turn: the caller gets a code that fits, nothing is left behind, and the next attempt
-//! works. Needs the simulated driver.
+//! Every native call fails in turn: the caller gets a code that fits, nothing is left behind, what was current on the
+//! thread still is, and the next attempt works. Where HIP runs over CUDA, the calls of both are failed. Needs the
+//! simulated driver.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
+use ur_conformance::below::Below;
+use ur_conformance::control::{Control, Counts};
+use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
     CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_properties_t, ur_result_t as Code,
 };
 use ur_conformance::memory::allocate;
-use ur_conformance::native::Cuda;
-use ur_conformance::sim::{Counts, status};
+use ur_conformance::sim::status;
 use ur_conformance::{
-    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Program, Queue, Sim, adapter, child, loader, needs_sim,
-    ur,
+    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Program, Queue, Sim, adapter, child, loader, ur,
 };
 
 const WORDS: usize = 64;
@@ -176,13 +178,20 @@ fn allowed(error: i32) -> &'static [Code] {
     }
 }
 
-fn calls_of(sim: &Sim, work: impl FnOnce() -> Attempt<()>) -> Counts {
-    let (result, calls) = sim.calls_of(work);
+/// Native calls that take the thread from one place to another. The one that puts the thread back is among them, and when
+/// just that fails, nothing else could do it: the application would have to.
+fn switches(name: &str) -> bool {
+    ["cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "hipSetDevice"].contains(&name)
+}
+
+fn calls_of(library: &Control, work: impl FnOnce() -> Attempt<()>) -> Counts {
+    let (result, calls) = library.calls_of(work);
     assert_eq!(result, Ok(()), "the scenario works when nothing fails: {}", ur_conformance::last_error());
     calls
 }
 
-/// Fails each call of the scenario in turn; the ones that give back leave things, so they are apart.
+/// Fails each call of the scenario in turn; the ones that give back leave things, so they are apart. The thread's own
+/// context and device are on the last device meanwhile, the work on the first.
 fn sweep(flags: Flags, error: i32, returning: bool) {
     let mut fixture = Fixture::new();
     if fixture.sim().is_none() {
@@ -190,39 +199,49 @@ fn sweep(flags: Flags, error: i32, returning: bool) {
         return;
     }
     let image = Environment::get().image("basic.ptx");
-    let calls = fixture.sim().map(|sim| calls_of(sim, || scenario(&fixture, &image, flags))).unwrap_or_default();
-    let mut failures = 0;
-    for (name, count) in calls.iter().filter(|(name, _)| gives_back(name) == returning) {
-        for nth in 1..=*count {
-            let Some(sim) = fixture.sim() else { return };
-            sim.fail(name, nth, error);
-            let result = scenario(&fixture, &image, flags);
-            sim.clear_faults();
-            // Putting back the thread's context can be what failed; the application would have to do it.
-            if let Some(cuda) = Cuda::loaded() {
-                cuda.set_current(null_mut());
-            }
-            let what = format!("{name}, call {nth} of {count}, answers {error}");
-            if let Err((call, code)) = result {
-                failures += 1;
-                assert!(allowed(error).contains(&code), "{what}: {call} answers {code:?}");
-            }
-            let reports = sim.reports();
-            if returning {
-                sim.clear_reports();
-            } else {
-                assert!(reports.is_empty(), "{what}: {result:?}, and misuse: {reports:#?}");
-                fixture.expect_no_new_objects();
-            }
-            let again = scenario(&fixture, &image, flags);
-            assert_eq!(again, Ok(()), "{what}; the next time: {}", ur_conformance::last_error());
-            if returning {
-                fixture.sim().into_iter().for_each(Sim::clear_reports);
-                fixture.accept_objects();
+    let current = Current::at(Place::LastDevice);
+    fixture.accept_objects();
+    for library in Control::loaded() {
+        let calls = current.after("the scenario", || calls_of(&library, || scenario(&fixture, &image, flags)));
+        let mut failures = 0;
+        for (name, count) in calls.iter().filter(|(name, _)| gives_back(name) == returning) {
+            for nth in 1..=*count {
+                library.fail(name, nth, error);
+                let result = scenario(&fixture, &image, flags);
+                library.clear_faults();
+                let what = format!("{name}, call {nth} of {count}, answers {error}");
+                if switches(name) {
+                    current.put_back();
+                }
+                current.expect_unchanged(&what);
+                if let Err((call, code)) = result {
+                    failures += 1;
+                    assert!(allowed(error).contains(&code), "{what}: {call} answers {code:?}");
+                }
+                expect_clean(&fixture, &what, returning);
+                let again = scenario(&fixture, &image, flags);
+                assert_eq!(again, Ok(()), "{what}; the next time: {}", ur_conformance::last_error());
+                if returning {
+                    fixture.sim().into_iter().for_each(Sim::clear_reports);
+                    fixture.accept_objects();
+                }
             }
         }
+        assert!(returning || failures > 10, "only {failures} of the injected failures reached the caller");
     }
-    assert!(returning || failures > 10, "only {failures} of the injected failures reached the caller");
+}
+
+/// No misuse and nothing left, unless it was the giving back that failed.
+#[track_caller]
+fn expect_clean(fixture: &Fixture, what: &str, returning: bool) {
+    let Some(sim) = fixture.sim() else { return };
+    if returning {
+        sim.clear_reports();
+        return;
+    }
+    let reports = sim.reports();
+    assert!(reports.is_empty(), "{what}: misuse: {reports:#?}");
+    fixture.expect_none_left(what);
 }
 
 #[test]
@@ -259,26 +278,27 @@ fn a_native_call_that_cannot_give_something_back_harms_nothing_else() {
 #[test]
 fn a_failure_while_the_driver_is_opened_leaves_no_platform_and_the_next_call_tries_again() {
     let test = "a_failure_while_the_driver_is_opened_leaves_no_platform_and_the_next_call_tries_again";
-    let faults = "cuInit:1:999;cuDriverGetVersion:1:999;cuDeviceGetCount:1:999;cuDeviceGet:2:999;\
-                  cuDeviceGetName:1:999;cuDeviceTotalMem_v2:1:2;cuDeviceGetAttribute:40:999";
-    child::in_process(test, &[("SIMCUDA_FAULTS", faults)], || {
+    child::in_process::<&str>(test, &[], || {
+        let Some(library) = Control::preloaded() else {
+            println!("skipped: needs a library that fails on demand");
+            return;
+        };
+        let opening = Below::the_adapter().opening;
+        opening.iter().for_each(|&(name, nth, error)| library.fail(name, nth, error));
         let mut messages = Vec::new();
-        for _ in 0..8 {
+        while messages.len() <= opening.len() {
             let platforms = loader().platforms(adapter()).expect("a failing driver is no error of the program");
             if !platforms.is_empty() {
                 break;
             }
             messages.push(ur_conformance::last_error());
         }
-        let fixture = Fixture::new();
-        let _sim = needs_sim!(fixture);
-        assert_eq!(messages.len(), 7, "each fault stops one attempt: {messages:#?}");
+        drop(Fixture::new());
+        assert_eq!(messages.len(), opening.len(), "each fault stops one attempt: {messages:#?}");
         let all = messages.join("\n");
-        for name in ["cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet:", "cuDeviceGetName"] {
-            assert!(all.contains(name), "{name} is not named: {all}");
-        }
-        for name in ["cuDeviceTotalMem", "cuDeviceGetAttribute"] {
-            assert!(all.contains(name), "{name} is not named: {all}");
+        for name in opening.iter().map(|(name, ..)| name.trim_end_matches("_v2")) {
+            let named = [":", " answered"].iter().any(|after| all.contains(&format!("{name}{after}")));
+            assert!(named, "{name} is not named: {all}");
         }
     });
 }

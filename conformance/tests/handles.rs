@@ -4,6 +4,7 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
+use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
     CBool, ur_adapter_info_t, ur_context_info_t, ur_device_info_t, ur_device_type_t, ur_event_info_t,
     ur_kernel_exec_info_t, ur_kernel_group_info_t, ur_kernel_info_t, ur_kernel_sub_group_info_t, ur_logger_level_t,
@@ -260,9 +261,11 @@ fn all_cases<'a>(objects: &'a Objects<'_>) -> Vec<Case<'a>> {
 #[test]
 fn every_entry_point_refuses_a_null_handle() {
     let fixture = Fixture::new();
+    let current = Current::at(Place::LastDevice);
     let objects = Objects::new(&fixture);
     for case in all_cases(&objects) {
-        assert_eq!((case.call)(null_mut()), Code::ERROR_INVALID_NULL_HANDLE, "{} with null", case.name);
+        let answer = current.after(case.name, || (case.call)(null_mut()));
+        assert_eq!(answer, Code::ERROR_INVALID_NULL_HANDLE, "{} with null", case.name);
     }
     objects.queue.finish();
 }
@@ -270,10 +273,11 @@ fn every_entry_point_refuses_a_null_handle() {
 #[test]
 fn every_entry_point_refuses_a_handle_of_another_type_with_the_code_of_its_own() {
     let fixture = Fixture::new();
+    let current = Current::at(Place::LastDevice);
     let objects = Objects::new(&fixture);
     for case in all_cases(&objects) {
         for other in TYPES.into_iter().filter(|&other| other != case.takes) {
-            let answer = (case.call)(objects.handle(other));
+            let answer = current.after(case.name, || (case.call)(objects.handle(other)));
             assert_eq!(answer, case.takes.invalid(), "{} with a handle of type {other:?}", case.name);
         }
     }
@@ -284,10 +288,11 @@ fn every_entry_point_refuses_a_handle_of_another_type_with_the_code_of_its_own()
 #[test]
 fn the_entry_points_of_this_test_get_past_their_handles_when_these_are_right() {
     let fixture = Fixture::new();
+    let current = Current::at(Place::LastDevice);
     let objects = Objects::new(&fixture);
     let changing = ["Retain", "Release", "Create", "Alloc", "Free", "Build"];
     for case in all_cases(&objects).iter().filter(|case| !changing.iter().any(|word| case.name.contains(word))) {
-        let answer = (case.call)(objects.handle(case.takes));
+        let answer = current.after(case.name, || (case.call)(objects.handle(case.takes)));
         assert_eq!(answer, Code::SUCCESS, "{}: {}", case.name, ur_conformance::last_error());
     }
     objects.queue.finish();

@@ -3,6 +3,9 @@
 
 use core::ptr::{null, null_mut};
 
+use ur_conformance::below::Below;
+use ur_conformance::current::{Current, Place};
+use ur_conformance::native::{Cuda, Hip};
 use ur_conformance::{Fixture, Kind, Launch, child, needs_sim, ok};
 
 fn on_sim() -> bool {
@@ -22,8 +25,10 @@ fn memory_that_a_test_forgets_fails_it() {
         return;
     }
     let test = "memory_that_a_test_forgets_fails_it";
-    // The native context goes with the last object that uses it, and memory is none of those.
-    child::fails::<&str>(test, &[], "\"leak\"", || {
+    // CUDA's context goes with the last object that uses it, and memory is none of those. HIP's stays, and so does what
+    // is in it.
+    let words = if Below::the_adapter().is_hip() { "native objects are left behind" } else { "\"leak\"" };
+    child::fails::<&str>(test, &[], words, || {
         let fixture = Fixture::new();
         core::mem::forget(fixture.memory(Kind::Device, 64));
     });
@@ -64,6 +69,27 @@ fn misuse_that_a_test_does_not_expect_fails_it() {
         other.finish();
         ok!(EnqueueExp.pfnUSMFreeExp(q, null_mut(), block, 0, null(), null_mut()));
         owner.finish();
+    });
+}
+
+#[test]
+fn a_current_context_or_device_that_is_not_put_back_fails_a_test() {
+    let test = "a_current_context_or_device_that_is_not_put_back_fails_a_test";
+    let hip = Below::the_adapter().is_hip();
+    let words = if hip { "changed the thread's current device" } else { "changed the thread's current context" };
+    let fixture = Fixture::new();
+    if fixture.devices.len() < 2 || !Current::at(Place::LastDevice).is_seen() {
+        println!("skipped: needs two devices of CUDA's or HIP's");
+        return;
+    }
+    drop(fixture);
+    child::fails::<&str>(test, &[], words, || {
+        let _fixture = Fixture::new();
+        let current = Current::at(Place::LastDevice);
+        match Hip::loaded() {
+            Some(hip) => current.after("a call", || hip.set_current(0)),
+            None => current.after("a call", || Cuda::loaded().expect("seen above").set_current(null_mut())),
+        }
     });
 }
 

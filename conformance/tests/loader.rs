@@ -4,8 +4,10 @@
 use core::ptr::null_mut;
 use std::ffi::OsStr;
 
+use ur_conformance::below::Below;
 use ur_conformance::fixture::turn;
-use ur_conformance::{Environment, Fixture, Kind, adapter, child, last_error, loader};
+use ur_conformance::native::Hip;
+use ur_conformance::{Environment, Fixture, Kind, Launch, adapter, child, elf, last_error, loader};
 
 #[test]
 fn urLoaderInit_and_urLoaderTearDown_nest_and_repeat() {
@@ -72,12 +74,25 @@ fn expect_no_platform(words: &[&str]) {
     }
 }
 
+/// The test in a process whose adapter finds this library below it.
+#[track_caller]
+fn with_library(test: &str, library: impl AsRef<OsStr>, body: impl FnOnce()) {
+    child::in_process(test, &[(Below::the_adapter().variable, library)], body);
+}
+
+/// A file for a library, by the name that the native one has.
+fn library_file(folder: &tempfile::TempDir, bytes: impl AsRef<[u8]>) -> std::path::PathBuf {
+    let path = folder.path().join(Below::the_adapter().library);
+    std::fs::write(&path, bytes).expect("a file");
+    path
+}
+
 #[test]
 fn urPlatformGet_without_the_native_library_is_no_error_and_names_the_library() {
     let test = "urPlatformGet_without_the_native_library_is_no_error_and_names_the_library";
-    child::in_process(test, &[("UR_TEST_NATIVE", "/nonexistent/libcuda.so.1")], || {
-        expect_no_platform(&["/nonexistent/libcuda.so.1"]);
-        expect_no_platform(&["/nonexistent/libcuda.so.1"]);
+    with_library(test, "/nonexistent/library.so.1", || {
+        expect_no_platform(&["/nonexistent/library.so.1"]);
+        expect_no_platform(&["/nonexistent/library.so.1"]);
     });
 }
 
@@ -85,29 +100,80 @@ fn urPlatformGet_without_the_native_library_is_no_error_and_names_the_library() 
 fn urPlatformGet_with_a_library_of_another_architecture_names_it() {
     let test = "urPlatformGet_with_a_library_of_another_architecture_names_it";
     let folder = tempfile::tempdir().expect("a place for a file");
-    let path = folder.path().join("libcuda.so.1");
     let mut bytes = std::fs::read(Environment::get().loader.as_os_str()).expect("the loader's bytes");
     // The machine in the ELF header: 0x00ff is nobody's.
     bytes[18..20].copy_from_slice(&[0xff, 0x00]);
-    std::fs::write(&path, bytes).expect("a file");
-    child::in_process(test, &[("UR_TEST_NATIVE", path.as_os_str())], || expect_no_platform(&["libcuda.so.1"]));
+    let path = library_file(&folder, bytes);
+    with_library(test, &path, || expect_no_platform(&[Below::the_adapter().library]));
 }
 
 #[test]
 fn urPlatformGet_with_a_library_that_is_no_library_names_it() {
     let test = "urPlatformGet_with_a_library_that_is_no_library_names_it";
     let folder = tempfile::tempdir().expect("a place for a file");
-    let path = folder.path().join("libcuda.so.1");
-    std::fs::write(&path, "text").expect("a file");
-    child::in_process(test, &[("UR_TEST_NATIVE", path.as_os_str())], || expect_no_platform(&["libcuda.so.1"]));
+    let path = library_file(&folder, "text");
+    with_library(test, &path, || expect_no_platform(&[Below::the_adapter().library]));
 }
 
 #[test]
 fn urPlatformGet_with_a_library_that_lacks_symbols_names_the_first() {
     let test = "urPlatformGet_with_a_library_that_lacks_symbols_names_the_first";
     let library = Environment::get().loader.as_os_str();
-    child::in_process(test, &[("UR_TEST_NATIVE", library)], || {
-        expect_no_platform(&["libur_loader", "cuInit"]);
+    with_library(test, library, || expect_no_platform(&["libur_loader", Below::the_adapter().first]));
+}
+
+/// The native library's bytes, or the reason why this machine's cannot be copied.
+fn native_bytes() -> Option<Vec<u8>> {
+    let path = Below::the_adapter().named();
+    let bytes = std::fs::read(path).ok();
+    if bytes.is_none() {
+        println!("skipped: {} is not given by its path, so no copy can be changed", path.display());
+    }
+    bytes
+}
+
+#[test]
+fn urPlatformGet_with_a_library_that_has_half_its_symbols_names_one_that_is_missing() {
+    let test = "urPlatformGet_with_a_library_that_has_half_its_symbols_names_one_that_is_missing";
+    let Some(mut bytes) = native_bytes() else { return };
+    let prefix = Below::the_adapter().prefix;
+    let mut every_other = false;
+    let hidden = elf::hide(&mut bytes, |name| {
+        every_other ^= name.starts_with(prefix);
+        every_other && name.starts_with(prefix)
+    });
+    assert!(hidden > 50, "only {hidden} functions are hidden");
+    let folder = tempfile::tempdir().expect("a place for a file");
+    let path = library_file(&folder, bytes);
+    with_library(test, &path, || {
+        let missing = format!("has no symbol {}", Below::the_adapter().prefix);
+        expect_no_platform(&[Below::the_adapter().library, &missing]);
+    });
+}
+
+/// A library that is older than the adapter: what every release has is there, what came later is not.
+#[test]
+fn urPlatformGet_with_a_library_of_rocm_5_takes_the_functions_that_it_has() {
+    let test = "urPlatformGet_with_a_library_of_rocm_5_takes_the_functions_that_it_has";
+    if !Below::the_adapter().is_hip() {
+        println!("skipped: about HIP's versioned functions");
+        return;
+    }
+    let Some(mut bytes) = native_bytes() else { return };
+    elf::hide(&mut bytes, |name| name == "hipGetDevicePropertiesR0600");
+    let folder = tempfile::tempdir().expect("a place for a file");
+    let path = library_file(&folder, bytes);
+    with_library(test, &path, || {
+        let fixture = Fixture::new();
+        let property = ur_conformance::ffi::ur_device_info_t::NAME;
+        let name = ur_conformance::query::text(ur_conformance::ask!(Device.pfnGetInfo(fixture.device(), property)));
+        assert!(!name.is_empty());
+        let hip = Hip::loaded().expect("the copy");
+        assert_eq!(hip.counts_calls().then(|| hip.calls("hipGetDevicePropertiesR0600")), Some(0));
+        let (kernel, queue) = (fixture.basic(c"iota"), fixture.in_order());
+        let memory = fixture.memory(Kind::Device, 32);
+        Launch::new(&kernel, &[8]).pointer(memory.pointer()).value(8u32).on(&queue);
+        assert_eq!(memory.read::<u32>(&queue, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
     });
 }
 

@@ -64,7 +64,8 @@ pub extern "C" fn hipModuleLoadFatBinary(out: Out<usize>, image: Raw) -> hipErro
 pub extern "C" fn hipModuleUnload(module: usize) -> hipError_t {
     call!(hipModuleUnload, {
         module::required(module)?;
-        let _scope = Scope::here()?;
+        // The handle names its context. No other is made current: where that fails, the module would stay for ever.
+        device::all()?;
         cu!(module_unload(module))
     })
 }

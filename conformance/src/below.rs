@@ -1,0 +1,81 @@
+//! What the two backends call things, for the few tests that must know: which variable names the native library, how
+//! its functions are called. Every other test is the same for both.
+
+use crate::Environment;
+
+/// What the adapter under test has below it, where tests must know the names: by the backend that it says it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Below {
+    /// The variable of [`Environment`] that names the library which the adapter opens.
+    pub variable: &'static str,
+    /// A file name that such a library has.
+    pub library: &'static str,
+    /// The first function that the adapter looks for and calls.
+    pub first: &'static str,
+    /// How its functions' names begin.
+    pub prefix: &'static str,
+    /// The function that allocates device memory, as messages name it.
+    pub allocate: &'static str,
+    /// Calls made while the library is opened: name, which of them can fail the opening, and its status.
+    pub opening: &'static [(&'static str, u64, i32)],
+}
+
+const CUDA: Below = Below {
+    variable: "UR_TEST_NATIVE",
+    library: "libcuda.so.1",
+    first: "cuInit",
+    prefix: "cu",
+    allocate: "cuMemAlloc",
+    opening: &[
+        ("cuInit", 1, 999),
+        ("cuDriverGetVersion", 1, 999),
+        ("cuDeviceGetCount", 1, 999),
+        ("cuDeviceGet", 2, 999),
+        ("cuDeviceGetName", 1, 999),
+        ("cuDeviceTotalMem_v2", 1, 2),
+        ("cuDeviceGetAttribute", 40, 999),
+    ],
+};
+
+const HIP: Below = Below {
+    variable: "UR_TEST_HIP",
+    library: "libamdhip64.so.6",
+    first: "hipInit",
+    prefix: "hip",
+    allocate: "hipMalloc",
+    // The adapter asks for the count and the first device's identity once before the engine does: that may fail.
+    opening: &[
+        ("hipInit", 1, 999),
+        ("hipRuntimeGetVersion", 1, 999),
+        ("hipGetDeviceCount", 2, 999),
+        ("hipGetDevicePropertiesR0600", 3, 999),
+        ("hipDeviceTotalMem", 1, 2),
+        ("hipDeviceGetAttribute", 40, 999),
+    ],
+};
+
+impl Below {
+    /// What is below the adapter under test.
+    #[must_use]
+    pub fn the_adapter() -> &'static Self {
+        let ask: crate::query::Ask<'_> =
+            crate::ask!(Adapter.pfnGetInfo(crate::adapter(), ur_ffi::ur_adapter_info_t::BACKEND));
+        match ur_ffi::ur_backend_t(crate::query::get(ask)) {
+            ur_ffi::ur_backend_t::HIP => &HIP,
+            _ => &CUDA,
+        }
+    }
+
+    /// Whether the adapter speaks HIP.
+    #[must_use]
+    pub fn is_hip(&self) -> bool {
+        self.prefix == HIP.prefix
+    }
+
+    /// The library as the environment names it.
+    #[must_use]
+    pub fn named(&self) -> &'static std::ffi::OsStr {
+        let environment = Environment::get();
+        if self.is_hip() { &environment.hip } else { &environment.native }
+    }
+}
