@@ -299,6 +299,33 @@ fn urEnqueueUSMDeviceAllocExp_runs_out_of_device_memory_and_works_again_after_a_
     });
 }
 
+/// A release threshold of 0, and what some parts do with any threshold: all free memory goes back at every wait. The
+/// simulated driver's default pool is such a one, which the device's free memory shows.
+#[test]
+fn a_pool_that_keeps_nothing_over_a_wait_serves_the_next_command_as_well() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let kernel = fixture.basic(c"iota");
+    let property = ur_device_info_t::GLOBAL_MEM_FREE;
+    let unused = || {
+        let ask: query::Ask<'_> = ask!(Device.pfnGetInfo(fixture.device(), property));
+        query::get::<u64>(ask)
+    };
+    const WORDS: usize = 1 << 20;
+    let before = unused();
+    for round in 0..10 {
+        let block = allocate(&queue, WORDS * 4);
+        Launch::new(&kernel, &[WORDS]).pointer(block).value(WORDS as u32).on(&queue);
+        let found = memory::read::<u32>(&queue, block, WORDS);
+        assert!(found.iter().enumerate().all(|(index, &value)| value == index as u32), "round {round}");
+        assert_eq!(free(&queue, block), Code::SUCCESS);
+        queue.finish();
+        if fixture.sim().is_some() {
+            assert_eq!(unused(), before, "round {round}: the pool keeps memory");
+        }
+    }
+}
+
 #[test]
 fn a_queue_s_release_leaves_its_stream_ordered_memory_alive() {
     let fixture = Fixture::new();

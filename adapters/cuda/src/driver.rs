@@ -123,7 +123,13 @@ impl Driver for Cuda {
 
     fn retain_place(&self, device: CUdevice) -> Result<CUcontext> {
         let mut context = CUcontext::default();
-        call!(self.primary_context_retain(&raw mut context, device), "cuDevicePrimaryCtxRetain")?;
+        call!(self.primary_context_retain(&raw mut context, device), "cuDevicePrimaryCtxRetain").map_err(|error| {
+            match CUresult(error.native_status()) {
+                // Before there is a context, the device is not lost but taken: another process has it exclusively.
+                CUresult::DEVICE_UNAVAILABLE => error.with_code(ur_result_t::ERROR_DEVICE_NOT_AVAILABLE),
+                _ => error,
+            }
+        })?;
         Ok(context)
     }
 

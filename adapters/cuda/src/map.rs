@@ -15,7 +15,7 @@ pub(crate) fn result_of(status: CUresult) -> ur_result_t {
         CUresult::INVALID_VALUE => ur_result_t::ERROR_INVALID_VALUE,
         CUresult::OUT_OF_MEMORY => ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY,
         CUresult::NOT_INITIALIZED | CUresult::DEINITIALIZED => ur_result_t::ERROR_UNINITIALIZED,
-        CUresult::DEVICE_UNAVAILABLE | CUresult::SYSTEM_NOT_READY => ur_result_t::ERROR_DEVICE_NOT_AVAILABLE,
+        CUresult::SYSTEM_NOT_READY => ur_result_t::ERROR_DEVICE_NOT_AVAILABLE,
         CUresult::NO_DEVICE => ur_result_t::ERROR_DEVICE_NOT_FOUND,
         CUresult::INVALID_DEVICE => ur_result_t::ERROR_INVALID_DEVICE,
         CUresult::INVALID_CONTEXT | CUresult::CONTEXT_IS_DESTROYED => ur_result_t::ERROR_INVALID_CONTEXT,
@@ -51,7 +51,9 @@ pub(crate) fn result_of(status: CUresult) -> ur_result_t {
 pub(crate) fn is_sticky(status: CUresult) -> bool {
     matches!(
         status,
-        CUresult::ECC_UNCORRECTABLE
+        // Of a context that exists: the device has gone. Making the context is told apart at that call.
+        CUresult::DEVICE_UNAVAILABLE
+            | CUresult::ECC_UNCORRECTABLE
             | CUresult::NVLINK_UNCORRECTABLE
             | CUresult::CONTAINED
             | CUresult::ILLEGAL_ADDRESS
@@ -92,7 +94,7 @@ mod tests {
                 (ur_result_t::ERROR_INVALID_VALUE, &[1]),
                 (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, &[2]),
                 (ur_result_t::ERROR_UNINITIALIZED, &[3, 4]),
-                (ur_result_t::ERROR_DEVICE_NOT_AVAILABLE, &[46, 802]),
+                (ur_result_t::ERROR_DEVICE_NOT_AVAILABLE, &[802]),
                 (ur_result_t::ERROR_DEVICE_NOT_FOUND, &[100]),
                 (ur_result_t::ERROR_INVALID_DEVICE, &[101]),
                 (ur_result_t::ERROR_INVALID_CONTEXT, &[201, 709]),
@@ -106,7 +108,7 @@ mod tests {
                 // Exactly the failures that end a context.
                 (
                     ur_result_t::ERROR_DEVICE_LOST,
-                    &[214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911],
+                    &[46, 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911],
                 ),
             ],
         );
