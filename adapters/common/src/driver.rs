@@ -123,8 +123,6 @@ pub trait Driver: Sized + Send + Sync + 'static {
     const VENDOR_ID: u32;
     /// The environment variable that names another native library, e.g. `UR_CUDA_LIBRARY`.
     const LIBRARY_VARIABLE: &'static str;
-    /// The build option that selects this backend's device code, `urPlatformGetBackendOption`'s default.
-    const BINARY_TARGET: &'static str;
 
     /// Whether copies and fills, which take their device from the stream, look at the thread's current device too.
     /// HIP's do: they check access to virtually mapped memory for the current device.

@@ -5,7 +5,7 @@
 
 use core::ffi::c_void;
 
-use ur_ffi::{CBool, ur_bool_t, ur_result_t};
+use ur_ffi::{ur_bool_t, ur_result_t};
 
 use crate::error::{Error, Result};
 
@@ -117,12 +117,6 @@ impl Answer {
             format!("{}: this device cannot answer that property", self.name),
         ))
     }
-}
-
-/// Reads a C `bool` parameter: anything but 0 is true.
-#[must_use]
-pub fn truth(value: CBool) -> bool {
-    value.get()
 }
 
 /// The counting rules of `ur*Get(NumEntries, phEntries, pNumEntries)`.

@@ -135,21 +135,6 @@ pub unsafe fn borrow<'a, T: Body>(handle: *mut T::Opaque) -> Result<&'a Object<T
     Ok(object)
 }
 
-/// As [`borrow`], `None` for null.
-///
-/// # Safety
-/// As [`borrow`].
-///
-/// # Errors
-/// The kind's own code when the handle is of another kind or another adapter's.
-pub unsafe fn borrow_optional<'a, T: Body>(handle: *mut T::Opaque) -> Result<Option<&'a Object<T>>> {
-    if handle.is_null() {
-        return Ok(None);
-    }
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<T>(handle) }.map(Some)
-}
-
 /// The objects behind a list of handles.
 ///
 /// # Safety

@@ -72,7 +72,6 @@ impl Driver for Cuda {
     const VENDOR: &'static str = "NVIDIA Corporation";
     const VENDOR_ID: u32 = 0x10de;
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
-    const BINARY_TARGET: &'static str = "nvptx64";
     const TRANSFERS_NEED_PLACE: bool = false;
     const STRIDED_WIDTHS: &'static [usize] = &[4, 2, 1];
 

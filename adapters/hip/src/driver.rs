@@ -97,7 +97,6 @@ impl Driver for Hip {
     const VENDOR: &'static str = "Advanced Micro Devices";
     const VENDOR_ID: u32 = 0x1002;
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
-    const BINARY_TARGET: &'static str = "amdgcn";
     const TRANSFERS_NEED_PLACE: bool = true;
     // The fills of wider units are new in ROCm 7 and count a row's width now in bytes and now in units.
     const STRIDED_WIDTHS: &'static [usize] = &[1];
