@@ -4,8 +4,9 @@
 
 use core::ptr::{null, null_mut};
 
-use ur_conformance::ffi::{CBool, ur_event_handle_t};
+use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_result_t as Code};
 use ur_conformance::owned::event_of;
+use ur_conformance::sim::status;
 use ur_conformance::{Event, Fixture, Gate, Kernel, Kind, Launch, Queue, child, loader, needs_sim, ok, ur};
 
 const LAUNCH: (&str, u64) = ("cuLaunchKernel", 1);
@@ -30,6 +31,35 @@ fn wait_list(queue: &Queue, events: &[&Event]) {
     let list: Vec<ur_event_handle_t> = events.iter().map(|event| event.handle()).collect();
     let count = u32::try_from(list.len()).expect("short");
     ok!(Enqueue.pfnEventsWait(queue.handle(), count, list.as_ptr(), null_mut()));
+}
+
+#[test]
+fn a_command_of_a_profiling_queue_that_nobody_wants_an_event_of_records_nothing() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    drop(one(&kernel).event_on(&queue));
+    sim.expect_calls(&[LAUNCH], || one(&kernel).on(&queue));
+    queue.finish();
+}
+
+/// A pattern of three bytes is three native fills. When a later one fails, the earlier ones are on the stream.
+#[test]
+fn urQueueFinish_waits_for_the_part_of_a_failed_command_that_was_enqueued() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let memory = fixture.memory(Kind::Device, 300);
+    let queue = fixture.in_order();
+    queue.finish();
+    let pattern = [1u8, 2, 3];
+    sim.fail("cuMemsetD2D8Async", 2, status::UNKNOWN);
+    let (q, to) = (queue.handle(), memory.pointer());
+    let answer = ur!(Enqueue.pfnUSMFill(q, to, 3, pattern.as_ptr().cast(), 300, 0, null(), null_mut()));
+    sim.clear_faults();
+    assert_ne!(answer, Code::SUCCESS);
+    let (_, calls) = sim.calls_of(|| queue.finish());
+    assert_eq!(calls.get("cuStreamSynchronize"), Some(&1), "{calls:?}");
 }
 
 #[test]

@@ -81,8 +81,9 @@ fn on_lane<'a, D: Driver, R>(
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<(R, Chosen<'a, D>)> {
     let queue = request.queue;
-    let profiling = queue.is_profiling();
-    let queued = if profiling { host_time_ns() } else { 0 };
+    // Times are an event's; a command without one is not timed.
+    let timed = queue.is_profiling() && !request.event.is_null();
+    let queued = if timed { host_time_ns() } else { 0 };
     let lane = queue.choose_lane(&request.waits)?;
     let barrier = queue.barrier();
     expose_foreign(&request.waits, &lane)?;
@@ -90,12 +91,14 @@ fn on_lane<'a, D: Driver, R>(
     let mut state = lane.lock();
     state.settle(&lane)?;
     wait_for_all(&mut state, &lane, &request.waits, &barrier)?;
-    let start = if profiling { Some(Marker::record(&queue.device, lane.stream, true)?) } else { None };
-    let times = profiling.then(|| HostTimes { queued, submitted: host_time_ns() });
-    let result = call(queue.device.driver, lane.stream)?;
+    let start = if timed { Some(Marker::record(&queue.device, lane.stream, true)?) } else { None };
+    let times = timed.then(|| HostTimes { queued, submitted: host_time_ns() });
+    // Counted before it is known to succeed: of a command of several native calls some may be on the stream when
+    // one fails, and whoever finishes the queue must wait for those.
     state.sequence += 1;
+    let result = call(queue.device.driver, lane.stream)?;
     if !request.event.is_null() {
-        let end = if profiling { Marker::record(&queue.device, lane.stream, true).ok() } else { None };
+        let end = if timed { Marker::record(&queue.device, lane.stream, true).ok() } else { None };
         // The command is on the queue whatever becomes of its end marker; without one the event still waits
         // correctly and only has no times.
         hand_out(request, &lane, &mut state, end, start, times);

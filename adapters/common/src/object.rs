@@ -164,7 +164,11 @@ pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaqu
 pub unsafe fn retain<T: Body>(handle: *mut T::Opaque) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let object = unsafe { borrow::<T>(handle) }?;
-    object.references.fetch_add(1, Ordering::Relaxed);
+    if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
+        // The handle came from a query after the last release. The application's references together own one
+        // count of the `Arc`, as in `lend`.
+        let _ = Arc::into_raw(object.share());
+    }
     Ok(())
 }
 
@@ -222,4 +226,51 @@ pub fn known_flags(call: &str, bits: u32, undefined: u32) -> Result<()> {
         ur_result_t::ERROR_INVALID_ENUMERATION,
         format!("{call}: flag bits {:#x} are not defined", bits & undefined),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use super::*;
+
+    struct Thing;
+
+    impl Body for Thing {
+        type Opaque = ur_ffi::ur_device_handle_t_;
+        const TAG: u32 = 0x5552_00ff;
+        const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_DEVICE;
+        const NAME: &'static str = "thing";
+
+        fn table() -> &'static ur_dditable_t {
+            static TABLE: OnceLock<ur_dditable_t> = OnceLock::new();
+            // SAFETY: every slot is a nullable function pointer.
+            TABLE.get_or_init(|| unsafe { core::mem::zeroed() })
+        }
+    }
+
+    /// A handle can come from a query after the application's last release, while the engine still uses the object.
+    #[test]
+    fn a_retain_after_the_last_release_holds_the_object_as_the_first_reference_did() {
+        let object = Object::new(Thing);
+        let handle = Object::lend(&object);
+        for _ in 0..3 {
+            assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
+            // SAFETY: `object` keeps what the handle names alive.
+            unsafe { release::<Thing>(handle) }.unwrap();
+            assert_eq!((object.references(), Arc::strong_count(&object)), (0, 1));
+            // SAFETY: as above.
+            unsafe { retain::<Thing>(handle) }.unwrap();
+        }
+        assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
+    }
+
+    #[test]
+    fn a_release_too_many_is_refused_and_changes_nothing() {
+        let object = Object::new(Thing);
+        // SAFETY: `object` keeps what the handle names alive.
+        let error = unsafe { release::<Thing>(object.handle()) }.unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_INVALID_DEVICE);
+        assert_eq!((object.references(), Arc::strong_count(&object)), (0, 1));
+    }
 }
