@@ -2,12 +2,13 @@
 //!
 //! Creating a context makes no native call. A device's native context, its event pools and its clock come
 //! into being when the first queue, allocation or program needs them and go with the last object that uses
-//! them.
+//! them. Stream-ordered memory finds its lanes through the context's registry.
 
 use core::ffi::c_void;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use ur_ffi::{
     ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_dditable_t,
     ur_device_handle_t, ur_result_t,
@@ -19,8 +20,12 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::event_pool::{EventPool, Marker};
 use crate::info::Answer;
+use crate::lane::Lane;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 use crate::place::Scope;
+use crate::pool::UsmPool;
+use crate::pool::registry::Registry;
+use crate::pool::source::Source;
 
 /// What the engine keeps for one device of one context.
 pub struct DeviceState<D: Driver> {
@@ -32,7 +37,12 @@ pub struct DeviceState<D: Driver> {
     pub place: D::Place,
     timed: EventPool<D>,
     untimed: EventPool<D>,
-    default_pool: OnceLock<D::Pool>,
+    default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
+    current_pool: Mutex<Option<Arc<Object<UsmPool<D>>>>>,
+    /// Number of the pool that a null handle means, for queues to read without a lock; 0 while nobody asked.
+    current_pool_id: AtomicU64,
+    sources: Mutex<Vec<Weak<Source<D>>>>,
+    relief: Mutex<()>,
     clock: OnceLock<ClockBase<D>>,
 }
 
@@ -52,6 +62,10 @@ impl<D: Driver> DeviceState<D> {
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             default_pool: OnceLock::new(),
+            current_pool: Mutex::new(None),
+            current_pool_id: AtomicU64::new(0),
+            sources: Mutex::new(Vec::new()),
+            relief: Mutex::new(()),
             clock: OnceLock::new(),
         })
     }
@@ -78,19 +92,46 @@ impl<D: Driver> DeviceState<D> {
         if timing { &self.timed } else { &self.untimed }
     }
 
-    /// The device's default native pool.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED_FEATURE` on a device without stream-ordered memory; what the native library answers.
-    pub fn default_pool(&self) -> Result<D::Pool> {
-        if let Some(pool) = self.default_pool.get() {
-            return Ok(*pool);
+    /// The number of the pool that a null handle means; 0 while nobody asked for one.
+    #[inline]
+    pub fn current_pool_id(&self) -> u64 {
+        self.current_pool_id.load(Ordering::Acquire)
+    }
+
+    /// Makes a pool what a null handle means; `None` is the default pool.
+    pub fn set_current_pool(&self, pool: Option<Arc<Object<UsmPool<D>>>>) {
+        let before = {
+            let mut current = self.current_pool.lock();
+            // The next allocation finds out what the default pool's number is.
+            self.current_pool_id.store(pool.as_ref().map_or(0, |pool| pool.id), Ordering::Release);
+            std::mem::replace(&mut *current, pool)
+        };
+        drop(before);
+    }
+
+    /// Brings the default pool back if the current one has this number.
+    pub fn forget_current_pool(&self, id: u64) {
+        let is_current = self.current_pool.lock().as_ref().is_some_and(|pool| pool.id == id);
+        if is_current {
+            self.set_current_pool(None);
         }
-        if !self.device.properties.memory_pools {
-            return Err(Error::unsupported("stream-ordered memory on this device"));
-        }
-        let pool = self.driver.default_pool(self.device.raw)?;
-        Ok(*self.default_pool.get_or_init(|| pool))
+    }
+
+    /// Notes where blocks of the device come from, for when it is out of memory.
+    pub fn add_source(&self, source: &Arc<Source<D>>) {
+        let mut sources = self.sources.lock();
+        sources.retain(|known| known.strong_count() > 0);
+        sources.push(Arc::downgrade(source));
+    }
+
+    /// Every source on the device that lives.
+    pub fn sources(&self) -> Vec<Arc<Source<D>>> {
+        self.sources.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Held while a thread gives back what is kept of the device's memory.
+    pub fn relief(&self) -> MutexGuard<'_, ()> {
+        self.relief.lock()
     }
 
     /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.
@@ -133,6 +174,7 @@ impl<D: Driver> Drop for DeviceState<D> {
         if let Some(base) = self.clock.get() {
             let _ = self.driver.destroy_event(base.event);
         }
+        drop((self.default_pool.take(), self.current_pool.get_mut().take()));
         self.timed.clear(self.driver);
         self.untimed.clear(self.driver);
         // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
@@ -153,10 +195,14 @@ pub fn host_time_ns() -> u64 {
 struct Member<D: Driver> {
     device: Arc<Object<Device<D>>>,
     state: Mutex<Option<Arc<DeviceState<D>>>>,
+    /// For memory that comes and goes without a queue.
+    service: Mutex<Option<Arc<Lane<D>>>>,
 }
 
 /// What the context's handle names.
 pub struct Context<D: Driver> {
+    /// The lanes of the context's queues.
+    pub registry: Arc<Registry<D>>,
     members: Vec<Member<D>>,
 }
 
@@ -171,6 +217,16 @@ impl<D: Driver> Body for Context<D> {
     }
 }
 
+impl<D: Driver> Drop for Context<D> {
+    fn drop(&mut self) {
+        for member in &mut self.members {
+            if let Some(lane) = member.service.get_mut().take() {
+                lane.retire();
+            }
+        }
+    }
+}
+
 impl<D: Driver> Context<D> {
     /// The devices, in the order they were given.
     pub fn devices(&self) -> impl Iterator<Item = &Arc<Object<Device<D>>>> {
@@ -182,16 +238,62 @@ impl<D: Driver> Context<D> {
     /// # Errors
     /// `INVALID_DEVICE` for a device of another context; what the native library answers.
     pub fn state(&self, device: &Object<Device<D>>) -> Result<Arc<DeviceState<D>>> {
-        let member =
-            self.members.iter().find(|member| core::ptr::eq(&raw const *member.device, device)).ok_or_else(|| {
-                Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the device is not one of the context's")
-            })?;
+        let member = self.member(device)?;
         let mut state = member.state.lock();
         if let Some(state) = &*state {
             return Ok(Arc::clone(state));
         }
         let made = Arc::new(DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device))?);
         Ok(Arc::clone(state.insert(made)))
+    }
+
+    /// The states that were needed so far.
+    pub fn known_states(&self) -> impl Iterator<Item = Arc<DeviceState<D>>> {
+        self.members.iter().filter_map(|member| member.state.lock().clone())
+    }
+
+    /// Refuses a device of another context.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE`.
+    pub fn check_member(&self, device: &Object<Device<D>>) -> Result<()> {
+        self.member(device).map(|_| ())
+    }
+
+    fn member(&self, device: &Object<Device<D>>) -> Result<&Member<D>> {
+        let found = self.members.iter().find(|member| core::ptr::eq(&raw const *member.device, device));
+        found.ok_or_else(|| {
+            Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the device is not one of the context's; give one that is")
+        })
+    }
+
+    /// The default pool of one of the context's devices.
+    pub fn default_pool(context: &Object<Self>, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
+        Arc::clone(state.default_pool.get_or_init(|| UsmPool::default_of(context, &state.device)))
+    }
+
+    /// What a null pool handle means on one of the context's devices.
+    pub fn current_pool(context: &Object<Self>, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
+        let current = state.current_pool.lock();
+        if let Some(pool) = &*current {
+            return Arc::clone(pool);
+        }
+        let pool = Self::default_pool(context, state);
+        state.current_pool_id.store(pool.id, Ordering::Release);
+        pool
+    }
+
+    /// The lane for memory of a device that comes and goes without a queue.
+    ///
+    /// # Errors
+    /// As [`Context::state`]; what the native library answers to a new stream.
+    pub fn service_lane(&self, device: &Object<Device<D>>) -> Result<Arc<Lane<D>>> {
+        let state = self.state(device)?;
+        let mut service = self.member(device)?.service.lock();
+        if let Some(lane) = &*service {
+            return Ok(Arc::clone(lane));
+        }
+        Ok(Arc::clone(service.insert(Lane::new(state, &self.registry, 0)?)))
     }
 
     /// The state of the context's first device, for memory that belongs to no device.
@@ -234,10 +336,10 @@ pub unsafe fn create<D: Driver>(
         if members.iter().any(|member| core::ptr::eq(&raw const *member.device, device)) {
             return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urContextCreate: a device is given twice"));
         }
-        members.push(Member { device: device.share(), state: Mutex::new(None) });
+        members.push(Member { device: device.share(), state: Mutex::new(None), service: Mutex::new(None) });
     }
     // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Object::new(Context { members }))) };
+    unsafe { out.write(Object::into_handle(Object::new(Context { registry: Arc::default(), members }))) };
     Ok(())
 }
 

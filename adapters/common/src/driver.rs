@@ -46,6 +46,37 @@ pub struct PointerInfo<D: Driver> {
     pub pool: Option<D::Pool>,
 }
 
+/// What can be asked of a native pool; some of it can be set. The number is `CU_MEMPOOL_ATTR_*`'s and
+/// `hipMemPoolAttr*`'s alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum PoolAttribute {
+    /// Whether a block freed on a stream serves another that already waits for an event behind the free.
+    FollowEventDependencies = 1,
+    /// Whether a block serves another stream once its free is seen to have been reached.
+    Opportunistic = 2,
+    /// Whether an allocation may be made to wait for another stream's free.
+    InternalDependencies = 3,
+    /// Bytes that the pool keeps at a synchronisation although nobody uses them.
+    ReleaseThreshold = 4,
+    /// Bytes that the pool holds.
+    ReservedCurrent = 5,
+    /// The most bytes that the pool held; 0 resets it.
+    ReservedHigh = 6,
+    /// Bytes allocated and not freed, by the sizes asked for and the calls made.
+    UsedCurrent = 7,
+    /// The most of those; 0 resets it.
+    UsedHigh = 8,
+}
+
+impl PoolAttribute {
+    /// Whether the native value is a C `int`; it is 64 bits wide otherwise.
+    #[must_use]
+    pub const fn is_int(self) -> bool {
+        (self as i32) < 4
+    }
+}
+
 /// Resources and limits of a loaded function.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FunctionAttributes {
@@ -127,6 +158,8 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// Whether copies and fills, which take their device from the stream, look at the thread's current device too.
     /// HIP's do: they check access to virtually mapped memory for the current device.
     const TRANSFERS_NEED_PLACE: bool;
+    /// Granularity in bytes of a pool's maximum size.
+    const POOL_STEP: usize;
     /// Widths in bytes that [`Driver::fill_strided_async`] takes, widest first; the last is 1.
     const STRIDED_WIDTHS: &'static [usize];
 
@@ -201,12 +234,24 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// What a pointer names; `None` when the library does not know it. `cuPointerGetAttributes`.
     fn pointer_info(&self, pointer: usize) -> Result<Option<PointerInfo<Self>>>;
 
-    /// The pool that `cuMemAllocAsync` of the device draws from by default. `cuDeviceGetDefaultMemPool`.
-    fn default_pool(&self, device: Self::Device) -> Result<Self::Pool>;
+    /// A pool of memory that the device can reach. `max_size` is the most bytes it may reserve, a multiple of
+    /// [`Driver::POOL_STEP`], or 0 for no limit. `cuMemPoolCreate` / `hipMemPoolCreate`.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` where the library has no pools of this kind, or none with a limit.
+    fn create_pool(&self, kind: MemoryKind, device: Self::Device, max_size: usize) -> Result<Self::Pool>;
+    /// Destroys a pool; blocks that are out stay valid until they are freed. `cuMemPoolDestroy`.
+    fn destroy_pool(&self, pool: Self::Pool) -> Result<()>;
+    /// `cuMemPoolGetAttribute`.
+    fn pool_attribute(&self, pool: Self::Pool, attribute: PoolAttribute) -> Result<u64>;
+    /// `cuMemPoolSetAttribute`.
+    fn set_pool_attribute(&self, pool: Self::Pool, attribute: PoolAttribute, value: u64) -> Result<()>;
+    /// Lets a device read and write the pool's memory. `cuMemPoolSetAccess`.
+    fn allow_pool_access(&self, pool: Self::Pool, device: Self::Device) -> Result<()>;
     /// `cuMemAllocFromPoolAsync`.
     fn allocate_from_pool(&self, pool: Self::Pool, size: usize, stream: Self::Stream) -> Result<usize>;
-    /// Gives everything that the pool keeps and nobody uses back to the device. `cuMemPoolTrimTo(0)`.
-    fn trim_pool(&self, pool: Self::Pool) -> Result<()>;
+    /// Gives what the pool keeps beyond `keep` bytes and nobody uses back to the device. `cuMemPoolTrimTo`.
+    fn trim_pool(&self, pool: Self::Pool, keep: usize) -> Result<()>;
     /// `cuMemFreeAsync`.
     fn free_async(&self, pointer: usize, stream: Self::Stream) -> Result<()>;
 

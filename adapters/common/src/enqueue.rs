@@ -50,6 +50,15 @@ impl<'a, D: Driver> Request<'a, D> {
     }
 }
 
+/// What a command is to its stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// It puts work on the stream.
+    Work,
+    /// It puts none there, or what events before it need not be told from.
+    None,
+}
+
 /// Puts a command on its queue: settles what the stream's last event stands for, waits, makes the native call
 /// and hands out the event. On failure nothing was handed out and no event was lost.
 ///
@@ -59,7 +68,8 @@ pub fn submit<D: Driver, R>(
     request: &Request<'_, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
-    on_lane(request, call).map(|(result, _)| result)
+    let driver = request.queue.device.driver;
+    on_lane(request, Weight::Work, |_| Ok(()), |lane, _| call(driver, lane.stream)).map(|(result, _)| result)
 }
 
 /// As [`submit`], and blocks until the command has finished.
@@ -71,14 +81,31 @@ pub fn submit_blocking<D: Driver, R>(
     request: &Request<'_, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
-    let (result, lane) = on_lane(request, call)?;
+    let driver = request.queue.device.driver;
+    let (result, lane) = on_lane(request, Weight::Work, |_| Ok(()), |lane, _| call(driver, lane.stream))?;
     lane.finish()?;
     Ok(result)
 }
 
+/// As [`submit`] for a command that may need nothing of the stream: `call` counts and settles for itself what it does
+/// put there. `check` looks at the lane before anything has happened.
+///
+/// # Errors
+/// What `check`, `call` and the native library answer.
+pub fn submit_light<D: Driver, R>(
+    request: &Request<'_, D>,
+    check: impl FnOnce(&LaneState<D>) -> Result<()>,
+    call: impl FnOnce(&Lane<D>, &mut LaneState<D>) -> Result<R>,
+) -> Result<R> {
+    on_lane(request, Weight::None, check, call).map(|(result, _)| result)
+}
+
+#[inline]
 fn on_lane<'a, D: Driver, R>(
     request: &Request<'a, D>,
-    call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
+    weight: Weight,
+    check: impl FnOnce(&LaneState<D>) -> Result<()>,
+    call: impl FnOnce(&Lane<D>, &mut LaneState<D>) -> Result<R>,
 ) -> Result<(R, Chosen<'a, D>)> {
     let queue = request.queue;
     // Times are an event's; a command without one is not timed.
@@ -89,14 +116,17 @@ fn on_lane<'a, D: Driver, R>(
     expose_foreign(&request.waits, &lane)?;
 
     let mut state = lane.lock();
-    state.settle(&lane)?;
-    wait_for_all(&mut state, &lane, &request.waits, &barrier)?;
+    check(&state)?;
+    if weight == Weight::Work || timed || must_wait(&state, &lane, &request.waits, &barrier) {
+        state.settle(&lane)?;
+        wait_for_all(&mut state, &lane, &request.waits, &barrier)?;
+        // Counted before it is known to succeed: of a command of several native calls some may be on the stream when
+        // one fails, and whoever finishes the queue must wait for those.
+        state.sequence += 1;
+    }
     let start = if timed { Some(Marker::record(&queue.device, lane.stream, true)?) } else { None };
     let times = timed.then(|| HostTimes { queued, submitted: host_time_ns() });
-    // Counted before it is known to succeed: of a command of several native calls some may be on the stream when
-    // one fails, and whoever finishes the queue must wait for those.
-    state.sequence += 1;
-    let result = call(queue.device.driver, lane.stream)?;
+    let result = call(&lane, &mut state)?;
     if !request.event.is_null() {
         let end = if timed { Marker::record(&queue.device, lane.stream, true).ok() } else { None };
         // The command is on the queue whatever becomes of its end marker; without one the event still waits
@@ -105,6 +135,17 @@ fn on_lane<'a, D: Driver, R>(
     }
     drop(state);
     Ok((result, lane))
+}
+
+/// Whether the stream must be made to wait for something before a command that needs nothing else of it.
+fn must_wait<D: Driver>(
+    state: &LaneState<D>,
+    lane: &Arc<Lane<D>>,
+    waits: &WaitList<'_, D>,
+    (generation, _): &(u64, Option<Arc<Object<Event<D>>>>),
+) -> bool {
+    state.barrier < *generation
+        || waits.iter().any(|event| !Arc::ptr_eq(&event.lane, lane) && !event.is_known_complete())
 }
 
 fn expose_foreign<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Result<()> {
@@ -231,24 +272,7 @@ fn give<D: Driver>(out: *mut ur_event_handle_t, event: &Arc<Object<Event<D>>>) {
 /// On an in-order queue a wait is a matter of the stream alone: no native call when there is nothing to wait
 /// for, and the event stands for the stream's last command.
 fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
-    let queue = request.queue;
-    if queue.is_profiling() && !request.event.is_null() {
-        // Its event must have times of its own; an empty command gives them.
-        return submit(request, |_, _| Ok(()));
-    }
-    let lane = queue.choose_lane(&request.waits)?;
-    expose_foreign(&request.waits, &lane)?;
-    let mut state = lane.lock();
-    let foreign = request.waits.iter().any(|event| !event.is_known_complete() && !Arc::ptr_eq(&event.lane, &lane));
-    if foreign {
-        state.settle(&lane)?;
-        wait_for_all(&mut state, &lane, &request.waits, &(0, None))?;
-        state.sequence += 1;
-    }
-    if !request.event.is_null() {
-        hand_out(request, &lane, &mut state, None, None, None);
-    }
-    Ok(())
+    submit_light(request, |_| Ok(()), |_, _| Ok(()))
 }
 
 /// `urEnqueueUSMMemcpy`.

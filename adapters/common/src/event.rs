@@ -45,8 +45,16 @@ pub struct Event<D: Driver> {
     pub times: Option<HostTimes>,
     /// Recorded before the command, on a profiling queue.
     pub start: Option<Marker<D>>,
-    end: OnceLock<Marker<D>>,
+    end: OnceLock<End<D>>,
     complete: AtomicBool,
+}
+
+/// What says that a command has finished, when its position alone no longer does.
+enum End<D: Driver> {
+    /// A native event of its own.
+    Own(Marker<D>),
+    /// The native event of another event at the same place.
+    Of(Arc<Object<Event<D>>>),
 }
 
 impl<D: Driver> Body for Event<D> {
@@ -72,7 +80,7 @@ impl<D: Driver> Event<D> {
         let cell = OnceLock::new();
         if let Some(marker) = end {
             // The cell is new, so it takes the value.
-            let _ = cell.set(marker);
+            let _ = cell.set(End::Own(marker));
         }
         Self { queue, lane, sequence, command, times: None, start: None, end: cell, complete: AtomicBool::new(false) }
     }
@@ -89,7 +97,29 @@ impl<D: Driver> Event<D> {
 
     /// The native event, once there is one.
     pub fn marker(&self) -> Option<&Marker<D>> {
-        self.end.get()
+        match self.end.get()? {
+            End::Own(marker) => Some(marker),
+            End::Of(other) => other.marker(),
+        }
+    }
+
+    /// Gives the event a native event. The caller holds the lane's lock and the event has none.
+    pub fn set_marker(&self, marker: Marker<D>) {
+        let _ = self.end.set(End::Own(marker));
+    }
+
+    /// Lets another event at the same place, which has a native event, speak for this one too. The caller holds the
+    /// lane's lock and the event has none.
+    pub fn follow(&self, other: &Arc<Object<Self>>) {
+        let _ = self.end.set(End::Of(Arc::clone(other)));
+    }
+
+    /// Takes the native event out of an event that nobody sees any more.
+    pub fn take_marker(&mut self) -> Option<Marker<D>> {
+        match self.end.take()? {
+            End::Own(marker) => Some(marker),
+            End::Of(_) => None,
+        }
     }
 
     /// Whether later work on the lane no longer matters to this event.
@@ -100,21 +130,6 @@ impl<D: Driver> Event<D> {
     /// Whether the command is known to have finished, without asking the device.
     pub fn is_known_complete(&self) -> bool {
         self.complete.load(Ordering::Acquire) || self.lane.has_finished(self.sequence)
-    }
-
-    /// Records the native event if it is still needed. The caller holds the lane's lock and the event is the
-    /// lane's last command.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn settle(&self, lane: &Lane<D>) -> Result<()> {
-        if self.is_settled() {
-            return Ok(());
-        }
-        let marker = Marker::record(&lane.device, lane.stream, false)?;
-        // Only the holder of the lane's lock sets it, so it was empty.
-        let _ = self.end.set(marker);
-        Ok(())
     }
 
     fn note_complete(&self) {

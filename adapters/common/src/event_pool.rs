@@ -100,6 +100,15 @@ impl<D: Driver> Marker<D> {
         Ok(marker)
     }
 
+    /// Records the same event once more, for another place on a stream; nobody may be waiting for the old one.
+    ///
+    /// # Errors
+    /// What the native library answers; the event goes back to its pool then.
+    pub fn record_again(self, stream: D::Stream) -> Result<Self> {
+        self.state.driver.record_event(self.raw, stream)?;
+        Ok(self)
+    }
+
     /// The native event.
     pub fn raw(&self) -> D::Event {
         self.raw

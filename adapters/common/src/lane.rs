@@ -7,10 +7,11 @@
 //! **Tail events.** An event of the last command needs no native event: "everything on this stream so far" says
 //! the same. [`LaneState::settle`] records one at the last moment that is exact: before the next command, and
 //! only if somebody still holds the event. Whoever adds work to the stream must settle first, before anything
-//! else goes on the stream, waits included.
+//! else goes on the stream, waits included. An allocation or free that cannot make the stream wait is no work in
+//! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -21,6 +22,9 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::event_pool::Marker;
 use crate::object::Object;
+use crate::pool::registry::Registry;
+use crate::pool::source::Source;
+use crate::pool::stock::Stock;
 
 /// A native stream and what is known of it.
 pub struct Lane<D: Driver> {
@@ -28,6 +32,8 @@ pub struct Lane<D: Driver> {
     pub stream: D::Stream,
     /// The device state it belongs to.
     pub device: Arc<DeviceState<D>>,
+    registry: Arc<Registry<D>>,
+    this: Weak<Self>,
     key: u64,
     finished: AtomicU64,
     state: Mutex<LaneState<D>>,
@@ -39,43 +45,64 @@ pub struct LaneState<D: Driver> {
     pub sequence: u64,
     /// Generation of the queue's last barrier that this lane waits for.
     pub barrier: u64,
+    /// Stream-ordered memory that is out through the lane, and what it keeps.
+    pub stock: Stock<D>,
     tails: SmallVec<[Arc<Object<Event<D>>>; 2]>,
+    /// Events that were settled last, to be filled again once nobody holds them.
+    settled: SmallVec<[Arc<Object<Event<D>>>; SETTLED]>,
     spare: Option<Arc<Object<Event<D>>>>,
+    /// A native event to record next. Recording the same one again is much cheaper than another one.
+    marker: Option<Marker<D>>,
     waited: SmallVec<[(u64, u64); 4]>,
 }
 
 /// Other lanes whose progress a lane remembers to have waited for.
 const REMEMBERED_WAITS: usize = 16;
 
+/// Settled events that a lane keeps for another use.
+const SETTLED: usize = 2;
+
 impl<D: Driver> Lane<D> {
     /// A lane with a stream of its own.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn new(device: Arc<DeviceState<D>>, priority: i32) -> Result<Arc<Self>> {
+    pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, priority: i32) -> Result<Arc<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let stream = {
             let _scope = device.enter()?;
             device.driver.create_stream(priority)?
         };
-        Ok(Arc::new(Self {
+        let lane = Arc::new_cyclic(|this| Self {
             stream,
             device,
+            registry: Arc::clone(registry),
+            this: Weak::clone(this),
             key: NEXT.fetch_add(1, Ordering::Relaxed),
             finished: AtomicU64::new(0),
             state: Mutex::new(LaneState {
                 sequence: 0,
                 barrier: 0,
+                stock: Stock::default(),
                 tails: SmallVec::new(),
+                settled: SmallVec::new(),
                 spare: None,
+                marker: None,
                 waited: SmallVec::new(),
             }),
-        }))
+        });
+        registry.add(&lane);
+        Ok(lane)
     }
 
     /// The lane's lock. Never held together with another lane's.
     pub fn lock(&self) -> MutexGuard<'_, LaneState<D>> {
         self.state.lock()
+    }
+
+    /// The lane for somebody who must not keep it alive.
+    pub fn weak(&self) -> Weak<Self> {
+        Weak::clone(&self.this)
     }
 
     /// Whether command `sequence` is known to have finished, without asking the device.
@@ -88,17 +115,41 @@ impl<D: Driver> Lane<D> {
         self.finished.fetch_max(sequence, Ordering::AcqRel);
     }
 
-    /// Blocks until everything enqueued so far has finished; no native call when that is known already.
+    /// Blocks until everything enqueued so far has finished; no native call when that is known already. Memory that
+    /// its pool would not keep over a synchronisation is given back first.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn finish(&self) -> Result<()> {
-        let sequence = self.lock().sequence;
+        let (sequence, flushed) = {
+            let mut state = self.lock();
+            let state = &mut *state;
+            let flushed = if state.stock.is_unused() {
+                Ok(())
+            } else {
+                state.stock.flush(self, &mut state.sequence, Source::is_beyond_threshold)
+            };
+            (state.sequence, flushed)
+        };
+        self.reach(sequence)?;
+        flushed
+    }
+
+    fn reach(&self, sequence: u64) -> Result<()> {
         if !self.has_finished(sequence) {
             self.device.driver.synchronize_stream(self.stream)?;
             self.note_finished(sequence);
         }
         Ok(())
+    }
+
+    /// Blocks until everything enqueued so far has finished, and leaves what is kept where it is.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait_until_reached(&self) -> Result<()> {
+        let sequence = self.lock().sequence;
+        self.reach(sequence)
     }
 
     /// Whether everything enqueued so far has finished.
@@ -138,19 +189,71 @@ impl<D: Driver> Lane<D> {
         if event.is_settled() {
             return Ok(());
         }
-        let _state = self.lock();
-        event.settle(self)
+        let mut state = self.lock();
+        if event.is_settled() {
+            return Ok(());
+        }
+        let marker = state.record(self)?;
+        event.set_marker(marker);
+        Ok(())
+    }
+
+    /// Empties the magazines that `which` names. When the lane had nothing to do, what it gave back is the pool's on
+    /// return.
+    ///
+    /// # Errors
+    /// What the native library answers; what could not be given back stays kept.
+    pub fn flush(&self, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
+        let (sequence, idle) = {
+            let mut state = self.lock();
+            let state = &mut *state;
+            if !state.stock.keeps_any(&which) {
+                return Ok(());
+            }
+            let idle = self.has_finished(state.sequence) || self.device.driver.stream_is_idle(self.stream)?;
+            state.stock.flush(self, &mut state.sequence, which)?;
+            (state.sequence, idle)
+        };
+        if idle { self.reach(sequence) } else { Ok(()) }
+    }
+
+    /// Empties a pool's magazines and keeps nothing more of it.
+    pub fn close_pool(&self, pool: u64) {
+        let mut state = self.lock();
+        let state = &mut *state;
+        state.stock.close(self, &mut state.sequence, pool);
+    }
+
+    /// Ends the lane's dealings with stream-ordered memory: nothing stays kept, and blocks that are out belong to the
+    /// context's registry. Its queue is gone.
+    pub fn retire(&self) {
+        let mut state = self.lock();
+        let state = &mut *state;
+        if state.stock.is_unused() {
+            return;
+        }
+        let arenas = state.stock.arenas();
+        let out = state.stock.end(self, &mut state.sequence);
+        self.registry.adopt(out);
+        if arenas.is_empty() {
+            return;
+        }
+        // Nobody can ask this lane any more, so an event has to say when its frees were reached.
+        if let Ok(marker) = Marker::record(&self.device, self.stream, false) {
+            let marker = Arc::new(marker);
+            arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, &marker));
+        }
     }
 
     /// Drops what the lane keeps of events that nobody else holds. Events hold their queue, so this is what
     /// lets a released queue die.
     pub fn forget_events(&self) {
-        let (tails, spare) = {
+        let kept = {
             let mut state = self.lock();
-            (std::mem::take(&mut state.tails), state.spare.take())
+            (std::mem::take(&mut state.tails), std::mem::take(&mut state.settled), state.spare.take())
         };
         // Dropped outside the lock: the last reference of a queue may go with them.
-        drop((tails, spare));
+        drop(kept);
     }
 }
 
@@ -173,17 +276,56 @@ impl<D: Driver> LaneState<D> {
     }
 
     fn settle_tails(&mut self, lane: &Lane<D>) -> Result<()> {
-        for event in &self.tails {
-            if Self::is_held(event) {
-                event.settle(lane)?;
+        // They all say "everything so far", so one native event does for all of them.
+        let mut first: Option<Arc<Object<Event<D>>>> = None;
+        for at in 0..self.tails.len() {
+            if !Self::is_held(&self.tails[at]) || self.tails[at].is_settled() {
+                continue;
+            }
+            if let Some(first) = &first {
+                self.tails[at].follow(first);
+                continue;
+            }
+            let marker = self.record(lane)?;
+            self.tails[at].set_marker(marker);
+            if self.tails.len() > 1 {
+                first = Some(Arc::clone(&self.tails[at]));
             }
         }
         while let Some(event) = self.tails.pop() {
-            if self.spare.is_none() && !Self::is_held(&event) {
+            if Self::is_held(&event) {
+                self.keep_settled(event);
+            } else if self.spare.is_none() {
                 self.spare = Some(event);
             }
         }
         Ok(())
+    }
+
+    /// Records a native event of the lane's own for everything so far.
+    fn record(&mut self, lane: &Lane<D>) -> Result<Marker<D>> {
+        match self.marker.take().or_else(|| self.unused_marker()) {
+            Some(marker) => marker.record_again(lane.stream),
+            None => Marker::record(&lane.device, lane.stream, false),
+        }
+    }
+
+    /// The native event of a settled event that nobody holds any more.
+    fn unused_marker(&mut self) -> Option<Marker<D>> {
+        let unused = self.settled.iter().position(|event| !Self::is_held(event))?;
+        let mut event = self.settled.swap_remove(unused);
+        let marker = Object::body_mut(&mut event).and_then(Event::take_marker);
+        if self.spare.is_none() {
+            self.spare = Some(event);
+        }
+        marker
+    }
+
+    fn keep_settled(&mut self, event: Arc<Object<Event<D>>>) {
+        if self.settled.len() == SETTLED {
+            self.settled.remove(0);
+        }
+        self.settled.push(event);
     }
 
     fn is_held(event: &Arc<Object<Event<D>>>) -> bool {
@@ -234,7 +376,14 @@ impl<D: Driver> LaneState<D> {
         if let Some(spare) = self.spare.take() {
             return Some(spare);
         }
-        let unused = self.tails.iter().position(|event| !Self::is_held(event))?;
-        Some(self.tails.swap_remove(unused))
+        if let Some(unused) = self.tails.iter().position(|event| !Self::is_held(event)) {
+            return Some(self.tails.swap_remove(unused));
+        }
+        let unused = self.settled.iter().position(|event| !Self::is_held(event))?;
+        let mut event = self.settled.swap_remove(unused);
+        if self.marker.is_none() {
+            self.marker = Object::body_mut(&mut event).and_then(Event::take_marker);
+        }
+        Some(event)
     }
 }

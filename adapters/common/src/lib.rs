@@ -37,10 +37,12 @@ pub mod native;
 pub mod object;
 pub mod place;
 pub mod platform;
+pub mod pool;
 pub mod program;
 pub mod properties;
 pub mod queue;
 pub mod stream_ordered;
+mod sync;
 pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -56,6 +56,11 @@ impl<T: Body> Object<T> {
         Arc::new(Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(0), body })
     }
 
+    /// A new object that knows itself.
+    pub fn new_cyclic(body: impl FnOnce(&std::sync::Weak<Self>) -> T) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(0), body: body(this) })
+    }
+
     /// A new object and the application's first reference to it.
     pub fn into_handle(object: Arc<Self>) -> *mut T::Opaque {
         Self::lend(&object)

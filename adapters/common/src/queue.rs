@@ -75,6 +75,16 @@ impl<D: Driver> Body for Queue<D> {
         drop(barrier);
         for lane in self.lanes() {
             lane.forget_events();
+            // A failure shows again when the queue dies.
+            let _ = lane.flush(|_| true);
+        }
+    }
+}
+
+impl<D: Driver> Drop for Queue<D> {
+    fn drop(&mut self) {
+        for lane in self.lanes() {
+            lane.retire();
         }
     }
 }
@@ -97,7 +107,7 @@ impl<D: Driver> Queue<D> {
         } else {
             0
         };
-        let first = Lane::new(Arc::clone(&device), priority)?;
+        let first = Lane::new(Arc::clone(&device), &context.registry, priority)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
             device.start_clock(first.stream)?;
         }
@@ -158,7 +168,7 @@ impl<D: Driver> Queue<D> {
         }
         let mut more = self.more.lock();
         while more.len() < turn {
-            more.push(Lane::new(Arc::clone(&self.device), self.priority)?);
+            more.push(Lane::new(Arc::clone(&self.device), &self.context.registry, self.priority)?);
         }
         Ok(Arc::clone(&more[turn - 1]))
     }

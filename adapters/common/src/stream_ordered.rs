@@ -1,19 +1,27 @@
 //! Stream-ordered allocation: memory that comes and goes as commands of a queue.
 //!
-//! Blocks come from the device's default native pool; the pool's own rules order reuse, so nothing is kept
-//! here.
+//! An allocation takes what its lane keeps, or asks the pool's source; a free leaves the block with its lane. Neither
+//! is work of the stream, so events before them stay as they are; only a wait list of foreign events, a fill with zeros or
+//! the one retry of a full device touch the stream. `docs/stream-ordered.md` has the promises.
 
 use core::ffi::c_void;
+use std::sync::Arc;
 
 use ur_ffi::{
     UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_exp_async_usm_alloc_properties_t,
     ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t,
 };
 
+use crate::context::{Context, DeviceState};
 use crate::driver::{Driver, MemoryKind};
-use crate::enqueue::{Request, submit};
+use crate::enqueue::{Request, submit_light};
 use crate::error::{Error, Result};
-use crate::object::{known_flags, null_pointer};
+use crate::lane::{Lane, LaneState};
+use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::pool::pressure::with_relief;
+use crate::pool::registry::Block;
+use crate::pool::source::Source;
+use crate::pool::{UsmPool, checked};
 
 /// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
 /// queue, or to work that waits for the event.
@@ -22,8 +30,8 @@ use crate::object::{known_flags, null_pointer};
 /// The C contract of an enqueue; `out` is writable, `properties` null or valid.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE` for size 0, `INVALID_ENUMERATION` for unknown flags,
-/// `UNSUPPORTED_FEATURE` for a pool handle or a device without pools, `OUT_OF_DEVICE_MEMORY`.
+/// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE` for size 0, `INVALID_ENUMERATION` for unknown flags, `INVALID_CONTEXT` and
+/// `INVALID_DEVICE` for another's pool, `UNSUPPORTED_FEATURE` where there are no such pools, `OUT_OF_DEVICE_MEMORY`.
 pub unsafe fn device_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -34,51 +42,196 @@ pub unsafe fn device_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    const NAME: &str = "urEnqueueUSMDeviceAllocExp";
     // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP, count, waits, event) }?;
+    unsafe {
+        let command = ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP;
+        let request = Request::<D>::new(queue, command, count, waits, event)?;
+        allocate("urEnqueueUSMDeviceAllocExp", MemoryKind::Device, &request, pool, size, properties, out)
+    }
+}
+
+/// `urEnqueueUSMHostAllocExp`: as [`device_alloc`], of the host's memory.
+///
+/// # Safety
+/// As [`device_alloc`].
+///
+/// # Errors
+/// As [`device_alloc`].
+pub unsafe fn host_alloc<D: Driver>(
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    out: *mut *mut c_void,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let command = ur_command_t::ENQUEUE_USM_HOST_ALLOC_EXP;
+        let request = Request::<D>::new(queue, command, count, waits, event)?;
+        allocate("urEnqueueUSMHostAllocExp", MemoryKind::Host, &request, pool, size, properties, out)
+    }
+}
+
+/// `urEnqueueUSMSharedAllocExp`: as [`device_alloc`], of managed memory.
+///
+/// # Safety
+/// As [`device_alloc`].
+///
+/// # Errors
+/// As [`device_alloc`].
+pub unsafe fn shared_alloc<D: Driver>(
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    out: *mut *mut c_void,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let command = ur_command_t::ENQUEUE_USM_SHARED_ALLOC_EXP;
+        let request = Request::<D>::new(queue, command, count, waits, event)?;
+        allocate("urEnqueueUSMSharedAllocExp", MemoryKind::Shared, &request, pool, size, properties, out)
+    }
+}
+
+/// # Safety
+/// As [`device_alloc`].
+#[inline]
+unsafe fn allocate<D: Driver>(
+    name: &'static str,
+    kind: MemoryKind,
+    request: &Request<'_, D>,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    out: *mut *mut c_void,
+) -> Result<()> {
     if out.is_null() {
-        return Err(null_pointer(NAME));
+        return Err(null_pointer(name));
     }
-    if !pool.is_null() {
-        return Err(Error::unsupported("allocation from a USM pool"));
-    }
+    let queue = request.queue;
+    // SAFETY: the caller's promise is the same.
+    let pool = unsafe { checked::<D>(name, pool, &queue.context, Some(&queue.device.device)) }?;
     if size == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{NAME}: size is 0")));
+        return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
     }
     // SAFETY: null or valid by the caller's promise.
     if let Some(properties) = unsafe { properties.as_ref() } {
-        known_flags(NAME, properties.flags.bits(), UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)?;
+        known_flags(name, properties.flags.bits(), UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)?;
     }
-    let native = request.queue.device.default_pool()?;
-    let pointer = submit(&request, |driver, stream| {
-        once_more_after(|| driver.allocate_from_pool(native, size, stream), || driver.trim_pool(native))
+    let wanted = Wanted { kind, size, pool, context: &queue.context, in_order: queue.is_in_order() };
+    let source = || wanted.pool_on(&queue.device).source(kind, &queue.device).ok();
+    let pointer = with_relief(&queue.context, &queue.device, source, || {
+        submit_light(
+            request,
+            |_| Ok(()),
+            |lane, state| {
+                // On several lanes order proves a block free only when the wait list ends with the lane's last command.
+                let proven = wanted.in_order
+                    || lane.has_finished(state.sequence)
+                    || request
+                        .waits
+                        .iter()
+                        .any(|event| event.sequence == state.sequence && core::ptr::eq(&raw const *event.lane, lane));
+                wanted.take(lane, state, proven)
+            },
+        )
     })?;
     // SAFETY: not null, so writable.
     unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
     Ok(())
 }
 
-/// An allocation that is tried again, once, after what the pool keeps went back to the device: a pool may hold
-/// free blocks of sizes that do not fit, and the device then has nothing left though much is free.
-fn once_more_after(allocate: impl Fn() -> Result<usize>, trim: impl FnOnce() -> Result<()>) -> Result<usize> {
-    match allocate() {
-        Err(error) if error.code() == ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => match trim() {
-            Ok(()) => allocate(),
-            Err(_) => Err(error),
-        },
-        other => other,
+/// What a stream-ordered or plain allocation from a pool asks for.
+pub struct Wanted<'a, D: Driver> {
+    /// What memory.
+    pub kind: MemoryKind,
+    /// Bytes.
+    pub size: usize,
+    /// The pool; `None` for the device's current one.
+    pub pool: Option<&'a Object<UsmPool<D>>>,
+    /// The context.
+    pub context: &'a Object<Context<D>>,
+    /// Whether the lane is an in-order queue's.
+    pub in_order: bool,
+}
+
+impl<D: Driver> Wanted<'_, D> {
+    /// A block for the lane, written down as handed out. The caller holds the lane's lock. `proven` says that all
+    /// the lane was given so far comes before the block's use anyway.
+    ///
+    /// # Errors
+    /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::source`]; what the native library answers.
+    #[inline]
+    pub fn take(&self, lane: &Lane<D>, state: &mut LaneState<D>, proven: bool) -> Result<usize> {
+        let pool = self.pool.map_or_else(|| lane.device.current_pool_id(), |pool| pool.id);
+        let at = match state.stock.find(pool, self.kind) {
+            Some(at) => at,
+            None => self.open(lane, state)?,
+        };
+        let pointer = match state.stock.take_kept(at, self.size, |_| proven) {
+            Some(pointer) => pointer,
+            None => self.take_fresh(lane, state, at)?,
+        };
+        let zeroed = state.stock.source(at).is_some_and(|source| source.zeroed);
+        if zeroed && let Err(error) = self.clear(lane, state, pointer) {
+            // Nobody has seen the block, so it is as good as before.
+            let _ = state.stock.give_back(lane, &mut state.sequence, at, pointer, self.size);
+            return Err(error);
+        }
+        state.stock.enter(at, pointer, self.size);
+        Ok(pointer)
+    }
+
+    /// The pool, whatever the caller named.
+    pub fn pool_on(&self, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
+        match self.pool {
+            Some(pool) => pool.share(),
+            None => Context::current_pool(self.context, state),
+        }
+    }
+
+    #[cold]
+    fn open(&self, lane: &Lane<D>, state: &mut LaneState<D>) -> Result<usize> {
+        Ok(state.stock.open(lane, self.pool_on(&lane.device).source(self.kind, &lane.device)?))
+    }
+
+    fn take_fresh(&self, lane: &Lane<D>, state: &mut LaneState<D>, at: usize) -> Result<usize> {
+        let waits = state.stock.source(at).is_some_and(|source| source.may_wait_now());
+        if waits {
+            state.settle(lane)?;
+        }
+        // It counts as a command whether or not it works out, so that a finish does not leave it out.
+        state.sequence += 1;
+        let sequence = state.sequence;
+        let source = state.stock.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
+        source.take(lane, sequence, self.size)
+    }
+
+    fn clear(&self, lane: &Lane<D>, state: &mut LaneState<D>, pointer: usize) -> Result<()> {
+        state.settle(lane)?;
+        state.sequence += 1;
+        let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
+        let _scope = lane.device.enter_for_transfer()?;
+        // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
+        unsafe { lane.device.driver.fill_async(pointer, width, value, self.size / width, lane.stream) }
     }
 }
 
-/// `urEnqueueUSMFreeExp`. Plain device memory is taken too, as the native library does.
+/// `urEnqueueUSMFreeExp`.
 ///
 /// # Safety
 /// The C contract of an enqueue; work that uses the memory is earlier on the queue or in the wait list.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_MEM_OBJECT` for a pointer that is not the start of live device memory;
-/// `UNSUPPORTED_FEATURE` for a pool handle.
+/// `INVALID_NULL_POINTER`; `INVALID_MEM_OBJECT` for a pointer that is not the start of a live stream-ordered block of the
+/// context; `INVALID_VALUE` for another pool than the block's.
 pub unsafe fn free<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -93,67 +246,111 @@ pub unsafe fn free<D: Driver>(
     if memory.is_null() {
         return Err(null_pointer(NAME));
     }
-    if !pool.is_null() {
-        return Err(Error::unsupported("release into a USM pool"));
+    let pool = if pool.is_null() {
+        None
+    } else {
+        // SAFETY: not null, so live by the caller's promise.
+        Some(unsafe { borrow::<UsmPool<D>>(pool) }?.id)
+    };
+    let pointer = memory.addr();
+    let here = submit_light(
+        &request,
+        |state| match state.stock.pool_of(pointer) {
+            None => Err(Error::code_only(ELSEWHERE)),
+            Some(own) => check_pool(pointer, own, pool),
+        },
+        |lane, state| {
+            let Some((at, size)) = state.stock.strike(pointer) else { return Ok(()) };
+            let freed = state.stock.give_back(lane, &mut state.sequence, at, pointer, size);
+            if freed.is_err() {
+                state.stock.enter(at, pointer, size);
+            }
+            freed
+        },
+    );
+    match here {
+        Err(error) if error.code() == ELSEWHERE => free_elsewhere(&request, pointer, pool),
+        other => other,
     }
-    // The native library takes a block's second free without a word, so the pointer is looked at first.
-    let info = request.queue.device.driver.pointer_info(memory.addr())?;
-    if !info.is_some_and(|info| info.base == memory.addr() && info.kind != MemoryKind::Host) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_MEM_OBJECT,
-            format!("{NAME}: {memory:p} is not the start of live device memory"),
-        ));
-    }
-    submit(&request, |driver, stream| driver.free_async(memory.addr(), stream))
 }
 
-#[cfg(test)]
-mod tests {
-    use std::cell::Cell;
+/// Says within this file that a block is out through no slot of the lane.
+const ELSEWHERE: ur_result_t = ur_result_t(u32::MAX);
 
-    use super::*;
-
-    fn full() -> Error {
-        Error::code_only(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY)
+fn check_pool(pointer: usize, own: u64, given: Option<u64>) -> Result<()> {
+    match given {
+        Some(given) if given != own => Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("urEnqueueUSMFreeExp: {pointer:#x} is another pool's; give its own or null"),
+        )),
+        _ => Ok(()),
     }
+}
 
-    /// What comes of allocations that answer these one after the other, and how often was trimmed.
-    fn tried(answers: &[Result<usize>], trimmed: Result<()>) -> (Result<usize>, usize, usize) {
-        let (calls, trims) = (Cell::new(0), Cell::new(0));
-        let result = once_more_after(
-            || answers[calls.replace(calls.get() + 1)].clone(),
-            || {
-                trims.set(trims.get() + 1);
-                trimmed
+/// A free of a block that another lane's command allocated.
+#[cold]
+fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Option<u64>) -> Result<()> {
+    let context = &request.queue.context;
+    let Some((claimed, owner)) = context.registry.claim(pointer) else {
+        return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
+    };
+    let freed = check_pool(pointer, claimed.source.pool, pool).and_then(|()| {
+        submit_light(
+            request,
+            |_| Ok(()),
+            |lane, state| {
+                let at = state.stock.open(lane, Arc::clone(&claimed.source));
+                state.stock.give_back(lane, &mut state.sequence, at, pointer, claimed.size)
             },
-        );
-        (result, calls.get(), trims.get())
+        )
+    });
+    if freed.is_err() {
+        context.registry.unclaim(pointer, claimed, owner.as_ref());
     }
+    freed
+}
 
-    #[test]
-    fn memory_that_is_there_is_taken_without_a_trim() {
-        let (result, calls, trims) = tried(&[Ok(7)], Ok(()));
-        assert_eq!((result.unwrap(), calls, trims), (7, 1, 0));
-    }
+/// Why an address cannot be freed.
+#[cold]
+pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) -> Error {
+    let what = match context.registry.find(pointer) {
+        Some(Block::Out { base, .. }) => format!("lies inside the block at {base:#x}; give that address"),
+        Some(Block::Kept) => "was freed already".to_owned(),
+        None => match context.first_state().and_then(|state| state.driver.pointer_info(pointer)) {
+            Ok(Some(_)) => "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned(),
+            _ => "is no live USM memory; it may have been freed already".to_owned(),
+        },
+    };
+    Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("{name}: {pointer:#x} {what}"))
+}
 
-    #[test]
-    fn out_of_memory_is_tried_once_more_after_a_trim() {
-        let (result, calls, trims) = tried(&[Err(full()), Ok(7)], Ok(()));
-        assert_eq!((result.unwrap(), calls, trims), (7, 2, 1));
-        let (result, calls, trims) = tried(&[Err(full()), Err(full())], Ok(()));
-        assert_eq!((result.unwrap_err().code(), calls, trims), (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, 2, 1));
+/// Frees a stream-ordered block that nothing uses any more, in no queue's order. `None` when it is none.
+///
+/// # Errors
+/// What the native library answers; the block is out as before then.
+pub fn free_unused<D: Driver>(context: &Context<D>, pointer: usize) -> Option<Result<()>> {
+    let (claimed, owner) = context.registry.claim(pointer)?;
+    let freed = give_back_unused(context, pointer, &claimed.source, claimed.size, owner.as_ref());
+    if freed.is_err() {
+        context.registry.unclaim(pointer, claimed, owner.as_ref());
     }
+    Some(freed)
+}
 
-    #[test]
-    fn a_trim_that_fails_leaves_the_first_error() {
-        let lost = Error::code_only(ur_result_t::ERROR_DEVICE_LOST);
-        let (result, calls, _) = tried(&[Err(full())], Err(lost));
-        assert_eq!((result.unwrap_err().code(), calls), (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, 1));
-    }
-
-    #[test]
-    fn any_other_failure_is_not_tried_again() {
-        let (result, calls, trims) = tried(&[Err(Error::unsupported("memory"))], Ok(()));
-        assert_eq!((result.unwrap_err().code(), calls, trims), (ur_result_t::ERROR_UNSUPPORTED_FEATURE, 1, 0));
-    }
+fn give_back_unused<D: Driver>(
+    context: &Context<D>,
+    pointer: usize,
+    source: &Arc<Source<D>>,
+    size: usize,
+    owner: Option<&Arc<Lane<D>>>,
+) -> Result<()> {
+    // The lane that allocated it has at least got the allocation before it.
+    let lane = match owner {
+        Some(lane) => Arc::clone(lane),
+        None => context.service_lane(&source.device)?,
+    };
+    let mut state = lane.lock();
+    let state = &mut *state;
+    let at = state.stock.open(&lane, Arc::clone(source));
+    state.stock.give_back(&lane, &mut state.sequence, at, pointer, size)
 }

@@ -10,8 +10,8 @@ use ur_ffi::ur_dditable_t;
 use crate::entry_points::{EntryPoints, table};
 use crate::forward;
 use crate::{
-    adapter, context, device, driver::Driver, enqueue, event, fill, kernel, launch, object, platform, program, queue,
-    stream_ordered, usm,
+    adapter, context, device, driver::Driver, enqueue, event, fill, kernel, launch, object, platform, pool, program,
+    queue, stream_ordered, usm,
 };
 
 /// The engine over one driver, as the table sees it; never made.
@@ -68,11 +68,26 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urUSMFree => usm::free::<D>);
     forward!(urUSMGetMemAllocInfo => usm::get_alloc_info::<D>);
 
+    forward!(urUSMPoolCreate => pool::create::for_context::<D>);
+    forward!(urUSMPoolRetain => object::retain::<pool::UsmPool<D>>);
+    forward!(urUSMPoolRelease => object::release::<pool::UsmPool<D>>);
+    forward!(urUSMPoolGetInfo => pool::info::get::<D>);
+    forward!(urUSMPoolCreateExp => pool::create::for_device::<D>);
+    forward!(urUSMPoolDestroyExp => pool::destroy::<D>);
+    forward!(urUSMPoolGetDefaultDevicePoolExp => pool::default_pool::<D>);
+    forward!(urUSMPoolGetInfoExp => pool::info::get_exp::<D>);
+    forward!(urUSMPoolSetInfoExp => pool::info::set::<D>);
+    forward!(urUSMPoolSetDevicePoolExp => pool::set_current_pool::<D>);
+    forward!(urUSMPoolGetDevicePoolExp => pool::current_pool::<D>);
+    forward!(urUSMPoolTrimToExp => pool::trim_to::<D>);
+
     forward!(urEnqueueEventsWait => enqueue::events_wait::<D>);
     forward!(urEnqueueEventsWaitWithBarrier => enqueue::barrier::<D>);
     forward!(urEnqueueUSMMemcpy => enqueue::usm_memcpy::<D>);
     forward!(urEnqueueUSMFill => fill::usm_fill::<D>);
     forward!(urEnqueueUSMDeviceAllocExp => stream_ordered::device_alloc::<D>);
+    forward!(urEnqueueUSMHostAllocExp => stream_ordered::host_alloc::<D>);
+    forward!(urEnqueueUSMSharedAllocExp => stream_ordered::shared_alloc::<D>);
     forward!(urEnqueueUSMFreeExp => stream_ordered::free::<D>);
     forward!(urEnqueueKernelLaunchWithArgsExp => launch::with_args::<D>);
 

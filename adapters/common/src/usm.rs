@@ -1,9 +1,10 @@
 //! Unified shared memory: plain allocation, release, and what a pointer names.
 //!
-//! The native library knows every allocation, so the engine keeps no registry: a pointer's kind, base, size
-//! and device are asked of the library when somebody wants to know.
+//! The native library knows every plain allocation, so the engine keeps no registry of those: a pointer's kind, base, size
+//! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's lanes' to know.
 
 use core::ffi::c_void;
+use std::sync::Arc;
 
 use ur_ffi::{
     UR_USM_ADVICE_FLAGS_MASK, ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_alloc_info_t, ur_usm_desc_t,
@@ -15,23 +16,31 @@ use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
 use crate::info::Answer;
-use crate::object::{borrow, known_flags, null_pointer};
+use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::pool::pressure::with_relief;
+use crate::pool::registry::Block;
+use crate::pool::{UsmPool, checked};
+use crate::stream_ordered::{Wanted, free_unused, not_a_block};
 
 /// Alignment that every native allocation has, bytes.
 const NATIVE_ALIGNMENT: u32 = 256;
 
 /// The parameters that the three allocations share, checked.
-struct Plain {
+struct Plain<'a, D: Driver> {
     name: &'static str,
+    context: &'a Object<Context<D>>,
+    pool: Option<&'a Object<UsmPool<D>>>,
     size: usize,
     out: *mut *mut c_void,
 }
 
-impl Plain {
+impl<'a, D: Driver> Plain<'a, D> {
     /// # Safety
-    /// `desc` is null or valid, `out` null or writable.
+    /// `desc` is null or valid, `pool` null or live, `out` null or writable.
     unsafe fn new(
         name: &'static str,
+        context: &'a Object<Context<D>>,
+        device: Option<&Object<Device<D>>>,
         desc: *const ur_usm_desc_t,
         pool: ur_usm_pool_handle_t,
         size: usize,
@@ -40,9 +49,8 @@ impl Plain {
         if out.is_null() {
             return Err(null_pointer(name));
         }
-        if !pool.is_null() {
-            return Err(Error::unsupported("allocation from a USM pool"));
-        }
+        // SAFETY: null or live by the caller's promise.
+        let pool = unsafe { checked(name, pool, context, device) }?;
         if size == 0 {
             return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
         }
@@ -52,10 +60,10 @@ impl Plain {
             known_flags(name, desc.hints.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
             check_alignment(name, desc.align)?;
         }
-        Ok(Self { name, size, out })
+        Ok(Self { name, context, pool, size, out })
     }
 
-    fn check_fits<D: Driver>(&self, device: &Device<D>) -> Result<()> {
+    fn check_fits(&self, device: &Device<D>) -> Result<()> {
         if self.size as u64 > device.properties.global_memory {
             return Err(Error::new(
                 ur_result_t::ERROR_INVALID_USM_SIZE,
@@ -65,12 +73,41 @@ impl Plain {
         Ok(())
     }
 
-    fn allocate<D: Driver>(&self, state: &DeviceState<D>, call: impl FnOnce(&D) -> Result<usize>) -> Result<()> {
-        let _scope = state.enter()?;
-        let pointer = call(state.driver)?;
+    fn allocate(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<()> {
+        let pointer = match self.pool {
+            Some(pool) => self.from_pool(pool, state, kind),
+            None => with_relief(self.context, state, || None, || self.native(state, kind)),
+        }?;
         // SAFETY: `new` was promised a writable pointer.
         unsafe { self.out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
         Ok(())
+    }
+
+    fn native(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        let _scope = state.enter()?;
+        match kind {
+            MemoryKind::Device => state.driver.allocate_device(self.size),
+            MemoryKind::Host => state.driver.allocate_host(self.size),
+            MemoryKind::Shared => state.driver.allocate_shared(self.size),
+        }
+    }
+
+    /// Memory of a pool that is everybody's at once: allocated on a lane of no queue, which is then waited for.
+    fn from_pool(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        let lane = self.context.service_lane(&state.device)?;
+        let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
+        let pointer = with_relief(
+            self.context,
+            state,
+            || pool.source(kind, state).ok(),
+            || wanted.take(&lane, &mut lane.lock(), true),
+        )?;
+        if let Err(error) = lane.wait_until_reached() {
+            // What it was allocated for has failed; nobody has seen it.
+            let _ = free_unused(self.context, pointer);
+            return Err(error);
+        }
+        Ok(pointer)
     }
 }
 
@@ -106,9 +143,11 @@ pub unsafe fn host_alloc<D: Driver>(
     out: *mut *mut c_void,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, plain) =
-        unsafe { (borrow::<Context<D>>(context)?, Plain::new("urUSMHostAlloc", desc, pool, size, out)?) };
-    plain.allocate(&*context.first_state()?, |driver| driver.allocate_host(size)).map_err(|error| match error.code() {
+    let plain = unsafe {
+        let context = borrow::<Context<D>>(context)?;
+        Plain::new("urUSMHostAlloc", context, None, desc, pool, size, out)?
+    };
+    plain.allocate(&*plain.context.first_state()?, MemoryKind::Host).map_err(|error| match error.code() {
         ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
         _ => error,
     })
@@ -130,15 +169,12 @@ pub unsafe fn device_alloc<D: Driver>(
     out: *mut *mut c_void,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, device, plain) = unsafe {
-        (
-            borrow::<Context<D>>(context)?,
-            borrow::<Device<D>>(device)?,
-            Plain::new("urUSMDeviceAlloc", desc, pool, size, out)?,
-        )
+    let (device, plain) = unsafe {
+        let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
+        (device, Plain::new("urUSMDeviceAlloc", context, Some(device), desc, pool, size, out)?)
     };
     plain.check_fits(device)?;
-    plain.allocate(&*context.state(device)?, |driver| driver.allocate_device(size))
+    plain.allocate(&*plain.context.state(device)?, MemoryKind::Device)
 }
 
 /// `urUSMSharedAlloc`; without a device the memory belongs to the context's first.
@@ -157,18 +193,15 @@ pub unsafe fn shared_alloc<D: Driver>(
     out: *mut *mut c_void,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, device, plain) = unsafe {
-        (
-            borrow::<Context<D>>(context)?,
-            borrow::<Device<D>>(device)?,
-            Plain::new("urUSMSharedAlloc", desc, pool, size, out)?,
-        )
+    let (device, plain) = unsafe {
+        let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
+        (device, Plain::new("urUSMSharedAlloc", context, Some(device), desc, pool, size, out)?)
     };
     plain.check_fits(device)?;
     if !device.properties.managed_memory {
         return Err(Error::unsupported("managed memory on this device"));
     }
-    plain.allocate(&*context.state(device)?, |driver| driver.allocate_shared(size))
+    plain.allocate(&*plain.context.state(device)?, MemoryKind::Shared)
 }
 
 /// `urUSMFree`, for plain and stream-ordered pointers alike. As with every native library, memory must not be
@@ -185,14 +218,15 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, memory: *mut c_void)
     if memory.is_null() {
         return Err(null_pointer("urUSMFree"));
     }
+    if let Some(freed) = free_unused(context, memory.addr()) {
+        return freed;
+    }
     let state = context.first_state()?;
-    let info =
-        state.driver.pointer_info(memory.addr())?.filter(|info| info.base == memory.addr()).ok_or_else(|| {
-            Error::new(
-                ur_result_t::ERROR_INVALID_MEM_OBJECT,
-                format!("urUSMFree: {memory:p} is not the start of a live USM allocation"),
-            )
-        })?;
+    // Memory of a pool that is not out is a magazine's or another program part's; the plain free would take it.
+    let known = state.driver.pointer_info(memory.addr())?;
+    let plain = known.filter(|info| info.base == memory.addr() && info.pool.is_none());
+    let info = plain.filter(|_| context.registry.find(memory.addr()).is_none());
+    let info = info.ok_or_else(|| not_a_block("urUSMFree", context, memory.addr()))?;
     match info.kind {
         MemoryKind::Host => state.driver.free_host(memory.addr()),
         MemoryKind::Device | MemoryKind::Shared => state.driver.free_device(memory.addr()),
@@ -220,10 +254,9 @@ pub unsafe fn get_alloc_info<D: Driver>(
     if memory.is_null() {
         return Err(null_pointer("urUSMGetMemAllocInfo"));
     }
-    let driver = crate::adapter::driver::<D>()?;
-    let info = driver.pointer_info(memory.addr())?;
-    let known = || {
-        info.as_ref().ok_or_else(|| {
+    let known = Known::of(context, memory.addr())?;
+    let live = || {
+        known.as_ref().ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_VALUE,
                 format!("urUSMGetMemAllocInfo: {memory:p} lies in no USM allocation"),
@@ -231,21 +264,49 @@ pub unsafe fn get_alloc_info<D: Driver>(
         })
     };
     match property {
-        ur_usm_alloc_info_t::TYPE => answer.value(match info.as_ref().map(|info| info.kind) {
+        ur_usm_alloc_info_t::TYPE => answer.value(match known.as_ref().map(|known| known.kind) {
             None => ur_usm_type_t::UNKNOWN,
             Some(MemoryKind::Host) => ur_usm_type_t::HOST,
             Some(MemoryKind::Device) => ur_usm_type_t::DEVICE,
             Some(MemoryKind::Shared) => ur_usm_type_t::SHARED,
         }),
-        ur_usm_alloc_info_t::BASE_PTR => answer.value(known()?.base),
-        ur_usm_alloc_info_t::SIZE => answer.value(known()?.size),
+        ur_usm_alloc_info_t::BASE_PTR => answer.value(live()?.base),
+        ur_usm_alloc_info_t::SIZE => answer.value(live()?.size),
         ur_usm_alloc_info_t::DEVICE => {
-            let info = known()?;
-            let owner = context.devices().find(|device| device.raw == info.device).or_else(|| context.devices().next());
+            let live = live()?;
+            let owner = context.devices().find(|device| device.raw == live.device).or_else(|| context.devices().next());
             answer.value(owner.map_or(core::ptr::null_mut(), |device| device.handle()))
         }
-        // Pools have no handles yet.
-        ur_usm_alloc_info_t::POOL => answer.unsupported(),
+        ur_usm_alloc_info_t::POOL => {
+            let pool = live()?.pool.as_ref().map(|pool| pool.handle());
+            answer.value(pool.unwrap_or(core::ptr::null_mut()))
+        }
         _ => answer.unknown(property.0),
+    }
+}
+
+/// What a live USM pointer names.
+struct Known<D: Driver> {
+    kind: MemoryKind,
+    base: usize,
+    size: usize,
+    device: D::Device,
+    pool: Option<Arc<Object<UsmPool<D>>>>,
+}
+
+impl<D: Driver> Known<D> {
+    /// Looks among the blocks of pools first: the native library knows freed ones that a magazine keeps, and tells the
+    /// start of some wrongly.
+    fn of(context: &Context<D>, address: usize) -> Result<Option<Self>> {
+        match context.registry.find(address) {
+            Some(Block::Out { base, size, source }) => {
+                let (kind, device) = (source.kind, source.device.raw);
+                return Ok(Some(Self { kind, base, size, device, pool: source.pool_object() }));
+            }
+            Some(Block::Kept) => return Ok(None),
+            None => {}
+        }
+        let info = crate::adapter::driver::<D>()?.pointer_info(address)?;
+        Ok(info.map(|info| Self { kind: info.kind, base: info.base, size: info.size, device: info.device, pool: None }))
     }
 }

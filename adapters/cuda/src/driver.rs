@@ -6,13 +6,15 @@
 use core::ffi::{CStr, c_int, c_uint, c_void};
 
 use ur_adapter::backend::*;
+use ur_adapter::driver::{MemoryKind, PoolAttribute};
 use ur_adapter::image::check_nvidia;
 use ur_adapter::native_call as call;
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use crate::map::memory_kind;
+use crate::map::{memory_kind, pool_properties};
 use crate::sys::{
-    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemoryPool, CUmodule, CUresult, CUstream, Symbols,
+    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemLocation, CUmemoryPool,
+    CUmodule, CUresult, CUstream, Symbols,
 };
 use crate::{device_info, program};
 
@@ -58,6 +60,21 @@ impl Cuda {
     }
 }
 
+/// Says which pools the driver does not have.
+#[cold]
+fn no_pool(kind: MemoryKind, max_size: usize, reason: &str) -> Error {
+    let memory = match kind {
+        MemoryKind::Device => "device",
+        MemoryKind::Host => "host",
+        MemoryKind::Shared => "shared",
+    };
+    let limit = if max_size == 0 { "" } else { " with a maximum size" };
+    Error::new(
+        ur_result_t::ERROR_UNSUPPORTED_FEATURE,
+        format!("this CUDA driver has no pools of {memory} memory{limit}: {reason}"),
+    )
+}
+
 impl Driver for Cuda {
     type Device = CUdevice;
     type Place = CUcontext;
@@ -73,6 +90,7 @@ impl Driver for Cuda {
     const VENDOR_ID: u32 = 0x10de;
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
     const TRANSFERS_NEED_PLACE: bool = false;
+    const POOL_STEP: usize = 32 << 20;
     const STRIDED_WIDTHS: &'static [usize] = &[4, 2, 1];
 
     fn cell() -> &'static AdapterCell<Self> {
@@ -264,10 +282,42 @@ impl Driver for Cuda {
         Ok(Some(PointerInfo { kind, base, size, device, pool }))
     }
 
-    fn default_pool(&self, device: CUdevice) -> Result<CUmemoryPool> {
+    fn create_pool(&self, kind: MemoryKind, device: CUdevice, max_size: usize) -> Result<CUmemoryPool> {
+        // Before 12.2 the limit's bytes are reserved, and nobody says that they are looked at.
+        if max_size != 0 && (kind == MemoryKind::Shared || !self.at_least(12, 2)) {
+            return Err(no_pool(kind, max_size, "the driver takes no limit"));
+        }
+        let properties = pool_properties(kind, device, max_size);
         let mut pool = CUmemoryPool::default();
-        call!(self.pool_default(&raw mut pool, device), "cuDeviceGetDefaultMemPool")?;
+        call!(self.pool_create(&raw mut pool, &raw const properties), "cuMemPoolCreate").map_err(|error| {
+            // How a driver refuses a type or a place that its version does not have.
+            let refused = matches!(CUresult(error.native_status()), CUresult::INVALID_VALUE | CUresult::NOT_SUPPORTED);
+            if refused && kind != MemoryKind::Device { no_pool(kind, max_size, error.message()) } else { error }
+        })?;
         Ok(pool)
+    }
+
+    fn destroy_pool(&self, pool: CUmemoryPool) -> Result<()> {
+        call!(self.pool_destroy(pool), "cuMemPoolDestroy")
+    }
+
+    fn pool_attribute(&self, pool: CUmemoryPool, attribute: PoolAttribute) -> Result<u64> {
+        // An `int` fills the lower half and leaves the other 0.
+        let mut value = 0_u64;
+        call!(self.pool_attribute(pool, attribute as c_int, (&raw mut value).cast()), "cuMemPoolGetAttribute")?;
+        Ok(value)
+    }
+
+    fn set_pool_attribute(&self, pool: CUmemoryPool, attribute: PoolAttribute, value: u64) -> Result<()> {
+        // Of an `int` the driver reads the lower half.
+        let mut value = value;
+        call!(self.pool_set_attribute(pool, attribute as c_int, (&raw mut value).cast()), "cuMemPoolSetAttribute")
+    }
+
+    fn allow_pool_access(&self, pool: CUmemoryPool, device: CUdevice) -> Result<()> {
+        let location = CUmemLocation { kind: sys::LOCATION_DEVICE, id: device.0 };
+        let access = CUmemAccessDesc { location, flags: sys::ACCESS_READ_WRITE };
+        call!(self.pool_set_access(pool, &raw const access, 1), "cuMemPoolSetAccess")
     }
 
     fn allocate_from_pool(&self, pool: CUmemoryPool, size: usize, stream: CUstream) -> Result<usize> {
@@ -276,8 +326,8 @@ impl Driver for Cuda {
         Ok(pointer)
     }
 
-    fn trim_pool(&self, pool: CUmemoryPool) -> Result<()> {
-        call!(self.pool_trim(pool, 0), "cuMemPoolTrimTo")
+    fn trim_pool(&self, pool: CUmemoryPool, keep: usize) -> Result<()> {
+        call!(self.pool_trim(pool, keep), "cuMemPoolTrimTo")
     }
 
     fn free_async(&self, pointer: usize, stream: CUstream) -> Result<()> {

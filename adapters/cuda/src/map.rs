@@ -6,7 +6,10 @@
 use ur_adapter::driver::MemoryKind;
 use ur_ffi::ur_result_t;
 
-use crate::sys::{CUresult, MEMORY_TYPE_DEVICE, MEMORY_TYPE_HOST};
+use crate::sys::{
+    ALLOCATION_MANAGED, ALLOCATION_PINNED, CUdevice, CUmemLocation, CUmemPoolProps, CUresult, LOCATION_DEVICE,
+    LOCATION_HOST, MEMORY_TYPE_DEVICE, MEMORY_TYPE_HOST,
+};
 
 /// The UR code of a failed call; `ADAPTER_SPECIFIC` where UR has no word for it.
 pub(crate) fn result_of(status: CUresult) -> ur_result_t {
@@ -81,6 +84,24 @@ pub(crate) fn memory_kind(memory_type: u64, managed: bool) -> Option<MemoryKind>
     }
 }
 
+/// What the driver calls a pool of that kind of memory.
+pub(crate) fn pool_properties(kind: MemoryKind, device: CUdevice, max_size: usize) -> CUmemPoolProps {
+    let on_device = CUmemLocation { kind: LOCATION_DEVICE, id: device.0 };
+    let (allocation_type, location) = match kind {
+        MemoryKind::Device => (ALLOCATION_PINNED, on_device),
+        MemoryKind::Host => (ALLOCATION_PINNED, CUmemLocation { kind: LOCATION_HOST, id: 0 }),
+        MemoryKind::Shared => (ALLOCATION_MANAGED, on_device),
+    };
+    CUmemPoolProps {
+        allocation_type,
+        handle_types: 0,
+        location,
+        security_attributes: core::ptr::null_mut(),
+        max_size,
+        reserved: [0; 56],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +133,18 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn a_pool_is_named_by_type_and_place_of_its_memory() {
+        let named = |kind| {
+            let properties = pool_properties(kind, CUdevice(3), 64);
+            assert_eq!((properties.handle_types, properties.max_size), (0, 64));
+            (properties.allocation_type, properties.location.kind, properties.location.id)
+        };
+        assert_eq!(named(MemoryKind::Device), (1, 1, 3));
+        assert_eq!(named(MemoryKind::Host), (1, 2, 0));
+        assert_eq!(named(MemoryKind::Shared), (2, 1, 3));
     }
 
     #[test]

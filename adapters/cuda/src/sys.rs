@@ -41,6 +41,36 @@ pub(crate) type CUdeviceptr = usize;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CUuuid(pub(crate) [u8; 16]);
 
+/// `CUmemLocation`: where memory lies, or who reaches it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CUmemLocation {
+    pub(crate) kind: c_int,
+    pub(crate) id: c_int,
+}
+
+/// `CUmemPoolProps`. What a release adds takes from the reserved bytes: `maxSize` came with CUDA 12.2.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUmemPoolProps {
+    pub(crate) allocation_type: c_int,
+    pub(crate) handle_types: c_int,
+    pub(crate) location: CUmemLocation,
+    pub(crate) security_attributes: *mut c_void,
+    pub(crate) max_size: usize,
+    pub(crate) reserved: [u8; 56],
+}
+
+const _: () = assert!(size_of::<CUmemPoolProps>() == 88);
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUmemAccessDesc {
+    pub(crate) location: CUmemLocation,
+    pub(crate) flags: c_int,
+}
+
 /// The signature of the callback that tells a block size's dynamic memory; this adapter passes none.
 pub(crate) type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
 
@@ -166,6 +196,16 @@ pub(crate) const EVENT_WAIT_DEFAULT: c_uint = 0;
 pub(crate) const HOST_ALLOC_PORTABLE_MAPPED: c_uint = 1 | 2;
 /// `CU_MEM_ATTACH_GLOBAL`.
 pub(crate) const MEM_ATTACH_GLOBAL: c_uint = 1;
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
+pub(crate) const ALLOCATION_PINNED: c_int = 1;
+/// `CU_MEM_ALLOCATION_TYPE_MANAGED`, of pools since CUDA 13.0.
+pub(crate) const ALLOCATION_MANAGED: c_int = 2;
+/// `CU_MEM_LOCATION_TYPE_DEVICE`.
+pub(crate) const LOCATION_DEVICE: c_int = 1;
+/// `CU_MEM_LOCATION_TYPE_HOST`, of pools since CUDA 12.6.
+pub(crate) const LOCATION_HOST: c_int = 2;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+pub(crate) const ACCESS_READ_WRITE: c_int = 3;
 /// `CU_MEMORYTYPE_HOST`.
 pub(crate) const MEMORY_TYPE_HOST: u64 = 1;
 /// `CU_MEMORYTYPE_DEVICE`.
@@ -237,7 +277,11 @@ ur_adapter::symbol_table! {
         memory_free_host = "cuMemFreeHost" (*mut c_void);
         pointer_attributes = "cuPointerGetAttributes" (c_uint, *const u32, *mut *mut c_void, CUdeviceptr);
 
-        pool_default = "cuDeviceGetDefaultMemPool" (*mut CUmemoryPool, CUdevice);
+        pool_create = "cuMemPoolCreate" (*mut CUmemoryPool, *const CUmemPoolProps);
+        pool_destroy = "cuMemPoolDestroy" (CUmemoryPool);
+        pool_attribute = "cuMemPoolGetAttribute" (CUmemoryPool, c_int, *mut c_void);
+        pool_set_attribute = "cuMemPoolSetAttribute" (CUmemoryPool, c_int, *mut c_void);
+        pool_set_access = "cuMemPoolSetAccess" (CUmemoryPool, *const CUmemAccessDesc, usize);
         pool_trim = "cuMemPoolTrimTo" (CUmemoryPool, usize);
         pool_allocate = "cuMemAllocFromPoolAsync" (*mut CUdeviceptr, usize, CUmemoryPool, CUstream);
         free_async = "cuMemFreeAsync" (CUdeviceptr, CUstream);

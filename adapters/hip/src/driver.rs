@@ -18,14 +18,15 @@
 use core::ffi::{CStr, c_int, c_uint, c_void};
 
 use ur_adapter::backend::*;
+use ur_adapter::driver::{MemoryKind, PoolAttribute};
 use ur_adapter::native_call as call;
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::memory_kind;
 use crate::program::Loader;
 use crate::sys::{
-    self, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipStream, Ordinal, PointerAttributes,
-    Symbols, flag,
+    self, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipStream, MemAccess, MemLocation,
+    Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
 };
 use crate::{device_info, program};
 
@@ -70,6 +71,11 @@ impl Hip {
         Ok(this)
     }
 
+    /// Whether pools keep to a limit; before, the bytes of it are reserved and ignored.
+    fn limits_pools(&self) -> bool {
+        self.version >= 60_200_000
+    }
+
     /// Whether structures and enumerations are those that ROCm 6 changed.
     fn is_rocm_6(&self) -> bool {
         self.version >= 60_000_000
@@ -98,6 +104,9 @@ impl Driver for Hip {
     const VENDOR_ID: u32 = 0x1002;
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
     const TRANSFERS_NEED_PLACE: bool = true;
+    // The runtime compares bytes with the limit and rounds nothing (ROCm 6.2 to 7.1); CUDA's step makes the same limits
+    // of the same requests on both backends.
+    const POOL_STEP: usize = 32 << 20;
     // The fills of wider units are new in ROCm 7 and count a row's width now in bytes and now in units.
     const STRIDED_WIDTHS: &'static [usize] = &[1];
 
@@ -271,10 +280,48 @@ impl Driver for Hip {
         Ok(Some(PointerInfo { kind, base, size, device: Ordinal(known.device), pool: None }))
     }
 
-    fn default_pool(&self, device: Ordinal) -> Result<HipMemPool> {
+    fn create_pool(&self, kind: MemoryKind, device: Ordinal, max_size: usize) -> Result<HipMemPool> {
+        let unsupported = |what: &str| Err(Error::new(ur_result_t::ERROR_UNSUPPORTED_FEATURE, what));
+        if kind != MemoryKind::Device {
+            return unsupported("HIP has pools of device memory only");
+        }
+        if max_size != 0 && !self.limits_pools() {
+            return unsupported("pools with a maximum size need ROCm 6.2 or newer; make the pool without a limit");
+        }
+        let properties = PoolProperties {
+            allocation_type: flag::hipMemAllocationTypePinned,
+            handle_types: 0,
+            location: MemLocation { kind: flag::hipMemLocationTypeDevice, device },
+            security_attributes: 0,
+            max_size,
+            reserved: [0; 56],
+        };
         let mut pool = HipMemPool::default();
-        call!(self.pool_default(&raw mut pool, device), "hipDeviceGetDefaultMemPool")?;
+        call!(self.pool_create(&raw mut pool, &raw const properties), "hipMemPoolCreate")?;
         Ok(pool)
+    }
+
+    fn destroy_pool(&self, pool: HipMemPool) -> Result<()> {
+        call!(self.pool_destroy(pool), "hipMemPoolDestroy")
+    }
+
+    fn pool_attribute(&self, pool: HipMemPool, attribute: PoolAttribute) -> Result<u64> {
+        // An `int` fills the lower half and leaves the other 0.
+        let mut value = 0_u64;
+        call!(self.pool_attribute(pool, attribute as c_int, (&raw mut value).cast()), "hipMemPoolGetAttribute")?;
+        Ok(value)
+    }
+
+    fn set_pool_attribute(&self, pool: HipMemPool, attribute: PoolAttribute, value: u64) -> Result<()> {
+        // Of an `int` the runtime reads the lower half.
+        let mut value = value;
+        call!(self.pool_set_attribute(pool, attribute as c_int, (&raw mut value).cast()), "hipMemPoolSetAttribute")
+    }
+
+    fn allow_pool_access(&self, pool: HipMemPool, device: Ordinal) -> Result<()> {
+        let location = MemLocation { kind: flag::hipMemLocationTypeDevice, device };
+        let access = MemAccess { location, flags: flag::hipMemAccessFlagsProtReadWrite };
+        call!(self.pool_set_access(pool, &raw const access, 1), "hipMemPoolSetAccess")
     }
 
     fn allocate_from_pool(&self, pool: HipMemPool, size: usize, stream: HipStream) -> Result<usize> {
@@ -287,8 +334,8 @@ impl Driver for Hip {
         Ok(pointer)
     }
 
-    fn trim_pool(&self, pool: HipMemPool) -> Result<()> {
-        call!(self.pool_trim(pool, 0), "hipMemPoolTrimTo")
+    fn trim_pool(&self, pool: HipMemPool, keep: usize) -> Result<()> {
+        call!(self.pool_trim(pool, keep), "hipMemPoolTrimTo")
     }
 
     fn free_async(&self, pointer: usize, stream: HipStream) -> Result<()> {

@@ -10,11 +10,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
+use ur_adapter::driver::PoolAttribute;
 use ur_adapter::jit;
 
 use crate::sys::{
-    HipError, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag, function, memory_type_5,
-    memory_type_6,
+    HipError, MemAccess, MemLocation, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch,
+    attribute, flag, function, memory_type_5, memory_type_6,
 };
 
 /// A C expression and what `sys` says it is.
@@ -103,6 +104,23 @@ fn common(newer: bool) -> Numbers {
     ] {
         add(&mut numbers, format!("offsetof(hipPointerAttribute_t, {member})"), offset);
     }
+    add(&mut numbers, "sizeof(hipMemPoolProps)", size_of::<PoolProperties>());
+    add(&mut numbers, "offsetof(hipMemPoolProps, location)", offset_of!(PoolProperties, location));
+    add(&mut numbers, "offsetof(hipMemLocation, id)", offset_of!(MemLocation, device));
+    add(&mut numbers, "sizeof(hipMemAccessDesc)", size_of::<MemAccess>());
+    add(&mut numbers, "offsetof(hipMemAccessDesc, flags)", offset_of!(MemAccess, flags));
+    for (name, attribute) in [
+        ("hipMemPoolReuseFollowEventDependencies", PoolAttribute::FollowEventDependencies),
+        ("hipMemPoolReuseAllowOpportunistic", PoolAttribute::Opportunistic),
+        ("hipMemPoolReuseAllowInternalDependencies", PoolAttribute::InternalDependencies),
+        ("hipMemPoolAttrReleaseThreshold", PoolAttribute::ReleaseThreshold),
+        ("hipMemPoolAttrReservedMemCurrent", PoolAttribute::ReservedCurrent),
+        ("hipMemPoolAttrReservedMemHigh", PoolAttribute::ReservedHigh),
+        ("hipMemPoolAttrUsedMemCurrent", PoolAttribute::UsedCurrent),
+        ("hipMemPoolAttrUsedMemHigh", PoolAttribute::UsedHigh),
+    ] {
+        add(&mut numbers, name, attribute as i32);
+    }
     add(&mut numbers, "sizeof(hipUUID)", size_of::<Uuid>());
     add(&mut numbers, "sizeof(hipDeviceArch_t)", size_of::<u32>());
     add(&mut numbers, "bits((hipDeviceArch_t){.hasGlobalInt64Atomics = 1})", arch::GLOBAL_INT64_ATOMICS);
@@ -138,6 +156,7 @@ fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
     let Some(folder) = headers("UR_HIP_HEADERS_7") else { return };
     let mut numbers = common(true);
     old_properties(&mut numbers, "hipDeviceProp_tR0000");
+    add(&mut numbers, "offsetof(hipMemPoolProps, maxSize)", offset_of!(PoolProperties, max_size));
     add(&mut numbers, "sizeof(hipDeviceProp_tR0600)", size_of::<Properties0600>());
     add(&mut numbers, "_Alignof(hipDeviceProp_tR0600)", align_of::<Properties0600>());
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, name)", offset_of!(Properties0600, name));

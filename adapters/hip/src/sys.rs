@@ -148,6 +148,9 @@ numbers! {
         hipHostMallocMapped = 2,
         hipMemAttachGlobal = 1,
         hipMemcpyDefault = 4,
+        hipMemAllocationTypePinned = 1,
+        hipMemLocationTypeDevice = 1,
+        hipMemAccessFlagsProtReadWrite = 3,
     }
     newer {}
 }
@@ -237,6 +240,34 @@ pub(crate) mod memory_type_6 {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Uuid(pub(crate) [u8; 16]);
+
+/// `hipMemLocation`: where memory lies, or who reaches it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemLocation {
+    pub(crate) kind: u32,
+    pub(crate) device: Ordinal,
+}
+
+/// `hipMemPoolProps`. Before ROCm 6.2 the limit's bytes are reserved ones.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolProperties {
+    pub(crate) allocation_type: u32,
+    pub(crate) handle_types: u32,
+    pub(crate) location: MemLocation,
+    pub(crate) security_attributes: usize,
+    pub(crate) max_size: usize,
+    pub(crate) reserved: [u8; 56],
+}
+
+/// `hipMemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemAccess {
+    pub(crate) location: MemLocation,
+    pub(crate) flags: u32,
+}
 
 /// `hipPointerAttribute_t`. The first member is called `memoryType` before ROCm 6 and `type` from then on, and its
 /// numbers changed with the name.
@@ -347,7 +378,11 @@ ur_adapter::symbol_table! {
         pointer_attributes = "hipPointerGetAttributes" (*mut PointerAttributes, DevicePointer);
         pointer_range = "hipMemGetAddressRange" (*mut DevicePointer, *mut usize, DevicePointer);
 
-        pool_default = "hipDeviceGetDefaultMemPool" (*mut HipMemPool, Ordinal);
+        pool_create = "hipMemPoolCreate" (*mut HipMemPool, *const PoolProperties);
+        pool_destroy = "hipMemPoolDestroy" (HipMemPool);
+        pool_attribute = "hipMemPoolGetAttribute" (HipMemPool, c_int, *mut c_void);
+        pool_set_attribute = "hipMemPoolSetAttribute" (HipMemPool, c_int, *mut c_void);
+        pool_set_access = "hipMemPoolSetAccess" (HipMemPool, *const MemAccess, usize);
         pool_trim = "hipMemPoolTrimTo" (HipMemPool, usize);
         pool_allocate = "hipMallocFromPoolAsync" (*mut DevicePointer, usize, HipMemPool, HipStream);
         free_async = "hipFreeAsync" (DevicePointer, HipStream);

@@ -8,6 +8,7 @@
  *   SIMCUDA_MEMORY   bytes of memory of each device, with K, M or G behind (4G)
  *   SIMCUDA_CC       compute capability (9.0)
  *   SIMCUDA_DELAY    SEED:MICROS: every command of a stream is delayed pseudo-randomly, up to MICROS
+ *   SIMCUDA_THRESHOLDS  obey, keep or return (obey), as simcudaSetThresholds
  *   SIMCUDA_FAULTS   NAME:NTH:ERROR[:COUNT];...  as simcudaInjectFault
  *   SIMCUDA_REPORT   a file (appended to) or "stderr": reports and leaks are written there at exit
  */
@@ -38,8 +39,13 @@ int simcudaInjectDelay(const char *name, uint64_t micros);
 /* From now on all work on the device answers CUDA_ERROR_DEVICE_UNAVAILABLE (46), and kernels that run there end.
  * 0 on success, 1 when there is no such device. */
 int simcudaLoseDevice(int ordinal);
-/* Ends all injected faults and delays, and makes lost devices usable again. */
+/* Ends all injected faults and delays, makes lost devices usable again and thresholds what the environment says. */
 void simcudaClearFaults(void);
+
+/* What the release thresholds of pools mean: 0 what they say, 1 nothing, pools keep everything until they are trimmed, 2
+ * nothing, pools give back at once whatever nobody uses. The last two are what some releases of AMD's runtime do.
+ * 0 on success, 1 for another number. */
+int simcudaSetThresholds(int meaning);
 
 /* Stops every stream before its next command; what runs, runs on. While held nothing that is submitted completes, so
  * that "work is in flight" is certain, without sleeping. Synchronising while held waits for the release. */
@@ -52,6 +58,7 @@ void simcudaReleaseWork(void);
  *   use-after-free    memory used after its free
  *   use-before-alloc  stream-ordered memory used by work not ordered after its allocation
  *   unordered-free    memory freed by work not ordered after its allocation or its use
+ *   plain-free        pool memory freed by cuMemFree, after which the real driver's account of the pool is wrong
  *   double-free       memory freed twice
  *   invalid-pointer   not a pointer that the call takes, or an access outside of its allocation
  *   destroyed-handle  a handle of a destroyed object

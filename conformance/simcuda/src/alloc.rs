@@ -127,15 +127,15 @@ pub fn free(base: u64, wanted: impl FnOnce(&Allocation) -> bool) -> Result {
     }
 }
 
-/// Ends an allocation at once. False if somebody else has done so.
+/// Ends an allocation at once. False if somebody else has done so. A pool's block goes without its pool's account.
 pub fn free_now(allocation: &Arc<Allocation>) -> bool {
     if !memory::free_at_once(allocation) {
         return false;
     }
     match &allocation.pool {
         Some(pool) => {
-            pool.release(allocation);
-            pool.settle(allocation);
+            pool.release_uncounted(allocation);
+            pool.settle();
         }
         None => give_back(allocation),
     }

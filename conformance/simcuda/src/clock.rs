@@ -99,9 +99,14 @@ impl Milestone {
         self.ended.load(Ordering::Acquire) != 0
     }
 
+    /// Whether it had ended at that tick.
+    pub fn has_ended_before(&self, tick: u64) -> bool {
+        let ended = self.ended.load(Ordering::Acquire);
+        ended != 0 && ended < tick
+    }
+
     /// Whether the command at `later` is ordered after this one.
     pub fn is_before(&self, later: &Point) -> bool {
-        let ended = self.ended.load(Ordering::Acquire);
-        (ended != 0 && ended < later.tick) || later.is_after(self.point.stream, self.point.seq)
+        self.has_ended_before(later.tick) || later.is_after(self.point.stream, self.point.seq)
     }
 }

@@ -140,7 +140,7 @@ fn free(allocation: Arc<Allocation>) {
         freed.end();
     }
     if let Some(pool) = &allocation.pool {
-        pool.settle(&allocation);
+        pool.settle();
     } else {
         crate::alloc::give_back(&allocation);
     }

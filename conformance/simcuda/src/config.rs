@@ -3,6 +3,7 @@
 //! A malformed variable is an error that `cuInit` answers and explains on standard error; it is never silently
 //! replaced by a default, because a test would then pass against another machine than the one it asked for.
 
+use crate::pool::Thresholds;
 use std::env;
 use std::path::PathBuf;
 
@@ -37,6 +38,8 @@ pub struct Config {
     pub delay: Option<Delay>,
     /// Report target (`SIMCUDA_REPORT`).
     pub report: Option<ReportTo>,
+    /// What release thresholds of pools mean (`SIMCUDA_THRESHOLDS`).
+    pub thresholds: Thresholds,
     /// Injected faults (`SIMCUDA_FAULTS`), not yet parsed.
     pub faults: Option<String>,
 }
@@ -54,6 +57,12 @@ impl Config {
             let (seed, max) = text.split_once(':')?;
             Some(Delay { seed: seed.parse().ok()?, max_micros: max.parse().ok()? })
         })?;
+        let thresholds = variable("SIMCUDA_THRESHOLDS", "obey", |text| match text {
+            "obey" => Some(Thresholds::Obeyed),
+            "keep" => Some(Thresholds::KeepAll),
+            "return" => Some(Thresholds::ReturnAll),
+            _ => None,
+        })?;
         let report = match env::var("SIMCUDA_REPORT") {
             Ok(text) if text == "stderr" => Some(ReportTo::Stderr),
             Ok(text) if !text.is_empty() => Some(ReportTo::File(PathBuf::from(text))),
@@ -65,6 +74,7 @@ impl Config {
             capability,
             delay: (delay.max_micros > 0).then_some(delay),
             report,
+            thresholds,
             faults: env::var("SIMCUDA_FAULTS").ok().filter(|text| !text.is_empty()),
         })
     }

@@ -1,34 +1,65 @@
-//! Memory pools: stream-ordered blocks cut from chunks that the pool keeps until it is trimmed.
+//! Memory pools: stream-ordered blocks cut from pages that the pool keeps until it is trimmed.
 //!
 //! A block may be given out again as soon as the order of the streams allows it, under the pool's reuse policy. The
-//! pool's statistics count blocks from the call that allocates to the command that frees. Nothing here submits
-//! commands while the pool is locked. `pool/segments.rs` does the cutting.
+//! pool's statistics count what was asked for, from the call that allocates to the call that frees. A page goes back
+//! once the host has synchronised after the last free on it, or when memory runs out. Nothing here submits commands
+//! while the pool is locked. `pool/segments.rs` does the cutting.
 
 mod segments;
 
-use crate::clock::{Milestone, Point};
+use crate::clock::{self, Milestone, Point};
 use crate::command::Command;
 use crate::device;
 use crate::handles::{self, Registry};
 use crate::memory::{self, Allocation, Kind, Make};
+use crate::region::Region;
 use crate::reports::{self, Kind as Misuse};
 use crate::stream::{self, Stream};
 use crate::sys::*;
 use core::fmt;
+use core::sync::atomic::{AtomicU8, Ordering};
 use parking_lot::Mutex;
-use segments::{Chunks, Reuse};
+use segments::{Gone, Place, Reuse, Segments};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// All pools that have a handle, default pools included.
 pub static POOLS: Registry<Pool> = Registry::new(handles::Kind::Pool);
 
-/// Bytes a pool takes of its device at a time, unless a block needs more.
-const CHUNK: u64 = 32 << 20;
-/// Granularity of chunks.
-const CHUNK_STEP: u64 = 2 << 20;
+/// Bytes a pool takes of a usual device at a time, and the granularity of limits.
+const PAGE: u64 = 32 << 20;
+/// Least bytes it takes of a small one.
+const LEAST_PAGE: u64 = 2 << 20;
 /// Granularity of blocks.
 const BLOCK_STEP: usize = 512;
+/// Addresses of a pool whose memory is not one device's.
+const HOST_SPAN: usize = 16 << 30;
+
+/// Whether release thresholds have a meaning. There are releases of AMD's runtime that ignore them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thresholds {
+    /// They are kept to.
+    Obeyed,
+    /// Pools keep everything until they are trimmed.
+    KeepAll,
+    /// Pools give back at once whatever nobody uses.
+    ReturnAll,
+}
+
+static THRESHOLDS: AtomicU8 = AtomicU8::new(0);
+
+/// Sets what release thresholds mean from now on.
+pub fn set_thresholds(meaning: Thresholds) {
+    THRESHOLDS.store(meaning as u8, Ordering::Relaxed);
+}
+
+fn thresholds() -> Thresholds {
+    match THRESHOLDS.load(Ordering::Relaxed) {
+        1 => Thresholds::KeepAll,
+        2 => Thresholds::ReturnAll,
+        _ => Thresholds::Obeyed,
+    }
+}
 
 /// Where a pool's memory lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +84,8 @@ pub struct Pool {
     pub default: bool,
     /// Most bytes it may reserve; `u64::MAX` for no limit of its own.
     limit: u64,
+    /// Bytes it takes at a time.
+    page: u64,
     state: Mutex<State>,
 }
 
@@ -62,12 +95,15 @@ unsafe impl Send for Pool {}
 unsafe impl Sync for Pool {}
 
 struct State {
-    chunks: Chunks,
+    /// Made with the first block.
+    segments: Option<Segments>,
     reserved: Level,
     used: Level,
     threshold: u64,
     reuse: Reuse,
     access: BTreeMap<usize, i32>,
+    /// When the host synchronised last.
+    synchronised: u64,
     destroyed: bool,
 }
 
@@ -91,14 +127,6 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// How a block was found.
-enum Found {
-    Block(u64, Arc<crate::region::Region>),
-    /// Only behind another stream's free that has not happened yet.
-    After(u64, Arc<crate::region::Region>, u64),
-    None,
-}
-
 impl Pool {
     /// A pool by `cuMemPoolCreate`'s rules.
     pub fn create(props: CUmemPoolProps) -> Result<Handle> {
@@ -106,10 +134,10 @@ impl Pool {
             (CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE) => {
                 Location::Device(device::get(props.location.id)?.ordinal)
             }
-            (
-                CU_MEM_ALLOCATION_TYPE_PINNED,
-                CU_MEM_LOCATION_TYPE_HOST | CU_MEM_LOCATION_TYPE_HOST_NUMA | CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT,
-            ) => Location::Host,
+            (CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_HOST | CU_MEM_LOCATION_TYPE_HOST_NUMA) => {
+                Location::Host
+            }
+            (CU_MEM_ALLOCATION_TYPE_MANAGED, _) if props.max_size != 0 => return Err(CUDA_ERROR_INVALID_VALUE),
             (CU_MEM_ALLOCATION_TYPE_MANAGED, CU_MEM_LOCATION_TYPE_DEVICE) => {
                 device::get(props.location.id)?;
                 Location::Managed
@@ -145,18 +173,23 @@ impl Pool {
     fn new(props: CUmemPoolProps, location: Location, default: bool) -> Arc<Pool> {
         let limit = match props.max_size as u64 {
             0 => u64::MAX,
-            size => size.checked_next_multiple_of(CHUNK_STEP).unwrap_or(u64::MAX),
+            size => size.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX),
         };
         let state = State {
-            chunks: Chunks::default(),
+            segments: None,
             reserved: Level::default(),
             used: Level::default(),
             threshold: 0,
             reuse: Reuse { follow_events: true, opportunistic: true, internal: true },
             access: BTreeMap::new(),
+            synchronised: 0,
             destroyed: false,
         };
-        POOLS.insert_with(|handle| Pool { handle, location, props, default, limit, state: Mutex::new(state) }).1
+        let page = match location {
+            Location::Device(ordinal) => PAGE.min((device::all()[ordinal].memory / 128).next_multiple_of(LEAST_PAGE)),
+            Location::Host | Location::Managed => PAGE,
+        };
+        POOLS.insert_with(|handle| Pool { handle, location, props, default, limit, page, state: Mutex::new(state) }).1
     }
 
     /// Allocates in stream order. Zero bytes are no block: the null pointer.
@@ -165,16 +198,12 @@ impl Pool {
             return Ok(0);
         }
         let bytes = size.checked_next_multiple_of(BLOCK_STEP).ok_or(CUDA_ERROR_OUT_OF_MEMORY)?;
-        let (base, region) = match self.find_block(&stream.next_point(), bytes) {
-            Found::Block(base, region) => (base, region),
-            Found::After(base, region, other) => {
-                if let Some(other) = stream::STREAMS.all().into_iter().find(|known| known.id == other) {
-                    stream.submit_wait_for(&other);
-                }
-                (base, region)
-            }
-            Found::None => return Err(CUDA_ERROR_OUT_OF_MEMORY),
-        };
+        let (place, region) = self.find_block(&stream.next_point(), bytes, size).ok_or(CUDA_ERROR_OUT_OF_MEMORY)?;
+        let other = stream::STREAMS.all().into_iter().find(|known| Some(known.id) == place.after);
+        if let Some(other) = other {
+            stream.submit_wait_for(&other);
+        }
+        let base = place.range.start;
         let device = match self.location {
             Location::Device(ordinal) => Some(ordinal),
             Location::Host | Location::Managed => None,
@@ -195,58 +224,67 @@ impl Pool {
         Ok(base)
     }
 
-    fn find_block(&self, point: &Point, bytes: usize) -> Found {
+    /// Finds a place and takes it. Memory that nobody uses comes first, new memory next, another stream's last.
+    fn find_block(&self, point: &Point, bytes: usize, size: usize) -> Option<(Place, Arc<Region>)> {
         let mut state = self.state.lock();
         let reuse = state.reuse;
-        let mut found = state.chunks.take(bytes, point, reuse);
-        if found.is_none() && self.grow(&mut state, bytes as u64) {
-            found = state.chunks.take(bytes, point, reuse);
+        if state.segments.is_none() {
+            let (span, skip) = match self.location {
+                Location::Device(ordinal) => (device::all()[ordinal].memory as usize * 2, 0),
+                Location::Managed => (HOST_SPAN, 0),
+                // The real driver's blocks of host memory do not begin where the driver says that their range does.
+                Location::Host => (HOST_SPAN, BLOCK_STEP),
+            };
+            let span = span.next_multiple_of(self.page as usize);
+            state.segments = Segments::new(span, self.page, skip);
         }
-        let mut after = None;
-        if found.is_none() && reuse.internal {
-            (found, after) = state.chunks.take_after(bytes);
+        let mut place = state.segments.as_ref()?.place(bytes, point, reuse);
+        if !place.as_ref().is_some_and(|place| self.grow(&mut state, place)) {
+            place = None;
         }
-        let Some(segments::Taken { base, region, replaced }) = found else { return Found::None };
-        state.used.now -= replaced;
-        state.used.add(bytes as u64);
-        match after {
-            Some(stream) => Found::After(base, region, stream),
-            None => Found::Block(base, region),
+        if place.is_none() && reuse.internal {
+            place = state.segments.as_ref()?.place_after(bytes);
+            if !place.as_ref().is_some_and(|place| self.grow(&mut state, place)) {
+                place = None;
+            }
         }
+        let place = place?;
+        state.used.add(size as u64);
+        let segments = state.segments.as_mut()?;
+        segments.take(&place.range);
+        Some((place, segments.region.clone()))
     }
 
-    fn grow(&self, state: &mut State, bytes: u64) -> bool {
-        let least = bytes.next_multiple_of(CHUNK_STEP);
-        let machine = match self.location {
-            Location::Device(ordinal) => device::all()[ordinal].memory,
-            Location::Host | Location::Managed => u64::MAX,
-        };
-        let usual = CHUNK.min((machine / 128).next_multiple_of(CHUNK_STEP));
-        for size in [usual.max(least), least] {
-            if state.reserved.now.saturating_add(size) > self.limit {
-                self.shrink(state, self.limit.saturating_sub(size));
-            }
-            if state.reserved.now.saturating_add(size) > self.limit || !self.take_of_device(state, size) {
-                continue;
-            }
-            if state.chunks.add(size as usize) {
-                state.reserved.add(size);
-                return true;
-            }
-            self.return_to_device(size);
-        }
-        false
-    }
-
-    fn take_of_device(&self, state: &mut State, size: u64) -> bool {
-        let Location::Device(ordinal) = self.location else { return true };
-        let device = &device::all()[ordinal];
-        if device.reserve(size) {
+    /// Puts memory behind a place, if limit and device have it.
+    fn grow(&self, state: &mut State, place: &Place) -> bool {
+        let bytes = place.missing.len() as u64 * self.page;
+        if bytes == 0 {
             return true;
         }
-        self.shrink(state, 0);
+        // The place's own pages are filled first, so that what is given back for it is elsewhere.
+        let room = |state: &State| state.reserved.now.saturating_add(bytes) <= self.limit;
+        if !room(state) {
+            self.shrink_around(state, place, self.limit.saturating_sub(bytes));
+        }
+        if !room(state) || !self.take_of_device(state, place, bytes) {
+            return false;
+        }
+        if let Some(segments) = &mut state.segments {
+            segments.fill(&place.missing);
+        }
+        state.reserved.add(bytes);
+        true
+    }
+
+    fn take_of_device(&self, state: &mut State, place: &Place, bytes: u64) -> bool {
+        let Location::Device(ordinal) = self.location else { return true };
+        let device = &device::all()[ordinal];
+        if device.reserve(bytes) {
+            return true;
+        }
+        self.shrink_around(state, place, 0);
         trim_others(self, ordinal);
-        device.reserve(size)
+        device.reserve(bytes)
     }
 
     fn return_to_device(&self, bytes: u64) {
@@ -255,42 +293,67 @@ impl Pool {
         }
     }
 
-    /// Gives unused chunks back until no more than `keep` bytes are reserved, or none is unused.
-    fn shrink(&self, state: &mut State, keep: u64) {
-        while state.reserved.now > keep {
-            let Some(region) = state.chunks.remove_unused() else { break };
-            state.reserved.now -= region.size as u64;
-            self.return_to_device(region.size as u64);
-            memory::retire_region(region);
-        }
+    /// Gives unused pages back as long as at least `keep` bytes stay reserved.
+    fn shrink(&self, state: &mut State, keep: u64, gone: Gone) {
+        let most = state.reserved.now.saturating_sub(keep) / self.page;
+        let Some(segments) = &mut state.segments else { return };
+        let bytes = segments.give_back(most as usize, gone) as u64 * self.page;
+        state.reserved.now -= bytes;
+        self.return_to_device(bytes);
+    }
+
+    /// Gives what was reached back until no more than `keep` bytes are reserved, but nothing of a place.
+    fn shrink_around(&self, state: &mut State, place: &Place, keep: u64) {
+        let Some(segments) = &mut state.segments else { return };
+        let most = state.reserved.now.saturating_sub(keep).div_ceil(self.page);
+        let bytes = segments.give_back_around(&place.range, most as usize) as u64 * self.page;
+        state.reserved.now -= bytes;
+        self.return_to_device(bytes);
     }
 
     /// Notes that a block is freed at its allocation's `freed` milestone.
     pub fn release(&self, allocation: &Arc<Allocation>) {
-        self.state.lock().chunks.release(allocation);
+        let mut state = self.state.lock();
+        state.used.now -= allocation.size as u64;
+        if let Some(segments) = &mut state.segments {
+            segments.release(allocation);
+        }
     }
 
-    /// Notes that the stream got to the free.
-    pub fn settle(&self, allocation: &Allocation) {
+    /// The same for a block that was freed as if it came from no pool: the driver's account keeps it.
+    pub fn release_uncounted(&self, allocation: &Arc<Allocation>) {
+        if let Some(segments) = &mut self.state.lock().segments {
+            segments.release(allocation);
+        }
+    }
+
+    /// Notes that the stream got to a free.
+    pub fn settle(&self) {
         let mut state = self.state.lock();
-        let bytes = state.chunks.settle(allocation);
-        state.used.now -= bytes;
-        if state.destroyed {
-            self.shrink(&mut state, 0);
+        if state.destroyed || thresholds() == Thresholds::ReturnAll {
+            self.shrink(&mut state, 0, Gone::Reached);
         }
     }
 
     /// Gives back what is unused beyond `keep` bytes.
     pub fn trim_to(&self, keep: u64) {
-        self.shrink(&mut self.state.lock(), keep);
+        let mut state = self.state.lock();
+        let gone = Gone::KnownAt(state.synchronised);
+        self.shrink(&mut state, keep, gone);
     }
 
     /// What a synchronisation does: gives back what is unused beyond the release threshold.
     fn on_synchronize(&self) {
         let mut state = self.state.lock();
-        let keep = state.threshold;
+        state.synchronised = clock::tick();
+        let keep = match thresholds() {
+            Thresholds::Obeyed => state.threshold,
+            Thresholds::KeepAll => return,
+            Thresholds::ReturnAll => 0,
+        };
         if state.reserved.now > keep && state.reserved.now > state.used.now {
-            self.shrink(&mut state, keep);
+            let gone = Gone::KnownAt(state.synchronised);
+            self.shrink(&mut state, keep, gone);
         }
     }
 
@@ -298,8 +361,10 @@ impl Pool {
     pub fn accessible(&self, device: usize) -> bool {
         match self.location {
             Location::Device(own) if own == device => true,
-            Location::Device(_) => self.state.lock().access.get(&device).is_some_and(|&flags| flags != 0),
-            Location::Host | Location::Managed => true,
+            Location::Device(_) | Location::Host => {
+                self.state.lock().access.get(&device).is_some_and(|&flags| flags != CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            }
+            Location::Managed => true,
         }
     }
 
@@ -316,12 +381,11 @@ impl Pool {
         Ok(())
     }
 
-    /// A device's access.
+    /// A device's access. Managed memory says that there is none until it is set, and is reached all the same.
     pub fn access(&self, device: usize) -> i32 {
         match self.location {
             Location::Device(own) if own == device => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-            Location::Device(_) => self.state.lock().access.get(&device).copied().unwrap_or(0),
-            Location::Host | Location::Managed => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            _ => self.state.lock().access.get(&device).copied().unwrap_or(CU_MEM_ACCESS_FLAGS_PROT_NONE),
         }
     }
 
@@ -379,7 +443,7 @@ pub fn destroy(handle: Handle) -> Result {
     POOLS.remove(handle);
     let mut state = pool.state.lock();
     state.destroyed = true;
-    pool.shrink(&mut state, 0);
+    pool.shrink(&mut state, 0, Gone::Reached);
     Ok(())
 }
 
@@ -415,7 +479,7 @@ pub fn free_async(address: u64, stream: &Arc<Stream>) -> Result {
 /// Gives back all that pools of a device do not use.
 pub fn trim_all(ordinal: usize) {
     for pool in POOLS.all().iter().filter(|pool| pool.location == Location::Device(ordinal)) {
-        pool.trim_to(0);
+        pool.shrink(&mut pool.state.lock(), 0, Gone::Reached);
     }
 }
 
@@ -425,7 +489,7 @@ fn trim_others(except: &Pool, ordinal: usize) {
         if pool.handle != except.handle
             && let Some(mut state) = pool.state.try_lock()
         {
-            pool.shrink(&mut state, 0);
+            pool.shrink(&mut state, 0, Gone::Reached);
         }
     }
 }

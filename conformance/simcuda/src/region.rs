@@ -43,6 +43,17 @@ impl Region {
         Arc::new(Region { base, mapped: size, size })
     }
 
+    /// Gives the memory behind a stretch of whole pages back to the host; it reads as zeros from then on.
+    pub fn discard(&self, offset: u64, len: u64) {
+        let end = (offset + len).min(self.size as u64);
+        if offset < end && offset.is_multiple_of(PAGE as u64) {
+            // SAFETY: the stretch lies inside the region's own mapping, and its content means nothing to anybody.
+            unsafe {
+                libc::madvise((self.base + offset) as *mut libc::c_void, (end - offset) as usize, libc::MADV_DONTNEED)
+            };
+        }
+    }
+
     /// Its first address.
     pub fn base(&self) -> u64 {
         self.base

@@ -20,6 +20,8 @@ pub enum Kind {
     UseBeforeAlloc,
     /// Memory was freed without being ordered after work that uses it.
     UnorderedFree,
+    /// A pool's memory was freed by the call for memory of no pool, which spoils the real driver's accounts.
+    PlainFree,
     /// Memory was freed twice.
     DoubleFree,
     /// A pointer that is not what the call needs, or an access outside of its allocation.
@@ -47,6 +49,7 @@ impl Kind {
             Kind::UseAfterFree => "use-after-free",
             Kind::UseBeforeAlloc => "use-before-alloc",
             Kind::UnorderedFree => "unordered-free",
+            Kind::PlainFree => "plain-free",
             Kind::DoubleFree => "double-free",
             Kind::InvalidPointer => "invalid-pointer",
             Kind::DestroyedHandle => "destroyed-handle",

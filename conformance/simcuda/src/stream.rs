@@ -352,6 +352,7 @@ impl Reach {
     /// Whether it may touch the allocation.
     pub fn includes(&self, allocation: &Allocation) -> bool {
         match (allocation.kind, allocation.device) {
+            (Kind::Pool, None) => allocation.pool.as_ref().is_some_and(|pool| pool.accessible(self.device)),
             (_, None) | (Kind::Managed, _) => true,
             (Kind::Mapped, _) => crate::vmm::accessible(allocation.base, self.device),
             (_, Some(device)) if device == self.device => true,

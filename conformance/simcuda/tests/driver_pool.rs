@@ -12,6 +12,8 @@ const RESERVED_HIGH: i32 = 6;
 const USED: i32 = 7;
 const USED_HIGH: i32 = 8;
 const MIB: usize = 1 << 20;
+/// What the real driver takes of the device at a time.
+const PAGE: usize = 32 * MIB;
 
 struct Setup {
     context: Handle,
@@ -96,7 +98,7 @@ fn a_block_serves_again_on_its_own_stream_before_its_free_is_reached() {
     setup.free(first);
     let again = setup.alloc(MIB);
     assert_eq!(again, first);
-    assert_eq!(pool_attribute(setup.pool, USED), MIB as u64, "the block is counted once");
+    assert_eq!(pool_attribute(setup.pool, USED), MIB as u64, "a free counts when it is called");
     ok!(cuMemsetD8Async(again, 1, MIB, setup.stream));
     c!(simcudaReleaseWork());
     ok!(cuStreamSynchronize(setup.stream));
@@ -107,17 +109,17 @@ fn a_block_serves_again_on_its_own_stream_before_its_free_is_reached() {
 
 #[test]
 fn a_block_goes_to_another_stream_when_events_order_it() {
-    let setup = Setup::with(CUmemPoolProps { max_size: 2 * MIB, ..device_pool(0) });
+    let setup = Setup::with(CUmemPoolProps { max_size: PAGE, ..device_pool(0) });
     set_pool_attribute(setup.pool, REUSE_INTERNAL, 0);
     let other: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
     let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
-    let first = setup.alloc(2 * MIB);
+    let first = setup.alloc(PAGE);
     c!(simcudaHoldWork());
     setup.free(first);
-    err!(2, cuMemAllocFromPoolAsync(&mut 0, 2 * MIB, setup.pool, other));
+    err!(2, cuMemAllocFromPoolAsync(&mut 0, PAGE, setup.pool, other));
     ok!(cuEventRecord(event, setup.stream));
     ok!(cuStreamWaitEvent(other, event, 0));
-    let ordered: u64 = get!(cuMemAllocFromPoolAsync(2 * MIB, setup.pool, other));
+    let ordered: u64 = get!(cuMemAllocFromPoolAsync(PAGE, setup.pool, other));
     assert_eq!(ordered, first);
     c!(simcudaReleaseWork());
     ok!(cuMemFreeAsync(ordered, other));
@@ -129,14 +131,14 @@ fn a_block_goes_to_another_stream_when_events_order_it() {
 
 #[test]
 fn a_block_goes_to_another_stream_when_its_free_was_reached_if_the_policy_allows() {
-    let setup = Setup::with(CUmemPoolProps { max_size: 2 * MIB, ..device_pool(0) });
+    let setup = Setup::with(CUmemPoolProps { max_size: PAGE, ..device_pool(0) });
     set_pool_attribute(setup.pool, THRESHOLD, u64::MAX);
     set_pool_attribute(setup.pool, REUSE_INTERNAL, 0);
     let other: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
-    let first = setup.alloc(2 * MIB);
+    let first = setup.alloc(PAGE);
     setup.free(first);
     ok!(cuStreamSynchronize(setup.stream));
-    let second: u64 = get!(cuMemAllocFromPoolAsync(2 * MIB, setup.pool, other));
+    let second: u64 = get!(cuMemAllocFromPoolAsync(PAGE, setup.pool, other));
     assert_eq!(second, first);
     ok!(cuMemFreeAsync(second, other));
     ok!(cuStreamSynchronize(other));
@@ -145,15 +147,15 @@ fn a_block_goes_to_another_stream_when_its_free_was_reached_if_the_policy_allows
 
 #[test]
 fn internal_dependencies_make_another_stream_wait_when_the_limit_leaves_no_choice() {
-    let setup = Setup::with(CUmemPoolProps { max_size: 2 * MIB, ..device_pool(0) });
+    let setup = Setup::with(CUmemPoolProps { max_size: PAGE, ..device_pool(0) });
     let other: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
-    let first = setup.alloc(2 * MIB);
+    let first = setup.alloc(PAGE);
     let mut none = 0;
-    err!(2, cuMemAllocFromPoolAsync(&mut none, MIB, setup.pool, other));
+    err!(2, cuMemAllocFromPoolAsync(&mut none, 2 * MIB, setup.pool, other));
     assert_eq!(none, 0);
     c!(simcudaHoldWork());
     setup.free(first);
-    let second: u64 = get!(cuMemAllocFromPoolAsync(2 * MIB, setup.pool, other));
+    let second: u64 = get!(cuMemAllocFromPoolAsync(PAGE, setup.pool, other));
     assert_eq!(second, first);
     ok!(cuMemsetD8Async(second, 1, 64, other));
     c!(simcudaReleaseWork());
@@ -203,6 +205,143 @@ fn pools_and_streams_of_different_devices_work_together() {
     ok!(cuStreamDestroy_v2(stream1));
     ok!(cuCtxSetCurrent(0));
     ok!(cuDevicePrimaryCtxRelease_v2(1));
+}
+
+#[test]
+fn the_reserve_grows_and_shrinks_by_pages_that_blocks_lie_across() {
+    let setup = Setup::new();
+    set_pool_attribute(setup.pool, THRESHOLD, u64::MAX);
+    let small = setup.alloc(4096);
+    let large: Vec<u64> = (0..3).map(|_| setup.alloc(48 * MIB)).collect();
+    let reserved = || pool_attribute(setup.pool, RESERVED) as usize;
+    assert_eq!(reserved(), 5 * PAGE);
+    for block in large {
+        setup.free(block);
+    }
+    assert_eq!(pool_attribute(setup.pool, USED), 4096);
+    ok!(cuStreamSynchronize(setup.stream));
+    let kept: Vec<usize> = [200, 160, 120, 80, 40, 0]
+        .map(|keep| {
+            ok!(cuMemPoolTrimTo(setup.pool, keep * MIB));
+            reserved() / MIB
+        })
+        .to_vec();
+    assert_eq!(kept, [160, 160, 128, 96, 64, 32]);
+    set_pool_attribute(setup.pool, RESERVED_HIGH, 0);
+    assert_eq!(pool_attribute(setup.pool, RESERVED_HIGH) as usize, PAGE);
+    let again = setup.alloc(60 * MIB);
+    assert_eq!(reserved(), 2 * PAGE);
+    ok!(cuMemsetD8Async(again, 1, 60 * MIB, setup.stream));
+    setup.free(again);
+    setup.free(small);
+}
+
+#[test]
+fn what_the_host_does_not_know_to_be_free_is_not_trimmed() {
+    let setup = Setup::new();
+    let block = setup.alloc(1000);
+    assert_eq!(pool_attribute(setup.pool, USED), 1000, "what was asked for");
+    assert_eq!(setup.alloc(1000), block + 0x400);
+    setup.free(block + 0x400);
+    setup.free(block);
+    ok!(cuMemPoolTrimTo(setup.pool, 0));
+    assert_eq!(pool_attribute(setup.pool, RESERVED) as usize, PAGE);
+    ok!(cuStreamSynchronize(setup.stream));
+    ok!(cuMemPoolTrimTo(setup.pool, 0));
+    assert_eq!(pool_attribute(setup.pool, RESERVED), 0);
+}
+
+#[test]
+fn limits_are_whole_pages_and_managed_pools_take_none() {
+    let setup = Setup::with(CUmemPoolProps { max_size: 2 * MIB, ..device_pool(0) });
+    let all = setup.alloc(PAGE);
+    err!(2, cuMemAllocFromPoolAsync(&mut 0, 512, setup.pool, setup.stream));
+    setup.free(all);
+    let managed = CUmemPoolProps { alloc_type: CU_MEM_ALLOCATION_TYPE_MANAGED, max_size: PAGE, ..device_pool(0) };
+    err!(1, cuMemPoolCreate(&mut 0, &managed));
+    let wide = CUmemPoolProps { max_size: 2 * PAGE, ..device_pool(0) };
+    let pool: Handle = get!(cuMemPoolCreate(&wide));
+    let blocks = [20, 20, 20].map(|size| get!(cuMemAllocFromPoolAsync(size * MIB, pool, setup.stream)));
+    for block in blocks {
+        setup.free(block);
+    }
+    ok!(cuStreamSynchronize(setup.stream));
+    let joined: u64 = get!(cuMemAllocFromPoolAsync(2 * PAGE, pool, setup.stream));
+    setup.free(joined);
+    ok!(cuMemPoolDestroy(pool));
+}
+
+#[test]
+fn a_pool_with_room_grows_rather_than_makes_a_stream_wait() {
+    let setup = Setup::new();
+    let other: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let first = setup.alloc(PAGE);
+    c!(simcudaHoldWork());
+    setup.free(first);
+    let second: u64 = get!(cuMemAllocFromPoolAsync(PAGE, setup.pool, other));
+    assert_ne!(second, first);
+    assert_eq!(pool_attribute(setup.pool, RESERVED) as usize, 2 * PAGE);
+    c!(simcudaReleaseWork());
+    ok!(cuMemFreeAsync(second, other));
+    ok!(cuStreamSynchronize(other));
+    ok!(cuStreamDestroy_v2(other));
+}
+
+#[test]
+fn a_plain_free_of_a_pools_block_is_reported_and_stays_in_the_account() {
+    let setup = Setup::new();
+    let block = setup.alloc(4096);
+    ok!(cuStreamSynchronize(setup.stream));
+    ok!(cuMemFree_v2(block));
+    assert_eq!(report_kinds(), ["plain-free"]);
+    assert_eq!(pool_attribute(setup.pool, USED), 4096);
+}
+
+#[test]
+fn thresholds_can_be_without_effect_either_way() {
+    let setup = Setup::new();
+    let reserved_after = |threshold| {
+        set_pool_attribute(setup.pool, THRESHOLD, threshold);
+        let block = setup.alloc(MIB);
+        setup.free(block);
+        ok!(cuStreamSynchronize(setup.stream));
+        let reserved = pool_attribute(setup.pool, RESERVED) as usize;
+        ok!(cuMemPoolTrimTo(setup.pool, 0));
+        reserved
+    };
+    assert_eq!(c!(simcudaSetThresholds(1)), 0);
+    assert_eq!(reserved_after(0), PAGE);
+    assert_eq!(c!(simcudaSetThresholds(2)), 0);
+    assert_eq!(reserved_after(u64::MAX), 0);
+    assert_eq!(c!(simcudaSetThresholds(3)), 1);
+    c!(simcudaClearFaults());
+    assert_eq!(reserved_after(0), 0);
+    assert_eq!(reserved_after(u64::MAX), PAGE);
+}
+
+#[test]
+fn a_host_pool_serves_a_device_once_it_has_access() {
+    let host = CUmemLocation { kind: CU_MEM_LOCATION_TYPE_HOST, id: 0 };
+    let device = CUmemLocation { kind: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 };
+    let setup = Setup::with(CUmemPoolProps { location: host, ..device_pool(0) });
+    let block = setup.alloc(64);
+    let mut start = 0u64;
+    ok!(cuPointerGetAttribute((&raw mut start).cast(), 11, block));
+    assert_ne!(start, block, "the range of a host block does not begin where the block does");
+    assert_eq!(get!(cuMemPoolGetAccess(setup.pool, &device)), CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    assert_eq!(get!(cuMemPoolGetAccess(setup.pool, &host)), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    err!(1, cuMemsetD8Async(block, 1, 64, setup.stream));
+    assert_eq!(report_kinds(), ["peer-access"]);
+    let access = CUmemAccessDesc { location: device, flags: CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    ok!(cuMemPoolSetAccess(setup.pool, &access, 1));
+    ok!(cuMemsetD8Async(block, 1, 64, setup.stream));
+    setup.free(block);
+    let on_host = CUmemAccessDesc { location: host, ..access };
+    let plain: Handle = get!(cuMemPoolCreate(&device_pool(0)));
+    err!(801, cuMemPoolSetAccess(plain, &on_host, 1));
+    ok!(cuMemPoolDestroy(plain));
+    let current = CUmemLocation { kind: CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, id: 0 };
+    err!(1, cuMemPoolCreate(&mut 0, &CUmemPoolProps { location: current, ..device_pool(0) }));
 }
 
 #[test]

@@ -50,7 +50,7 @@ use ur_ffi::{
 
 pub use answer::Answer;
 pub use error::{ClientError, OpenError, Result};
-pub use native_calls::{NativeCalls, native_library};
+pub use native_calls::{NativeCalls, hip_libraries, native_library};
 pub use places::kernel_folder;
 pub use setup::{Held, Listed, pointer_argument, value_argument};
 

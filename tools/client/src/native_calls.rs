@@ -1,6 +1,6 @@
 //! The number of calls that reached the native library, read from the library itself: callcount
-//! (`conformance/callcount`), which counts for any driver, or simcuda, which counts its own. The library must be loaded
-//! by somebody else; this opens none, so that measuring does not change what is measured.
+//! (`conformance/callcount`), which counts for any CUDA driver, or simcuda and hip-on-cuda, which count their own. The
+//! library must be loaded by somebody else; this opens none, so that measuring does not change what is measured.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
 
@@ -17,10 +17,20 @@ pub fn native_library() -> OsString {
     std::env::var_os("UR_CUDA_LIBRARY").filter(|name| !name.is_empty()).unwrap_or_else(|| "libcuda.so.1".into())
 }
 
+/// The libraries that the HIP adapter of this environment tries to open, in its order.
+#[must_use]
+pub fn hip_libraries() -> Vec<OsString> {
+    match std::env::var_os("UR_HIP_LIBRARY").filter(|name| !name.is_empty()) {
+        Some(name) => vec![name],
+        None => ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"].map(Into::into).into(),
+    }
+}
+
 /// Counters of a loaded native library.
 #[derive(Debug)]
 pub struct NativeCalls {
-    total: unsafe extern "C" fn() -> u64,
+    /// Not every library adds up itself.
+    total: Option<unsafe extern "C" fn() -> u64>,
     of: unsafe extern "C" fn(*const c_char) -> u64,
     each: Each,
     /// Keeps the functions above in memory.
@@ -35,18 +45,18 @@ impl NativeCalls {
         // SAFETY: nothing is loaded and no initialiser runs, by the flag.
         let library = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) }.ok()?;
         [
-            "callcountTotal\0 callcountOf\0 callcountEach\0",
-            "simcudaCallCountTotal\0 simcudaCallCount\0 simcudaCallCounts\0",
+            ["callcountOf", "callcountEach", "callcountTotal"],
+            ["simcudaCallCount", "simcudaCallCounts", "simcudaCallCountTotal"],
+            ["hiponcudaCallCount", "hiponcudaCallCounts", "hiponcudaCallCountTotal"],
         ]
         .into_iter()
-        .find_map(|names| {
-            let mut names = names.split(' ').map(str::as_bytes);
-            // SAFETY: the two libraries' headers give these names these signatures.
+        .find_map(|[of, each, total]| {
+            // SAFETY: the libraries' headers give these names these signatures.
             unsafe {
                 Some((
-                    *library.get(names.next()?).ok()?,
-                    *library.get(names.next()?).ok()?,
-                    *library.get::<Each>(names.next()?).ok()?,
+                    library.get(total.as_bytes()).ok().map(|symbol| *symbol),
+                    *library.get(of.as_bytes()).ok()?,
+                    *library.get::<Each>(each.as_bytes()).ok()?,
                 ))
             }
         })
@@ -56,8 +66,11 @@ impl NativeCalls {
     /// Calls of all functions together.
     #[must_use]
     pub fn total(&self) -> u64 {
-        // SAFETY: the library is loaded as long as `self` lives.
-        unsafe { (self.total)() }
+        match self.total {
+            // SAFETY: the library is loaded as long as `self` lives.
+            Some(total) => unsafe { total() },
+            None => self.each().iter().map(|(_, count)| count).sum(),
+        }
     }
 
     /// Calls of one function, by its exported name.

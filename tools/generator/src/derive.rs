@@ -137,6 +137,7 @@ pub fn dispatch(release: &Release, file: &str, name: &str, params: &[Param], err
 pub fn function_enumerators(functions: &[Function]) -> Vec<Enumerator> {
     let enumerator = |function: &Function| Enumerator {
         at: function.at.clone(),
+        file: function.file.clone(),
         name: names::function_enumerator(&function.name),
         value: function.id,
         doc: format!("Stands for `{}`.", function.name),
@@ -153,6 +154,7 @@ pub fn structure_enumerators(structs: &[Struct]) -> Vec<Enumerator> {
     let enumerator = |structure: &Struct| {
         Some(Enumerator {
             at: structure.at.clone(),
+            file: structure.file.clone(),
             name: names::structure_enumerator(&structure.name),
             value: structure.stype?,
             doc: format!("Tags `{}`.", structure.name),

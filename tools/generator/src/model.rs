@@ -33,6 +33,8 @@ pub struct FileInfo {
     pub title: String,
     /// Introduction.
     pub doc: String,
+    /// Whether it is an extension of this project's own.
+    pub project: bool,
 }
 
 /// One release, items in the order of its headers.
@@ -204,6 +206,8 @@ impl Enum {
 #[derive(Clone, Debug)]
 pub struct Enumerator {
     pub at: Location,
+    /// The file that has it; not its enumeration's where that is extended.
+    pub file: String,
     pub name: String,
     pub value: u32,
     pub doc: String,

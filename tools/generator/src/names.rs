@@ -46,6 +46,11 @@ pub fn enumerator_prefix(name: &str) -> String {
     name.strip_suffix('t').unwrap_or(name).to_ascii_uppercase()
 }
 
+/// The enumerator of no meaning that makes C's type 32 bits wide.
+pub fn widening_enumerator(name: &str) -> String {
+    format!("{}FORCE_UINT32", enumerator_prefix(name))
+}
+
 /// Whether an enumeration is a set of flags.
 pub fn is_flag_enum(name: &str) -> bool {
     name.ends_with("_flag_t")

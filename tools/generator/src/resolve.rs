@@ -35,7 +35,12 @@ pub fn resolve(spec: &Spec) -> Result<Model, Vec<Problem>> {
 }
 
 fn file_info(source: &Source<ApiFile>) -> FileInfo {
-    FileInfo { stem: source.stem.clone(), title: text(&source.data.title), doc: text(&source.data.doc) }
+    FileInfo {
+        stem: source.stem.clone(),
+        title: text(&source.data.title),
+        doc: text(&source.data.doc),
+        project: source.data.project,
+    }
 }
 
 fn text(value: &Option<Text>) -> String {
@@ -229,6 +234,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
         let moved = self.file.data.values.get(name).map(|value| *value.get_ref());
         Some(Enumerator {
             at: source.at(written.name.span()),
+            file: source.stem.clone(),
             name: name.clone(),
             value: moved.or(change.value).unwrap_or(written.value),
             doc: if change.doc.is_some() { text(&change.doc) } else { text(&written.doc) },

@@ -19,6 +19,8 @@ pub struct ApiFile {
     pub title: Option<Text>,
     /// What the file's objects are, in a sentence or two.
     pub doc: Option<Text>,
+    /// Whether the file is an extension of this project's own, which the vendor's API does not have.
+    pub project: bool,
     /// Opaque handles.
     pub handle: Vec<Handle>,
     /// Names of other types.

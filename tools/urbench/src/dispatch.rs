@@ -10,7 +10,7 @@ use crate::Failure;
 use crate::fixture::Fixture;
 use crate::measure::{Body, Meter, rounds};
 use crate::options::Options;
-use crate::report::{Case, Named};
+use crate::outcome::{Case, Named};
 
 /// What a call may cost more through the loader, nanoseconds.
 const GOAL: f64 = 3.0;

@@ -5,14 +5,16 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use ur_client::ffi::{
-    ur_adapter_handle_t, ur_adapter_info_t, ur_backend_t, ur_context_handle_t_, ur_device_info_t, ur_device_type_t,
-    ur_kernel_handle_t_, ur_program_handle_t_, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_,
+    ur_adapter_handle_t, ur_adapter_info_t, ur_backend_t, ur_context_handle_t, ur_context_handle_t_,
+    ur_device_handle_t, ur_device_info_t, ur_device_type_t, ur_kernel_handle_t, ur_kernel_handle_t_,
+    ur_program_handle_t_, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_, ur_usm_pool_handle_t,
+    ur_usm_pool_info_t,
 };
 use ur_client::{Held, Listed, NativeCalls, Ur, call};
 
 use crate::Failure;
 use crate::options::Options;
-use crate::raw::{COPY, Raw};
+use crate::raw::{Api, COPY, Raw};
 
 /// Everything that is made once. The order of the fields is the order in which it is given back.
 pub struct Fixture<'u> {
@@ -20,12 +22,14 @@ pub struct Fixture<'u> {
     pub ur: &'u Ur,
     /// Its native calls, if the native library counts.
     pub calls: Option<NativeCalls>,
-    /// The raw side; none if the native library is not CUDA's.
+    /// The raw side; none for a backend that is neither CUDA nor HIP.
     pub raw: Option<Raw>,
     /// Why there is no raw side.
     pub no_raw: Option<String>,
     /// The adapter's backend.
-    pub backend: String,
+    pub backend: ur_backend_t,
+    /// What became of the release threshold of the UR's default pool.
+    pub threshold: String,
     /// The device's name.
     pub device_name: String,
     /// The driver's version.
@@ -36,13 +40,17 @@ pub struct Fixture<'u> {
     pub memory: *mut c_void,
     /// The in-order queue.
     pub queue: Held<'u, ur_queue_handle_t_>,
-    /// The empty kernel.
-    pub kernel: Held<'u, ur_kernel_handle_t_>,
-    _program: Held<'u, ur_program_handle_t_>,
+    kernel: Result<Kernel<'u>, String>,
     /// The context.
     pub context: Held<'u, ur_context_handle_t_>,
     /// The device.
     pub listed: Listed<'u>,
+}
+
+/// The empty kernel and what it is of, in the order in which they are given back.
+struct Kernel<'u> {
+    kernel: Held<'u, ur_kernel_handle_t_>,
+    _program: Held<'u, ur_program_handle_t_>,
 }
 
 // SAFETY: handles may be used from every thread by the API's own rules; the buffers are only named, not touched.
@@ -58,28 +66,36 @@ impl<'u> Fixture<'u> {
         let path = options.kernels.join("basic.ptx");
         let image = std::fs::read(&path)
             .map_err(|error| Failure::Other(format!("{}: {error}; --kernels names the folder", path.display())))?;
-        let program = ur.program(context.handle(), device, &image)?;
-        let kernel = ur.kernel(program.handle(), c"empty")?;
+        let kernel = make_kernel(ur, context.handle(), device, &image).map_err(|failure| failure.to_string());
+        let backend = ur.adapter_info(listed.adapter, ur_adapter_info_t::BACKEND)?.u32().unwrap_or(0);
+        let backend = ur_backend_t(backend);
+        let api = Api::of(backend);
+        let libraries = match api {
+            Some(Api::Hip) => ur_client::hip_libraries(),
+            _ => vec![options.native.clone()],
+        };
+        // Before the raw side opens it too: what the adapter does not use cannot count the adapter's calls.
+        let calls = libraries.iter().find_map(|library| NativeCalls::of_loaded(library));
         let uuid = ur.device_info(device, ur_device_info_t::UUID).ok().and_then(|uuid| uuid.0.try_into().ok());
-        let (raw, no_raw) = match Raw::new(&options.native, uuid, &options.kernels) {
-            Ok(raw) => (Some(raw), None),
-            Err(failure) => (None, Some(failure.to_string())),
+        let (raw, no_raw) = match api.map(|api| Raw::new(api, &libraries, uuid, &options.kernels)) {
+            Some(Ok(raw)) => (Some(raw), None),
+            Some(Err(failure)) => (None, Some(failure.to_string())),
+            None => (None, Some(format!("{backend:?} has no raw side here"))),
         };
         let text = |query| ur.device_info(device, query).map_or_else(|_| "?".to_owned(), |answer| answer.text());
-        let backend = ur.adapter_info(listed.adapter, ur_adapter_info_t::BACKEND)?.u32().unwrap_or(0);
         let mut this = Self {
             ur,
-            calls: NativeCalls::of_loaded(&options.native),
+            calls,
             raw,
             no_raw,
-            backend: format!("{:?}", ur_backend_t(backend)),
+            threshold: lift_threshold(ur, context.handle(), device),
+            backend,
             device_name: text(ur_device_info_t::NAME),
             driver: text(ur_device_info_t::DRIVER_VERSION),
             host: null_mut(),
             memory: null_mut(),
             queue,
             kernel,
-            _program: program,
             context,
             listed,
         };
@@ -95,6 +111,25 @@ impl<'u> Fixture<'u> {
             call!(ur, USM.pfnDeviceAlloc(context, device, null(), null_mut(), COPY, &raw mut self.memory))?;
         }
         Ok(())
+    }
+
+    /// The empty kernel.
+    ///
+    /// # Errors
+    /// Why there is none. Kernels are PTX: a device whose native library does not take it cannot launch here, and that is
+    /// no failure of the UR.
+    pub fn kernel(&self) -> Result<ur_kernel_handle_t, Failure> {
+        match &self.kernel {
+            Ok(kernel) => Ok(kernel.kernel.handle()),
+            Err(reason) => Err(self.without_kernel(reason)),
+        }
+    }
+
+    #[cold]
+    fn without_kernel(&self, reason: &str) -> Failure {
+        let reason = format!("no kernel: {reason}");
+        let takes_it = self.raw.as_ref().is_none_or(Raw::can_launch);
+        if takes_it { Failure::Other(reason) } else { Failure::Unavailable(reason) }
     }
 
     /// One more in-order queue.
@@ -137,6 +172,31 @@ impl Drop for Fixture<'_> {
             }
         }
     }
+}
+
+fn make_kernel<'u>(
+    ur: &'u Ur,
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    image: &[u8],
+) -> Result<Kernel<'u>, Failure> {
+    let program = ur.program(context, device, image)?;
+    Ok(Kernel { kernel: ur.kernel(program.handle(), c"empty")?, _program: program })
+}
+
+/// Lets the UR's default pool keep what it has, as the raw side does with the driver's. Pools of a UR that cannot be asked
+/// are the driver's, or stay as they are; answers which.
+fn lift_threshold(ur: &Ur, context: ur_context_handle_t, device: ur_device_handle_t) -> String {
+    let mut pool: ur_usm_pool_handle_t = null_mut();
+    let mut most = usize::MAX;
+    // SAFETY: live handles, a writable output, a value of the property's size.
+    let lifted = unsafe {
+        call!(ur, USMExp.pfnPoolGetDefaultDevicePoolExp(context, device, &raw mut pool)).and_then(|()| {
+            let (property, value) = (ur_usm_pool_info_t::RELEASE_THRESHOLD_EXP, (&raw mut most).cast());
+            call!(ur, USMExp.pfnPoolSetInfoExp(pool, property, value, size_of::<usize>()))
+        })
+    };
+    lifted.map_or_else(|error| format!("as it was: {error}"), |()| "lifted".to_owned())
 }
 
 fn choose<'u>(ur: &'u Ur, adapters: &[ur_adapter_handle_t]) -> Result<Listed<'u>, Failure> {

@@ -1,20 +1,24 @@
 //! From nothing to the first device: time, threads that are started on the way, native contexts and native calls. Every
 //! round is a process of its own, since a process starts only once.
 
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use ur_client::{NativeCalls, Ur};
 
 use crate::Failure;
-use crate::options::Options;
-use crate::report::Case;
+use crate::calls::Calls;
+use crate::children;
+use crate::options::{Child, Options};
+use crate::outcome::Case;
 use crate::stats::Summary;
 
 /// Functions that make a context of the native library, or keep one.
 const CONTEXTS: [&str; 5] =
     ["cuDevicePrimaryCtxRetain", "cuCtxCreate", "cuCtxCreate_v2", "cuCtxCreate_v3", "cuCtxCreate_v4"];
+
+/// Processes are slow to start; more of them say no more.
+const MOST: usize = 11;
 
 /// What a child process tells.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,7 +26,7 @@ struct Start {
     nanoseconds: f64,
     threads: usize,
     devices: usize,
-    native_calls: Option<u64>,
+    native_calls: Option<Calls>,
     contexts: Option<u64>,
 }
 
@@ -40,10 +44,12 @@ pub fn child(options: &Options) -> Result<(), Failure> {
         nanoseconds,
         threads: threads()?.saturating_sub(before),
         devices: devices.len(),
-        native_calls: calls.as_ref().map(NativeCalls::total),
+        native_calls: calls.as_ref().map(|calls| Calls {
+            functions: calls.each().into_iter().map(|(name, count)| (name, count as f64)).collect(),
+        }),
         contexts: calls.as_ref().map(|calls| CONTEXTS.iter().map(|name| calls.of(name)).sum()),
     };
-    println!("{}", serde_json::to_string(&result).map_err(|error| Failure::Other(error.to_string()))?);
+    children::answer(&result)?;
     drop((devices, ur.hold_adapters(&adapters)));
     ur.tear_down()?;
     Ok(())
@@ -57,13 +63,15 @@ fn threads() -> Result<usize, Failure> {
 
 /// The case: one child a round.
 pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
-    let starts = (0..options.rounds).map(|_| start(options)).collect::<Result<Vec<_>, _>>()?;
+    let starts = (0..options.rounds.min(MOST))
+        .map(|_| children::ask::<Start>(options, Child::Init, &[], &[]))
+        .collect::<Result<Vec<_>, _>>()?;
     let Some(last) = starts.last() else { return Ok(Vec::new()) };
     let count = |count: Option<u64>| count.map_or_else(|| "not counted".to_owned(), |count| count.to_string());
     Ok(vec![Case {
         name: "init: to the first device".to_owned(),
         measured: Summary::of(starts.iter().map(|start| start.nanoseconds).collect()),
-        calls: last.native_calls.map(|calls| calls as f64),
+        calls: last.native_calls.clone(),
         note: format!(
             "{} devices; threads started: {}; native contexts: {}{}",
             last.devices,
@@ -77,23 +85,4 @@ pub fn cases(options: &Options) -> Result<Vec<Case>, Failure> {
         ),
         ..Case::default()
     }])
-}
-
-fn start(options: &Options) -> Result<Start, Failure> {
-    let program = std::env::current_exe().map_err(|error| Failure::Other(error.to_string()))?;
-    // The environment was set before and goes along.
-    let output = Command::new(program)
-        .arg("--child-init")
-        .arg("--loader")
-        .arg(&options.loader)
-        .arg("--native")
-        .arg(&options.native)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| Failure::Other(error.to_string()))?;
-    if !output.status.success() {
-        return Err(Failure::Other(format!("the process that starts the UR: {}", output.status)));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| Failure::Other(format!("the child's answer: {error}")))
 }

@@ -1,13 +1,18 @@
-//! `urbench`: what a Unified Runtime costs over the raw driver calls. Loader and adapter are given by path, so any UR is
+//! `urbench`: what a Unified Runtime costs over the raw native calls. Loader and adapter are given by path, so any UR is
 //! measured by the same binary; the raw calls run in the same process, on the same device and in rounds that alternate
 //! with the measured ones, so what disturbs one disturbs the other. Only ratios and differences are meant to be
-//! compared between machines. It judges nothing: a bad number is not a failure, a call that fails is.
+//! compared between machines. Goals are marked as kept or not, but a missed one is no failure: a call that fails is.
 
+mod affinity;
+mod calls;
+mod children;
 mod dispatch;
 mod fixture;
+mod goals;
 mod init;
 mod measure;
 mod options;
+mod outcome;
 mod raw;
 mod report;
 mod stats;
@@ -19,7 +24,8 @@ use std::process::ExitCode;
 use ur_client::Ur;
 
 use fixture::Fixture;
-use options::Options;
+use options::{Child, Options};
+use outcome::{Counts, Outcome};
 use report::Report;
 
 /// What stops the program, or a single case.
@@ -42,15 +48,22 @@ pub enum Failure {
         /// Its status.
         status: i32,
     },
+    /// What the device cannot do.
+    #[error("{0}")]
+    Unavailable(String),
     /// Anything else.
     #[error("{0}")]
     Other(String),
 }
 
 impl Failure {
-    /// Whether it only says that the UR lacks the feature.
+    /// Whether it only says that the UR or the device lacks the feature.
     pub fn is_unsupported(&self) -> bool {
-        matches!(self, Failure::Call(error) if error.is_unsupported())
+        match self {
+            Failure::Call(error) => error.is_unsupported(),
+            Failure::Unavailable(_) => true,
+            _ => false,
+        }
     }
 }
 
@@ -73,39 +86,100 @@ fn main() -> ExitCode {
 /// Measures and reports; answers whether every case could be measured or is unsupported.
 fn run(options: &Options) -> Result<bool, Failure> {
     options.steer();
-    if options.child_init {
-        init::child(options)?;
-        return Ok(true);
-    }
     let mut report = Report::new(options);
-    if options.wants("init") {
-        report.add("init", init::cases(options));
+    match options.child {
+        Some(Child::Init) => init::child(options)?,
+        Some(Child::Counts) => children::answer(&counts(options)?)?,
+        Some(Child::Cases) => children::answer(&measure(options, &mut report)?)?,
+        None => {
+            let outcome = measure(options, &mut report)?;
+            report.print(&outcome);
+            report.write_json(&outcome)?;
+            return Ok(outcome.is_complete());
+        }
     }
-    if ["dispatch", "work", "threads"].iter().any(|group| options.wants_some_of(group)) {
-        let ur = Ur::open(&options.loader)?;
-        ur.init()?;
-        with_device(&ur, options, &mut report)?;
-        ur.tear_down()?;
-    }
-    report.print();
-    report.write_json()?;
-    Ok(report.complete())
+    Ok(true)
 }
 
-/// The groups that need a device; every handle is given back before the loader is torn down.
-fn with_device(ur: &Ur, options: &Options, report: &mut Report<'_>) -> Result<(), Failure> {
-    let adapters = ur.adapters()?;
-    let _held = ur.hold_adapters(&adapters);
-    let fixture = Fixture::new(ur, &adapters, options)?;
-    report.describe(&fixture);
-    for (name, case) in dispatch::cases(&fixture, options) {
-        report.add(&name, case.map(|case| vec![case]));
+/// All rows, of this process and of those that it starts.
+fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    if options.wants("init") {
+        outcome.add("init", init::cases(options));
     }
-    for (name, case) in work::cases(&fixture, options) {
-        report.add(&name, case.map(|case| vec![case]));
+    if ["dispatch", "work", "threads"].iter().any(|group| options.wants_some_of(group)) {
+        let may_count = with_device(options, |fixture| {
+            report.describe(fixture);
+            cases(fixture, options, &mut outcome);
+            // Ours over HIP counts itself; another HIP library is no matter for a library that counts CUDA's calls.
+            fixture.calls.is_none() && raw::Api::of(fixture.backend) == Some(raw::Api::Cuda)
+        })?;
+        if may_count || options.callcount.is_some() {
+            count(options, report, &mut outcome);
+        }
     }
-    if options.wants("threads") {
-        report.add("threads", threads::cases(&fixture, options));
+    if options.child.is_none() {
+        without_magazines(options, &mut outcome);
     }
-    Ok(())
+    Ok(outcome)
+}
+
+/// Native calls where the library that is measured does not count them.
+fn count(options: &Options, report: &mut Report<'_>, outcome: &mut Outcome) {
+    let names = work::names(options);
+    let Some(library) = options.callcount().filter(|_| !names.is_empty()) else { return };
+    match children::counts(options, library.clone().into(), &names) {
+        Ok(counts) => {
+            outcome.fill(&counts);
+            report.counted_by(&library);
+        }
+        Err(failure) => outcome.add("native calls", Err(failure)),
+    }
+}
+
+/// The rows of stream-ordered memory once more, in a process whose queues keep no freed blocks.
+fn without_magazines(options: &Options, outcome: &mut Outcome) {
+    let names: Vec<String> = work::names(options).into_iter().filter(|name| name.starts_with(work::MEMORY)).collect();
+    if names.is_empty() {
+        return;
+    }
+    match children::without_magazines(options, &names) {
+        Ok(rows) => outcome.merge(rows, goals::OFF),
+        Err(failure) => {
+            let reason = failure.to_string();
+            for name in names {
+                outcome.add(&format!("{name}{}", goals::OFF), Err(Failure::Other(reason.clone())));
+            }
+        }
+    }
+}
+
+/// Native calls alone: what a child answers.
+fn counts(options: &Options) -> Result<Counts, Failure> {
+    with_device(options, |fixture| work::counts(fixture, options))
+}
+
+/// The groups that need a device.
+fn cases(fixture: &Fixture<'_>, options: &Options, outcome: &mut Outcome) {
+    let rows = [dispatch::cases(fixture, options), work::cases(fixture, options)];
+    for (name, case) in rows.into_iter().flatten() {
+        outcome.add(&name, case.map(|case| vec![case]));
+    }
+    if options.wants_some_of("threads") {
+        outcome.add("threads", threads::cases(fixture, options));
+    }
+}
+
+/// Runs something with a device of the UR; every handle is given back before the loader is torn down.
+fn with_device<T>(options: &Options, run: impl FnOnce(&Fixture<'_>) -> T) -> Result<T, Failure> {
+    let ur = Ur::open(&options.loader)?;
+    ur.init()?;
+    let result = {
+        let adapters = ur.adapters()?;
+        let _held = ur.hold_adapters(&adapters);
+        let fixture = Fixture::new(&ur, &adapters, options)?;
+        run(&fixture)
+    };
+    ur.tear_down()?;
+    Ok(result)
 }

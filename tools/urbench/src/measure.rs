@@ -1,11 +1,14 @@
-//! Rounds: bodies that do the same work in two ways are warmed up, calibrated to a time, and run in turn. The order
-//! alternates from round to round, so that neither always comes first. Nothing is printed or allocated in between.
+//! Rounds: bodies that do the same work in two ways are warmed up, calibrated to a time, and run in turn on one core. A
+//! round is made of slices whose order changes as in A B B A B A A B, so that a drift of the machine falls on both alike.
+//! Nothing is printed or allocated in between.
 
 use std::time::{Duration, Instant};
 
 use ur_client::NativeCalls;
 
 use crate::Failure;
+use crate::affinity::Pinned;
+use crate::calls::{Calls, Counter};
 use crate::options::Options;
 use crate::stats::Summary;
 
@@ -13,35 +16,38 @@ use crate::stats::Summary;
 const BATCH: u64 = 128;
 /// Iterations of the pass that counts native calls.
 const COUNTED: u64 = 64;
+/// Slices of a round, for each body.
+const SLICES: u32 = 4;
 /// Calibration ends here, for bodies that the compiler or the library makes nearly free.
 const MOST: u64 = 1 << 24;
 
 /// What is between its start and stop is measured: time, or native calls in the counting pass.
 pub struct Meter<'a> {
-    calls: Option<&'a NativeCalls>,
+    counter: Option<Counter<'a>>,
     started: Instant,
-    before: u64,
     /// Time so far.
     pub time: Duration,
-    /// Native calls so far.
-    pub native: u64,
 }
 
 impl<'a> Meter<'a> {
     fn new(calls: Option<&'a NativeCalls>) -> Self {
-        Self { calls, started: Instant::now(), before: 0, time: Duration::ZERO, native: 0 }
+        Self { counter: calls.map(Counter::new), started: Instant::now(), time: Duration::ZERO }
     }
 
     /// The measured part begins.
     pub fn start(&mut self) {
-        self.before = self.calls.map_or(0, NativeCalls::total);
+        if let Some(counter) = &mut self.counter {
+            counter.start();
+        }
         self.started = Instant::now();
     }
 
     /// The measured part ends.
     pub fn stop(&mut self) {
         self.time += self.started.elapsed();
-        self.native += self.calls.map_or(0, |calls| calls.total() - self.before);
+        if let Some(counter) = &mut self.counter {
+            counter.stop();
+        }
     }
 }
 
@@ -103,29 +109,42 @@ fn calibrate(body: &mut Body<'_>, time: Duration) -> Result<u64, Failure> {
     }
 }
 
+/// The order of the bodies in a slice: forward or backward, so that over rounds and slices both come first equally often,
+/// and neither always after itself.
+fn order(round: usize, slice: u32, bodies: usize) -> impl Iterator<Item = usize> {
+    let backward = (round + slice.count_ones() as usize) % 2 == 1;
+    (0..bodies).map(move |place| if backward { bodies - 1 - place } else { place })
+}
+
 /// Nanoseconds per iteration of each body, round by round.
 pub fn rounds(bodies: &mut [Body<'_>], options: &Options) -> Result<Vec<Summary>, Failure> {
     let mut counts = Vec::with_capacity(bodies.len());
     for body in bodies.iter_mut() {
-        counts.push(calibrate(body, options.round_time)?);
+        counts.push(calibrate(body, options.round_time / SLICES)?);
     }
     let mut rows = vec![Vec::with_capacity(options.rounds); bodies.len()];
+    let _pinned = Pinned::here();
     for round in 0..options.rounds {
-        for place in 0..bodies.len() {
-            let index = if round % 2 == 0 { place } else { bodies.len() - 1 - place };
-            let taken = timed(&mut bodies[index], counts[index])?;
-            rows[index].push(taken.as_nanos() as f64 / counts[index] as f64);
+        let mut taken = vec![Duration::ZERO; bodies.len()];
+        for slice in 0..SLICES {
+            for index in order(round, slice, bodies.len()) {
+                taken[index] += timed(&mut bodies[index], counts[index])?;
+            }
+        }
+        for (index, taken) in taken.into_iter().enumerate() {
+            rows[index].push(taken.as_nanos() as f64 / (counts[index] * u64::from(SLICES)) as f64);
         }
     }
     Ok(rows.into_iter().map(Summary::of).collect())
 }
 
-/// Native calls per iteration, if they can be counted. In a pass of its own, after the body is warm.
-pub fn native_calls(body: &mut Body<'_>, calls: Option<&NativeCalls>) -> Result<Option<f64>, Failure> {
+/// Native calls per iteration, if they can be counted; the body runs as often before, to be warm.
+pub fn native_calls(body: &mut Body<'_>, calls: Option<&NativeCalls>) -> Result<Option<Calls>, Failure> {
     let Some(calls) = calls else { return Ok(None) };
+    timed(body, COUNTED)?;
     let mut meter = Meter::new(Some(calls));
     body(COUNTED, &mut meter)?;
-    Ok(Some(meter.native as f64 / COUNTED as f64))
+    Ok(meter.counter.map(|counter| counter.per(COUNTED)))
 }
 
 #[cfg(test)]
@@ -134,17 +153,7 @@ mod tests {
     use std::cell::Cell;
 
     fn options(rounds: usize) -> Options {
-        Options {
-            loader: "l".into(),
-            adapter: None,
-            native: "n".into(),
-            kernels: "k".into(),
-            only: Vec::new(),
-            rounds,
-            round_time: Duration::from_micros(500),
-            json: None,
-            child_init: false,
-        }
+        Options { rounds, round_time: Duration::from_micros(500), ..Options::default() }
     }
 
     /// A body that takes a made-up time.
@@ -183,6 +192,14 @@ mod tests {
         let (enqueue, finish) = (|| add(&done), || add(&finished));
         batches(2 * BATCH + 1, &mut meter, enqueue, finish).expect("no failure");
         assert_eq!((done.get(), finished.get()), (2 * BATCH + 1, 3));
+    }
+
+    #[test]
+    fn the_order_changes_within_a_round_and_between_rounds() {
+        let round = |number| (0..SLICES).flat_map(|slice| order(number, slice, 2)).collect::<Vec<_>>();
+        assert_eq!(round(0), [0, 1, 1, 0, 1, 0, 0, 1]);
+        assert_eq!(round(1), [1, 0, 0, 1, 0, 1, 1, 0]);
+        assert_eq!(order(1, 0, 1).collect::<Vec<_>>(), [0]);
     }
 
     #[test]

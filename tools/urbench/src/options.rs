@@ -6,20 +6,47 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
+use crate::goals;
+
 const HELP: &str = "\
-Measures a Unified Runtime against the raw driver calls, in one process.
+Measures a Unified Runtime against the raw native calls, in one process.
 
 usage: urbench [options]
   --loader PATH     the loader (libur_loader.so.0)
   --adapter PATH    the adapter to load, and no other
-  --native PATH     the CUDA driver library that both sides use (UR_CUDA_LIBRARY, or libcuda.so.1);
-                    with libcallcount.so, native calls are counted on any driver
+  --native PATH     the CUDA driver that both sides use (UR_CUDA_LIBRARY, or libcuda.so.1)
+  --hip PATH        the HIP runtime that both sides use with a HIP adapter (UR_HIP_LIBRARY, or libamdhip64.so.7, 6 or 5)
+  --callcount PATH  the library that counts calls of the CUDA driver in a second process (libcallcount.so beside this
+                    program's lib folder, unless the driver counts itself)
   --kernels DIR     the folder with basic.ptx
+  --table           only what the table of goals needs, and only that table
   --only NAME       a case or a group: init, dispatch, work, threads; may be repeated
-  --rounds N        rounds of each case (11)
-  --round-time MS   time of one round (10)
+  --rounds N        rounds of each case (41)
+  --round-time MS   time of one round (5)
   --quick           3 rounds of 1 ms: to see that it works, not to measure
   --json FILE       the results as JSON";
+
+/// What a process that this program starts is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Child {
+    /// One start of the UR.
+    Init,
+    /// Cases whose rows are sent.
+    Cases,
+    /// The native calls of cases.
+    Counts,
+}
+
+impl Child {
+    /// The option's value.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Cases => "cases",
+            Self::Counts => "counts",
+        }
+    }
+}
 
 /// What was asked for.
 #[derive(Clone, Debug)]
@@ -28,10 +55,16 @@ pub struct Options {
     pub loader: OsString,
     /// The adapter, if not by the loader's search.
     pub adapter: Option<PathBuf>,
-    /// The native library.
+    /// The CUDA driver.
     pub native: OsString,
+    /// The HIP runtime, if not by the usual names.
+    pub hip: Option<OsString>,
+    /// The library that counts, if it was named.
+    pub callcount: Option<PathBuf>,
     /// Where the kernels lie.
     pub kernels: PathBuf,
+    /// The table of goals alone.
+    pub table: bool,
     /// Cases and groups; all when empty.
     pub only: Vec<String>,
     /// Rounds of each case.
@@ -40,8 +73,27 @@ pub struct Options {
     pub round_time: Duration,
     /// Where the JSON goes.
     pub json: Option<PathBuf>,
-    /// The one measurement that a child process makes.
-    pub child_init: bool,
+    /// What this process does for the one that started it.
+    pub child: Option<Child>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            loader: ur_client::DEFAULT_LOADER.into(),
+            adapter: None,
+            native: ur_client::native_library(),
+            hip: None,
+            callcount: None,
+            kernels: ur_client::kernel_folder(),
+            table: false,
+            only: Vec::new(),
+            rounds: 41,
+            round_time: Duration::from_millis(5),
+            json: None,
+            child: None,
+        }
+    }
 }
 
 impl Options {
@@ -51,29 +103,26 @@ impl Options {
     }
 
     fn read(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut options = Options {
-            loader: ur_client::DEFAULT_LOADER.into(),
-            adapter: None,
-            native: ur_client::native_library(),
-            kernels: ur_client::kernel_folder(),
-            only: Vec::new(),
-            rounds: 11,
-            round_time: Duration::from_millis(10),
-            json: None,
-            child_init: false,
-        };
+        let mut options = Options::default();
         while let Some(argument) = parser.next()? {
             match argument {
                 Long("loader") => options.loader = parser.value()?,
                 Long("adapter") => options.adapter = Some(parser.value()?.into()),
                 Long("native") => options.native = parser.value()?,
+                Long("hip") => options.hip = Some(parser.value()?),
+                Long("callcount") => options.callcount = Some(parser.value()?.into()),
                 Long("kernels") => options.kernels = parser.value()?.into(),
+                Long("table") => options.table = true,
                 Long("only") => options.only.push(parser.value()?.string()?),
                 Long("rounds") => options.rounds = parser.value()?.parse()?,
-                Long("round-time") => options.round_time = Duration::from_millis(parser.value()?.parse()?),
+                Long("round-time") => options.round_time = Duration::from_micros(micros(parser.value()?.parse()?)),
                 Long("quick") => (options.rounds, options.round_time) = (3, Duration::from_millis(1)),
                 Long("json") => options.json = Some(parser.value()?.into()),
-                Long("child-init") => options.child_init = true,
+                Long("child") => {
+                    let name = parser.value()?.string()?;
+                    let child = [Child::Init, Child::Cases, Child::Counts].into_iter().find(|c| c.name() == name);
+                    options.child = Some(child.ok_or("--child is for this program's own processes")?);
+                }
                 Short('h') | Long("help") => {
                     println!("{HELP}");
                     return Ok(None);
@@ -82,31 +131,68 @@ impl Options {
             }
         }
         if options.rounds == 0 || options.round_time.is_zero() {
-            return Err("--rounds and --round-time take at least 1".into());
+            return Err("--rounds and --round-time take more than 0".into());
         }
         Ok(Some(options))
     }
 
-    /// Sets the variables that the loader and our adapter read. Before any thread is started, and before the loader.
+    /// The arguments that make another process of this program measure the same thing, but for `--only`.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = vec!["--loader".into(), self.loader.clone()];
+        arguments.extend(["--native".into(), self.native.clone(), "--kernels".into(), self.kernels.clone().into()]);
+        let optional = [
+            ("--adapter", self.adapter.clone().map(OsString::from)),
+            ("--hip", self.hip.clone()),
+            ("--callcount", self.callcount.clone().map(OsString::from)),
+        ];
+        for (name, value) in optional {
+            arguments.extend(value.into_iter().flat_map(|value| [name.into(), value]));
+        }
+        let milliseconds = self.round_time.as_secs_f64() * 1e3;
+        arguments.extend(["--rounds".into(), self.rounds.to_string().into()]);
+        arguments.extend(["--round-time".into(), milliseconds.to_string().into()]);
+        arguments
+    }
+
+    /// Sets the variables that the loader and our adapters read. Before any thread is started, and before the loader.
     pub fn steer(&self) {
         // SAFETY: called first thing in `main`, while this process has one thread.
         unsafe {
             if let Some(adapter) = &self.adapter {
                 std::env::set_var("UR_ADAPTERS_FORCE_LOAD", adapter);
             }
+            if let Some(hip) = &self.hip {
+                std::env::set_var("UR_HIP_LIBRARY", hip);
+            }
             std::env::set_var("UR_CUDA_LIBRARY", &self.native);
         }
     }
 
+    /// The library that counts: the one that was named, or the one of this installation.
+    pub fn callcount(&self) -> Option<PathBuf> {
+        self.callcount.clone().or_else(|| {
+            let program = std::env::current_exe().ok()?;
+            Some(program.parent()?.parent()?.join("lib/libcallcount.so")).filter(|path| path.exists())
+        })
+    }
+
     /// Whether a case or a whole group was asked for.
     pub fn wants(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| name.starts_with(only.as_str()))
+        (!self.table || goals::names_case(name))
+            && (self.only.is_empty() || self.only.iter().any(|only| name.starts_with(only.as_str())))
     }
 
     /// Whether anything of a group was asked for.
     pub fn wants_some_of(&self, group: &str) -> bool {
-        self.wants(group) || self.only.iter().any(|only| only.starts_with(group))
+        (!self.table || goals::names_group(group))
+            && (self.only.is_empty()
+                || self.only.iter().any(|only| group.starts_with(only.as_str()) || only.starts_with(group)))
     }
+}
+
+/// Of milliseconds; what is no time is 0, which is refused.
+fn micros(milliseconds: f64) -> u64 {
+    (milliseconds * 1e3).round().clamp(0.0, 1e9) as u64
 }
 
 #[cfg(test)]
@@ -114,7 +200,9 @@ mod tests {
     use super::*;
 
     fn read(arguments: &[&str]) -> Options {
-        Options::read(lexopt::Parser::from_args(arguments)).expect("valid").expect("no help")
+        // The first one is the program's name.
+        let all = std::iter::once("urbench").chain(arguments.iter().copied());
+        Options::read(lexopt::Parser::from_iter(all)).expect("valid").expect("no help")
     }
 
     #[test]
@@ -127,9 +215,28 @@ mod tests {
     }
 
     #[test]
+    fn the_table_wants_what_its_goals_name_and_nothing_else() {
+        let options = read(&["--table"]);
+        assert!(options.wants("work: launch") && options.wants("dispatch: urContextRetain + Release"));
+        assert!(!options.wants("init") && !options.wants("dispatch: urQueueFlush") && !options.wants_some_of("init"));
+        assert!(options.wants_some_of("threads"));
+    }
+
+    #[test]
     fn quick_is_few_and_short_and_zero_is_refused() {
         let options = read(&["--quick"]);
         assert_eq!((options.rounds, options.round_time), (3, Duration::from_millis(1)));
-        assert!(Options::read(lexopt::Parser::from_args(["--rounds", "0"])).is_err());
+        for zero in [["--rounds", "0"], ["--round-time", "0"], ["--round-time", "-1"]] {
+            assert!(Options::read(lexopt::Parser::from_args(zero)).is_err(), "{zero:?}");
+        }
+    }
+
+    #[test]
+    fn another_process_is_told_the_same() {
+        let options = read(&["--adapter", "a", "--hip", "h", "--round-time", "2.5", "--rounds", "7", "--loader", "l"]);
+        let again = options.arguments();
+        let again = Options::read(lexopt::Parser::from_args(again)).expect("valid").expect("no help");
+        assert_eq!((again.loader, again.adapter, again.hip), (options.loader, options.adapter, options.hip));
+        assert_eq!((again.rounds, again.round_time), (7, Duration::from_micros(2500)));
     }
 }

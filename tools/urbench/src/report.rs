@@ -1,153 +1,171 @@
-//! The table and the JSON. It measures nothing and leaves nothing out: what could not be measured is listed with the
+//! The tables and the JSON. It measures nothing and leaves nothing out: what could not be measured is listed with the
 //! reason.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Failure;
+use crate::calls::Calls;
 use crate::fixture::Fixture;
+use crate::goals::{self, Row, Verdict};
 use crate::options::Options;
-use crate::stats::Summary;
+use crate::outcome::{Case, Outcome};
 
-/// Something with the name of its case.
-pub type Named<T> = (String, Result<T, Failure>);
-
-/// One row.
-#[derive(Clone, Debug, Serialize)]
-pub struct Case {
-    /// The group and what is measured; filled in by the report if empty.
-    pub name: String,
-    /// Nanoseconds of the UR.
-    pub measured: Summary,
-    /// Nanoseconds of what it is compared with.
-    pub raw: Option<Summary>,
-    /// The one over the other.
-    pub ratio: Option<Summary>,
-    /// The one less the other, where that says more.
-    pub difference: Option<Summary>,
-    /// Native calls of the UR per iteration.
-    pub calls: Option<f64>,
-    /// Native calls of the raw side per iteration.
-    pub raw_calls: Option<f64>,
-    /// What else there is to know.
-    pub note: String,
-}
-
-impl Default for Case {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            measured: Summary::of(vec![0.0]),
-            raw: None,
-            ratio: None,
-            difference: None,
-            calls: None,
-            raw_calls: None,
-            note: String::new(),
-        }
-    }
-}
-
-/// All rows.
+/// Says what is measured.
 pub struct Report<'o> {
     options: &'o Options,
     subject: Value,
-    cases: Vec<Case>,
-    missing: Vec<(String, String, bool)>,
 }
 
 impl<'o> Report<'o> {
-    /// An empty one.
+    /// Of this process's options and environment.
     pub fn new(options: &'o Options) -> Self {
+        let variable = |name| std::env::var(name).ok();
         let subject = json!({
             "loader": options.loader.to_string_lossy(),
             "adapter": options.adapter.as_ref().map(|path| path.to_string_lossy().into_owned())
-                .or_else(|| std::env::var("UR_ADAPTERS_FORCE_LOAD").ok()),
+                .or_else(|| variable("UR_ADAPTERS_FORCE_LOAD")),
             "native_library": options.native.to_string_lossy(),
-            "counted_library": std::env::var("UR_CALLCOUNT_LIBRARY").ok(),
+            "hip_library": variable("UR_HIP_LIBRARY"),
+            "counted_library": variable("UR_CALLCOUNT_LIBRARY"),
+            "magazine_bytes": variable("UR_USM_MAGAZINE_BYTES"),
             "rounds": options.rounds,
             "round_time_ns": options.round_time.as_nanos() as u64,
             "processors": std::thread::available_parallelism().map_or(0, usize::from),
         });
-        Self { options, subject, cases: Vec::new(), missing: Vec::new() }
+        Self { options, subject }
     }
 
     /// Says what was measured.
     pub fn describe(&mut self, fixture: &Fixture<'_>) {
-        self.subject["backend"] = json!(fixture.backend);
+        self.subject["backend"] = json!(format!("{:?}", fixture.backend));
         self.subject["device"] = json!(fixture.device_name);
         self.subject["driver"] = json!(fixture.driver);
         self.subject["native_calls_counted"] = json!(fixture.calls.is_some());
+        self.subject["pool_threshold"] = json!(fixture.threshold);
         if let Some(reason) = &fixture.no_raw {
             self.subject["no_raw_side"] = json!(reason);
         }
     }
 
-    /// Adds rows, or the reason why there are none.
-    pub fn add(&mut self, name: &str, result: Result<Vec<Case>, Failure>) {
-        match result {
-            Ok(cases) => self.cases.extend(cases.into_iter().map(|case| match case.name.is_empty() {
-                true => Case { name: name.to_owned(), ..case },
-                false => case,
-            })),
-            Err(failure) => self.missing.push((name.to_owned(), failure.to_string(), failure.is_unsupported())),
-        }
+    /// Says where native calls were counted, if not here.
+    pub fn counted_by(&mut self, library: &std::path::Path) {
+        self.subject["native_calls_counted"] = json!(format!("by {} in a second process", library.display()));
     }
 
-    /// Whether nothing failed; what a UR does not support is no failure.
-    pub fn complete(&self) -> bool {
-        self.missing.iter().all(|(_, _, unsupported)| *unsupported)
+    fn goals(&self, outcome: &Outcome) -> Vec<Row> {
+        goals::rows(outcome, |case| self.options.wants(case))
     }
 
-    /// The table.
-    pub fn print(&self) {
+    /// The tables.
+    pub fn print(&self, outcome: &Outcome) {
         if let Value::Object(subject) = &self.subject {
             for (key, value) in subject.iter().filter(|(_, value)| !value.is_null()) {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 println!("{key:<22} {text}");
             }
         }
-        println!("\n{}", table(&self.cases));
-        for (name, reason, unsupported) in &self.missing {
-            println!("{name}: {}: {reason}", if *unsupported { "not supported" } else { "FAILED" });
+        if !self.options.table && !outcome.cases.is_empty() {
+            println!("\n{}", cases_table(&outcome.cases));
+        }
+        let goals = self.goals(outcome);
+        if !goals.is_empty() {
+            println!("\n{}", goals_table(&goals));
+        }
+        for missing in &outcome.missing {
+            let what = if missing.unsupported { "not supported" } else { "FAILED" };
+            println!("{}: {what}: {}", missing.name, missing.reason);
         }
     }
 
-    fn json(&self) -> Value {
-        let missing = self
-            .missing
-            .iter()
-            .map(|(name, reason, unsupported)| json!({ "name": name, "reason": reason, "unsupported": unsupported }));
-        json!({ "subject": self.subject, "cases": self.cases, "missing": missing.collect::<Vec<_>>() })
-    }
-
     /// Writes the JSON where it was asked for.
-    pub fn write_json(&self) -> Result<(), Failure> {
+    pub fn write_json(&self, outcome: &Outcome) -> Result<(), Failure> {
         let Some(path) = &self.options.json else { return Ok(()) };
-        std::fs::write(path, format!("{:#}\n", self.json()))
+        let whole = json!({
+            "subject": self.subject,
+            "goals": self.goals(outcome),
+            "cases": outcome.cases,
+            "missing": outcome.missing,
+        });
+        std::fs::write(path, format!("{whole:#}\n"))
             .map_err(|error| Failure::Other(format!("{}: {error}", path.display())))
     }
 }
 
-/// Columns as wide as their widest cell; the last one is text.
-fn table(cases: &[Case]) -> String {
-    let head = ["case", "UR", "+-%", "raw", "ratio", "calls", "raw calls", "note"].map(str::to_owned);
-    let rows: Vec<[String; 8]> = std::iter::once(head).chain(cases.iter().map(row)).collect();
-    let widths: Vec<usize> =
-        (0..8).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; 8]| {
-        let mut text = format!("{:<width$}", row[0], width = widths[0]);
-        for column in 1..7 {
-            text += &format!("  {:>width$}", row[column], width = widths[column]);
-        }
-        format!("{text}  {}", row[7]).trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+/// Cells of a row, as wide as the widest of their column; all but the first and the last are aligned to the right.
+fn aligned<const N: usize>(rows: &[[String; N]], line: impl Fn(&[String; N]) -> String) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    rows.iter()
+        .map(|row| {
+            line(&std::array::from_fn(|column| match column {
+                0 => format!("{:<width$}", row[0], width = widths[0]),
+                last if last == N - 1 => format!("{:<width$}", row[last], width = widths[last]),
+                column => format!("{:>width$}", row[column], width = widths[column]),
+            }))
+        })
+        .collect()
 }
 
-fn row(case: &Case) -> [String; 8] {
+/// The promises, as a table that reads as text and as Markdown.
+fn goals_table(rows: &[Row]) -> String {
+    let head =
+        ["work, in-order queue", "UR / raw", "quartiles", "goal", "", "C++", "UR ns", "raw ns", "calls, UR / raw"];
+    let cells: Vec<[String; 9]> = std::iter::once(head.map(str::to_owned)).chain(rows.iter().map(goal_cells)).collect();
+    let mut lines = aligned(&cells, |cells| format!("| {} |", cells.join(" | ")));
+    if let Some(head) = lines.first() {
+        let rule = head.chars().map(|c| if c == '|' { '|' } else { '-' }).collect();
+        lines.insert(1, rule);
+    }
+    lines.join("\n")
+}
+
+fn goal_cells(row: &Row) -> [String; 9] {
+    let pair = |pair: Option<(f64, Option<f64>)>, text: fn(f64) -> String| {
+        let (ours, raw) = pair.unzip();
+        [ours, raw.flatten()].map(|value| value.map_or_else(String::new, text))
+    };
+    let [ours, raw] = pair(row.nanoseconds, figures);
+    let calls = pair(row.calls, goals::count);
+    let value = row.value.map_or_else(|| "-".to_owned(), |value| row.shown(value));
+    [
+        row.work.to_owned(),
+        match row.raw {
+            Some(raw) => format!("{value} (raw {})", row.shown(raw)),
+            None => value,
+        },
+        row.quartiles.map_or_else(String::new, |ends| ends.map(|end| row.shown(end)).join(" to ")),
+        row.goal.clone(),
+        match row.verdict {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "FAIL",
+            Verdict::Compare => "",
+            Verdict::Unsupported => "unsupported",
+            Verdict::Error => "ERROR",
+            Verdict::Unknown => "not measured",
+        }
+        .to_owned(),
+        if row.known.is_empty() { String::new() } else { format!("({})", row.known) },
+        ours,
+        raw,
+        calls.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" / "),
+    ]
+}
+
+/// Nanoseconds in at least three figures.
+fn figures(nanoseconds: f64) -> String {
+    if nanoseconds < 100.0 { format!("{nanoseconds:.1}") } else { format!("{nanoseconds:.0}") }
+}
+
+/// Every case.
+fn cases_table(cases: &[Case]) -> String {
+    let head = ["case", "UR", "+-%", "raw", "ratio", "calls", "raw calls", "note"].map(str::to_owned);
+    let rows: Vec<[String; 8]> = std::iter::once(head).chain(cases.iter().map(case_cells)).collect();
+    aligned(&rows, |cells| cells.join("  ").trim_end().to_owned()).join("\n")
+}
+
+fn case_cells(case: &Case) -> [String; 8] {
     let dash = || "-".to_owned();
-    let calls = |calls: Option<f64>| calls.map_or_else(dash, |calls| format!("{calls:.2}"));
+    let calls = |calls: &Option<Calls>| calls.as_ref().map_or_else(dash, |calls| format!("{:.2}", calls.total()));
     let ratio = match (&case.difference, &case.ratio) {
         (Some(difference), _) => format!("{:+.2} ns", difference.median),
         (None, Some(ratio)) => format!("x{:.2}", ratio.median),
@@ -159,8 +177,8 @@ fn row(case: &Case) -> [String; 8] {
         format!("{:.0}", case.measured.spread()),
         case.raw.as_ref().map_or_else(dash, |raw| time(raw.median)),
         ratio,
-        calls(case.calls),
-        calls(case.raw_calls),
+        calls(&case.calls),
+        calls(&case.raw_calls),
         case.note.clone(),
     ]
 }
@@ -178,6 +196,7 @@ fn time(nanoseconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Summary;
 
     fn case() -> Case {
         Case {
@@ -185,7 +204,7 @@ mod tests {
             measured: Summary::of(vec![3000.0, 3100.0, 2900.0]),
             raw: Some(Summary::of(vec![2800.0])),
             ratio: Some(Summary::of(vec![1.07])),
-            calls: Some(1.0),
+            calls: Some(Calls { functions: [("cuLaunchKernel".to_owned(), 1.0)].into() }),
             note: "pinned".into(),
             ..Case::default()
         }
@@ -193,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_table_has_aligned_columns_and_dashes_for_what_there_is_not() {
-        let text = table(&[case(), Case { name: "x".into(), ..Case::default() }]);
+        let text = cases_table(&[case(), Case { name: "x".into(), ..Case::default() }]);
         let lines: Vec<&str> = text.lines().collect();
         let columns = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(
@@ -207,7 +226,18 @@ mod tests {
     #[test]
     fn a_difference_is_shown_instead_of_a_ratio() {
         let case = Case { difference: Some(Summary::of(vec![2.345])), ..case() };
-        assert_eq!(row(&case)[4], "+2.35 ns");
+        assert_eq!(case_cells(&case)[4], "+2.35 ns");
+    }
+
+    #[test]
+    fn a_goal_is_a_row_of_a_markdown_table_with_the_known_figure_in_brackets() {
+        let outcome = Outcome { cases: vec![case()], missing: Vec::new() };
+        let text = goals_table(&goals::rows(&outcome, |case| case == "work: launch"));
+        let lines: Vec<&str> = text.lines().collect();
+        let cells: Vec<&str> = lines[2].trim_matches('|').split('|').map(str::trim).collect();
+        let wanted = ["kernel launch", "1.070", "1.070 to 1.070", "<= 1.02", "FAIL", "(1.06)", "3000", "2800", "1"];
+        assert_eq!(cells, wanted);
+        assert!(lines[1].chars().all(|c| c == '|' || c == '-') && lines[1].len() == lines[0].len(), "{text}");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The few numbers that a row of rounds is told by. Medians and quartiles, because rounds on a shared machine have
 //! outliers in one direction.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A row of rounds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Half of the rounds are below.
     pub median: f64,

@@ -1,20 +1,24 @@
 //! Stream-ordered memory from several threads, each with a queue of its own: how much more they do together than one.
 
 use std::sync::Barrier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::Failure;
 use crate::fixture::Fixture;
 use crate::options::Options;
-use crate::report::Case;
+use crate::outcome::Case;
 use crate::stats::Summary;
 
 /// Threads of the wide case.
 const MANY: usize = 8;
+/// The wide case's name.
+pub const MANY_CASE: &str = "threads: 8, alloc + free 64 KiB";
 /// Bytes of an allocation.
 const BLOCK: usize = 64 << 10;
-/// Iterations between two waits for the queue.
-const BATCH: u64 = 128;
+/// Iterations between two waits for the queue, which do not count.
+const BATCH: u64 = 1024;
+/// Calibration ends here.
+const MOST: u64 = 1 << 22;
 
 /// Does one allocation and release, on the lane of a thread.
 type Once<'a> = &'a (dyn Fn(usize) -> Result<(), Failure> + Sync);
@@ -28,9 +32,10 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fail
     let raw = raw(fixture, options)?;
     let scaling = ur_one.combine(&ur_many, |one, many| one / many);
     let raw_scaling = raw.as_ref().map(|[one, many]| one.combine(many, |one, many| one / many));
-    let note = match raw_scaling {
-        Some(raw) => format!("throughput x{:.2} of one thread (raw x{:.2})", scaling.median, raw.median),
-        None => format!("throughput x{:.2} of one thread", scaling.median),
+    let times = |scaling: &Summary| format!("x{:.2} of one thread", scaling.median);
+    let note = match &raw_scaling {
+        Some(raw) => format!("throughput {} (raw {})", times(&scaling), times(raw)),
+        None => format!("throughput {}", times(&scaling)),
     };
     let [raw_one, raw_many] = raw.map_or([None, None], |rows| rows.map(Some));
     let case = |name: &str, measured: Summary, raw: Option<Summary>, note: String| Case {
@@ -41,10 +46,9 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fail
         note,
         ..Case::default()
     };
-    Ok(vec![
-        case("threads: 1, alloc + free 64 KiB", ur_one, raw_one, "per pair".to_owned()),
-        case("threads: 8, alloc + free 64 KiB", ur_many, raw_many, format!("per pair, all together; {note}")),
-    ])
+    let one = case("threads: 1, alloc + free 64 KiB", ur_one, raw_one, "per pair".to_owned());
+    let many = case(MANY_CASE, ur_many, raw_many, format!("per pair, all together; {note}"));
+    Ok(vec![one, Case { throughput: Some(scaling), raw_throughput: raw_scaling, ..many }])
 }
 
 fn raw(fixture: &Fixture<'_>, options: &Options) -> Result<Option<[Summary; 2]>, Failure> {
@@ -63,71 +67,101 @@ fn raw(fixture: &Fixture<'_>, options: &Options) -> Result<Option<[Summary; 2]>,
 
 /// Nanoseconds per pair over all threads together, for one thread and for many, in alternating rounds.
 fn measure(once: Once<'_>, wait: Once<'_>, options: &Options) -> Result<[Summary; 2], Failure> {
-    let round = options.round_time.as_nanos() as f64;
-    let first = round_of(1, BATCH, once, wait)?;
-    // Long against the start of threads, and never less than one batch.
-    let iterations = ((round / first.max(1.0)) as u64).clamp(BATCH, 1 << 20).next_multiple_of(BATCH);
+    let iterations = calibrate(once, wait, options)?;
     let mut rows = [Vec::new(), Vec::new()];
-    for _ in 0..options.rounds {
-        rows[0].push(round_of(1, iterations, once, wait)?);
-        rows[1].push(round_of(MANY, iterations, once, wait)?);
+    for round in 0..options.rounds {
+        for place in 0..2 {
+            let index = (place + round) % 2;
+            rows[index].push(round_of([1, MANY][index], iterations, once, wait)?);
+        }
     }
     Ok(rows.map(Summary::of))
 }
 
-/// Runs one round; from the first thread's start to the last one's end, over all pairs.
+/// Pairs of one thread that take the time of a round: long against the start of threads, never less than one batch.
+fn calibrate(once: Once<'_>, wait: Once<'_>, options: &Options) -> Result<u64, Failure> {
+    let round = options.round_time.as_nanos() as f64;
+    let mut iterations = BATCH;
+    // Every lane takes its first blocks here.
+    round_of(MANY, BATCH, once, wait)?;
+    loop {
+        let pair = round_of(1, iterations, once, wait)?.max(0.1);
+        if pair * iterations as f64 >= round || iterations >= MOST {
+            return Ok(iterations);
+        }
+        let wanted = ((round / pair).ceil() as u64).next_multiple_of(BATCH);
+        iterations = wanted.clamp(iterations + BATCH, iterations * 8).min(MOST);
+    }
+}
+
+/// Runs one round; answers the time of the slowest lane over all pairs. As everywhere, waiting does not count.
 fn round_of(threads: usize, iterations: u64, once: Once<'_>, wait: Once<'_>) -> Result<f64, Failure> {
     let barrier = Barrier::new(threads);
     let lane = |lane: usize| {
         barrier.wait();
-        let start = Instant::now();
-        let done = (0..iterations).try_for_each(|number| {
-            once(lane)?;
-            if number % BATCH == BATCH - 1 { wait(lane) } else { Ok(()) }
-        });
-        done.map(|()| (start, Instant::now()))
+        let (mut left, mut busy) = (iterations, Duration::ZERO);
+        while left > 0 {
+            let batch = left.min(BATCH);
+            let start = Instant::now();
+            (0..batch).try_for_each(|_| once(lane))?;
+            busy += start.elapsed();
+            wait(lane)?;
+            left -= batch;
+        }
+        Ok(busy)
     };
-    let spans = std::thread::scope(|scope| {
+    let busy = std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|number| scope.spawn(move || lane(number))).collect();
         running
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| Err(Failure::Other("a thread panicked".to_owned()))))
             .collect::<Result<Vec<_>, _>>()
     })?;
-    let (Some(start), Some(end)) = (spans.iter().map(|span| span.0).min(), spans.iter().map(|span| span.1).max())
-    else {
-        return Err(Failure::Other("a round without threads".to_owned()));
-    };
-    Ok((end - start).as_nanos() as f64 / (threads as u64 * iterations) as f64)
+    let slowest = busy.into_iter().max().unwrap_or_default();
+    Ok(slowest.as_nanos() as f64 / (threads as u64 * iterations) as f64)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    use super::*;
+
     #[test]
-    fn every_thread_does_its_share_on_its_own_lane() {
-        let counts: Vec<AtomicU64> = (0..MANY).map(|_| AtomicU64::new(0)).collect();
+    fn every_lane_does_all_pairs_and_its_waits_do_not_count() {
+        let pairs = [const { AtomicU64::new(0) }; MANY];
         let waits = AtomicU64::new(0);
         let once = |lane: usize| {
-            counts[lane].fetch_add(1, Ordering::Relaxed);
+            pairs[lane].fetch_add(1, Ordering::Relaxed);
             Ok(())
         };
         let wait = |_| {
+            std::thread::sleep(Duration::from_millis(20));
             waits.fetch_add(1, Ordering::Relaxed);
             Ok(())
         };
-        let time = round_of(MANY, 2 * BATCH, &once, &wait).expect("nothing fails");
-        assert!(time.is_finite());
-        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 2 * BATCH));
-        assert_eq!(waits.load(Ordering::Relaxed), 2 * MANY as u64);
+        let iterations = 2 * BATCH + 1;
+        let pair = round_of(MANY, iterations, &once, &wait).expect("nothing fails");
+        assert!(pairs.iter().all(|count| count.load(Ordering::Relaxed) == iterations));
+        assert_eq!(waits.load(Ordering::Relaxed), 3 * MANY as u64);
+        assert!(pair * (MANY as u64 * iterations) as f64 <= 59e6, "the waits alone take 60 ms: {pair} ns a pair");
     }
 
     #[test]
-    fn a_failing_thread_fails_the_round() {
-        let once = |lane: usize| if lane == 3 { Err(Failure::Other("lane 3".to_owned())) } else { Ok(()) };
-        let failure = round_of(MANY, 1, &once, &|_| Ok(())).expect_err("one of them fails");
-        assert_eq!(failure.to_string(), "lane 3");
+    fn what_takes_turns_does_no_more_in_many_threads_than_in_one() {
+        let turn = Mutex::new(0_u64);
+        let once = |_| {
+            *turn.lock().expect("nobody panics") += 1;
+            Ok(())
+        };
+        round_of(MANY, BATCH, &once, &|_| Ok(())).expect("nothing fails");
+        assert_eq!(*turn.lock().expect("nobody panics"), BATCH * MANY as u64);
+    }
+
+    #[test]
+    fn a_lane_that_fails_ends_the_round() {
+        let once = |lane: usize| if lane == 3 { Err(Failure::Other("broken".into())) } else { Ok(()) };
+        assert!(round_of(MANY, BATCH, &once, &|_| Ok(())).is_err());
     }
 }

@@ -76,7 +76,7 @@ pub(super) const IMPLEMENTED: Implemented = Implemented {
     external_semaphores: false,
     memory_export: false,
     async_allocations: true,
-    usm_pools: false,
+    usm_pools: true,
     peer_to_peer: false,
     context_memcpy: false,
     host_registration: false,

@@ -40,6 +40,7 @@ pub extern "C" fn hipFree(pointer: Raw) -> hipError_t {
         device::all()?;
         match pointer.address() {
             0 => Ok(()),
+            address if pool::free_now(address)? => Ok(()),
             address => cu!(memory_free(address)),
         }
     })

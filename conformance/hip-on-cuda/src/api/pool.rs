@@ -71,6 +71,7 @@ pub extern "C" fn hipMemPoolSetAccess(pool: usize, access: In<hipMemAccessDesc>,
     call!(hipMemPoolSetAccess, {
         pool::required(pool)?;
         let access = access.list(count)?;
+        pool::check_access(&access)?;
         cu!(pool_set_access(pool, access.as_ptr(), count))
     })
 }
@@ -81,6 +82,7 @@ pub extern "C" fn hipMemPoolGetAccess(flags: Out<c_int>, pool: usize, location: 
         flags.required()?;
         pool::required(pool)?;
         let mut location = location.get()?;
+        pool::check_location(&location)?;
         cu!(pool_access(flags.raw(), pool, &raw mut location))
     })
 }

@@ -4,6 +4,7 @@
 //! callbacks, which run on the calling thread before the function returns.
 
 use super::args::{Raw, Text};
+use crate::pool::{self, Thresholds};
 use crate::{context, counts, device, faults, leaks, reports, stream};
 use core::ffi::{c_char, c_int, c_void};
 use core::time::Duration;
@@ -74,6 +75,7 @@ pub extern "C" fn simcudaInjectDelay(name: Text, micros: u64) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn simcudaClearFaults() {
     faults::clear();
+    pool::set_thresholds(device::config().map_or(Thresholds::Obeyed, |config| config.thresholds));
     for device in device::all() {
         device.set_lost(false);
     }
@@ -89,6 +91,19 @@ pub extern "C" fn simcudaLoseDevice(ordinal: c_int) -> c_int {
         }
         Err(_) => 1,
     }
+}
+
+/// Answers 0, or 1 for a number of no meaning.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaSetThresholds(meaning: c_int) -> c_int {
+    let meaning = match meaning {
+        0 => Thresholds::Obeyed,
+        1 => Thresholds::KeepAll,
+        2 => Thresholds::ReturnAll,
+        _ => return 1,
+    };
+    pool::set_thresholds(meaning);
+    0
 }
 
 #[unsafe(no_mangle)]

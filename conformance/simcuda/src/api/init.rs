@@ -5,7 +5,7 @@ use super::exports;
 use super::guard::{Rules, call};
 use crate::config::Config;
 use crate::sys::*;
-use crate::{device, faults};
+use crate::{device, faults, pool};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 #[unsafe(no_mangle)]
@@ -19,7 +19,10 @@ pub extern "C" fn cuInit(flags: c_uint) -> CUresult {
                 .and_then(|config| faults::inject_text(config.faults.as_deref().unwrap_or("")).map(|()| config));
             match config {
                 Ok(config) if config.devices == 0 => return Err(CUDA_ERROR_NO_DEVICE),
-                Ok(config) => drop(device::make(config)),
+                Ok(config) => {
+                    pool::set_thresholds(config.thresholds);
+                    drop(device::make(config));
+                }
                 Err(message) => {
                     eprintln!("simcuda: {message}");
                     return Err(CUDA_ERROR_INVALID_VALUE);

@@ -7,6 +7,7 @@ use crate::command::Command;
 use crate::context;
 use crate::device;
 use crate::memory::{self, Kind};
+use crate::reports::{self, Kind as Misuse};
 use crate::stream;
 use crate::sys::*;
 use core::ffi::{c_int, c_uint, c_void};
@@ -57,7 +58,15 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> CUresult {
         if address == 0 {
             return Ok(());
         }
-        alloc::free(address, |found| matches!(found.kind, Kind::Device | Kind::Managed | Kind::Pool))
+        alloc::free(address, |found| {
+            if found.kind == Kind::Pool {
+                reports::add(
+                    Misuse::PlainFree,
+                    format!("{address:#x} is of a pool, whose account keeps it from now on"),
+                );
+            }
+            matches!(found.kind, Kind::Device | Kind::Managed | Kind::Pool)
+        })
     })
 }
 

@@ -36,6 +36,10 @@ fn put(data: Raw, attribute: c_int, pointer: u64, found: Option<&Allocation>) ->
         8 => data.put(managed),
         9 => data.put(found.device.map_or(-1, |ordinal| ordinal as i32)),
         10 => data.put(false),
+        // Of a block in a host pool the real driver does not give the block's own start.
+        11 | 19 if on_host && found.pool.is_some() => {
+            data.put(found.region.as_ref().map_or(found.base, |region| region.base()))
+        }
         11 | 19 => data.put(found.base),
         12 | 18 => data.put(found.size),
         13 => data.put(true),

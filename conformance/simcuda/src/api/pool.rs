@@ -65,7 +65,10 @@ pub extern "C" fn cuMemPoolSetAccess(handle: Handle, map: Slice<CUmemAccessDesc>
                 CU_MEM_LOCATION_TYPE_DEVICE => {
                     pool.set_access(device::get(access.location.id)?.ordinal, access.flags)?;
                 }
-                CU_MEM_LOCATION_TYPE_HOST if !matches!(pool.location, pool::Location::Device(_)) => {}
+                CU_MEM_LOCATION_TYPE_HOST if matches!(pool.location, pool::Location::Device(_)) => {
+                    return Err(CUDA_ERROR_NOT_SUPPORTED);
+                }
+                CU_MEM_LOCATION_TYPE_HOST => {}
                 _ => return Err(CUDA_ERROR_INVALID_VALUE),
             }
         }
@@ -81,8 +84,8 @@ pub extern "C" fn cuMemPoolGetAccess(flags: Out<c_int>, handle: Handle, location
         match location.kind {
             CU_MEM_LOCATION_TYPE_DEVICE => flags.put(pool.access(device::get(location.id)?.ordinal)),
             CU_MEM_LOCATION_TYPE_HOST => flags.put(match pool.location {
-                pool::Location::Device(_) => CU_MEM_ACCESS_FLAGS_PROT_NONE,
-                _ => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                pool::Location::Host => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                pool::Location::Device(_) | pool::Location::Managed => CU_MEM_ACCESS_FLAGS_PROT_NONE,
             }),
             _ => Err(CUDA_ERROR_INVALID_VALUE),
         }

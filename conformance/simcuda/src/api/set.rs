@@ -4,10 +4,10 @@ use super::guard::call;
 use crate::command::Command;
 use crate::context;
 use crate::copy::{Fill, Place};
-use crate::memory::Denied;
+use crate::memory::{self, Denied, Kind};
 use crate::pool;
 use crate::reports;
-use crate::stream;
+use crate::stream::{self, Stream};
 use crate::sys::*;
 
 /// The fill that the API's arguments mean. Device memory alone can be filled.
@@ -25,10 +25,23 @@ fn refused(denied: Denied) -> CUresult {
     CUDA_ERROR_INVALID_VALUE
 }
 
+/// A fill of a host pool's memory needs the access that the pool gives to the device.
+fn reachable(fill: &Fill, stream: &Stream) -> Result {
+    let found = memory::find(fill.dst.address).filter(|found| found.kind == Kind::Pool && found.device.is_none());
+    match found {
+        Some(found) if !stream.reach().includes(&found) => Err(refused(Denied {
+            kind: reports::Kind::PeerAccess,
+            message: format!("the pool of {:#x} gives the device no access", found.base),
+        })),
+        _ => Ok(()),
+    }
+}
+
 fn now(fill: Result<Fill>) -> Result {
     let context = context::current()?;
     let fill = fill?;
     let stream = context.legacy();
+    reachable(&fill, &stream)?;
     if stream.is_free() {
         return fill.run(&stream.next_point()).map_err(refused);
     }
@@ -42,6 +55,7 @@ fn now(fill: Result<Fill>) -> Result {
 fn later(fill: Result<Fill>, stream: Handle) -> Result {
     let stream = stream::resolve(stream)?;
     let fill = fill?;
+    reachable(&fill, &stream)?;
     fill.check(&stream.next_point()).map_err(refused)?;
     stream.submit(|_| Command::Fill(Box::new(fill)));
     Ok(())

@@ -1,12 +1,14 @@
-//! Cutting chunks into blocks, and deciding when a freed block may serve again.
+//! Cutting a pool's addresses into blocks, and deciding when a freed block may serve again.
 //!
-//! A free block remembers its last user until the stream has got to the free. Nothing here touches memory or
-//! streams: it is bookkeeping alone.
+//! A pool has one range of addresses. Memory is put behind it page by page, and a block may lie across pages; free
+//! neighbours serve one request together. A freed block remembers its last users, for the reuse policy and for the pages
+//! that may go. Nothing here counts bytes or submits commands.
 
 use crate::clock::Point;
 use crate::memory::Allocation;
 use crate::region::Region;
-use std::collections::BTreeMap;
+use core::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// When a freed block may be given to another stream.
@@ -20,14 +22,32 @@ pub struct Reuse {
     pub internal: bool,
 }
 
-/// A block that was found.
-pub struct Taken {
-    /// First address.
-    pub base: u64,
-    /// The chunk's mapping.
-    pub region: Arc<Region>,
-    /// Bytes whose free has not happened and that the new block takes over.
-    pub replaced: u64,
+/// Which freed blocks do not keep a page from going back.
+#[derive(Clone, Copy, Debug)]
+pub enum Gone {
+    /// Those whose free was reached, whoever knows of it: what a driver short of memory can find out.
+    Reached,
+    /// Those whose free was reached before the host synchronised last, at that tick.
+    KnownAt(u64),
+}
+
+impl Gone {
+    fn includes(self, allocation: &Allocation) -> bool {
+        allocation.freed.get().is_some_and(|freed| match self {
+            Gone::Reached => freed.has_ended(),
+            Gone::KnownAt(tick) => freed.has_ended_before(tick),
+        })
+    }
+}
+
+/// Where a block fits.
+pub struct Place {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// Numbers of the pages that have no memory yet.
+    pub missing: Vec<u64>,
+    /// The stream whose frees the new block must wait for.
+    pub after: Option<u64>,
 }
 
 enum Segment {
@@ -43,22 +63,18 @@ impl Segment {
     }
 }
 
-struct Chunk {
-    region: Arc<Region>,
+/// The addresses of a pool.
+pub struct Segments {
+    /// The mapping.
+    pub region: Arc<Region>,
+    page: u64,
     segments: BTreeMap<u64, Segment>,
+    /// Pages with memory behind them.
+    present: BTreeSet<u64>,
 }
 
-/// All chunks of a pool.
-#[derive(Default)]
-pub struct Chunks {
-    chunks: BTreeMap<u64, Chunk>,
-    /// Blocks counted as used whose free has been submitted but not reached, by allocation number.
-    unsettled: BTreeMap<u64, u64>,
-}
-
-fn has_ended(allocation: &Allocation) -> bool {
-    allocation.freed.get().is_some_and(|freed| freed.has_ended())
-}
+/// More segments than that, and old ones are joined: what the reuse policy then forgets was reached long ago.
+const MANY: usize = 256;
 
 fn may_follow(last: &Allocation, point: &Point, reuse: Reuse) -> bool {
     let Some(freed) = last.freed.get() else { return false };
@@ -69,118 +85,160 @@ fn may_follow(last: &Allocation, point: &Point, reuse: Reuse) -> bool {
         || (reuse.follow_events && point.is_after(freed.point.stream, freed.point.seq))
 }
 
-impl Chunks {
-    /// Adds a chunk; false if the host has no memory left.
-    pub fn add(&mut self, size: usize) -> bool {
-        let Some(region) = Region::new(size) else { return false };
-        let segments = BTreeMap::from([(region.base(), Segment::Free { size, last: Vec::new() })]);
-        self.chunks.insert(region.base(), Chunk { region, segments });
-        true
+impl Segments {
+    /// Addresses for `span` bytes, in pages of `page`; the first `skip` bytes are never given out. `None` if the host has
+    /// no addresses left.
+    pub fn new(span: usize, page: u64, skip: usize) -> Option<Self> {
+        let region = Region::new(span)?;
+        let base = region.base();
+        let mut segments = BTreeMap::new();
+        if skip > 0 {
+            segments.insert(base, Segment::Used(skip));
+        }
+        segments.insert(base + skip as u64, Segment::Free { size: span - skip, last: Vec::new() });
+        Some(Self { region, page, segments, present: BTreeSet::new() })
     }
 
-    /// Takes the smallest block that the command at `point` may use.
-    pub fn take(&mut self, bytes: usize, point: &Point, reuse: Reuse) -> Option<Taken> {
-        self.take_where(bytes, |last| last.iter().all(|old| may_follow(old, point, reuse)))
+    /// Where a block for the command at `point` fits best: with the fewest new pages, then in the smallest place.
+    pub fn place(&self, bytes: usize, point: &Point, reuse: Reuse) -> Option<Place> {
+        self.best(bytes, |last| last.iter().all(|old| may_follow(old, point, reuse)))
     }
 
-    /// Takes a block whose free one other stream has yet to reach, and says which stream.
-    pub fn take_after(&mut self, bytes: usize) -> (Option<Taken>, Option<u64>) {
-        let one_stream = |last: &[Arc<Allocation>]| {
-            let mut streams = last.iter().filter_map(|old| old.freed.get()).map(|freed| freed.point.stream);
-            let first = streams.next()?;
-            streams.all(|stream| stream == first).then_some(first)
+    /// The same among blocks whose frees one stream has yet to reach.
+    pub fn place_after(&self, bytes: usize) -> Option<Place> {
+        let streams = |last: &[Arc<Allocation>]| -> BTreeSet<u64> {
+            last.iter().filter_map(|old| Some(old.freed.get()?.point.stream)).collect()
         };
-        let mut stream = None;
-        let taken = self.take_where(bytes, |last| {
-            let found = one_stream(last);
-            stream = found.or(stream);
-            found.is_some()
-        });
-        (taken, stream)
+        let mut all: BTreeSet<u64> = BTreeSet::new();
+        for segment in self.segments.values() {
+            if let Segment::Free { last, .. } = segment {
+                all.extend(streams(last));
+            }
+        }
+        let of = |stream| {
+            let place = self.best(bytes, |last| streams(last).iter().all(|other| *other == stream))?;
+            Some(Place { after: Some(stream), ..place })
+        };
+        all.into_iter().filter_map(of).min_by_key(|place| place.missing.len())
     }
 
-    fn take_where(&mut self, bytes: usize, mut fits: impl FnMut(&[Arc<Allocation>]) -> bool) -> Option<Taken> {
-        let mut best: Option<(usize, u64, u64)> = None;
-        for (&chunk, Chunk { segments, .. }) in &self.chunks {
-            for (&base, segment) in segments {
-                let Segment::Free { size, last } = segment else { continue };
-                if *size >= bytes && best.is_none_or(|(smallest, ..)| *size < smallest) && fits(last) {
-                    best = Some((*size, chunk, base));
+    fn best(&self, bytes: usize, fits: impl Fn(&[Arc<Allocation>]) -> bool) -> Option<Place> {
+        let mut best: Option<(usize, usize, Place)> = None;
+        for &base in self.segments.keys() {
+            let mut size = 0;
+            for segment in self.segments.range(base..).map(|(_, segment)| segment) {
+                match segment {
+                    Segment::Free { size: more, last } if fits(last) => size += more,
+                    _ => break,
+                }
+                if size >= bytes {
+                    break;
                 }
             }
-        }
-        let (size, chunk, base) = best?;
-        let Chunk { segments, region } = self.chunks.get_mut(&chunk)?;
-        let Some(Segment::Free { last, .. }) = segments.insert(base, Segment::Used(bytes)) else { return None };
-        let mut replaced = 0;
-        for old in &last {
-            let end = base + bytes as u64;
-            if old.base < end
-                && let Some(counted) = self.unsettled.remove(&old.id)
-            {
-                replaced += counted;
+            if size < bytes {
+                continue;
+            }
+            let range = base..base + bytes as u64;
+            let missing = self.pages(&range).filter(|page| !self.present.contains(page)).collect::<Vec<_>>();
+            if best.as_ref().is_none_or(|(pages, smallest, _)| (missing.len(), size) < (*pages, *smallest)) {
+                best = Some((missing.len(), size, Place { range, missing, after: None }));
             }
         }
-        if size > bytes {
-            let rest = base + bytes as u64;
-            let last = last.into_iter().filter(|old| old.range().end > rest && !has_ended(old)).collect();
-            segments.insert(rest, Segment::Free { size: size - bytes, last });
+        best.map(|(.., place)| place)
+    }
+
+    fn pages(&self, range: &Range<u64>) -> Range<u64> {
+        let base = self.region.base();
+        (range.start - base) / self.page..(range.end - base).div_ceil(self.page)
+    }
+
+    /// Puts memory behind pages.
+    pub fn fill(&mut self, pages: &[u64]) {
+        self.present.extend(pages);
+    }
+
+    /// Makes a place a block.
+    pub fn take(&mut self, range: &Range<u64>) {
+        let mut at = range.start;
+        while at < range.end {
+            let Some(Segment::Free { size, last }) = self.segments.remove(&at) else { break };
+            let end = at + size as u64;
+            if end > range.end {
+                let last = last.into_iter().filter(|old| old.range().end > range.end).collect();
+                self.segments.insert(range.end, Segment::Free { size: (end - range.end) as usize, last });
+            }
+            at = end;
         }
-        Some(Taken { base, region: region.clone(), replaced })
+        self.segments.insert(range.start, Segment::Used((range.end - range.start) as usize));
     }
 
     /// Makes an allocation's block free at its `freed` milestone.
     pub fn release(&mut self, allocation: &Arc<Allocation>) {
-        let Some((_, chunk)) = self.chunks.range_mut(..=allocation.base).next_back() else { return };
-        let Some(segment) = chunk.segments.get_mut(&allocation.base) else { return };
-        let size = segment.size();
-        *segment = Segment::Free { size, last: vec![allocation.clone()] };
-        self.unsettled.insert(allocation.id, size as u64);
-        chunk.merge_around(allocation.base);
+        if let Some(segment) = self.segments.get_mut(&allocation.base) {
+            *segment = Segment::Free { size: segment.size(), last: vec![allocation.clone()] };
+        }
+        if self.segments.len() > MANY {
+            self.forget(|old| Gone::Reached.includes(old));
+        }
     }
 
-    /// Notes that a free was reached; answers the bytes that stop being used.
-    pub fn settle(&mut self, allocation: &Allocation) -> u64 {
-        self.unsettled.remove(&allocation.id).unwrap_or(0)
+    /// Forgets the last users that `gone` accepts and joins neighbours that have none left.
+    fn forget(&mut self, gone: impl Fn(&Allocation) -> bool) {
+        let mut joined: BTreeMap<u64, Segment> = BTreeMap::new();
+        for (base, mut segment) in core::mem::take(&mut self.segments) {
+            if let Segment::Free { size, last } = &mut segment {
+                last.retain(|old| !gone(old));
+                if let (true, Some(mut before)) = (last.is_empty(), joined.last_entry())
+                    && let Segment::Free { size: room, last } = before.get_mut()
+                    && last.is_empty()
+                {
+                    *room += *size;
+                    continue;
+                }
+            }
+            joined.insert(base, segment);
+        }
+        self.segments = joined;
     }
 
-    /// Takes out a chunk no block of which is in use or waits for its free.
-    pub fn remove_unused(&mut self) -> Option<Arc<Region>> {
-        let unused = |chunk: &Chunk| {
-            chunk.segments.values().all(|segment| match segment {
+    /// Takes the memory from up to `most` pages that no block uses, the last ones first. Answers how many.
+    pub fn give_back(&mut self, most: usize, gone: Gone) -> usize {
+        self.give_back_where(most, gone, |_| true)
+    }
+
+    /// The same for what was reached and does not lie under `range`.
+    pub fn give_back_around(&mut self, range: &Range<u64>, most: usize) -> usize {
+        let under = self.pages(range);
+        self.give_back_where(most, Gone::Reached, |page| !under.contains(&page))
+    }
+
+    fn give_back_where(&mut self, most: usize, gone: Gone, wanted: impl Fn(u64) -> bool) -> usize {
+        let base = self.region.base();
+        let unused = |page: u64| {
+            let (start, end) = (base + page * self.page, base + (page + 1) * self.page);
+            let first = self.segments.range(..=start).next_back().map_or(start, |(&at, _)| at);
+            self.segments.range(first..end).all(|(_, segment)| match segment {
                 Segment::Used(_) => false,
-                Segment::Free { last, .. } => last.iter().all(|old| has_ended(old)),
+                Segment::Free { last, .. } => {
+                    last.iter().all(|old| old.range().end <= start || old.base >= end || gone.includes(old))
+                }
             })
         };
-        let base = *self.chunks.iter().find(|(_, chunk)| unused(chunk))?.0;
-        self.chunks.remove(&base).map(|chunk| chunk.region)
-    }
-}
-
-impl Chunk {
-    /// Joins the free block at `base` with free neighbours.
-    fn merge_around(&mut self, base: u64) {
-        let before = self.segments.range(..base).next_back().map(|(&at, _)| at);
-        self.merge_with_next(base);
-        if let Some(before) = before {
-            self.merge_with_next(before);
+        let pages: Vec<u64> =
+            self.present.iter().rev().copied().filter(|&page| wanted(page) && unused(page)).take(most).collect();
+        for page in &pages {
+            self.present.remove(page);
+            self.region.discard(page * self.page, self.page);
         }
-    }
-
-    fn merge_with_next(&mut self, base: u64) {
-        let Some(Segment::Free { size, .. }) = self.segments.get(&base) else { return };
-        let next = base + *size as u64;
-        if !matches!(self.segments.get(&next), Some(Segment::Free { .. })) {
-            return;
+        if !pages.is_empty() {
+            // What lies on pages that went was reached: nobody has to follow it any more.
+            let (page, present) = (self.page, self.present.clone());
+            let has_left = |old: &Allocation| {
+                let numbers = (old.base - base) / page..(old.range().end - base).div_ceil(page);
+                numbers.into_iter().all(|number| !present.contains(&number))
+            };
+            self.forget(|old| gone.includes(old) && has_left(old));
         }
-        let Some(Segment::Free { size: more, last: theirs }) = self.segments.remove(&next) else { return };
-        if let Some(Segment::Free { size, last }) = self.segments.get_mut(&base) {
-            *size += more;
-            last.extend(theirs);
-            // Frees that were reached matter to the reuse policy alone; without a bound they would pile up.
-            if last.len() > 64 {
-                last.retain(|old| !has_ended(old));
-            }
-        }
+        pages.len()
     }
 }

@@ -116,8 +116,8 @@ fn enumeration(out: &mut String, item: &Enum) {
         enumerator(out, item, value);
     }
     let _ = writeln!(out, "    /// Makes the type 32 bits wide.");
-    let prefix = names::enumerator_prefix(&item.name);
-    let _ = write!(out, "    {prefix}FORCE_UINT32 = 0x7fffffff\n}} {};\n\n", item.name);
+    let last = names::widening_enumerator(&item.name);
+    let _ = write!(out, "    {last} = 0x7fffffff\n}} {};\n\n", item.name);
     if item.flags {
         let flags = names::flags_typedef(&item.name);
         let _ = writeln!(out, "/// A set of `{}`.\ntypedef uint32_t {flags};", item.name);

@@ -18,6 +18,9 @@ pub fn emit(model: &Model) -> Vec<Output> {
 
 fn page(model: &Model, file: &FileInfo) -> Output {
     let mut out = format!("# {}\n\n{}\n\n", file.title, file.doc);
+    if file.project {
+        out.push_str("*An extension of this project: other implementations of the API do not have it.*\n\n");
+    }
     manual_types::simple(&mut out, model, &file.stem);
     manual_types::enums(&mut out, model, &file.stem);
     manual_types::structs(&mut out, model, &file.stem);

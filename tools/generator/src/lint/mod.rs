@@ -1,8 +1,9 @@
 //! Judges the specification: contradictions, gaps and slips, each with the remedy.
 //!
-//! [`written`] looks at the files as they stand, [`released`] at each release as it was worked out. Nothing is
-//! repaired here.
+//! [`written`] looks at the files as they stand, [`released`] at each release as it was worked out, [`project`] at the
+//! extensions of the project's own. Nothing is repaired here.
 
+mod project;
 mod released;
 mod tables;
 mod written;
@@ -10,14 +11,17 @@ mod written;
 use crate::load::Spec;
 use crate::model::Model;
 use crate::problem::{Location, Problem};
+use crate::project::files;
 
 /// Everything that is wrong with the specification, each thing once.
 pub fn lint(spec: &Spec, model: &Model) -> Vec<Problem> {
     let mut findings = Findings::default();
     written::check(spec, &mut findings);
+    let own = files(model);
     for release in &model.releases {
         released::check(release, &mut findings);
         tables::check(release, &mut findings);
+        project::check(release, &own, &mut findings);
     }
     findings.problems.sort();
     findings.problems.dedup();

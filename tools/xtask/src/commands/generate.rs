@@ -1,6 +1,8 @@
 //! `generate [--check]`: hands over to the generator. It runs it as a process and never links it: this program must build
 //! when the generator's products, or the generator itself, are broken.
 
+use std::collections::BTreeSet;
+
 use crate::fail;
 use crate::support::failure::Result;
 use crate::support::workspace::{Release, Workspace};
@@ -14,6 +16,14 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         _ => fail!("it takes `--check` and nothing else"),
     };
     generate(workspace, check)
+}
+
+/// What the project's own extensions add to a release's headers: names that oneAPI's do not have.
+pub fn project_names(workspace: &Workspace, release: Release) -> Result<BTreeSet<String>> {
+    let mut command = cargo::cargo(workspace, Release::R2026_2);
+    command.args(["run", "--quiet", "--package", "generator", "--", "--root"]).arg(workspace.root());
+    command.args(["--project-names", release.name()]);
+    Ok(process::capture(&mut command)?.stdout.lines().map(str::to_owned).collect())
 }
 
 /// Writes everything that follows from the specification, or compares it with what is there.

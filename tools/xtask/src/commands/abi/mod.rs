@@ -1,11 +1,13 @@
 //! `abi`: compares our headers with those that oneAPI ships, as a C compiler sees them. The names come from both headers,
-//! so that what either lacks is a difference, too; nothing is taken from our own specification.
+//! so that what either lacks is a difference, too. Our own specification says one thing alone: which names belong to
+//! extensions of the project's own, and may be missing from theirs.
 
 mod probe;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::commands::generate;
 use crate::fail;
 use crate::support::failure::{Context, Result};
 use crate::support::header::{self, Header};
@@ -54,7 +56,7 @@ fn stock_headers(workspace: &Workspace, release: Release) -> Result<PathBuf> {
 fn compare(workspace: &Workspace, release: Release, stock: &Path) -> Result<Report> {
     let ours_at = workspace.headers(release);
     let (ours, theirs) = (header::read(&ours_at)?, header::read(stock)?);
-    let mut differences = names(&ours, &theirs);
+    let mut differences = names(&ours, &theirs, &generate::project_names(workspace, release)?);
 
     let common = probe::common(&ours, &theirs);
     if common.values() < 3000 || common.functions < 200 {
@@ -90,24 +92,20 @@ fn compare(workspace: &Workspace, release: Release, stock: &Path) -> Result<Repo
     Ok(Report { counts, differences })
 }
 
-/// Names that only one of the two has.
-fn names(ours: &Header, theirs: &Header) -> Vec<String> {
-    fn one_sided<'a>(
-        what: &str,
-        a: impl Iterator<Item = &'a String>,
-        b: impl Iterator<Item = &'a String>,
-        found: &mut Vec<String>,
-    ) {
-        let (a, b): (BTreeSet<_>, BTreeSet<_>) = (a.collect(), b.collect());
-        found.extend(a.difference(&b).map(|name| format!("{what} `{name}` is only in ours")));
-        found.extend(b.difference(&a).map(|name| format!("{what} `{name}` is only in theirs")));
-    }
+/// Names that only one of the two has, but for what ours may have alone. A name of the project that theirs has as well is
+/// compared like any other.
+fn names(ours: &Header, theirs: &Header, project: &BTreeSet<String>) -> Vec<String> {
     let mut found = Vec::new();
-    one_sided("record", ours.records.keys(), theirs.records.keys(), &mut found);
-    one_sided("type", ours.types.iter(), theirs.types.iter(), &mut found);
-    one_sided("enumerator", ours.enumerators.iter(), theirs.enumerators.iter(), &mut found);
-    one_sided("macro", ours.macros.keys(), theirs.macros.keys(), &mut found);
-    one_sided("function", ours.functions.keys(), theirs.functions.keys(), &mut found);
+    let mut one_sided = |what: &str, a: BTreeSet<&String>, b: BTreeSet<&String>| {
+        let ours = a.difference(&b).filter(|name| !project.contains(**name));
+        found.extend(ours.map(|name| format!("{what} `{name}` is only in ours")));
+        found.extend(b.difference(&a).map(|name| format!("{what} `{name}` is only in theirs")));
+    };
+    one_sided("record", ours.records.keys().collect(), theirs.records.keys().collect());
+    one_sided("type", ours.types.iter().collect(), theirs.types.iter().collect());
+    one_sided("enumerator", ours.enumerators.iter().collect(), theirs.enumerators.iter().collect());
+    one_sided("macro", ours.macros.keys().collect(), theirs.macros.keys().collect());
+    one_sided("function", ours.functions.keys().collect(), theirs.functions.keys().collect());
     for (name, fields) in &ours.records {
         if let Some(other) = theirs.records.get(name).filter(|other| *other != fields) {
             found.push(format!("`{name}` has the fields {fields:?}, theirs {other:?}"));

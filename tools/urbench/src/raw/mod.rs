@@ -1,85 +1,33 @@
-//! The raw driver calls that the UR calls are compared with: the same native library, the same device and its primary
-//! context, but a stream of their own. No context is left current, so that neither side profits from the other's.
+//! The raw calls that the UR calls are compared with: the native library that the adapter uses, CUDA's or HIP's, the same
+//! device and its primary context, but a stream of their own. The work is written once for both APIs. Nothing is left
+//! current, so that neither side profits from the other's.
 
-use std::ffi::{OsStr, c_char, c_int, c_uint, c_void};
+mod symbols;
+
+use std::ffi::{OsString, c_int, c_void};
 use std::path::Path;
+use std::ptr::null_mut;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::Failure;
+pub use symbols::Api;
+use symbols::{
+    Address, BY_ADDRESS, Copying, DISABLE_TIMING, Functions, Handle, NON_BLOCKING, Place, RELEASE_THRESHOLD,
+};
 
-/// A context, stream, module and so on: an address.
-pub type Handle = *mut c_void;
-/// A device address.
-pub type Address = u64;
-
-/// `CU_STREAM_NON_BLOCKING`.
-const NON_BLOCKING: c_uint = 1;
-/// `CU_EVENT_DISABLE_TIMING`.
-const DISABLE_TIMING: c_uint = 2;
-/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`.
-const RELEASE_THRESHOLD: c_int = 4;
-
-macro_rules! functions {
-    ($($field:ident = $symbol:literal ($($ty:ty),*);)*) => {
-        /// The native functions.
-        struct Functions { $($field: unsafe extern "C" fn($($ty),*) -> c_int,)* }
-
-        impl Functions {
-            fn of(library: &Library) -> Result<Self, Failure> {
-                Ok(Self { $($field: {
-                    // SAFETY: the driver's symbol of this name has this signature.
-                    let symbol = unsafe { library.get(concat!($symbol, "\0").as_bytes()) };
-                    *symbol.map_err(|error| Failure::Other(format!("the native library: {error}")))?
-                },)* })
-            }
+/// Turns a status into a failure that names the call.
+macro_rules! check {
+    ($native:expr, ($($argument:expr),*)) => {
+        match ($native.call)($($argument),*) {
+            0 => Ok(()),
+            status => Err(Failure::Raw { call: $native.name, status }),
         }
-
-        $(#[allow(dead_code, reason = "not every name is reported")]
-        mod $field { pub const NAME: &str = $symbol; })*
     };
-}
-
-functions! {
-    init = "cuInit" (c_uint);
-    device_count = "cuDeviceGetCount" (*mut c_int);
-    device_get = "cuDeviceGet" (*mut c_int, c_int);
-    device_uuid = "cuDeviceGetUuid" (*mut [u8; 16], c_int);
-    context_retain = "cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
-    context_release = "cuDevicePrimaryCtxRelease_v2" (c_int);
-    context_get = "cuCtxGetCurrent" (*mut Handle);
-    context_set = "cuCtxSetCurrent" (Handle);
-    stream_create = "cuStreamCreateWithPriority" (*mut Handle, c_uint, c_int);
-    stream_destroy = "cuStreamDestroy_v2" (Handle);
-    stream_synchronize = "cuStreamSynchronize" (Handle);
-    event_create = "cuEventCreate" (*mut Handle, c_uint);
-    event_destroy = "cuEventDestroy_v2" (Handle);
-    event_record = "cuEventRecord" (Handle, Handle);
-    event_synchronize = "cuEventSynchronize" (Handle);
-    module_load = "cuModuleLoadData" (*mut Handle, *const c_void);
-    module_unload = "cuModuleUnload" (Handle);
-    module_function = "cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
-    launch = "cuLaunchKernel" (
-        Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *mut *mut c_void, *mut *mut c_void
-    );
-    default_pool = "cuDeviceGetDefaultMemPool" (*mut Handle, c_int);
-    pool_set = "cuMemPoolSetAttribute" (Handle, c_int, *mut c_void);
-    pool_allocate = "cuMemAllocFromPoolAsync" (*mut Address, usize, Handle, Handle);
-    free_async = "cuMemFreeAsync" (Address, Handle);
-    copy_async = "cuMemcpyAsync" (Address, Address, usize, Handle);
-    host_allocate = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
-    host_free = "cuMemFreeHost" (*mut c_void);
-    allocate = "cuMemAlloc_v2" (*mut Address, usize);
-    free = "cuMemFree_v2" (Address);
 }
 
 macro_rules! native {
-    ($functions:expr, $function:ident($($argument:expr),*)) => {
-        match ($functions.$function)($($argument),*) {
-            0 => Ok(()),
-            status => Err(Failure::Raw { call: $function::NAME, status }),
-        }
-    };
+    ($functions:expr, $function:ident($($argument:expr),*)) => { check!($functions.$function, ($($argument),*)) };
 }
 
 /// The raw side, ready for every case.
@@ -89,6 +37,7 @@ pub struct Raw {
     context: Handle,
     pool: Handle,
     module: Handle,
+    /// Null where the device takes no PTX; then nothing is launched.
     kernel: Handle,
     event: Handle,
     stream: Handle,
@@ -105,16 +54,15 @@ unsafe impl Sync for Raw {}
 pub const COPY: usize = 4096;
 
 impl Raw {
-    /// Opens the library and makes what the cases use, on the device with this UUID or, without one, the first.
+    /// Opens the first of the libraries that can be opened and makes what the cases use, on the device with this UUID or,
+    /// without one, the first.
     ///
-    /// The device's default pool keeps what it has from here on (its release threshold is lifted), for both sides alike:
-    /// otherwise every wait returns the pool's memory, and the next allocation is one of another kind.
-    pub fn new(library: &OsStr, uuid: Option<[u8; 16]>, kernels: &Path) -> Result<Self, Failure> {
-        // SAFETY: the library is the CUDA driver by the user's word, and its initialisers are run by every program.
-        let library = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }
-            .map_err(|error| Failure::Other(format!("the native library: {error}")))?;
-        let functions = Functions::of(&library)?;
-        // SAFETY: `cuInit` takes 0.
+    /// The device's default pool keeps what it has from here on (its release threshold is lifted): otherwise every wait
+    /// returns the pool's memory, and the next allocation is one of another kind.
+    pub fn new(api: Api, libraries: &[OsString], uuid: Option<[u8; 16]>, kernels: &Path) -> Result<Self, Failure> {
+        let library = open(libraries)?;
+        let functions = Functions::of(&library, api)?;
+        // SAFETY: `cuInit` and `hipInit` take 0.
         unsafe { native!(functions, init(0)) }?;
         let device = find(&functions, uuid)?;
         let mut image = std::fs::read(kernels.join("basic.ptx"))
@@ -123,19 +71,22 @@ impl Raw {
         let mut this = Self {
             functions,
             device,
-            context: std::ptr::null_mut(),
-            pool: std::ptr::null_mut(),
-            module: std::ptr::null_mut(),
-            kernel: std::ptr::null_mut(),
-            event: std::ptr::null_mut(),
-            stream: std::ptr::null_mut(),
-            host: std::ptr::null_mut(),
+            context: null_mut(),
+            pool: null_mut(),
+            module: null_mut(),
+            kernel: null_mut(),
+            event: null_mut(),
+            stream: null_mut(),
+            host: null_mut(),
             memory: 0,
             _library: library,
         };
+        if let Place::Context { retain, .. } = &this.functions.place {
+            // SAFETY: a writable output; given back in `drop`.
+            unsafe { check!(retain, (&raw mut this.context, device)) }?;
+        }
         // SAFETY: every output is a live field or local of the right type.
         unsafe {
-            native!(this.functions, context_retain(&raw mut this.context, device))?;
             native!(this.functions, default_pool(&raw mut this.pool, device))?;
             let mut threshold = u64::MAX;
             native!(this.functions, pool_set(this.pool, RELEASE_THRESHOLD, (&raw mut threshold).cast()))?;
@@ -150,8 +101,9 @@ impl Raw {
         let (mut host, mut memory) = (self.host, self.memory);
         // SAFETY: as in `new`; the image ends with a zero byte.
         let made = self.current(|functions| unsafe {
-            native!(functions, module_load(&raw mut module, image.as_ptr().cast()))?;
-            native!(functions, module_function(&raw mut kernel, module, c"empty".as_ptr()))?;
+            if (functions.module_load.call)(&raw mut module, image.as_ptr().cast()) == 0 {
+                native!(functions, module_function(&raw mut kernel, module, c"empty".as_ptr()))?;
+            }
             native!(functions, event_create(&raw mut event, DISABLE_TIMING))?;
             native!(functions, host_allocate(&raw mut host, COPY, 0))?;
             native!(functions, allocate(&raw mut memory, COPY))
@@ -160,17 +112,37 @@ impl Raw {
         made
     }
 
-    /// Runs something with the context current, and gives the thread back what it had.
+    /// Runs something with the context or device current, and gives the thread back what it had.
     fn current<T>(&self, run: impl FnOnce(&Functions) -> Result<T, Failure>) -> Result<T, Failure> {
-        let mut before: Handle = std::ptr::null_mut();
-        // SAFETY: a live context and a writable output; the second call restores what the first saw.
-        unsafe {
-            native!(self.functions, context_get(&raw mut before))?;
-            native!(self.functions, context_set(self.context))?;
-            let result = run(&self.functions);
-            native!(self.functions, context_set(before))?;
-            result
+        match &self.functions.place {
+            Place::Context { get, set, .. } => {
+                let mut before: Handle = null_mut();
+                // SAFETY: a live context and a writable output; the second call restores what the first saw.
+                unsafe {
+                    check!(get, (&raw mut before))?;
+                    check!(set, (self.context))?;
+                    let result = run(&self.functions);
+                    check!(set, (before))?;
+                    result
+                }
+            }
+            Place::Device { get, set } => {
+                let mut before = 0;
+                // SAFETY: as above, with ordinals.
+                unsafe {
+                    check!(get, (&raw mut before))?;
+                    check!(set, (self.device))?;
+                    let result = run(&self.functions);
+                    check!(set, (before))?;
+                    result
+                }
+            }
         }
+    }
+
+    /// Whether the device took the kernel.
+    pub fn can_launch(&self) -> bool {
+        !self.kernel.is_null()
     }
 
     /// The stream of the single-threaded cases.
@@ -180,7 +152,7 @@ impl Raw {
 
     /// One more stream; destroyed with [`destroy_stream`](Self::destroy_stream).
     pub fn new_stream(&self) -> Result<Handle, Failure> {
-        let mut stream: Handle = std::ptr::null_mut();
+        let mut stream: Handle = null_mut();
         self.current(|functions| {
             // SAFETY: a writable output.
             unsafe { native!(functions, stream_create(&raw mut stream, NON_BLOCKING, 0)) }
@@ -208,7 +180,7 @@ impl Raw {
     /// An empty kernel.
     #[inline]
     pub fn launch(&self) -> Result<(), Failure> {
-        let none = std::ptr::null_mut();
+        let none = null_mut();
         // SAFETY: a live function without parameters.
         unsafe { native!(self.functions, launch(self.kernel, 1, 1, 1, 1, 1, 1, 0, self.stream, none, none)) }
     }
@@ -233,8 +205,14 @@ impl Raw {
     /// A small copy to the device.
     #[inline]
     pub fn copy(&self) -> Result<(), Failure> {
+        let (to, from, stream) = (self.memory, self.host.addr() as Address, self.stream);
         // SAFETY: both buffers have `COPY` bytes and live as long as `self`.
-        unsafe { native!(self.functions, copy_async(self.memory, self.host.addr() as Address, COPY, self.stream)) }
+        unsafe {
+            match &self.functions.copy {
+                Copying::Plain(copy) => check!(copy, (to, from, COPY, stream)),
+                Copying::WithKind(copy) => check!(copy, (to, from, COPY, BY_ADDRESS, stream)),
+            }
+        }
     }
 }
 
@@ -246,29 +224,42 @@ impl Drop for Raw {
             // SAFETY: made in `new`, released once; the stream's work is over before its buffers go.
             unsafe {
                 if !stream.is_null() {
-                    let _ = (functions.stream_synchronize)(stream);
-                    let _ = (functions.stream_destroy)(stream);
+                    let _ = (functions.stream_synchronize.call)(stream);
+                    let _ = (functions.stream_destroy.call)(stream);
                 }
                 if !event.is_null() {
-                    let _ = (functions.event_destroy)(event);
+                    let _ = (functions.event_destroy.call)(event);
                 }
                 if !module.is_null() {
-                    let _ = (functions.module_unload)(module);
+                    let _ = (functions.module_unload.call)(module);
                 }
                 if !host.is_null() {
-                    let _ = (functions.host_free)(host);
+                    let _ = (functions.host_free.call)(host);
                 }
                 if memory != 0 {
-                    let _ = (functions.free)(memory);
+                    let _ = (functions.free.call)(memory);
                 }
             }
             Ok(())
         });
-        if !self.context.is_null() {
+        if let (Place::Context { release, .. }, false) = (&self.functions.place, self.context.is_null()) {
             // SAFETY: retained once in `new`.
-            let _ = unsafe { (self.functions.context_release)(self.device) };
+            let _ = unsafe { (release.call)(self.device) };
         }
     }
+}
+
+/// The first library that can be opened: the adapter tried the same names in the same order.
+fn open(libraries: &[OsString]) -> Result<Library, Failure> {
+    let mut reasons = Vec::new();
+    for name in libraries {
+        // SAFETY: the library is the native one by the user's word, and its initialisers are run by every program.
+        match unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) } {
+            Ok(library) => return Ok(library),
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    Err(Failure::Other(format!("the native library: {}", reasons.join("; "))))
 }
 
 /// The device with a UUID, or the first.
@@ -282,7 +273,7 @@ fn find(functions: &Functions, uuid: Option<[u8; 16]>) -> Result<c_int, Failure>
         // SAFETY: writable outputs.
         let status = unsafe {
             native!(functions, device_get(&raw mut device, ordinal))?;
-            (functions.device_uuid)(&raw mut its, device)
+            (functions.device_uuid.call)(&raw mut its, device)
         };
         if status == 0 && uuid == Some(its) {
             return Ok(device);

@@ -1,0 +1,49 @@
+//! What is done when a device is out of memory: everything that is kept goes back, then one more try.
+//!
+//! Called with no lock held. One relief at a time on a device, so that two of them do not empty each other's magazines
+//! for nothing; allocations that succeed never come here.
+
+use ur_ffi::ur_result_t;
+
+use crate::context::{Context, DeviceState};
+use crate::driver::Driver;
+use crate::error::Result;
+use crate::pool::source::Source;
+
+/// Runs `allocate`; when the device is out of memory, gives back what pools and magazines keep of it and runs it once
+/// more. `source` is the pool source it draws from, if any: on the second try it may wait for another stream's free.
+///
+/// # Errors
+/// What `allocate` answers; the first failure when nothing could be given back.
+pub fn with_relief<D: Driver, R>(
+    context: &Context<D>,
+    state: &DeviceState<D>,
+    source: impl FnOnce() -> Option<std::sync::Arc<Source<D>>>,
+    allocate: impl Fn() -> Result<R>,
+) -> Result<R> {
+    let first = match allocate() {
+        Err(error) if error.code() == ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error,
+        other => return other,
+    };
+    let _one_at_a_time = state.relief();
+    let source = source();
+    if let Some(source) = &source {
+        source.announce_waits();
+        context.registry.pass_all(state);
+    }
+    let relieved = relieve(context, state).and_then(|()| source.as_ref().map_or(Ok(()), |one| one.let_wait(true)));
+    let second = match relieved {
+        Ok(()) => allocate(),
+        Err(_) => Err(first),
+    };
+    if let Some(source) = &source {
+        // The policy's own state; a library that cannot set it back has refused the pool before.
+        let _ = source.let_wait(false);
+    }
+    second
+}
+
+fn relieve<D: Driver>(context: &Context<D>, state: &DeviceState<D>) -> Result<()> {
+    context.registry.flush(|source| std::sync::Arc::ptr_eq(&source.device, &state.device))?;
+    state.sources().iter().try_for_each(|source| source.trim(0))
+}

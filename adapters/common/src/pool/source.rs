@@ -1,0 +1,382 @@
+//! A source: where the blocks of one pool, one kind of memory and one device come from.
+//!
+//! Either a native pool of its own or a range that the application gave. It knows the figures and settings of that
+//! memory; which lane keeps what is [`crate::pool::stock`]'s. Blocks keep their source alive, so a native pool goes with
+//! the last of them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use ur_ffi::ur_result_t;
+
+use crate::context::DeviceState;
+use crate::device::Device;
+use crate::driver::{Driver, MemoryKind, PoolAttribute};
+use crate::error::{Error, Result};
+use crate::lane::Lane;
+use crate::object::Object;
+use crate::pool::account::Account;
+use crate::pool::arena::Arena;
+use crate::pool::magazine;
+use crate::pool::{Settings, UsmPool};
+
+/// The most that a queue keeps of a source unless `UR_USM_MAGAZINE_BYTES` says otherwise.
+const MAGAZINE_BYTES: usize = 64 << 20;
+
+/// The bound of every magazine, bytes; 0 turns them off. Read once.
+pub fn magazine_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let Ok(text) = std::env::var("UR_USM_MAGAZINE_BYTES") else { return MAGAZINE_BYTES };
+        bytes_of(&text).unwrap_or_else(|| {
+            crate::log::warning(|| {
+                format!("UR_USM_MAGAZINE_BYTES={text} is no number of bytes; {MAGAZINE_BYTES} it is")
+            });
+            MAGAZINE_BYTES
+        })
+    })
+}
+
+/// A number with K, M or G behind it or nothing.
+fn bytes_of(text: &str) -> Option<usize> {
+    let text = text.trim();
+    let shift = match text.chars().last()?.to_ascii_uppercase() {
+        'K' => 10,
+        'M' => 20,
+        'G' => 30,
+        _ => 0,
+    };
+    let digits = if shift == 0 { text } else { &text[..text.len() - 1] };
+    digits.trim().parse::<usize>().ok()?.checked_mul(1 << shift)
+}
+
+enum Backing<D: Driver> {
+    Native(D::Pool),
+    Arena(Arena<D>),
+}
+
+/// Where blocks come from.
+pub struct Source<D: Driver> {
+    /// Number of the pool it belongs to.
+    pub pool: u64,
+    /// What memory it gives.
+    pub kind: MemoryKind,
+    /// The device that the memory is on, or next to.
+    pub device: Arc<Object<Device<D>>>,
+    /// Whether blocks read as zeros at first.
+    pub zeroed: bool,
+    /// What a magazine may keep of it, bytes.
+    pub keeps: usize,
+    driver: &'static D,
+    backing: Backing<D>,
+    handle: Weak<Object<UsmPool<D>>>,
+    threshold: AtomicUsize,
+    may_wait: AtomicBool,
+    waits_now: AtomicBool,
+    taken: AtomicU64,
+    account: Option<Account>,
+}
+
+impl<D: Driver> Source<D> {
+    /// A source with the settings of its pool.
+    ///
+    /// # Errors
+    /// What the native library answers; `UNSUPPORTED_FEATURE` on a device without pools.
+    pub fn new(
+        pool: u64,
+        handle: Weak<Object<UsmPool<D>>>,
+        settings: &Settings<D>,
+        kind: MemoryKind,
+        state: &DeviceState<D>,
+    ) -> Result<Self> {
+        let backing = match settings.buffer {
+            Some(buffer) => Backing::Arena(Arena::new(buffer.base, buffer.size)),
+            None => Backing::Native(create_native(settings, kind, state)?),
+        };
+        let keeps = magazine_bytes();
+        let is_native = matches!(backing, Backing::Native(_));
+        Ok(Self {
+            pool,
+            kind,
+            device: Arc::clone(&state.device),
+            zeroed: settings.zeroed,
+            keeps,
+            driver: state.driver,
+            backing,
+            handle,
+            threshold: AtomicUsize::new(settings.threshold),
+            may_wait: AtomicBool::new(settings.reuse.internal()),
+            waits_now: AtomicBool::new(false),
+            taken: AtomicU64::new(0),
+            // Without magazines the native pool's own figures are what is asked for.
+            account: (keeps > 0 || !is_native).then(Account::new),
+        })
+    }
+
+    /// The pool's object, if the application still has it.
+    pub fn pool_object(&self) -> Option<Arc<Object<UsmPool<D>>>> {
+        self.handle.upgrade()
+    }
+
+    /// The books, where the engine keeps them.
+    pub fn account(&self) -> Option<&Account> {
+        self.account.as_ref()
+    }
+
+    /// Whether the next native allocation may make the stream wait for another one's free.
+    pub fn may_wait_now(&self) -> bool {
+        self.waits_now.load(Ordering::Acquire)
+    }
+
+    /// Bytes to ask the native pool for: whole steps where the block may serve another request later.
+    fn native_size(&self, size: usize) -> Option<usize> {
+        if self.keeps > 0 { magazine::block_size(size) } else { Some(size) }
+    }
+
+    /// Takes a block from below. The caller holds the lane's lock, and has settled the lane's events if
+    /// [`Source::may_wait_now`].
+    ///
+    /// # Errors
+    /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
+    pub fn take(&self, lane: &Lane<D>, sequence: u64, size: usize) -> Result<usize> {
+        let pointer = match &self.backing {
+            Backing::Native(pool) => {
+                let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
+                self.driver.allocate_from_pool(*pool, bytes, lane.stream)?
+            }
+            Backing::Arena(arena) => {
+                let cut = arena.cut(lane, size, self.may_wait_now()).ok_or_else(|| self.exhausted(size))?;
+                if let Some(behind) = &cut.behind
+                    && let Err(error) = self.driver.stream_wait(lane.stream, behind.raw())
+                {
+                    arena.give_back(cut.pointer, lane, sequence);
+                    return Err(error);
+                }
+                cut.pointer
+            }
+        };
+        if self.keeps > 0 {
+            self.taken.fetch_add(magazine::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
+        }
+        Ok(pointer)
+    }
+
+    /// Gives a block back below, in the lane's order. The caller holds the lane's lock.
+    ///
+    /// # Errors
+    /// What the native library answers; the block is as it was then.
+    pub fn give_back(&self, lane: &Lane<D>, sequence: u64, pointer: usize, size: usize) -> Result<()> {
+        match &self.backing {
+            Backing::Native(_) => self.driver.free_async(pointer, lane.stream)?,
+            Backing::Arena(arena) => arena.give_back(pointer, lane, sequence),
+        }
+        if self.keeps > 0 {
+            self.taken.fetch_sub(magazine::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn exhausted(&self, size: usize) -> Error {
+        Error::new(
+            ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY,
+            format!("{size} bytes: the pool has no block of that size; free some or make a larger pool"),
+        )
+    }
+
+    /// Whether the pool holds more than it may keep over a synchronisation.
+    pub fn is_beyond_threshold(&self) -> bool {
+        match self.backing {
+            Backing::Native(_) => self.taken.load(Ordering::Relaxed) > self.threshold.load(Ordering::Relaxed) as u64,
+            Backing::Arena(_) => false,
+        }
+    }
+
+    /// Bytes that the pool keeps over a synchronisation although nobody uses them.
+    pub fn threshold(&self) -> usize {
+        self.threshold.load(Ordering::Relaxed)
+    }
+
+    /// Sets the release threshold.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn set_threshold(&self, bytes: usize) -> Result<()> {
+        if let Backing::Native(pool) = self.backing {
+            self.driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, bytes as u64)?;
+        }
+        self.threshold.store(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Sets which freed blocks may be reused. Waiting for another stream stays off but for [`Source::let_wait`].
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn set_reuse(&self, reuse: crate::pool::Reuse) -> Result<()> {
+        if let Backing::Native(pool) = self.backing {
+            let set = |attribute, on| self.driver.set_pool_attribute(pool, attribute, u64::from(on));
+            set(PoolAttribute::FollowEventDependencies, reuse.events())?;
+            set(PoolAttribute::Opportunistic, reuse.opportunistic())?;
+        }
+        self.may_wait.store(reuse.internal(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Says that native allocations may come with a wait from now on. Every lane's lock must have been taken once
+    /// before [`Source::let_wait`], so that each has seen it.
+    pub fn announce_waits(&self) {
+        let arena = matches!(self.backing, Backing::Arena(_));
+        self.waits_now.store(arena || self.may_wait.load(Ordering::Acquire), Ordering::Release);
+    }
+
+    /// Turns waiting for another stream's free on or off, where the policy has it.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn let_wait(&self, on: bool) -> Result<()> {
+        let result = match &self.backing {
+            Backing::Native(pool) if self.may_wait.load(Ordering::Acquire) => {
+                self.driver.set_pool_attribute(*pool, PoolAttribute::InternalDependencies, u64::from(on))
+            }
+            Backing::Native(_) => Ok(()),
+            Backing::Arena(arena) if on => arena.ask_lanes(),
+            Backing::Arena(_) => Ok(()),
+        };
+        if !on {
+            self.waits_now.store(false, Ordering::Release);
+        }
+        result
+    }
+
+    /// Gives what nobody uses beyond `keep` bytes back to the device.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn trim(&self, keep: usize) -> Result<()> {
+        match self.backing {
+            Backing::Native(pool) => self.driver.trim_pool(pool, keep),
+            Backing::Arena(_) => Ok(()),
+        }
+    }
+
+    /// Bytes held now, and the most held since the mark was reset.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn reserved(&self, attribute: PoolAttribute) -> Result<u64> {
+        match &self.backing {
+            Backing::Native(pool) => self.driver.pool_attribute(*pool, attribute),
+            Backing::Arena(arena) => Ok(arena.size as u64),
+        }
+    }
+
+    /// Bytes in use.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn used(&self) -> Result<u64> {
+        match (&self.account, &self.backing) {
+            (Some(account), _) => Ok(account.used()),
+            (None, Backing::Native(pool)) => self.driver.pool_attribute(*pool, PoolAttribute::UsedCurrent),
+            (None, Backing::Arena(_)) => Ok(0),
+        }
+    }
+
+    /// The most bytes in use since the mark was reset.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn used_high(&self) -> Result<u64> {
+        match (&self.account, &self.backing) {
+            (Some(account), _) => Ok(account.high()),
+            (None, Backing::Native(pool)) => self.driver.pool_attribute(*pool, PoolAttribute::UsedHigh),
+            (None, Backing::Arena(_)) => Ok(0),
+        }
+    }
+
+    /// Resets one of the high-water marks.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn reset_high(&self, attribute: PoolAttribute) -> Result<()> {
+        match (&self.account, &self.backing) {
+            (Some(account), _) if attribute == PoolAttribute::UsedHigh => account.reset_high(),
+            (_, Backing::Native(pool)) => self.driver.set_pool_attribute(*pool, attribute, 0)?,
+            (_, Backing::Arena(_)) => {}
+        }
+        Ok(())
+    }
+
+    /// What a lane must do for the arena before it dies: leave an event behind its frees.
+    pub fn arena(&self) -> Option<&Arena<D>> {
+        match &self.backing {
+            Backing::Native(_) => None,
+            Backing::Arena(arena) => Some(arena),
+        }
+    }
+}
+
+impl<D: Driver> Drop for Source<D> {
+    fn drop(&mut self) {
+        if let Backing::Native(pool) = self.backing {
+            // Nobody is left to tell.
+            let _ = self.driver.destroy_pool(pool);
+        }
+    }
+}
+
+fn create_native<D: Driver>(settings: &Settings<D>, kind: MemoryKind, state: &DeviceState<D>) -> Result<D::Pool> {
+    let driver = state.driver;
+    if !state.device.properties.memory_pools {
+        return Err(Error::unsupported("stream-ordered memory on this device"));
+    }
+    let pool = driver.create_pool(kind, state.device.raw, settings.max_size)?;
+    let configured = configure(driver, pool, settings, kind, state);
+    if configured.is_err() {
+        let _ = driver.destroy_pool(pool);
+    }
+    configured.map(|()| pool)
+}
+
+fn configure<D: Driver>(
+    driver: &D,
+    pool: D::Pool,
+    settings: &Settings<D>,
+    kind: MemoryKind,
+    state: &DeviceState<D>,
+) -> Result<()> {
+    // Native pools start with all three on.
+    let off = [
+        (PoolAttribute::FollowEventDependencies, settings.reuse.events()),
+        (PoolAttribute::Opportunistic, settings.reuse.opportunistic()),
+        // Waiting is left to the one retry of an allocation that failed, so that no other ever delays an event.
+        (PoolAttribute::InternalDependencies, false),
+    ];
+    off.iter().filter(|(_, on)| !on).try_for_each(|(attribute, _)| driver.set_pool_attribute(pool, *attribute, 0))?;
+    if settings.threshold > 0 {
+        driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, settings.threshold as u64)?;
+    }
+    match kind {
+        MemoryKind::Device => settings.peers.iter().try_for_each(|peer| driver.allow_pool_access(pool, peer.raw)),
+        // Host memory is every device's of the context.
+        MemoryKind::Host => driver
+            .allow_pool_access(pool, state.device.raw)
+            .and_then(|()| settings.others.iter().try_for_each(|other| driver.allow_pool_access(pool, other.raw))),
+        MemoryKind::Shared => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_a_number_with_a_unit_or_none() {
+        let read = ["0", "1024", "64M", "2g", " 3 k "].map(bytes_of);
+        assert_eq!(read, [Some(0), Some(1024), Some(64 << 20), Some(2 << 30), Some(3 << 10)]);
+        for wrong in ["", "M", "-1", "1T", "lots", "99999999999999999999", "999999999999G"] {
+            assert_eq!(bytes_of(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! What a lane has of stream-ordered memory: the blocks that are out through it, and the magazines.
+//!
+//! Everything here is behind the lane's lock, so the common allocation and free of a queue touch nothing that another
+//! queue touches. A block belongs to the lane whose command allocated it; a free on another lane claims it from there
+//! first ([`crate::pool::registry`]). Native frees happen on the lane's own stream, in its order.
+
+use core::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::driver::{Driver, MemoryKind};
+use crate::error::Result;
+use crate::lane::Lane;
+use crate::pool::account::Purse;
+use crate::pool::magazine::{Kept, Magazine, block_size};
+use crate::pool::source::Source;
+
+/// Hashes a block's address: pool memory is aligned, so the low bits say nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        // The table takes its bucket from the low and its tag from the high bits of the product.
+        let mixed = (address as u64 >> 8).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+/// A map from addresses.
+pub type AddressMap<V> = HashMap<usize, V, BuildHasherDefault<AddressHasher>>;
+
+/// A block that is out.
+#[derive(Clone, Copy, Debug)]
+struct Out {
+    size: usize,
+    slot: usize,
+}
+
+/// A lane's dealings with one source.
+pub struct Slot<D: Driver> {
+    /// The source.
+    pub source: Arc<Source<D>>,
+    magazine: Magazine,
+    purse: Option<Arc<Purse>>,
+    out: usize,
+    /// Whether blocks may be kept: not those of another device or of a pool that is gone.
+    keeps: bool,
+    closed: bool,
+}
+
+/// A block taken from the books of its lane.
+pub struct Claimed<D: Driver> {
+    /// Where it came from.
+    pub source: Arc<Source<D>>,
+    /// Bytes that were asked for.
+    pub size: usize,
+}
+
+/// One lane's stock.
+pub struct Stock<D: Driver> {
+    slots: Vec<Option<Slot<D>>>,
+    out: AddressMap<Out>,
+}
+
+impl<D: Driver> Default for Stock<D> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), out: AddressMap::default() }
+    }
+}
+
+impl<D: Driver> Stock<D> {
+    /// Whether the lane never had to do with stream-ordered memory.
+    #[must_use]
+    pub fn is_unused(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// The slot that serves allocations from a pool, if the lane has one.
+    #[inline]
+    pub fn find(&self, pool: u64, kind: MemoryKind) -> Option<usize> {
+        self.slots.iter().position(|slot| {
+            slot.as_ref().is_some_and(|slot| slot.source.pool == pool && slot.source.kind == kind && slot.keeps)
+        })
+    }
+
+    /// The slot of a source, made now if there is none.
+    pub fn open(&mut self, lane: &Lane<D>, source: Arc<Source<D>>) -> usize {
+        let known = |slot: &Option<Slot<D>>| slot.as_ref().is_some_and(|slot| Arc::ptr_eq(&slot.source, &source));
+        if let Some(at) = self.slots.iter().position(known) {
+            return at;
+        }
+        let purse = source.account().map(super::account::Account::open);
+        let keeps = Arc::ptr_eq(&source.device, &lane.device.device);
+        let slot = Slot { source, magazine: Magazine::default(), purse, out: 0, keeps, closed: false };
+        match self.slots.iter().position(Option::is_none) {
+            Some(at) => {
+                self.slots[at] = Some(slot);
+                at
+            }
+            None => {
+                self.slots.push(Some(slot));
+                self.slots.len() - 1
+            }
+        }
+    }
+
+    /// The source behind a slot.
+    #[inline]
+    pub fn source(&self, at: usize) -> Option<&Arc<Source<D>>> {
+        self.slots.get(at)?.as_ref().map(|slot| &slot.source)
+    }
+
+    /// Takes a kept block for a request of `size` bytes that the lane may use again now.
+    #[inline]
+    pub fn take_kept(&mut self, at: usize, size: usize, usable: impl Fn(u64) -> bool) -> Option<usize> {
+        let slot = self.slots.get_mut(at)?.as_mut()?;
+        slot.magazine.take(block_size(size)?, |kept| usable(kept.freed_at))
+    }
+
+    /// Writes a block down as handed out.
+    #[inline]
+    pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
+        let Some(Some(slot)) = self.slots.get_mut(at) else { return };
+        slot.out += 1;
+        if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+            account.spend(purse, size as u64);
+        }
+        self.out.insert(pointer, Out { size, slot: at });
+    }
+
+    /// The pool of a block that is out through this lane.
+    #[inline]
+    pub fn pool_of(&self, pointer: usize) -> Option<u64> {
+        let out = self.out.get(&pointer)?;
+        self.source(out.slot).map(|source| source.pool)
+    }
+
+    /// Strikes a block of this lane off the books, to be given back through the same slot.
+    #[inline]
+    pub fn strike(&mut self, pointer: usize) -> Option<(usize, usize)> {
+        let out = self.out.remove(&pointer)?;
+        let slot = self.slots[out.slot].as_mut()?;
+        slot.out -= 1;
+        if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+            account.earn(purse, out.size as u64);
+        }
+        Some((out.slot, out.size))
+    }
+
+    /// Undoes [`Stock::strike`].
+    pub fn put_back(&mut self, at: usize, pointer: usize, size: usize) {
+        self.enter(at, pointer, size);
+    }
+
+    /// Strikes a block off for a free on another lane.
+    pub fn claim(&mut self, pointer: usize) -> Option<Claimed<D>> {
+        let (at, size) = self.strike(pointer)?;
+        let source = Arc::clone(self.source(at)?);
+        self.sweep(at);
+        Some(Claimed { source, size })
+    }
+
+    /// Gives a struck block back: into the magazine if it may stay, else below.
+    ///
+    /// # Errors
+    /// What the native library answers; the block is nowhere then.
+    #[inline]
+    pub fn give_back(
+        &mut self,
+        lane: &Lane<D>,
+        sequence: &mut u64,
+        at: usize,
+        pointer: usize,
+        size: usize,
+    ) -> Result<()> {
+        let Some(Some(slot)) = self.slots.get_mut(at) else { return Ok(()) };
+        let bytes = block_size(size).unwrap_or(size);
+        if bytes > slot.source.keeps || !slot.keeps {
+            *sequence += 1;
+            slot.source.give_back(lane, *sequence, pointer, size)?;
+            self.sweep(at);
+            return Ok(());
+        }
+        if !slot.magazine.has_room(bytes, slot.source.keeps) {
+            make_room(slot, lane, sequence, bytes);
+        }
+        slot.magazine.keep(bytes, Kept { pointer, freed_at: *sequence });
+        Ok(())
+    }
+
+    /// Empties the magazines that `which` names into their sources.
+    ///
+    /// # Errors
+    /// The first failure; what could not be given back stays kept.
+    pub fn flush(&mut self, lane: &Lane<D>, sequence: &mut u64, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
+        let mut result = Ok(());
+        for slot in self.slots.iter_mut().flatten().filter(|slot| which(&slot.source)) {
+            if let Err(error) = empty(slot, lane, sequence)
+                && result.is_ok()
+            {
+                result = Err(error);
+            }
+        }
+        result
+    }
+
+    /// Whether [`Stock::flush`] would have something to give back.
+    #[must_use]
+    #[inline]
+    pub fn keeps_any(&self, which: impl Fn(&Source<D>) -> bool) -> bool {
+        self.slots.iter().flatten().any(|slot| slot.magazine.bytes() > 0 && which(&slot.source))
+    }
+
+    /// Empties a pool's magazines and keeps nothing more of it.
+    pub fn close(&mut self, lane: &Lane<D>, sequence: &mut u64, pool: u64) {
+        for at in 0..self.slots.len() {
+            let Some(slot) = &mut self.slots[at] else { continue };
+            if slot.source.pool == pool {
+                // What the native library refuses to take back now goes with the native pool.
+                let _ = empty(slot, lane, sequence);
+                (slot.keeps, slot.closed) = (false, true);
+                self.sweep(at);
+            }
+        }
+    }
+
+    /// The block that an address lies in.
+    #[must_use]
+    pub fn out_around(&self, address: usize) -> Option<(usize, usize, &Arc<Source<D>>)> {
+        let found = match self.out.get(&address) {
+            Some(out) => Some((address, *out)),
+            None => self
+                .out
+                .iter()
+                .find(|(start, out)| (**start..**start + out.size).contains(&address))
+                .map(|(start, out)| (*start, *out)),
+        };
+        found.and_then(|(start, out)| Some((start, out.size, self.source(out.slot)?)))
+    }
+
+    /// Whether an address lies in a block that a magazine keeps.
+    #[must_use]
+    pub fn is_kept(&self, address: usize) -> bool {
+        self.slots.iter().flatten().any(|slot| slot.magazine.find(address).is_some())
+    }
+
+    /// The sources over memory of the application's.
+    #[must_use]
+    pub fn arenas(&self) -> Vec<Arc<Source<D>>> {
+        let sources = self.slots.iter().flatten().map(|slot| &slot.source);
+        sources.filter(|source| source.arena().is_some()).cloned().collect()
+    }
+
+    /// Ends the stock: empties every magazine and hands over the blocks that are out.
+    pub fn end(&mut self, lane: &Lane<D>, sequence: &mut u64) -> Vec<(usize, Claimed<D>)> {
+        let mut out = Vec::new();
+        for (pointer, one) in self.out.drain() {
+            let Some(Some(slot)) = self.slots.get(one.slot) else { continue };
+            out.push((pointer, Claimed { source: Arc::clone(&slot.source), size: one.size }));
+        }
+        for mut slot in self.slots.drain(..).flatten() {
+            let _ = empty(&mut slot, lane, sequence);
+            close_books(&slot);
+        }
+        out
+    }
+
+    /// Drops a closed slot that has nothing out any more, and its hold on the source.
+    fn sweep(&mut self, at: usize) {
+        if let Some(slot) = &self.slots[at]
+            && slot.closed
+            && slot.out == 0
+        {
+            close_books(slot);
+            self.slots[at] = None;
+        }
+    }
+}
+
+fn close_books<D: Driver>(slot: &Slot<D>) {
+    if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+        account.close(purse);
+    }
+}
+
+/// Gives the sizes used longest ago back until `bytes` more have room. A block that the library refuses stays.
+#[cold]
+fn make_room<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64, bytes: usize) {
+    slot.magazine.forget_empty();
+    while !slot.magazine.has_room(bytes, slot.source.keeps) {
+        if give_up_oldest(slot, lane, sequence).is_err() {
+            return;
+        }
+    }
+}
+
+fn empty<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
+    while slot.magazine.bytes() > 0 {
+        give_up_oldest(slot, lane, sequence)?;
+    }
+    Ok(())
+}
+
+fn give_up_oldest<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
+    let Some((oldest, size)) = slot.magazine.oldest() else { return Ok(()) };
+    *sequence += 1;
+    slot.source.give_back(lane, *sequence, oldest.pointer, size)?;
+    slot.magazine.give_up();
+    Ok(())
+}
