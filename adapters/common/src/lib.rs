@@ -36,6 +36,7 @@ pub mod log;
 pub mod native;
 pub mod object;
 pub mod place;
+mod planted;
 pub mod platform;
 pub mod pool;
 pub mod program;
