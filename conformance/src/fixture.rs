@@ -232,7 +232,10 @@ impl Drop for Fixture {
         sim.clear_faults();
         let reports = sim.reports();
         sim.clear_reports();
-        if !std::thread::panicking() {
+        if std::thread::panicking() {
+            // Often the reason.
+            println!("the simulated driver reports: {reports:#?}");
+        } else {
             assert!(reports.is_empty(), "the simulated driver reports misuse: {reports:#?}");
             self.expect_no_new_objects();
         }

@@ -376,15 +376,18 @@ pub fn give_after(queue: &Queue, pointer: *mut c_void, after: &[&Event]) -> Even
 #[track_caller]
 #[must_use]
 pub fn kinds(queue: &Queue) -> Vec<Kind> {
-    let has = |kind: &Kind| match Take::new(64).kind(*kind).try_on(queue) {
-        Ok(pointer) => {
-            give(queue, pointer);
-            true
-        }
-        Err(code) => {
-            assert_eq!(code, ur_result_t::ERROR_UNSUPPORTED_FEATURE, "{kind:?}: {}", crate::last_error());
-            assert!(!crate::last_error().is_empty(), "{kind:?} is not supported, and nothing says why");
-            false
+    let has = |kind: &Kind| {
+        let (mut pointer, mut event) = (null_mut(), null_mut());
+        match Take::new(64).kind(*kind).enqueue(queue, &raw mut pointer, &raw mut event) {
+            ur_result_t::SUCCESS => {
+                drop(give_after(queue, pointer, &[&Event::take(event)]));
+                true
+            }
+            code => {
+                assert_eq!(code, ur_result_t::ERROR_UNSUPPORTED_FEATURE, "{kind:?}: {}", crate::last_error());
+                assert!(!crate::last_error().is_empty(), "{kind:?} is not supported, and nothing says why");
+                false
+            }
         }
     };
     let found: Vec<Kind> = Kind::ALL.into_iter().filter(has).collect();

@@ -3,69 +3,43 @@
 
 #![allow(non_snake_case, reason = "entry points are named as in C")]
 
+#[allow(dead_code, reason = "`model_planted.rs` shares it")]
 mod model_programs;
 
-use model_programs::{Family, run};
+use model_programs::families::{Family, GATES, IN_ORDER, OUT_OF_ORDER, STATISTICS, TWO_DEVICES};
+use model_programs::run;
 use ur_conformance::{Fixture, child, needs_sim};
-use ur_model::{Profile, Sabotage};
-
-const IN_ORDER: Family = Family {
-    profile: Profile {
-        name: "in order",
-        queues: 3,
-        devices: 1,
-        out_of_order: 0,
-        ops: 40,
-        churn: 10,
-        pools: 0,
-        gates: 0,
-    },
-    percent: 30,
-};
-
-const OUT_OF_ORDER: Family =
-    Family { profile: Profile { name: "out of order", out_of_order: 6, ..IN_ORDER.profile }, percent: 20 };
-
-const TWO_DEVICES: Family = Family {
-    profile: Profile { name: "two devices", queues: 4, devices: 2, out_of_order: 2, ..IN_ORDER.profile },
-    percent: 15,
-};
-
-const STATISTICS: Family =
-    Family { profile: Profile { name: "statistics", out_of_order: 2, pools: 8, ..IN_ORDER.profile }, percent: 20 };
-
-const GATES: Family =
-    Family { profile: Profile { name: "gates", out_of_order: 2, gates: 8, ..IN_ORDER.profile }, percent: 15 };
+use ur_model::Sabotage;
 
 #[test]
 fn programs_of_in_order_queues_do_what_the_model_says() {
-    run("programs_of_in_order_queues_do_what_the_model_says", IN_ORDER, None);
+    run(IN_ORDER, None);
 }
 
 #[test]
 fn programs_of_out_of_order_queues_do_what_the_model_says() {
-    run("programs_of_out_of_order_queues_do_what_the_model_says", OUT_OF_ORDER, None);
+    run(OUT_OF_ORDER, None);
 }
 
 #[test]
 fn programs_over_two_devices_do_what_the_model_says() {
-    run("programs_over_two_devices_do_what_the_model_says", TWO_DEVICES, None);
+    run(TWO_DEVICES, None);
 }
 
 #[test]
 fn pools_and_their_statistics_do_what_the_model_says() {
-    run("pools_and_their_statistics_do_what_the_model_says", STATISTICS, None);
+    run(STATISTICS, None);
 }
 
 #[test]
 fn work_before_a_closed_gate_finishes_whatever_comes_behind_it() {
-    run("work_before_a_closed_gate_finishes_whatever_comes_behind_it", GATES, None);
+    run(GATES, None);
 }
 
 /// The suite's own sharpness: a program that breaks a rule is found out.
 fn is_caught(test: &str, family: Family, sabotage: Sabotage, words: &str) {
     let settings = [("UR_MODEL_PROGRAMS", "2000"), ("UR_MODEL_PATIENCE", "2"), ("UR_MODEL_SHRINK", "0")];
-    child::fails(test, &settings, words, || run(test, family, Some(sabotage)));
+    child::fails(test, &settings, words, || run(family, Some(sabotage)));
 }
 
 #[test]

@@ -11,12 +11,12 @@ use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_resul
 use crate::context::host_time_ns;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
-use crate::event::{Event, HostTimes, WaitList};
+use crate::event::{Event, HostTimes, Stamps, WaitList};
 use crate::event_pool::Marker;
 use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, null_pointer};
 use crate::planted;
-use crate::queue::{Chosen, Queue};
+use crate::queue::Queue;
 
 /// What a command says beside its native call.
 pub struct Request<'a, D: Driver> {
@@ -51,26 +51,17 @@ impl<'a, D: Driver> Request<'a, D> {
     }
 }
 
-/// What a command is to its stream.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Weight {
-    /// It puts work on the stream.
-    Work,
-    /// It puts none there, or what events before it need not be told from.
-    None,
-}
-
 /// Puts a command on its queue: settles what the stream's last event stands for, waits, makes the native call
 /// and hands out the event. On failure nothing was handed out and no event was lost.
 ///
 /// # Errors
 /// What the native library answers.
+#[inline]
 pub fn submit<D: Driver, R>(
     request: &Request<'_, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
-    let driver = request.queue.device.driver;
-    on_lane(request, Weight::Work, |_| Ok(()), |lane, _| call(driver, lane.stream)).map(|(result, _)| result)
+    on_queue(request, Weight::Work, |_| Ok(()), |(), lane, _| call(lane.driver, lane.stream), |(), _| ())
 }
 
 /// As [`submit`], and blocks until the command has finished.
@@ -82,74 +73,130 @@ pub fn submit_blocking<D: Driver, R>(
     request: &Request<'_, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
-    let driver = request.queue.device.driver;
-    let (result, lane) = on_lane(request, Weight::Work, |_| Ok(()), |lane, _| call(driver, lane.stream))?;
+    let call = |(), lane: &Arc<Lane<D>>, _: &mut LaneState<D>| {
+        call(lane.driver, lane.stream).map(|result| (result, Arc::clone(lane)))
+    };
+    let (result, lane) = on_queue(request, Weight::Work, |_| Ok(()), call, |(), _| ())?;
     lane.finish()?;
     Ok(result)
 }
 
 /// As [`submit`] for a command that may need nothing of the stream: `call` counts and settles for itself what it does
-/// put there. `check` looks at the lane before anything has happened.
+/// put there. `prepare` comes before anything has happened, and `undo` when the stream then could not be made to wait.
 ///
 /// # Errors
-/// What `check`, `call` and the native library answer.
-pub fn submit_light<D: Driver, R>(
+/// What `prepare`, `call` and the native library answer.
+#[inline]
+pub fn submit_light<D: Driver, P, R>(
     request: &Request<'_, D>,
-    check: impl FnOnce(&LaneState<D>) -> Result<()>,
-    call: impl FnOnce(&Lane<D>, &mut LaneState<D>) -> Result<R>,
+    prepare: impl FnOnce(&mut LaneState<D>) -> Result<P>,
+    call: impl FnOnce(P, &Arc<Lane<D>>, &mut LaneState<D>) -> Result<R>,
+    undo: impl FnOnce(P, &mut LaneState<D>),
 ) -> Result<R> {
-    on_lane(request, Weight::None, check, call).map(|(result, _)| result)
+    on_queue(request, Weight::None, prepare, call, undo)
 }
 
+/// What a command is to its stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// It puts work on the stream.
+    Work,
+    /// It puts none there, or what events before it need not be told from.
+    None,
+}
+
+/// The last barrier of an out-of-order queue, with its generation.
+type Barrier<D> = (u64, Option<Arc<Object<Event<D>>>>);
+
 #[inline]
-fn on_lane<'a, D: Driver, R>(
-    request: &Request<'a, D>,
+fn on_queue<D: Driver, P, R>(
+    request: &Request<'_, D>,
     weight: Weight,
-    check: impl FnOnce(&LaneState<D>) -> Result<()>,
-    call: impl FnOnce(&Lane<D>, &mut LaneState<D>) -> Result<R>,
-) -> Result<(R, Chosen<'a, D>)> {
+    prepare: impl FnOnce(&mut LaneState<D>) -> Result<P>,
+    call: impl FnOnce(P, &Arc<Lane<D>>, &mut LaneState<D>) -> Result<R>,
+    undo: impl FnOnce(P, &mut LaneState<D>),
+) -> Result<R> {
     let queue = request.queue;
-    // Times are an event's; a command without one is not timed.
-    let timed = queue.is_profiling() && !request.event.is_null();
-    let queued = if timed { host_time_ns() } else { 0 };
+    if queue.is_plain() {
+        return on_lane::<D, P, R, false>(request, queue.first(), &(0, None), weight, prepare, call, undo);
+    }
     let lane = queue.choose_lane(&request.waits)?;
     let barrier = queue.barrier();
-    expose_foreign(&request.waits, &lane)?;
+    // Times are an event's; a command without one is not timed.
+    if queue.is_profiling() && !request.event.is_null() {
+        return on_lane::<D, P, R, true>(request, &lane, &barrier, weight, prepare, call, undo);
+    }
+    on_lane::<D, P, R, false>(request, &lane, &barrier, weight, prepare, call, undo)
+}
 
-    let mut state = lane.lock();
-    check(&state)?;
-    let late = planted::is(planted::Bug::LateEvent);
-    if weight == Weight::Work || timed || must_wait(&state, &lane, &request.waits, &barrier) {
-        if !late {
-            state.settle(&lane)?;
+#[inline(always)]
+fn on_lane<D: Driver, P, R, const TIMED: bool>(
+    request: &Request<'_, D>,
+    lane: &Arc<Lane<D>>,
+    barrier: &Barrier<D>,
+    weight: Weight,
+    prepare: impl FnOnce(&mut LaneState<D>) -> Result<P>,
+    call: impl FnOnce(P, &Arc<Lane<D>>, &mut LaneState<D>) -> Result<R>,
+    undo: impl FnOnce(P, &mut LaneState<D>),
+) -> Result<R> {
+    let queued = if TIMED { host_time_ns() } else { 0 };
+    expose_foreign(&request.waits, lane)?;
+    let mut guard = lane.lock();
+    let state = &mut *guard;
+    let prepared = prepare(state)?;
+    if weight == Weight::Work || TIMED || must_wait(state, lane, &request.waits, barrier) {
+        if let Err(error) = come_after(state, lane, &request.waits, barrier) {
+            undo(prepared, state);
+            return Err(error);
         }
-        wait_for_all(&mut state, &lane, &request.waits, &barrier)?;
         // Counted before it is known to succeed: of a command of several native calls some may be on the stream when
         // one fails, and whoever finishes the queue must wait for those.
         state.sequence += 1;
     }
-    let start = if timed { Some(Marker::record(&queue.device, lane.stream, true)?) } else { None };
-    let times = timed.then(|| HostTimes { queued, submitted: host_time_ns() });
-    let result = call(&lane, &mut state)?;
-    if late {
-        state.settle(&lane)?;
+    let mut stamps = None;
+    if TIMED {
+        match Marker::record(&lane.device, lane.stream, true) {
+            Ok(start) => stamps = Some((start, HostTimes { queued, submitted: host_time_ns() })),
+            Err(error) => {
+                undo(prepared, state);
+                return Err(error);
+            }
+        }
+    }
+    let result = call(prepared, lane, state)?;
+    if planted::is(planted::Bug::LateEvent) {
+        state.settle(lane)?;
     }
     if !request.event.is_null() {
-        let end = if timed { Marker::record(&queue.device, lane.stream, true).ok() } else { None };
-        // The command is on the queue whatever becomes of its end marker; without one the event still waits
-        // correctly and only has no times.
-        hand_out(request, &lane, &mut state, end, start, times);
+        match stamps {
+            Some((start, times)) => hand_out_timed(request, lane, state, start, times),
+            None => hand_out(request, lane, state),
+        }
     }
-    drop(state);
-    Ok((result, lane))
+    Ok(result)
+}
+
+/// Settles the lane's events and makes its stream wait for what the command comes after.
+#[inline]
+fn come_after<D: Driver>(
+    state: &mut LaneState<D>,
+    lane: &Arc<Lane<D>>,
+    waits: &WaitList<'_, D>,
+    barrier: &Barrier<D>,
+) -> Result<()> {
+    if !planted::is(planted::Bug::LateEvent) {
+        state.settle(lane)?;
+    }
+    if waits.is_empty() && barrier.0 <= state.barrier { Ok(()) } else { wait_for_all(state, lane, waits, barrier) }
 }
 
 /// Whether the stream must be made to wait for something before a command that needs nothing else of it.
+#[inline]
 fn must_wait<D: Driver>(
     state: &LaneState<D>,
     lane: &Arc<Lane<D>>,
     waits: &WaitList<'_, D>,
-    (generation, _): &(u64, Option<Arc<Object<Event<D>>>>),
+    (generation, _): &Barrier<D>,
 ) -> bool {
     state.barrier < *generation
         || waits.iter().any(|event| !Arc::ptr_eq(&event.lane, lane) && !event.is_known_complete())
@@ -168,7 +215,7 @@ fn wait_for_all<D: Driver>(
     state: &mut LaneState<D>,
     lane: &Arc<Lane<D>>,
     waits: &WaitList<'_, D>,
-    (generation, barrier): &(u64, Option<Arc<Object<Event<D>>>>),
+    (generation, barrier): &Barrier<D>,
 ) -> Result<()> {
     for event in waits.iter() {
         state.wait_for(lane, event)?;
@@ -183,28 +230,38 @@ fn wait_for_all<D: Driver>(
 }
 
 /// Makes the event of the lane's last command and gives it to the application.
-fn hand_out<D: Driver>(
+#[inline]
+fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, state: &mut LaneState<D>) {
+    let event = refilled(state.take_spare(), state.sequence, request.command).unwrap_or_else(|| {
+        Object::new(Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, None))
+    });
+    let handle = Object::lend(&event);
+    state.add_tail(event);
+    // SAFETY: `on_lane` is given a writable pointer or null, and null does not come here.
+    unsafe { request.event.write(handle) };
+}
+
+/// The same for a command whose times are wanted: its event has native events of its own from the start.
+#[cold]
+fn hand_out_timed<D: Driver>(
     request: &Request<'_, D>,
     lane: &Arc<Lane<D>>,
     state: &mut LaneState<D>,
-    end: Option<Marker<D>>,
-    start: Option<Marker<D>>,
-    times: Option<HostTimes>,
+    start: Marker<D>,
+    times: HostTimes,
 ) {
+    // The command is on the queue whatever becomes of its end marker; without one the event still waits correctly
+    // and only has no times.
+    let end = Marker::record(&lane.device, lane.stream, true).ok();
     let settled = end.is_some();
-    // A recorded event is no tail, so it takes no object of the lane's tails either.
-    let spare = if settled { None } else { state.take_spare() };
-    let event = refilled(spare, state.sequence, request.command).unwrap_or_else(|| {
-        let mut event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, end);
-        event.start = start;
-        event.times = times;
-        Object::new(event)
-    });
+    let mut event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, end);
+    event.stamps = Some(Box::new(Stamps { host: times, start: Some(start) }));
+    let event = Object::new(event);
     let handle = Object::lend(&event);
     if !settled {
         state.add_tail(event);
     }
-    // SAFETY: `submit` is given a writable pointer or null, and null does not come here.
+    // SAFETY: as in `hand_out`.
     unsafe { request.event.write(handle) };
 }
 
@@ -279,7 +336,7 @@ fn give<D: Driver>(out: *mut ur_event_handle_t, event: &Arc<Object<Event<D>>>) {
 /// On an in-order queue a wait is a matter of the stream alone: no native call when there is nothing to wait
 /// for, and the event stands for the stream's last command.
 fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
-    submit_light(request, |_| Ok(()), |_, _| Ok(()))
+    submit_light(request, |_| Ok(()), |(), _, _| Ok(()), |(), _| ())
 }
 
 /// `urEnqueueUSMMemcpy`.

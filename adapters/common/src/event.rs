@@ -6,8 +6,8 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use ur_ffi::{
     ur_command_t, ur_dditable_t, ur_event_handle_t, ur_event_handle_t_, ur_event_info_t, ur_event_status_t,
@@ -21,6 +21,7 @@ use crate::info::Answer;
 use crate::lane::Lane;
 use crate::object::{Body, Object, borrow};
 use crate::queue::Queue;
+use crate::set_once::SetOnce;
 
 /// Host times of a profiled command, nanoseconds of [`crate::context::host_time_ns`].
 #[derive(Clone, Copy)]
@@ -29,6 +30,14 @@ pub struct HostTimes {
     pub queued: u64,
     /// When the native call was made.
     pub submitted: u64,
+}
+
+/// What the times of a profiled command are made of.
+pub struct Stamps<D: Driver> {
+    /// Host times.
+    pub host: HostTimes,
+    /// Recorded before the command; without it the command took no time.
+    pub start: Option<Marker<D>>,
 }
 
 /// A command's place on its lane.
@@ -41,11 +50,9 @@ pub struct Event<D: Driver> {
     pub sequence: u64,
     /// What it was.
     pub command: ur_command_t,
-    /// Host times, on a profiling queue.
-    pub times: Option<HostTimes>,
-    /// Recorded before the command, on a profiling queue.
-    pub start: Option<Marker<D>>,
-    end: OnceLock<End<D>>,
+    /// On a profiling queue, what its times are made of.
+    pub stamps: Option<Box<Stamps<D>>>,
+    end: SetOnce<End<D>>,
     complete: AtomicBool,
 }
 
@@ -77,22 +84,17 @@ impl<D: Driver> Event<D> {
         command: ur_command_t,
         end: Option<Marker<D>>,
     ) -> Self {
-        let cell = OnceLock::new();
-        if let Some(marker) = end {
-            // The cell is new, so it takes the value.
-            let _ = cell.set(End::Own(marker));
-        }
-        Self { queue, lane, sequence, command, times: None, start: None, end: cell, complete: AtomicBool::new(false) }
+        let end = end.map_or_else(SetOnce::new, |marker| SetOnce::full(End::Own(marker)));
+        Self { queue, lane, sequence, command, stamps: None, end, complete: AtomicBool::new(false) }
     }
 
     /// Makes a forgotten event of the same lane stand for another command, without allocating.
     pub fn refill(&mut self, sequence: u64, command: ur_command_t) {
         self.sequence = sequence;
         self.command = command;
-        self.times = None;
-        self.start = None;
-        self.end = OnceLock::new();
-        self.complete = AtomicBool::new(false);
+        self.stamps = None;
+        drop(self.end.take());
+        *self.complete.get_mut() = false;
     }
 
     /// The native event, once there is one.
@@ -124,7 +126,7 @@ impl<D: Driver> Event<D> {
 
     /// Whether later work on the lane no longer matters to this event.
     pub fn is_settled(&self) -> bool {
-        self.end.get().is_some() || self.is_known_complete()
+        self.end.is_set() || self.is_known_complete()
     }
 
     /// Whether the command is known to have finished, without asking the device.
@@ -176,15 +178,15 @@ impl<D: Driver> Event<D> {
     }
 
     fn profile(&self, property: ur_profiling_info_t) -> Result<u64> {
-        let times = self.times.ok_or_else(|| {
+        let stamps = self.stamps.as_ref().ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
                 "urEventGetProfilingInfo: the queue was created without UR_QUEUE_FLAG_PROFILING_ENABLE",
             )
         })?;
         match property {
-            ur_profiling_info_t::COMMAND_QUEUED => return Ok(times.queued),
-            ur_profiling_info_t::COMMAND_SUBMIT => return Ok(times.submitted),
+            ur_profiling_info_t::COMMAND_QUEUED => return Ok(stamps.host.queued),
+            ur_profiling_info_t::COMMAND_SUBMIT => return Ok(stamps.host.submitted),
             _ => {}
         }
         if !self.is_complete()? {
@@ -194,9 +196,9 @@ impl<D: Driver> Event<D> {
             ));
         }
         let end = self.marker().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
-        let start = self.start.as_ref().unwrap_or(end);
+        let start = stamps.start.as_ref().unwrap_or(end);
         // The clocks meet within microseconds; a command must not start before it was submitted.
-        let started = end.state().time_of(start)?.max(times.submitted);
+        let started = end.state().time_of(start)?.max(stamps.host.submitted);
         if property == ur_profiling_info_t::COMMAND_START {
             return Ok(started);
         }

@@ -4,6 +4,7 @@ use core::ffi::{CStr, c_char, c_void};
 use std::ffi::CString;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use ur_ffi::{
     ur_dditable_t, ur_device_handle_t, ur_kernel_cache_config_t, ur_kernel_exec_info_properties_t,
     ur_kernel_exec_info_t, ur_kernel_group_info_t, ur_kernel_handle_t, ur_kernel_handle_t_, ur_kernel_info_t,
@@ -16,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::info::Answer;
 use crate::object::{Body, Object, borrow, null_pointer};
 use crate::program::{Module, Program};
+use crate::work_size::Limits;
 
 /// A native function with what a launch needs to know of it.
 pub struct Function<D: Driver> {
@@ -26,13 +28,18 @@ pub struct Function<D: Driver> {
 }
 
 /// A kernel on one device.
+#[repr(C)]
 pub struct DeviceKernel<D: Driver> {
+    /// The device.
+    pub device: Arc<Object<Device<D>>>,
     /// The module it lives in; keeps the code loaded.
     pub module: Arc<Module<D>>,
     /// The function itself.
     pub plain: Function<D>,
     /// The variant that takes a global offset, `NAME_with_offset`, if the program has one.
     pub with_offset: Option<Function<D>>,
+    /// What the device and the plain function allow of a launch's sizes.
+    pub limits: Limits,
     /// Limits and resources of the plain function.
     pub attributes: FunctionAttributes,
     /// The block size that fills the device best without dynamic work-group memory.
@@ -58,7 +65,18 @@ impl<D: Driver> DeviceKernel<D> {
         let limit = attributes.max_threads_per_block.max(1);
         let suggested = module.state.driver.suggested_block_size(plain.raw, 0, limit);
         drop(scope);
-        Ok(Self { module, plain, with_offset, attributes, suggested_block: suggested.unwrap_or(limit).clamp(1, limit) })
+        let device = &module.state.device.properties;
+        let limits =
+            Limits { threads: attributes.max_threads_per_block, block: device.max_block, grid: device.max_grid };
+        Ok(Self {
+            device: Arc::clone(&module.state.device),
+            limits,
+            module,
+            plain,
+            with_offset,
+            attributes,
+            suggested_block: suggested.unwrap_or(limit).clamp(1, limit),
+        })
     }
 
     fn function(module: &Module<D>, name: &CStr) -> Result<Option<Function<D>>> {
@@ -73,7 +91,7 @@ pub struct Kernel<D: Driver> {
     /// The program it comes from.
     pub program: Arc<Object<Program<D>>>,
     name: CString,
-    devices: Vec<DeviceKernel<D>>,
+    devices: SmallVec<[DeviceKernel<D>; 1]>,
 }
 
 impl<D: Driver> Body for Kernel<D> {
@@ -94,9 +112,9 @@ impl<D: Driver> Kernel<D> {
     /// `INVALID_KERNEL` when the program was not built for the device.
     #[inline]
     pub fn on(&self, device: &Object<Device<D>>) -> Result<&DeviceKernel<D>> {
-        self.devices.iter().find(|kernel| core::ptr::eq(&raw const *kernel.module.state.device, device)).ok_or_else(
-            || Error::new(ur_result_t::ERROR_INVALID_KERNEL, "the kernel's program has no code for that device"),
-        )
+        self.devices.iter().find(|kernel| core::ptr::eq(Arc::as_ptr(&kernel.device), device)).ok_or_else(|| {
+            Error::new(ur_result_t::ERROR_INVALID_KERNEL, "the kernel's program has no code for that device")
+        })
     }
 
     /// The kernel's name.
@@ -135,7 +153,8 @@ pub unsafe fn create<D: Driver>(
             "urKernelCreate: the program is not built; call urProgramBuild first",
         ));
     }
-    let devices = modules.into_iter().map(|module| DeviceKernel::load(module, name)).collect::<Result<Vec<_>>>()?;
+    let devices =
+        modules.into_iter().map(|module| DeviceKernel::load(module, name)).collect::<Result<SmallVec<_>>>()?;
     let kernel = Object::new(Kernel { program: program.share(), name: name.to_owned(), devices });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(kernel)) };

@@ -26,30 +26,35 @@ use crate::pool::registry::Registry;
 use crate::pool::source::Source;
 use crate::pool::stock::Stock;
 
-/// A native stream and what is known of it.
+/// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the
+/// caches, and each line more is felt.
+#[repr(C)]
 pub struct Lane<D: Driver> {
     /// The stream.
     pub stream: D::Stream,
+    /// The opened library.
+    pub driver: &'static D,
+    finished: AtomicU64,
+    state: Mutex<LaneState<D>>,
     /// The device state it belongs to.
     pub device: Arc<DeviceState<D>>,
     registry: Arc<Registry<D>>,
     this: Weak<Self>,
     key: u64,
-    finished: AtomicU64,
-    state: Mutex<LaneState<D>>,
 }
 
 /// What changes with every command; behind the lane's lock.
+#[repr(C)]
 pub struct LaneState<D: Driver> {
     /// Number of the last command; 0 before the first.
     pub sequence: u64,
+    tails: SmallVec<[Arc<Object<Event<D>>>; 2]>,
     /// Generation of the queue's last barrier that this lane waits for.
     pub barrier: u64,
     /// Stream-ordered memory that is out through the lane, and what it keeps.
     pub stock: Stock<D>,
-    tails: SmallVec<[Arc<Object<Event<D>>>; 2]>,
-    /// Events that were settled last, to be filled again once nobody holds them.
-    settled: SmallVec<[Arc<Object<Event<D>>>; SETTLED]>,
+    /// The event that was settled last, to be filled again once nobody holds it.
+    settled: Option<Arc<Object<Event<D>>>>,
     spare: Option<Arc<Object<Event<D>>>>,
     /// A native event to record next. Recording the same one again is much cheaper than another one.
     marker: Option<Marker<D>>,
@@ -58,9 +63,6 @@ pub struct LaneState<D: Driver> {
 
 /// Other lanes whose progress a lane remembers to have waited for.
 const REMEMBERED_WAITS: usize = 16;
-
-/// Settled events that a lane keeps for another use.
-const SETTLED: usize = 2;
 
 impl<D: Driver> Lane<D> {
     /// A lane with a stream of its own.
@@ -75,6 +77,7 @@ impl<D: Driver> Lane<D> {
         };
         let lane = Arc::new_cyclic(|this| Self {
             stream,
+            driver: device.driver,
             device,
             registry: Arc::clone(registry),
             this: Weak::clone(this),
@@ -85,7 +88,7 @@ impl<D: Driver> Lane<D> {
                 barrier: 0,
                 stock: Stock::default(),
                 tails: SmallVec::new(),
-                settled: SmallVec::new(),
+                settled: None,
                 spare: None,
                 marker: None,
                 waited: SmallVec::new(),
@@ -250,7 +253,7 @@ impl<D: Driver> Lane<D> {
     pub fn forget_events(&self) {
         let kept = {
             let mut state = self.lock();
-            (std::mem::take(&mut state.tails), std::mem::take(&mut state.settled), state.spare.take())
+            (std::mem::take(&mut state.tails), state.settled.take(), state.spare.take())
         };
         // Dropped outside the lock: the last reference of a queue may go with them.
         drop(kept);
@@ -276,27 +279,41 @@ impl<D: Driver> LaneState<D> {
     }
 
     fn settle_tails(&mut self, lane: &Lane<D>) -> Result<()> {
-        // They all say "everything so far", so one native event does for all of them.
-        let mut first: Option<Arc<Object<Event<D>>>> = None;
-        for at in 0..self.tails.len() {
-            if !Self::is_held(&self.tails[at]) || self.tails[at].is_settled() {
-                continue;
+        if self.tails.len() > 1 {
+            return self.settle_several(lane);
+        }
+        let Some(event) = self.tails.pop() else { return Ok(()) };
+        if !Self::is_held(&event) {
+            self.keep_spare(event);
+            return Ok(());
+        }
+        if !event.is_settled() {
+            match self.record(lane) {
+                Ok(marker) => event.set_marker(marker),
+                Err(error) => {
+                    self.tails.push(event);
+                    return Err(error);
+                }
             }
-            if let Some(first) = &first {
-                self.tails[at].follow(first);
-                continue;
-            }
+        }
+        self.settled = Some(event);
+        Ok(())
+    }
+
+    /// They all say "everything so far", so one native event does for all of them.
+    #[cold]
+    fn settle_several(&mut self, lane: &Lane<D>) -> Result<()> {
+        let open = |event: &&Arc<Object<Event<D>>>| Self::is_held(event) && !event.is_settled();
+        if let Some(first) = self.tails.iter().find(open).cloned() {
             let marker = self.record(lane)?;
-            self.tails[at].set_marker(marker);
-            if self.tails.len() > 1 {
-                first = Some(Arc::clone(&self.tails[at]));
-            }
+            first.set_marker(marker);
+            self.tails.iter().filter(open).for_each(|event| event.follow(&first));
         }
         while let Some(event) = self.tails.pop() {
             if Self::is_held(&event) {
-                self.keep_settled(event);
-            } else if self.spare.is_none() {
-                self.spare = Some(event);
+                self.settled = Some(event);
+            } else {
+                self.keep_spare(event);
             }
         }
         Ok(())
@@ -310,22 +327,20 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// The native event of a settled event that nobody holds any more.
+    /// The native event of the settled event, if nobody holds that any more.
+    #[inline]
     fn unused_marker(&mut self) -> Option<Marker<D>> {
-        let unused = self.settled.iter().position(|event| !Self::is_held(event))?;
-        let mut event = self.settled.swap_remove(unused);
+        let mut event = self.settled.take_if(|event| !Self::is_held(event))?;
         let marker = Object::body_mut(&mut event).and_then(Event::take_marker);
-        if self.spare.is_none() {
-            self.spare = Some(event);
-        }
+        self.keep_spare(event);
         marker
     }
 
-    fn keep_settled(&mut self, event: Arc<Object<Event<D>>>) {
-        if self.settled.len() == SETTLED {
-            self.settled.remove(0);
+    #[inline]
+    fn keep_spare(&mut self, event: Arc<Object<Event<D>>>) {
+        if self.spare.is_none() {
+            self.spare = Some(event);
         }
-        self.settled.push(event);
     }
 
     fn is_held(event: &Arc<Object<Event<D>>>) -> bool {
@@ -379,8 +394,7 @@ impl<D: Driver> LaneState<D> {
         if let Some(unused) = self.tails.iter().position(|event| !Self::is_held(event)) {
             return Some(self.tails.swap_remove(unused));
         }
-        let unused = self.settled.iter().position(|event| !Self::is_held(event))?;
-        let mut event = self.settled.swap_remove(unused);
+        let mut event = self.settled.take_if(|event| !Self::is_held(event))?;
         if self.marker.is_none() {
             self.marker = Object::body_mut(&mut event).and_then(Event::take_marker);
         }

@@ -5,8 +5,8 @@
 //! reads through the pointers, since it would otherwise read past a list that is too short.
 
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
-use smallvec::SmallVec;
 use ur_ffi::{
     ur_command_t, ur_event_handle_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_kernel_handle_t,
     ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_queue_handle_t, ur_result_t,
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::object::{borrow, known_flags, null_pointer};
 use crate::queue::Queue;
-use crate::work_size::{GlobalSize, Limits, read_sizes, shape};
+use crate::work_size::{GlobalSize, quick_shape, read_sizes, shape};
 
 /// Arguments that a launch holds on the stack.
 pub const INLINE_ARGUMENTS: usize = 24;
@@ -26,62 +26,81 @@ pub const INLINE_ARGUMENTS: usize = 24;
 /// The largest alignment of a type in work-group memory, bytes: a vector of 16 doubles.
 const LOCAL_ALIGNMENT: usize = 128;
 
-/// The native argument list of one launch. Filled in place: it is large, and a launch is short.
-#[derive(Default)]
-struct Arguments {
-    pointers: SmallVec<[*const c_void; INLINE_ARGUMENTS]>,
-    /// Values that have no storage of the caller's: pointers and offsets into work-group memory.
-    values: SmallVec<[(usize, usize); INLINE_ARGUMENTS]>,
-    dynamic_shared: usize,
-    offset: [u32; 3],
+/// Room for the native argument list of one launch: on the stack, or for long lists elsewhere.
+struct Room {
+    pointers: [MaybeUninit<*const c_void>; INLINE_ARGUMENTS],
+    values: [MaybeUninit<usize>; INLINE_ARGUMENTS],
+    more: Option<Box<(Vec<MaybeUninit<*const c_void>>, Vec<MaybeUninit<usize>>)>>,
 }
 
-impl Arguments {
-    /// Reads the caller's arguments for a function.
-    fn fill<D: Driver>(
-        &mut self,
-        arguments: &[ur_exp_kernel_arg_properties_t],
-        function: &Function<D>,
-        hidden_offset: Option<[usize; 3]>,
-    ) -> Result<()> {
-        let hidden = usize::from(hidden_offset.is_some());
-        let expected = function.parameters.as_ref().map(|sizes| sizes.len().saturating_sub(hidden));
-        let count = match expected {
-            Some(expected) => expected,
-            None => arguments.iter().map(|argument| argument.index as usize + 1).max().unwrap_or(0),
-        };
-        if arguments.len() != count {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_KERNEL_ARGS,
-                format!("{} arguments given for a kernel that takes {count}", arguments.len()),
-            ));
+impl Room {
+    #[inline]
+    fn new() -> Self {
+        // Not cleared: most launches use a few of them.
+        Self {
+            pointers: [MaybeUninit::uninit(); INLINE_ARGUMENTS],
+            values: [MaybeUninit::uninit(); INLINE_ARGUMENTS],
+            more: None,
         }
-        self.pointers.resize(count, core::ptr::null());
-        for argument in arguments {
-            let size = function.parameters.as_ref().and_then(|sizes| sizes.get(argument.index as usize)).copied();
-            self.add(argument, size)?;
-        }
-        hidden_offset.map_or(Ok(()), |offset| self.add_offset(offset))
     }
 
+    /// An empty list of `count` arguments.
+    #[inline]
+    fn list(&mut self, count: usize) -> Arguments<'_> {
+        let (pointers, values): (&mut [_], &mut [_]) = if count > INLINE_ARGUMENTS {
+            let more = (vec![MaybeUninit::uninit(); count], vec![MaybeUninit::uninit(); count]);
+            let more = self.more.insert(Box::new(more));
+            (&mut more.0, &mut more.1)
+        } else {
+            (&mut self.pointers[..count], &mut self.values[..count])
+        };
+        for pointer in pointers.iter_mut() {
+            pointer.write(core::ptr::null());
+        }
+        // SAFETY: each of them was written just now.
+        let pointers = unsafe { &mut *(core::ptr::from_mut(pointers) as *mut [*const c_void]) };
+        Arguments { pointers, values, dynamic_shared: 0 }
+    }
+}
+
+/// The native argument list of one launch: a pointer to each value, which lies in the caller's list where it can.
+struct Arguments<'r> {
+    pointers: &'r mut [*const c_void],
+    /// Values that have no storage of the caller's: offsets into work-group memory.
+    values: &'r mut [MaybeUninit<usize>],
+    dynamic_shared: usize,
+}
+
+impl Arguments<'_> {
+    /// Reads the caller's arguments; `sizes` are those of the function's parameters, where they are known.
+    #[inline]
+    fn fill(&mut self, arguments: &[ur_exp_kernel_arg_properties_t], sizes: Option<&[usize]>) -> Result<()> {
+        if arguments.len() != self.pointers.len() {
+            return Err(wrong_count(arguments.len(), self.pointers.len()));
+        }
+        for argument in arguments {
+            let size = sizes.and_then(|sizes| sizes.get(argument.index as usize)).copied();
+            self.add(argument, size)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
     fn add(&mut self, argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<()> {
         let index = argument.index as usize;
         match self.pointers.get(index) {
-            None => {
-                return Err(Error::new(
-                    ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                    format!("argument index {index} of a kernel with {} arguments", self.pointers.len()),
-                ));
-            }
-            Some(taken) if !taken.is_null() || self.values.iter().any(|(at, _)| *at == index) => {
-                return Err(Error::new(
-                    ur_result_t::ERROR_INVALID_KERNEL_ARGS,
-                    format!("argument {index} is given twice"),
-                ));
-            }
+            None => return Err(no_such_argument(index, self.pointers.len())),
+            Some(taken) if !taken.is_null() => return Err(given_twice(index)),
             Some(_) => {}
         }
-        match argument.type_ {
+        self.pointers[index] = match argument.type_ {
+            ur_exp_kernel_arg_type_t::POINTER => {
+                if size.is_some_and(|size| size > size_of::<usize>()) {
+                    return Err(too_small(index, size_of::<usize>(), size));
+                }
+                // The tag says that the union holds the pointer itself, so the value lies right there.
+                (&raw const argument.value).cast()
+            }
             ur_exp_kernel_arg_type_t::VALUE => {
                 // SAFETY: the tag says that the union holds the address of the value.
                 let value = unsafe { argument.value.value };
@@ -91,39 +110,31 @@ impl Arguments {
                 if size.is_some_and(|size| argument.size < size) {
                     return Err(too_small(index, argument.size, size));
                 }
-                self.pointers[index] = value;
-            }
-            ur_exp_kernel_arg_type_t::POINTER => {
-                // SAFETY: the tag says that the union holds the pointer itself.
-                let pointer = unsafe { argument.value.pointer };
-                if size.is_some_and(|size| size > size_of::<usize>()) {
-                    return Err(too_small(index, size_of::<usize>(), size));
-                }
-                self.values.push((index, pointer.addr()));
+                value
             }
             ur_exp_kernel_arg_type_t::LOCAL => {
-                if argument.size == 0 {
-                    return Err(Error::new(
-                        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                        format!("argument {index} asks for 0 bytes of work-group memory"),
-                    ));
-                }
                 if size.is_some_and(|size| size > size_of::<usize>()) {
                     return Err(too_small(index, size_of::<usize>(), size));
                 }
-                let start = self.reserve_local(argument.size)?;
-                self.values.push((index, start));
+                let start = self.reserve_local(index, argument.size)?;
+                core::ptr::from_mut(self.values[index].write(start)).cast_const().cast()
             }
             ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
                 return Err(Error::unsupported("a buffer, image or sampler as kernel argument"));
             }
             other => return Err(unknown_type(index, other)),
-        }
+        };
         Ok(())
     }
 
     /// Sets work-group memory aside, aligned as any type of that size may need.
-    fn reserve_local(&mut self, size: usize) -> Result<usize> {
+    fn reserve_local(&mut self, index: usize, size: usize) -> Result<usize> {
+        if size == 0 {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                format!("argument {index} asks for 0 bytes of work-group memory"),
+            ));
+        }
         let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
         let placed = self
             .dynamic_shared
@@ -135,36 +146,51 @@ impl Arguments {
         self.dynamic_shared = end;
         Ok(start)
     }
+}
 
-    /// Points the list at the values, which do not move any more.
-    fn place_values(&mut self) {
-        for (index, value) in &self.values {
-            self.pointers[*index] = core::ptr::from_ref(value).cast();
-        }
+/// How many arguments a function takes from the caller.
+#[inline]
+fn expected<D: Driver>(function: &Function<D>, hidden: usize, arguments: &[ur_exp_kernel_arg_properties_t]) -> usize {
+    match &function.parameters {
+        Some(sizes) => sizes.len().saturating_sub(hidden),
+        None => arguments.iter().map(|argument| argument.index as usize + 1).max().unwrap_or(0),
     }
+}
 
-    fn add_offset(&mut self, offset: [usize; 3]) -> Result<()> {
-        for (narrow, wide) in self.offset.iter_mut().zip(offset) {
-            *narrow = u32::try_from(wide).map_err(|_| {
-                Error::new(
-                    ur_result_t::ERROR_INVALID_VALUE,
-                    format!("a global offset of {wide} does not fit the 32 bits that kernels take"),
-                )
-            })?;
-        }
-        // The list is used through `native`, which points the last entry at `offset` where it then lies.
-        self.pointers.push(core::ptr::null());
-        Ok(())
+/// The offset as kernels take it.
+#[cold]
+fn narrow(offset: [usize; 3]) -> Result<[u32; 3]> {
+    let mut narrow = [0; 3];
+    for (narrow, wide) in narrow.iter_mut().zip(offset) {
+        *narrow = u32::try_from(wide).map_err(|_| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_VALUE,
+                format!("a global offset of {wide} does not fit the 32 bits that kernels take"),
+            )
+        })?;
     }
+    Ok(narrow)
+}
 
-    /// The list for the native call, valid while `self` neither moves nor changes.
-    fn native(&mut self, hidden_offset: bool) -> *const *const c_void {
-        self.place_values();
-        if hidden_offset && let Some(last) = self.pointers.last_mut() {
-            *last = self.offset.as_ptr().cast();
-        }
-        self.pointers.as_ptr()
-    }
+#[cold]
+fn wrong_count(given: usize, taken: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_KERNEL_ARGS,
+        format!("{given} arguments given for a kernel that takes {taken}"),
+    )
+}
+
+#[cold]
+fn no_such_argument(index: usize, count: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+        format!("argument index {index} of a kernel with {count} arguments"),
+    )
+}
+
+#[cold]
+fn given_twice(index: usize) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGS, format!("argument {index} is given twice"))
 }
 
 #[cold]
@@ -178,11 +204,6 @@ fn too_small(index: usize, given: usize, wanted: Option<usize>) -> Error {
 #[cold]
 fn unknown_type(index: usize, found: ur_exp_kernel_arg_type_t) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("argument {index} has the unknown type {:#x}", found.0))
-}
-
-fn limits<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>) -> Limits {
-    let properties = &queue.device.device.properties;
-    Limits { threads: kernel.attributes.max_threads_per_block, block: properties.max_block, grid: properties.max_grid }
 }
 
 /// Cooperative launches and extension structures are not there yet; a hint may be ignored.
@@ -245,33 +266,35 @@ pub unsafe fn with_args<D: Driver>(
     let request = unsafe { Request::<D>::new(queue, ur_command_t::KERNEL_LAUNCH, wait_count, waits, event) }?;
     let queue: &Queue<D> = request.queue;
     // SAFETY: as above.
-    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on(&queue.device.device)?;
+    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on(&queue.target)?;
     // SAFETY: as above.
     let arguments = unsafe { argument_list(NAME, count, arguments) }?;
     // SAFETY: as above.
     unsafe { check_properties(properties) }?;
     // SAFETY: the sizes hold `dimensions` values by the caller's promise.
-    let (offset, global, local) = unsafe {
-        (read_sizes(dimensions, offset, 0)?, read_sizes(dimensions, global, 1)?, read_sizes(dimensions, local, 1)?)
-    };
-    let global = GlobalSize::new(global.ok_or_else(|| null_pointer(NAME))?)?;
-    let offset = offset.filter(|offset| *offset != [0; 3]);
+    let offset = unsafe { given_offset(dimensions, offset) }?;
     let function = match offset {
         None => &kernel.plain,
-        Some(_) => kernel.with_offset.as_ref().ok_or_else(|| {
-            Error::new(
-                ur_result_t::ERROR_INVALID_OPERATION,
-                format!("{NAME}: a global offset needs the kernel's `_with_offset` variant, which the program lacks"),
-            )
-        })?,
+        Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(NAME))?,
     };
-    let limits = limits(queue, kernel);
-    let (grid, block) = match local {
-        Some(local) => global.with_local(local, &limits)?,
-        None => global.suggest(kernel.suggested_block, &limits)?,
+    // SAFETY: as above.
+    let (grid, block) = match unsafe { quick_shape(dimensions, global, local, &kernel.limits) } {
+        Some(shape) => shape,
+        // SAFETY: as above.
+        None => unsafe { careful_shape(NAME, dimensions, global, local, kernel) }?,
     };
-    let mut list = Arguments::default();
-    list.fill(arguments, function, offset)?;
+    let hidden = usize::from(offset.is_some());
+    let count = expected(function, hidden, arguments);
+    let mut room = Room::new();
+    let mut list = room.list(count + hidden);
+    let narrowed;
+    if let Some(offset) = offset {
+        narrowed = narrow(offset)?;
+        let (own, last) = list.pointers.split_at_mut(count);
+        last[0] = narrowed.as_ptr().cast();
+        list.pointers = own;
+    }
+    list.fill(arguments, function.parameters.as_deref())?;
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
         allow_local(queue, kernel, function.raw, dynamic_shared)?;
@@ -279,12 +302,54 @@ pub unsafe fn with_args<D: Driver>(
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
-    let native = list.native(offset.is_some());
+    let native = list.pointers.as_ptr();
     submit(&request, |driver, stream| {
-        // SAFETY: `native` has an entry for every parameter; values of the caller's are readable for the
-        // parameters' sizes, the others lie in `list`, which outlives the call.
+        // SAFETY: `native` has an entry for every parameter (the hidden offset's follows the others); values of the
+        // caller's are readable for the parameters' sizes, the others lie in `room`, which outlives the call.
         unsafe { driver.launch(raw, shape, stream, native) }
     })
+}
+
+/// The caller's offset, if it says anything.
+///
+/// # Safety
+/// As [`read_sizes`].
+#[inline]
+unsafe fn given_offset(dimensions: u32, offset: *const usize) -> Result<Option<[usize; 3]>> {
+    if offset.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise is the same.
+    Ok(unsafe { read_sizes(dimensions, offset, 0) }?.filter(|offset| *offset != [0; 3]))
+}
+
+#[cold]
+fn no_offset_variant(name: &str) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_OPERATION,
+        format!("{name}: a global offset needs the kernel's `_with_offset` variant, which the program lacks"),
+    )
+}
+
+/// The shape of a launch whose local size is the engine's to choose, or the error of sizes that are wrong.
+///
+/// # Safety
+/// As [`read_sizes`].
+#[inline(never)]
+unsafe fn careful_shape<D: Driver>(
+    name: &str,
+    dimensions: u32,
+    global: *const usize,
+    local: *const usize,
+    kernel: &DeviceKernel<D>,
+) -> Result<([u32; 3], [u32; 3])> {
+    // SAFETY: the caller's promise is the same.
+    let (global, local) = unsafe { (read_sizes(dimensions, global, 1)?, read_sizes(dimensions, local, 1)?) };
+    let global = GlobalSize::new(global.ok_or_else(|| null_pointer(name))?)?;
+    match local {
+        Some(local) => global.with_local(local, &kernel.limits),
+        None => global.suggest(kernel.suggested_block, &kernel.limits),
+    }
 }
 
 /// # Safety
@@ -328,7 +393,7 @@ pub unsafe fn suggested_local_size<D: Driver>(
     let kernel = kernel.on(&queue.device.device)?;
     // SAFETY: holds `dimensions` values by the caller's promise.
     let global = unsafe { read_sizes(dimensions, global, 1) }?.ok_or_else(|| null_pointer(NAME))?;
-    let (_, block) = GlobalSize::new(global)?.suggest(kernel.suggested_block, &limits(queue, kernel))?;
+    let (_, block) = GlobalSize::new(global)?.suggest(kernel.suggested_block, &kernel.limits)?;
     for (axis, size) in block.iter().enumerate().take(dimensions as usize) {
         // SAFETY: writable for `dimensions` values by the caller's promise.
         unsafe { out.add(axis).write(*size as usize) };

@@ -42,6 +42,7 @@ pub mod pool;
 pub mod program;
 pub mod properties;
 pub mod queue;
+mod set_once;
 pub mod stream_ordered;
 mod sync;
 pub mod table;

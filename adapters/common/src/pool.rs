@@ -8,6 +8,7 @@ pub mod account;
 pub mod arena;
 pub mod create;
 pub mod info;
+pub mod ledger;
 pub mod magazine;
 pub mod pressure;
 pub mod registry;
@@ -39,7 +40,8 @@ impl Reuse {
     /// What native pools start with.
     #[must_use]
     pub fn all() -> Self {
-        Self(ur_exp_usm_pool_reuse_flags_t::all())
+        // `all()` of the flags has the bits that no release names, too.
+        Self(ur_exp_usm_pool_reuse_flags_t::from_bits_retain(!ur_ffi::UR_EXP_USM_POOL_REUSE_FLAGS_MASK))
     }
 
     /// Those behind an event that the allocating stream waits for.
@@ -127,6 +129,7 @@ impl<D: Driver> Body for UsmPool<D> {
         for state in context.known_states() {
             state.forget_current_pool(self.id);
         }
+        self.sources().iter().for_each(|source| source.close());
         context.registry.close(self.id);
     }
 }

@@ -16,7 +16,7 @@ use crate::context::{Context, DeviceState, host_time_ns};
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
-use crate::event::{Event, HostTimes, WaitList};
+use crate::event::{Event, HostTimes, Stamps, WaitList};
 use crate::event_pool::Marker;
 use crate::info::Answer;
 use crate::lane::Lane;
@@ -44,8 +44,13 @@ impl<D: Driver> Deref for Chosen<'_, D> {
     }
 }
 
-/// A queue of one device.
+/// A queue of one device. What every command reads comes first, as in a lane.
+#[repr(C)]
 pub struct Queue<D: Driver> {
+    first: Arc<Lane<D>>,
+    /// The device, as kernels and pools are asked for it.
+    pub target: Arc<Object<Device<D>>>,
+    plain: bool,
     /// The context it was made in.
     pub context: Arc<Object<Context<D>>>,
     /// The device state it submits to.
@@ -53,7 +58,6 @@ pub struct Queue<D: Driver> {
     /// The flags it was made with.
     pub flags: ur_queue_flags_t,
     priority: i32,
-    first: Arc<Lane<D>>,
     more: Mutex<SmallVec<[Arc<Lane<D>>; MAX_LANES]>>,
     turn: AtomicUsize,
     barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
@@ -113,8 +117,11 @@ impl<D: Driver> Queue<D> {
         }
         Ok(Object::new(Self {
             context: context.share(),
+            target: Arc::clone(&device.device),
             device,
             flags,
+            plain: !flags
+                .intersects(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE | ur_queue_flags_t::PROFILING_ENABLE),
             priority,
             first,
             more: Mutex::new(SmallVec::new()),
@@ -127,6 +134,18 @@ impl<D: Driver> Queue<D> {
     /// Whether commands run in the order they were given.
     pub fn is_in_order(&self) -> bool {
         !self.flags.contains(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    }
+
+    /// Whether it is in order and not timed: nothing of a command depends on more than the one lane.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// The first lane, an in-order queue's only one.
+    #[inline]
+    pub fn first(&self) -> &Arc<Lane<D>> {
+        &self.first
     }
 
     /// Whether commands are timed.
@@ -228,7 +247,9 @@ impl<D: Driver> Queue<D> {
         let marker = Marker::record(&queue.device, lane.stream, queue.is_profiling())?;
         state.sequence += 1;
         let mut event = Event::new(queue.share(), Arc::clone(lane), state.sequence, command, Some(marker));
-        event.times = queue.is_profiling().then(|| HostTimes { queued, submitted: host_time_ns() });
+        event.stamps = queue
+            .is_profiling()
+            .then(|| Box::new(Stamps { host: HostTimes { queued, submitted: host_time_ns() }, start: None }));
         Ok(Object::new(event))
     }
 }

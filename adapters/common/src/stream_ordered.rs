@@ -22,6 +22,7 @@ use crate::planted;
 use crate::pool::pressure::with_relief;
 use crate::pool::registry::Block;
 use crate::pool::source::Source;
+use crate::pool::stock::Served;
 use crate::pool::{UsmPool, checked};
 
 /// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
@@ -118,9 +119,9 @@ unsafe fn allocate<D: Driver>(
     }
     let queue = request.queue;
     // SAFETY: the caller's promise is the same.
-    let pool = unsafe { checked::<D>(name, pool, &queue.context, Some(&queue.device.device)) }?;
+    let pool = unsafe { checked::<D>(name, pool, &queue.context, Some(&queue.target)) }?;
     if size == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
+        return Err(no_size(name));
     }
     // SAFETY: null or valid by the caller's promise.
     if let Some(properties) = unsafe { properties.as_ref() } {
@@ -129,24 +130,23 @@ unsafe fn allocate<D: Driver>(
     let wanted = Wanted { kind, size, pool, context: &queue.context, in_order: queue.is_in_order() };
     let source = || wanted.pool_on(&queue.device).source(kind, &queue.device).ok();
     let pointer = with_relief(&queue.context, &queue.device, source, || {
-        submit_light(
-            request,
-            |_| Ok(()),
-            |lane, state| {
-                // On several lanes order proves a block free only when the wait list ends with the lane's last command.
-                let proven = wanted.in_order
-                    || lane.has_finished(state.sequence)
-                    || request
-                        .waits
-                        .iter()
-                        .any(|event| event.sequence == state.sequence && core::ptr::eq(&raw const *event.lane, lane));
-                wanted.take(lane, state, proven)
-            },
-        )
+        let take = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
+            // On several lanes order proves a block free only when the wait list ends with the lane's last command.
+            let proven = wanted.in_order
+                || lane.has_finished(state.sequence)
+                || request.waits.iter().any(|event| event.sequence == state.sequence && Arc::ptr_eq(&event.lane, lane));
+            wanted.take(lane, state, proven)
+        };
+        submit_light(request, |_| Ok(()), take, |(), _| ())
     })?;
     // SAFETY: not null, so writable.
     unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
     Ok(())
+}
+
+#[cold]
+fn no_size(name: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0"))
 }
 
 /// What a stream-ordered or plain allocation from a pool asks for.
@@ -172,18 +172,23 @@ impl<D: Driver> Wanted<'_, D> {
     #[inline]
     pub fn take(&self, lane: &Lane<D>, state: &mut LaneState<D>, proven: bool) -> Result<usize> {
         let pool = self.pool.map_or_else(|| lane.device.current_pool_id(), |pool| pool.id);
-        let at = match state.stock.find(pool, self.kind) {
-            Some(at) => at,
-            None => self.open(lane, state)?,
+        let (at, kept) = match state.stock.serve(pool, self.kind, self.size, proven) {
+            Served::Kept(pointer) => return Ok(pointer),
+            Served::Zeroed(at, pointer) => (at, Some(pointer)),
+            Served::Empty(at) => (at, None),
+            Served::NoSlot => (self.open(lane, state)?, None),
         };
-        let kept = state.stock.take_kept(at, self.size, |_| proven);
-        let recycled = kept.is_some();
+        self.take_from(lane, state, at, kept)
+    }
+
+    /// A block that has to be asked for, or cleared.
+    fn take_from(&self, lane: &Lane<D>, state: &mut LaneState<D>, at: usize, kept: Option<usize>) -> Result<usize> {
         let pointer = match kept {
             Some(pointer) => pointer,
             None => self.take_fresh(lane, state, at)?,
         };
         let zeroed = state.stock.source(at).is_some_and(|source| source.zeroed)
-            && !(recycled && planted::is(planted::Bug::MissingZeroFill));
+            && !(kept.is_some() && planted::is(planted::Bug::MissingZeroFill));
         if zeroed && let Err(error) = self.clear(lane, state, pointer) {
             // Nobody has seen the block, so it is as good as before.
             let _ = state.stock.give_back(lane, &mut state.sequence, at, pointer, self.size);
@@ -259,18 +264,19 @@ pub unsafe fn free<D: Driver>(
     let pointer = memory.addr();
     let here = submit_light(
         &request,
-        |state| match state.stock.pool_of(pointer) {
+        |state| match state.stock.strike(pointer) {
             None => Err(Error::code_only(ELSEWHERE)),
-            Some(own) => check_pool(pointer, own, pool),
-        },
-        |lane, state| {
-            let Some((at, size)) = state.stock.strike(pointer) else { return Ok(()) };
-            let freed = state.stock.give_back(lane, &mut state.sequence, at, pointer, size);
-            if freed.is_err() {
-                state.stock.enter(at, pointer, size);
+            Some((at, size)) => {
+                let own = state.stock.source(at).map_or(0, |source| source.pool);
+                check_pool(pointer, own, pool).inspect_err(|_| state.stock.enter(at, pointer, size))?;
+                Ok((at, size))
             }
-            freed
         },
+        |(at, size), lane, state| {
+            let freed = state.stock.give_back(lane, &mut state.sequence, at, pointer, size);
+            freed.inspect_err(|_| state.stock.enter(at, pointer, size))
+        },
+        |(at, size), state| state.stock.enter(at, pointer, size),
     );
     match here {
         Err(error) if error.code() == ELSEWHERE => free_elsewhere(&request, pointer, pool),
@@ -281,14 +287,17 @@ pub unsafe fn free<D: Driver>(
 /// Says within this file that a block is out through no slot of the lane.
 const ELSEWHERE: ur_result_t = ur_result_t(u32::MAX);
 
+#[inline]
 fn check_pool(pointer: usize, own: u64, given: Option<u64>) -> Result<()> {
-    match given {
-        Some(given) if given != own => Err(Error::new(
-            ur_result_t::ERROR_INVALID_VALUE,
-            format!("urEnqueueUSMFreeExp: {pointer:#x} is another pool's; give its own or null"),
-        )),
-        _ => Ok(()),
-    }
+    if given.is_some_and(|given| given != own) { Err(of_another_pool(pointer)) } else { Ok(()) }
+}
+
+#[cold]
+fn of_another_pool(pointer: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_VALUE,
+        format!("urEnqueueUSMFreeExp: {pointer:#x} is another pool's; give its own or null"),
+    )
 }
 
 /// A free of a block that another lane's command allocated.
@@ -299,14 +308,11 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
         return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
     };
     let freed = check_pool(pointer, claimed.source.pool, pool).and_then(|()| {
-        submit_light(
-            request,
-            |_| Ok(()),
-            |lane, state| {
-                let at = state.stock.open(lane, Arc::clone(&claimed.source));
-                state.stock.give_back(lane, &mut state.sequence, at, pointer, claimed.size)
-            },
-        )
+        let give = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
+            let at = state.stock.open(lane, Arc::clone(&claimed.source));
+            state.stock.give_back(lane, &mut state.sequence, at, pointer, claimed.size)
+        };
+        submit_light(request, |_| Ok(()), give, |(), _| ())
     });
     if freed.is_err() {
         context.registry.unclaim(pointer, claimed, owner.as_ref());

@@ -48,6 +48,39 @@ pub unsafe fn read_sizes(dimensions: u32, sizes: *const usize, missing: usize) -
     Ok(Some(read))
 }
 
+/// The launch that the caller's sizes ask for, where they are right and simple: read once, one division a dimension.
+/// `None` says that [`GlobalSize`] has to look, for the error or for a local size.
+///
+/// # Safety
+/// `global` and `local` are null or readable for `dimensions` values.
+#[inline]
+pub unsafe fn quick_shape(
+    dimensions: u32,
+    global: *const usize,
+    local: *const usize,
+    limits: &Limits,
+) -> Option<([u32; 3], [u32; 3])> {
+    if global.is_null() || local.is_null() || dimensions == 0 || dimensions > 3 {
+        return None;
+    }
+    let (mut grid, mut block) = ([1u32; 3], [1u32; 3]);
+    let mut items = 1u64;
+    for axis in 0..dimensions as usize {
+        // SAFETY: readable for `dimensions` values by the caller's promise.
+        let (size, local) = unsafe { (u32::try_from(*global.add(axis)).ok()?, u32::try_from(*local.add(axis)).ok()?) };
+        if size == 0 || local == 0 || local > limits.block[axis] {
+            return None;
+        }
+        let groups = size / local;
+        if groups * local != size || groups > limits.grid[axis] {
+            return None;
+        }
+        (grid[axis], block[axis]) = (groups, local);
+        items *= u64::from(local);
+    }
+    (items <= u64::from(limits.threads)).then_some((grid, block))
+}
+
 impl GlobalSize {
     /// Checks that no dimension is empty.
     ///
@@ -195,6 +228,31 @@ mod tests {
         assert_eq!(suggested([1009, 1, 1]), [1, 1, 1]);
         assert_eq!(suggested([7, 1009, 1]), [7, 1, 1]);
         assert_eq!(suggested([1, 1, 640]), [1, 1, 64]);
+    }
+
+    #[test]
+    fn the_quick_way_answers_as_the_careful_one_or_not_at_all() {
+        let sizes = [0usize, 1, 2, 3, 63, 64, 65, 1024, 1025, 65_535, 65_536, 1 << 20, 1 << 33];
+        let mut answered = 0;
+        for (x, y) in sizes.iter().flat_map(|x| sizes.iter().map(move |y| (*x, *y))) {
+            for (a, b) in sizes.iter().flat_map(|a| sizes.iter().map(move |b| (*a, *b))) {
+                for dimensions in 1..=2u32 {
+                    let (global, local) = ([x, y], [a, b]);
+                    // SAFETY: both hold two values.
+                    let (careful, quick) = unsafe {
+                        let read = |sizes: &[usize; 2]| read_sizes(dimensions, sizes.as_ptr(), 1).unwrap().unwrap();
+                        let careful = GlobalSize::new(read(&global)).and_then(|g| g.with_local(read(&local), &LIMITS));
+                        (careful, quick_shape(dimensions, global.as_ptr(), local.as_ptr(), &LIMITS))
+                    };
+                    match quick {
+                        Some(quick) => assert_eq!(quick, careful.unwrap(), "{global:?} {local:?}"),
+                        None => assert!(careful.is_err() || x > u32::MAX as usize || y > u32::MAX as usize),
+                    }
+                    answered += usize::from(quick.is_some());
+                }
+            }
+        }
+        assert!(answered > 100, "{answered}");
     }
 
     #[test]

@@ -11,9 +11,11 @@
 //! This crate must never know how an adapter works, and never call one: the conformance suite takes the steps
 //! (`conformance/tests/model`).
 
+mod blocks;
 pub mod op;
 pub mod order;
 pub mod plan;
+mod pools;
 pub mod set;
 pub mod state;
 pub mod step;

@@ -72,7 +72,7 @@ fn op(profile: Profile) -> BoxedStrategy<Op> {
                 .boxed(),
         ),
         (
-            2 * churn,
+            3 * churn,
             (b(), b(), flag(), flag())
                 .prop_map(|(queue, block, name_pool, event)| Op::Free { queue, block, name_pool, event })
                 .boxed(),

@@ -204,6 +204,12 @@ impl Pool {
         self.books.iter().map(|(_, _, level)| level.high).sum()
     }
 
+    /// Whether all it ever gave is device memory.
+    #[must_use]
+    pub fn is_of_devices(&self) -> bool {
+        self.books.iter().all(|(kind, _, _)| *kind == Kind::Device)
+    }
+
     /// Resets the marks.
     pub fn reset_high(&mut self) {
         self.books.iter_mut().for_each(|(_, _, level)| level.high = level.used);

@@ -267,6 +267,20 @@ impl fmt::Display for Step {
             Self::Look { event, .. } => write!(f, "ask e{event}"),
             Self::Finish { queue, .. } => write!(f, "q{queue}: finish"),
             Self::Trim { pool, keep, device } => write!(f, "trim p{pool} to {keep} bytes, device {device}"),
+            Self::ReleaseEvent { event } => write!(f, "release e{event}"),
+            Self::ReleaseQueue { queue } => write!(f, "release q{queue}"),
+            Self::HostFree { block } => write!(f, "urUSMFree b{block}"),
+            Self::NewPool { pool, device, flavour } => match device {
+                Some(device) => write!(f, "p{pool} = {flavour:?} pool of device {device}"),
+                None => write!(f, "p{pool} = {flavour:?} pool"),
+            },
+            Self::DestroyPool { pool } => write!(f, "destroy p{pool}"),
+            Self::SetDevicePool { device, pool } => write!(f, "device {device} allocates from p{pool}"),
+            Self::ResetHigh { pool } => write!(f, "reset the marks of p{pool}"),
+            Self::Threshold { pool, bytes } => write!(f, "p{pool} keeps {bytes} bytes"),
+            Self::Figures { pool, used, high, .. } => write!(f, "p{pool}: {used} bytes are used, {high} were"),
+            Self::InspectFreed { block } => write!(f, "ask what b{block} is, which is freed"),
+            Self::Wrong { queue, mistake } => write!(f, "q{queue}: mistake: {mistake:?}"),
             other => write!(f, "{other:?}"),
         }
     }

@@ -10,7 +10,7 @@ const FAR_MORE: usize = 96 << 20;
 
 impl Model {
     pub(crate) fn wrong(&mut self, what: u8, queue: QueueId, block: u8, pool: u8, steps: &mut Vec<Step>) -> Option<()> {
-        let mistake = if what % 2 == 0 || !self.abilities.pools {
+        let mistake = if what.is_multiple_of(2) || !self.abilities.pools {
             self.wrong_pointer(what / 2, block, pool)?
         } else {
             self.wrong_pool(what / 2, queue, pool)?

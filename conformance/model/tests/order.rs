@@ -146,7 +146,7 @@ fn steps(queues: &[u8], ops: &[Op], sabotage: Option<Sabotage>) -> Vec<Step> {
 }
 
 fn runner() -> TestRunner {
-    let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
     let rng = TestRng::deterministic_rng(config.rng_algorithm);
     TestRunner::new_with_rng(config, rng)
 }

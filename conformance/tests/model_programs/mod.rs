@@ -8,10 +8,13 @@
 //! | `UR_MODEL_REPEAT` | runs of each program, for what fails at times only | 1 |
 //! | `UR_MODEL_SHRINK` | seconds that a failing program is made smaller for | 30 |
 //! | `UR_MODEL_PATIENCE` | seconds after which something that should happen is held not to | 20 |
-//! | `SIMCUDA_DELAY` | as the simulated driver's header says | `0x5552:20` |
+//! | `UR_MODEL_CONTENT` | 1: nothing counts but what lies in blocks, and what was waited for too long | 0 |
+//! | `SIMCUDA_DELAY` | as the simulated driver's header says | `21842:20` |
 
+pub mod families;
 pub mod pools;
 pub mod take;
+pub mod watch;
 pub mod world;
 
 use std::io::Write;
@@ -24,6 +27,7 @@ use ur_conformance::{Fixture, last_error};
 use ur_model::plan::GATES;
 use ur_model::{Model, Op, Profile, Sabotage, Step, program};
 
+use families::Family;
 use take::{Program, Tally};
 use world::World;
 
@@ -77,13 +81,6 @@ fn set_surroundings() {
     });
 }
 
-/// A family of programs and how many of a hundred it runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Family {
-    pub profile: Profile,
-    pub percent: u64,
-}
-
 type Case = (Vec<u8>, Vec<Op>);
 
 struct Failure {
@@ -91,30 +88,58 @@ struct Failure {
     steps: Vec<String>,
 }
 
-/// Runs a family's programs; fails with the first that fails. `test` is the calling test's name.
-pub fn run(test: &str, family: Family, sabotage: Option<Sabotage>) {
+/// Runs a family's share of all programs; fails with the first that fails.
+pub fn run(family: Family, sabotage: Option<Sabotage>) {
+    let programs = share(number("UR_MODEL_PROGRAMS", 10_000), family);
     set_surroundings();
     let fixture = if family.profile.devices > 1 { Fixture::over_all_devices() } else { Fixture::new() };
-    if fixture.devices.len() < family.profile.devices {
-        println!("skipped: {test} needs {} devices", family.profile.devices);
-        return;
+    let start = Instant::now();
+    if let Some(did) = run_in(&fixture, family, programs, 0, sabotage) {
+        say(&did.summary(family.profile.name, start.elapsed()));
+    }
+}
+
+/// Runs as many programs of several families, in turns, so that the number of the first that fails means something.
+pub fn run_all(families: &[Family], programs: u64) {
+    const ROUNDS: u64 = 20;
+    set_surroundings();
+    let fixture = Fixture::over_all_devices();
+    let (start, mut all) = (Instant::now(), Done::default());
+    for _ in 0..ROUNDS {
+        for &family in families {
+            let programs = share(programs, family).div_ceil(ROUNDS);
+            if let Some(did) = run_in(&fixture, family, programs, all.programs, None) {
+                all.add(did);
+            }
+        }
+    }
+    say(&all.summary("all families", start.elapsed()));
+}
+
+fn share(programs: u64, family: Family) -> u64 {
+    (programs * family.percent).div_ceil(100)
+}
+
+/// Runs programs in surroundings that are there; `before` is how many ran already.
+fn run_in(fixture: &Fixture, family: Family, programs: u64, before: u64, sabotage: Option<Sabotage>) -> Option<Done> {
+    let profile = family.profile;
+    if fixture.devices.len() < profile.devices {
+        println!("skipped: {} needs {} devices", family.test, profile.devices);
+        return None;
     }
     let patience = Duration::from_secs(number("UR_MODEL_PATIENCE", 20));
-    let mut world = World::new(&fixture, family.profile.devices, patience);
-    let programs = (number("UR_MODEL_PROGRAMS", 10_000) * family.percent).div_ceil(100);
-    let (seed, repeat) = (first_seed(), number("UR_MODEL_REPEAT", 1));
-    let start = Instant::now();
+    let mut world = World::new(fixture, profile.devices, patience);
+    world.content_only = number("UR_MODEL_CONTENT", 0) != 0;
+    let (first, repeat) = (first_seed().wrapping_add(before), number("UR_MODEL_REPEAT", 1));
     let mut tally = Tally::new();
-    let all = || {
+    let mut all = || {
         for index in 0..programs {
-            let seed = if index == 0 { seed } else { mixed(seed.wrapping_add(index)) };
-            let mut tree = tree(family.profile, seed);
+            let seed = if index + before == 0 { first } else { mixed(first.wrapping_add(index)) };
+            let mut tree = tree(profile, seed);
             for _ in 0..repeat {
-                if let Err(failure) =
-                    attempt(&world, family.profile, &tree.current(), sabotage, seed, false, &mut tally)
-                {
-                    let small = shrink(&mut world, family.profile, tree.as_mut(), sabotage, seed);
-                    panic!("{}", report(test, seed, index + 1, &failure, small.as_ref()));
+                if let Err(failure) = attempt(&world, profile, &tree.current(), sabotage, seed, false, &mut tally) {
+                    let small = shrink(&mut world, profile, tree.as_mut(), sabotage, seed, &failure);
+                    panic!("{}", report(&family, seed, before + index + 1, &failure, small.as_ref()));
                 }
             }
         }
@@ -122,13 +147,47 @@ pub fn run(test: &str, family: Family, sabotage: Option<Sabotage>) {
     let native = match fixture.sim() {
         Some(sim) => Some(sim.calls_of(all).1),
         None => {
-            let mut all = all;
             all();
             None
         }
     };
-    let allocations = native.map(|calls| calls.get("cuMemAllocFromPoolAsync").copied().unwrap_or(0));
-    say(&summary(&family.profile, programs * repeat, seed, &tally, allocations, start.elapsed()));
+    let native = native.map(|calls| calls.get("cuMemAllocFromPoolAsync").copied().unwrap_or(0));
+    Some(Done { programs: programs * repeat, seed: first, tally, native })
+}
+
+/// What programs did.
+#[derive(Default)]
+struct Done {
+    programs: u64,
+    seed: u64,
+    tally: Tally,
+    /// Native allocations, where they are counted.
+    native: Option<u64>,
+}
+
+impl Done {
+    fn add(&mut self, other: Self) {
+        if self.programs == 0 {
+            self.seed = other.seed;
+        }
+        self.programs += other.programs;
+        self.native = self.native.or(Some(0)).zip(other.native).map(|(all, more)| all + more);
+        for (name, count) in other.tally {
+            *self.tally.entry(name).or_insert(0) += count;
+        }
+    }
+
+    /// One line: programs, ops of each kind, hits.
+    fn summary(&self, name: &str, took: Duration) -> String {
+        let Self { programs, seed, tally, native } = self;
+        let ops = tally.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ");
+        let hits = native.map_or_else(String::new, |native| {
+            let all = tally.get("alloc").copied().unwrap_or(0);
+            format!("; {} of {all} allocations without a native call", all.saturating_sub(native))
+        });
+        let seconds = took.as_secs_f64();
+        format!("model, {name}: {programs} programs of seed {seed:#x} in {seconds:.1} s: {ops}{hits}")
+    }
 }
 
 fn tree(profile: Profile, seed: u64) -> Box<dyn ValueTree<Value = Case>> {
@@ -202,7 +261,7 @@ fn told(world: &World<'_>) -> String {
 /// Nothing was reported.
 fn reports(world: &World<'_>) -> take::Outcome {
     world.verdict().map_or(Ok(()), Err)?;
-    let reports = world.fixture.sim().map(|sim| sim.reports()).unwrap_or_default();
+    let reports = world.fixture.sim().filter(|_| !world.content_only).map(|sim| sim.reports()).unwrap_or_default();
     match &reports[..] {
         [] => Ok(()),
         [(kind, text), ..] => Err(format!("the driver reports {} misuses, first {kind}: {text}", reports.len())),
@@ -212,10 +271,18 @@ fn reports(world: &World<'_>) -> take::Outcome {
 /// Nothing was left behind.
 fn accounts(world: &World<'_>) -> take::Outcome {
     reports(world)?;
+    if world.content_only {
+        return Ok(());
+    }
     world.left_behind().map_or(Ok(()), Err)
 }
 
-/// A smaller program that fails as well, and how. A program that fails at times only is tried several times before it
+/// What sort of failure it is: its words up to the first number.
+fn sort_of(failure: &Failure) -> &str {
+    failure.what.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default()
+}
+
+/// A smaller program that fails in the same way, and how. A program that fails at times only is tried several times before it
 /// counts as good.
 fn shrink(
     world: &mut World<'_>,
@@ -223,6 +290,7 @@ fn shrink(
     tree: &mut dyn ValueTree<Value = Case>,
     sabotage: Option<Sabotage>,
     seed: u64,
+    first: &Failure,
 ) -> Option<Failure> {
     const TRIES: usize = 3;
     let end = Instant::now() + Duration::from_secs(number("UR_MODEL_SHRINK", 30));
@@ -239,7 +307,7 @@ fn shrink(
             if outcome.is_some() {
                 world.accept_objects();
             }
-            outcome
+            outcome.filter(|failure| sort_of(failure) == sort_of(first))
         });
         let more = match fails {
             Some(failure) => {
@@ -255,28 +323,17 @@ fn shrink(
     smallest
 }
 
-fn report(test: &str, seed: u64, number: u64, failure: &Failure, small: Option<&Failure>) -> String {
+fn report(family: &Family, seed: u64, number: u64, failure: &Failure, small: Option<&Failure>) -> String {
     let shown = small.unwrap_or(failure);
     let smaller = if small.is_some() { "made smaller, it fails with" } else { "it could not be made smaller" };
     let steps = shown.steps.iter().map(|step| format!("    {step}\n")).collect::<String>();
+    let Family { test, profile, .. } = family;
     format!(
-        "caught by program {number}: {}\n{smaller}: {}\nin the last line of\n{steps}again, whole: UR_MODEL_SEED={seed:#x} \
+        "caught by program {number}, {}: {}\n{smaller}: {}\nin the last line of\n{steps}again, whole: UR_MODEL_SEED={seed:#x} \
          UR_MODEL_PROGRAMS=1 cargo test -p ur-conformance --test model -- --exact {test}\n(last error: {})",
+        profile.name,
         failure.what,
         shown.what,
         last_error()
-    )
-}
-
-fn summary(profile: &Profile, programs: u64, seed: u64, tally: &Tally, native: Option<u64>, took: Duration) -> String {
-    let ops = tally.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ");
-    let hits = native.map_or_else(String::new, |native| {
-        let all = tally.get("alloc").copied().unwrap_or(0);
-        format!("; {} of {all} allocations without a native call", all.saturating_sub(native))
-    });
-    format!(
-        "model, {}: {programs} programs of seed {seed:#x} in {:.1} s: {ops}{hits}",
-        profile.name,
-        took.as_secs_f64()
     )
 }

@@ -4,10 +4,6 @@
 use core::ffi::{CStr, c_void};
 use core::ptr::{null, null_mut};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ur_conformance::ffi::{ur_program_handle_t, ur_queue_flags_t, ur_result_t as Code, ur_usm_pool_handle_t};
@@ -16,6 +12,7 @@ use ur_model::set::CAPACITY;
 use ur_model::{Abilities, Flavour, plan::GATES};
 
 use super::pools;
+use super::watch::Watch;
 
 /// Words of the verdict: mismatches, command, index, found, expected.
 const VERDICT: usize = 0;
@@ -25,9 +22,6 @@ const RAN: usize = 8;
 const GATE: usize = RAN + CAPACITY;
 const WORDS: usize = GATE + GATES;
 
-/// A program that takes so long is stuck for good; nothing can be torn down then.
-const STUCK: Duration = Duration::from_secs(180);
-
 /// Everything around the programs of a test. Made after the fixture, so that it goes before.
 pub struct World<'f> {
     pub fixture: &'f Fixture,
@@ -35,6 +29,8 @@ pub struct World<'f> {
     pub gate: Kernel,
     pub abilities: Abilities,
     pub patience: Duration,
+    /// Whether nothing counts but what lies in blocks.
+    pub content_only: bool,
     pub watch: Watch,
     notes: Memory<'f>,
     baseline: BTreeMap<String, u64>,
@@ -52,7 +48,17 @@ impl<'f> World<'f> {
         let abilities = abilities_of(fixture, devices);
         let (check, gate) = (kernel(c"check_and_write"), kernel(c"stand_at_gate"));
         let watch = Watch::new(patience);
-        let mut world = Self { fixture, check, gate, abilities, patience, watch, notes, baseline: BTreeMap::new() };
+        let mut world = Self {
+            fixture,
+            check,
+            gate,
+            abilities,
+            patience,
+            content_only: false,
+            watch,
+            notes,
+            baseline: BTreeMap::new(),
+        };
         world.clear_notes();
         world.warm_up(devices);
         world.baseline = world.objects();
@@ -65,7 +71,7 @@ impl<'f> World<'f> {
             let queue = self.fixture.queue_in(self.fixture.context(), device, ur_queue_flags_t::empty());
             self.open(0);
             self.launch_gate(0, 0).on(&queue);
-            self.launch_check(self.at(VERDICT), 0, 0, [0; 4], 0).on(&queue);
+            self.launch_nothing().on(&queue);
             queue.finish();
         }
         self.clear_notes();
@@ -120,6 +126,11 @@ impl<'f> World<'f> {
             .pointer(self.at(VERDICT))
             .pointer(self.at(RAN))
             .value(u32::try_from(command).unwrap_or(u32::MAX))
+    }
+
+    /// A launch that touches no block.
+    pub fn launch_nothing(&self) -> ur_conformance::Launch<'_> {
+        self.launch_check(self.at(VERDICT), 0, 0, [0; 4], 0)
     }
 
     pub fn launch_gate(&self, gate: usize, command: usize) -> ur_conformance::Launch<'_> {
@@ -221,88 +232,6 @@ fn abilities_of(fixture: &Fixture, devices: usize) -> Abilities {
     }
 }
 
-enum Word {
-    Begin(u64),
-    Closed(usize),
-    Open,
-}
-
-/// Watches over closed gates from a thread of its own: opens one that stays closed too long, since somebody waits for what
-/// only comes behind it. A program that is stuck without a gate ends the process, with its seed.
-pub struct Watch {
-    sender: Option<Sender<Word>>,
-    late: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Watch {
-    fn new(patience: Duration) -> Self {
-        let (sender, words) = channel();
-        let late = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&late);
-        let thread = std::thread::spawn(move || watch(&words, &seen, patience));
-        Self { sender: Some(sender), late, thread: Some(thread) }
-    }
-
-    fn say(&self, word: Word) {
-        if let Some(sender) = &self.sender {
-            // The thread is there as long as the sender.
-            let _ = sender.send(word);
-        }
-    }
-
-    /// A program begins.
-    pub fn begin(&self, seed: u64) {
-        self.late.store(false, Ordering::Release);
-        self.say(Word::Begin(seed));
-    }
-
-    /// A gate is about to be closed; its word is in memory of the host.
-    pub fn closed(&self, gate: *mut c_void) {
-        self.say(Word::Closed(gate.expose_provenance()));
-    }
-
-    /// The gate is open. False if it had to be opened before.
-    pub fn opened(&self) -> bool {
-        self.say(Word::Open);
-        !self.late.swap(false, Ordering::AcqRel)
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        drop(self.sender.take());
-        let _ = self.thread.take().map(JoinHandle::join);
-    }
-}
-
-fn watch(words: &Receiver<Word>, late: &AtomicBool, patience: Duration) {
-    let mut gate: Option<(usize, Instant)> = None;
-    let mut program: Option<(u64, Instant)> = None;
-    loop {
-        let ends = gate.iter().map(|(_, end)| *end).chain(program.iter().map(|(_, end)| *end));
-        let next = ends.min().map_or(STUCK, |end| end.saturating_duration_since(Instant::now()));
-        match words.recv_timeout(next) {
-            Ok(Word::Begin(seed)) => program = Some((seed, Instant::now() + STUCK)),
-            Ok(Word::Closed(address)) => gate = Some((address, Instant::now() + patience)),
-            Ok(Word::Open) => gate = None,
-            Err(RecvTimeoutError::Disconnected) => return,
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some((address, _)) = gate.take_if(|(_, end)| *end <= Instant::now()) {
-                    late.store(true, Ordering::Release);
-                    let word = core::ptr::with_exposed_provenance_mut::<u32>(address);
-                    // SAFETY: the notes of the world, which drops its watch before them.
-                    unsafe { word.write_volatile(1) };
-                }
-                if let Some((seed, _)) = program.take_if(|(_, end)| *end <= Instant::now()) {
-                    super::say(&format!("the program of seed {seed:#x} is stuck"));
-                    std::process::abort();
-                }
-            }
-        }
-    }
-}
-
 impl World<'_> {
     /// Whether the device still does anything after a program that failed.
     pub fn is_well(&self) -> bool {
@@ -315,7 +244,7 @@ impl World<'_> {
         }
         let queue = Queue::take(handle);
         self.clear_notes();
-        let launched = self.launch_check(self.at(VERDICT), 0, 0, [0; 4], 0).enqueue(&queue, null_mut());
+        let launched = self.launch_nothing().enqueue(&queue, null_mut());
         let finished = ur!(Queue.pfnFinish(queue.handle()));
         let ran = self.ran(0);
         launched == Code::SUCCESS && queue.release() == Code::SUCCESS && finished == Code::SUCCESS && ran

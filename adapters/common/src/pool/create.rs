@@ -123,7 +123,7 @@ unsafe fn read<D: Driver>(
             }
             ur_structure_type_t::EXP_USM_POOL_POLICY_DESC => {
                 // SAFETY: as above.
-                unsafe { read_policy(name, &*next.cast(), context, &mut settings) }?;
+                unsafe { read_policy(name, &*next.cast(), context, device, &mut settings) }?;
             }
             other => {
                 return Err(invalid(format!("{name}: a structure of type {:#x} in the chain is not known", other.0)));
@@ -162,7 +162,7 @@ unsafe fn read_buffer<D: Driver>(
     if !desc.device.is_null() {
         // SAFETY: live by the caller's promise.
         let given = unsafe { borrow::<Device<D>>(desc.device) }?;
-        if !device.is_some_and(|device| core::ptr::eq(device, given)) {
+        if device.is_some_and(|device| !core::ptr::eq(device, given)) {
             return Err(Error::new(
                 ur_result_t::ERROR_INVALID_DEVICE,
                 format!("{name}: the buffer is another device's"),
@@ -171,7 +171,8 @@ unsafe fn read_buffer<D: Driver>(
     }
     let (base, size) = (desc.pMem.addr(), desc.size);
     let info = context.first_state()?.driver.pointer_info(base)?;
-    let fits = info.as_ref().is_some_and(|info| base - info.base + size <= info.size && size > 0);
+    let room = info.as_ref().map_or(0, |info| info.size - (base - info.base));
+    let fits = size > 0 && size <= room;
     match info {
         Some(info) if info.kind != kind => {
             Err(invalid(format!("{name}: the buffer is {:?} memory and described as {kind:?} memory", info.kind)))
@@ -190,6 +191,7 @@ unsafe fn read_policy<D: Driver>(
     name: &str,
     desc: &ur_exp_usm_pool_policy_desc_t,
     context: &Object<Context<D>>,
+    own: Option<&Object<Device<D>>>,
     settings: &mut Settings<D>,
 ) -> Result<()> {
     known_flags(name, desc.reuse.bits(), UR_EXP_USM_POOL_REUSE_FLAGS_MASK)?;
@@ -197,7 +199,8 @@ unsafe fn read_policy<D: Driver>(
     // SAFETY: the caller's promise is the same.
     for peer in unsafe { borrow_list::<Device<D>>(desc.numPeers, desc.phPeers) }? {
         context.check_member(peer)?;
-        if !settings.peers.iter().any(|known| core::ptr::eq(Arc::as_ptr(known), peer)) {
+        let is_own = own.is_some_and(|own| core::ptr::eq(own, peer));
+        if !is_own && !settings.peers.iter().any(|known| core::ptr::eq(Arc::as_ptr(known), peer)) {
             settings.peers.push(peer.share());
         }
     }

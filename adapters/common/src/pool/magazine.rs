@@ -17,20 +17,11 @@ pub const fn block_size(size: usize) -> Option<usize> {
     size.checked_next_multiple_of(STEP)
 }
 
-/// A block in a magazine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Its address.
-    pub pointer: usize,
-    /// The lane's last command when it was freed.
-    pub freed_at: u64,
-}
-
 #[derive(Debug)]
 struct Rack {
     size: usize,
     used_at: u64,
-    blocks: VecDeque<Kept>,
+    blocks: VecDeque<usize>,
 }
 
 /// Blocks of one pool that one lane keeps.
@@ -48,27 +39,20 @@ impl Magazine {
         self.bytes
     }
 
-    /// Takes a block of exactly `size` bytes that may be used again, the one freed last if possible.
+    /// Takes a block of exactly `size` bytes, the one freed last.
     #[inline]
-    pub fn take(&mut self, size: usize, usable: impl Fn(&Kept) -> bool) -> Option<usize> {
+    pub fn take(&mut self, size: usize) -> Option<usize> {
         let rack = self.racks.iter_mut().find(|rack| rack.size == size)?;
-        // What was freed first is the likeliest to be usable when the last is not.
-        let block = if usable(rack.blocks.back()?) {
-            rack.blocks.pop_back()?
-        } else if usable(rack.blocks.front()?) {
-            rack.blocks.pop_front()?
-        } else {
-            return None;
-        };
+        let block = rack.blocks.pop_back()?;
         self.clock += 1;
         rack.used_at = self.clock;
         self.bytes -= size;
-        Some(block.pointer)
+        Some(block)
     }
 
     /// Keeps a block of `size` bytes. The caller has made room for it.
     #[inline]
-    pub fn keep(&mut self, size: usize, block: Kept) {
+    pub fn keep(&mut self, size: usize, block: usize) {
         self.clock += 1;
         self.bytes += size;
         if let Some(rack) = self.racks.iter_mut().find(|rack| rack.size == size) {
@@ -88,7 +72,7 @@ impl Magazine {
 
     /// The block to give up next and its size, the one that was used longest ago. It stays until [`Magazine::give_up`].
     #[must_use]
-    pub fn oldest(&self) -> Option<(Kept, usize)> {
+    pub fn oldest(&self) -> Option<(usize, usize)> {
         let rack = &self.racks[self.oldest_rack()?];
         rack.blocks.front().map(|block| (*block, rack.size))
     }
@@ -118,7 +102,7 @@ impl Magazine {
     pub fn find(&self, address: usize) -> Option<usize> {
         self.racks
             .iter()
-            .flat_map(|rack| rack.blocks.iter().map(|block| (block.pointer, rack.size)))
+            .flat_map(|rack| rack.blocks.iter().map(|block| (*block, rack.size)))
             .find(|(start, size)| (*start..start + size).contains(&address))
             .map(|(start, _)| start)
     }
@@ -128,43 +112,32 @@ impl Magazine {
 mod tests {
     use super::*;
 
-    fn kept(pointer: usize, freed_at: u64) -> Kept {
-        Kept { pointer, freed_at }
-    }
-
-    fn any(_: &Kept) -> bool {
-        true
-    }
-
     #[test]
     fn a_block_comes_back_for_its_own_size_alone_and_once() {
         let mut magazine = Magazine::default();
-        magazine.keep(512, kept(1, 0));
-        assert_eq!(magazine.take(1024, any), None);
-        assert_eq!(magazine.take(512, any), Some(1));
-        assert_eq!((magazine.take(512, any), magazine.bytes()), (None, 0));
+        magazine.keep(512, 1);
+        assert_eq!(magazine.take(1024), None);
+        assert_eq!(magazine.take(512), Some(1));
+        assert_eq!((magazine.take(512), magazine.bytes()), (None, 0));
     }
 
     #[test]
-    fn the_block_freed_last_comes_first_unless_it_may_not_be_used() {
+    fn the_block_freed_last_comes_first() {
         let mut magazine = Magazine::default();
-        (1..=3).for_each(|at| magazine.keep(512, kept(at, at as u64)));
-        assert_eq!(magazine.take(512, any), Some(3));
-        assert_eq!(magazine.take(512, |block| block.freed_at <= 1), Some(1));
-        assert_eq!(magazine.take(512, |block| block.freed_at <= 1), None);
-        assert_eq!(magazine.bytes(), 512);
+        (1..=3).for_each(|at| magazine.keep(512, at));
+        assert_eq!([(); 4].map(|()| magazine.take(512)), [Some(3), Some(2), Some(1), None]);
     }
 
     #[test]
     fn the_size_used_longest_ago_makes_room() {
         let mut magazine = Magazine::default();
-        magazine.keep(512, kept(1, 0));
-        magazine.keep(1024, kept(2, 0));
-        magazine.keep(512, kept(3, 0));
+        magazine.keep(512, 1);
+        magazine.keep(1024, 2);
+        magazine.keep(512, 3);
         assert!(!magazine.has_room(512, 2048) && magazine.has_room(512, 2560));
-        assert_eq!(magazine.oldest(), Some((kept(2, 0), 1024)));
+        assert_eq!(magazine.oldest(), Some((2, 1024)));
         magazine.give_up();
-        assert_eq!((magazine.oldest(), magazine.bytes()), (Some((kept(1, 0), 512)), 1024));
+        assert_eq!((magazine.oldest(), magazine.bytes()), (Some((1, 512)), 1024));
         magazine.give_up();
         magazine.give_up();
         assert_eq!((magazine.oldest(), magazine.bytes()), (None, 0));
@@ -174,10 +147,10 @@ mod tests {
     fn an_empty_size_can_be_forgotten_for_another() {
         let mut magazine = Magazine::default();
         for size in 1..=MOST_SIZES {
-            magazine.keep(size * 512, kept(size, 0));
+            magazine.keep(size * 512, size);
         }
         assert!(!magazine.has_room(1 << 30, usize::MAX) && magazine.has_room(512, usize::MAX));
-        assert_eq!(magazine.take(512, any), Some(1));
+        assert_eq!(magazine.take(512), Some(1));
         magazine.forget_empty();
         assert!(magazine.has_room(1 << 20, usize::MAX));
     }
@@ -185,7 +158,7 @@ mod tests {
     #[test]
     fn an_address_inside_a_kept_block_is_found() {
         let mut magazine = Magazine::default();
-        magazine.keep(512, kept(4096, 0));
+        magazine.keep(512, 4096);
         assert_eq!((magazine.find(4096), magazine.find(4607)), (Some(4096), Some(4096)));
         assert_eq!((magazine.find(4608), magazine.find(4095)), (None, None));
     }

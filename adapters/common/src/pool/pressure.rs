@@ -34,6 +34,8 @@ pub fn with_relief<D: Driver, R>(
     let relieved = relieve(context, state).and_then(|()| source.as_ref().map_or(Ok(()), |one| one.let_wait(true)));
     let second = match relieved {
         Ok(()) => allocate(),
+        // What is lost stays lost; of any other failure the caller's own is the better news.
+        Err(error) if error.code() == ur_result_t::ERROR_DEVICE_LOST => Err(error),
         Err(_) => Err(first),
     };
     if let Some(source) = &source {

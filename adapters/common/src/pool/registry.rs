@@ -11,8 +11,9 @@ use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::error::Result;
 use crate::lane::Lane;
+use crate::pool::ledger::AddressMap;
 use crate::pool::source::Source;
-use crate::pool::stock::{AddressMap, Claimed};
+use crate::pool::stock::Claimed;
 
 /// The lanes of a context.
 pub struct Registry<D: Driver> {
@@ -90,7 +91,7 @@ impl<D: Driver> Registry<D> {
             Some(lane) => {
                 let mut state = lane.lock();
                 let at = state.stock.open(lane, Arc::clone(&claimed.source));
-                state.stock.put_back(at, pointer, claimed.size);
+                state.stock.enter(at, pointer, claimed.size);
             }
             None => {
                 if let Some(account) = claimed.source.account() {

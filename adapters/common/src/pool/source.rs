@@ -74,6 +74,7 @@ pub struct Source<D: Driver> {
     may_wait: AtomicBool,
     waits_now: AtomicBool,
     taken: AtomicU64,
+    closed: AtomicBool,
     account: Option<Account>,
 }
 
@@ -108,6 +109,7 @@ impl<D: Driver> Source<D> {
             may_wait: AtomicBool::new(settings.reuse.internal()),
             waits_now: AtomicBool::new(false),
             taken: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
             // Without magazines the native pool's own figures are what is asked for.
             account: (keeps > 0 || !is_native).then(Account::new),
         })
@@ -116,6 +118,16 @@ impl<D: Driver> Source<D> {
     /// The pool's object, if the application still has it.
     pub fn pool_object(&self) -> Option<Arc<Object<UsmPool<D>>>> {
         self.handle.upgrade()
+    }
+
+    /// Says that the pool's handle is gone. Every lane's lock must be taken once afterwards, so that each has seen it.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    /// Whether the pool's handle is gone, so that nothing of it may be kept.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// The books, where the engine keeps them.

@@ -4,8 +4,6 @@
 //! queue touches. A block belongs to the lane whose command allocated it; a free on another lane claims it from there
 //! first ([`crate::pool::registry`]). Native frees happen on the lane's own stream, in its order.
 
-use core::hash::{BuildHasherDefault, Hasher};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::driver::{Driver, MemoryKind};
@@ -13,38 +11,9 @@ use crate::error::Result;
 use crate::lane::Lane;
 use crate::planted;
 use crate::pool::account::PurseRef;
-use crate::pool::magazine::{Kept, Magazine, block_size};
+use crate::pool::ledger::{Ledger, Out};
+use crate::pool::magazine::{Magazine, block_size};
 use crate::pool::source::Source;
-
-/// Hashes a block's address: pool memory is aligned, so the low bits say nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
-    }
-
-    fn write_usize(&mut self, address: usize) {
-        // The table takes its bucket from the low and its tag from the high bits of the product.
-        let mixed = (address as u64 >> 8).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 32);
-    }
-}
-
-/// A map from addresses.
-pub type AddressMap<V> = HashMap<usize, V, BuildHasherDefault<AddressHasher>>;
-
-/// A block that is out.
-#[derive(Clone, Copy, Debug)]
-struct Out {
-    size: usize,
-    slot: usize,
-}
 
 /// A lane's dealings with one source.
 pub struct Slot<D: Driver> {
@@ -66,15 +35,27 @@ pub struct Claimed<D: Driver> {
     pub size: usize,
 }
 
+/// What became of a request.
+pub enum Served {
+    /// A block, written down as handed out.
+    Kept(usize),
+    /// A block of a zero-initialising pool, not written down yet, with its slot.
+    Zeroed(usize, usize),
+    /// Nothing is kept of that size in this slot.
+    Empty(usize),
+    /// The lane has no slot for the pool.
+    NoSlot,
+}
+
 /// One lane's stock.
 pub struct Stock<D: Driver> {
     slots: Vec<Option<Slot<D>>>,
-    out: AddressMap<Out>,
+    out: Ledger,
 }
 
 impl<D: Driver> Default for Stock<D> {
     fn default() -> Self {
-        Self { slots: Vec::new(), out: AddressMap::default() }
+        Self { slots: Vec::new(), out: Ledger::default() }
     }
 }
 
@@ -85,12 +66,23 @@ impl<D: Driver> Stock<D> {
         self.slots.is_empty()
     }
 
-    /// The slot that serves allocations from a pool, if the lane has one.
+    /// Serves a request of `size` bytes from what is kept. `proven` says that all the lane was given so far comes before
+    /// the block's use.
     #[inline]
-    pub fn find(&self, pool: u64, kind: MemoryKind) -> Option<usize> {
-        self.slots.iter().position(|slot| {
-            slot.as_ref().is_some_and(|slot| slot.source.pool == pool && slot.source.kind == kind && slot.keeps)
-        })
+    pub fn serve(&mut self, pool: u64, kind: MemoryKind, size: usize, proven: bool) -> Served {
+        let serves = |slot: &Slot<D>| slot.source.pool == pool && slot.source.kind == kind && slot.keeps;
+        let found =
+            self.slots.iter_mut().enumerate().find_map(|(at, slot)| Some((at, slot.as_mut().filter(|s| serves(s))?)));
+        let Some((at, slot)) = found else { return Served::NoSlot };
+        match take_kept(slot, size, proven) {
+            None => Served::Empty(at),
+            Some(pointer) if slot.source.zeroed => Served::Zeroed(at, pointer),
+            Some(pointer) => {
+                hand_out(slot, size);
+                self.out.insert(pointer, Out { size, slot: at });
+                Served::Kept(pointer)
+            }
+        }
     }
 
     /// The slot of a source, made now if there is none.
@@ -100,8 +92,9 @@ impl<D: Driver> Stock<D> {
             return at;
         }
         let purse = source.account().map(super::account::Account::open);
-        let keeps = Arc::ptr_eq(&source.device, &lane.device.device);
-        let slot = Slot { source, magazine: Magazine::default(), purse, out: 0, keeps, closed: false };
+        let closed = source.is_closed();
+        let keeps = !closed && Arc::ptr_eq(&source.device, &lane.device.device);
+        let slot = Slot { source, magazine: Magazine::default(), purse, out: 0, keeps, closed };
         match self.slots.iter().position(Option::is_none) {
             Some(at) => {
                 self.slots[at] = Some(slot);
@@ -120,50 +113,24 @@ impl<D: Driver> Stock<D> {
         self.slots.get(at)?.as_ref().map(|slot| &slot.source)
     }
 
-    /// Takes a kept block for a request of `size` bytes that the lane may use again now.
-    #[inline]
-    pub fn take_kept(&mut self, at: usize, size: usize, usable: impl Fn(u64) -> bool) -> Option<usize> {
-        let slot = self.slots.get_mut(at)?.as_mut()?;
-        #[cfg(feature = "planted")]
-        if planted::is(planted::Bug::MagazineIgnoresQueue) {
-            return planted::take(Arc::as_ptr(&slot.source).addr(), block_size(size)?).map(|(pointer, _)| pointer);
-        }
-        slot.magazine.take(block_size(size)?, |kept| usable(kept.freed_at))
-    }
-
-    /// Writes a block down as handed out.
+    /// Writes a block down as handed out; undoes [`Stock::strike`].
     #[inline]
     pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
         let Some(Some(slot)) = self.slots.get_mut(at) else { return };
-        slot.out += 1;
-        if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
-            account.spend(purse, size as u64);
-        }
+        hand_out(slot, size);
         self.out.insert(pointer, Out { size, slot: at });
-    }
-
-    /// The pool of a block that is out through this lane.
-    #[inline]
-    pub fn pool_of(&self, pointer: usize) -> Option<u64> {
-        let out = self.out.get(&pointer)?;
-        self.source(out.slot).map(|source| source.pool)
     }
 
     /// Strikes a block of this lane off the books, to be given back through the same slot.
     #[inline]
     pub fn strike(&mut self, pointer: usize) -> Option<(usize, usize)> {
-        let out = self.out.remove(&pointer)?;
+        let out = self.out.remove(pointer)?;
         let slot = self.slots[out.slot].as_mut()?;
         slot.out -= 1;
         if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
             account.earn(purse, out.size as u64);
         }
         Some((out.slot, out.size))
-    }
-
-    /// Undoes [`Stock::strike`].
-    pub fn put_back(&mut self, at: usize, pointer: usize, size: usize) {
-        self.enter(at, pointer, size);
     }
 
     /// Strikes a block off for a free on another lane.
@@ -209,18 +176,18 @@ impl<D: Driver> Stock<D> {
         if !slot.magazine.has_room(bytes, slot.source.keeps) {
             make_room(slot, lane, sequence, bytes);
         }
-        slot.magazine.keep(bytes, Kept { pointer, freed_at: *sequence });
+        slot.magazine.keep(bytes, pointer);
         Ok(())
     }
 
-    /// Empties the magazines that `which` names into their sources.
+    /// Gives kept blocks back to their sources as long as `which` names these.
     ///
     /// # Errors
     /// The first failure; what could not be given back stays kept.
     pub fn flush(&mut self, lane: &Lane<D>, sequence: &mut u64, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
         let mut result = Ok(());
         for slot in self.slots.iter_mut().flatten().filter(|slot| which(&slot.source)) {
-            if let Err(error) = empty(slot, lane, sequence)
+            if let Err(error) = empty(slot, lane, sequence, &which)
                 && result.is_ok()
             {
                 result = Err(error);
@@ -242,7 +209,7 @@ impl<D: Driver> Stock<D> {
             let Some(slot) = &mut self.slots[at] else { continue };
             if slot.source.pool == pool {
                 // What the native library refuses to take back now goes with the native pool.
-                let _ = empty(slot, lane, sequence);
+                let _ = empty(slot, lane, sequence, |_| true);
                 (slot.keeps, slot.closed) = (false, true);
                 self.sweep(at);
             }
@@ -252,15 +219,8 @@ impl<D: Driver> Stock<D> {
     /// The block that an address lies in.
     #[must_use]
     pub fn out_around(&self, address: usize) -> Option<(usize, usize, &Arc<Source<D>>)> {
-        let found = match self.out.get(&address) {
-            Some(out) => Some((address, *out)),
-            None => self
-                .out
-                .iter()
-                .find(|(start, out)| (**start..**start + out.size).contains(&address))
-                .map(|(start, out)| (*start, *out)),
-        };
-        found.and_then(|(start, out)| Some((start, out.size, self.source(out.slot)?)))
+        let (start, out) = self.out.around(address)?;
+        Some((start, out.size, self.source(out.slot)?))
     }
 
     /// Whether an address lies in a block that a magazine keeps.
@@ -279,12 +239,13 @@ impl<D: Driver> Stock<D> {
     /// Ends the stock: empties every magazine and hands over the blocks that are out.
     pub fn end(&mut self, lane: &Lane<D>, sequence: &mut u64) -> Vec<(usize, Claimed<D>)> {
         let mut out = Vec::new();
-        for (pointer, one) in self.out.drain() {
+        for (pointer, one) in self.out.iter() {
             let Some(Some(slot)) = self.slots.get(one.slot) else { continue };
             out.push((pointer, Claimed { source: Arc::clone(&slot.source), size: one.size }));
         }
+        self.out.clear();
         for mut slot in self.slots.drain(..).flatten() {
-            let _ = empty(&mut slot, lane, sequence);
+            let _ = empty(&mut slot, lane, sequence, |_| true);
             close_books(&slot);
         }
         out
@@ -299,6 +260,24 @@ impl<D: Driver> Stock<D> {
             close_books(slot);
             self.slots[at] = None;
         }
+    }
+}
+
+/// What is kept of a size, if it may be used.
+#[inline]
+fn take_kept<D: Driver>(slot: &mut Slot<D>, size: usize, proven: bool) -> Option<usize> {
+    #[cfg(feature = "planted")]
+    if planted::is(planted::Bug::MagazineIgnoresQueue) {
+        return planted::take(Arc::as_ptr(&slot.source).addr(), block_size(size)?).map(|(pointer, _)| pointer);
+    }
+    if proven { slot.magazine.take(block_size(size)?) } else { None }
+}
+
+#[inline]
+fn hand_out<D: Driver>(slot: &mut Slot<D>, size: usize) {
+    slot.out += 1;
+    if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+        account.spend(purse, size as u64);
     }
 }
 
@@ -319,13 +298,18 @@ fn make_room<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64, 
     }
 }
 
-fn empty<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
+fn empty<D: Driver>(
+    slot: &mut Slot<D>,
+    lane: &Lane<D>,
+    sequence: &mut u64,
+    wanted: impl Fn(&Source<D>) -> bool,
+) -> Result<()> {
     #[cfg(feature = "planted")]
     while let Some((pointer, size)) = planted::take(Arc::as_ptr(&slot.source).addr(), 0) {
         *sequence += 1;
         slot.source.give_back(lane, *sequence, pointer, size)?;
     }
-    while slot.magazine.bytes() > 0 {
+    while slot.magazine.bytes() > 0 && wanted(&slot.source) {
         give_up_oldest(slot, lane, sequence)?;
     }
     Ok(())
@@ -334,7 +318,7 @@ fn empty<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) -> R
 fn give_up_oldest<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
     let Some((oldest, size)) = slot.magazine.oldest() else { return Ok(()) };
     *sequence += 1;
-    slot.source.give_back(lane, *sequence, oldest.pointer, size)?;
+    slot.source.give_back(lane, *sequence, oldest, size)?;
     slot.magazine.give_up();
     Ok(())
 }

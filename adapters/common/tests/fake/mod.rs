@@ -67,7 +67,14 @@ impl Driver for Fake {
         Ok(ordinal as usize)
     }
     fn properties(&self, _device: usize) -> Result<DeviceProperties> {
-        Ok(DeviceProperties { memory_pools: true, global_memory: 1 << 40, ..DeviceProperties::default() })
+        Ok(DeviceProperties {
+            memory_pools: true,
+            global_memory: 1 << 40,
+            max_threads_per_block: 1024,
+            max_block: [1024; 3],
+            max_grid: [65535; 3],
+            ..DeviceProperties::default()
+        })
     }
     fn memory_info(&self) -> Result<(usize, usize)> {
         Ok((0, 0))
@@ -193,7 +200,7 @@ impl Driver for Fake {
         self.number().map(Some)
     }
     fn function_attributes(&self, _function: usize) -> Result<FunctionAttributes> {
-        Ok(FunctionAttributes::default())
+        Ok(FunctionAttributes { max_threads_per_block: 1024, ..FunctionAttributes::default() })
     }
     fn function_parameters(&self, _function: usize) -> Result<Option<Vec<usize>>> {
         Ok(Some(Vec::new()))

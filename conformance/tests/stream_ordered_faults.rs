@@ -1,0 +1,428 @@
+//! Every native call of the stream-ordered family fails in turn: the caller gets a code that fits, nothing is left behind,
+//! figures stay true, and the next attempt works. Needs the simulated driver.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+
+use ur_conformance::control::{Control, Counts};
+use ur_conformance::current::{Current, Place};
+use ur_conformance::ffi::{
+    ur_context_handle_t, ur_event_handle_t, ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_flags_t as Flags,
+    ur_queue_properties_t, ur_result_t as Code, ur_usm_alloc_info_t, ur_usm_pool_info_t as info,
+};
+use ur_conformance::pool::{self, CURRENT, Figures, Plan, Take, free, give};
+use ur_conformance::sim::status;
+use ur_conformance::{
+    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Pool, Program, Queue, Sim, child, ur,
+};
+
+const WORDS: usize = 1024;
+
+/// The first call that failed, and its answer.
+type Attempt<T> = Result<T, (&'static str, Code)>;
+
+fn tried<T>(name: &'static str, answer: Code, value: impl FnOnce() -> T) -> Attempt<T> {
+    if answer == Code::SUCCESS { Ok(value()) } else { Err((name, answer)) }
+}
+
+/// A block that is given back whatever happens, once the queues that may use it have finished.
+struct Block<'q> {
+    queues: &'q [Queue; 2],
+    context: ur_context_handle_t,
+    pointer: *mut c_void,
+}
+
+impl Drop for Block<'_> {
+    fn drop(&mut self) {
+        // The fault was one call's, so the second attempt works. Nothing uses the block any more.
+        for queue in self.queues {
+            let _ = ur!(Queue.pfnFinish(queue.handle()));
+        }
+        let once = || ur!(USM.pfnFree(self.context, self.pointer)) == Code::SUCCESS;
+        let _ = once() || once();
+    }
+}
+
+impl Block<'_> {
+    /// Freed by `call`; the block stays this object's when that fails.
+    fn by(self, name: &'static str, call: impl FnOnce(*mut c_void) -> Code) -> Attempt<()> {
+        tried(name, call(self.pointer), || core::mem::forget(self))
+    }
+}
+
+fn enqueue(name: &'static str, call: impl FnOnce(*mut ur_event_handle_t) -> Code) -> Attempt<Event> {
+    let mut event = null_mut();
+    let answer = call(&raw mut event);
+    assert!(answer == Code::SUCCESS || event.is_null(), "{name} failed and handed out an event");
+    tried(name, answer, || Event::take(event))
+}
+
+fn take<'q>(take: &Take, queues: &'q [Queue; 2], on: usize, context: &Context) -> Attempt<(Block<'q>, Event)> {
+    let mut pointer = null_mut();
+    let event = enqueue("a stream-ordered allocation", |event| take.enqueue(&queues[on], &raw mut pointer, event));
+    assert_eq!(pointer.is_null(), event.is_err(), "an allocation's output");
+    event.map(|event| (Block { queues, context: context.handle(), pointer }, event))
+}
+
+fn give_back(block: Block<'_>, queue: &Queue, after: &[&Event]) -> Attempt<Event> {
+    let waits: Vec<ur_event_handle_t> = after.iter().map(|event| event.handle()).collect();
+    let (count, list) = pool::list_of(&waits);
+    let (mut event, q) = (null_mut(), queue.handle());
+    block.by("urEnqueueUSMFreeExp", |pointer| {
+        ur!(EnqueueExp.pfnUSMFreeExp(q, CURRENT, pointer, count, list, &raw mut event))
+    })?;
+    Ok(Event::take(event))
+}
+
+fn make_queue(context: &Context, fixture: &Fixture, flags: Flags) -> Attempt<Queue> {
+    let properties = ur_queue_properties_t { flags, ..Default::default() };
+    let mut queue = null_mut();
+    let answer = ur!(Queue.pfnCreate(context.handle(), fixture.device(), &raw const properties, &raw mut queue));
+    tried("urQueueCreate", answer, || Queue::take(queue))
+}
+
+fn make_program(context: &Context, fixture: &Fixture, image: &[u8]) -> Attempt<(Program, Kernel)> {
+    let (mut device, mut length, mut bytes) = (fixture.device(), image.len(), image.as_ptr());
+    let (device, length, bytes) = (&raw mut device, &raw mut length, &raw mut bytes);
+    let (mut program, mut kernel, c) = (null_mut(), null_mut(), context.handle());
+    let answer = ur!(Program.pfnCreateWithBinary(c, 1, device, length, bytes, null(), &raw mut program));
+    let program = tried("urProgramCreateWithBinary", answer, || Program::take(program))?;
+    tried("urProgramBuild", ur!(Program.pfnBuild(c, program.handle(), null())), || ())?;
+    let answer = ur!(Kernel.pfnCreate(program.handle(), c"fill".as_ptr(), &raw mut kernel));
+    Ok((program, tried("urKernelCreate", answer, || Kernel::take(kernel))?))
+}
+
+fn made(name: &'static str, made: Result<Pool, Code>) -> Attempt<Pool> {
+    made.map_err(|code| (name, code))
+}
+
+fn figures(pool: &Pool) -> Attempt<()> {
+    let properties = [
+        info::RELEASE_THRESHOLD_EXP,
+        info::MAXIMUM_SIZE_EXP,
+        info::RESERVED_CURRENT_EXP,
+        info::RESERVED_HIGH_EXP,
+        info::USED_CURRENT_EXP,
+        info::USED_HIGH_EXP,
+        info::REUSE_POLICY_EXP,
+    ];
+    properties.into_iter().try_for_each(|property| {
+        let (mut value, mut told) = ([0xa5u8; 8], 99);
+        let out = value.as_mut_ptr().cast();
+        let answer = ur!(USM.pfnPoolGetInfo(pool.handle(), property, 8, out, &raw mut told));
+        assert!(answer == Code::SUCCESS || (value, told) == ([0xa5; 8], 99), "a failed query wrote something");
+        tried("urUSMPoolGetInfo", answer, || ())
+    })
+}
+
+fn settings(pool: &Pool) -> Attempt<()> {
+    let mut reuse = Reuse::OPPORTUNISTIC;
+    let (name, handle) = ("urUSMPoolSetInfoExp", pool.handle());
+    tried(name, pool::set(handle, info::RELEASE_THRESHOLD_EXP, 1 << 20), || ())?;
+    tried(name, pool::set(handle, info::USED_HIGH_EXP, 0), || ())?;
+    tried(name, pool::set(handle, info::RESERVED_HIGH_EXP, 0), || ())?;
+    let answer = ur!(USMExp.pfnPoolSetInfoExp(handle, info::REUSE_POLICY_EXP, (&raw mut reuse).cast(), 4));
+    tried(name, answer, || ())
+}
+
+/// A little of everything in the family. Whatever fails ends it, and everything is given back.
+fn scenario(fixture: &Fixture, image: &[u8], flags: Flags, kinds: &[Kind]) -> Attempt<()> {
+    let context = fixture.context_of(&fixture.devices);
+    let (c, d) = (context.handle(), fixture.device());
+    let reuse = Plan::new().zeroed().limits(64 << 20, 1 << 16).peers(&fixture.devices[1..]);
+    let pool = made("urUSMPoolCreateExp", reuse.create(c, d))?;
+    let core = made("urUSMPoolCreate", Plan::new().reuse(Reuse::FOLLOW_EVENT_DEPENDENCIES).create_core(c))?;
+    let queues = [make_queue(&context, fixture, flags)?, make_queue(&context, fixture, flags)?];
+    let [first, second] = &queues;
+    let (_program, kernel) = make_program(&context, fixture, image)?;
+    let fill = |block: &Block<'_>, queue: &Queue, after: &[&Event]| {
+        let launch = Launch::new(&kernel, &[WORDS]).local(&[64]).pointer(block.pointer).value(5u32).value(WORDS as u32);
+        enqueue("urEnqueueKernelLaunchWithArgsExp", |event| launch.after(after).enqueue(queue, event))
+    };
+    for from in [&pool, &core] {
+        for &kind in kinds {
+            if kind == Kind::Shared && core::ptr::eq(from, &pool) {
+                continue;
+            }
+            let plan = Take::new(4 * WORDS).kind(kind).from(from);
+            let (block, allocated) = take(&plan, &queues, 0, &context)?;
+            let filled = fill(&block, first, &[&allocated])?;
+            let freed = give_back(block, first, &[&filled])?;
+            // Again, from what the queue keeps; used and freed on the other queue.
+            let (block, allocated) = take(&plan.after(&[&freed]), &queues, 0, &context)?;
+            let filled = fill(&block, second, &[&allocated])?;
+            drop(give_back(block, second, &[&filled])?);
+        }
+        figures(from)?;
+        settings(from)?;
+    }
+    // The current pool, a block that is asked about, and one freed in no order.
+    tried("urUSMPoolSetDevicePoolExp", ur!(USMExp.pfnPoolSetDevicePoolExp(c, d, core.handle())), || ())?;
+    let (block, allocated) = take(&Take::new(1 << 20), &queues, 0, &context)?;
+    let list = [allocated.handle()];
+    tried("urEventWait", ur!(Event.pfnWait(1, list.as_ptr())), || ())?;
+    let (mut size, property) = (0usize, ur_usm_alloc_info_t::SIZE);
+    let told = (&raw mut size).cast();
+    let answer = ur!(USM.pfnGetMemAllocInfo(c, block.pointer.cast_const(), property, 8, told, null_mut()));
+    tried("urUSMGetMemAllocInfo", answer, || assert_eq!(size, 1 << 20))?;
+    block.by("urUSMFree", |pointer| ur!(USM.pfnFree(c, pointer)))?;
+    // Plain memory of a pool.
+    let mut pointer = null_mut();
+    let answer = ur!(USM.pfnDeviceAlloc(c, d, null(), pool.handle(), 4 * WORDS, &raw mut pointer));
+    assert_eq!(pointer.is_null(), answer != Code::SUCCESS, "an allocation's output");
+    let block = tried("urUSMDeviceAlloc", answer, || Block { queues: &queues, context: c, pointer })?;
+    drop(give_back(block, second, &[])?);
+    // Memory of the application's.
+    let (mut memory, mut arena) = (null_mut(), null_mut());
+    let answer = ur!(USM.pfnDeviceAlloc(c, d, null(), null_mut(), 1 << 16, &raw mut memory));
+    let memory = tried("urUSMDeviceAlloc", answer, || Block { queues: &queues, context: c, pointer: memory })?;
+    let buffer = Plan::new().zeroed().buffer(memory.pointer, 1 << 16, Kind::Device, d);
+    let buffered = made("urUSMPoolCreateExp over a buffer", buffer.create(c, d))?;
+    let (block, allocated) = take(&Take::new(1 << 16).from(&buffered), &queues, 0, &context)?;
+    let freed = give_back(block, first, &[&allocated])?;
+    let (block, allocated) = take(&Take::new(1 << 16).from(&buffered).after(&[&freed]), &queues, 1, &context)?;
+    drop(give_back(block, second, &[&allocated])?);
+    figures(&buffered)?;
+    let out = &raw mut arena;
+    tried("urUSMPoolGetDefaultDevicePoolExp", ur!(USMExp.pfnPoolGetDefaultDevicePoolExp(c, d, out)), || ())?;
+    for from in [pool.handle(), core.handle(), buffered.handle()] {
+        tried("urUSMPoolTrimToExp", ur!(USMExp.pfnPoolTrimToExp(c, d, from, 0)), || ())?;
+    }
+    tried("urQueueFinish", ur!(Queue.pfnFinish(first.handle())), || ())?;
+    tried("urQueueFinish", ur!(Queue.pfnFinish(second.handle())), || ())?;
+    for from in [&pool, &core, &buffered] {
+        let mut used = usize::MAX;
+        let told = (&raw mut used).cast();
+        let answer = ur!(USM.pfnPoolGetInfo(from.handle(), info::USED_CURRENT_EXP, 8, told, null_mut()));
+        tried("urUSMPoolGetInfo", answer, || assert_eq!(used, 0, "everything was freed"))?;
+    }
+    drop(buffered);
+    memory.by("urUSMFree", |pointer| ur!(USM.pfnFree(c, pointer)))
+}
+
+/// Native calls that give something back. When they fail, what they were to give back may stay.
+fn gives_back(name: &str) -> bool {
+    ["Destroy", "Free", "Unload", "Release"].iter().any(|word| name.contains(word))
+}
+
+fn allowed(error: i32) -> &'static [Code] {
+    match error {
+        status::OUT_OF_MEMORY => {
+            &[Code::ERROR_OUT_OF_DEVICE_MEMORY, Code::ERROR_OUT_OF_HOST_MEMORY, Code::ERROR_OUT_OF_RESOURCES]
+        }
+        status::ILLEGAL_ADDRESS => &[Code::ERROR_DEVICE_LOST],
+        _ => &[Code::ERROR_ADAPTER_SPECIFIC, Code::ERROR_PROGRAM_BUILD_FAILURE],
+    }
+}
+
+/// Takes the thread from one place to another and back: when that fails, nobody else can put the thread back.
+fn switches(name: &str) -> bool {
+    ["cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "hipSetDevice"].contains(&name)
+}
+
+fn calls_of(library: &Control, work: impl FnOnce() -> Attempt<()>) -> Counts {
+    let (result, calls) = library.calls_of(work);
+    assert_eq!(result, Ok(()), "the scenario works when nothing fails: {}", ur_conformance::last_error());
+    calls
+}
+
+/// Fails each call of the scenario in turn.
+fn sweep(flags: Flags, error: i32, returning: bool) {
+    let mut fixture = Fixture::over_all_devices();
+    if fixture.sim().is_none() {
+        println!("skipped: needs the simulated driver");
+        return;
+    }
+    let image = Environment::get().image("basic.ptx");
+    let kinds = pool::kinds(&fixture.in_order());
+    let current = Current::at(Place::LastDevice);
+    fixture.accept_objects();
+    for library in Control::loaded() {
+        let once = || scenario(&fixture, &image, flags, &kinds);
+        let calls = current.after("the scenario", || calls_of(&library, once));
+        let mut failures = 0;
+        for (name, count) in calls.iter().filter(|(name, _)| gives_back(name) == returning) {
+            for nth in 1..=*count {
+                library.fail(name, nth, error);
+                let result = scenario(&fixture, &image, flags, &kinds);
+                library.clear_faults();
+                let what = format!("{name}, call {nth} of {count}, answers {error}");
+                if switches(name) {
+                    current.put_back();
+                }
+                current.expect_unchanged(&what);
+                if let Err((call, code)) = result {
+                    failures += 1;
+                    // What was to make room for an allocation failed: then there is no room.
+                    let full = call.contains("llocation") && code == Code::ERROR_OUT_OF_DEVICE_MEMORY;
+                    let may_be_full = full && error != status::ILLEGAL_ADDRESS;
+                    assert!(may_be_full || allowed(error).contains(&code), "{what}: {call} answers {code:?}");
+                }
+                expect_clean(&fixture, &what, returning);
+                let again = scenario(&fixture, &image, flags, &kinds);
+                assert_eq!(again, Ok(()), "{what}; the next time: {}", ur_conformance::last_error());
+                if returning {
+                    fixture.sim().into_iter().for_each(Sim::clear_reports);
+                    fixture.accept_objects();
+                }
+            }
+        }
+        assert!(returning || failures > 20, "only {failures} of the injected failures reached the caller");
+    }
+}
+
+#[track_caller]
+fn expect_clean(fixture: &Fixture, what: &str, returning: bool) {
+    let Some(sim) = fixture.sim() else { return };
+    if returning {
+        sim.clear_reports();
+        return;
+    }
+    let reports = sim.reports();
+    assert!(reports.is_empty(), "{what}: misuse: {reports:#?}");
+    fixture.expect_none_left(what);
+}
+
+#[test]
+fn out_of_memory_in_any_native_call_of_the_family_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::OUT_OF_MEMORY, false);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_of_the_family_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::UNKNOWN, false);
+}
+
+#[test]
+fn a_lost_context_in_any_native_call_of_the_family_is_reported_as_a_lost_device() {
+    sweep(Flags::empty(), status::ILLEGAL_ADDRESS, false);
+}
+
+#[test]
+fn an_unknown_failure_on_out_of_order_queues_is_reported_and_leaves_nothing() {
+    sweep(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, status::UNKNOWN, false);
+}
+
+#[test]
+fn an_unknown_failure_on_profiling_queues_is_reported_and_leaves_nothing() {
+    sweep(Flags::PROFILING_ENABLE, status::UNKNOWN, false);
+}
+
+#[test]
+fn a_call_of_the_family_that_cannot_give_something_back_harms_nothing_else() {
+    sweep(Flags::empty(), status::UNKNOWN, true);
+}
+
+#[test]
+fn any_native_call_of_the_family_may_fail_without_magazines() {
+    let test = "any_native_call_of_the_family_may_fail_without_magazines";
+    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "0")], || {
+        sweep(Flags::empty(), status::OUT_OF_MEMORY, false);
+        sweep(Flags::empty(), status::UNKNOWN, false);
+    });
+}
+
+/// The names of a native function, in each library that can be made to fail it.
+fn failing(cuda: &str, hip: &str) -> Vec<(Control, String)> {
+    let libraries = Control::loaded();
+    let names = [cuda, hip];
+    libraries.into_iter().zip(names).map(|(library, name)| (library, name.to_owned())).collect()
+}
+
+#[test]
+fn a_free_that_the_driver_refuses_leaves_the_block_as_it_was() {
+    let test = "a_free_that_the_driver_refuses_leaves_the_block_as_it_was";
+    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "0")], || {
+        let fixture = Fixture::new();
+        let (queue, other) = (fixture.in_order(), fixture.in_order());
+        let pool = Plan::new().of(&fixture);
+        for (library, name) in failing("cuMemFreeAsync", "hipFreeAsync") {
+            for here in [&queue, &other] {
+                let (block, allocated) = Take::new(4096).from(&pool).event_on(&queue);
+                allocated.wait();
+                let before = Figures::of(pool.handle());
+                library.fail(&name, 1, status::UNKNOWN);
+                assert_eq!(free(here, block), Code::ERROR_ADAPTER_SPECIFIC, "{name}");
+                library.fail(&name, 1, status::UNKNOWN);
+                let answer = ur!(USM.pfnFree(fixture.context(), block));
+                assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC, "{name}");
+                library.clear_faults();
+                assert_eq!(Figures::of(pool.handle()), before, "{name}");
+                give(here, block);
+                assert_eq!(Figures::of(pool.handle()).used, 0);
+                assert_eq!(free(here, block), Code::ERROR_INVALID_MEM_OBJECT);
+            }
+        }
+        (queue.finish(), other.finish());
+    });
+}
+
+#[test]
+fn a_trim_that_cannot_empty_a_magazine_loses_no_block() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let pool = Plan::new().limits(0, usize::MAX).of(&fixture);
+    for (library, name) in failing("cuMemFreeAsync", "hipFreeAsync") {
+        let blocks: Vec<_> = (0..3).map(|_| Take::new(4096).from(&pool).on(&queue)).collect();
+        blocks.into_iter().for_each(|block| give(&queue, block));
+        library.fail(&name, 2, status::UNKNOWN);
+        let (context, device) = (fixture.context(), fixture.device());
+        let answer = ur!(USMExp.pfnPoolTrimToExp(context, device, pool.handle(), 0));
+        assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC);
+        library.clear_faults();
+        queue.finish();
+        pool::trim(&fixture, pool.handle(), 0);
+        assert_eq!(Figures::of(pool.handle()).reserved, 0, "{name}: a block was lost");
+    }
+}
+
+/// Two failures: the allocation, and what was to make room for it. The first is the one that the caller hears of.
+#[test]
+fn an_allocation_that_fails_twice_is_OUT_OF_DEVICE_MEMORY_and_the_next_one_works() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let pool = Plan::new().of(&fixture);
+    give(&queue, Take::new(64).from(&pool).on(&queue));
+    for (library, name) in failing("cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync") {
+        library.fail(&name, 1, status::OUT_OF_MEMORY);
+        give(&queue, Take::new(4096).from(&pool).on(&queue));
+        library.fail(&name, 1, status::OUT_OF_MEMORY);
+        library.fail(&name, 2, status::OUT_OF_MEMORY);
+        let before = Figures::of(pool.handle());
+        Take::new(9000).from(&pool).refused(Code::ERROR_OUT_OF_DEVICE_MEMORY, &queue);
+        library.clear_faults();
+        let after = Figures::of(pool.handle());
+        assert_eq!((after.used, after.used_high), (before.used, before.used_high));
+        give(&queue, Take::new(9000).from(&pool).on(&queue));
+        pool::trim(&fixture, pool.handle(), 0);
+    }
+    for (library, name) in failing("cuMemPoolTrimTo", "hipMemPoolTrimTo") {
+        let alloc = if name.starts_with("cu") { "cuMemAllocFromPoolAsync" } else { "hipMallocFromPoolAsync" };
+        library.fail(alloc, 1, status::OUT_OF_MEMORY);
+        library.fail(&name, 1, status::UNKNOWN);
+        Take::new(20_000).from(&pool).refused(Code::ERROR_OUT_OF_DEVICE_MEMORY, &queue);
+        library.clear_faults();
+        give(&queue, Take::new(20_000).from(&pool).on(&queue));
+        pool::trim(&fixture, pool.handle(), 0);
+    }
+    queue.finish();
+}
+
+/// Nobody has seen the block that could not be cleared.
+#[test]
+fn a_block_that_cannot_be_cleared_is_not_handed_out_and_not_lost() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let pool = Plan::new().zeroed().of(&fixture);
+    for (library, name) in failing("cuMemsetD32Async", "hipMemsetD32Async") {
+        library.fail(&name, 1, status::UNKNOWN);
+        Take::new(4096).from(&pool).refused(Code::ERROR_ADAPTER_SPECIFIC, &queue);
+        library.clear_faults();
+        assert_eq!(pool::used(pool.handle()).0, 0);
+        give(&queue, Take::new(4096).from(&pool).on(&queue));
+        queue.finish();
+        pool::trim(&fixture, pool.handle(), 0);
+        assert_eq!(Figures::of(pool.handle()).reserved, 0);
+    }
+}
