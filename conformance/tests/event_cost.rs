@@ -336,3 +336,27 @@ fn the_way_to_the_first_device_starts_no_thread_and_makes_no_context() {
         assert_eq!((sim.threads(), sim.contexts()), (0, 0));
     });
 }
+
+/// Events of the queue itself and of work that is known to have finished are nothing to wait for.
+#[test]
+fn waits_and_barriers_on_an_in_order_queue_for_nothing_make_no_native_call() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.basic(c"empty");
+    warm_up(&fixture, &kernel);
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let done = one(&kernel).event_on(&other);
+    done.wait();
+    let own = one(&kernel).event_on(&queue);
+    let list = [own.handle(), done.handle(), own.handle()];
+    let q = queue.handle();
+    sim.expect_calls(&[], || {
+        for (count, list) in [(0, null()), (3, list.as_ptr())] {
+            ok!(Enqueue.pfnEventsWait(q, count, list, null_mut()));
+            ok!(Enqueue.pfnEventsWaitWithBarrier(q, count, list, null_mut()));
+            drop(event_of(|event| ur!(Enqueue.pfnEventsWait(q, count, list, event))));
+            drop(event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(q, count, list, event))));
+        }
+    });
+    queue.finish();
+}

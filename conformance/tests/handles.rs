@@ -9,9 +9,11 @@ use ur_conformance::ffi::{
     CBool, ur_adapter_info_t, ur_context_info_t, ur_device_info_t, ur_device_type_t, ur_event_info_t,
     ur_kernel_exec_info_t, ur_kernel_group_info_t, ur_kernel_info_t, ur_kernel_sub_group_info_t, ur_logger_level_t,
     ur_platform_info_t, ur_profiling_info_t, ur_program_build_info_t, ur_program_info_t, ur_queue_flags_t,
-    ur_queue_info_t, ur_result_t as Code, ur_usm_alloc_info_t,
+    ur_queue_info_t, ur_result_t as Code, ur_structure_type_t, ur_usm_alloc_info_t, ur_usm_pool_desc_t,
+    ur_usm_pool_flags_t, ur_usm_pool_info_t,
 };
-use ur_conformance::{Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Program, Queue, adapter, ur};
+use ur_conformance::pool::Plan;
+use ur_conformance::{Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Program, Queue, adapter, ur};
 
 /// The kinds of handles, in the order of `Objects::handles`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +26,23 @@ enum Type {
     Event,
     Program,
     Kernel,
+    Pool,
 }
 
-const TYPES: [Type; 8] =
-    [Type::Adapter, Type::Platform, Type::Device, Type::Context, Type::Queue, Type::Event, Type::Program, Type::Kernel];
+const TYPES: [Type; 9] = [
+    Type::Adapter,
+    Type::Platform,
+    Type::Device,
+    Type::Context,
+    Type::Queue,
+    Type::Event,
+    Type::Program,
+    Type::Kernel,
+    Type::Pool,
+];
 
 impl Type {
-    /// The code for a handle that is none of this kind. The API has no code of its own for adapters.
+    /// The code for a handle that is none of this kind. The API has no code of its own for adapters and pools.
     fn invalid(self) -> Code {
         match self {
             Type::Adapter => Code::ERROR_INVALID_NULL_HANDLE,
@@ -41,6 +53,7 @@ impl Type {
             Type::Event => Code::ERROR_INVALID_EVENT,
             Type::Program => Code::ERROR_INVALID_PROGRAM,
             Type::Kernel => Code::ERROR_INVALID_KERNEL,
+            Type::Pool => Code::ERROR_INVALID_VALUE,
         }
     }
 }
@@ -52,6 +65,7 @@ struct Objects<'f> {
     event: Event,
     program: Program,
     kernel: Kernel,
+    pool: Pool,
     memory: Memory<'f>,
 }
 
@@ -63,7 +77,8 @@ impl<'f> Objects<'f> {
         let event = Launch::new(&kernel, &[1]).event_on(&queue);
         event.wait();
         let memory = fixture.memory(Kind::Device, 64);
-        Self { fixture, queue, event, program, kernel, memory }
+        let pool = Plan::new().of(fixture);
+        Self { fixture, queue, event, program, kernel, pool, memory }
     }
 
     fn handle(&self, of: Type) -> *mut c_void {
@@ -76,6 +91,7 @@ impl<'f> Objects<'f> {
             Type::Event => self.event.handle().cast(),
             Type::Program => self.program.handle().cast(),
             Type::Kernel => self.kernel.handle().cast(),
+            Type::Pool => self.pool.handle().cast(),
         }
     }
 }
@@ -190,6 +206,14 @@ fn enqueue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
             let none = null_mut();
             ur!(EnqueueExp.pfnUSMDeviceAllocExp(h.cast(), none, 8, null(), 0, null(), scratch(), null_mut()))
         };
+        Queue: "urEnqueueUSMHostAllocExp" => |h| {
+            let none = null_mut();
+            ur!(EnqueueExp.pfnUSMHostAllocExp(h.cast(), none, 8, null(), 0, null(), scratch(), null_mut()))
+        };
+        Queue: "urEnqueueUSMSharedAllocExp" => |h| {
+            let none = null_mut();
+            ur!(EnqueueExp.pfnUSMSharedAllocExp(h.cast(), none, 8, null(), 0, null(), scratch(), null_mut()))
+        };
         Queue: "urEnqueueUSMFreeExp" =>
             |h| ur!(EnqueueExp.pfnUSMFreeExp(h.cast(), null_mut(), to, 0, null(), null_mut()));
         Queue: "urEnqueueKernelLaunchWithArgsExp" => |h| {
@@ -206,6 +230,51 @@ fn enqueue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
             |h| ur!(Kernel.pfnGetSuggestedLocalWorkSize(k, h.cast(), 1, null(), one, scratch()));
     }
 }
+
+fn pool_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
+    let (c, d, p, none) = (all.fixture.context(), all.fixture.device(), all.pool.handle(), null_mut::<c_void>());
+    static DESC: Descriptor = Descriptor(ur_usm_pool_desc_t {
+        stype: ur_structure_type_t::USM_POOL_DESC,
+        pNext: null(),
+        flags: ur_usm_pool_flags_t::empty(),
+    });
+    let desc = (&raw const DESC.0).cast_mut();
+    let used = ur_usm_pool_info_t::USED_CURRENT_EXP;
+    cases! {
+        Context: "urUSMPoolCreate" => |h| ur!(USM.pfnPoolCreate(h.cast(), desc, made()));
+        Pool: "urUSMPoolRetain" => |h| ur!(USM.pfnPoolRetain(h.cast()));
+        Pool: "urUSMPoolRelease" => |h| ur!(USM.pfnPoolRelease(h.cast()));
+        Pool: "urUSMPoolGetInfo" => |h| ur!(USM.pfnPoolGetInfo(h.cast(), used, 0, none, told()));
+        Context: "urUSMPoolCreateExp" => |h| ur!(USMExp.pfnPoolCreateExp(h.cast(), d, desc, made()));
+        Device: "urUSMPoolCreateExp's device" => |h| ur!(USMExp.pfnPoolCreateExp(c, h.cast(), desc, made()));
+        Context: "urUSMPoolDestroyExp" => |h| ur!(USMExp.pfnPoolDestroyExp(h.cast(), d, p));
+        Device: "urUSMPoolDestroyExp's device" => |h| ur!(USMExp.pfnPoolDestroyExp(c, h.cast(), p));
+        Pool: "urUSMPoolDestroyExp's pool" => |h| ur!(USMExp.pfnPoolDestroyExp(c, d, h.cast()));
+        Context: "urUSMPoolGetDefaultDevicePoolExp" =>
+            |h| ur!(USMExp.pfnPoolGetDefaultDevicePoolExp(h.cast(), d, made()));
+        Device: "urUSMPoolGetDefaultDevicePoolExp's device" =>
+            |h| ur!(USMExp.pfnPoolGetDefaultDevicePoolExp(c, h.cast(), made()));
+        Context: "urUSMPoolGetDevicePoolExp" => |h| ur!(USMExp.pfnPoolGetDevicePoolExp(h.cast(), d, made()));
+        Device: "urUSMPoolGetDevicePoolExp's device" => |h| ur!(USMExp.pfnPoolGetDevicePoolExp(c, h.cast(), made()));
+        Context: "urUSMPoolSetDevicePoolExp" => |h| ur!(USMExp.pfnPoolSetDevicePoolExp(h.cast(), d, p));
+        Device: "urUSMPoolSetDevicePoolExp's device" => |h| ur!(USMExp.pfnPoolSetDevicePoolExp(c, h.cast(), p));
+        Pool: "urUSMPoolSetDevicePoolExp's pool" => |h| ur!(USMExp.pfnPoolSetDevicePoolExp(c, d, h.cast()));
+        Context: "urUSMPoolTrimToExp" => |h| ur!(USMExp.pfnPoolTrimToExp(h.cast(), d, p, 0));
+        Device: "urUSMPoolTrimToExp's device" => |h| ur!(USMExp.pfnPoolTrimToExp(c, h.cast(), p, 0));
+        Pool: "urUSMPoolTrimToExp's pool" => |h| ur!(USMExp.pfnPoolTrimToExp(c, d, h.cast(), 0));
+        Pool: "urUSMPoolGetInfoExp" => |h| ur!(USMExp.pfnPoolGetInfoExp(h.cast(), used, none, told()));
+        Pool: "urUSMPoolSetInfoExp" => |h| {
+            let mut mark = 0usize;
+            let mark = (&raw mut mark).cast();
+            ur!(USMExp.pfnPoolSetInfoExp(h.cast(), ur_usm_pool_info_t::USED_HIGH_EXP, mark, 8))
+        };
+    }
+}
+
+/// A descriptor that every call may read.
+struct Descriptor(ur_usm_pool_desc_t);
+// SAFETY: nobody changes it, and its pointer is null.
+unsafe impl Sync for Descriptor {}
 
 fn program_cases<'a>(all: &'a Objects<'_>, image: &'static [u8]) -> Vec<Case<'a>> {
     let (c, d, none) = (all.fixture.context(), all.fixture.device(), null_mut::<c_void>());
@@ -254,6 +323,7 @@ fn all_cases<'a>(objects: &'a Objects<'_>) -> Vec<Case<'a>> {
     let mut cases = listing_cases(objects);
     cases.extend(queue_cases(objects));
     cases.extend(enqueue_cases(objects));
+    cases.extend(pool_cases(objects));
     cases.extend(program_cases(objects, image));
     cases
 }
@@ -290,7 +360,7 @@ fn the_entry_points_of_this_test_get_past_their_handles_when_these_are_right() {
     let fixture = Fixture::new();
     let current = Current::at(Place::LastDevice);
     let objects = Objects::new(&fixture);
-    let changing = ["Retain", "Release", "Create", "Alloc", "Free", "Build"];
+    let changing = ["Retain", "Release", "Create", "Alloc", "Free", "Build", "Destroy"];
     for case in all_cases(&objects).iter().filter(|case| !changing.iter().any(|word| case.name.contains(word))) {
         let answer = current.after(case.name, || (case.call)(objects.handle(case.takes)));
         assert_eq!(answer, Code::SUCCESS, "{}: {}", case.name, ur_conformance::last_error());

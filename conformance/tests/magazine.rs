@@ -65,7 +65,7 @@ fn an_allocation_that_nothing_kept_serves_is_one_native_call() {
     give(&queue, Take::new(64).from(&pool).on(&queue));
     let block = sim.expect_calls(&[(ALLOC, 1)], || Take::new(4096).from(&pool).on(&queue));
     let other = sim.expect_calls(&[(ALLOC, 1)], || Take::new(4096).from(&pool).event_on(&queue).0);
-    sim.expect_calls(&[], || (give(&queue, block), give(&queue, other)));
+    sim.expect_calls(&[], || [block, other].into_iter().for_each(|block| give(&queue, block)));
     queue.finish();
 }
 
@@ -219,8 +219,11 @@ fn a_kept_block_serves_no_other_pool_and_no_other_queue() {
     gate.open();
     first.finish();
     assert!(memory::read::<u32>(&second, of_queue, 1024).iter().all(|&word| word == 2));
-    (give(&first, of_pool), give(&second, of_queue), give(&first, mine));
-    (first.finish(), second.finish());
+    give(&first, of_pool);
+    give(&second, of_queue);
+    give(&first, mine);
+    first.finish();
+    second.finish();
 }
 
 /// A free on another queue leaves the block with that queue, whose order it follows.
@@ -237,7 +240,8 @@ fn a_block_is_kept_by_the_queue_that_freed_it() {
     assert_eq!(pool_calls(sim, || assert_eq!(Take::new(4096).from(&pool).on(&other), block)), (0, 0));
     give(&other, block);
     assert_eq!(pool_calls(sim, || keep(&owner, &pool, 1, 4096)), (1, 0));
-    (owner.finish(), other.finish());
+    owner.finish();
+    other.finish();
 }
 
 #[test]
@@ -251,7 +255,8 @@ fn a_block_freed_on_another_device_s_queue_goes_back_at_once() {
     allocated.wait();
     assert_eq!(pool_calls(sim, || give(&other, block)), (0, 1));
     assert_eq!(used(pool.handle()).0, 0);
-    (owner.finish(), other.finish());
+    owner.finish();
+    other.finish();
 }
 
 #[test]
@@ -447,7 +452,8 @@ fn the_allocation_that_finds_the_device_full_gets_what_other_queues_keep() {
         give(&second, block);
         Take::new(1 << 30).from(&pool).refused(Code::ERROR_OUT_OF_DEVICE_MEMORY, &second);
         assert_eq!(used(pool.handle()), (0, 6 * (32 << 20)));
-        (first.finish(), second.finish());
+        first.finish();
+        second.finish();
     });
 }
 

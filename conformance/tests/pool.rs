@@ -362,7 +362,8 @@ fn the_default_pool_s_settings_and_figures_are_this_context_s_alone() {
     assert_eq!((used(mine), used(theirs)), ((1000, 1000), (0, 0)));
     assert_eq!(figure(theirs, info::RESERVED_HIGH_EXP), 0);
     give(&queue, block);
-    (queue.finish(), foreign.finish());
+    queue.finish();
+    foreign.finish();
 }
 
 #[test]
@@ -386,7 +387,8 @@ fn urUSMPoolSetDevicePoolExp_changes_what_a_null_pool_means() {
     ok!(USMExp.pfnPoolGetDevicePoolExp(stranger.handle(), fixture.device(), &raw mut other));
     assert_ne!(other, pool.handle(), "another context's stays as it was");
     // A free of an earlier block with the null pool means the block's own.
-    (give(&queue, early), give(&queue, later));
+    give(&queue, early);
+    give(&queue, later);
     assert_eq!((used(default).0, used(pool.handle()).0), (0, 0));
     ok!(USMExp.pfnPoolSetDevicePoolExp(fixture.context(), fixture.device(), default));
     assert_eq!(current_of(&fixture), default);
@@ -410,7 +412,8 @@ fn destroying_the_pool_that_is_set_brings_the_default_pool_back() {
     assert_eq!(current_of(&fixture), default);
     let next = Take::new(128).on(&queue);
     assert_eq!(used(default).0, 128);
-    (give(&queue, block), give(&queue, next));
+    give(&queue, block);
+    give(&queue, next);
     queue.finish();
 }
 
@@ -461,7 +464,8 @@ fn a_destroyed_pool_s_blocks_stay_valid_until_they_are_freed_and_the_native_pool
     assert_eq!(free(&queue, blocks[0]), Code::ERROR_INVALID_MEM_OBJECT);
     give(&queue, blocks[3]);
     assert_eq!(native_pools(&fixture), before, "it goes with the last block");
-    (queue.finish(), other.finish());
+    queue.finish();
+    other.finish();
 }
 
 #[test]
@@ -515,7 +519,8 @@ fn a_free_with_another_pool_than_the_block_s_is_INVALID_VALUE() {
     let block = Take::new(64).on(&queue);
     assert_eq!(free_of(&queue, own.handle(), block), Code::ERROR_INVALID_VALUE);
     assert_eq!(free_of(&queue, default_of(&fixture), block), Code::SUCCESS);
-    (queue.finish(), other.finish());
+    queue.finish();
+    other.finish();
 }
 
 #[test]

@@ -141,7 +141,8 @@ fn a_block_of_a_buffer_is_reused_only_behind_its_free() {
         assert_ne!(status, ur_event_status_t::COMPLETE.0, "the buffer is used twice at one time");
         drop(give_after(&second, again, &[&used]));
         gate.open();
-        (first.finish(), second.finish());
+        first.finish();
+        second.finish();
         assert!(out.read::<u32>(&first, 1024).iter().all(|&word| word == 1));
     }
 }
@@ -305,7 +306,8 @@ fn blocks_of_a_buffer_are_freed_by_the_family_s_rules() {
     drop(pool);
     memory::write(&queue, blocks[3], &pattern(1, 4096));
     give(&queue, blocks[3]);
-    (queue.finish(), other.finish());
+    queue.finish();
+    other.finish();
 }
 
 #[test]
@@ -324,6 +326,7 @@ fn a_buffer_backed_pool_works_without_magazines() {
             give(queue, block);
             assert_eq!(used(pool.handle()).0, 0);
         }
-        (first.finish(), second.finish());
+        first.finish();
+        second.finish();
     });
 }

@@ -264,7 +264,8 @@ fn a_full_device_takes_back_what_magazines_and_pools_keep() {
         assert!(memory::read::<u8>(&third, block, 4096) == pattern(1, 4096));
         give(&third, block);
         third.finish();
-        (one.finish(), two.finish());
+        one.finish();
+        two.finish();
         hoard();
         // Plain USM does the same.
         drop(fixture.memory(Kind::Device, 10 * part));
@@ -279,7 +280,8 @@ fn a_full_device_takes_back_what_magazines_and_pools_keep() {
             &raw mut block
         ));
         ok!(USM.pfnFree(fixture.context(), block));
-        (one.finish(), two.finish());
+        one.finish();
+        two.finish();
     });
 }
 

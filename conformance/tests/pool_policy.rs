@@ -114,7 +114,8 @@ fn ask_again(fixture: &Fixture, reuse: Reuse, set_later: bool, told: Told) -> Re
         give(&second, block);
     });
     gate.open();
-    (first.finish(), second.finish());
+    first.finish();
+    second.finish();
     assert!(out.read::<u32>(&first, 1024).iter().all(|&word| word == 1), "{reuse:?}, told {told:?}");
     answer
 }
@@ -193,8 +194,10 @@ fn an_allocation_never_delays_an_event_of_earlier_work() {
     assert!(!is_complete(&allocated), "the allocation waits for the other stream");
     gate.open();
     allocated.wait();
-    (give(&second, block), give(&second, small));
-    (first.finish(), second.finish());
+    give(&second, block);
+    give(&second, small);
+    first.finish();
+    second.finish();
 }
 
 /// Internal dependencies come last: while there is anything else, nothing waits.
@@ -229,7 +232,7 @@ fn PEERS_EXP_lists_the_other_devices_that_may_reach_the_pool() {
     let twice: Vec<_> = others.iter().chain(others).chain([&own]).copied().collect();
     let pool = Plan::new().peers(&twice).of(&fixture);
     assert_eq!(peers_of(&pool), others, "each once, and not the pool's own");
-    if others.len() > 0 {
+    if !others.is_empty() {
         // A list that is longer than the number says is read as far as the number says.
         let pool = Plan::new().peers(&twice).claiming_peers(1).of(&fixture);
         assert_eq!(peers_of(&pool), others[..1]);
@@ -304,7 +307,8 @@ fn a_peer_reaches_the_pool_s_memory() {
             assert!(memory::read::<u32>(&owner, block, 1024).iter().all(|&word| word == round));
             drop(give_after(if round == 1 { &user } else { &owner }, block, &[&filled]));
         }
-        (owner.finish(), user.finish());
+        owner.finish();
+        user.finish();
     }
 }
 

@@ -354,7 +354,8 @@ fn a_free_that_the_driver_refuses_leaves_the_block_as_it_was() {
                 assert_eq!(free(here, block), Code::ERROR_INVALID_MEM_OBJECT);
             }
         }
-        (queue.finish(), other.finish());
+        queue.finish();
+        other.finish();
     });
 }
 

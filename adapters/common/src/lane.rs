@@ -13,7 +13,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
@@ -21,6 +20,7 @@ use crate::driver::Driver;
 use crate::error::Result;
 use crate::event::Event;
 use crate::event_pool::Marker;
+use crate::lane_lock::{Guard, LaneLock};
 use crate::object::Object;
 use crate::pool::registry::Registry;
 use crate::pool::source::Source;
@@ -35,7 +35,7 @@ pub struct Lane<D: Driver> {
     /// The opened library.
     pub driver: &'static D,
     finished: AtomicU64,
-    state: Mutex<LaneState<D>>,
+    state: LaneLock<LaneState<D>>,
     /// The device state it belongs to.
     pub device: Arc<DeviceState<D>>,
     registry: Arc<Registry<D>>,
@@ -83,7 +83,7 @@ impl<D: Driver> Lane<D> {
             this: Weak::clone(this),
             key: NEXT.fetch_add(1, Ordering::Relaxed),
             finished: AtomicU64::new(0),
-            state: Mutex::new(LaneState {
+            state: LaneLock::new(LaneState {
                 sequence: 0,
                 barrier: 0,
                 stock: Stock::default(),
@@ -99,7 +99,8 @@ impl<D: Driver> Lane<D> {
     }
 
     /// The lane's lock. Never held together with another lane's.
-    pub fn lock(&self) -> MutexGuard<'_, LaneState<D>> {
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, LaneState<D>> {
         self.state.lock()
     }
 

@@ -30,6 +30,7 @@ pub mod info;
 pub mod jit;
 pub mod kernel;
 pub mod lane;
+pub mod lane_lock;
 pub mod launch;
 pub mod library;
 pub mod log;

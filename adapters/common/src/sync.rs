@@ -1,19 +1,19 @@
 //! The primitives of the code that loom checks: its own under `--cfg loom`, the usual ones otherwise.
 
 #[cfg(not(loom))]
-pub use parking_lot::Mutex;
+pub use parking_lot::{Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub use std::sync::{
     Arc,
-    atomic::{AtomicU8, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
 };
 
 #[cfg(loom)]
 pub use loom::cell::UnsafeCell;
 #[cfg(loom)]
 pub use loom::sync::{
-    Arc,
-    atomic::{AtomicU8, AtomicU64, Ordering},
+    Arc, MutexGuard,
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
 };
 
 /// The usual cell with the way in that loom's has.
@@ -54,7 +54,118 @@ impl<T> Mutex<T> {
     }
 
     /// Locks it.
-    pub fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+    pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().expect("a model that panicked has ended")
+    }
+}
+
+/// Barriers of which one side is nearly free: the light one only keeps the compiler in order, the heavy one makes every
+/// running thread of the process pass a full one.
+#[cfg(all(not(loom), target_os = "linux"))]
+pub mod barrier {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{Ordering, compiler_fence};
+
+    const PRIVATE_EXPEDITED: libc::c_int = libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+    const REGISTER: libc::c_int = libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: the call takes numbers and touches no memory of this process.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    }
+
+    /// Whether the system has the heavy barrier; asks it once.
+    pub fn is_there() -> bool {
+        static THERE: OnceLock<bool> = OnceLock::new();
+        *THERE.get_or_init(|| membarrier(REGISTER))
+    }
+
+    /// Keeps the compiler from moving memory accesses across.
+    #[inline(always)]
+    pub fn light() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Makes every running thread pass a full barrier.
+    pub fn heavy() {
+        // Without it there are no owners, and an exchange has ordered everything. It cannot fail once it is registered.
+        if is_there() {
+            membarrier(PRIVATE_EXPEDITED);
+        }
+    }
+
+    /// A number that no other running thread has; neither 0 nor the largest.
+    #[inline(always)]
+    pub fn thread() -> usize {
+        // SAFETY: always succeeds; the address of the thread's own block.
+        unsafe { libc::pthread_self() as usize }
+    }
+
+    /// Lets other threads go on.
+    pub fn relax() {
+        std::thread::yield_now();
+    }
+}
+
+/// Where the system has no such barrier.
+#[cfg(all(not(loom), not(target_os = "linux")))]
+pub mod barrier {
+    /// There is none.
+    pub fn is_there() -> bool {
+        false
+    }
+
+    /// Nothing to do.
+    pub fn light() {}
+
+    /// Nothing to do.
+    pub fn heavy() {}
+
+    /// No thread is ever an owner.
+    pub fn thread() -> usize {
+        1
+    }
+
+    /// Lets other threads go on.
+    pub fn relax() {
+        std::thread::yield_now();
+    }
+}
+
+/// loom knows no `membarrier`; a full barrier on both sides is what the two come to.
+#[cfg(loom)]
+pub mod barrier {
+    use loom::sync::atomic::{AtomicUsize, Ordering, fence};
+
+    /// There is one.
+    pub fn is_there() -> bool {
+        true
+    }
+
+    /// A full barrier.
+    pub fn light() {
+        fence(Ordering::SeqCst);
+    }
+
+    /// A full barrier.
+    pub fn heavy() {
+        fence(Ordering::SeqCst);
+    }
+
+    loom::lazy_static! {
+        static ref NEXT: AtomicUsize = AtomicUsize::new(1);
+    }
+    loom::thread_local! {
+        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The thread's number.
+    pub fn thread() -> usize {
+        OWN.with(|own| *own)
+    }
+
+    /// Lets other threads go on.
+    pub fn relax() {
+        loom::thread::yield_now();
     }
 }

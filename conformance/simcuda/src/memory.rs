@@ -282,6 +282,10 @@ pub fn check(
 ) -> Result<Arc<Allocation>, Denied> {
     if let Some(allocation) = find(address) {
         if !allocation.holds(address, len) {
+            // A smaller block may begin where one did that work submitted before the free still uses.
+            if let Some(older) = still_usable(address, len, point) {
+                return reachable(older, device);
+            }
             let over = address + len as u64 - allocation.range().end;
             return Err(Denied {
                 kind: Misuse::InvalidPointer,
