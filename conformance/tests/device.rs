@@ -56,9 +56,19 @@ fn urDeviceGet_refuses_unknown_kinds_and_contradictory_outputs() {
     let (mut device, mut found) = (null_mut(), 0);
     refused!(ERROR_INVALID_ENUMERATION, Device.pfnGet(platform, Type(0x7777), 0, null_mut(), &raw mut found));
     refused!(ERROR_INVALID_SIZE, Device.pfnGet(platform, Type::ALL, 0, &raw mut device, null_mut()));
-    refused!(ERROR_INVALID_NULL_POINTER, Device.pfnGet(platform, Type::ALL, 1, null_mut(), &raw mut found));
+    refused!(ERROR_INVALID_NULL_POINTER, Device.pfnGet(platform, Type::ALL, 1, null_mut(), null_mut()));
     assert!(device.is_null());
     assert_eq!(found, 0);
+}
+
+/// oneAPI 2026.1's loader asks so, and crashes on an adapter that refuses.
+#[test]
+fn urPlatformGet_and_urDeviceGet_tell_the_count_to_whoever_gives_a_capacity_and_no_list() {
+    let fixture = Fixture::new();
+    let (mut platforms, mut devices) = (0, 0);
+    ok!(Platform.pfnGet(ur_conformance::adapter(), 1, null_mut(), &raw mut platforms));
+    ok!(Device.pfnGet(fixture.platform, Type::ALL, 1, null_mut(), &raw mut devices));
+    assert_eq!((platforms, devices as usize), (1, fixture.devices.len()));
 }
 
 #[test]

@@ -133,10 +133,11 @@ pub unsafe fn enumerate<H: Copy>(
     entries: *mut H,
     count: *mut u32,
 ) -> Result<usize> {
-    if entries.is_null() && (count.is_null() || capacity != 0) {
+    // A client may give its capacity and ask for the count alone: the stock loader of 2026.1 does.
+    if entries.is_null() && count.is_null() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_NULL_POINTER,
-            format!("{name}: give an array of NumEntries handles, or 0 and a pointer for the count"),
+            format!("{name}: give an array of NumEntries handles, or a pointer for the count"),
         ));
     }
     if !entries.is_null() && capacity == 0 {

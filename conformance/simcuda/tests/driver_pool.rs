@@ -107,6 +107,23 @@ fn a_block_serves_again_on_its_own_stream_before_its_free_is_reached() {
     setup.free(again);
 }
 
+/// The block that begins there now is smaller; work submitted before the free means the one before it.
+#[test]
+fn earlier_work_on_a_block_is_no_overrun_of_a_smaller_one_at_the_same_address() {
+    let setup = Setup::new();
+    let first = setup.alloc(4608);
+    ok!(cuStreamSynchronize(setup.stream));
+    c!(simcudaHoldWork());
+    ok!(cuMemsetD8Async(first, 1, 4608, setup.stream));
+    setup.free(first);
+    let smaller = setup.alloc(3072);
+    assert_eq!(smaller, first);
+    c!(simcudaReleaseWork());
+    ok!(cuStreamSynchronize(setup.stream));
+    assert_eq!(reports(), []);
+    setup.free(smaller);
+}
+
 #[test]
 fn a_block_goes_to_another_stream_when_events_order_it() {
     let setup = Setup::with(CUmemPoolProps { max_size: PAGE, ..device_pool(0) });
@@ -342,6 +359,19 @@ fn a_host_pool_serves_a_device_once_it_has_access() {
     ok!(cuMemPoolDestroy(plain));
     let current = CUmemLocation { kind: CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, id: 0 };
     err!(1, cuMemPoolCreate(&mut 0, &CUmemPoolProps { location: current, ..device_pool(0) }));
+}
+
+#[test]
+fn a_host_pool_gives_all_of_its_memory_back() {
+    let host = CUmemLocation { kind: CU_MEM_LOCATION_TYPE_HOST, id: 0 };
+    let setup = Setup::with(CUmemPoolProps { location: host, ..device_pool(0) });
+    set_pool_attribute(setup.pool, THRESHOLD, u64::MAX);
+    let block = setup.alloc(64);
+    setup.free(block);
+    ok!(cuStreamSynchronize(setup.stream));
+    assert_eq!(pool_attribute(setup.pool, RESERVED), PAGE as u64);
+    ok!(cuMemPoolTrimTo(setup.pool, 0));
+    assert_eq!(pool_attribute(setup.pool, RESERVED), 0);
 }
 
 #[test]

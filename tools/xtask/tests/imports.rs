@@ -27,6 +27,7 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-client", ours: &["ur-ffi"], others: None, never: &[] },
     // The suite knows adapters by the C ABI alone.
     Rule { name: "ur-conformance", ours: &["ur-client", "ur-ffi"], others: None, never: &[] },
+    Rule { name: "ur-model", ours: &[], others: Some(&["proptest"]), never: &[] },
     Rule { name: "simcuda", ours: &[], others: None, never: &[] },
     Rule { name: "callcount", ours: &[], others: None, never: &[] },
     Rule { name: "hip-on-cuda", ours: &[], others: None, never: &[] },

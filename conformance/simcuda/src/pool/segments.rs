@@ -92,9 +92,6 @@ impl Segments {
         let region = Region::new(span)?;
         let base = region.base();
         let mut segments = BTreeMap::new();
-        if skip > 0 {
-            segments.insert(base, Segment::Used(skip));
-        }
         segments.insert(base + skip as u64, Segment::Free { size: span - skip, last: Vec::new() });
         Some(Self { region, page, segments, present: BTreeSet::new() })
     }

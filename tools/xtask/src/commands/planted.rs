@@ -23,6 +23,11 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     Ok(())
 }
 
+/// Where it lies.
+pub fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("planted/dist")
+}
+
 /// A copy of an installation with planted adapters.
 pub fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -37,7 +42,7 @@ pub fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
         ]);
     }
     let built = cargo::build(&mut command)?;
-    let folder = workspace.target().join("planted/dist");
+    let folder = folder(workspace);
     for file in files::list(dist.folder())? {
         // What a planted adapter takes the place of is put there below.
         if !file.to_string_lossy().contains("libur_adapter_") {

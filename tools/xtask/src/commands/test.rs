@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use super::dist::{self, Dist};
-use super::{demo, generate};
+use super::{demo, generate, planted, races};
 use crate::fail;
 use crate::support::failure::{Failure, Result};
 use crate::support::workspace::{Release, Workspace};
@@ -34,6 +34,7 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
     let dists = report
         .step("dist", || Ok((dist::make(workspace, Release::R2026_2)?, dist::make(workspace, Release::R2026_1)?)));
     let Some((newest, older)) = dists else { return report.end(workspace) };
+    report.step("planted bugs", || planted::make(workspace, &newest));
 
     let tests = report.cargo("cargo test --workspace", |lines| {
         follow_tests(environment(workspace, &newest, &older, Release::R2026_2).args(["--workspace"]), &harness, lines)
@@ -50,12 +51,19 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
             follow_tests(command.args(cargo::select(Release::R2026_1, &released)), &harness, lines)
         });
         report.add(tests);
+        report.step("engine under loom", || races::loom(workspace));
+        report.step("engine under ThreadSanitizer", || races::sanitizer(workspace));
         report.step("generate --check", || generate::generate(workspace, true));
         report.step("C example over pkg-config", || run_example(workspace, &newest, "2026.2"));
         report.step("C example for 2026.1", || run_example(workspace, &older, "2026.1"));
         report.step("CMake package", || cmake(workspace, &newest));
         report.step("urinfo", || process::run(newest.on_simulated(60, newest.program("urinfo")).arg("--why")));
         report.step("urbench", || process::run(newest.on_simulated(300, newest.program("urbench")).arg("--quick")));
+        report.step("urbench, hip", || {
+            let mut command = newest.on_simulated(300, newest.program("urbench"));
+            command.env("UR_ADAPTERS_FORCE_LOAD", newest.library(HIP_ADAPTER));
+            process::run(command.args(["--quick", "--hip"]).arg(newest.library("libhip_on_cuda.so")))
+        });
         let tests = report.cargo("Debian's HIP runtime", |lines| debian_hip(workspace, &newest, &older, lines));
         report.add(tests);
         for adapter in ["cuda", "hip"] {
@@ -77,6 +85,10 @@ fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Rele
     command.env("UR_TEST_DIST", under_test.folder());
     command.env("UR_TEST_DIST_2026_1", older.folder());
     command.env("UR_TEST_KERNELS", newest.kernels());
+    let planted = planted::folder(workspace);
+    if planted.is_dir() {
+        command.env("UR_PLANTED_DIST", planted);
+    }
     if let Some(shared) = workspace.shared() {
         command.env("UR_SHARED", shared);
     }
