@@ -209,7 +209,9 @@ impl<D: Driver> Stock<D> {
             let Some(slot) = &mut self.slots[at] else { continue };
             if slot.source.pool == pool {
                 // What the native library refuses to take back now goes with the native pool.
-                let _ = empty(slot, lane, sequence, |_| true);
+                while empty(slot, lane, sequence, |_| true).is_err() {
+                    slot.magazine.give_up();
+                }
                 (slot.keeps, slot.closed) = (false, true);
                 self.sweep(at);
             }
