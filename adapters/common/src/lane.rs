@@ -354,7 +354,7 @@ impl<D: Driver> LaneState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn wait_for(&mut self, lane: &Lane<D>, event: &Event<D>) -> Result<()> {
-        if event.is_known_complete() || core::ptr::eq(&raw const *event.lane, lane) {
+        if core::ptr::eq(Arc::as_ptr(&event.lane), lane) || event.is_known_complete() {
             return Ok(());
         }
         if let Some(marker) = event.marker() {
