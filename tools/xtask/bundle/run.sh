@@ -20,6 +20,14 @@ export UR_CUDA_LIBRARY="$native"
 export UR_TEST_DIST="$dist" UR_TEST_DIST_2026_1="$here/dist-2026.1" UR_TEST_KERNELS="$dist/share/kernels"
 export UR_TEST_NATIVE="$native"
 
+# The tests travel packed.
+tests=$here/tests
+if [ -e "$here/tests.tar.gz" ]; then
+    unpacked=$(mktemp -d)
+    trap 'rm -rf "$unpacked"' EXIT
+    tar -C "$unpacked" -xzf "$here/tests.tar.gz" && tests=$unpacked/tests
+fi
+
 results=
 failed=0
 part() {
@@ -37,7 +45,7 @@ part urinfo "$dist/bin/urinfo" --why
 part demo env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" "$dist/bin/ur-demo"
 part saxpy.c "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
 part urbench "$dist/bin/urbench" --json "${OUT:-$here}/urbench-cuda.json"
-for test in "$here"/tests/*; do
+for test in "$tests"/*; do
     [ -x "$test" ] && part "cuda/$(basename "$test")" "$test"
 done
 # The HIP adapter, over HIP's API on the same CUDA driver.
@@ -47,7 +55,7 @@ if [ -e "$hip" ]; then
         "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
     part hip/urbench env UR_ADAPTERS_FORCE_LOAD="$hip" \
         "$dist/bin/urbench" --hip "$dist/lib/libhip_on_cuda.so" --json "${OUT:-$here}/urbench-hip.json"
-    for test in "$here"/tests/*; do
+    for test in "$tests"/*; do
         [ -x "$test" ] && part "hip/$(basename "$test")" env UR_TEST_ADAPTER="$hip" "$test"
     done
 fi

@@ -40,11 +40,25 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     }
     put(&workspace.path("tools/xtask/bundle/run.sh"), &carry, "run.sh".into(), &mut kept)?;
     files::keep_only(&carry, &kept)?;
+    pack(&carry, &mut kept)?;
 
     let sizes = kept.iter().map(|file| fs::metadata(carry.join(file)).map_or(0, |meta| meta.len()));
     let total: u64 = sizes.sum();
     println!("{}: {} files, {:.1} MB; there: sh .carry/run.sh", carry.display(), kept.len(), total as f64 / 1e6);
     if total > LARGEST { fail!("that is more than travels ({LARGEST} bytes)") } else { Ok(()) }
+}
+
+/// Packs the test binaries, which have most of their code in common.
+fn pack(carry: &Path, kept: &mut BTreeSet<PathBuf>) -> Result {
+    if !carry.join("tests").is_dir() {
+        return Ok(());
+    }
+    let archive = PathBuf::from("tests.tar.gz");
+    let mut tar = process::limited(300, "tar");
+    process::run(tar.arg("-C").arg(carry).arg("-czf").arg(carry.join(&archive)).arg("tests"))?;
+    kept.retain(|file| !file.starts_with("tests"));
+    kept.insert(archive);
+    files::keep_only(carry, kept)
 }
 
 /// What of an installation is of use where nothing is compiled: programs, libraries and kernels of the newest release, and
