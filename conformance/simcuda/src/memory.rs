@@ -32,6 +32,8 @@ pub enum Kind {
     Module,
     /// Physical memory mapped into a reserved range.
     Mapped,
+    /// Device memory of another process, opened here.
+    Opened,
 }
 
 impl Kind {
@@ -45,6 +47,7 @@ impl Kind {
             Kind::Pool => "pool memory",
             Kind::Module => "module memory",
             Kind::Mapped => "mapped memory",
+            Kind::Opened => "memory of another process",
         }
     }
 }
