@@ -28,6 +28,7 @@ pub mod launch;
 pub mod memory;
 pub mod native;
 pub mod owned;
+pub mod pool;
 pub mod query;
 pub mod sim;
 
@@ -42,7 +43,7 @@ pub use fixture::Fixture;
 pub use gate::Gate;
 pub use launch::{Arg, Launch};
 pub use memory::{Cells, Kind, Memory};
-pub use owned::{Context, Event, Kernel, Owned, Program, Queue};
+pub use owned::{Context, Event, Kernel, Owned, Pool, Program, Queue};
 pub use sim::Sim;
 
 /// The loader under test, opened and initialised by the first caller.

@@ -2,7 +2,7 @@
 
 use ur_ffi::{
     ur_context_handle_t_, ur_event_handle_t, ur_event_handle_t_, ur_kernel_handle_t_, ur_program_handle_t_,
-    ur_queue_handle_t_, ur_result_t,
+    ur_queue_handle_t_, ur_result_t, ur_usm_pool_handle_t_,
 };
 
 use crate::{expect_success, loader};
@@ -26,6 +26,8 @@ pub type Event = Owned<ur_event_handle_t_>;
 pub type Program = Owned<ur_program_handle_t_>;
 /// A kernel.
 pub type Kernel = Owned<ur_kernel_handle_t_>;
+/// A USM pool.
+pub type Pool = Owned<ur_usm_pool_handle_t_>;
 
 // SAFETY: the API lets every thread use every handle; that this is so is part of what the suite tests.
 unsafe impl<T> Send for Owned<T> {}
@@ -87,6 +89,14 @@ impl<T> Handle for Owned<T> {
 }
 
 takes! { Context: Context, Queue: Queue, Event: Event, Program: Program, Kernel: Kernel, }
+
+impl Pool {
+    /// Takes over one reference.
+    #[must_use]
+    pub fn take(handle: <Self as Handle>::Raw) -> Self {
+        Self::new(handle, loader().table.USM.pfnPoolRelease)
+    }
+}
 
 /// Runs an enqueue that must succeed with a place for its event, and takes the event.
 #[track_caller]

@@ -74,6 +74,14 @@ impl Sim {
         assert_eq!(unsafe { lose(ordinal) }, 0, "there is no device {ordinal}");
     }
 
+    /// What release thresholds of native pools mean: 0 what they say, 1 pools keep everything until they are trimmed, 2
+    /// they give back at once whatever nobody uses. [`Sim::clear_faults`] ends it.
+    pub fn set_thresholds(&self, meaning: i32) {
+        let set: unsafe extern "C" fn(c_int) -> c_int = self.control.symbol("SetThresholds");
+        // SAFETY: a plain number; allowed at any time.
+        assert_eq!(unsafe { set(meaning) }, 0, "{meaning} is no meaning of thresholds");
+    }
+
     /// Stops all streams before their next command while the guard lives.
     #[must_use]
     pub fn hold(&self) -> Held<'_> {

@@ -5,7 +5,7 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
     CBool, FUNCTIONS, ur_dditable_t, ur_exp_command_buffer_desc_t, ur_mem_flags_t, ur_physical_mem_properties_t,
-    ur_result_t as Code, ur_sampler_desc_t, ur_usm_advice_flags_t, ur_usm_migration_flags_t, ur_usm_pool_desc_t,
+    ur_result_t as Code, ur_sampler_desc_t, ur_usm_advice_flags_t, ur_usm_migration_flags_t,
 };
 use ur_conformance::{Fixture, Kind, adapter, loader, ur};
 
@@ -75,11 +75,9 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     let from = (&raw const word).cast();
     let mut event_out = null_mut();
     let out = &raw mut event_out;
-    let (mut mem, mut pool, mut sampler, mut buffer, mut physical) =
-        (null_mut(), null_mut(), null_mut(), null_mut(), null_mut());
+    let (mut mem, mut sampler, mut buffer, mut physical) = (null_mut(), null_mut(), null_mut(), null_mut());
     let (mut native, mut pointer, mut count, mut made) = (0, null_mut(), 7u32, null_mut());
     let (native, pointer, number) = (&raw mut native, &raw mut pointer, &raw mut count);
-    let mut desc = ur_usm_pool_desc_t::default();
     let properties = ur_physical_mem_properties_t::default();
     let commands = ur_exp_command_buffer_desc_t::default();
     let sampling = ur_sampler_desc_t::default();
@@ -93,8 +91,6 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
         ("urContextSetExtendedDeleter", ur!(Context.pfnSetExtendedDeleter(c, None, null_mut()))),
         ("urMemBufferCreate", ur!(Mem.pfnBufferCreate(c, flags, 64, null(), &raw mut mem))),
         ("urSamplerCreate", ur!(Sampler.pfnCreate(c, &raw const sampling, &raw mut sampler))),
-        ("urUSMPoolCreate", ur!(USM.pfnPoolCreate(c, &raw mut desc, &raw mut pool))),
-        ("urUSMPoolCreateExp", ur!(USMExp.pfnPoolCreateExp(c, d, &raw mut desc, &raw mut pool))),
         ("urVirtualMemReserve", ur!(VirtualMem.pfnReserve(c, null(), 1 << 21, pointer))),
         ("urPhysicalMemCreate", ur!(PhysicalMem.pfnCreate(c, d, 1 << 21, &raw const properties, &raw mut physical))),
         ("urProgramCreateWithIL", ur!(Program.pfnCreateWithIL(c, from, 4, null(), &raw mut made))),
@@ -119,10 +115,6 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
             "urKernelSuggestMaxCooperativeGroupCount",
             ur!(Kernel.pfnSuggestMaxCooperativeGroupCount(k, d, 1, &raw const local, 0, number)),
         ),
-        (
-            "urEnqueueUSMHostAllocExp",
-            ur!(EnqueueExp.pfnUSMHostAllocExp(q, null_mut(), 64, null(), 0, null(), pointer, out)),
-        ),
         ("urCommandBufferCreateExp", ur!(CommandBufferExp.pfnCreateExp(c, d, &raw const commands, &raw mut buffer))),
         ("urUsmP2PEnablePeerAccessExp", ur!(UsmP2PExp.pfnEnablePeerAccessExp(d, d))),
         ("urEnqueueTimestampRecordingExp", ur!(EnqueueExp.pfnTimestampRecordingExp(q, CBool::TRUE, 0, null(), out))),
@@ -135,7 +127,7 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     }
     let unsupported = answers.iter().filter(|(_, answer)| *answer == Code::ERROR_UNSUPPORTED_FEATURE).count();
     if unsupported == answers.len() {
-        assert!(event_out.is_null() && mem.is_null() && pool.is_null() && sampler.is_null() && buffer.is_null());
+        assert!(event_out.is_null() && mem.is_null() && sampler.is_null() && buffer.is_null());
         assert!(physical.is_null() && made.is_null());
         assert_eq!(count, 7);
         assert!(word.contains("urEnqueueTimestampRecordingExp"), "the message names the function: {word}");

@@ -15,6 +15,7 @@ use crate::event::{Event, HostTimes, WaitList};
 use crate::event_pool::Marker;
 use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, null_pointer};
+use crate::planted;
 use crate::queue::{Chosen, Queue};
 
 /// What a command says beside its native call.
@@ -117,8 +118,11 @@ fn on_lane<'a, D: Driver, R>(
 
     let mut state = lane.lock();
     check(&state)?;
+    let late = planted::is(planted::Bug::LateEvent);
     if weight == Weight::Work || timed || must_wait(&state, &lane, &request.waits, &barrier) {
-        state.settle(&lane)?;
+        if !late {
+            state.settle(&lane)?;
+        }
         wait_for_all(&mut state, &lane, &request.waits, &barrier)?;
         // Counted before it is known to succeed: of a command of several native calls some may be on the stream when
         // one fails, and whoever finishes the queue must wait for those.
@@ -127,6 +131,9 @@ fn on_lane<'a, D: Driver, R>(
     let start = if timed { Some(Marker::record(&queue.device, lane.stream, true)?) } else { None };
     let times = timed.then(|| HostTimes { queued, submitted: host_time_ns() });
     let result = call(&lane, &mut state)?;
+    if late {
+        state.settle(&lane)?;
+    }
     if !request.event.is_null() {
         let end = if timed { Marker::record(&queue.device, lane.stream, true).ok() } else { None };
         // The command is on the queue whatever becomes of its end marker; without one the event still waits

@@ -45,6 +45,7 @@ pub mod object;
 pub mod peer;
 pub mod physical_memory;
 pub mod place;
+mod planted;
 pub mod platform;
 pub mod pool;
 pub mod prefetch;

@@ -277,6 +277,9 @@ pub unsafe fn checked<'a, D: Driver>(
     Ok(Some(pool))
 }
 
+/// A context and a pool of it.
+type Named<'a, D> = (&'a Object<Context<D>>, &'a Object<UsmPool<D>>);
+
 /// The parameters that the functions on a device's pool share.
 ///
 /// # Safety
@@ -286,14 +289,14 @@ unsafe fn named<'a, D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,
     pool: ur_usm_pool_handle_t,
-) -> Result<(&'a Object<Context<D>>, &'a Object<Device<D>>, &'a Object<UsmPool<D>>)> {
+) -> Result<Named<'a, D>> {
     // SAFETY: the caller's promises are the same.
     let (context, device, pool) =
         unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?, borrow::<UsmPool<D>>(pool)?) };
     context.check_member(device)?;
     pool.check_context(name, context)?;
     pool.check_device(name, device)?;
-    Ok((context, device, pool))
+    Ok((context, pool))
 }
 
 /// `urUSMPoolGetDefaultDevicePoolExp`. The handle is the same as long as the context lives.
@@ -367,8 +370,9 @@ pub unsafe fn set_current_pool<D: Driver>(
     pool: ur_usm_pool_handle_t,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, device, pool) = unsafe { named::<D>("urUSMPoolSetDevicePoolExp", context, device, pool) }?;
-    let state = context.state(device)?;
+    let (context, pool) = unsafe { named::<D>("urUSMPoolSetDevicePoolExp", context, device, pool) }?;
+    // SAFETY: as above; `named` has seen that it is one of the context's.
+    let state = context.state(unsafe { borrow::<Device<D>>(device) }?)?;
     state.set_current_pool(if pool.is_default() { None } else { Some(pool.share()) });
     Ok(())
 }
@@ -387,7 +391,7 @@ pub unsafe fn trim_to<D: Driver>(
     keep: usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, _, pool) = unsafe { named::<D>("urUSMPoolTrimToExp", context, device, pool) }?;
+    let (context, pool) = unsafe { named::<D>("urUSMPoolTrimToExp", context, device, pool) }?;
     context.registry.flush(|source| source.pool == pool.id)?;
     pool.sources().iter().try_for_each(|source| source.trim(keep))
 }
@@ -406,7 +410,7 @@ pub unsafe fn destroy<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urUSMPoolDestroyExp";
     // SAFETY: the caller's promises are the same.
-    let (_, _, found) = unsafe { named::<D>(NAME, context, device, pool) }?;
+    let (_, found) = unsafe { named::<D>(NAME, context, device, pool) }?;
     if found.is_default() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,

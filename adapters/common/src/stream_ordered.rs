@@ -18,6 +18,7 @@ use crate::enqueue::{Request, submit_light};
 use crate::error::{Error, Result};
 use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::planted;
 use crate::pool::pressure::with_relief;
 use crate::pool::registry::Block;
 use crate::pool::source::Source;
@@ -175,11 +176,14 @@ impl<D: Driver> Wanted<'_, D> {
             Some(at) => at,
             None => self.open(lane, state)?,
         };
-        let pointer = match state.stock.take_kept(at, self.size, |_| proven) {
+        let kept = state.stock.take_kept(at, self.size, |_| proven);
+        let recycled = kept.is_some();
+        let pointer = match kept {
             Some(pointer) => pointer,
             None => self.take_fresh(lane, state, at)?,
         };
-        let zeroed = state.stock.source(at).is_some_and(|source| source.zeroed);
+        let zeroed = state.stock.source(at).is_some_and(|source| source.zeroed)
+            && !(recycled && planted::is(planted::Bug::MissingZeroFill));
         if zeroed && let Err(error) = self.clear(lane, state, pointer) {
             // Nobody has seen the block, so it is as good as before.
             let _ = state.stock.give_back(lane, &mut state.sequence, at, pointer, self.size);

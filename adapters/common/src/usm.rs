@@ -75,7 +75,7 @@ impl<'a, D: Driver> Plain<'a, D> {
 
     fn allocate(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<()> {
         let pointer = match self.pool {
-            Some(pool) => self.from_pool(pool, state, kind),
+            Some(pool) => self.draw(pool, state, kind),
             None => with_relief(self.context, state, || None, || self.native(state, kind)),
         }?;
         // SAFETY: `new` was promised a writable pointer.
@@ -93,7 +93,7 @@ impl<'a, D: Driver> Plain<'a, D> {
     }
 
     /// Memory of a pool that is everybody's at once: allocated on a lane of no queue, which is then waited for.
-    fn from_pool(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+    fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
         let lane = self.context.service_lane(&state.device)?;
         let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
         let pointer = with_relief(

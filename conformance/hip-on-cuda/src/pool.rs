@@ -6,13 +6,13 @@
 use core::ffi::c_int;
 
 use crate::current::Scope;
-use crate::device;
 use crate::sys::layout::{hipMemAccessDesc, hipMemLocation, hipMemPoolProps};
 use crate::sys::status::*;
 use crate::sys::value::enumerator::{
     hipMemAccessFlagsProtNone, hipMemAccessFlagsProtRead, hipMemAccessFlagsProtReadWrite, hipMemAllocationTypePinned,
     hipMemLocationTypeDevice, hipMemPoolAttrUsedMemHigh, hipMemPoolReuseFollowEventDependencies,
 };
+use crate::{device, memory};
 
 /// CUDA's name for the legacy default stream.
 const LEGACY_STREAM: usize = 1;
@@ -73,7 +73,8 @@ pub fn free_now(address: usize) -> Result<bool> {
     if known.is_err() || pool == 0 {
         return Ok(false);
     }
-    let _scope = Scope::here()?;
+    let Some(known) = memory::known(address)? else { return Ok(false) };
+    let _scope = Scope::on(device::get(known.device)?)?;
     cu!(context_synchronize())?;
     cu!(free_async(address, LEGACY_STREAM))?;
     Ok(true)

@@ -285,6 +285,42 @@ fn a_pool_serves_streams_keeps_up_to_its_threshold_and_counts() {
 }
 
 #[test]
+fn a_pools_access_is_given_to_devices_and_never_taken() {
+    let _alone = alone();
+    let pool: usize = get!(hipMemPoolCreate(_, &pool_properties(0)));
+    const HOST: i32 = 2;
+    let on = |kind, id| hipMemLocation { r#type: kind, id };
+    let access = |kind, id, flags| hipMemAccessDesc { location: on(kind, id), flags };
+    let (device, all) = (hipMemLocationTypeDevice, hipMemAccessFlagsProtReadWrite);
+    err!(hipErrorInvalidDevice, hipMemPoolSetAccess(pool, &access(device, 1, hipMemAccessFlagsProtNone), 1));
+    err!(hipErrorInvalidDevice, hipMemPoolSetAccess(pool, &access(device, 99, all), 1));
+    err!(hipErrorInvalidValue, hipMemPoolSetAccess(pool, &access(HOST, 0, all), 1));
+    err!(hipErrorInvalidValue, hipMemPoolSetAccess(pool, &access(device, 1, 2), 1));
+    let mut peer = on(device, 1);
+    assert_eq!(get!(hipMemPoolGetAccess(_, pool, &mut peer)), hipMemAccessFlagsProtNone);
+    ok!(hipMemPoolSetAccess(pool, &access(device, 1, all), 1));
+    assert_eq!(get!(hipMemPoolGetAccess(_, pool, &mut peer)), all);
+    let mut host = on(HOST, 0);
+    err!(hipErrorInvalidValue, hipMemPoolGetAccess(&mut 0, pool, &mut host));
+    ok!(hipMemPoolDestroy(pool));
+}
+
+#[test]
+fn the_plain_free_takes_a_pools_block_and_leaves_its_figures_right() {
+    let _alone = alone();
+    let pool: usize = get!(hipMemPoolCreate(_, &pool_properties(0)));
+    let stream = stream();
+    let block: usize = get!(hipMallocFromPoolAsync(_, 4096, pool, stream));
+    ok!(hipFree(block));
+    const USED: i32 = 7;
+    let mut used = 1_u64;
+    ok!(hipMemPoolGetAttribute(pool, USED, (&raw mut used).cast()));
+    assert_eq!(used, 0);
+    ok!(hipStreamDestroy(stream));
+    ok!(hipMemPoolDestroy(pool));
+}
+
+#[test]
 fn each_device_has_a_pool_of_its_own_and_takes_another() {
     let _alone = alone();
     let first: usize = get!(hipDeviceGetDefaultMemPool(_, 0));

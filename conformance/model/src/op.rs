@@ -57,7 +57,7 @@ pub struct Profile {
 /// Random programs of a family: what the queues are like, and the ops.
 pub fn program(profile: Profile) -> impl Strategy<Value = (Vec<u8>, Vec<Op>)> {
     let queues = proptest::collection::vec(any::<u8>(), 1..=usize::from(profile.queues));
-    (queues, proptest::collection::vec(op(profile), 4..=profile.ops))
+    (queues, proptest::collection::vec(op(profile), 8..=profile.ops))
 }
 
 fn op(profile: Profile) -> BoxedStrategy<Op> {
@@ -116,16 +116,9 @@ fn op(profile: Profile) -> BoxedStrategy<Op> {
         (1, b().prop_map(|queue| Op::ReleaseQueue { queue }).boxed()),
         (
             4,
-            (b(), any::<u16>(), flag())
-                .prop_map(|(block, offset, freed)| Op::Inspect { block, offset, freed })
-                .boxed(),
+            (b(), any::<u16>(), flag()).prop_map(|(block, offset, freed)| Op::Inspect { block, offset, freed }).boxed(),
         ),
-        (
-            3,
-            (b(), b(), b(), b())
-                .prop_map(|(what, queue, block, pool)| Op::Wrong { what, queue, block, pool })
-                .boxed(),
-        ),
+        (3, (b(), b(), b(), b()).prop_map(|(what, queue, block, pool)| Op::Wrong { what, queue, block, pool }).boxed()),
     ];
     if gates > 0 {
         list.push((gates, (b(), flag()).prop_map(|(queue, event)| Op::Close { queue, event }).boxed()));

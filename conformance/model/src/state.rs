@@ -1,6 +1,6 @@
 //! What exists in a program: blocks with what lies in them, pools with their figures, events.
 
-use crate::order::{Command, QueueId};
+use crate::order::Command;
 use crate::set::Set;
 
 /// A block's number.
@@ -132,6 +132,13 @@ pub enum Flavour {
     Buffer(usize),
 }
 
+/// Bytes handed out and not freed, and the most of them since the mark was reset.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    used: u64,
+    high: u64,
+}
+
 /// A pool.
 #[derive(Clone, Debug)]
 pub struct Pool {
@@ -141,10 +148,8 @@ pub struct Pool {
     pub device: Option<usize>,
     /// Whether its handle lives.
     pub alive: bool,
-    /// Bytes handed out and not freed.
-    pub used: u64,
-    /// Most bytes handed out since the mark was reset.
-    pub high: u64,
+    /// What is handed out of each kind on each device: a native pool each, whose figures add up.
+    books: Vec<(Kind, usize, Level)>,
     /// The release threshold, where the program set it.
     pub threshold: Option<u64>,
 }
@@ -157,7 +162,7 @@ impl Pool {
             Flavour::Threshold(bytes) => Some(bytes as u64),
             _ => None,
         };
-        Self { flavour, device, alive: true, used: 0, high: 0, threshold }
+        Self { flavour, device, alive: true, books: Vec::new(), threshold }
     }
 
     /// Whether it serves queues of a device.
@@ -166,10 +171,42 @@ impl Pool {
         self.alive && self.device.is_none_or(|own| own == device)
     }
 
+    fn level(&mut self, kind: Kind, device: usize) -> &mut Level {
+        let found = self.books.iter().position(|(of, on, _)| (*of, *on) == (kind, device));
+        let at = found.unwrap_or_else(|| {
+            self.books.push((kind, device, Level::default()));
+            self.books.len() - 1
+        });
+        &mut self.books[at].2
+    }
+
     /// Books an allocation.
-    pub fn hand_out(&mut self, bytes: usize) {
-        self.used += bytes as u64;
-        self.high = self.high.max(self.used);
+    pub fn hand_out(&mut self, kind: Kind, device: usize, bytes: usize) {
+        let level = self.level(kind, device);
+        level.used += bytes as u64;
+        level.high = level.high.max(level.used);
+    }
+
+    /// Books a free.
+    pub fn take_back(&mut self, kind: Kind, device: usize, bytes: usize) {
+        self.level(kind, device).used -= bytes as u64;
+    }
+
+    /// Bytes handed out and not freed.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.books.iter().map(|(_, _, level)| level.used).sum()
+    }
+
+    /// The marks of all native pools together.
+    #[must_use]
+    pub fn high(&self) -> u64 {
+        self.books.iter().map(|(_, _, level)| level.high).sum()
+    }
+
+    /// Resets the marks.
+    pub fn reset_high(&mut self) {
+        self.books.iter_mut().for_each(|(_, _, level)| level.high = level.used);
     }
 }
 
@@ -182,13 +219,4 @@ pub struct Event {
     pub alive: bool,
     /// Stands for all of a released queue's work.
     pub pinned: bool,
-}
-
-/// What the planner knows of a queue beyond its order.
-#[derive(Clone, Copy, Debug)]
-pub struct QueueTraits {
-    /// Its number.
-    pub id: QueueId,
-    /// Whether its commands are timed.
-    pub profiling: bool,
 }

@@ -38,11 +38,27 @@ pub enum Mistake {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are named after what they are")]
 pub enum Step {
-    NewQueue { queue: QueueId, device: usize, in_order: bool, profiling: bool },
-    ReleaseQueue { queue: QueueId },
-    NewPool { pool: PoolId, device: Option<usize>, flavour: Flavour },
-    DestroyPool { pool: PoolId },
-    SetDevicePool { device: usize, pool: PoolId },
+    NewQueue {
+        queue: QueueId,
+        device: usize,
+        in_order: bool,
+        profiling: bool,
+    },
+    ReleaseQueue {
+        queue: QueueId,
+    },
+    NewPool {
+        pool: PoolId,
+        device: Option<usize>,
+        flavour: Flavour,
+    },
+    DestroyPool {
+        pool: PoolId,
+    },
+    SetDevicePool {
+        device: usize,
+        pool: PoolId,
+    },
     Alloc {
         queue: QueueId,
         block: BlockId,
@@ -52,13 +68,35 @@ pub enum Step {
         waits: Vec<EventId>,
         event: Option<EventId>,
     },
-    Free { queue: QueueId, block: BlockId, pool: Option<PoolId>, waits: Vec<EventId>, event: Option<EventId> },
+    Free {
+        queue: QueueId,
+        block: BlockId,
+        pool: Option<PoolId>,
+        waits: Vec<EventId>,
+        event: Option<EventId>,
+    },
     /// `urUSMFree`, when nothing uses the block any more.
-    HostFree { block: BlockId },
+    HostFree {
+        block: BlockId,
+    },
     /// A fill of `words` words with `pattern` repeated; `small` says it is one byte wide.
-    Fill { queue: QueueId, block: BlockId, pattern: u32, small: bool, waits: Vec<EventId>, event: Option<EventId> },
+    Fill {
+        queue: QueueId,
+        block: BlockId,
+        pattern: u32,
+        small: bool,
+        waits: Vec<EventId>,
+        event: Option<EventId>,
+    },
     /// A copy of the first `words` words.
-    Copy { queue: QueueId, from: BlockId, to: BlockId, words: u32, waits: Vec<EventId>, event: Option<EventId> },
+    Copy {
+        queue: QueueId,
+        from: BlockId,
+        to: BlockId,
+        words: u32,
+        waits: Vec<EventId>,
+        event: Option<EventId>,
+    },
     /// A kernel that checks the block for `is` and, with `becomes`, overwrites all of it.
     Kernel {
         queue: QueueId,
@@ -70,31 +108,94 @@ pub enum Step {
         event: Option<EventId>,
     },
     /// A blocking copy to the host, which must find `is`.
-    Read { queue: QueueId, block: BlockId, is: Content, waits: Vec<EventId>, done: Vec<Command> },
+    Read {
+        queue: QueueId,
+        block: BlockId,
+        is: Content,
+        waits: Vec<EventId>,
+        done: Vec<Command>,
+    },
     /// `urEnqueueEventsWait`, or the barrier.
-    Wait { queue: QueueId, barrier: bool, waits: Vec<EventId>, event: Option<EventId> },
+    Wait {
+        queue: QueueId,
+        barrier: bool,
+        waits: Vec<EventId>,
+        event: Option<EventId>,
+    },
     /// A kernel that runs until [`Step::Open`].
-    Close { queue: QueueId, command: Command, gate: usize, waits: Vec<EventId>, event: Option<EventId> },
-    Open { gate: usize },
+    Close {
+        queue: QueueId,
+        command: Command,
+        gate: usize,
+        waits: Vec<EventId>,
+        event: Option<EventId>,
+    },
+    Open {
+        gate: usize,
+    },
     /// `urEventWait`; `done` are kernels that have run then.
-    WaitHere { events: Vec<EventId>, done: Vec<Command> },
+    WaitHere {
+        events: Vec<EventId>,
+        done: Vec<Command>,
+    },
     /// Asks until the event is complete; `done` as above.
-    Poll { event: EventId, done: Vec<Command> },
+    Poll {
+        event: EventId,
+        done: Vec<Command>,
+    },
     /// Asks once; behind a closed gate the event must not be complete.
-    Look { event: EventId, behind_gate: bool },
-    ReleaseEvent { event: EventId },
-    Finish { queue: QueueId, done: Vec<Command> },
-    Trim { pool: PoolId, device: usize, keep: usize },
-    Figures { pool: PoolId, used: u64, high: u64, threshold: Option<u64>, flavour: Flavour },
-    ResetHigh { pool: PoolId },
-    Threshold { pool: PoolId, bytes: u64 },
+    Look {
+        event: EventId,
+        behind_gate: bool,
+    },
+    ReleaseEvent {
+        event: EventId,
+    },
+    Finish {
+        queue: QueueId,
+        done: Vec<Command>,
+    },
+    Trim {
+        pool: PoolId,
+        device: usize,
+        keep: usize,
+    },
+    Figures {
+        pool: PoolId,
+        used: u64,
+        high: u64,
+        threshold: Option<u64>,
+        flavour: Flavour,
+    },
+    ResetHigh {
+        pool: PoolId,
+    },
+    Threshold {
+        pool: PoolId,
+        bytes: u64,
+    },
     /// With nothing in use and nothing in flight the pool's memory can be trimmed away.
-    Drain { pool: PoolId, device: usize },
+    Drain {
+        pool: PoolId,
+        device: usize,
+    },
     /// `urUSMGetMemAllocInfo` at an offset; `pool` is asked if it lives.
-    Inspect { block: BlockId, offset: usize, kind: Kind, size: usize, device: usize, pool: Option<PoolId> },
+    Inspect {
+        block: BlockId,
+        offset: usize,
+        kind: Kind,
+        size: usize,
+        device: usize,
+        pool: Option<PoolId>,
+    },
     /// The same of a block that is freed.
-    InspectFreed { block: BlockId },
-    Wrong { queue: QueueId, mistake: Mistake },
+    InspectFreed {
+        block: BlockId,
+    },
+    Wrong {
+        queue: QueueId,
+        mistake: Mistake,
+    },
 }
 
 struct List<'a>(&'a [EventId]);
@@ -126,7 +227,8 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NewQueue { queue, device, in_order, profiling } => {
-                let (order, timed) = (if *in_order { "" } else { " out of order" }, if *profiling { " timed" } else { "" });
+                let (order, timed) =
+                    (if *in_order { "" } else { " out of order" }, if *profiling { " timed" } else { "" });
                 write!(f, "q{queue} = queue of device {device}{order}{timed}")
             }
             Self::Alloc { queue, block, kind, size, pool, waits, event } => {

@@ -36,9 +36,7 @@ part() {
 part urinfo "$dist/bin/urinfo" --why
 part demo env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" "$dist/bin/ur-demo"
 part saxpy.c "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
-part urbench "$dist/bin/urbench"
-part urbench-counted env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" \
-    "$dist/bin/urbench" --only init --only work --quick
+part urbench "$dist/bin/urbench" --json "${OUT:-$here}/urbench-cuda.json"
 for test in "$here"/tests/*; do
     [ -x "$test" ] && part "cuda/$(basename "$test")" "$test"
 done
@@ -47,6 +45,8 @@ hip="$dist/lib/libur_adapter_hip.so.0"
 if [ -e "$hip" ]; then
     part hip/saxpy.c env UR_ADAPTERS_FORCE_LOAD="$hip" UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so" \
         "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
+    part hip/urbench env UR_ADAPTERS_FORCE_LOAD="$hip" \
+        "$dist/bin/urbench" --hip "$dist/lib/libhip_on_cuda.so" --json "${OUT:-$here}/urbench-hip.json"
     for test in "$here"/tests/*; do
         [ -x "$test" ] && part "hip/$(basename "$test")" env UR_TEST_ADAPTER="$hip" "$test"
     done

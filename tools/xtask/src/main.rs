@@ -6,7 +6,7 @@ mod support;
 
 use std::process::ExitCode;
 
-use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, stock, sycl_cpu, test};
+use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, planted, races, stock, sycl_cpu, test};
 use support::failure::Result;
 use support::workspace::Workspace;
 
@@ -17,7 +17,7 @@ struct Command {
     run: fn(&Workspace, &[String]) -> Result,
 }
 
-const COMMANDS: [Command; 10] = [
+const COMMANDS: [Command; 12] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
@@ -65,6 +65,18 @@ const COMMANDS: [Command; 10] = [
         arguments: "",
         purpose: "compare what we know of HIP with its public headers",
         run: hip_headers::run,
+    },
+    Command {
+        name: "races",
+        arguments: "",
+        purpose: "run the engine's threads under ThreadSanitizer and loom",
+        run: races::run,
+    },
+    Command {
+        name: "planted",
+        arguments: "",
+        purpose: "build adapters with bugs for the model to find",
+        run: planted::run,
     },
     Command { name: "bundle", arguments: "", purpose: "put what another machine needs into .carry", run: bundle::run },
     Command { name: "lines", arguments: "", purpose: "count the lines of each crate", run: lines::run },

@@ -34,6 +34,9 @@ impl Purse {
     }
 }
 
+/// A purse as its queue holds it.
+pub type PurseRef = Arc<Purse>;
+
 /// The books of one pool.
 #[derive(Debug)]
 pub struct Account {
@@ -44,7 +47,7 @@ pub struct Account {
 struct Shared {
     mark: u64,
     spare: u64,
-    purses: Vec<Arc<Purse>>,
+    purses: Vec<PurseRef>,
 }
 
 impl Shared {
@@ -63,14 +66,14 @@ impl Account {
     }
 
     /// A purse for one more queue.
-    pub fn open(&self) -> Arc<Purse> {
+    pub fn open(&self) -> PurseRef {
         let purse = Arc::new(Purse { slack: AtomicU64::new(0) });
         self.shared.lock().purses.push(Arc::clone(&purse));
         purse
     }
 
     /// Takes a queue's purse back.
-    pub fn close(&self, purse: &Arc<Purse>) {
+    pub fn close(&self, purse: &PurseRef) {
         let mut shared = self.shared.lock();
         shared.purses.retain(|known| !Arc::ptr_eq(known, purse));
         shared.spare += purse.empty();
@@ -215,7 +218,7 @@ mod model {
                 })
             });
             assert!(account.used() <= 16);
-            threads.map(|thread| thread.join().unwrap());
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
             assert_eq!((account.used(), account.high()), (16, 16));
         });
     }

@@ -74,14 +74,14 @@ impl<D: Driver> Arena<D> {
     pub fn cut(&self, lane: &Lane<D>, size: usize, behind_events: bool) -> Option<Cut<D>> {
         let size = size.checked_next_multiple_of(ALIGNMENT)?;
         let mut state = self.state.lock();
-        let found = state.from_pending(size, |pending| pending.is_of(lane));
-        let found = found.or_else(|| state.from_free(size).map(|pointer| Cut { pointer, behind: None }));
+        let found = state.take_pending(size, |pending| pending.is_of(lane));
+        let found = found.or_else(|| state.take_free(size).map(|pointer| Cut { pointer, behind: None }));
         let found = found.or_else(|| {
             state.collect();
-            state.from_free(size).map(|pointer| Cut { pointer, behind: None })
+            state.take_free(size).map(|pointer| Cut { pointer, behind: None })
         });
         let found = found.or_else(|| {
-            if behind_events { state.from_pending(size, |pending| pending.behind.is_some()) } else { None }
+            if behind_events { state.take_pending(size, |pending| pending.behind.is_some()) } else { None }
         })?;
         state.out.insert(found.pointer, size);
         Some(found)
@@ -142,7 +142,7 @@ impl<D: Driver> Arena<D> {
 }
 
 impl<D: Driver> State<D> {
-    fn from_free(&mut self, size: usize) -> Option<usize> {
+    fn take_free(&mut self, size: usize) -> Option<usize> {
         let (&start, &length) =
             self.free.iter().filter(|(_, length)| **length >= size).min_by_key(|(_, length)| **length)?;
         self.free.remove(&start);
@@ -152,7 +152,7 @@ impl<D: Driver> State<D> {
         Some(start)
     }
 
-    fn from_pending(&mut self, size: usize, may: impl Fn(&Pending<D>) -> bool) -> Option<Cut<D>> {
+    fn take_pending(&mut self, size: usize, may: impl Fn(&Pending<D>) -> bool) -> Option<Cut<D>> {
         let fits = |pending: &Pending<D>| pending.size >= size && may(pending);
         let at =
             (0..self.pending.len()).filter(|at| fits(&self.pending[*at])).min_by_key(|at| self.pending[*at].size)?;

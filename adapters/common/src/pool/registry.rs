@@ -20,6 +20,9 @@ pub struct Registry<D: Driver> {
     orphans: Mutex<AddressMap<Claimed<D>>>,
 }
 
+/// The lane that a block was out through; `None` when it is gone.
+pub type Owner<D> = Option<Arc<Lane<D>>>;
+
 /// What is known of the block that an address lies in.
 pub enum Block<D: Driver> {
     /// It is out.
@@ -67,7 +70,7 @@ impl<D: Driver> Registry<D> {
 
     /// Takes a block off the books of whatever lane it is out through, with that lane. The lane is `None` when it is
     /// gone.
-    pub fn claim(&self, pointer: usize) -> Option<(Claimed<D>, Option<Arc<Lane<D>>>)> {
+    pub fn claim(&self, pointer: usize) -> Option<(Claimed<D>, Owner<D>)> {
         for lane in self.lanes() {
             let claimed = lane.lock().stock.claim(pointer);
             if let Some(claimed) = claimed {

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::Result;
 use crate::lane::Lane;
-use crate::pool::account::Purse;
+use crate::planted;
+use crate::pool::account::PurseRef;
 use crate::pool::magazine::{Kept, Magazine, block_size};
 use crate::pool::source::Source;
 
@@ -50,7 +51,7 @@ pub struct Slot<D: Driver> {
     /// The source.
     pub source: Arc<Source<D>>,
     magazine: Magazine,
-    purse: Option<Arc<Purse>>,
+    purse: Option<PurseRef>,
     out: usize,
     /// Whether blocks may be kept: not those of another device or of a pool that is gone.
     keeps: bool,
@@ -123,6 +124,10 @@ impl<D: Driver> Stock<D> {
     #[inline]
     pub fn take_kept(&mut self, at: usize, size: usize, usable: impl Fn(u64) -> bool) -> Option<usize> {
         let slot = self.slots.get_mut(at)?.as_mut()?;
+        #[cfg(feature = "planted")]
+        if planted::is(planted::Bug::MagazineIgnoresQueue) {
+            return planted::take(Arc::as_ptr(&slot.source).addr(), block_size(size)?).map(|(pointer, _)| pointer);
+        }
         slot.magazine.take(block_size(size)?, |kept| usable(kept.freed_at))
     }
 
@@ -165,6 +170,12 @@ impl<D: Driver> Stock<D> {
     pub fn claim(&mut self, pointer: usize) -> Option<Claimed<D>> {
         let (at, size) = self.strike(pointer)?;
         let source = Arc::clone(self.source(at)?);
+        if planted::is(planted::Bug::StatisticsLeak)
+            && let (Some(account), Some(Some(slot))) = (source.account(), self.slots.get(at))
+            && let Some(purse) = &slot.purse
+        {
+            account.spend(purse, size as u64);
+        }
         self.sweep(at);
         Some(Claimed { source, size })
     }
@@ -188,6 +199,11 @@ impl<D: Driver> Stock<D> {
             *sequence += 1;
             slot.source.give_back(lane, *sequence, pointer, size)?;
             self.sweep(at);
+            return Ok(());
+        }
+        #[cfg(feature = "planted")]
+        if planted::is(planted::Bug::MagazineIgnoresQueue) {
+            planted::put(Arc::as_ptr(&slot.source).addr(), bytes, pointer);
             return Ok(());
         }
         if !slot.magazine.has_room(bytes, slot.source.keeps) {
@@ -304,6 +320,11 @@ fn make_room<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64, 
 }
 
 fn empty<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
+    #[cfg(feature = "planted")]
+    while let Some((pointer, size)) = planted::take(Arc::as_ptr(&slot.source).addr(), 0) {
+        *sequence += 1;
+        slot.source.give_back(lane, *sequence, pointer, size)?;
+    }
     while slot.magazine.bytes() > 0 {
         give_up_oldest(slot, lane, sequence)?;
     }

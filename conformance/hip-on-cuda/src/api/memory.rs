@@ -8,7 +8,7 @@ use crate::guard::call;
 use crate::sys::status::*;
 use crate::sys::value::flag::{hipDeviceMallocDefault, hipDeviceMallocFinegrained, hipMallocSignalMemory};
 use crate::sys::value::flag7::{hipDeviceMallocContiguous, hipDeviceMallocUncached};
-use crate::{device, memory};
+use crate::{device, memory, pool};
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipMalloc(out: Out<usize>, size: usize) -> hipError_t {

@@ -21,7 +21,7 @@ pub extern "C" fn cuInit(flags: c_uint) -> CUresult {
                 Ok(config) if config.devices == 0 => return Err(CUDA_ERROR_NO_DEVICE),
                 Ok(config) => {
                     pool::set_thresholds(config.thresholds);
-                    drop(device::make(config));
+                    device::make(config);
                 }
                 Err(message) => {
                     eprintln!("simcuda: {message}");

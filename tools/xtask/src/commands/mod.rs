@@ -7,6 +7,8 @@ pub mod dist;
 pub mod generate;
 pub mod hip_headers;
 pub mod lines;
+pub mod planted;
+pub mod races;
 pub mod stock;
 pub mod sycl_cpu;
 pub mod test;

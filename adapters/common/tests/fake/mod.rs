@@ -1,0 +1,280 @@
+//! A driver that does nothing natively: streams have always finished, events are numbers, pool blocks are host memory.
+//! It lets the engine's own tests run in one process under a sanitizer; what a GPU does is `conformance/simcuda`'s matter.
+
+use core::ffi::{CStr, c_void};
+use core::ptr::{null, null_mut};
+use std::alloc::{Layout, alloc};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use ur_adapter::adapter::{self, AdapterCell};
+use ur_adapter::driver::{
+    BuildRequest, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute, Rows,
+};
+use ur_adapter::error::{Error, OpenError, Result};
+use ur_adapter::properties::DeviceProperties;
+use ur_adapter::{context, device, object, platform, pool, queue};
+use ur_ffi::*;
+
+static CELL: AdapterCell<Fake> = AdapterCell::new();
+
+/// The driver.
+#[derive(Default)]
+pub struct Fake {
+    numbers: AtomicUsize,
+    free: Mutex<HashMap<usize, Vec<usize>>>,
+    out: Mutex<HashMap<usize, usize>>,
+}
+
+impl Fake {
+    fn number(&self) -> Result<usize> {
+        Ok(self.numbers.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+impl Driver for Fake {
+    type Device = usize;
+    type Place = usize;
+    type Stream = usize;
+    type Event = usize;
+    type Module = usize;
+    type Function = usize;
+    type Pool = usize;
+
+    const BACKEND: ur_backend_t = ur_backend_t::UNKNOWN;
+    const PLATFORM_NAME: &'static str = "nothing";
+    const VENDOR: &'static str = "nobody";
+    const VENDOR_ID: u32 = 0;
+    const LIBRARY_VARIABLE: &'static str = "UR_NOTHING";
+    const TRANSFERS_NEED_PLACE: bool = false;
+    const POOL_STEP: usize = 1 << 20;
+    const STRIDED_WIDTHS: &'static [usize] = &[1];
+
+    fn cell() -> &'static AdapterCell<Self> {
+        &CELL
+    }
+    fn open() -> core::result::Result<Self, OpenError> {
+        Ok(Self::default())
+    }
+    fn version(&self) -> Result<String> {
+        Ok("0".to_owned())
+    }
+    fn device_count(&self) -> Result<u32> {
+        Ok(1)
+    }
+    fn device(&self, ordinal: u32) -> Result<usize> {
+        Ok(ordinal as usize)
+    }
+    fn properties(&self, _device: usize) -> Result<DeviceProperties> {
+        Ok(DeviceProperties { memory_pools: true, global_memory: 1 << 40, ..DeviceProperties::default() })
+    }
+    fn memory_info(&self) -> Result<(usize, usize)> {
+        Ok((0, 0))
+    }
+    fn can_access_peer(&self, _device: usize, _peer: usize) -> Result<bool> {
+        Ok(false)
+    }
+    fn retain_place(&self, device: usize) -> Result<usize> {
+        Ok(device)
+    }
+    fn release_place(&self, _device: usize) -> Result<()> {
+        Ok(())
+    }
+    fn current_place(&self) -> Result<usize> {
+        Ok(0)
+    }
+    fn set_place(&self, _place: usize) -> Result<()> {
+        Ok(())
+    }
+    fn create_stream(&self, _priority: i32) -> Result<usize> {
+        self.number()
+    }
+    fn destroy_stream(&self, _stream: usize) -> Result<()> {
+        Ok(())
+    }
+    fn synchronize_stream(&self, _stream: usize) -> Result<()> {
+        Ok(())
+    }
+    fn stream_is_idle(&self, _stream: usize) -> Result<bool> {
+        Ok(true)
+    }
+    fn stream_wait(&self, _stream: usize, _event: usize) -> Result<()> {
+        Ok(())
+    }
+    fn create_event(&self, _timing: bool) -> Result<usize> {
+        self.number()
+    }
+    fn destroy_event(&self, _event: usize) -> Result<()> {
+        Ok(())
+    }
+    fn record_event(&self, _event: usize, _stream: usize) -> Result<()> {
+        Ok(())
+    }
+    fn event_is_complete(&self, _event: usize) -> Result<bool> {
+        Ok(true)
+    }
+    fn synchronize_event(&self, _event: usize) -> Result<()> {
+        Ok(())
+    }
+    fn elapsed_ns(&self, _start: usize, _end: usize) -> Result<i64> {
+        Ok(0)
+    }
+    fn allocate_device(&self, _size: usize) -> Result<usize> {
+        Err(Error::unsupported("plain memory"))
+    }
+    fn allocate_host(&self, _size: usize) -> Result<usize> {
+        Err(Error::unsupported("plain memory"))
+    }
+    fn allocate_shared(&self, _size: usize) -> Result<usize> {
+        Err(Error::unsupported("plain memory"))
+    }
+    fn free_device(&self, _pointer: usize) -> Result<()> {
+        Ok(())
+    }
+    fn free_host(&self, _pointer: usize) -> Result<()> {
+        Ok(())
+    }
+    fn pointer_info(&self, _pointer: usize) -> Result<Option<PointerInfo<Self>>> {
+        Ok(None)
+    }
+    fn create_pool(&self, _kind: MemoryKind, _device: usize, _max_size: usize) -> Result<usize> {
+        self.number()
+    }
+    fn destroy_pool(&self, _pool: usize) -> Result<()> {
+        Ok(())
+    }
+    fn pool_attribute(&self, _pool: usize, _attribute: PoolAttribute) -> Result<u64> {
+        Ok(0)
+    }
+    fn set_pool_attribute(&self, _pool: usize, _attribute: PoolAttribute, _value: u64) -> Result<()> {
+        Ok(())
+    }
+    fn allow_pool_access(&self, _pool: usize, _device: usize) -> Result<()> {
+        Ok(())
+    }
+    fn allocate_from_pool(&self, _pool: usize, size: usize, _stream: usize) -> Result<usize> {
+        let kept = self.free.lock().get_mut(&size).and_then(Vec::pop);
+        let block = kept.unwrap_or_else(|| {
+            let layout = Layout::from_size_align(size, 512).expect("a block");
+            // SAFETY: the size is not 0.
+            unsafe { alloc(layout) }.expose_provenance()
+        });
+        assert!(self.out.lock().insert(block, size).is_none(), "{block:#x} is out already");
+        Ok(block)
+    }
+    fn trim_pool(&self, _pool: usize, _keep: usize) -> Result<()> {
+        Ok(())
+    }
+    fn free_async(&self, pointer: usize, _stream: usize) -> Result<()> {
+        let size = self.out.lock().remove(&pointer).expect("a block that is out");
+        self.free.lock().entry(size).or_default().push(pointer);
+        Ok(())
+    }
+    unsafe fn copy_async(&self, _to: usize, _from: usize, _size: usize, _stream: usize) -> Result<()> {
+        Ok(())
+    }
+    unsafe fn fill_async(&self, _to: usize, _width: usize, _value: u32, _count: usize, _stream: usize) -> Result<()> {
+        Ok(())
+    }
+    unsafe fn fill_strided_async(&self, _rows: Rows, _width: usize, _value: u32, _stream: usize) -> Result<()> {
+        Ok(())
+    }
+    fn check_image(&self, _image: &[u8]) -> Result<()> {
+        Ok(())
+    }
+    fn load_module(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<usize> {
+        self.number()
+    }
+    fn unload_module(&self, _module: usize) -> Result<()> {
+        Ok(())
+    }
+    fn function(&self, _module: usize, _name: &CStr) -> Result<Option<usize>> {
+        self.number().map(Some)
+    }
+    fn function_attributes(&self, _function: usize) -> Result<FunctionAttributes> {
+        Ok(FunctionAttributes::default())
+    }
+    fn function_parameters(&self, _function: usize) -> Result<Option<Vec<usize>>> {
+        Ok(Some(Vec::new()))
+    }
+    fn allow_dynamic_shared(&self, _function: usize, _bytes: usize) -> Result<()> {
+        Ok(())
+    }
+    fn suggested_block_size(&self, _function: usize, _dynamic_shared: usize, _limit: u32) -> Result<u32> {
+        Ok(1)
+    }
+    unsafe fn launch(
+        &self,
+        _function: usize,
+        _shape: LaunchShape,
+        _stream: usize,
+        _arguments: *const *const c_void,
+    ) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A context with its device.
+pub struct Handles {
+    device: ur_device_handle_t,
+    context: ur_context_handle_t,
+}
+
+impl Handles {
+    /// Opens the driver and makes a context.
+    pub fn new() -> Self {
+        let (mut adapter, mut found, mut device, mut made) = (null_mut(), null_mut(), null_mut(), null_mut());
+        // SAFETY: outputs are writable, handles live.
+        unsafe {
+            adapter::get::<Fake>(1, &raw mut adapter, null_mut()).expect("the adapter");
+            platform::get::<Fake>(adapter, 1, &raw mut found, null_mut()).expect("its platform");
+            device::get::<Fake>(found, ur_device_type_t::ALL, 1, &raw mut device, null_mut()).expect("its device");
+            context::create::<Fake>(1, &raw const device, null(), &raw mut made).expect("a context");
+        }
+        Self { device, context: made }
+    }
+
+    /// An in-order queue.
+    pub fn queue(&self) -> ur_queue_handle_t {
+        let mut made = null_mut();
+        // SAFETY: live handles, a writable output.
+        unsafe { queue::create::<Fake>(self.context, self.device, null(), &raw mut made) }.expect("a queue");
+        made
+    }
+
+    /// A pool of the device.
+    pub fn pool(&self) -> ur_usm_pool_handle_t {
+        let mut desc = ur_usm_pool_desc_t::default();
+        let mut made = null_mut();
+        // SAFETY: live handles, a valid descriptor, a writable output.
+        unsafe { pool::create::for_device::<Fake>(self.context, self.device, &raw mut desc, &raw mut made) }
+            .expect("a pool");
+        made
+    }
+
+    /// Gives the pool's free memory back.
+    pub fn trim(&self, pool: ur_usm_pool_handle_t) {
+        // SAFETY: live handles.
+        unsafe { pool::trim_to::<Fake>(self.context, self.device, pool, 0) }.expect("a trim");
+    }
+
+    /// Releases a queue.
+    pub fn release_queue(&self, queue: ur_queue_handle_t) {
+        // SAFETY: a live queue, released once.
+        unsafe { object::release::<queue::Queue<Fake>>(queue) }.expect("a live queue");
+    }
+
+    /// Destroys a pool.
+    pub fn release_pool(&self, pool: ur_usm_pool_handle_t) {
+        // SAFETY: live handles.
+        unsafe { pool::destroy::<Fake>(self.context, self.device, pool) }.expect("a live pool");
+    }
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        // SAFETY: a live context, released once.
+        unsafe { object::release::<context::Context<Fake>>(self.context) }.expect("a live context");
+    }
+}

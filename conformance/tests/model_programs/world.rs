@@ -1,0 +1,323 @@
+//! What the programs of one test run in: the context, the kernels, the memory that kernels report in, the watch over closed
+//! gates, and what the implementation is able to do.
+
+use core::ffi::{CStr, c_void};
+use core::ptr::{null, null_mut};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ur_conformance::ffi::{ur_program_handle_t, ur_queue_flags_t, ur_result_t as Code, ur_usm_pool_handle_t};
+use ur_conformance::{Environment, Fixture, Kernel, Kind, Memory, Program, Queue, ok, ur};
+use ur_model::set::CAPACITY;
+use ur_model::{Abilities, Flavour, plan::GATES};
+
+use super::pools;
+
+/// Words of the verdict: mismatches, command, index, found, expected.
+const VERDICT: usize = 0;
+/// One word for each command that ran.
+const RAN: usize = 8;
+/// One word for each gate.
+const GATE: usize = RAN + CAPACITY;
+const WORDS: usize = GATE + GATES;
+
+/// A program that takes so long is stuck for good; nothing can be torn down then.
+const STUCK: Duration = Duration::from_secs(180);
+
+/// Everything around the programs of a test. Made after the fixture, so that it goes before.
+pub struct World<'f> {
+    pub fixture: &'f Fixture,
+    pub check: Kernel,
+    pub gate: Kernel,
+    pub abilities: Abilities,
+    pub patience: Duration,
+    pub watch: Watch,
+    notes: Memory<'f>,
+    baseline: BTreeMap<String, u64>,
+}
+
+/// Native objects that must not grow in number from program to program; events are kept in pools.
+const COUNTED: [&str; 7] =
+    ["stream", "memory pool", "pool memory", "device memory", "host memory", "managed memory", "module"];
+
+impl<'f> World<'f> {
+    pub fn new(fixture: &'f Fixture, devices: usize, patience: Duration) -> Self {
+        let program = program_of(fixture, devices);
+        let kernel = |name: &CStr| fixture.kernel(&program, name);
+        let notes = fixture.memory(Kind::Host, WORDS * 4);
+        let abilities = abilities_of(fixture, devices);
+        let (check, gate) = (kernel(c"check_and_write"), kernel(c"stand_at_gate"));
+        let watch = Watch::new(patience);
+        let mut world = Self { fixture, check, gate, abilities, patience, watch, notes, baseline: BTreeMap::new() };
+        world.clear_notes();
+        world.warm_up(devices);
+        world.baseline = world.objects();
+        world
+    }
+
+    /// Every kernel runs once on every device: drivers load code at its first launch, and that may wait for a gate.
+    fn warm_up(&self, devices: usize) {
+        for &device in &self.fixture.devices[..devices] {
+            let queue = self.fixture.queue_in(self.fixture.context(), device, ur_queue_flags_t::empty());
+            self.open(0);
+            self.launch_gate(0, 0).on(&queue);
+            self.launch_check(self.at(VERDICT), 0, 0, [0; 4], 0).on(&queue);
+            queue.finish();
+        }
+        self.clear_notes();
+    }
+
+    pub fn clear_notes(&self) {
+        (0..WORDS).for_each(|word| self.notes.store(word, 0));
+    }
+
+    fn at(&self, word: usize) -> *mut c_void {
+        self.notes.at(word * 4)
+    }
+
+    pub fn open(&self, gate: usize) {
+        self.notes.store(GATE + gate, 1);
+    }
+
+    pub fn gate_address(&self, gate: usize) -> *mut c_void {
+        self.at(GATE + gate)
+    }
+
+    pub fn ran(&self, command: usize) -> bool {
+        self.notes.load(RAN + command) != 0
+    }
+
+    /// What a kernel found that should not be there.
+    pub fn verdict(&self) -> Option<String> {
+        let word = |index| self.notes.load(VERDICT + index);
+        (word(0) != 0).then(|| {
+            let [_, command, at, found, expected] = [0, 1, 2, 3, 4].map(word);
+            format!("kernel #{command} found {found:#x} at word {at} of its block, not {expected:#x}")
+        })
+    }
+
+    /// `check_and_write` with pattern `[is base, is step, becomes base, becomes step]`.
+    pub fn launch_check(
+        &self,
+        block: *mut c_void,
+        known: u32,
+        words: u32,
+        pattern: [u32; 4],
+        command: usize,
+    ) -> ur_conformance::Launch<'_> {
+        let [is, is_step, becomes, becomes_step] = pattern;
+        ur_conformance::Launch::new(&self.check, &[32])
+            .local(&[32])
+            .pointer(block)
+            .value(known)
+            .value(words)
+            .value([is, is_step])
+            .value([becomes, becomes_step])
+            .pointer(self.at(VERDICT))
+            .pointer(self.at(RAN))
+            .value(u32::try_from(command).unwrap_or(u32::MAX))
+    }
+
+    pub fn launch_gate(&self, gate: usize, command: usize) -> ur_conformance::Launch<'_> {
+        ur_conformance::Launch::new(&self.gate, &[1])
+            .local(&[1])
+            .pointer(self.gate_address(gate))
+            .pointer(self.at(RAN))
+            .value(u32::try_from(command).unwrap_or(u32::MAX))
+    }
+
+    fn objects(&self) -> BTreeMap<String, u64> {
+        let mut objects = self.fixture.sim().map(|sim| sim.objects()).unwrap_or_default();
+        objects.retain(|kind, _| COUNTED.contains(&kind.as_str()));
+        objects
+    }
+
+    /// Native objects that the last program left behind; waits for what is taken down behind the scenes.
+    pub fn left_behind(&self) -> Option<String> {
+        let end = Instant::now() + self.patience;
+        loop {
+            let now = self.objects();
+            if now == self.baseline {
+                return None;
+            }
+            if Instant::now() > end {
+                return Some(format!("native objects: {:?} before, {now:?} after", self.baseline));
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Takes what lives now for given, after a program that failed.
+    pub fn accept_objects(&mut self) {
+        self.baseline = self.objects();
+    }
+}
+
+fn program_of(fixture: &Fixture, devices: usize) -> Program {
+    let image = Environment::get().image("pattern.ptx");
+    let mut list = fixture.devices[..devices].to_vec();
+    let mut lengths = vec![image.len(); devices];
+    let mut images = vec![image.as_ptr(); devices];
+    let mut program: ur_program_handle_t = null_mut();
+    ok!(Program.pfnCreateWithBinary(
+        fixture.context(),
+        u32::try_from(devices).unwrap_or(u32::MAX),
+        list.as_mut_ptr(),
+        lengths.as_mut_ptr(),
+        images.as_mut_ptr(),
+        null(),
+        &raw mut program
+    ));
+    let program = Program::take(program);
+    ok!(Program.pfnBuild(fixture.context(), program.handle(), null()));
+    program
+}
+
+/// Tries what there is. Whatever answers `UNSUPPORTED_FEATURE` is left out of the programs, anything else is not asked for
+/// its reasons here: the programs would stumble over it.
+fn abilities_of(fixture: &Fixture, devices: usize) -> Abilities {
+    let queues: Vec<Queue> = fixture.devices[..devices]
+        .iter()
+        .map(|&device| fixture.queue_in(fixture.context(), device, ur_queue_flags_t::empty()))
+        .collect();
+    let device = fixture.device();
+    let able = |flavour: Flavour| {
+        let device = (flavour != Flavour::Context).then_some(device);
+        match pools::create(fixture, device, flavour) {
+            Ok(pool) => {
+                let works = pool.allocates(&queues[0]);
+                ur_conformance::expect_success(pool.give_back(fixture), "a pool's destruction");
+                works
+            }
+            Err(Code::ERROR_UNSUPPORTED_FEATURE) => false,
+            Err(code) => panic!("a pool, {flavour:?}: {code:?} {}", ur_conformance::last_error()),
+        }
+    };
+    let every = |kind| queues.iter().all(|queue| pools::allocates(queue, null_mut(), kind));
+    assert!(every(ur_model::Kind::Device), "no stream-ordered device memory: {}", ur_conformance::last_error());
+    let pools = able(Flavour::Plain);
+    let mut default: ur_usm_pool_handle_t = null_mut();
+    let device_pool = pools && {
+        let got = ur!(USMExp.pfnPoolGetDefaultDevicePoolExp(fixture.context(), device, &raw mut default));
+        got == Code::SUCCESS && ur!(USMExp.pfnPoolSetDevicePoolExp(fixture.context(), device, default)) == Code::SUCCESS
+    };
+    let on_simulated = fixture.sim().is_some();
+    Abilities {
+        devices,
+        pools,
+        context_pools: pools && able(Flavour::Context),
+        host: every(ur_model::Kind::Host),
+        shared: every(ur_model::Kind::Shared),
+        limits: pools && able(Flavour::Limited(1 << 20)),
+        zero: pools && able(Flavour::Zero),
+        buffers: pools && able(Flavour::Buffer(1 << 20)),
+        device_pool,
+        // Whether a copy may reach another device's pool depends on the machine; the simulated one lets it.
+        cross_copies: on_simulated,
+    }
+}
+
+enum Word {
+    Begin(u64),
+    Closed(usize),
+    Open,
+}
+
+/// Watches over closed gates from a thread of its own: opens one that stays closed too long, since somebody waits for what
+/// only comes behind it. A program that is stuck without a gate ends the process, with its seed.
+pub struct Watch {
+    sender: Option<Sender<Word>>,
+    late: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    fn new(patience: Duration) -> Self {
+        let (sender, words) = channel();
+        let late = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&late);
+        let thread = std::thread::spawn(move || watch(&words, &seen, patience));
+        Self { sender: Some(sender), late, thread: Some(thread) }
+    }
+
+    fn say(&self, word: Word) {
+        if let Some(sender) = &self.sender {
+            // The thread is there as long as the sender.
+            let _ = sender.send(word);
+        }
+    }
+
+    /// A program begins.
+    pub fn begin(&self, seed: u64) {
+        self.late.store(false, Ordering::Release);
+        self.say(Word::Begin(seed));
+    }
+
+    /// A gate is about to be closed; its word is in memory of the host.
+    pub fn closed(&self, gate: *mut c_void) {
+        self.say(Word::Closed(gate.expose_provenance()));
+    }
+
+    /// The gate is open. False if it had to be opened before.
+    pub fn opened(&self) -> bool {
+        self.say(Word::Open);
+        !self.late.swap(false, Ordering::AcqRel)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn watch(words: &Receiver<Word>, late: &AtomicBool, patience: Duration) {
+    let mut gate: Option<(usize, Instant)> = None;
+    let mut program: Option<(u64, Instant)> = None;
+    loop {
+        let ends = gate.iter().map(|(_, end)| *end).chain(program.iter().map(|(_, end)| *end));
+        let next = ends.min().map_or(STUCK, |end| end.saturating_duration_since(Instant::now()));
+        match words.recv_timeout(next) {
+            Ok(Word::Begin(seed)) => program = Some((seed, Instant::now() + STUCK)),
+            Ok(Word::Closed(address)) => gate = Some((address, Instant::now() + patience)),
+            Ok(Word::Open) => gate = None,
+            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some((address, _)) = gate.take_if(|(_, end)| *end <= Instant::now()) {
+                    late.store(true, Ordering::Release);
+                    let word = core::ptr::with_exposed_provenance_mut::<u32>(address);
+                    // SAFETY: the notes of the world, which drops its watch before them.
+                    unsafe { word.write_volatile(1) };
+                }
+                if let Some((seed, _)) = program.take_if(|(_, end)| *end <= Instant::now()) {
+                    super::say(&format!("the program of seed {seed:#x} is stuck"));
+                    std::process::abort();
+                }
+            }
+        }
+    }
+}
+
+impl World<'_> {
+    /// Whether the device still does anything after a program that failed.
+    pub fn is_well(&self) -> bool {
+        let queue = self.fixture.device();
+        let mut handle = null_mut();
+        let properties = ur_conformance::ffi::ur_queue_properties_t::default();
+        let made = ur!(Queue.pfnCreate(self.fixture.context(), queue, &raw const properties, &raw mut handle));
+        if made != Code::SUCCESS {
+            return false;
+        }
+        let queue = Queue::take(handle);
+        self.clear_notes();
+        let launched = self.launch_check(self.at(VERDICT), 0, 0, [0; 4], 0).enqueue(&queue, null_mut());
+        let finished = ur!(Queue.pfnFinish(queue.handle()));
+        let ran = self.ran(0);
+        launched == Code::SUCCESS && queue.release() == Code::SUCCESS && finished == Code::SUCCESS && ran
+    }
+}
