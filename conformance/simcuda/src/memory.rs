@@ -284,6 +284,13 @@ pub fn check(
     device: Option<&stream::Reach>,
 ) -> Result<Arc<Allocation>, Denied> {
     if let Some(allocation) = find(address) {
+        let end = allocation.range().end;
+        if allocation.kind == Kind::Mapped && !allocation.holds(address, len) && find(end).is_some() {
+            // Mappings that follow each other are one piece of memory to who may touch both.
+            let here = (end - address) as usize;
+            check(address, here, point, device)?;
+            return check(end, len - here, point, device);
+        }
         if !allocation.holds(address, len) {
             let over = address + len as u64 - allocation.range().end;
             return Err(Denied {
