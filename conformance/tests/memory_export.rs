@@ -107,10 +107,7 @@ fn a_native_failure_of_each_step_leaves_nothing() {
     ok!(MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, 4096, fd, out));
     let mut raw: c_int = -7;
     sim.fail("cuMemExportToShareableHandle", 1, status::UNKNOWN);
-    refused!(
-        ERROR_ADAPTER_SPECIFIC,
-        MemoryExportExp.pfnExportMemoryHandleExp(c, d, fd, memory, (&raw mut raw).cast())
-    );
+    refused!(ERROR_ADAPTER_SPECIFIC, MemoryExportExp.pfnExportMemoryHandleExp(c, d, fd, memory, (&raw mut raw).cast()));
     assert_eq!(raw, -7);
     for name in ["cuMemUnmap", "cuMemAddressFree", "cuMemRelease"] {
         // What failed is tried again by the next call, and only that.

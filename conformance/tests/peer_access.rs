@@ -7,7 +7,7 @@ use ur_conformance::ffi::{ur_device_handle_t, ur_device_info_t, ur_exp_peer_info
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::native::Hip;
 use ur_conformance::sim::status;
-use ur_conformance::{Fixture, Kind, ask, needs_sim, ok, query, refused};
+use ur_conformance::{Fixture, Kind, ask, child, needs_sim, ok, query, refused, ur};
 
 /// The first two devices, or the end of the test.
 macro_rules! two_devices {
@@ -62,10 +62,8 @@ fn urUsmP2PPeerAccessGetInfoExp_answers_numbers_for_every_pair() {
 fn reads_the_peer(fixture: &Fixture) {
     let (one, other) = (fixture.devices[0], fixture.devices[1]);
     let context = fixture.context();
-    let (near, far) = (
-        fixture.queue_in(context, one, Default::default()),
-        fixture.queue_in(context, other, Default::default()),
-    );
+    let (near, far) =
+        (fixture.queue_in(context, one, Default::default()), fixture.queue_in(context, other, Default::default()));
     let mut there = null_mut();
     let answer = memory::allocate(Kind::Device, context, other, null(), 4096, &raw mut there);
     ur_conformance::expect_success(answer, "memory of the other device");
@@ -172,4 +170,34 @@ fn a_native_failure_of_peer_access_leaves_it_as_it_was() {
     refused!(ERROR_ADAPTER_SPECIFIC, UsmP2PExp.pfnDisablePeerAccessExp(one, other));
     ok!(UsmP2PExp.pfnDisablePeerAccessExp(one, other));
     assert_eq!(retained(), before);
+}
+
+/// The failure ends the device's native context, so it happens in a process of its own.
+#[test]
+fn a_kernel_without_access_fails() {
+    child::in_process::<&str>("a_kernel_without_access_fails", &[], || {
+        let mut fixture = Fixture::over_all_devices();
+        let (one, other) = two_devices!(fixture);
+        if fixture.sim().is_none() {
+            println!("skipped: needs the simulated driver, which survives it");
+            return;
+        }
+        ok!(UsmP2PExp.pfnEnablePeerAccessExp(one, other));
+        ok!(UsmP2PExp.pfnDisablePeerAccessExp(one, other));
+        {
+            let queue = fixture.queue_in(fixture.context(), one, Default::default());
+            let mut there = null_mut();
+            let answer = memory::allocate(Kind::Device, fixture.context(), other, null(), 4096, &raw mut there);
+            ur_conformance::expect_success(answer, "memory of the other device");
+            let kernel = fixture.basic(c"fill");
+            let launch = ur_conformance::Launch::new(&kernel, &[64]).pointer(there).value(1u32).value(64u32);
+            launch.on(&queue);
+            refused!(ERROR_DEVICE_LOST, Queue.pfnFinish(queue.handle()));
+            let _ = ur!(USM.pfnFree(fixture.context(), there));
+        }
+        if let Some(sim) = fixture.sim() {
+            sim.expect_reports("peer-access");
+        }
+        fixture.accept_objects();
+    });
 }

@@ -165,7 +165,10 @@ fn urEnqueueUSMMemcpy2D_refuses_what_are_no_rows() {
         );
     }
     let none = null_mut();
-    refused!(ERROR_INVALID_NULL_POINTER, Enqueue.pfnUSMMemcpy2D(q, CBool::TRUE, none, 16, f, 16, 16, 2, 0, null(), out));
+    refused!(
+        ERROR_INVALID_NULL_POINTER,
+        Enqueue.pfnUSMMemcpy2D(q, CBool::TRUE, none, 16, f, 16, 16, 2, 0, null(), out)
+    );
     refused!(
         ERROR_INVALID_NULL_POINTER,
         Enqueue.pfnUSMMemcpy2D(q, CBool::TRUE, t, 16, null(), 16, 16, 2, 0, null(), out)
@@ -275,10 +278,7 @@ fn urEnqueueUSMFill2D_refuses_sizes_that_do_not_fit_and_missing_pointers() {
         (16, 8, 6, 2),
         (usize::MAX, 4, 16, 3),
     ] {
-        refused!(
-            ERROR_INVALID_SIZE,
-            Enqueue.pfnUSMFill2D(q, to, pitch, length, from, width, height, 0, null(), out)
-        );
+        refused!(ERROR_INVALID_SIZE, Enqueue.pfnUSMFill2D(q, to, pitch, length, from, width, height, 0, null(), out));
     }
     refused!(ERROR_INVALID_NULL_POINTER, Enqueue.pfnUSMFill2D(q, null_mut(), 16, 4, from, 16, 2, 0, null(), out));
     refused!(ERROR_INVALID_NULL_POINTER, Enqueue.pfnUSMFill2D(q, to, 16, 4, null(), 16, 2, 0, null(), out));
@@ -334,11 +334,24 @@ fn urUSMPitchedAllocExp_gives_rows_that_start_on_boundaries_and_urUSMFree_takes_
             assert!(pitch >= width && pitch.is_multiple_of(32) && memory.addr().is_multiple_of(256), "{pitch}");
             let kind: u32 = query::get(ask!(USM.pfnGetMemAllocInfo(c, memory.cast_const(), ur_usm_alloc_info_t::TYPE)));
             assert_eq!(kind, ur_usm_type_t::DEVICE.0);
-            let size: usize = query::get(ask!(USM.pfnGetMemAllocInfo(c, memory.cast_const(), ur_usm_alloc_info_t::SIZE)));
+            let size: usize =
+                query::get(ask!(USM.pfnGetMemAllocInfo(c, memory.cast_const(), ur_usm_alloc_info_t::SIZE)));
             assert!(size >= pitch * (height - 1) + width, "{size} bytes for {height} rows of {pitch}");
             let source = pattern(width as u32, width * height);
             let (q, from) = (queue.handle(), source.as_ptr().cast());
-            ok!(Enqueue.pfnUSMMemcpy2D(q, CBool::TRUE, memory, pitch, from, width, width, height, 0, null(), null_mut()));
+            ok!(Enqueue.pfnUSMMemcpy2D(
+                q,
+                CBool::TRUE,
+                memory,
+                pitch,
+                from,
+                width,
+                width,
+                height,
+                0,
+                null(),
+                null_mut()
+            ));
             let mut back = vec![0u8; width * height];
             let to = back.as_mut_ptr().cast();
             ok!(Enqueue.pfnUSMMemcpy2D(q, CBool::TRUE, to, width, memory, pitch, width, height, 0, null(), null_mut()));

@@ -220,10 +220,7 @@ fn urUSMHostAllocRegisterExp_refuses_unknown_flags() {
     let flags = Flags::from_bits_retain(MASK & MASK.wrapping_neg());
     let properties = ur_exp_usm_host_alloc_register_properties_t { flags, ..Default::default() };
     let (context, start) = (fixture.context(), bytes.as_mut_ptr().cast());
-    refused!(
-        ERROR_INVALID_ENUMERATION,
-        USMExp.pfnHostAllocRegisterExp(context, start, 8192, &raw const properties)
-    );
+    refused!(ERROR_INVALID_ENUMERATION, USMExp.pfnHostAllocRegisterExp(context, start, 8192, &raw const properties));
 }
 
 #[test]

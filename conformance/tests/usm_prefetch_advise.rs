@@ -50,11 +50,11 @@ fn urEnqueueUSMPrefetch_leaves_memory_of_every_kind_as_it_is_in_every_direction(
             for direction in DIRECTIONS {
                 for (at, size) in [(0, 1 << 16), (4096, 4096), (1, 10), ((1 << 16) - 1, 1)] {
                     let (q, m) = (queue.handle(), memory.at(at));
-                    let event = owned::event_of(|event| {
-                        ur!(Enqueue.pfnUSMPrefetch(q, m, size, direction, 0, null(), event))
-                    });
+                    let event =
+                        owned::event_of(|event| ur!(Enqueue.pfnUSMPrefetch(q, m, size, direction, 0, null(), event)));
                     event.wait();
-                    let command = query::get::<u32>(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_TYPE)));
+                    let command =
+                        query::get::<u32>(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_TYPE)));
                     assert_eq!(command, ur_command_t::USM_PREFETCH.0);
                 }
             }
@@ -133,8 +133,7 @@ fn urEnqueueUSMPrefetch_of_shared_memory_is_one_native_call_beside_the_question_
         let memory = fixture.memory(kind, 4096);
         for direction in DIRECTIONS {
             let (q, m) = (queue.handle(), memory.pointer());
-            let (_, calls) =
-                sim.calls_of(|| ok!(Enqueue.pfnUSMPrefetch(q, m, 4096, direction, 0, null(), null_mut())));
+            let (_, calls) = sim.calls_of(|| ok!(Enqueue.pfnUSMPrefetch(q, m, 4096, direction, 0, null(), null_mut())));
             let moved = calls.get("cuMemPrefetchAsync").copied().unwrap_or(0);
             assert_eq!(moved, u64::from(kind == Kind::Shared), "{kind:?} {direction:?}: {calls:?}");
         }

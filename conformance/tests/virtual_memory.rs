@@ -10,9 +10,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory;
 use ur_conformance::sim::status;
-use ur_conformance::{
-    Fixture, Launch, ask, check_every_property, expect_success, needs_sim, ok, query, refused, ur,
-};
+use ur_conformance::{Fixture, Launch, ask, check_every_property, expect_success, needs_sim, ok, query, refused, ur};
 
 /// A reservation that gives itself back, and physical memory that does so.
 struct Range<'f> {

@@ -90,7 +90,7 @@ unsafe fn find<D: Driver>(
     let (address, size) = found.ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{call}: the program has no variable `{shown}`"))
     })?;
-    if !offset.checked_add(count).is_some_and(|end| end <= size) {
+    if offset.checked_add(count).is_none_or(|end| end > size) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             format!("{call}: {count} bytes from byte {offset} on are not in `{shown}`, which has {size}"),

@@ -220,7 +220,7 @@ pub unsafe fn map<D: Driver>(
             format!("{NAME}: the physical memory belongs to another context"),
         ));
     }
-    if !offset.checked_add(size).is_some_and(|end| end <= physical.size) {
+    if offset.checked_add(size).is_none_or(|end| end > physical.size) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             format!("{NAME}: {size} bytes from byte {offset} on are not in physical memory of {} bytes", physical.size),
