@@ -110,7 +110,7 @@ fn urEnqueueUSMPrefetch_refuses_bad_ranges_flags_and_memory() {
     refused!(ERROR_INVALID_ENUMERATION, Enqueue.pfnUSMPrefetch(q, m, 64, lowest, 0, null(), out));
     let both = Migration::HOST_TO_DEVICE.union(Migration::DEVICE_TO_HOST);
     refused!(ERROR_INVALID_VALUE, Enqueue.pfnUSMPrefetch(q, m, 64, both, 0, null(), out));
-    let heap = vec![0u8; 64];
+    let heap = Box::new([0u8; 64]);
     let heap = heap.as_ptr().cast::<c_void>();
     refused!(ERROR_INVALID_MEM_OBJECT, Enqueue.pfnUSMPrefetch(q, heap, 64, none, 0, null(), out));
     refused!(ERROR_INVALID_NULL_HANDLE, Enqueue.pfnUSMPrefetch(null_mut(), m, 64, none, 0, null(), out));
@@ -209,7 +209,7 @@ fn urEnqueueUSMAdvise_refuses_contradictions_bad_ranges_and_memory() {
     for (at, size) in [(0, 0), (0, 4097), (4095, 2)] {
         refused!(ERROR_INVALID_SIZE, Enqueue.pfnUSMAdvise(q, memory.at(at), size, advice, out));
     }
-    let heap = vec![0u8; 64];
+    let heap = Box::new([0u8; 64]);
     refused!(ERROR_INVALID_MEM_OBJECT, Enqueue.pfnUSMAdvise(q, heap.as_ptr().cast(), 64, advice, out));
     refused!(ERROR_INVALID_NULL_HANDLE, Enqueue.pfnUSMAdvise(null_mut(), m, 64, advice, out));
     if let Some(sim) = fixture.sim() {

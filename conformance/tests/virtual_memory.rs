@@ -238,7 +238,7 @@ fn ranges_that_are_not_what_the_call_is_about_are_refused() {
     let lowest = UR_VIRTUAL_MEM_ACCESS_FLAGS_MASK & UR_VIRTUAL_MEM_ACCESS_FLAGS_MASK.wrapping_neg();
     let unknown = Access::from_bits_retain(lowest);
     let mut start = null_mut();
-    let heap = vec![0u8; 64];
+    let heap = Box::new([0u8; 64]);
     let heap = heap.as_ptr().cast::<c_void>();
 
     for size in [0, 1, step + 1] {
