@@ -3,7 +3,7 @@
 
 use core::ffi::c_void;
 use core::fmt::Write as _;
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 
 use ur_conformance::ffi::{ur_device_info_t, ur_usm_alloc_info_t as info, ur_usm_type_t};
 use ur_conformance::memory::{self, pattern};
@@ -207,6 +207,7 @@ fn urIPCOpenMemHandleExp_refuses_bytes_that_are_no_handle_data_and_memory_of_its
 #[cfg(not(feature = "release-2026-1"))]
 mod physical {
     use core::ffi::{c_int, c_ulong};
+    use core::ptr::null;
 
     use super::*;
     use ur_conformance::ffi::{

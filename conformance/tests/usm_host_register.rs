@@ -9,7 +9,6 @@ use ur_conformance::ffi::{
     ur_context_handle_t, ur_device_info_t, ur_result_t as Code, ur_usm_alloc_info_t as info, ur_usm_type_t,
 };
 use ur_conformance::memory::{self, pattern};
-use ur_conformance::native::Hip;
 use ur_conformance::sim::status;
 use ur_conformance::{Fixture, Gate, Kind, Launch, ask, expect_code, expect_success, ok, query, refused, ur};
 
@@ -196,7 +195,7 @@ fn urUSMHostAllocRegisterExp_does_without_the_read_only_flag_where_the_driver_do
     const NOT_SUPPORTED: i32 = 801;
     let fixture = Fixture::new();
     let sim = ur_conformance::needs_sim!(fixture);
-    if Hip::loaded().is_some() {
+    if ur_conformance::native::Hip::loaded().is_some() {
         println!("skipped: HIP has no such flag");
         return;
     }
