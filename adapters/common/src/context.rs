@@ -366,8 +366,7 @@ pub unsafe fn get_info<D: Driver>(
             answer.array(&context.devices().map(|device| device.handle()).collect::<Vec<_>>())
         }
         ur_context_info_t::REFERENCE_COUNT => answer.value(context.references()),
-        // The 2-D entry points answer UNSUPPORTED_FEATURE so far.
-        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => answer.boolean(false),
+        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => answer.boolean(true),
         _ => answer.unknown(property.0),
     }
 }

@@ -14,6 +14,7 @@ use ur_ffi::ur_backend_t;
 
 use crate::adapter::AdapterCell;
 use crate::error::{Error, OpenError, Result};
+use crate::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use crate::properties::DeviceProperties;
 
 /// A native handle as the engine carries it: a plain number that it never looks into.
@@ -105,11 +106,13 @@ pub struct LaunchShape {
     pub dynamic_shared: u32,
 }
 
-/// The rows that a strided fill writes to, each at its start.
+/// The rows that a strided fill writes to, each from its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
     /// Address of the first row.
     pub first: usize,
+    /// Units that are written of a row.
+    pub length: usize,
     /// Bytes from one row to the next.
     pub pitch: usize,
     /// How many there are.
@@ -143,6 +146,8 @@ pub trait Driver: Sized + Send + Sync + 'static {
     type Function: Raw;
     /// `CUmemoryPool` / `hipMemPool_t`.
     type Pool: Raw;
+    /// Physical memory: `CUmemGenericAllocationHandle` / `hipMemGenericAllocationHandle_t`.
+    type Physical: Raw;
 
     /// What `UR_ADAPTER_INFO_BACKEND` and `UR_PLATFORM_INFO_BACKEND` answer.
     const BACKEND: ur_backend_t;
@@ -162,6 +167,8 @@ pub trait Driver: Sized + Send + Sync + 'static {
     const POOL_STEP: usize;
     /// Widths in bytes that [`Driver::fill_strided_async`] takes, widest first; the last is 1.
     const STRIDED_WIDTHS: &'static [usize];
+    /// Whether [`Advice::CoarseGrain`] means something to the library.
+    const ADVISES_COHERENCE: bool;
 
     /// The one adapter of this backend in the process, a static of the backend's crate.
     fn cell() -> &'static AdapterCell<Self>;
@@ -267,12 +274,72 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// `width * count` bytes at `to` are writable by the device until the fill has finished; `to` is a multiple
     /// of `width`.
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: Self::Stream) -> Result<()>;
-    /// Writes a `value` of one of the [`Driver::STRIDED_WIDTHS`] to the start of each row.
-    /// `cuMemsetD2D8/16/32Async` with a row of one element / `hipMemset2DAsync` with a row of one byte.
+    /// Writes a `value` of one of the [`Driver::STRIDED_WIDTHS`] so often to the start of each row.
+    /// `cuMemsetD2D8/16/32Async` / `hipMemset2DAsync`.
     ///
     /// # Safety
-    /// As [`Driver::fill_async`], for every row.
+    /// As [`Driver::fill_async`], for every row; so is the pitch a multiple of `width`, if there is more than one row.
     unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: Self::Stream) -> Result<()>;
+
+    /// Copies rows between any two pointers the library can reach, pageable host memory included; pitches are at most
+    /// [`crate::usm_2d::MAX_PITCH`]. `cuMemcpy2DAsync` / `hipMemcpy2DAsync`.
+    ///
+    /// # Safety
+    /// As [`Driver::copy_async`], for every row.
+    unsafe fn copy_2d_async(&self, copy: &Copy2D, stream: Self::Stream) -> Result<()>;
+
+    /// **Needs the place.** Rows of device memory, each from a good boundary on: address and pitch. `element` is 4, 8
+    /// or 16. `cuMemAllocPitch` / `hipMemAllocPitch`.
+    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)>;
+    /// **Needs the place.** Page-locks memory of the process and maps it for every device; `read_only` says that devices
+    /// only read it, where the library has a word for that. `cuMemHostRegister(PORTABLE | DEVICEMAP)`.
+    fn register_host(&self, address: usize, size: usize, read_only: bool) -> Result<()>;
+    /// **Needs the place** (HIP's looks at the current device). `cuMemHostUnregister`.
+    fn unregister_host(&self, address: usize) -> Result<()>;
+    /// Moves managed memory in the stream's order. `cuMemPrefetchAsync`.
+    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Self::Device>, stream: Self::Stream) -> Result<()>;
+    /// **Needs the place.** Advice about managed memory, at once. `cuMemAdvise`.
+    fn advise(&self, address: usize, size: usize, advice: Advice<Self::Device>) -> Result<()>;
+
+    /// **Needs the place** of the memory's device. What stands for a device allocation in other processes.
+    /// `cuIpcGetMemHandle`.
+    fn ipc_handle(&self, address: usize) -> Result<IpcHandle>;
+    /// **Needs the place.** Maps another process's allocation; once more for the same one gives the same address.
+    /// `cuIpcOpenMemHandle(LAZY_ENABLE_PEER_ACCESS)`.
+    fn open_ipc(&self, handle: &IpcHandle) -> Result<usize>;
+    /// **Needs the place** that it was opened with. Undoes one [`Driver::open_ipc`]. `cuIpcCloseMemHandle`.
+    fn close_ipc(&self, address: usize) -> Result<()>;
+
+    /// Whether atomic operations of `device` are native on memory of `peer`. `cuDeviceGetP2PAttribute`.
+    fn has_peer_atomics(&self, device: Self::Device, peer: Self::Device) -> Result<bool>;
+    /// **Needs the place** of the device that gets access. Lets its kernels reach plain memory of the peer's place;
+    /// `false` when they could already. `cuCtxEnablePeerAccess` / `hipDeviceEnablePeerAccess`.
+    fn enable_peer(&self, peer: Self::Place) -> Result<bool>;
+    /// **Needs the place** as [`Driver::enable_peer`], which it undoes. `cuCtxDisablePeerAccess`.
+    fn disable_peer(&self, peer: Self::Place) -> Result<()>;
+
+    /// What sizes and addresses of physical memory and mappings are multiples of. `cuMemGetAllocationGranularity`.
+    fn granularity(&self, device: Self::Device, recommended: bool) -> Result<usize>;
+    /// Reserves addresses, near `wish` if that is not 0 and possible. `cuMemAddressReserve`.
+    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize>;
+    /// Gives a whole reservation back, in which nothing is mapped. `cuMemAddressFree`.
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()>;
+    /// Memory of a device without an address; `shareable` as a file descriptor if asked. `cuMemCreate`.
+    fn create_physical(&self, device: Self::Device, size: usize, shareable: bool) -> Result<Self::Physical>;
+    /// Gives the handle back; the memory lives while it is mapped. `cuMemRelease`.
+    fn release_physical(&self, physical: Self::Physical) -> Result<()>;
+    /// Maps physical memory into a reservation, accessible to nobody. `cuMemMap`.
+    fn map(&self, address: usize, size: usize, offset: usize, physical: Self::Physical) -> Result<()>;
+    /// `cuMemUnmap`.
+    fn unmap(&self, address: usize, size: usize) -> Result<()>;
+    /// What a device may do with whole mappings from now on. `cuMemSetAccess`.
+    fn set_access(&self, address: usize, size: usize, device: Self::Device, access: Access) -> Result<()>;
+    /// What a device may do with the mapping at an address. `cuMemGetAccess`.
+    fn access(&self, address: usize, device: Self::Device) -> Result<Access>;
+    /// A new file descriptor, the caller's to close, for shareable physical memory. `cuMemExportToShareableHandle`.
+    fn export_physical(&self, physical: Self::Physical) -> Result<i32>;
+    /// The physical memory behind a descriptor, which stays the caller's. `cuMemImportFromShareableHandle`.
+    fn import_physical(&self, descriptor: i32) -> Result<Self::Physical>;
 
     /// Checks that `image` is whole and of a format this backend takes, without a native call: native loaders
     /// are given no length and would read past a truncated image.
@@ -285,6 +352,9 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// The function of that name, `None` when the module has none. **Needs the place** (HIP's ends the process when
     /// the current device is not the module's). `cuModuleGetFunction`.
     fn function(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<Self::Function>>;
+    /// Address and size of the module's variable of that name, `None` when it has none. **Needs the place** (HIP's looks
+    /// the module's code of the current device up). `cuModuleGetGlobal`.
+    fn global(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<(usize, usize)>>;
     /// **Needs the place** (HIP's reads the code of the current device). `cuFuncGetAttribute`.
     fn function_attributes(&self, function: Self::Function) -> Result<FunctionAttributes>;
     /// Size in bytes of each parameter, `None` when the library cannot tell. `cuFuncGetParamInfo`.

@@ -15,7 +15,7 @@ use crate::object::null_pointer;
 
 /// The native calls that lay a pattern down.
 #[derive(Debug, PartialEq, Eq)]
-enum Plan {
+pub(crate) enum Plan {
     /// One fill with a value of `width` bytes.
     Whole { width: usize, value: u32 },
     /// One strided fill for each unit of `width` bytes.
@@ -33,7 +33,7 @@ fn widest(units: &[usize], address: usize, size: usize) -> usize {
 }
 
 /// `strided` are the widths of a strided fill, widest first.
-fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
+pub(crate) fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
     for width in [1, 2, 4] {
         let repeats =
             pattern.len().is_multiple_of(width) && pattern.chunks(width).all(|part| part == &pattern[..width]);
@@ -84,7 +84,7 @@ pub unsafe fn usm_fill<D: Driver>(
     })
 }
 
-fn lay_down<D: Driver>(
+pub(crate) fn lay_down<D: Driver>(
     driver: &D,
     stream: D::Stream,
     plan: &Plan,
@@ -96,7 +96,7 @@ fn lay_down<D: Driver>(
         // SAFETY: `usm_fill` was promised `size` writable bytes at `to`; the plan's width divides the address.
         Plan::Whole { width, value } => unsafe { driver.fill_async(to, *width, *value, size / width, stream) },
         Plan::Strided { width, values } => values.iter().enumerate().try_for_each(|(index, value)| {
-            let rows = Rows { first: to + index * width, pitch: pattern_size, count: size / pattern_size };
+            let rows = Rows { first: to + index * width, length: 1, pitch: pattern_size, count: size / pattern_size };
             // SAFETY: as above, for the rows' units of `width` bytes.
             unsafe { driver.fill_strided_async(rows, *width, *value, stream) }
         }),

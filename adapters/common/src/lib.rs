@@ -17,6 +17,7 @@ pub mod attributes;
 pub mod backend;
 pub mod context;
 pub mod device;
+pub mod device_global;
 pub mod device_info;
 pub mod driver;
 pub mod enqueue;
@@ -25,8 +26,12 @@ pub mod event;
 pub mod event_pool;
 pub mod fill;
 pub mod guard;
+pub mod host_register;
 pub mod image;
 pub mod info;
+pub mod ipc;
+#[cfg(not(feature = "release-2026-1"))]
+pub mod ipc_physical;
 pub mod jit;
 pub mod kernel;
 pub mod lane;
@@ -34,12 +39,17 @@ pub mod lane_lock;
 pub mod launch;
 pub mod library;
 pub mod log;
+pub mod memory_calls;
+pub mod memory_export;
 pub mod native;
 pub mod object;
+pub mod peer;
+pub mod physical_memory;
 pub mod place;
 mod planted;
 pub mod platform;
 pub mod pool;
+pub mod prefetch;
 pub mod program;
 pub mod properties;
 pub mod queue;
@@ -50,6 +60,8 @@ pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod usm;
+pub mod usm_2d;
+pub mod virtual_memory;
 pub mod work_size;
 
 #[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]

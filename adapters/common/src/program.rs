@@ -57,6 +57,8 @@ struct Build<D: Driver> {
 pub struct Program<D: Driver> {
     /// The context it was made in.
     pub context: Arc<Object<Context<D>>>,
+    /// The symbols that stand for its variables, as far as its metadata tell them.
+    pub globals: crate::device_global::Symbols,
     targets: Vec<Target<D>>,
 }
 
@@ -184,9 +186,14 @@ pub unsafe fn create_with_binary<D: Driver>(
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: numDevices is 0")));
     }
     // SAFETY: null or valid by the caller's promise.
-    if let Some(properties) = unsafe { properties.as_ref() } {
-        check_metadata(NAME, properties)?;
-    }
+    let globals = match unsafe { properties.as_ref() } {
+        // SAFETY: `check_metadata` found the list to be there for `count` entries, valid by the caller's promise.
+        Some(properties) if check_metadata(NAME, properties)? => unsafe {
+            let list = core::slice::from_raw_parts(properties.pMetadatas, properties.count as usize);
+            crate::device_global::symbols(list)
+        },
+        _ => crate::device_global::Symbols::new(),
+    };
     // SAFETY: the caller's promise is the same.
     let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
     let driver = crate::adapter::driver::<D>()?;
@@ -223,19 +230,20 @@ pub unsafe fn create_with_binary<D: Driver>(
             }),
         });
     }
-    let program = Object::new(Program { context: context.share(), targets });
+    let program = Object::new(Program { context: context.share(), globals, targets });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(program)) };
     Ok(())
 }
 
-fn check_metadata(name: &str, properties: &ur_program_properties_t) -> Result<()> {
+/// Whether there are metadata.
+fn check_metadata(name: &str, properties: &ur_program_properties_t) -> Result<bool> {
     match (properties.count, properties.pMetadatas.is_null()) {
         (0, false) => {
             Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: pMetadatas is given and its count is 0")))
         }
         (1.., true) => Err(null_pointer(name)),
-        _ => Ok(()),
+        (count, _) => Ok(count > 0),
     }
 }
 

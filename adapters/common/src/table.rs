@@ -9,9 +9,12 @@ use ur_ffi::ur_dditable_t;
 
 use crate::entry_points::{EntryPoints, table};
 use crate::forward;
+#[cfg(not(feature = "release-2026-1"))]
+use crate::ipc_physical;
 use crate::{
-    adapter, context, device, driver::Driver, enqueue, event, fill, kernel, launch, object, platform, pool, program,
-    queue, stream_ordered, usm,
+    adapter, context, device, device_global, driver::Driver, enqueue, event, fill, host_register, ipc, kernel, launch,
+    memory_export, object, peer, physical_memory, platform, pool, prefetch, program, queue, stream_ordered, usm,
+    usm_2d, virtual_memory,
 };
 
 /// The engine over one driver, as the table sees it; never made.
@@ -90,6 +93,51 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEnqueueUSMSharedAllocExp => stream_ordered::shared_alloc::<D>);
     forward!(urEnqueueUSMFreeExp => stream_ordered::free::<D>);
     forward!(urEnqueueKernelLaunchWithArgsExp => launch::with_args::<D>);
+
+    forward!(urEnqueueUSMMemcpy2D => usm_2d::memcpy::<D>);
+    forward!(urEnqueueUSMFill2D => usm_2d::fill::<D>);
+    forward!(urUSMPitchedAllocExp => usm_2d::pitched_alloc::<D>);
+    forward!(urEnqueueUSMPrefetch => prefetch::prefetch::<D>);
+    forward!(urEnqueueUSMAdvise => prefetch::advise::<D>);
+    forward!(urUSMContextMemcpyExp => device_global::context_memcpy::<D>);
+    forward!(urUSMImportExp => host_register::import::<D>);
+    forward!(urUSMReleaseExp => host_register::release::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urUSMHostAllocRegisterExp => host_register::register::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urUSMHostAllocUnregisterExp => host_register::unregister::<D>);
+    forward!(urUsmP2PEnablePeerAccessExp => peer::enable::<D>);
+    forward!(urUsmP2PDisablePeerAccessExp => peer::disable::<D>);
+    forward!(urUsmP2PPeerAccessGetInfoExp => peer::get_info::<D>);
+    forward!(urEnqueueDeviceGlobalVariableRead => device_global::read::<D>);
+    forward!(urEnqueueDeviceGlobalVariableWrite => device_global::write::<D>);
+
+    forward!(urVirtualMemGranularityGetInfo => virtual_memory::granularity::<D>);
+    forward!(urVirtualMemReserve => virtual_memory::reserve::<D>);
+    forward!(urVirtualMemFree => virtual_memory::free::<D>);
+    forward!(urVirtualMemMap => virtual_memory::map::<D>);
+    forward!(urVirtualMemUnmap => virtual_memory::unmap::<D>);
+    forward!(urVirtualMemSetAccess => virtual_memory::set_access::<D>);
+    forward!(urVirtualMemGetInfo => virtual_memory::get_info::<D>);
+    forward!(urPhysicalMemCreate => physical_memory::create::<D>);
+    forward!(urPhysicalMemRetain => object::retain::<physical_memory::PhysicalMem<D>>);
+    forward!(urPhysicalMemRelease => object::release::<physical_memory::PhysicalMem<D>>);
+    forward!(urPhysicalMemGetInfo => physical_memory::get_info::<D>);
+    forward!(urIPCGetMemHandleExp => ipc::get::<D>);
+    forward!(urIPCPutMemHandleExp => ipc::put::<D>);
+    forward!(urIPCOpenMemHandleExp => ipc::open::<D>);
+    forward!(urIPCCloseMemHandleExp => ipc::close::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCGetPhysMemHandleExp => ipc_physical::get::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCPutPhysMemHandleExp => ipc_physical::put::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCOpenPhysMemHandleExp => ipc_physical::open::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCClosePhysMemHandleExp => ipc_physical::close::<D>);
+    forward!(urMemoryExportAllocExportableMemoryExp => memory_export::alloc::<D>);
+    forward!(urMemoryExportFreeExportableMemoryExp => memory_export::free::<D>);
+    forward!(urMemoryExportExportMemoryHandleExp => memory_export::export::<D>);
 
     forward!(urProgramCreateWithBinary => program::create_with_binary::<D>);
     forward!(urProgramBuild => program::build::<D>);

@@ -8,13 +8,14 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use ur_adapter::backend::*;
 use ur_adapter::driver::{MemoryKind, PoolAttribute};
 use ur_adapter::image::check_nvidia;
+use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use crate::map::{memory_kind, pool_properties};
+use crate::map::{memory_kind, native_access, native_advice, physical_properties, pool_properties, spot_device};
 use crate::sys::{
-    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemLocation, CUmemoryPool,
-    CUmodule, CUresult, CUstream, Symbols,
+    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUipcMemHandle, CUmemAccessDesc, CUmemLocation,
+    CUmemoryPool, CUmodule, CUphysical, CUresult, CUstream, CudaMemcpy2D, Symbols,
 };
 use crate::{device_info, program};
 
@@ -83,6 +84,7 @@ impl Driver for Cuda {
     type Module = CUmodule;
     type Function = CUfunction;
     type Pool = CUmemoryPool;
+    type Physical = CUphysical;
 
     const BACKEND: ur_backend_t = ur_backend_t::CUDA;
     const PLATFORM_NAME: &'static str = "NVIDIA CUDA BACKEND";
@@ -92,6 +94,7 @@ impl Driver for Cuda {
     const TRANSFERS_NEED_PLACE: bool = false;
     const POOL_STEP: usize = 32 << 20;
     const STRIDED_WIDTHS: &'static [usize] = &[4, 2, 1];
+    const ADVISES_COHERENCE: bool = false;
 
     fn cell() -> &'static AdapterCell<Self> {
         &CELL
@@ -349,14 +352,159 @@ impl Driver for Cuda {
     }
 
     unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: CUstream) -> Result<()> {
-        let Rows { first, pitch, count } = rows;
+        let Rows { first, length, pitch, count } = rows;
         #[allow(clippy::cast_possible_truncation, reason = "the width says how much of the value counts")]
         match width {
-            1 => call!(self.fill2d8_async(first, pitch, value as u8, 1, count, stream), "cuMemsetD2D8Async"),
-            2 => call!(self.fill2d16_async(first, pitch, value as u16, 1, count, stream), "cuMemsetD2D16Async"),
-            4 => call!(self.fill2d32_async(first, pitch, value, 1, count, stream), "cuMemsetD2D32Async"),
+            1 => call!(self.fill2d8_async(first, pitch, value as u8, length, count, stream), "cuMemsetD2D8Async"),
+            2 => call!(self.fill2d16_async(first, pitch, value as u16, length, count, stream), "cuMemsetD2D16Async"),
+            4 => call!(self.fill2d32_async(first, pitch, value, length, count, stream), "cuMemsetD2D32Async"),
             _ => Err(Error::code_only(ur_result_t::ERROR_INVALID_SIZE)),
         }
+    }
+
+    unsafe fn copy_2d_async(&self, copy: &Copy2D, stream: CUstream) -> Result<()> {
+        let native = CudaMemcpy2D {
+            from_type: sys::MEMORY_TYPE_UNIFIED,
+            from_device: copy.from.address,
+            from_pitch: copy.from.pitch,
+            to_type: sys::MEMORY_TYPE_UNIFIED,
+            to_device: copy.to.address,
+            to_pitch: copy.to.pitch,
+            width: copy.width,
+            height: copy.height,
+            ..CudaMemcpy2D::default()
+        };
+        call!(self.copy_2d_async(&raw const native, stream), "cuMemcpy2DAsync")
+    }
+
+    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)> {
+        let (mut pointer, mut pitch): (CUdeviceptr, usize) = (0, 0);
+        call!(self.memory_allocate_pitch(&raw mut pointer, &raw mut pitch, width, height, element), "cuMemAllocPitch")?;
+        Ok((pointer, pitch))
+    }
+
+    fn register_host(&self, address: usize, size: usize, read_only: bool) -> Result<()> {
+        let flags = sys::REGISTER_PORTABLE_MAPPED | if read_only { sys::REGISTER_READ_ONLY } else { 0 };
+        call!(self.memory_register(address, size, flags), "cuMemHostRegister")
+    }
+
+    fn unregister_host(&self, address: usize) -> Result<()> {
+        call!(self.memory_unregister(address), "cuMemHostUnregister")
+    }
+
+    fn prefetch_async(&self, address: usize, size: usize, to: Spot<CUdevice>, stream: CUstream) -> Result<()> {
+        call!(self.memory_prefetch(address, size, spot_device(to), stream), "cuMemPrefetchAsync")
+    }
+
+    fn advise(&self, address: usize, size: usize, advice: Advice<CUdevice>) -> Result<()> {
+        let Some((advice, device)) = native_advice(advice) else {
+            return Err(Error::code_only(ur_result_t::ERROR_UNSUPPORTED_FEATURE));
+        };
+        call!(self.memory_advise(address, size, advice, device), "cuMemAdvise")
+    }
+
+    fn ipc_handle(&self, address: usize) -> Result<IpcHandle> {
+        let mut handle = CUipcMemHandle([0; 64]);
+        call!(self.ipc_get(&raw mut handle, address), "cuIpcGetMemHandle")?;
+        Ok(handle.0)
+    }
+
+    fn open_ipc(&self, handle: &IpcHandle) -> Result<usize> {
+        let mut pointer: CUdeviceptr = 0;
+        call!(self.ipc_open(&raw mut pointer, CUipcMemHandle(*handle), sys::IPC_LAZY_PEER), "cuIpcOpenMemHandle")?;
+        Ok(pointer)
+    }
+
+    fn close_ipc(&self, address: usize) -> Result<()> {
+        call!(self.ipc_close(address), "cuIpcCloseMemHandle")
+    }
+
+    fn has_peer_atomics(&self, device: CUdevice, peer: CUdevice) -> Result<bool> {
+        let mut has: c_int = 0;
+        call!(self.peer_attribute(&raw mut has, sys::P2P_NATIVE_ATOMICS, device, peer), "cuDeviceGetP2PAttribute")?;
+        Ok(has != 0)
+    }
+
+    fn enable_peer(&self, peer: CUcontext) -> Result<bool> {
+        // SAFETY: the symbol has the API's signature and the peer's context is alive; flags must be 0.
+        match unsafe { (self.symbols.peer_enable)(peer, 0) } {
+            CUresult::PEER_ACCESS_ALREADY_ENABLED => Ok(false),
+            status => check(&self.symbols, "cuCtxEnablePeerAccess", status).map(|()| true),
+        }
+    }
+
+    fn disable_peer(&self, peer: CUcontext) -> Result<()> {
+        call!(self.peer_disable(peer), "cuCtxDisablePeerAccess")
+    }
+
+    fn granularity(&self, device: CUdevice, recommended: bool) -> Result<usize> {
+        let (properties, mut bytes) = (physical_properties(device, false), 0);
+        call!(
+            self.granularity(&raw mut bytes, &raw const properties, recommended.into()),
+            "cuMemGetAllocationGranularity"
+        )?;
+        Ok(bytes)
+    }
+
+    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize> {
+        let mut address: CUdeviceptr = 0;
+        call!(self.address_reserve(&raw mut address, size, 0, wish, 0), "cuMemAddressReserve")?;
+        Ok(address)
+    }
+
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.address_free(address, size), "cuMemAddressFree")
+    }
+
+    fn create_physical(&self, device: CUdevice, size: usize, shareable: bool) -> Result<CUphysical> {
+        let (properties, mut physical) = (physical_properties(device, shareable), CUphysical::default());
+        call!(self.physical_create(&raw mut physical, size, &raw const properties, 0), "cuMemCreate")?;
+        Ok(physical)
+    }
+
+    fn release_physical(&self, physical: CUphysical) -> Result<()> {
+        call!(self.physical_release(physical), "cuMemRelease")
+    }
+
+    fn map(&self, address: usize, size: usize, offset: usize, physical: CUphysical) -> Result<()> {
+        call!(self.physical_map(address, size, offset, physical, 0), "cuMemMap")
+    }
+
+    fn unmap(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.physical_unmap(address, size), "cuMemUnmap")
+    }
+
+    fn set_access(&self, address: usize, size: usize, device: CUdevice, access: Access) -> Result<()> {
+        let location = CUmemLocation { kind: sys::LOCATION_DEVICE, id: device.0 };
+        let access = CUmemAccessDesc { location, flags: native_access(access) };
+        call!(self.physical_set_access(address, size, &raw const access, 1), "cuMemSetAccess")
+    }
+
+    fn access(&self, address: usize, device: CUdevice) -> Result<Access> {
+        let (location, mut flags) = (CUmemLocation { kind: sys::LOCATION_DEVICE, id: device.0 }, 0);
+        call!(self.physical_access(&raw mut flags, &raw const location, address), "cuMemGetAccess")?;
+        Ok(match c_int::try_from(flags) {
+            Ok(sys::ACCESS_NONE) => Access::None,
+            Ok(sys::ACCESS_READ) => Access::ReadOnly,
+            _ => Access::ReadWrite,
+        })
+    }
+
+    fn export_physical(&self, physical: CUphysical) -> Result<i32> {
+        let mut descriptor: c_int = -1;
+        call!(
+            self.physical_export((&raw mut descriptor).cast(), physical, sys::HANDLE_POSIX, 0),
+            "cuMemExportToShareableHandle"
+        )?;
+        Ok(descriptor)
+    }
+
+    fn import_physical(&self, descriptor: i32) -> Result<CUphysical> {
+        // The descriptor's number is passed in the pointer's place.
+        let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
+        let mut physical = CUphysical::default();
+        call!(self.physical_import(&raw mut physical, number, sys::HANDLE_POSIX), "cuMemImportFromShareableHandle")?;
+        Ok(physical)
     }
 
     fn check_image(&self, image: &[u8]) -> Result<()> {
@@ -380,6 +528,18 @@ impl Driver for Cuda {
             CUresult::SUCCESS => Ok(Some(function)),
             CUresult::NOT_FOUND => Ok(None),
             _ => Err(failed(&self.symbols, "cuModuleGetFunction", status)),
+        }
+    }
+
+    fn global(&self, module: CUmodule, name: &CStr) -> Result<Option<(usize, usize)>> {
+        let (mut address, mut size): (CUdeviceptr, usize) = (0, 0);
+        // SAFETY: the symbol has the API's signature, the outputs are live locals, the module is loaded and the name
+        // ends with a NUL.
+        let status = unsafe { (self.symbols.module_global)(&raw mut address, &raw mut size, module, name.as_ptr()) };
+        match status {
+            CUresult::SUCCESS => Ok(Some((address, size))),
+            CUresult::NOT_FOUND => Ok(None),
+            _ => Err(failed(&self.symbols, "cuModuleGetGlobal", status)),
         }
     }
 

@@ -31,6 +31,8 @@ ur_adapter::native_handles! {
     CUfunction;
     /// A stream-ordered memory pool.
     CUmemoryPool;
+    /// Physical memory, `CUmemGenericAllocationHandle`.
+    CUphysical;
 }
 
 /// A device address.
@@ -196,6 +198,77 @@ pub(crate) const EVENT_WAIT_DEFAULT: c_uint = 0;
 pub(crate) const HOST_ALLOC_PORTABLE_MAPPED: c_uint = 1 | 2;
 /// `CU_MEM_ATTACH_GLOBAL`.
 pub(crate) const MEM_ATTACH_GLOBAL: c_uint = 1;
+/// `CUmemAllocationProp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUmemAllocationProp {
+    pub(crate) allocation_type: c_int,
+    pub(crate) handle_types: c_int,
+    pub(crate) location: CUmemLocation,
+    pub(crate) security_attributes: *mut c_void,
+    pub(crate) flags: [u8; 8],
+}
+
+const _: () = assert!(size_of::<CUmemAllocationProp>() == 32);
+
+/// `CUipcMemHandle`, which is passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUipcMemHandle(pub(crate) [u8; 64]);
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CudaMemcpy2D {
+    pub(crate) from_x: usize,
+    pub(crate) from_y: usize,
+    pub(crate) from_type: c_uint,
+    pub(crate) from_host: usize,
+    pub(crate) from_device: CUdeviceptr,
+    pub(crate) from_array: usize,
+    pub(crate) from_pitch: usize,
+    pub(crate) to_x: usize,
+    pub(crate) to_y: usize,
+    pub(crate) to_type: c_uint,
+    pub(crate) to_host: usize,
+    pub(crate) to_device: CUdeviceptr,
+    pub(crate) to_array: usize,
+    pub(crate) to_pitch: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
+const _: () = assert!(size_of::<CudaMemcpy2D>() == 128);
+
+/// `CU_MEMORYTYPE_UNIFIED`: any pointer; the driver finds out what it is.
+pub(crate) const MEMORY_TYPE_UNIFIED: c_uint = 4;
+/// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`.
+pub(crate) const REGISTER_PORTABLE_MAPPED: c_uint = 1 | 2;
+/// `CU_MEMHOSTREGISTER_READ_ONLY`.
+pub(crate) const REGISTER_READ_ONLY: c_uint = 8;
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`.
+pub(crate) const IPC_LAZY_PEER: c_uint = 1;
+/// `CU_DEVICE_CPU`.
+pub(crate) const DEVICE_CPU: CUdevice = CUdevice(-1);
+/// `CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED`.
+pub(crate) const P2P_NATIVE_ATOMICS: c_int = 3;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+pub(crate) const HANDLE_POSIX: c_int = 1;
+/// `CU_MEM_ACCESS_FLAGS_PROT_NONE`.
+pub(crate) const ACCESS_NONE: c_int = 0;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READ`.
+pub(crate) const ACCESS_READ: c_int = 1;
+
+/// `CUmem_advise`.
+pub(crate) mod advice {
+    pub(crate) const SET_READ_MOSTLY: i32 = 1;
+    pub(crate) const UNSET_READ_MOSTLY: i32 = 2;
+    pub(crate) const SET_PREFERRED_LOCATION: i32 = 3;
+    pub(crate) const UNSET_PREFERRED_LOCATION: i32 = 4;
+    pub(crate) const SET_ACCESSED_BY: i32 = 5;
+    pub(crate) const UNSET_ACCESSED_BY: i32 = 6;
+}
+
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
 pub(crate) const ALLOCATION_PINNED: c_int = 1;
 /// `CU_MEM_ALLOCATION_TYPE_MANAGED`, of pools since CUDA 13.0.
@@ -286,6 +359,31 @@ ur_adapter::symbol_table! {
         pool_allocate = "cuMemAllocFromPoolAsync" (*mut CUdeviceptr, usize, CUmemoryPool, CUstream);
         free_async = "cuMemFreeAsync" (CUdeviceptr, CUstream);
 
+        memory_allocate_pitch = "cuMemAllocPitch_v2" (*mut CUdeviceptr, *mut usize, usize, usize, c_uint);
+        memory_register = "cuMemHostRegister_v2" (CUdeviceptr, usize, c_uint);
+        memory_unregister = "cuMemHostUnregister" (CUdeviceptr);
+        memory_prefetch = "cuMemPrefetchAsync" (CUdeviceptr, usize, CUdevice, CUstream);
+        memory_advise = "cuMemAdvise" (CUdeviceptr, usize, c_int, CUdevice);
+        ipc_get = "cuIpcGetMemHandle" (*mut CUipcMemHandle, CUdeviceptr);
+        ipc_open = "cuIpcOpenMemHandle_v2" (*mut CUdeviceptr, CUipcMemHandle, c_uint);
+        ipc_close = "cuIpcCloseMemHandle" (CUdeviceptr);
+        peer_attribute = "cuDeviceGetP2PAttribute" (*mut c_int, c_int, CUdevice, CUdevice);
+        peer_enable = "cuCtxEnablePeerAccess" (CUcontext, c_uint);
+        peer_disable = "cuCtxDisablePeerAccess" (CUcontext);
+
+        granularity = "cuMemGetAllocationGranularity" (*mut usize, *const CUmemAllocationProp, c_int);
+        address_reserve = "cuMemAddressReserve" (*mut CUdeviceptr, usize, usize, CUdeviceptr, u64);
+        address_free = "cuMemAddressFree" (CUdeviceptr, usize);
+        physical_create = "cuMemCreate" (*mut CUphysical, usize, *const CUmemAllocationProp, u64);
+        physical_release = "cuMemRelease" (CUphysical);
+        physical_map = "cuMemMap" (CUdeviceptr, usize, usize, CUphysical, u64);
+        physical_unmap = "cuMemUnmap" (CUdeviceptr, usize);
+        physical_set_access = "cuMemSetAccess" (CUdeviceptr, usize, *const CUmemAccessDesc, usize);
+        physical_access = "cuMemGetAccess" (*mut u64, *const CUmemLocation, CUdeviceptr);
+        physical_export = "cuMemExportToShareableHandle" (*mut c_void, CUphysical, c_int, u64);
+        physical_import = "cuMemImportFromShareableHandle" (*mut CUphysical, *mut c_void, c_int);
+
+        copy_2d_async = "cuMemcpy2DAsync_v2" (*const CudaMemcpy2D, CUstream);
         copy_async = "cuMemcpyAsync" (CUdeviceptr, CUdeviceptr, usize, CUstream);
         fill8_async = "cuMemsetD8Async" (CUdeviceptr, u8, usize, CUstream);
         fill16_async = "cuMemsetD16Async" (CUdeviceptr, u16, usize, CUstream);
@@ -296,6 +394,7 @@ ur_adapter::symbol_table! {
 
         module_load = "cuModuleLoadDataEx" (*mut CUmodule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "cuModuleUnload" (CUmodule);
+        module_global = "cuModuleGetGlobal_v2" (*mut CUdeviceptr, *mut usize, CUmodule, *const c_char);
         module_function = "cuModuleGetFunction" (*mut CUfunction, CUmodule, *const c_char);
         function_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, CUfunction);
         function_set_attribute = "cuFuncSetAttribute" (CUfunction, c_int, c_int);

@@ -10,23 +10,25 @@
 //! | call | current device |
 //! |---|---|
 //! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize` | is what they are about |
-//! | `hipModuleGetFunction` | must be the module's; 5.x ends the process otherwise |
+//! | `hipMemAllocPitch`, `hipHostRegister`, `hipHostUnregister`, `hipMemAdvise`, `hipIpc*MemHandle`, `hipDeviceEnablePeerAccess`, `hipDeviceDisablePeerAccess` | is what they are about, or looked at on the way |
+//! | `hipModuleGetFunction`, `hipModuleGetGlobal` | must be the module's; 5.x ends the process otherwise |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
-//! | `hipMemcpyAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
-//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
+//! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
+//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 
 use ur_adapter::backend::*;
 use ur_adapter::driver::{MemoryKind, PoolAttribute};
+use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use crate::map::memory_kind;
+use crate::map::{memory_kind, native_access, native_advice, physical_properties, spot_device};
 use crate::program::Loader;
 use crate::sys::{
-    self, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipStream, MemAccess, MemLocation,
-    Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
+    self, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipPhysical, HipStream, IpcMemHandle,
+    MemAccess, MemLocation, Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
 };
 use crate::{device_info, program};
 
@@ -97,6 +99,7 @@ impl Driver for Hip {
     type Module = HipModule;
     type Function = HipFunction;
     type Pool = HipMemPool;
+    type Physical = HipPhysical;
 
     const BACKEND: ur_backend_t = ur_backend_t::HIP;
     const PLATFORM_NAME: &'static str = "AMD HIP BACKEND";
@@ -109,6 +112,7 @@ impl Driver for Hip {
     const POOL_STEP: usize = 32 << 20;
     // The fills of wider units are new in ROCm 7 and count a row's width now in bytes and now in units.
     const STRIDED_WIDTHS: &'static [usize] = &[1];
+    const ADVISES_COHERENCE: bool = true;
 
     fn cell() -> &'static AdapterCell<Hip> {
         &CELL
@@ -361,7 +365,165 @@ impl Driver for Hip {
             return Err(Error::code_only(ur_result_t::ERROR_INVALID_SIZE));
         }
         let value = value.cast_signed() & 0xff;
-        call!(self.fill2d_async(rows.first, rows.pitch, value, 1, rows.count, stream), "hipMemset2DAsync")
+        call!(self.fill2d_async(rows.first, rows.pitch, value, rows.length, rows.count, stream), "hipMemset2DAsync")
+    }
+
+    unsafe fn copy_2d_async(&self, copy: &Copy2D, stream: HipStream) -> Result<()> {
+        let Copy2D { to, from, width, height } = *copy;
+        call!(
+            self.copy_2d_async(
+                to.address,
+                to.pitch,
+                from.address,
+                from.pitch,
+                width,
+                height,
+                flag::hipMemcpyDefault,
+                stream
+            ),
+            "hipMemcpy2DAsync"
+        )
+    }
+
+    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)> {
+        let (mut pointer, mut pitch): (DevicePointer, usize) = (0, 0);
+        call!(
+            self.memory_allocate_pitch(&raw mut pointer, &raw mut pitch, width, height, element),
+            "hipMemAllocPitch"
+        )?;
+        Ok((pointer, pitch))
+    }
+
+    fn register_host(&self, address: usize, size: usize, _read_only: bool) -> Result<()> {
+        // The runtimes have no flag for memory that is only read that means the same in every release.
+        const FLAGS: c_uint = flag::hipHostRegisterPortable | flag::hipHostRegisterMapped;
+        call!(self.memory_register(address, size, FLAGS), "hipHostRegister")
+    }
+
+    fn unregister_host(&self, address: usize) -> Result<()> {
+        call!(self.memory_unregister(address), "hipHostUnregister")
+    }
+
+    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Ordinal>, stream: HipStream) -> Result<()> {
+        call!(self.memory_prefetch(address, size, spot_device(to), stream), "hipMemPrefetchAsync")
+    }
+
+    fn advise(&self, address: usize, size: usize, advice: Advice<Ordinal>) -> Result<()> {
+        let (advice, device) = native_advice(advice);
+        call!(self.memory_advise(address, size, advice, device), "hipMemAdvise")
+    }
+
+    fn ipc_handle(&self, address: usize) -> Result<IpcHandle> {
+        let mut handle = IpcMemHandle([0; 64]);
+        call!(self.ipc_get(&raw mut handle, address), "hipIpcGetMemHandle")?;
+        Ok(handle.0)
+    }
+
+    fn open_ipc(&self, handle: &IpcHandle) -> Result<usize> {
+        let flags = if self.is_rocm_6() { sys::IPC_LAZY_PEER_6 } else { sys::IPC_LAZY_PEER_5 };
+        let mut pointer: DevicePointer = 0;
+        call!(self.ipc_open(&raw mut pointer, IpcMemHandle(*handle), flags), "hipIpcOpenMemHandle")?;
+        Ok(pointer)
+    }
+
+    fn close_ipc(&self, address: usize) -> Result<()> {
+        call!(self.ipc_close(address), "hipIpcCloseMemHandle")
+    }
+
+    fn has_peer_atomics(&self, device: Ordinal, peer: Ordinal) -> Result<bool> {
+        let mut has: c_int = 0;
+        call!(
+            self.peer_attribute(&raw mut has, flag::hipDevP2PAttrNativeAtomicSupported, device, peer),
+            "hipDeviceGetP2PAttribute"
+        )?;
+        Ok(has != 0)
+    }
+
+    fn enable_peer(&self, peer: Ordinal) -> Result<bool> {
+        // SAFETY: the symbol has the API's signature; flags must be 0.
+        match unsafe { (self.symbols.peer_enable)(peer, 0) } {
+            HipError::hipErrorPeerAccessAlreadyEnabled => Ok(false),
+            status => check(&self.symbols, "hipDeviceEnablePeerAccess", status).map(|()| true),
+        }
+    }
+
+    fn disable_peer(&self, peer: Ordinal) -> Result<()> {
+        call!(self.peer_disable(peer), "hipDeviceDisablePeerAccess")
+    }
+
+    fn granularity(&self, device: Ordinal, recommended: bool) -> Result<usize> {
+        let (properties, mut bytes) = (physical_properties(device, false), 0);
+        let which = if recommended {
+            flag::hipMemAllocationGranularityRecommended
+        } else {
+            flag::hipMemAllocationGranularityMinimum
+        };
+        call!(self.granularity(&raw mut bytes, &raw const properties, which), "hipMemGetAllocationGranularity")?;
+        Ok(bytes)
+    }
+
+    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize> {
+        let mut address: DevicePointer = 0;
+        call!(self.address_reserve(&raw mut address, size, 0, wish, 0), "hipMemAddressReserve")?;
+        Ok(address)
+    }
+
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.address_free(address, size), "hipMemAddressFree")
+    }
+
+    fn create_physical(&self, device: Ordinal, size: usize, shareable: bool) -> Result<HipPhysical> {
+        let (properties, mut physical) = (physical_properties(device, shareable), HipPhysical::default());
+        call!(self.physical_create(&raw mut physical, size, &raw const properties, 0), "hipMemCreate")?;
+        Ok(physical)
+    }
+
+    fn release_physical(&self, physical: HipPhysical) -> Result<()> {
+        call!(self.physical_release(physical), "hipMemRelease")
+    }
+
+    fn map(&self, address: usize, size: usize, offset: usize, physical: HipPhysical) -> Result<()> {
+        call!(self.physical_map(address, size, offset, physical, 0), "hipMemMap")
+    }
+
+    fn unmap(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.physical_unmap(address, size), "hipMemUnmap")
+    }
+
+    fn set_access(&self, address: usize, size: usize, device: Ordinal, access: Access) -> Result<()> {
+        let location = MemLocation { kind: flag::hipMemLocationTypeDevice, device };
+        let access = MemAccess { location, flags: native_access(access) };
+        call!(self.physical_set_access(address, size, &raw const access, 1), "hipMemSetAccess")
+    }
+
+    fn access(&self, address: usize, device: Ordinal) -> Result<Access> {
+        let (location, mut flags) = (MemLocation { kind: flag::hipMemLocationTypeDevice, device }, 0);
+        call!(self.physical_access(&raw mut flags, &raw const location, address), "hipMemGetAccess")?;
+        Ok(match u32::try_from(flags) {
+            Ok(flag::hipMemAccessFlagsProtNone) => Access::None,
+            Ok(flag::hipMemAccessFlagsProtRead) => Access::ReadOnly,
+            _ => Access::ReadWrite,
+        })
+    }
+
+    fn export_physical(&self, physical: HipPhysical) -> Result<i32> {
+        let mut descriptor: c_int = -1;
+        call!(
+            self.physical_export((&raw mut descriptor).cast(), physical, flag::hipMemHandleTypePosixFileDescriptor, 0),
+            "hipMemExportToShareableHandle"
+        )?;
+        Ok(descriptor)
+    }
+
+    fn import_physical(&self, descriptor: i32) -> Result<HipPhysical> {
+        // The descriptor's number is passed in the pointer's place.
+        let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
+        let mut physical = HipPhysical::default();
+        call!(
+            self.physical_import(&raw mut physical, number, flag::hipMemHandleTypePosixFileDescriptor),
+            "hipMemImportFromShareableHandle"
+        )?;
+        Ok(physical)
     }
 
     fn check_image(&self, image: &[u8]) -> Result<()> {
@@ -381,6 +543,17 @@ impl Driver for Hip {
         let found = call!(self.module_function(&raw mut function, module, name.as_ptr()), "hipModuleGetFunction");
         match found {
             Ok(()) => Ok(Some(function)),
+            Err(error) if error.native_status() == HipError::hipErrorNotFound.0 => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn global(&self, module: HipModule, name: &CStr) -> Result<Option<(usize, usize)>> {
+        let (mut address, mut size): (DevicePointer, usize) = (0, 0);
+        let found =
+            call!(self.module_global(&raw mut address, &raw mut size, module, name.as_ptr()), "hipModuleGetGlobal");
+        match found {
+            Ok(()) => Ok(Some((address, size))),
             Err(error) if error.native_status() == HipError::hipErrorNotFound.0 => Ok(None),
             Err(error) => Err(error),
         }

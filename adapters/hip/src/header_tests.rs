@@ -14,8 +14,9 @@ use ur_adapter::driver::PoolAttribute;
 use ur_adapter::jit;
 
 use crate::sys::{
-    HipError, MemAccess, MemLocation, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch,
-    attribute, flag, function, memory_type_5, memory_type_6,
+    HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcMemHandle, MemAccess, MemLocation, PhysicalProperties,
+    PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch, attribute, flag, function,
+    memory_type_5, memory_type_6,
 };
 
 /// A C expression and what `sys` says it is.
@@ -107,6 +108,8 @@ fn common(newer: bool) -> Numbers {
     add(&mut numbers, "sizeof(hipMemPoolProps)", size_of::<PoolProperties>());
     add(&mut numbers, "offsetof(hipMemPoolProps, location)", offset_of!(PoolProperties, location));
     add(&mut numbers, "offsetof(hipMemLocation, id)", offset_of!(MemLocation, device));
+    add(&mut numbers, "sizeof(hipIpcMemHandle_t)", size_of::<IpcMemHandle>());
+    add(&mut numbers, "hipCpuDeviceId", HOST.0);
     add(&mut numbers, "sizeof(hipMemAccessDesc)", size_of::<MemAccess>());
     add(&mut numbers, "offsetof(hipMemAccessDesc, flags)", offset_of!(MemAccess, flags));
     for (name, attribute) in [
@@ -143,6 +146,7 @@ fn the_numbers_and_layouts_are_those_of_rocm_5_2() {
     let mut numbers = common(false);
     old_properties(&mut numbers, "hipDeviceProp_t");
     add(&mut numbers, "offsetof(hipPointerAttribute_t, memoryType)", offset_of!(PointerAttributes, memory_type));
+    add(&mut numbers, "hipIpcMemLazyEnablePeerAccess", IPC_LAZY_PEER_5);
     add(&mut numbers, "hipMemoryTypeHost", memory_type_5::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_5::DEVICE);
     assert_eq!(ask(&folder, "", &numbers), numbers);
@@ -163,6 +167,10 @@ fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, gcnArchName)", offset_of!(Properties0600, gcn_arch_name));
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, arch)", offset_of!(Properties0600, arch));
     add(&mut numbers, "offsetof(hipPointerAttribute_t, type)", offset_of!(PointerAttributes, memory_type));
+    add(&mut numbers, "sizeof(hipMemAllocationProp)", size_of::<PhysicalProperties>());
+    add(&mut numbers, "offsetof(hipMemAllocationProp, location)", offset_of!(PhysicalProperties, location));
+    add(&mut numbers, "offsetof(hipMemAllocationProp, allocFlags)", offset_of!(PhysicalProperties, flags));
+    add(&mut numbers, "hipIpcMemLazyEnablePeerAccess", IPC_LAZY_PEER_6);
     add(&mut numbers, "hipMemoryTypeHost", memory_type_6::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_6::DEVICE);
     add(&mut numbers, "hipMemoryTypeManaged", memory_type_6::MANAGED);

@@ -30,6 +30,8 @@ ur_adapter::native_handles! {
     HipFunction;
     /// A stream-ordered memory pool.
     HipMemPool;
+    /// Physical memory, `hipMemGenericAllocationHandle_t`.
+    HipPhysical;
 }
 
 /// A device address; host and device see the same one.
@@ -150,7 +152,23 @@ numbers! {
         hipMemcpyDefault = 4,
         hipMemAllocationTypePinned = 1,
         hipMemLocationTypeDevice = 1,
+        hipMemAccessFlagsProtNone = 0,
+        hipMemAccessFlagsProtRead = 1,
         hipMemAccessFlagsProtReadWrite = 3,
+        hipHostRegisterPortable = 1,
+        hipHostRegisterMapped = 2,
+        hipMemAdviseSetReadMostly = 1,
+        hipMemAdviseUnsetReadMostly = 2,
+        hipMemAdviseSetPreferredLocation = 3,
+        hipMemAdviseUnsetPreferredLocation = 4,
+        hipMemAdviseSetAccessedBy = 5,
+        hipMemAdviseUnsetAccessedBy = 6,
+        hipMemAdviseSetCoarseGrain = 100,
+        hipMemAdviseUnsetCoarseGrain = 101,
+        hipDevP2PAttrNativeAtomicSupported = 2,
+        hipMemHandleTypePosixFileDescriptor = 1,
+        hipMemAllocationGranularityMinimum = 0,
+        hipMemAllocationGranularityRecommended = 1,
     }
     newer {}
 }
@@ -260,6 +278,29 @@ pub(crate) struct PoolProperties {
     pub(crate) max_size: usize,
     pub(crate) reserved: [u8; 56],
 }
+
+/// `hipMemAllocationProp`. ROCm 5.2 orders the members otherwise, and does not say that it has virtual memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PhysicalProperties {
+    pub(crate) allocation_type: u32,
+    pub(crate) handle_types: u32,
+    pub(crate) location: MemLocation,
+    pub(crate) security_attributes: usize,
+    pub(crate) flags: [u8; 8],
+}
+
+/// `hipIpcMemHandle_t`, which is passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IpcMemHandle(pub(crate) [u8; 64]);
+
+/// `hipCpuDeviceId`: the host.
+pub(crate) const HOST: Ordinal = Ordinal(-1);
+/// `hipIpcMemLazyEnablePeerAccess` before ROCm 6, and the only flags that are taken.
+pub(crate) const IPC_LAZY_PEER_5: c_uint = 0;
+/// The same from ROCm 6 on.
+pub(crate) const IPC_LAZY_PEER_6: c_uint = 1;
 
 /// `hipMemAccessDesc`.
 #[repr(C)]
@@ -387,6 +428,32 @@ ur_adapter::symbol_table! {
         pool_allocate = "hipMallocFromPoolAsync" (*mut DevicePointer, usize, HipMemPool, HipStream);
         free_async = "hipFreeAsync" (DevicePointer, HipStream);
 
+        memory_allocate_pitch = "hipMemAllocPitch" (*mut DevicePointer, *mut usize, usize, usize, c_uint);
+        memory_register = "hipHostRegister" (DevicePointer, usize, c_uint);
+        memory_unregister = "hipHostUnregister" (DevicePointer);
+        memory_prefetch = "hipMemPrefetchAsync" (DevicePointer, usize, Ordinal, HipStream);
+        memory_advise = "hipMemAdvise" (DevicePointer, usize, c_uint, Ordinal);
+        ipc_get = "hipIpcGetMemHandle" (*mut IpcMemHandle, DevicePointer);
+        ipc_open = "hipIpcOpenMemHandle" (*mut DevicePointer, IpcMemHandle, c_uint);
+        ipc_close = "hipIpcCloseMemHandle" (DevicePointer);
+        peer_attribute = "hipDeviceGetP2PAttribute" (*mut c_int, c_uint, Ordinal, Ordinal);
+        peer_enable = "hipDeviceEnablePeerAccess" (Ordinal, c_uint);
+        peer_disable = "hipDeviceDisablePeerAccess" (Ordinal);
+
+        granularity = "hipMemGetAllocationGranularity" (*mut usize, *const PhysicalProperties, c_uint);
+        address_reserve = "hipMemAddressReserve" (*mut DevicePointer, usize, usize, DevicePointer, u64);
+        address_free = "hipMemAddressFree" (DevicePointer, usize);
+        physical_create = "hipMemCreate" (*mut HipPhysical, usize, *const PhysicalProperties, u64);
+        physical_release = "hipMemRelease" (HipPhysical);
+        physical_map = "hipMemMap" (DevicePointer, usize, usize, HipPhysical, u64);
+        physical_unmap = "hipMemUnmap" (DevicePointer, usize);
+        physical_set_access = "hipMemSetAccess" (DevicePointer, usize, *const MemAccess, usize);
+        physical_access = "hipMemGetAccess" (*mut u64, *const MemLocation, DevicePointer);
+        physical_export = "hipMemExportToShareableHandle" (*mut c_void, HipPhysical, c_uint, u64);
+        physical_import = "hipMemImportFromShareableHandle" (*mut HipPhysical, *mut c_void, c_uint);
+
+        copy_2d_async = "hipMemcpy2DAsync"
+            (DevicePointer, usize, DevicePointer, usize, usize, usize, c_uint, HipStream);
         copy_async = "hipMemcpyAsync" (DevicePointer, DevicePointer, usize, c_uint, HipStream);
         fill8_async = "hipMemsetD8Async" (DevicePointer, u8, usize, HipStream);
         fill16_async = "hipMemsetD16Async" (DevicePointer, u16, usize, HipStream);
@@ -395,6 +462,7 @@ ur_adapter::symbol_table! {
 
         module_load = "hipModuleLoadDataEx" (*mut HipModule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "hipModuleUnload" (HipModule);
+        module_global = "hipModuleGetGlobal" (*mut DevicePointer, *mut usize, HipModule, *const c_char);
         module_function = "hipModuleGetFunction" (*mut HipFunction, HipModule, *const c_char);
         function_attribute = "hipFuncGetAttribute" (*mut c_int, c_int, HipFunction);
         function_set_attribute = "hipFuncSetAttribute" (HipFunction, c_int, c_int);

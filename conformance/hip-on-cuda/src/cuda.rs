@@ -257,6 +257,8 @@ symbols! {
     physical_access = "cuMemGetAccess" (*mut c_ulonglong, *const hipMemLocation, usize);
     physical_granularity = "cuMemGetAllocationGranularity" (*mut usize, *const hipMemAllocationProp, c_int);
     physical_properties = "cuMemGetAllocationPropertiesFromHandle" (*mut hipMemAllocationProp, usize);
+    physical_export = "cuMemExportToShareableHandle" (*mut c_void, usize, c_int, c_ulonglong);
+    physical_import = "cuMemImportFromShareableHandle" (*mut usize, *mut c_void, c_int);
     physical_retain = "cuMemRetainAllocationHandle" (*mut usize, usize);
 }
 

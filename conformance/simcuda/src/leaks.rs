@@ -48,6 +48,7 @@ pub fn counts() -> Vec<(&'static str, usize)> {
         ("managed memory", allocations(Kind::Managed)),
         ("pool memory", allocations(Kind::Pool)),
         ("mapped memory", allocations(Kind::Mapped)),
+        ("opened memory", allocations(Kind::Opened)),
     ];
     all.into_iter().filter(|&(_, count)| count > 0).collect()
 }
@@ -66,12 +67,13 @@ pub fn end_of_context(context: &Context) {
     for module in &modules {
         module.unload();
     }
-    let owned = |kind| matches!(kind, Kind::Device | Kind::Host | Kind::Registered | Kind::Managed);
+    let owned = |kind| matches!(kind, Kind::Device | Kind::Host | Kind::Registered | Kind::Managed | Kind::Opened);
     let mut allocations = memory::all();
     allocations.retain(|allocation| allocation.context == context.handle && owned(allocation.kind));
     for allocation in &allocations {
         match allocation.kind {
             Kind::Registered => drop(memory::take(allocation.base, |found| found.id == allocation.id)),
+            Kind::Opened => crate::ipc::forget(allocation),
             _ => {
                 crate::alloc::free_now(allocation);
             }

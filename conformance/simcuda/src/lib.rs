@@ -24,6 +24,7 @@ mod faults;
 mod graph;
 mod handles;
 mod image;
+mod ipc;
 mod kernel;
 mod leaks;
 mod linker;

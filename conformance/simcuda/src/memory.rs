@@ -32,6 +32,8 @@ pub enum Kind {
     Module,
     /// Physical memory mapped into a reserved range.
     Mapped,
+    /// Device memory of another process, opened here.
+    Opened,
 }
 
 impl Kind {
@@ -45,6 +47,7 @@ impl Kind {
             Kind::Pool => "pool memory",
             Kind::Module => "module memory",
             Kind::Mapped => "mapped memory",
+            Kind::Opened => "memory of another process",
         }
     }
 }
@@ -281,6 +284,13 @@ pub fn check(
     device: Option<&stream::Reach>,
 ) -> Result<Arc<Allocation>, Denied> {
     if let Some(allocation) = find(address) {
+        let end = allocation.range().end;
+        if allocation.kind == Kind::Mapped && !allocation.holds(address, len) && find(end).is_some() {
+            // Mappings that follow each other are one piece of memory to who may touch both.
+            let here = (end - address) as usize;
+            check(address, here, point, device)?;
+            return check(end, len - here, point, device);
+        }
         if !allocation.holds(address, len) {
             // A smaller block may begin where one did that work submitted before the free still uses.
             if let Some(older) = still_usable(address, len, point) {

@@ -95,6 +95,7 @@ pub const CU_EVENT_INTERPROCESS: c_uint = 4;
 
 pub const CU_MEMHOSTALLOC_MASK: c_uint = 7;
 pub const CU_MEMHOSTREGISTER_MASK: c_uint = 15;
+pub const CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS: c_uint = 1;
 pub const CU_MEM_ATTACH_GLOBAL: c_uint = 1;
 pub const CU_MEM_ATTACH_HOST: c_uint = 2;
 pub const CU_MEM_ATTACH_SINGLE: c_uint = 4;
@@ -134,6 +135,13 @@ pub type CUstreamCallback = Option<unsafe extern "C" fn(Handle, CUresult, *mut c
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CUuuid {
     pub bytes: [u8; 16],
+}
+
+/// What stands for device memory in another process; passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUipcMemHandle {
+    pub bytes: [u8; 64],
 }
 
 #[repr(C)]

@@ -13,6 +13,7 @@ use ur_adapter::driver::{
     BuildRequest, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute, Rows,
 };
 use ur_adapter::error::{Error, OpenError, Result};
+use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, device, object, platform, pool, queue};
 use ur_ffi::*;
@@ -41,6 +42,7 @@ impl Driver for Fake {
     type Module = usize;
     type Function = usize;
     type Pool = usize;
+    type Physical = usize;
 
     const BACKEND: ur_backend_t = ur_backend_t::UNKNOWN;
     const PLATFORM_NAME: &'static str = "nothing";
@@ -50,6 +52,7 @@ impl Driver for Fake {
     const TRANSFERS_NEED_PLACE: bool = false;
     const POOL_STEP: usize = 1 << 20;
     const STRIDED_WIDTHS: &'static [usize] = &[1];
+    const ADVISES_COHERENCE: bool = false;
 
     fn cell() -> &'static AdapterCell<Self> {
         &CELL
@@ -186,6 +189,78 @@ impl Driver for Fake {
     }
     unsafe fn fill_strided_async(&self, _rows: Rows, _width: usize, _value: u32, _stream: usize) -> Result<()> {
         Ok(())
+    }
+    unsafe fn copy_2d_async(&self, _copy: &Copy2D, _stream: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn allocate_pitched(&self, _width: usize, _height: usize, _element: u32) -> Result<(usize, usize)> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn register_host(&self, _address: usize, _size: usize, _read_only: bool) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn unregister_host(&self, _address: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn prefetch_async(&self, _address: usize, _size: usize, _to: Spot<usize>, _stream: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn advise(&self, _address: usize, _size: usize, _advice: Advice<usize>) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn ipc_handle(&self, _address: usize) -> Result<IpcHandle> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn open_ipc(&self, _handle: &IpcHandle) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn close_ipc(&self, _address: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn has_peer_atomics(&self, _device: usize, _peer: usize) -> Result<bool> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn enable_peer(&self, _peer: usize) -> Result<bool> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn disable_peer(&self, _peer: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn granularity(&self, _device: usize, _recommended: bool) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn reserve_addresses(&self, _size: usize, _wish: usize) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn free_addresses(&self, _address: usize, _size: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn create_physical(&self, _device: usize, _size: usize, _shareable: bool) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn release_physical(&self, _physical: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn map(&self, _address: usize, _size: usize, _offset: usize, _physical: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn unmap(&self, _address: usize, _size: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn set_access(&self, _address: usize, _size: usize, _device: usize, _access: Access) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn access(&self, _address: usize, _device: usize) -> Result<Access> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn export_physical(&self, _physical: usize) -> Result<i32> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn import_physical(&self, _descriptor: i32) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn global(&self, _module: usize, _name: &core::ffi::CStr) -> Result<Option<(usize, usize)>> {
+        Err(Error::unsupported("memory beyond pools"))
     }
     fn check_image(&self, _image: &[u8]) -> Result<()> {
         Ok(())

@@ -17,6 +17,7 @@ pub mod function;
 pub mod graph;
 pub mod guard;
 pub mod init;
+pub mod ipc;
 pub mod launch;
 pub mod library;
 pub mod link;

@@ -130,6 +130,11 @@ unsafe extern "C" {
     pub fn cuMemUnmap(address: u64, size: usize) -> CUresult;
     pub fn cuMemSetAccess(address: u64, size: usize, access: *const CUmemAccessDesc, count: usize) -> CUresult;
     pub fn cuMemRetainAllocationHandle(out: *mut Handle, address: u64) -> CUresult;
+    pub fn cuMemExportToShareableHandle(out: *mut c_void, handle: Handle, kind: c_int, flags: u64) -> CUresult;
+    pub fn cuMemImportFromShareableHandle(out: *mut Handle, descriptor: usize, kind: c_int) -> CUresult;
+    pub fn cuIpcGetMemHandle(out: *mut CUipcMemHandle, address: u64) -> CUresult;
+    pub fn cuIpcOpenMemHandle_v2(out: *mut u64, handle: CUipcMemHandle, flags: c_uint) -> CUresult;
+    pub fn cuIpcCloseMemHandle(address: u64) -> CUresult;
     pub fn cuModuleLoadData(out: *mut Handle, image: *const c_void) -> CUresult;
     pub fn cuModuleLoadDataEx(
         out: *mut Handle,
