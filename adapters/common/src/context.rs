@@ -172,6 +172,12 @@ impl<D: Driver> Body for Context<D> {
 }
 
 impl<D: Driver> Context<D> {
+    /// A context over devices, each once.
+    pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
+        let member = |device| Member { device, state: Mutex::new(None) };
+        Self { members: devices.into_iter().map(member).collect() }
+    }
+
     /// The devices, in the order they were given.
     pub fn devices(&self) -> impl Iterator<Item = &Arc<Object<Device<D>>>> {
         self.members.iter().map(|member| &member.device)

@@ -240,7 +240,8 @@ fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     expose_foreign(&request.waits, &lane)?;
     let mut state = lane.lock();
     let foreign = request.waits.iter().any(|event| !event.is_known_complete() && !Arc::ptr_eq(&event.lane, &lane));
-    if foreign {
+    // Work of somebody else's on the stream is no command, so what stands for the last one would not wait for it.
+    if foreign || lane.is_shared() {
         state.settle(&lane)?;
         wait_for_all(&mut state, &lane, &request.waits, &(0, None))?;
         state.sequence += 1;

@@ -10,7 +10,7 @@
 //! else goes on the stream, waits included.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -30,6 +30,10 @@ pub struct Lane<D: Driver> {
     pub device: Arc<DeviceState<D>>,
     key: u64,
     finished: AtomicU64,
+    /// Whether the stream is this lane's to destroy.
+    owned: bool,
+    /// Whether somebody else may put work on the stream.
+    shared: AtomicBool,
     state: Mutex<LaneState<D>>,
 }
 
@@ -53,16 +57,27 @@ impl<D: Driver> Lane<D> {
     /// # Errors
     /// What the native library answers.
     pub fn new(device: Arc<DeviceState<D>>, priority: i32) -> Result<Arc<Self>> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let stream = {
             let _scope = device.enter()?;
             device.driver.create_stream(priority)?
         };
-        Ok(Arc::new(Self {
+        Ok(Self::over(device, stream, true, false))
+    }
+
+    /// A lane over a stream of somebody else's, who may put work on it too; destroyed with the lane if `owned`.
+    pub fn adopt(device: Arc<DeviceState<D>>, stream: D::Stream, owned: bool) -> Arc<Self> {
+        Self::over(device, stream, owned, true)
+    }
+
+    fn over(device: Arc<DeviceState<D>>, stream: D::Stream, owned: bool, shared: bool) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Arc::new(Self {
             stream,
             device,
             key: NEXT.fetch_add(1, Ordering::Relaxed),
             finished: AtomicU64::new(0),
+            owned,
+            shared: AtomicBool::new(shared),
             state: Mutex::new(LaneState {
                 sequence: 0,
                 barrier: 0,
@@ -70,7 +85,17 @@ impl<D: Driver> Lane<D> {
                 spare: None,
                 waited: SmallVec::new(),
             }),
-        }))
+        })
+    }
+
+    /// Notes that somebody else has the stream's handle now: what the lane counts is no longer all that is on it.
+    pub fn share(&self) {
+        self.shared.store(true, Ordering::Release);
+    }
+
+    /// Whether work may be on the stream that the lane has not counted.
+    pub fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Acquire)
     }
 
     /// The lane's lock. Never held together with another lane's.
@@ -94,7 +119,7 @@ impl<D: Driver> Lane<D> {
     /// What the native library answers.
     pub fn finish(&self) -> Result<()> {
         let sequence = self.lock().sequence;
-        if !self.has_finished(sequence) {
+        if self.is_shared() || !self.has_finished(sequence) {
             self.device.driver.synchronize_stream(self.stream)?;
             self.note_finished(sequence);
         }
@@ -107,7 +132,7 @@ impl<D: Driver> Lane<D> {
     /// What the native library answers.
     pub fn is_idle(&self) -> Result<bool> {
         let sequence = self.lock().sequence;
-        if self.has_finished(sequence) {
+        if !self.is_shared() && self.has_finished(sequence) {
             return Ok(true);
         }
         let idle = self.device.driver.stream_is_idle(self.stream)?;
@@ -123,7 +148,7 @@ impl<D: Driver> Lane<D> {
     /// What the native library answers.
     pub fn mark(&self) -> Result<Option<(u64, Marker<D>)>> {
         let state = self.lock();
-        if self.has_finished(state.sequence) {
+        if !self.is_shared() && self.has_finished(state.sequence) {
             return Ok(None);
         }
         Marker::record(&self.device, self.stream, false).map(|marker| Some((state.sequence, marker)))
@@ -156,8 +181,10 @@ impl<D: Driver> Lane<D> {
 
 impl<D: Driver> Drop for Lane<D> {
     fn drop(&mut self) {
-        // Nobody is left to tell; work in flight still runs to its end.
-        let _ = self.device.driver.destroy_stream(self.stream);
+        if self.owned {
+            // Nobody is left to tell; work in flight still runs to its end.
+            let _ = self.device.driver.destroy_stream(self.stream);
+        }
     }
 }
 

@@ -9,16 +9,17 @@ use core::ffi::c_void;
 use smallvec::SmallVec;
 use ur_ffi::{
     ur_command_t, ur_event_handle_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_kernel_handle_t,
-    ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_queue_handle_t, ur_result_t,
+    ur_kernel_launch_ext_properties_t, ur_queue_handle_t, ur_result_t,
 };
 
 use crate::driver::Driver;
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
 use crate::kernel::{DeviceKernel, Function, Kernel};
-use crate::object::{borrow, known_flags, null_pointer};
+use crate::launch_properties::LaunchProperties;
+use crate::object::{borrow, null_pointer};
 use crate::queue::Queue;
-use crate::work_size::{GlobalSize, Limits, read_sizes, shape};
+use crate::work_size::{GlobalSize, read_sizes, shape};
 
 /// Arguments that a launch holds on the stack.
 pub const INLINE_ARGUMENTS: usize = 24;
@@ -81,43 +82,13 @@ impl Arguments {
             }
             Some(_) => {}
         }
-        match argument.type_ {
-            ur_exp_kernel_arg_type_t::VALUE => {
-                // SAFETY: the tag says that the union holds the address of the value.
-                let value = unsafe { argument.value.value };
-                if value.is_null() {
-                    return Err(null_pointer("a kernel argument's value"));
-                }
-                if size.is_some_and(|size| argument.size < size) {
-                    return Err(too_small(index, argument.size, size));
-                }
-                self.pointers[index] = value;
-            }
-            ur_exp_kernel_arg_type_t::POINTER => {
-                // SAFETY: the tag says that the union holds the pointer itself.
-                let pointer = unsafe { argument.value.pointer };
-                if size.is_some_and(|size| size > size_of::<usize>()) {
-                    return Err(too_small(index, size_of::<usize>(), size));
-                }
-                self.values.push((index, pointer.addr()));
-            }
-            ur_exp_kernel_arg_type_t::LOCAL => {
-                if argument.size == 0 {
-                    return Err(Error::new(
-                        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                        format!("argument {index} asks for 0 bytes of work-group memory"),
-                    ));
-                }
-                if size.is_some_and(|size| size > size_of::<usize>()) {
-                    return Err(too_small(index, size_of::<usize>(), size));
-                }
-                let start = self.reserve_local(argument.size)?;
+        match resolve(argument, size)? {
+            Resolved::Address(value) => self.pointers[index] = value,
+            Resolved::Word(word) => self.values.push((index, word)),
+            Resolved::Local(bytes) => {
+                let start = self.reserve_local(bytes)?;
                 self.values.push((index, start));
             }
-            ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
-                return Err(Error::unsupported("a buffer, image or sampler as kernel argument"));
-            }
-            other => return Err(unknown_type(index, other)),
         }
         Ok(())
     }
@@ -167,6 +138,61 @@ impl Arguments {
     }
 }
 
+/// What the kernel gets for an argument.
+pub enum Resolved {
+    /// What lies at that address.
+    Address(*const c_void),
+    /// That number.
+    Word(usize),
+    /// The start of so many bytes of work-group memory.
+    Local(usize),
+}
+
+/// The one place that knows the types of arguments: setting and launching both come here. `size` is the
+/// parameter's, where the library tells it.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_KERNEL_ARGUMENT_SIZE`, `INVALID_ENUMERATION`, `UNSUPPORTED_FEATURE`.
+pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<Resolved> {
+    let index = argument.index as usize;
+    let fits_a_word = || match size {
+        Some(wanted) if wanted > size_of::<usize>() => Err(too_small(index, size_of::<usize>(), size)),
+        _ => Ok(()),
+    };
+    match argument.type_ {
+        ur_exp_kernel_arg_type_t::VALUE => {
+            // SAFETY: the tag says that the union holds the address of the value.
+            let value = unsafe { argument.value.value };
+            if value.is_null() {
+                return Err(null_pointer("a kernel argument's value"));
+            }
+            if size.is_some_and(|size| argument.size < size) {
+                return Err(too_small(index, argument.size, size));
+            }
+            Ok(Resolved::Address(value))
+        }
+        ur_exp_kernel_arg_type_t::POINTER => {
+            fits_a_word()?;
+            // SAFETY: the tag says that the union holds the pointer itself.
+            Ok(Resolved::Word(unsafe { argument.value.pointer }.addr()))
+        }
+        ur_exp_kernel_arg_type_t::LOCAL => {
+            if argument.size == 0 {
+                return Err(Error::new(
+                    ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                    format!("argument {index} asks for 0 bytes of work-group memory"),
+                ));
+            }
+            fits_a_word()?;
+            Ok(Resolved::Local(argument.size))
+        }
+        ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
+            Err(Error::unsupported("a buffer, image or sampler as kernel argument"))
+        }
+        other => Err(unknown_type(index, other)),
+    }
+}
+
 #[cold]
 fn too_small(index: usize, given: usize, wanted: Option<usize>) -> Error {
     Error::new(
@@ -180,31 +206,13 @@ fn unknown_type(index: usize, found: ur_exp_kernel_arg_type_t) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("argument {index} has the unknown type {:#x}", found.0))
 }
 
-fn limits<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>) -> Limits {
-    let properties = &queue.device.device.properties;
-    Limits { threads: kernel.attributes.max_threads_per_block, block: properties.max_block, grid: properties.max_grid }
-}
-
-/// Cooperative launches and extension structures are not there yet; a hint may be ignored.
-///
-/// # Safety
-/// `list` is null or valid.
-unsafe fn check_properties(list: *const ur_kernel_launch_ext_properties_t) -> Result<()> {
-    // SAFETY: null or valid by the caller's promise.
-    let Some(properties) = (unsafe { list.as_ref() }) else { return Ok(()) };
-    known_flags("launchPropList", properties.flags.bits(), ur_ffi::UR_KERNEL_LAUNCH_FLAGS_MASK)?;
-    if properties.flags.contains(ur_kernel_launch_flags_t::COOPERATIVE) {
-        return Err(Error::unsupported("a cooperative launch"));
-    }
-    if !properties.pNext.is_null() {
-        return Err(Error::unsupported("an extension structure behind launchPropList"));
-    }
-    Ok(())
-}
-
 /// Lets a function use more work-group memory than every device gives, up to what this one can.
-fn allow_local<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>, raw: D::Function, bytes: usize) -> Result<()> {
-    let properties = &queue.device.device.properties;
+///
+/// # Errors
+/// `OUT_OF_RESOURCES` beyond the device's limit; what the native library answers.
+pub fn allow_local<D: Driver>(kernel: &DeviceKernel<D>, raw: D::Function, bytes: usize) -> Result<()> {
+    let state = &kernel.module.state;
+    let properties = &state.device.properties;
     let total = bytes.saturating_add(kernel.attributes.static_shared);
     if total <= properties.shared_per_block {
         return Ok(());
@@ -215,8 +223,20 @@ fn allow_local<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>, raw: D::Fu
             format!("{total} bytes of work-group memory; the device has {}", properties.shared_per_block_optin),
         ));
     }
-    let _scope = queue.device.enter()?;
-    queue.device.driver.allow_dynamic_shared(raw, bytes)
+    let _scope = state.enter()?;
+    state.driver.allow_dynamic_shared(raw, bytes)
+}
+
+/// The sizes of a launch as the caller holds them.
+pub struct Sizes {
+    /// How many there are of each.
+    pub dimensions: u32,
+    /// Null for no offset.
+    pub offset: *const usize,
+    /// Never null in a launch that succeeds.
+    pub global: *const usize,
+    /// Null for a choice of the engine's.
+    pub local: *const usize,
 }
 
 /// `urEnqueueKernelLaunchWithArgsExp`.
@@ -243,44 +263,71 @@ pub unsafe fn with_args<D: Driver>(
     const NAME: &str = "urEnqueueKernelLaunchWithArgsExp";
     // SAFETY: the caller's promises are the same.
     let request = unsafe { Request::<D>::new(queue, ur_command_t::KERNEL_LAUNCH, wait_count, waits, event) }?;
-    let queue: &Queue<D> = request.queue;
     // SAFETY: as above.
-    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on(&queue.device.device)?;
+    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on(&request.queue.device.device)?;
     // SAFETY: as above.
     let arguments = unsafe { argument_list(NAME, count, arguments) }?;
     // SAFETY: as above.
-    unsafe { check_properties(properties) }?;
+    unsafe { enqueue(NAME, &request, kernel, &Sizes { dimensions, offset, global, local }, arguments, properties) }
+}
+
+/// The one launch behind every entry point.
+///
+/// # Safety
+/// The sizes hold as many values as they have dimensions, arguments are readable for their sizes, `properties` is null
+/// or valid.
+///
+/// # Errors
+/// As the entry points'; `name` is theirs.
+#[inline]
+pub unsafe fn enqueue<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    kernel: &DeviceKernel<D>,
+    sizes: &Sizes,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    properties: *const ur_kernel_launch_ext_properties_t,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let properties = unsafe { LaunchProperties::read(properties) }?;
     // SAFETY: the sizes hold `dimensions` values by the caller's promise.
     let (offset, global, local) = unsafe {
-        (read_sizes(dimensions, offset, 0)?, read_sizes(dimensions, global, 1)?, read_sizes(dimensions, local, 1)?)
+        (
+            read_sizes(sizes.dimensions, sizes.offset, 0)?,
+            read_sizes(sizes.dimensions, sizes.global, 1)?,
+            read_sizes(sizes.dimensions, sizes.local, 1)?,
+        )
     };
-    let global = GlobalSize::new(global.ok_or_else(|| null_pointer(NAME))?)?;
+    let global = GlobalSize::new(global.ok_or_else(|| null_pointer(name))?)?;
     let offset = offset.filter(|offset| *offset != [0; 3]);
     let function = match offset {
         None => &kernel.plain,
         Some(_) => kernel.with_offset.as_ref().ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_OPERATION,
-                format!("{NAME}: a global offset needs the kernel's `_with_offset` variant, which the program lacks"),
+                format!("{name}: a global offset needs the kernel's `_with_offset` variant, which the program lacks"),
             )
         })?,
     };
-    let limits = limits(queue, kernel);
-    let (grid, block) = match local {
-        Some(local) => global.with_local(local, &limits)?,
-        None => global.suggest(kernel.suggested_block, &limits)?,
-    };
-    let mut list = Arguments::default();
+    let (grid, block) = kernel.divide(global, local)?;
+    let mut list = Arguments { dynamic_shared: properties.work_group_memory, ..Arguments::default() };
     list.fill(arguments, function, offset)?;
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
-        allow_local(queue, kernel, function.raw, dynamic_shared)?;
+        allow_local(kernel, function.raw, dynamic_shared)?;
     }
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
     let native = list.native(offset.is_some());
-    submit(&request, |driver, stream| {
+    if !properties.is_plain() {
+        properties.check(name, &request.queue.device.device.properties, shape.grid)?;
+        return submit(request, |driver, stream| {
+            // SAFETY: as below.
+            unsafe { properties.launch(driver, &request.queue.device, raw, shape, stream, native) }
+        });
+    }
+    submit(request, |driver, stream| {
         // SAFETY: `native` has an entry for every parameter; values of the caller's are readable for the
         // parameters' sizes, the others lie in `list`, which outlives the call.
         unsafe { driver.launch(raw, shape, stream, native) }
@@ -328,7 +375,7 @@ pub unsafe fn suggested_local_size<D: Driver>(
     let kernel = kernel.on(&queue.device.device)?;
     // SAFETY: holds `dimensions` values by the caller's promise.
     let global = unsafe { read_sizes(dimensions, global, 1) }?.ok_or_else(|| null_pointer(NAME))?;
-    let (_, block) = GlobalSize::new(global)?.suggest(kernel.suggested_block, &limits(queue, kernel))?;
+    let (_, block) = kernel.divide(GlobalSize::new(global)?, None)?;
     for (axis, size) in block.iter().enumerate().take(dimensions as usize) {
         // SAFETY: writable for `dimensions` values by the caller's promise.
         unsafe { out.add(axis).write(*size as usize) };

@@ -13,9 +13,12 @@
 #![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]
 
 pub mod adapter;
+#[cfg(feature = "release-2026-1")]
+pub mod arguments;
 pub mod attributes;
 pub mod backend;
 pub mod context;
+pub mod cooperative;
 pub mod device;
 pub mod device_info;
 pub mod driver;
@@ -31,19 +34,28 @@ pub mod jit;
 pub mod kernel;
 pub mod lane;
 pub mod launch;
+pub mod launch_properties;
 pub mod library;
 pub mod log;
+pub mod metadata;
 pub mod native;
+pub mod native_code;
+pub mod native_handles;
 pub mod object;
 pub mod place;
 pub mod platform;
 pub mod program;
+pub mod program_link;
+pub mod program_symbols;
 pub mod properties;
 pub mod queue;
+pub mod select_binary;
 pub mod stream_ordered;
 pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod timestamps;
+pub mod unsupported;
 pub mod usm;
 pub mod work_size;
 

@@ -101,7 +101,18 @@ impl<D: Driver> Queue<D> {
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
             device.start_clock(first.stream)?;
         }
-        Ok(Object::new(Self {
+        Ok(Self::over_lane(context, device, flags, priority, first))
+    }
+
+    /// A queue over its first lane.
+    pub fn over_lane(
+        context: &Object<Context<D>>,
+        device: Arc<DeviceState<D>>,
+        flags: ur_queue_flags_t,
+        priority: i32,
+        first: Arc<Lane<D>>,
+    ) -> Arc<Object<Self>> {
+        Object::new(Self {
             context: context.share(),
             device,
             flags,
@@ -111,7 +122,12 @@ impl<D: Driver> Queue<D> {
             turn: AtomicUsize::new(0),
             barrier: Mutex::new(None),
             generation: AtomicU64::new(0),
-        }))
+        })
+    }
+
+    /// The first lane, an in-order queue's only one.
+    pub fn first_lane(&self) -> &Arc<Lane<D>> {
+        &self.first
     }
 
     /// Whether commands run in the order they were given.
