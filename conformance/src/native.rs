@@ -223,6 +223,14 @@ impl Cuda {
         context
     }
 
+    /// Takes one more reference to a device's primary context, as an application beside the adapter may have.
+    pub fn retain_primary(&self, device: c_int) {
+        let retain: unsafe extern "C" fn(*mut NativeContext, c_int) -> c_int = self.symbol("cuDevicePrimaryCtxRetain");
+        let mut context = core::ptr::null_mut();
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { retain(&raw mut context, device) }, 0, "cuDevicePrimaryCtxRetain");
+    }
+
     /// Destroys a context that `create` made.
     pub fn destroy(&self, context: NativeContext) {
         let destroy: unsafe extern "C" fn(NativeContext) -> c_int = self.symbol("cuCtxDestroy_v2");
