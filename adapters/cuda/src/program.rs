@@ -32,7 +32,7 @@ pub(crate) fn load(symbols: &Symbols, image: &[u8], request: &mut BuildRequest<'
 /// # Errors
 /// As [`jit::load`]; what the linker's compiler answers.
 pub(crate) fn compile(symbols: &Symbols, image: &[u8], request: &mut BuildRequest<'_>) -> Result<()> {
-    jit::load(request, |count, options, values| Linker::new(symbols, count, options, values)?.add(image))?
+    jit::load(request, |count, options, values| Linker::new(symbols, count, options, values)?.add(image, 0))?
 }
 
 /// Links checked images, each with the NUL that follows it, into a cubin.
@@ -42,7 +42,7 @@ pub(crate) fn compile(symbols: &Symbols, image: &[u8], request: &mut BuildReques
 pub(crate) fn link(symbols: &Symbols, images: &[&[u8]], request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
     jit::load(request, |count, options, values| {
         let linker = Linker::new(symbols, count, options, values)?;
-        images.iter().try_for_each(|image| linker.add(image))?;
+        images.iter().enumerate().try_for_each(|(index, image)| linker.add(image, index))?;
         linker.complete()
     })?
 }
@@ -67,7 +67,8 @@ impl<'s> Linker<'s> {
         native::check(symbols, "cuLinkCreate", status).map(|()| Self { symbols, raw })
     }
 
-    fn add(&self, image: &[u8]) -> Result<()> {
+    /// Adds an image; the linker's messages call it by its place among the programs.
+    fn add(&self, image: &[u8], index: usize) -> Result<()> {
         const FATBIN: &[u8] = &[0x50, 0xed, 0x55, 0xba];
         let (kind, size) = match image {
             // Binaries are counted without the NUL, which is only text's.
@@ -75,6 +76,7 @@ impl<'s> Linker<'s> {
             _ if image.starts_with(FATBIN) => (input::FATBINARY, image.len().saturating_sub(1)),
             _ => (input::PTX, image.len()),
         };
+        let name = std::ffi::CString::new(format!("program {index}")).unwrap_or_default();
         // SAFETY: the symbol has the API's signature; the image has at least `size` bytes and no options go with it.
         let status = unsafe {
             (self.symbols.link_add)(
@@ -82,7 +84,7 @@ impl<'s> Linker<'s> {
                 kind,
                 image.as_ptr().cast(),
                 size,
-                c"program".as_ptr(),
+                name.as_ptr(),
                 0,
                 core::ptr::null_mut(),
                 core::ptr::null_mut(),

@@ -135,7 +135,7 @@ const PORTABLE_CLUSTER: u64 = 8;
 
 fn check_shape(function: &Function, shape: &Shape) -> Result {
     if (0..3).any(|i| shape.cluster[i] == 0 || !shape.grid[i].is_multiple_of(shape.cluster[i])) {
-        return Err(CUDA_ERROR_INVALID_VALUE);
+        return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
     }
     if shape.cluster.iter().map(|&n| u64::from(n)).product::<u64>() > PORTABLE_CLUSTER {
         return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
