@@ -179,9 +179,8 @@ fn offsets_waits_events_and_properties_are_those_of_any_launch() {
     let waits = [first.handle()];
     let (q, k) = (queue.handle(), kernel.handle());
     let (from, size, list) = (&raw const offset, &raw const global, &raw const properties);
-    let event = event_of(|event| {
-        ur!(Enqueue.pfnKernelLaunch(q, k, 1, from, size, null(), list, 1, waits.as_ptr(), event))
-    });
+    let event =
+        event_of(|event| ur!(Enqueue.pfnKernelLaunch(q, k, 1, from, size, null(), list, 1, waits.as_ptr(), event)));
     gate.open();
     event.wait();
     let found = out.read::<u32>(&queue, 100);
