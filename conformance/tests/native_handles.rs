@@ -19,7 +19,7 @@ use ur_conformance::{
 const NATIVE: usize = 0x5a5a;
 
 fn native_of(call: impl FnOnce(*mut ur_native_handle_t) -> Code) -> ur_native_handle_t {
-    let mut native = NATIVE as ur_native_handle_t;
+    let mut native: ur_native_handle_t = NATIVE;
     expect_code(call(&raw mut native), &[Code::SUCCESS], "a native handle");
     native
 }
@@ -34,12 +34,12 @@ fn of_event(event: &Event) -> ur_native_handle_t {
 
 /// A context's native handle; none where the library has no contexts, which it must say.
 fn of_context(fixture: &Fixture) -> Option<usize> {
-    let mut native = NATIVE as ur_native_handle_t;
+    let mut native: ur_native_handle_t = NATIVE;
     match ur!(Context.pfnGetNativeHandle(fixture.context(), &raw mut native)) {
-        Code::SUCCESS => Some(native as usize),
+        Code::SUCCESS => Some(native),
         code => {
             expect_code(code, &[Code::ERROR_UNSUPPORTED_FEATURE], "urContextGetNativeHandle");
-            assert_eq!(native as usize, NATIVE, "a refused question touched its output");
+            assert_eq!(native, NATIVE, "a refused question touched its output");
             None
         }
     }
@@ -93,7 +93,6 @@ fn a_device_s_native_handle_leads_back_to_the_device() {
     }
     let mut found = null_mut();
     for wrong in [fixture.devices.len(), 1 << 31, usize::MAX] {
-        let wrong = wrong as ur_native_handle_t;
         refused!(ERROR_INVALID_DEVICE, Device.pfnCreateWithNativeHandle(wrong, adapter(), null(), &raw mut found));
     }
     refused!(ERROR_INVALID_NULL_POINTER, Device.pfnCreateWithNativeHandle(0, adapter(), null(), null_mut()));
@@ -104,13 +103,13 @@ fn a_device_s_native_handle_leads_back_to_the_device() {
 #[test]
 fn a_platform_has_no_native_handle_and_says_so() {
     let fixture = Fixture::new();
-    let (mut native, mut platform) = (NATIVE as ur_native_handle_t, null_mut());
+    let (mut native, mut platform) = (NATIVE, null_mut());
     refused!(ERROR_UNSUPPORTED_FEATURE, Platform.pfnGetNativeHandle(fixture.platform, &raw mut native));
     refused!(
         ERROR_UNSUPPORTED_FEATURE,
         Platform.pfnCreateWithNativeHandle(native, adapter(), null(), &raw mut platform)
     );
-    assert!(native as usize == NATIVE && platform.is_null());
+    assert!(native == NATIVE && platform.is_null());
 }
 
 #[test]
@@ -120,7 +119,6 @@ fn a_context_s_native_handle_leads_to_a_context_of_the_same_device() {
         println!("skipped: the native library has no contexts");
         return;
     };
-    let native = native as ur_native_handle_t;
     let devices = [fixture.device()];
     for (count, list) in [(0, null()), (1, devices.as_ptr())] {
         let mut made = null_mut();
@@ -137,10 +135,7 @@ fn a_context_s_native_handle_leads_to_a_context_of_the_same_device() {
     let mut made = null_mut();
     let out = &raw mut made;
     refused!(ERROR_INVALID_NULL_HANDLE, Context.pfnCreateWithNativeHandle(0, adapter(), 0, null(), null(), out));
-    refused!(
-        ERROR_INVALID_CONTEXT,
-        Context.pfnCreateWithNativeHandle(NATIVE as ur_native_handle_t, adapter(), 0, null(), null(), out)
-    );
+    refused!(ERROR_INVALID_CONTEXT, Context.pfnCreateWithNativeHandle(NATIVE, adapter(), 0, null(), null(), out));
     refused!(ERROR_INVALID_NULL_POINTER, Context.pfnCreateWithNativeHandle(native, adapter(), 1, null(), null(), out));
     if fixture.devices.len() > 1 {
         let other = [fixture.devices[1]];
@@ -167,7 +162,6 @@ fn a_native_context_that_is_owned_is_given_back_with_the_context_and_not_before(
         ..Default::default()
     };
     let mut made = null_mut();
-    let native = native as ur_native_handle_t;
     ok!(Context.pfnCreateWithNativeHandle(native, adapter(), 0, null(), &raw const properties, &raw mut made));
     let context = Context::take(made);
     let queue = fixture.queue_in(context.handle(), fixture.device(), ur_queue_flags_t::empty());
@@ -220,8 +214,8 @@ fn a_queue_over_a_foreign_stream_runs_and_leaves_the_stream_or_destroys_it_as_to
     let native = Streams::of(of_context(&fixture));
     for owned in [false, true] {
         let stream = native.stream();
-        let queue = adopt_queue(&fixture, stream as ur_native_handle_t, &owning(owned));
-        assert_eq!(of_queue(&queue) as usize, stream);
+        let queue = adopt_queue(&fixture, stream, &owning(owned));
+        assert_eq!(of_queue(&queue), stream);
         out.write(&queue, &[7u32; 100]);
         Launch::new(&kernel, &[100]).pointer(out.pointer()).value(100u32).on(&queue);
         assert_eq!(out.read::<u32>(&queue, 100), (0..100).collect::<Vec<u32>>());
@@ -285,8 +279,8 @@ fn an_event_s_native_handle_is_done_when_the_event_is() {
     let queue = fixture.in_order();
     let mut gate = Gate::new(&fixture);
     let event = gate.block_event(&queue);
-    let raw = of_event(&event) as usize;
-    assert_eq!(of_event(&event) as usize, raw, "one native event an event");
+    let raw = of_event(&event);
+    assert_eq!(of_event(&event), raw, "one native event an event");
     assert_eq!(native.query(raw), 600, "the gate is closed");
     // Later work is none of the event's.
     let mut later = Gate::new(&fixture);
@@ -300,7 +294,7 @@ fn an_event_s_native_handle_is_done_when_the_event_is() {
     // An event that is known to be complete has one too.
     let done = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(&queue);
     queue.finish();
-    let raw = of_event(&done) as usize;
+    let raw = of_event(&done);
     queue.finish();
     assert_eq!(native.query(raw), 0);
 }
@@ -313,9 +307,9 @@ fn an_event_of_a_native_one_is_waited_for_by_host_and_queues() {
     let native = Streams::of(of_context(&fixture));
     let raw = native.event();
     gate.block(&queue);
-    native.record(raw, of_queue(&queue) as usize);
-    let event = adopt_event(&fixture, raw as ur_native_handle_t, false);
-    assert_eq!(of_event(&event) as usize, raw, "the handle comes back");
+    native.record(raw, of_queue(&queue));
+    let event = adopt_event(&fixture, raw, false);
+    assert_eq!(of_event(&event), raw, "the handle comes back");
     assert_eq!(status(&event), Status::SUBMITTED);
     let of_queue: *mut core::ffi::c_void =
         query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_QUEUE)));
@@ -350,8 +344,8 @@ fn a_native_event_that_is_owned_goes_with_the_event() {
     let queue = fixture.in_order();
     let native = Streams::of(of_context(&fixture));
     let raw = native.event();
-    native.record(raw, of_queue(&queue) as usize);
-    let event = adopt_event(&fixture, raw as ur_native_handle_t, true);
+    native.record(raw, of_queue(&queue));
+    let event = adopt_event(&fixture, raw, true);
     event.wait();
     drop(event);
     // The fixture fails if it is left behind; destroying it here is what must not be needed.
@@ -390,9 +384,9 @@ fn a_program_of_a_native_module_is_built_and_its_kernels_run() {
     Launch::new(&kernel, &[100]).pointer(out.pointer()).value(5u32).value(100u32).on(&queue);
     assert_eq!(out.read::<u32>(&queue, 100), [5; 100]);
     let unbuilt = fixture.unbuilt(&ur_conformance::Environment::get().image("basic.ptx")).expect("PTX");
-    let mut native = NATIVE as ur_native_handle_t;
+    let mut native: ur_native_handle_t = NATIVE;
     refused!(ERROR_INVALID_PROGRAM_EXECUTABLE, Program.pfnGetNativeHandle(unbuilt.handle(), &raw mut native));
-    assert_eq!(native as usize, NATIVE);
+    assert_eq!(native, NATIVE);
     let mut made = null_mut();
     let (context, out) = (fixture.context(), &raw mut made);
     refused!(ERROR_INVALID_NULL_HANDLE, Program.pfnCreateWithNativeHandle(0, context, null(), out));

@@ -59,7 +59,7 @@ pub unsafe fn program_create<D: Driver>(
         return Err(null_native(NAME));
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let program = adopt(NAME, context, D::Module::of_number(native as usize), owned)?;
+    let program = adopt(NAME, context, D::Module::of_number(native), owned)?;
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(program)) };
     Ok(())
@@ -126,7 +126,7 @@ pub unsafe fn kernel_create<D: Driver>(
         return Err(null_native(NAME));
     }
     let driver = crate::adapter::driver::<D>()?;
-    let raw = D::Function::of_number(native as usize);
+    let raw = D::Function::of_number(native);
     let name = driver
         .function_name(raw)?
         .ok_or_else(|| Error::unsupported("a kernel of a native function by this library"))?;

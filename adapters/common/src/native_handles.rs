@@ -41,7 +41,7 @@ pub(crate) unsafe fn give(
     }
     let native = native()?;
     // SAFETY: not null, so writable by the caller's promise.
-    unsafe { out.write(native as ur_native_handle_t) };
+    unsafe { out.write(native) };
     Ok(())
 }
 
@@ -136,7 +136,7 @@ pub unsafe fn device_create<D: Driver>(
         return Err(null_pointer(NAME));
     }
     D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
-    let device = Device::<D>::of_raw(D::Device::of_number(native as usize)).ok_or_else(|| {
+    let device = Device::<D>::of_raw(D::Device::of_number(native)).ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
     // SAFETY: not null, so writable by the caller's promise.
@@ -211,7 +211,7 @@ pub unsafe fn context_create<D: Driver>(
         let context = Object::new(Context::over([device.share()]));
         // Kept by the context, as it is asked for in it.
         let state = context.state(device)?;
-        if state.place.number() != native as usize {
+        if state.place.number() != native {
             continue;
         }
         // SAFETY: null or valid by the caller's promise.
@@ -301,14 +301,14 @@ pub unsafe fn queue_create<D: Driver>(
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
-    if DEFAULT_STREAMS.contains(&(native as usize)) {
+    if DEFAULT_STREAMS.contains(&native) {
         return Err(Error::unsupported(
             "a queue over a default stream (which one that is depends on the thread that uses it)",
         ));
     }
     // SAFETY: as above.
     let flags = unsafe { chained_flags(NAME, properties) }?;
-    let stream = D::Stream::of_number(native as usize);
+    let stream = D::Stream::of_number(native);
     let place = adapter::driver::<D>()?.stream_place(stream)?;
     let device = match (named, place) {
         (Some(device), _) => device,
@@ -389,7 +389,7 @@ pub unsafe fn event_create<D: Driver>(
     }
     let state = context.first_state()?;
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let marker = Marker::adopt(D::Event::of_number(native as usize), std::sync::Arc::clone(&state), owned);
+    let marker = Marker::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned);
     // A lane that nothing is ever put on: its one command is the event, which has its native event from the start.
     let lane = Lane::adopt(std::sync::Arc::clone(&state), D::Stream::of_number(0), false);
     let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), 0, std::sync::Arc::clone(&lane));

@@ -132,6 +132,9 @@ pub unsafe fn link_exp<D: Driver>(
     Ok(())
 }
 
+/// A link's context and programs.
+type Inputs<'a, D> = (&'a Object<Context<D>>, Vec<&'a Object<Program<D>>>);
+
 /// What a link is given, checked.
 ///
 /// # Safety
@@ -142,7 +145,7 @@ unsafe fn inputs<'a, D: Driver>(
     count: u32,
     programs: *const ur_program_handle_t,
     out: *mut ur_program_handle_t,
-) -> Result<(&'a Object<Context<D>>, Vec<&'a Object<Program<D>>>)> {
+) -> Result<Inputs<'a, D>> {
     // SAFETY: the caller's promise is the same.
     let context = unsafe { borrow::<Context<D>>(context) }?;
     if programs.is_null() || out.is_null() {
