@@ -93,6 +93,11 @@ impl Arguments {
         Ok(())
     }
 
+    /// Leaves that much work-group memory before the first argument's.
+    fn begin_local_at(&mut self, bytes: usize) {
+        self.dynamic_shared = bytes;
+    }
+
     /// Sets work-group memory aside, aligned as any type of that size may need.
     fn reserve_local(&mut self, size: usize) -> Result<usize> {
         let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
@@ -310,7 +315,8 @@ pub unsafe fn enqueue<D: Driver>(
         })?,
     };
     let (grid, block) = kernel.divide(global, local)?;
-    let mut list = Arguments { dynamic_shared: properties.work_group_memory, ..Arguments::default() };
+    let mut list = Arguments::default();
+    list.begin_local_at(properties.work_group_memory);
     list.fill(arguments, function, offset)?;
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
