@@ -151,6 +151,13 @@ fn listing_cases<'a>(_: &'a Objects<'_>) -> Vec<Case<'a>> {
         Device: "urDeviceGetInfo" => |h| ur!(Device.pfnGetInfo(h.cast(), ur_device_info_t::NAME, 0, none, told()));
         Device: "urDeviceRetain" => |h| ur!(Device.pfnRetain(h.cast()));
         Device: "urDeviceRelease" => |h| ur!(Device.pfnRelease(h.cast()));
+        Device: "urDeviceGetNativeHandle" => |h| ur!(Device.pfnGetNativeHandle(h.cast(), scratch()));
+        Device: "urDeviceGetGlobalTimestamps" =>
+            |h| ur!(Device.pfnGetGlobalTimestamps(h.cast(), scratch(), scratch()));
+        Adapter: "urDeviceCreateWithNativeHandle" =>
+            |h| ur!(Device.pfnCreateWithNativeHandle(0, h.cast(), null(), made()));
+        Adapter: "urContextCreateWithNativeHandle" =>
+            |h| ur!(Context.pfnCreateWithNativeHandle(64, h.cast(), 0, null(), null(), made()));
         Device: "urContextCreate" => |h| ur!(Context.pfnCreate(1, [h.cast()].as_ptr(), null(), made()));
         Context: "urContextRetain" => |h| ur!(Context.pfnRetain(h.cast()));
         Context: "urContextRelease" => |h| ur!(Context.pfnRelease(h.cast()));
@@ -169,6 +176,12 @@ fn queue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
         Queue: "urQueueGetInfo" => |h| ur!(Queue.pfnGetInfo(h.cast(), ur_queue_info_t::FLAGS, 0, none, told()));
         Queue: "urQueueFinish" => |h| ur!(Queue.pfnFinish(h.cast()));
         Queue: "urQueueFlush" => |h| ur!(Queue.pfnFlush(h.cast()));
+        Queue: "urQueueGetNativeHandle" => |h| ur!(Queue.pfnGetNativeHandle(h.cast(), null_mut(), scratch()));
+        Context: "urQueueCreateWithNativeHandle" =>
+            |h| ur!(Queue.pfnCreateWithNativeHandle(0, h.cast(), d, null(), made()));
+        Event: "urEventGetNativeHandle" => |h| ur!(Event.pfnGetNativeHandle(h.cast(), scratch()));
+        Context: "urEventCreateWithNativeHandle" =>
+            |h| ur!(Event.pfnCreateWithNativeHandle(64, h.cast(), null(), made()));
         Event: "urEventGetInfo" =>
             |h| ur!(Event.pfnGetInfo(h.cast(), ur_event_info_t::COMMAND_TYPE, 0, none, told()));
         Event: "urEventGetProfilingInfo" => |h| {
@@ -292,6 +305,16 @@ fn program_cases<'a>(all: &'a Objects<'_>, image: &'static [u8]) -> Vec<Case<'a>
         };
         Context: "urProgramBuild" => |h| ur!(Program.pfnBuild(h.cast(), p, null()));
         Program: "urProgramBuild's program" => |h| ur!(Program.pfnBuild(c, h.cast(), null()));
+        Program: "urProgramGetNativeHandle" => |h| ur!(Program.pfnGetNativeHandle(h.cast(), scratch()));
+        Context: "urProgramCreateWithNativeHandle" =>
+            |h| ur!(Program.pfnCreateWithNativeHandle(64, h.cast(), null(), made()));
+        Program: "urProgramGetGlobalVariablePointer" =>
+            |h| ur!(Program.pfnGetGlobalVariablePointer(d, h.cast(), c"table".as_ptr(), told(), made()));
+        Device: "urProgramGetGlobalVariablePointer's device" =>
+            |h| ur!(Program.pfnGetGlobalVariablePointer(h.cast(), p, c"table".as_ptr(), told(), made()));
+        Kernel: "urKernelGetNativeHandle" => |h| ur!(Kernel.pfnGetNativeHandle(h.cast(), scratch()));
+        Context: "urKernelCreateWithNativeHandle" =>
+            |h| ur!(Kernel.pfnCreateWithNativeHandle(64, h.cast(), p, null(), made()));
         Program: "urProgramRetain" => |h| ur!(Program.pfnRetain(h.cast()));
         Program: "urProgramRelease" => |h| ur!(Program.pfnRelease(h.cast()));
         Program: "urProgramGetInfo" =>

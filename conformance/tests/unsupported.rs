@@ -65,41 +65,24 @@ fn every_handle_s_first_word_is_the_same_table() {
 #[test]
 fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     let fixture = Fixture::new();
-    let (queue, kernel) = (fixture.in_order(), fixture.basic(c"empty"));
-    let program = fixture.program("saxpy.ptx");
-    let event = ur_conformance::Launch::new(&kernel, &[1]).event_on(&queue);
-    let (c, d, q, k) = (fixture.context(), fixture.device(), queue.handle(), kernel.handle());
-    let (p, e) = (program.handle(), event.handle());
+    let queue = fixture.in_order();
+    let (c, d, q) = (fixture.context(), fixture.device(), queue.handle());
     let word = 7u32;
     let from = (&raw const word).cast();
     let mut event_out = null_mut();
     let out = &raw mut event_out;
     let (mut mem, mut sampler, mut buffer) = (null_mut(), null_mut(), null_mut());
-    let (mut native, mut count, mut made) = (0, 7u32, null_mut());
-    let (native, number) = (&raw mut native, &raw mut count);
+    let (mut native, mut made) = (0, null_mut());
+    let native = &raw mut native;
     let commands = ur_exp_command_buffer_desc_t::default();
     let sampling = ur_sampler_desc_t::default();
-    let local = 1usize;
     let flags = ur_mem_flags_t::READ_WRITE;
     let answers = [
-        ("urDevicePartition", ur!(Device.pfnPartition(d, null(), 0, null_mut(), number))),
-        ("urDeviceGetNativeHandle", ur!(Device.pfnGetNativeHandle(d, native))),
         ("urPlatformGetNativeHandle", ur!(Platform.pfnGetNativeHandle(fixture.platform, native))),
-        ("urContextGetNativeHandle", ur!(Context.pfnGetNativeHandle(c, native))),
         ("urContextSetExtendedDeleter", ur!(Context.pfnSetExtendedDeleter(c, None, null_mut()))),
         ("urMemBufferCreate", ur!(Mem.pfnBufferCreate(c, flags, 64, null(), &raw mut mem))),
         ("urSamplerCreate", ur!(Sampler.pfnCreate(c, &raw const sampling, &raw mut sampler))),
         ("urProgramCreateWithIL", ur!(Program.pfnCreateWithIL(c, from, 4, null(), &raw mut made))),
-        ("urProgramCompile", ur!(Program.pfnCompile(c, p, null()))),
-        ("urProgramLink", ur!(Program.pfnLink(c, 1, [p].as_ptr(), null(), &raw mut made))),
-        ("urProgramGetNativeHandle", ur!(Program.pfnGetNativeHandle(p, native))),
-        ("urQueueGetNativeHandle", ur!(Queue.pfnGetNativeHandle(q, null_mut(), native))),
-        ("urEventGetNativeHandle", ur!(Event.pfnGetNativeHandle(e, native))),
-        ("urKernelGetNativeHandle", ur!(Kernel.pfnGetNativeHandle(k, native))),
-        (
-            "urKernelSuggestMaxCooperativeGroupCount",
-            ur!(Kernel.pfnSuggestMaxCooperativeGroupCount(k, d, 1, &raw const local, 0, number)),
-        ),
         ("urCommandBufferCreateExp", ur!(CommandBufferExp.pfnCreateExp(c, d, &raw const commands, &raw mut buffer))),
         ("urEnqueueTimestampRecordingExp", ur!(EnqueueExp.pfnTimestampRecordingExp(q, CBool::TRUE, 0, null(), out))),
     ];
@@ -113,7 +96,6 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     if unsupported == answers.len() {
         assert!(event_out.is_null() && mem.is_null() && sampler.is_null() && buffer.is_null());
         assert!(made.is_null());
-        assert_eq!(count, 7);
         assert!(word.contains("urEnqueueTimestampRecordingExp"), "the message names the function: {word}");
     }
     queue.finish();

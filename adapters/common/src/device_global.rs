@@ -5,12 +5,10 @@
 //! for several devices, each with a variable of its own.
 
 use core::ffi::{CStr, c_char, c_void};
-use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use ur_ffi::{
-    CBool, ur_command_t, ur_context_handle_t, ur_event_handle_t, ur_program_handle_t, ur_program_metadata_t,
-    ur_program_metadata_type_t, ur_queue_handle_t, ur_result_t,
+    CBool, ur_command_t, ur_context_handle_t, ur_event_handle_t, ur_program_handle_t, ur_queue_handle_t, ur_result_t,
 };
 
 use crate::context::Context;
@@ -19,38 +17,6 @@ use crate::enqueue::{Request, submit, submit_blocking};
 use crate::error::{Error, Result};
 use crate::object::{borrow, null_pointer};
 use crate::program::Program;
-
-/// What a variable's name ends with where the metadata tells its symbol.
-const MAPPING: &[u8] = b"@global_id_mapping";
-
-/// Names of variables with the symbols that stand for them.
-pub type Symbols = BTreeMap<CString, CString>;
-
-/// The variables of which a program's metadata tell the symbol: the name before `@global_id_mapping`, and behind 8
-/// bytes of length the symbol.
-///
-/// # Safety
-/// Every entry is valid: a NUL-terminated name, and `size` bytes at `pData` for an array of bytes.
-pub unsafe fn symbols(metadata: &[ur_program_metadata_t]) -> Symbols {
-    const LENGTH: usize = size_of::<u64>();
-    let mut symbols = Symbols::new();
-    for entry in metadata.iter().filter(|entry| entry.type_ == ur_program_metadata_type_t::BYTE_ARRAY) {
-        // SAFETY: the union holds a pointer for this type by the caller's promise.
-        let data = unsafe { entry.value.pData }.cast::<u8>();
-        if entry.pName.is_null() || data.is_null() || entry.size <= LENGTH {
-            continue;
-        }
-        // SAFETY: a NUL-terminated string by the caller's promise.
-        let Some(name) = unsafe { CStr::from_ptr(entry.pName) }.to_bytes().strip_suffix(MAPPING) else { continue };
-        // SAFETY: `size` bytes are readable by the caller's promise.
-        let symbol = unsafe { core::slice::from_raw_parts(data.add(LENGTH), entry.size - LENGTH) };
-        let symbol = symbol.split(|byte| *byte == 0).next().unwrap_or_default();
-        if let (Ok(name), Ok(symbol)) = (CString::new(name), CString::new(symbol)) {
-            symbols.insert(name, symbol);
-        }
-    }
-    symbols
-}
 
 /// The address of `count` bytes of a program's variable on the queue's device.
 ///
@@ -80,7 +46,7 @@ unsafe fn find<D: Driver>(
             format!("{call}: the program is not built for the queue's device and context"),
         )
     })?;
-    let symbol = program.globals.get(name).map_or(name, CString::as_c_str);
+    let symbol = program.metadata.symbol_of(&shown).map_or(name, CString::as_c_str);
     let found = if symbol.is_empty() {
         None
     } else {
@@ -231,33 +197,4 @@ pub unsafe fn context_memcpy<D: Driver>(
         unsafe { driver.copy_async(to.addr(), from.addr(), size, lane.stream) }?;
     }
     lane.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ur_ffi::ur_program_metadata_value_t;
-
-    fn entry(name: &CStr, type_: ur_program_metadata_type_t, bytes: &[u8]) -> ur_program_metadata_t {
-        let value = ur_program_metadata_value_t { pData: bytes.as_ptr().cast_mut().cast() };
-        ur_program_metadata_t { pName: name.as_ptr(), type_, size: bytes.len(), value }
-    }
-
-    #[test]
-    fn the_symbol_lies_behind_its_length_and_other_entries_are_none() {
-        let bytes = ur_program_metadata_type_t::BYTE_ARRAY;
-        let symbol = *b"\x05\0\0\0\0\0\0\0_Z1xv";
-        let ended = *b"\x06\0\0\0\0\0\0\0_Z1yv\0";
-        let list = [
-            entry(c"x@global_id_mapping", bytes, &symbol),
-            entry(c"y@global_id_mapping", bytes, &ended),
-            entry(c"x@reqd_work_group_size", bytes, &symbol),
-            entry(c"short@global_id_mapping", bytes, &symbol[..8]),
-            entry(c"number@global_id_mapping", ur_program_metadata_type_t::UINT32, &symbol),
-        ];
-        // SAFETY: every entry's name and bytes live in this function.
-        let symbols = unsafe { symbols(&list) };
-        let expected = [(c"x", c"_Z1xv"), (c"y", c"_Z1yv")].map(|(name, symbol)| (name.to_owned(), symbol.to_owned()));
-        assert_eq!(symbols, Symbols::from(expected));
-    }
 }

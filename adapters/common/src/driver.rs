@@ -18,8 +18,32 @@ use crate::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use crate::properties::DeviceProperties;
 
 /// A native handle as the engine carries it: a plain number that it never looks into.
-pub trait Raw: Copy + Eq + Hash + Debug + Send + Sync + 'static {}
-impl<T: Copy + Eq + Hash + Debug + Send + Sync + 'static> Raw for T {}
+pub trait Raw: Copy + Eq + Hash + Debug + Send + Sync + 'static {
+    /// The number that `ur_native_handle_t` carries.
+    fn number(self) -> usize;
+    /// The handle of a number that came through the ABI.
+    fn of_number(number: usize) -> Self;
+}
+
+impl Raw for usize {
+    fn number(self) -> usize {
+        self
+    }
+    fn of_number(number: usize) -> Self {
+        number
+    }
+}
+
+/// Which on-chip memory a function would rather have more of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePreference {
+    /// The library chooses.
+    None,
+    /// Work-group memory.
+    WorkGroupMemory,
+    /// The data cache.
+    DataCache,
+}
 
 /// What memory a native pointer names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +189,9 @@ pub trait Driver: Sized + Send + Sync + 'static {
     const TRANSFERS_NEED_PLACE: bool;
     /// Granularity in bytes of a pool's maximum size.
     const POOL_STEP: usize;
+    /// Whether what a thread has current is an object that applications hold handles of. CUDA's contexts are; HIP has
+    /// ordinals.
+    const PLACES_ARE_CONTEXTS: bool;
     /// Widths in bytes that [`Driver::fill_strided_async`] takes, widest first; the last is 1.
     const STRIDED_WIDTHS: &'static [usize];
     /// Whether [`Advice::CoarseGrain`] means something to the library.
@@ -198,6 +225,9 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn retain_place(&self, device: Self::Device) -> Result<Self::Place>;
     /// Undoes one [`Driver::retain_place`]. `cuDevicePrimaryCtxRelease` / nothing.
     fn release_place(&self, device: Self::Device) -> Result<()>;
+    /// Whether the device's own context exists, made by this library or by somebody else in the process.
+    /// `cuDevicePrimaryCtxGetState` / always.
+    fn place_is_active(&self, device: Self::Device) -> Result<bool>;
     /// What the thread has current. `cuCtxGetCurrent` / `hipGetDevice`.
     fn current_place(&self) -> Result<Self::Place>;
     /// Makes a place current. `cuCtxSetCurrent` / `hipSetDevice`.
@@ -212,6 +242,9 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn synchronize_stream(&self, stream: Self::Stream) -> Result<()>;
     /// Whether everything submitted so far has finished. `cuStreamQuery`.
     fn stream_is_idle(&self, stream: Self::Stream) -> Result<bool>;
+    /// The place that a stream belongs to, `None` when the library cannot tell. `cuStreamGetCtx` /
+    /// `hipStreamGetDevice`.
+    fn stream_place(&self, stream: Self::Stream) -> Result<Option<Self::Place>>;
     /// Later work of `stream` waits for what `event` was last recorded for. `cuStreamWaitEvent`.
     fn stream_wait(&self, stream: Self::Stream, event: Self::Event) -> Result<()>;
 
@@ -347,6 +380,15 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// **Needs the place.** Loads an image that [`Driver::check_image`] accepted and that a NUL byte follows.
     /// `cuModuleLoadDataEx` / `hipModuleLoadDataEx`.
     fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<Self::Module>;
+    /// **Needs the place.** Compiles an image without loading it, for its errors. `cuLinkCreate`, `cuLinkAddData`,
+    /// `cuLinkDestroy` / unsupported.
+    fn compile(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<()>;
+    /// **Needs the place.** Links images that [`Driver::check_image`] accepted, each with its NUL, into one image.
+    /// `cuLinkCreate`, `cuLinkAddData`, `cuLinkComplete`, `cuLinkDestroy` / unsupported.
+    fn link(&self, images: &[&[u8]], request: &mut BuildRequest<'_>) -> Result<Vec<u8>>;
+    /// Names of a module's kernels, `None` when the library cannot list them. **Needs the place.**
+    /// `cuModuleEnumerateFunctions`, `cuFuncGetName` / not told.
+    fn function_names(&self, module: Self::Module) -> Result<Option<Vec<String>>>;
     /// `cuModuleUnload`.
     fn unload_module(&self, module: Self::Module) -> Result<()>;
     /// The function of that name, `None` when the module has none. **Needs the place** (HIP's ends the process when
@@ -357,6 +399,15 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn global(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<(usize, usize)>>;
     /// **Needs the place** (HIP's reads the code of the current device). `cuFuncGetAttribute`.
     fn function_attributes(&self, function: Self::Function) -> Result<FunctionAttributes>;
+    /// A function's name, `None` when the library cannot tell. `cuFuncGetName` / `hipKernelNameRef`.
+    fn function_name(&self, function: Self::Function) -> Result<Option<std::ffi::CString>>;
+    /// The module a function is of, `None` when the library cannot tell. `cuFuncGetModule` / not told.
+    fn function_module(&self, function: Self::Function) -> Result<Option<Self::Module>>;
+    /// `cuFuncSetCacheConfig` / nothing: AMD's devices have no such choice, and HIP's call takes host functions only.
+    fn prefer_cache(&self, function: Self::Function, preference: CachePreference) -> Result<()>;
+    /// **Needs the place.** How many blocks of that many threads run on one compute unit at once.
+    /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
+    fn resident_blocks(&self, function: Self::Function, threads: u32, dynamic_shared: usize) -> Result<u32>;
     /// Size in bytes of each parameter, `None` when the library cannot tell. `cuFuncGetParamInfo`.
     fn function_parameters(&self, function: Self::Function) -> Result<Option<Vec<usize>>>;
     /// Raises a function's limit of dynamic work-group memory. **Needs the place**. `cuFuncSetAttribute`.
@@ -372,6 +423,32 @@ pub trait Driver: Sized + Send + Sync + 'static {
         &self,
         function: Self::Function,
         shape: LaunchShape,
+        stream: Self::Stream,
+        arguments: *const *const c_void,
+    ) -> Result<()>;
+    /// As [`Driver::launch`], with all blocks resident at once. **Needs the place** (HIP's). `cuLaunchCooperativeKernel`
+    /// / `hipModuleLaunchCooperativeKernel`.
+    ///
+    /// # Safety
+    /// As [`Driver::launch`].
+    unsafe fn launch_cooperative(
+        &self,
+        function: Self::Function,
+        shape: LaunchShape,
+        stream: Self::Stream,
+        arguments: *const *const c_void,
+    ) -> Result<()>;
+    /// As [`Driver::launch`], with blocks in clusters, all resident at once where `cooperative`. `cuLaunchKernelEx` /
+    /// unsupported.
+    ///
+    /// # Safety
+    /// As [`Driver::launch`].
+    unsafe fn launch_clusters(
+        &self,
+        function: Self::Function,
+        shape: LaunchShape,
+        cluster: [u32; 3],
+        cooperative: bool,
         stream: Self::Stream,
         arguments: *const *const c_void,
     ) -> Result<()>;

@@ -13,9 +13,12 @@
 #![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]
 
 pub mod adapter;
+#[cfg(feature = "release-2026-1")]
+pub mod arguments;
 pub mod attributes;
 pub mod backend;
 pub mod context;
+pub mod cooperative;
 pub mod device;
 pub mod device_global;
 pub mod device_info;
@@ -37,11 +40,15 @@ pub mod kernel;
 pub mod lane;
 pub mod lane_lock;
 pub mod launch;
+pub mod launch_properties;
 pub mod library;
 pub mod log;
 pub mod memory_calls;
 pub mod memory_export;
+pub mod metadata;
 pub mod native;
+pub mod native_code;
+pub mod native_handles;
 pub mod object;
 pub mod peer;
 pub mod physical_memory;
@@ -51,14 +58,19 @@ pub mod platform;
 pub mod pool;
 pub mod prefetch;
 pub mod program;
+pub mod program_link;
+pub mod program_symbols;
 pub mod properties;
 pub mod queue;
+pub mod select_binary;
 mod set_once;
 pub mod stream_ordered;
 mod sync;
 pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod timestamps;
+pub mod unsupported;
 pub mod usm;
 pub mod usm_2d;
 pub mod virtual_memory;

@@ -4,6 +4,7 @@
 //! what one status means in one call alone.
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::CString;
 
 use ur_adapter::backend::*;
 use ur_adapter::driver::{MemoryKind, PoolAttribute};
@@ -14,8 +15,8 @@ use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::{memory_kind, native_access, native_advice, physical_properties, pool_properties, spot_device};
 use crate::sys::{
-    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUipcMemHandle, CUmemAccessDesc, CUmemLocation,
-    CUmemoryPool, CUmodule, CUphysical, CUresult, CUstream, CudaMemcpy2D, Symbols,
+    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUipcMemHandle, CUlaunchAttribute, CUlaunchConfig,
+    CUmemAccessDesc, CUmemLocation, CUmemoryPool, CUmodule, CUphysical, CUresult, CUstream, CudaMemcpy2D, Symbols,
 };
 use crate::{device_info, program};
 
@@ -93,6 +94,7 @@ impl Driver for Cuda {
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
     const TRANSFERS_NEED_PLACE: bool = false;
     const POOL_STEP: usize = 32 << 20;
+    const PLACES_ARE_CONTEXTS: bool = true;
     const STRIDED_WIDTHS: &'static [usize] = &[4, 2, 1];
     const ADVISES_COHERENCE: bool = false;
 
@@ -157,6 +159,12 @@ impl Driver for Cuda {
         call!(self.primary_context_release(device), "cuDevicePrimaryCtxRelease")
     }
 
+    fn place_is_active(&self, device: CUdevice) -> Result<bool> {
+        let (mut flags, mut active): (c_uint, c_int) = (0, 0);
+        call!(self.primary_context_state(device, &raw mut flags, &raw mut active), "cuDevicePrimaryCtxGetState")?;
+        Ok(active != 0)
+    }
+
     fn current_place(&self) -> Result<CUcontext> {
         let mut context = CUcontext::default();
         call!(self.context_current(&raw mut context), "cuCtxGetCurrent")?;
@@ -194,6 +202,12 @@ impl Driver for Cuda {
     fn stream_is_idle(&self, stream: CUstream) -> Result<bool> {
         // SAFETY: the symbol has the API's signature and the stream is alive.
         done(&self.symbols, "cuStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
+    }
+
+    fn stream_place(&self, stream: CUstream) -> Result<Option<CUcontext>> {
+        let mut context = CUcontext::default();
+        call!(self.stream_context(stream, &raw mut context), "cuStreamGetCtx")?;
+        Ok(Some(context))
     }
 
     fn stream_wait(&self, stream: CUstream, event: CUevent) -> Result<()> {
@@ -515,6 +529,32 @@ impl Driver for Cuda {
         program::load(&self.symbols, image, request)
     }
 
+    fn compile(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<()> {
+        program::compile(&self.symbols, image, request)
+    }
+
+    fn link(&self, images: &[&[u8]], request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
+        program::link(&self.symbols, images, request)
+    }
+
+    fn function_names(&self, module: CUmodule) -> Result<Option<Vec<String>>> {
+        let (Some(count), Some(list)) = (self.symbols.module_function_count, self.symbols.module_functions) else {
+            return Ok(None);
+        };
+        let mut number: c_uint = 0;
+        // SAFETY: the symbol has the API's signature, the output is a live local and the module is loaded.
+        check(&self.symbols, "cuModuleGetFunctionCount", unsafe { count(&raw mut number, module) })?;
+        let mut functions = vec![CUfunction::default(); number as usize];
+        // SAFETY: as above; the list has room for as many as are asked for.
+        check(&self.symbols, "cuModuleEnumerateFunctions", unsafe { list(functions.as_mut_ptr(), number, module) })?;
+        let mut names = Vec::with_capacity(functions.len());
+        for function in functions {
+            let Some(name) = self.function_name(function)? else { return Ok(None) };
+            names.push(name.to_string_lossy().into_owned());
+        }
+        Ok(Some(names))
+    }
+
     fn unload_module(&self, module: CUmodule) -> Result<()> {
         call!(self.module_unload(module), "cuModuleUnload")
     }
@@ -554,6 +594,42 @@ impl Driver for Cuda {
             constant_memory: bytes(sys::function::CONST_SIZE)?,
             binary_version: number(sys::function::BINARY_VERSION)?,
         })
+    }
+
+    fn function_name(&self, function: CUfunction) -> Result<Option<CString>> {
+        let Some(ask) = self.symbols.function_name else { return Ok(None) };
+        let mut name = core::ptr::null();
+        // SAFETY: the symbol has the API's signature, the output is a live local and the function's module is loaded.
+        check(&self.symbols, "cuFuncGetName", unsafe { ask(&raw mut name, function) })?;
+        // SAFETY: the driver's name is NUL-terminated and lives as long as the module.
+        Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
+    }
+
+    fn function_module(&self, function: CUfunction) -> Result<Option<CUmodule>> {
+        let Some(ask) = self.symbols.function_module else { return Ok(None) };
+        let mut module = CUmodule::default();
+        // SAFETY: the symbol has the API's signature, the output is a live local and the function's module is loaded.
+        check(&self.symbols, "cuFuncGetModule", unsafe { ask(&raw mut module, function) })?;
+        Ok(Some(module))
+    }
+
+    fn prefer_cache(&self, function: CUfunction, preference: CachePreference) -> Result<()> {
+        let native = match preference {
+            CachePreference::None => sys::cache::PREFER_NONE,
+            CachePreference::WorkGroupMemory => sys::cache::PREFER_SHARED,
+            CachePreference::DataCache => sys::cache::PREFER_L1,
+        };
+        call!(self.function_set_cache(function, native), "cuFuncSetCacheConfig")
+    }
+
+    fn resident_blocks(&self, function: CUfunction, threads: u32, dynamic_shared: usize) -> Result<u32> {
+        let mut blocks: c_int = 0;
+        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        call!(
+            self.occupancy_blocks(&raw mut blocks, function, threads, dynamic_shared),
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        )?;
+        Ok(blocks.unsigned_abs())
     }
 
     fn function_parameters(&self, function: CUfunction) -> Result<Option<Vec<usize>>> {
@@ -605,5 +681,51 @@ impl Driver for Cuda {
             self.launch(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, arguments, core::ptr::null_mut()),
             "cuLaunchKernel"
         )
+    }
+
+    unsafe fn launch_cooperative(
+        &self,
+        function: CUfunction,
+        shape: LaunchShape,
+        stream: CUstream,
+        arguments: *const *const c_void,
+    ) -> Result<()> {
+        let LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared } = shape;
+        let arguments = arguments.cast_mut().cast::<*mut c_void>();
+        call!(
+            self.launch_cooperative(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, arguments),
+            "cuLaunchCooperativeKernel"
+        )
+    }
+
+    unsafe fn launch_clusters(
+        &self,
+        function: CUfunction,
+        shape: LaunchShape,
+        cluster: [u32; 3],
+        cooperative: bool,
+        stream: CUstream,
+        arguments: *const *const c_void,
+    ) -> Result<()> {
+        let Some(launch) = self.symbols.launch_extended else {
+            return Err(Error::unsupported("a launch in clusters by this driver"));
+        };
+        let attributes = [
+            CUlaunchAttribute::new(sys::launch_attribute::CLUSTER_DIMENSION, &cluster),
+            CUlaunchAttribute::new(sys::launch_attribute::COOPERATIVE, &[1]),
+        ];
+        let config = CUlaunchConfig {
+            grid: shape.grid,
+            block: shape.block,
+            shared: shape.dynamic_shared,
+            stream,
+            attributes: attributes.as_ptr(),
+            count: if cooperative { 2 } else { 1 },
+        };
+        let arguments = arguments.cast_mut().cast::<*mut c_void>();
+        // SAFETY: the symbol has the API's signature, configuration and attributes are live locals, and the caller
+        // vouches for the arguments.
+        let status = unsafe { launch(&raw const config, function, arguments, core::ptr::null_mut()) };
+        check(&self.symbols, "cuLaunchKernelEx", status)
     }
 }

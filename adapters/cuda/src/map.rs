@@ -35,6 +35,8 @@ pub(crate) fn result_of(status: CUresult) -> ur_result_t {
             ur_result_t::ERROR_COMPILER_NOT_AVAILABLE
         }
         CUresult::SHARED_OBJECT_SYMBOL_NOT_FOUND => ur_result_t::ERROR_PROGRAM_LINK_FAILURE,
+        // Of blocks a cluster has too many; they are work-groups here.
+        CUresult::INVALID_CLUSTER_SIZE => ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE,
         CUresult::LAUNCH_OUT_OF_RESOURCES | CUresult::COOPERATIVE_LAUNCH_TOO_LARGE => {
             ur_result_t::ERROR_OUT_OF_RESOURCES
         }
@@ -173,6 +175,7 @@ mod tests {
                 (ur_result_t::ERROR_COMPILER_NOT_AVAILABLE, &[221, 223]),
                 (ur_result_t::ERROR_PROGRAM_LINK_FAILURE, &[302]),
                 (ur_result_t::ERROR_OUT_OF_RESOURCES, &[701, 720]),
+                (ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE, &[912]),
                 (ur_result_t::ERROR_UNSUPPORTED_FEATURE, &[36, 215, 217, 224, 225, 801, 804, 811]),
                 (ur_result_t::ERROR_INVALID_OPERATION, &[900, 901, 906, 907]),
                 // Exactly the failures that end a context.

@@ -13,10 +13,10 @@ use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CUresult(pub(crate) c_int);
 
-/// A device, which the driver names by its ordinal.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CUdevice(pub(crate) c_int);
+ur_adapter::native_ordinals! {
+    /// A device, which the driver names by its ordinal.
+    CUdevice;
+}
 
 ur_adapter::native_handles! {
     /// A context; 0 is "none current".
@@ -33,6 +33,8 @@ ur_adapter::native_handles! {
     CUmemoryPool;
     /// Physical memory, `CUmemGenericAllocationHandle`.
     CUphysical;
+    /// A linker at work.
+    CUlinkState;
 }
 
 /// A device address.
@@ -306,6 +308,58 @@ pub(crate) mod function {
     pub(crate) const MAX_DYNAMIC_SHARED: i32 = 8;
 }
 
+/// What an image is, `CUjitInputType`.
+pub(crate) mod input {
+    pub(crate) const CUBIN: c_uint = 0;
+    pub(crate) const PTX: c_uint = 1;
+    pub(crate) const FATBINARY: c_uint = 2;
+    use core::ffi::c_uint;
+}
+
+/// `CUfunc_cache`.
+pub(crate) mod cache {
+    pub(crate) const PREFER_NONE: i32 = 0;
+    pub(crate) const PREFER_SHARED: i32 = 1;
+    pub(crate) const PREFER_L1: i32 = 2;
+}
+
+/// What a launch's attribute is about, `CUlaunchAttributeID`.
+pub(crate) mod launch_attribute {
+    pub(crate) const COOPERATIVE: u32 = 2;
+    pub(crate) const CLUSTER_DIMENSION: u32 = 4;
+}
+
+/// `CUlaunchAttribute`: a number and 64 bytes of value.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub(crate) struct CUlaunchAttribute {
+    pub(crate) id: c_uint,
+    _pad: [u8; 4],
+    pub(crate) value: [u32; 16],
+}
+
+impl CUlaunchAttribute {
+    /// An attribute whose value begins with these words.
+    pub(crate) fn new(id: c_uint, words: &[u32]) -> Self {
+        let mut value = [0; 16];
+        value[..words.len()].copy_from_slice(words);
+        Self { id, _pad: [0; 4], value }
+    }
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub(crate) struct CUlaunchConfig {
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) block: [c_uint; 3],
+    pub(crate) shared: c_uint,
+    pub(crate) stream: CUstream,
+    pub(crate) attributes: *const CUlaunchAttribute,
+    pub(crate) count: c_uint,
+}
+
+const _: () = assert!(size_of::<CUlaunchAttribute>() == 72 && size_of::<CUlaunchConfig>() == 56);
+
 ur_adapter::symbol_table! {
     /// Every function of the driver that the adapter calls. The optional ones are `None` in drivers that
     /// lack them, and then only the feature that needs them is unsupported.
@@ -325,6 +379,8 @@ ur_adapter::symbol_table! {
         primary_context_retain = "cuDevicePrimaryCtxRetain" (*mut CUcontext, CUdevice);
         primary_context_release = "cuDevicePrimaryCtxRelease_v2" (CUdevice);
 
+        primary_context_state = "cuDevicePrimaryCtxGetState" (CUdevice, *mut c_uint, *mut c_int);
+
         context_current = "cuCtxGetCurrent" (*mut CUcontext);
         context_set_current = "cuCtxSetCurrent" (CUcontext);
         context_priority_range = "cuCtxGetStreamPriorityRange" (*mut c_int, *mut c_int);
@@ -334,6 +390,7 @@ ur_adapter::symbol_table! {
         stream_synchronize = "cuStreamSynchronize" (CUstream);
         stream_query = "cuStreamQuery" (CUstream);
         stream_wait_event = "cuStreamWaitEvent" (CUstream, CUevent, c_uint);
+        stream_context = "cuStreamGetCtx" (CUstream, *mut CUcontext);
 
         event_create = "cuEventCreate" (*mut CUevent, c_uint);
         event_destroy = "cuEventDestroy_v2" (CUevent);
@@ -395,14 +452,25 @@ ur_adapter::symbol_table! {
         module_load = "cuModuleLoadDataEx" (*mut CUmodule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "cuModuleUnload" (CUmodule);
         module_global = "cuModuleGetGlobal_v2" (*mut CUdeviceptr, *mut usize, CUmodule, *const c_char);
+        link_create = "cuLinkCreate_v2" (c_uint, *mut u32, *mut *mut c_void, *mut CUlinkState);
+        link_add = "cuLinkAddData_v2" (
+            CUlinkState, c_uint, *const c_void, usize, *const c_char, c_uint, *mut u32, *mut *mut c_void
+        );
+        link_complete = "cuLinkComplete" (CUlinkState, *mut *mut c_void, *mut usize);
+        link_destroy = "cuLinkDestroy" (CUlinkState);
         module_function = "cuModuleGetFunction" (*mut CUfunction, CUmodule, *const c_char);
         function_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, CUfunction);
         function_set_attribute = "cuFuncSetAttribute" (CUfunction, c_int, c_int);
+        function_set_cache = "cuFuncSetCacheConfig" (CUfunction, c_int);
+        occupancy_blocks = "cuOccupancyMaxActiveBlocksPerMultiprocessor" (*mut c_int, CUfunction, c_int, usize);
         occupancy_block_size = "cuOccupancyMaxPotentialBlockSize"
             (*mut c_int, *mut c_int, CUfunction, CUoccupancyB2DSize, usize, c_int);
         launch = "cuLaunchKernel" (
             CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void,
             *mut *mut c_void
+        );
+        launch_cooperative = "cuLaunchCooperativeKernel" (
+            CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void
         );
     }
     optional {
@@ -411,6 +479,12 @@ ur_adapter::symbol_table! {
         device_luid = "cuDeviceGetLuid" (*mut c_char, *mut c_uint, CUdevice);
         event_elapsed_v2 = "cuEventElapsedTime_v2" (*mut f32, CUevent, CUevent);
         function_parameter = "cuFuncGetParamInfo" (CUfunction, usize, *mut usize, *mut usize);
+        function_module = "cuFuncGetModule" (*mut CUmodule, CUfunction);
+        function_name = "cuFuncGetName" (*mut *const c_char, CUfunction);
+        module_function_count = "cuModuleGetFunctionCount" (*mut c_uint, CUmodule);
+        module_functions = "cuModuleEnumerateFunctions" (*mut CUfunction, c_uint, CUmodule);
+        launch_extended = "cuLaunchKernelEx"
+            (*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
     }
 }
 

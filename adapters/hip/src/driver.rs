@@ -12,11 +12,13 @@
 //! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize` | is what they are about |
 //! | `hipMemAllocPitch`, `hipHostRegister`, `hipHostUnregister`, `hipMemAdvise`, `hipIpc*MemHandle`, `hipDeviceEnablePeerAccess`, `hipDeviceDisablePeerAccess` | is what they are about, or looked at on the way |
 //! | `hipModuleGetFunction`, `hipModuleGetGlobal` | must be the module's; 5.x ends the process otherwise |
+//! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
 //! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
 //! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::CString;
 
 use ur_adapter::backend::*;
 use ur_adapter::driver::{MemoryKind, PoolAttribute};
@@ -110,6 +112,7 @@ impl Driver for Hip {
     // The runtime compares bytes with the limit and rounds nothing (ROCm 6.2 to 7.1); CUDA's step makes the same limits
     // of the same requests on both backends.
     const POOL_STEP: usize = 32 << 20;
+    const PLACES_ARE_CONTEXTS: bool = false;
     // The fills of wider units are new in ROCm 7 and count a row's width now in bytes and now in units.
     const STRIDED_WIDTHS: &'static [usize] = &[1];
     const ADVISES_COHERENCE: bool = true;
@@ -168,6 +171,10 @@ impl Driver for Hip {
         Ok(())
     }
 
+    fn place_is_active(&self, _device: Ordinal) -> Result<bool> {
+        Ok(true)
+    }
+
     fn current_place(&self) -> Result<Ordinal> {
         let mut device = Ordinal(0);
         call!(self.device_current(&raw mut device), "hipGetDevice")?;
@@ -203,6 +210,14 @@ impl Driver for Hip {
     fn stream_is_idle(&self, stream: HipStream) -> Result<bool> {
         // SAFETY: the symbol has the API's signature and the stream is alive.
         done(&self.symbols, "hipStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
+    }
+
+    fn stream_place(&self, stream: HipStream) -> Result<Option<Ordinal>> {
+        let Some(ask) = self.symbols.stream_device else { return Ok(None) };
+        let mut device = Ordinal(0);
+        // SAFETY: the symbol has the API's signature, the output is a live local and the stream is alive.
+        check(&self.symbols, "hipStreamGetDevice", unsafe { ask(stream, &raw mut device) })?;
+        Ok(Some(device))
     }
 
     fn stream_wait(&self, stream: HipStream, event: HipEvent) -> Result<()> {
@@ -534,6 +549,19 @@ impl Driver for Hip {
         program::load(&self.symbols, self.loader, image, request)
     }
 
+    fn compile(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<()> {
+        Err(Error::unsupported("compiling without linking (HIP's images are machine code)"))
+    }
+
+    fn link(&self, _images: &[&[u8]], _request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
+        Err(Error::unsupported("linking (HIP's images are machine code, which its runtime links no further)"))
+    }
+
+    fn function_names(&self, _module: HipModule) -> Result<Option<Vec<String>>> {
+        // No call of the runtime lists them.
+        Ok(None)
+    }
+
     fn unload_module(&self, module: HipModule) -> Result<()> {
         call!(self.module_unload(module), "hipModuleUnload")
     }
@@ -572,6 +600,32 @@ impl Driver for Hip {
         })
     }
 
+    fn function_name(&self, function: HipFunction) -> Result<Option<CString>> {
+        // SAFETY: the symbol has the API's signature and the function's module is loaded.
+        let name = unsafe { (self.symbols.function_name)(function) };
+        // SAFETY: null, or the runtime's own NUL-terminated name, which lives as long as the module.
+        Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
+    }
+
+    fn function_module(&self, _function: HipFunction) -> Result<Option<HipModule>> {
+        // No call of the runtime tells it.
+        Ok(None)
+    }
+
+    fn prefer_cache(&self, _function: HipFunction, _preference: CachePreference) -> Result<()> {
+        Ok(())
+    }
+
+    fn resident_blocks(&self, function: HipFunction, threads: u32, dynamic_shared: usize) -> Result<u32> {
+        let mut blocks: c_int = 0;
+        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        call!(
+            self.occupancy_blocks(&raw mut blocks, function, threads, dynamic_shared),
+            "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
+        )
+        .map(|()| blocks.unsigned_abs())
+    }
+
     fn function_parameters(&self, _function: HipFunction) -> Result<Option<Vec<usize>>> {
         // No call of the runtime tells them.
         Ok(None)
@@ -607,6 +661,35 @@ impl Driver for Hip {
         let arguments = arguments.cast_mut().cast::<*mut c_void>();
         let (shared, extra) = (shape.dynamic_shared, core::ptr::null_mut());
         call!(self.launch(function, x, y, z, tx, ty, tz, shared, stream, arguments, extra), "hipModuleLaunchKernel")
+    }
+
+    unsafe fn launch_cooperative(
+        &self,
+        function: HipFunction,
+        shape: LaunchShape,
+        stream: HipStream,
+        arguments: *const *const c_void,
+    ) -> Result<()> {
+        let Some(launch) = self.symbols.launch_cooperative else {
+            return Err(Error::unsupported("a cooperative launch by this release of HIP"));
+        };
+        let ([x, y, z], [tx, ty, tz]) = (shape.grid, shape.block);
+        let arguments = arguments.cast_mut().cast::<*mut c_void>();
+        // SAFETY: the symbol has the API's signature, and the caller vouches for the arguments.
+        let status = unsafe { launch(function, x, y, z, tx, ty, tz, shape.dynamic_shared, stream, arguments) };
+        check(&self.symbols, "hipModuleLaunchCooperativeKernel", status)
+    }
+
+    unsafe fn launch_clusters(
+        &self,
+        _function: HipFunction,
+        _shape: LaunchShape,
+        _cluster: [u32; 3],
+        _cooperative: bool,
+        _stream: HipStream,
+        _arguments: *const *const c_void,
+    ) -> Result<()> {
+        Err(Error::unsupported("a launch in clusters (AMD's devices have none)"))
     }
 }
 

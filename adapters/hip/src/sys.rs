@@ -14,10 +14,10 @@ use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HipError(pub(crate) c_int);
 
-/// A device, which the runtime names by its ordinal; also what a thread has current.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Ordinal(pub(crate) c_int);
+ur_adapter::native_ordinals! {
+    /// A device, which the runtime names by its ordinal; also what a thread has current.
+    Ordinal;
+}
 
 ur_adapter::native_handles! {
     /// A stream; 0 is the legacy default stream.
@@ -466,6 +466,8 @@ ur_adapter::symbol_table! {
         module_function = "hipModuleGetFunction" (*mut HipFunction, HipModule, *const c_char);
         function_attribute = "hipFuncGetAttribute" (*mut c_int, c_int, HipFunction);
         function_set_attribute = "hipFuncSetAttribute" (HipFunction, c_int, c_int);
+        occupancy_blocks = "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
+            (*mut c_int, HipFunction, c_int, usize);
         occupancy_block_size = "hipModuleOccupancyMaxPotentialBlockSize"
             (*mut c_int, *mut c_int, HipFunction, usize, c_int);
         launch = "hipModuleLaunchKernel" (
@@ -475,8 +477,13 @@ ur_adapter::symbol_table! {
     }
     optional {
         device_properties_0600 = "hipGetDevicePropertiesR0600" (*mut Properties0600, Ordinal);
+        stream_device = "hipStreamGetDevice" (HipStream, *mut Ordinal);
+        launch_cooperative = "hipModuleLaunchCooperativeKernel" (
+            HipFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, HipStream, *mut *mut c_void
+        );
     }
     returning *const c_char {
+        function_name = "hipKernelNameRef" (HipFunction);
         error_name = "hipGetErrorName" (HipError);
         error_string = "hipGetErrorString" (HipError);
     }

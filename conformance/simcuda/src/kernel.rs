@@ -29,6 +29,8 @@ pub struct Shape {
     pub shared: u32,
     /// Whether all blocks must be resident together.
     pub cooperative: bool,
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
 }
 
 /// A checked launch.
@@ -55,8 +57,8 @@ impl Kernel {
         check_shape(&function, &shape)?;
         // SAFETY: passed on from the caller.
         let params = unsafe { arguments(&function, params, extra)? };
-        let Shape { grid, block, shared, cooperative } = shape;
-        Ok(Kernel { function, grid: Grid { grid, block, dynamic_shared: shared, cooperative }, params })
+        let Shape { grid, block, shared, cooperative, cluster } = shape;
+        Ok(Kernel { function, grid: Grid { grid, block, dynamic_shared: shared, cooperative, cluster }, params })
     }
 
     /// Submits it.
@@ -128,7 +130,16 @@ fn code_of(fault: &LaunchFault) -> CUresult {
     }
 }
 
+/// Most blocks of a cluster on every device that has clusters.
+const PORTABLE_CLUSTER: u64 = 8;
+
 fn check_shape(function: &Function, shape: &Shape) -> Result {
+    if (0..3).any(|i| shape.cluster[i] == 0 || !shape.grid[i].is_multiple_of(shape.cluster[i])) {
+        return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    }
+    if shape.cluster.iter().map(|&n| u64::from(n)).product::<u64>() > PORTABLE_CLUSTER {
+        return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    }
     let bad_grid = (0..3).any(|i| shape.grid[i] == 0 || shape.grid[i] > Device::MAX_GRID[i]);
     let bad_block = (0..3).any(|i| shape.block[i] == 0 || shape.block[i] > Device::MAX_BLOCK[i]);
     let threads: u64 = shape.block.iter().map(|&n| u64::from(n)).product();

@@ -82,6 +82,7 @@ results! {
     CUDA_ERROR_NOT_PERMITTED = 800, "operation not permitted";
     CUDA_ERROR_NOT_SUPPORTED = 801, "operation not supported";
     CUDA_ERROR_SYSTEM_NOT_READY = 802, "system not yet initialized";
+    CUDA_ERROR_INVALID_CLUSTER_SIZE = 912, "cluster size is not supported";
     CUDA_ERROR_UNKNOWN = 999, "unknown error";
 }
 

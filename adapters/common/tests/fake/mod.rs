@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
 use ur_adapter::driver::{
-    BuildRequest, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute, Rows,
+    BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute,
+    Rows,
 };
 use ur_adapter::error::{Error, OpenError, Result};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
@@ -50,6 +51,7 @@ impl Driver for Fake {
     const VENDOR_ID: u32 = 0;
     const LIBRARY_VARIABLE: &'static str = "UR_NOTHING";
     const TRANSFERS_NEED_PLACE: bool = false;
+    const PLACES_ARE_CONTEXTS: bool = false;
     const POOL_STEP: usize = 1 << 20;
     const STRIDED_WIDTHS: &'static [usize] = &[1];
     const ADVISES_COHERENCE: bool = false;
@@ -88,6 +90,9 @@ impl Driver for Fake {
     fn retain_place(&self, device: usize) -> Result<usize> {
         Ok(device)
     }
+    fn place_is_active(&self, _device: usize) -> Result<bool> {
+        Ok(true)
+    }
     fn release_place(&self, _device: usize) -> Result<()> {
         Ok(())
     }
@@ -108,6 +113,9 @@ impl Driver for Fake {
     }
     fn stream_is_idle(&self, _stream: usize) -> Result<bool> {
         Ok(true)
+    }
+    fn stream_place(&self, _stream: usize) -> Result<Option<usize>> {
+        Ok(None)
     }
     fn stream_wait(&self, _stream: usize, _event: usize) -> Result<()> {
         Ok(())
@@ -268,6 +276,15 @@ impl Driver for Fake {
     fn load_module(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<usize> {
         self.number()
     }
+    fn compile(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<()> {
+        Err(Error::unsupported("code"))
+    }
+    fn link(&self, _images: &[&[u8]], _request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
+        Err(Error::unsupported("code"))
+    }
+    fn function_names(&self, _module: usize) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
     fn unload_module(&self, _module: usize) -> Result<()> {
         Ok(())
     }
@@ -276,6 +293,18 @@ impl Driver for Fake {
     }
     fn function_attributes(&self, _function: usize) -> Result<FunctionAttributes> {
         Ok(FunctionAttributes { max_threads_per_block: 1024, ..FunctionAttributes::default() })
+    }
+    fn function_name(&self, _function: usize) -> Result<Option<std::ffi::CString>> {
+        Ok(None)
+    }
+    fn function_module(&self, _function: usize) -> Result<Option<usize>> {
+        Ok(None)
+    }
+    fn prefer_cache(&self, _function: usize, _preference: CachePreference) -> Result<()> {
+        Ok(())
+    }
+    fn resident_blocks(&self, _function: usize, _threads: u32, _dynamic_shared: usize) -> Result<u32> {
+        Err(Error::unsupported("code"))
     }
     fn function_parameters(&self, _function: usize) -> Result<Option<Vec<usize>>> {
         Ok(Some(Vec::new()))
@@ -294,6 +323,26 @@ impl Driver for Fake {
         _arguments: *const *const c_void,
     ) -> Result<()> {
         Ok(())
+    }
+    unsafe fn launch_cooperative(
+        &self,
+        _function: usize,
+        _shape: LaunchShape,
+        _stream: usize,
+        _arguments: *const *const c_void,
+    ) -> Result<()> {
+        Err(Error::unsupported("a cooperative launch"))
+    }
+    unsafe fn launch_clusters(
+        &self,
+        _function: usize,
+        _shape: LaunchShape,
+        _cluster: [u32; 3],
+        _cooperative: bool,
+        _stream: usize,
+        _arguments: *const *const c_void,
+    ) -> Result<()> {
+        Err(Error::unsupported("a launch in clusters"))
     }
 }
 

@@ -62,6 +62,14 @@ pub struct Grid {
     pub dynamic_shared: u32,
     /// Whether all blocks must make progress together (a cooperative launch).
     pub cooperative: bool,
+    /// Blocks of a cluster in x, y and z; one block without clusters.
+    pub cluster: [u32; 3],
+}
+
+impl Grid {
+    /// A grid without clusters whose blocks need not make progress together.
+    pub const PLAIN: Self =
+        Self { grid: [1; 3], block: [1; 3], dynamic_shared: 0, cooperative: false, cluster: [1; 3] };
 }
 
 /// How memory is about to be touched.
