@@ -12,10 +12,11 @@ use ur_ffi::{
     ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_queue_handle_t, ur_result_t,
 };
 
-use crate::driver::Driver;
+use crate::driver::{Driver, LaunchShape};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
 use crate::kernel::{DeviceKernel, Function, Kernel};
+use crate::mem::{self, arguments::MemArgument, storage::carry_out};
 use crate::object::{borrow, known_flags, null_pointer};
 use crate::queue::Queue;
 use crate::work_size::{GlobalSize, Limits, read_sizes, shape};
@@ -34,6 +35,8 @@ struct Arguments {
     values: SmallVec<[(usize, usize); INLINE_ARGUMENTS]>,
     dynamic_shared: usize,
     offset: [u32; 3],
+    /// Memory objects, whose addresses are known when the launch is put on its stream. Without any nothing is allocated.
+    memory: Vec<MemArgument>,
 }
 
 impl Arguments {
@@ -114,9 +117,16 @@ impl Arguments {
                 let start = self.reserve_local(argument.size)?;
                 self.values.push((index, start));
             }
-            ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
-                return Err(Error::unsupported("a buffer, image or sampler as kernel argument"));
+            ur_exp_kernel_arg_type_t::MEM_OBJ => {
+                if size.is_some_and(|size| size > size_of::<usize>()) {
+                    return Err(too_small(index, size_of::<usize>(), size));
+                }
+                // SAFETY: the tag says that the union holds handle and access.
+                let object = unsafe { argument.value.memObjTuple };
+                self.values.push((index, 0));
+                self.memory.extend(MemArgument::new(self.values.len() - 1, object)?);
             }
+            ur_exp_kernel_arg_type_t::SAMPLER => return Err(Error::unsupported("a sampler as kernel argument")),
             other => return Err(unknown_type(index, other)),
         }
         Ok(())
@@ -279,11 +289,34 @@ pub unsafe fn with_args<D: Driver>(
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
+    if !list.memory.is_empty() {
+        return with_memory(&request, &mut list, raw, shape, offset.is_some());
+    }
     let native = list.native(offset.is_some());
     submit(&request, |driver, stream| {
         // SAFETY: `native` has an entry for every parameter; values of the caller's are readable for the
         // parameters' sizes, the others lie in `list`, which outlives the call.
         unsafe { driver.launch(raw, shape, stream, native) }
+    })
+}
+
+/// A launch that uses memory objects: they are brought to the queue's device first.
+fn with_memory<D: Driver>(
+    request: &Request<'_, D>,
+    list: &mut Arguments,
+    function: D::Function,
+    shape: LaunchShape,
+    hidden_offset: bool,
+) -> Result<()> {
+    // SAFETY: the handles are live or null during the call by the C contract.
+    let touches = unsafe { mem::arguments::touches(request, &list.memory) }?;
+    carry_out(request, false, &touches, |driver, stream, addresses| {
+        for (argument, address) in list.memory.iter().zip(addresses) {
+            list.values[argument.value].1 = *address;
+        }
+        let native = list.native(hidden_offset);
+        // SAFETY: as for a launch without memory objects.
+        unsafe { driver.launch(function, shape, stream, native) }
     })
 }
 

@@ -10,8 +10,8 @@ use ur_ffi::ur_dditable_t;
 use crate::entry_points::{EntryPoints, table};
 use crate::forward;
 use crate::{
-    adapter, context, device, driver::Driver, enqueue, event, fill, kernel, launch, object, platform, program, queue,
-    stream_ordered, usm,
+    adapter, buffer_commands, buffer_rect, context, device, driver::Driver, enqueue, event, fill, kernel, launch, mem,
+    object, platform, program, queue, stream_ordered, usm,
 };
 
 /// The engine over one driver, as the table sees it; never made.
@@ -75,6 +75,23 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEnqueueUSMDeviceAllocExp => stream_ordered::device_alloc::<D>);
     forward!(urEnqueueUSMFreeExp => stream_ordered::free::<D>);
     forward!(urEnqueueKernelLaunchWithArgsExp => launch::with_args::<D>);
+
+    forward!(urMemBufferCreate => mem::buffer::create::<D>);
+    forward!(urMemBufferPartition => mem::buffer::partition::<D>);
+    forward!(urMemRetain => object::retain::<mem::Mem<D>>);
+    forward!(urMemRelease => object::release::<mem::Mem<D>>);
+    forward!(urMemGetInfo => mem::get_info::<D>);
+    forward!(urMemGetNativeHandle => mem::native::get_native_handle::<D>);
+    forward!(urMemBufferCreateWithNativeHandle => mem::native::create_with_native_handle::<D>);
+    forward!(urEnqueueMemBufferRead => buffer_commands::read::<D>);
+    forward!(urEnqueueMemBufferWrite => buffer_commands::write::<D>);
+    forward!(urEnqueueMemBufferCopy => buffer_commands::copy::<D>);
+    forward!(urEnqueueMemBufferFill => buffer_commands::fill::<D>);
+    forward!(urEnqueueMemBufferReadRect => buffer_rect::read::<D>);
+    forward!(urEnqueueMemBufferWriteRect => buffer_rect::write::<D>);
+    forward!(urEnqueueMemBufferCopyRect => buffer_rect::copy::<D>);
+    forward!(urEnqueueMemBufferMap => mem::map::map::<D>);
+    forward!(urEnqueueMemUnmap => mem::map::unmap::<D>);
 
     forward!(urProgramCreateWithBinary => program::create_with_binary::<D>);
     forward!(urProgramBuild => program::build::<D>);

@@ -12,7 +12,7 @@
 //! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize` | is what they are about |
 //! | `hipModuleGetFunction` | must be the module's; 5.x ends the process otherwise |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
-//! | `hipMemcpyAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
+//! | `hipMemcpyAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
 //! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
@@ -297,6 +297,19 @@ impl Driver for Hip {
 
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: HipStream) -> Result<()> {
         call!(self.copy_async(to, from, size, flag::hipMemcpyDefault, stream), "hipMemcpyAsync")
+    }
+
+    unsafe fn copy_rect_async(&self, copy: &RectCopy, stream: HipStream) -> Result<()> {
+        let [width, height, depth] = copy.extent;
+        let (host, device) = if self.is_rocm_6() {
+            (sys::memory_type_6::HOST, sys::memory_type_6::DEVICE)
+        } else {
+            (sys::memory_type_5::HOST, sys::memory_type_5::DEVICE)
+        };
+        // Pinned memory is the device's too, and copies between two sides that are called the host's keep no order.
+        let side = |side: RectSide| sys::Memcpy3DSide::new(side, if side.of_process { host } else { device });
+        let described = sys::Memcpy3D { src: side(copy.from), dst: side(copy.to), width, height, depth };
+        call!(self.copy_3d_async(&raw const described, stream), "hipDrvMemcpy3DAsync")
     }
 
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: HipStream) -> Result<()> {

@@ -13,8 +13,8 @@ use std::process::Command;
 use ur_adapter::jit;
 
 use crate::sys::{
-    HipError, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag, function, memory_type_5,
-    memory_type_6,
+    HipError, Memcpy3D, Memcpy3DSide, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag,
+    function, memory_type_5, memory_type_6,
 };
 
 /// A C expression and what `sys` says it is.
@@ -103,6 +103,26 @@ fn common(newer: bool) -> Numbers {
     ] {
         add(&mut numbers, format!("offsetof(hipPointerAttribute_t, {member})"), offset);
     }
+    let (src, dst) = (offset_of!(Memcpy3D, src), offset_of!(Memcpy3D, dst));
+    for (member, offset) in [
+        ("srcMemoryType", src + offset_of!(Memcpy3DSide, memory_type)),
+        ("srcHost", src + offset_of!(Memcpy3DSide, host)),
+        ("srcDevice", src + offset_of!(Memcpy3DSide, device)),
+        ("srcPitch", src + offset_of!(Memcpy3DSide, pitch)),
+        ("srcHeight", src + offset_of!(Memcpy3DSide, height)),
+        ("dstXInBytes", dst + offset_of!(Memcpy3DSide, x_in_bytes)),
+        ("dstMemoryType", dst + offset_of!(Memcpy3DSide, memory_type)),
+        ("dstHost", dst + offset_of!(Memcpy3DSide, host)),
+        ("dstDevice", dst + offset_of!(Memcpy3DSide, device)),
+        ("dstPitch", dst + offset_of!(Memcpy3DSide, pitch)),
+        ("dstHeight", dst + offset_of!(Memcpy3DSide, height)),
+        ("WidthInBytes", offset_of!(Memcpy3D, width)),
+        ("Height", offset_of!(Memcpy3D, height)),
+        ("Depth", offset_of!(Memcpy3D, depth)),
+    ] {
+        add(&mut numbers, format!("offsetof(HIP_MEMCPY3D, {member})"), offset);
+    }
+    add(&mut numbers, "sizeof(HIP_MEMCPY3D)", size_of::<Memcpy3D>());
     add(&mut numbers, "sizeof(hipUUID)", size_of::<Uuid>());
     add(&mut numbers, "sizeof(hipDeviceArch_t)", size_of::<u32>());
     add(&mut numbers, "bits((hipDeviceArch_t){.hasGlobalInt64Atomics = 1})", arch::GLOBAL_INT64_ATOMICS);

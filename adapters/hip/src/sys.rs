@@ -7,7 +7,7 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::backend::{OpenError, RectSide, Texts, open_first, status_text, text_of};
 
 /// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
 #[repr(transparent)]
@@ -251,6 +251,43 @@ pub(crate) struct PointerAttributes {
     pub(crate) allocation_flags: c_uint,
 }
 
+/// One side of `HIP_MEMCPY3D`, whose members are the same for both.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memcpy3DSide {
+    pub(crate) x_in_bytes: usize,
+    pub(crate) y: usize,
+    pub(crate) z: usize,
+    pub(crate) lod: usize,
+    pub(crate) memory_type: c_int,
+    pub(crate) host: usize,
+    pub(crate) device: DevicePointer,
+    pub(crate) array: usize,
+    pub(crate) pitch: usize,
+    pub(crate) height: usize,
+}
+
+impl Memcpy3DSide {
+    /// A side that is memory of that `hipMemoryType`.
+    pub(crate) fn new(side: RectSide, memory_type: c_int) -> Self {
+        // One of the two is looked at, by the type.
+        let (host, device) = (side.address, side.address);
+        let (pitch, height) = (side.row_pitch, side.slice_pitch / side.row_pitch);
+        Self { memory_type, host, device, pitch, height, ..Self::default() }
+    }
+}
+
+/// `HIP_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memcpy3D {
+    pub(crate) src: Memcpy3DSide,
+    pub(crate) dst: Memcpy3DSide,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
 /// The members of `hipDeviceProp_tR0600` that no other call tells, each at its place.
 #[repr(C, align(8))]
 pub(crate) struct Properties0600 {
@@ -353,6 +390,7 @@ ur_adapter::symbol_table! {
         free_async = "hipFreeAsync" (DevicePointer, HipStream);
 
         copy_async = "hipMemcpyAsync" (DevicePointer, DevicePointer, usize, c_uint, HipStream);
+        copy_3d_async = "hipDrvMemcpy3DAsync" (*const Memcpy3D, HipStream);
         fill8_async = "hipMemsetD8Async" (DevicePointer, u8, usize, HipStream);
         fill16_async = "hipMemsetD16Async" (DevicePointer, u16, usize, HipStream);
         fill32_async = "hipMemsetD32Async" (DevicePointer, c_int, usize, HipStream);

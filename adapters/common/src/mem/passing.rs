@@ -1,0 +1,50 @@
+//! A stream for one errand: moving a buffer's bytes where no queue is at hand.
+//!
+//! Making one costs microseconds and finishing it blocks, so this is for creation, release and native handles alone.
+
+use std::sync::Arc;
+
+use super::uses::Site;
+use crate::context::DeviceState;
+use crate::driver::Driver;
+use crate::error::Result;
+
+/// A stream that lives as long as its errand.
+pub struct Passing<'s, D: Driver> {
+    state: &'s Arc<DeviceState<D>>,
+    stream: D::Stream,
+}
+
+impl<'s, D: Driver> Passing<'s, D> {
+    /// A stream of a device.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn new(state: &'s Arc<DeviceState<D>>) -> Result<Self> {
+        let _scope = state.enter()?;
+        Ok(Self { state, stream: state.driver.create_stream(0)? })
+    }
+
+    /// Where its commands run.
+    #[must_use]
+    pub fn site(&self) -> Site<'_, D> {
+        Site { device: self.state, stream: self.stream, queue: None }
+    }
+
+    /// Runs the errand and waits until the device has done it, failed or not.
+    ///
+    /// # Errors
+    /// The errand's, or what the native library answers to the wait.
+    pub fn run<R>(&self, errand: impl FnOnce(&Site<'_, D>) -> Result<R>) -> Result<R> {
+        let result = errand(&self.site());
+        let finished = self.state.driver.synchronize_stream(self.stream);
+        result.and_then(|result| finished.map(|()| result))
+    }
+}
+
+impl<D: Driver> Drop for Passing<'_, D> {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the stream is idle.
+        let _ = self.state.driver.destroy_stream(self.stream);
+    }
+}
