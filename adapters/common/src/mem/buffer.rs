@@ -252,5 +252,5 @@ fn part_flags(name: &str, whole: ur_mem_flags_t, part: ur_mem_flags_t) -> Result
             format!("{name}: a part's {part:?} do not go with its buffer's {whole:?}; give an access that it has"),
         ));
     }
-    Ok(if inner.is_empty() { whole } else { whole - ACCESS | inner })
+    Ok(if inner.is_empty() { whole } else { (whole - ACCESS) | inner })
 }

@@ -6,6 +6,10 @@
 //! application; they are remembered and waited for here: reads of a place wait for the copies into it, writes of a
 //! place for the copies out of it as well.
 //!
+//! The copies go on the command's own stream because only there they come after everything that the application put
+//! before the command, work on native addresses included. So a kernel that needs bytes which another queue of its device
+//! is bringing waits for that queue.
+//!
 //! Must never: block (but for the end of the buffer), or take a lane's lock; commands call in with theirs held.
 
 use core::ops::Range;
@@ -160,7 +164,10 @@ impl<D: Driver> Places<D> {
     pub fn pieces(&mut self, site: &Site<'_, D>, here: usize, range: &Range<usize>) -> Result<Pieces> {
         let mut pieces = Pieces::new();
         for (part, holders) in self.spans.within(range.clone()) {
-            let place = if holders.contains(here) { here } else { holders.first().unwrap_or(here) };
+            // Bytes that are only on their way here wait for the queue that brings them; elsewhere they are now.
+            let elsewhere = holders.without(here).first();
+            let near = holders.contains(here) && (elsewhere.is_none() || !self.places[here].fills.pend(site, &part)?);
+            let place = if near { here } else { elsewhere.unwrap_or(here) };
             pieces.push(Piece { range: part, address: 0, place });
         }
         for piece in &mut pieces {

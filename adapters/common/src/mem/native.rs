@@ -47,7 +47,7 @@ pub unsafe fn get_native_handle<D: Driver>(
     let buffer = mem.buffer()?;
     let address = buffer.storage.native(&state)? + buffer.origin;
     // SAFETY: not null, so writable.
-    unsafe { out.write(address as ur_native_handle_t) };
+    unsafe { out.write(address) };
     Ok(())
 }
 
@@ -75,7 +75,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     }
     // SAFETY: null or valid by the caller's promise.
     let owned = unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let address = native as usize;
+    let address = native;
     let first = context.first_state()?;
     let known = if address == 0 { None } else { first.driver.pointer_info(address)? };
     let info = known.filter(|info| !owned || info.base == address).ok_or_else(|| {

@@ -106,6 +106,19 @@ impl<D: Driver> Uses<D> {
         Ok(())
     }
 
+    /// Whether something in a range is in flight on another stream than the site's.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn pend(&self, site: &Site<'_, D>, range: &Range<usize>) -> Result<bool> {
+        for known in self.list.iter().filter(|known| known.touches(range) && !known.is_of(site)) {
+            if !site.device.driver.event_is_complete(known.marker.raw())? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether nothing is in flight any more.
     ///
     /// # Errors

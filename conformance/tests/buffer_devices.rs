@@ -1,0 +1,277 @@
+//! Buffers that several devices of a context use: every command sees what was written last, wherever that was.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ptr::{null, null_mut};
+
+use ur_conformance::ffi::{
+    CBool, ur_map_flags_t, ur_mem_flags_t as Flags, ur_program_handle_t, ur_queue_flags_t as QueueFlags,
+};
+use ur_conformance::memory::{self, pattern};
+use ur_conformance::owned::event_of;
+use ur_conformance::{Buffer, Environment, Fixture, Gate, Kernel, Launch, Program, Queue, Sim, needs_sim, ok, ur};
+
+/// A fixture over all devices, if there are two; with a queue for each of the first two.
+fn two_devices() -> Option<(Fixture, Queue, Queue)> {
+    let fixture = Fixture::over_all_devices();
+    let [one, two, ..] = fixture.devices[..] else {
+        println!("skipped: needs two devices");
+        return None;
+    };
+    let queue = |device| fixture.queue_in(fixture.context(), device, QueueFlags::empty());
+    let (a, b) = (queue(one), queue(two));
+    Some((fixture, a, b))
+}
+
+/// A kernel of `basic.ptx` that every device of the fixture can run.
+fn kernel(fixture: &Fixture, name: &core::ffi::CStr) -> Kernel {
+    let image = Environment::get().image("basic.ptx");
+    let mut devices = fixture.devices.clone();
+    let mut lengths = vec![image.len(); devices.len()];
+    let mut images = vec![image.as_ptr(); devices.len()];
+    let mut program: ur_program_handle_t = null_mut();
+    ok!(Program.pfnCreateWithBinary(
+        fixture.context(),
+        devices.len() as u32,
+        devices.as_mut_ptr(),
+        lengths.as_mut_ptr(),
+        images.as_mut_ptr(),
+        null(),
+        &raw mut program
+    ));
+    let program = Program::take(program);
+    ok!(Program.pfnBuild(fixture.context(), program.handle(), null()));
+    fixture.kernel(&program, name)
+}
+
+fn add<'k>(kernel: &'k Kernel, buffer: &Buffer, value: u32) -> Launch<'k> {
+    let words = buffer.size() / 4;
+    Launch::new(kernel, &[words]).buffer(buffer, Flags::READ_WRITE).value(value).value(words as u32)
+}
+
+#[test]
+fn what_one_device_wrote_the_other_reads() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let add_constant = kernel(&fixture, c"add_constant");
+    let flags = [Flags::empty(), Flags::USE_HOST_POINTER, Flags::ALLOC_HOST_POINTER, Flags::ALLOC_COPY_HOST_POINTER];
+    for source in flags {
+        let mut host: Vec<u32> = (0..5000).collect();
+        let wants = source.intersects(Flags::USE_HOST_POINTER | Flags::ALLOC_COPY_HOST_POINTER);
+        let pointer = if wants { host.as_mut_ptr().cast() } else { null_mut() };
+        let buffer = Buffer::of(fixture.context(), source, 20_000, pointer);
+        if !wants {
+            buffer.write(&a, &(0..5000u32).collect::<Vec<_>>());
+        }
+        add(&add_constant, &buffer, 1).event_on(&b).wait();
+        let plus = |value| (0..5000u32).map(|index| index + value).collect::<Vec<u32>>();
+        assert_eq!(buffer.read::<u32>(&a), plus(1), "{source:?}: written by the second, read by the first");
+        add(&add_constant, &buffer, 10).event_on(&a).wait();
+        assert_eq!(buffer.read::<u32>(&b), plus(11), "{source:?}: written by the first, read by the second");
+        assert_eq!(buffer.read::<u32>(&a), plus(11), "{source:?}");
+        drop(buffer);
+    }
+}
+
+#[test]
+fn a_chain_of_launches_on_two_devices_needs_no_wait_of_the_host() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let add_constant = kernel(&fixture, c"add_constant");
+    for order in [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let queues: Vec<Queue> =
+            fixture.devices[..2].iter().map(|&device| fixture.queue_in(fixture.context(), device, order)).collect();
+        let buffer = Buffer::new(&fixture, 4096);
+        let mut gate = Gate::new(&fixture);
+        buffer.write(&a, &[0u32; 1024]);
+        let mut last = gate.block_event(&a);
+        for turn in 0..20 {
+            last = add(&add_constant, &buffer, 1 << turn).after(&[&last]).event_on(&queues[turn % 2]);
+        }
+        gate.open();
+        last.wait();
+        assert_eq!(buffer.read::<u32>(&b), [(1 << 20) - 1; 1024], "{order:?}");
+        a.finish();
+    }
+}
+
+/// The copy that one queue's kernel needs is also what the other queue's kernel reads.
+#[test]
+fn a_kernel_waits_for_the_bytes_that_another_queue_of_its_device_brings() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let copy = kernel(&fixture, c"copy");
+    let second = fixture.queue_in(fixture.context(), fixture.devices[1], QueueFlags::empty());
+    let (buffer, one, two) = (Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
+    let values: Vec<u32> = (0..1024).map(|index| index ^ 0x5555).collect();
+    buffer.write(&a, &values);
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&a);
+    let launch = |to: &Buffer| {
+        let launch = Launch::new(&copy, &[1024]);
+        launch.buffer(to, Flags::WRITE_ONLY).buffer(&buffer, Flags::READ_ONLY).value(1024u32)
+    };
+    // The first queue is held up, and with it the copy that it makes for its kernel.
+    launch(&one).after(&[&blocked]).on(&b);
+    launch(&two).on(&second);
+    // A read takes the bytes from where they are meanwhile, whichever device it is for.
+    assert_eq!(
+        buffer.read::<u32>(&fixture.queue_in(fixture.context(), fixture.devices[1], QueueFlags::empty())),
+        values
+    );
+    gate.open();
+    b.finish();
+    second.finish();
+    assert_eq!(one.read::<u32>(&b), values);
+    assert_eq!(two.read::<u32>(&second), values);
+    a.finish();
+}
+
+#[test]
+fn parts_that_two_devices_write_at_once_make_up_the_whole() {
+    const PART: usize = 4096;
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let add_constant = kernel(&fixture, c"add_constant");
+    let mut host = vec![0u32; 4 * PART / 4];
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 4 * PART, host.as_mut_ptr().cast());
+    let parts: Vec<Buffer> = (0..4).map(|index| buffer.part(index * PART, PART)).collect();
+    for turn in 1..=10 {
+        for (index, part) in parts.iter().enumerate() {
+            let queue = if index % 2 == 0 { &a } else { &b };
+            add(&add_constant, part, turn * (index as u32 + 1)).on(queue);
+        }
+    }
+    a.finish();
+    b.finish();
+    let expected: Vec<u32> = (0..4).flat_map(|index| vec![55 * (index + 1); PART / 4]).collect();
+    assert_eq!(buffer.read::<u32>(&a), expected);
+    add(&add_constant, &buffer, 1).event_on(&b).wait();
+    add(&add_constant, &parts[1], 1).event_on(&a).wait();
+    let expected: Vec<u32> =
+        expected.iter().enumerate().map(|(at, value)| value + 1 + u32::from(at / (PART / 4) == 1)).collect();
+    // The newest bytes lie on both devices; the host's own memory gets them all.
+    drop((buffer, parts));
+    assert_eq!(host, expected);
+}
+
+#[test]
+fn copies_between_buffers_take_source_and_destination_from_wherever_they_are() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    for (writer, copier, reader) in [(&a, &b, &a), (&b, &a, &b), (&a, &b, &b), (&b, &b, &a)] {
+        let (from, to) = (Buffer::new(&fixture, 3000), Buffer::new(&fixture, 3000));
+        let (values, mut expected) = (pattern(1, 3000), pattern(2, 3000));
+        from.write(writer, &values);
+        to.write(writer, &expected);
+        // Half of the source is newer on the other device.
+        from.write_at(copier, 1000, &expected[..500]);
+        let mut source = values.clone();
+        source[1000..1500].copy_from_slice(&expected[..500]);
+        let (q, f, t) = (copier.handle(), from.handle(), to.handle());
+        let copied = event_of(|event| ur!(Enqueue.pfnMemBufferCopy(q, f, t, 500, 200, 1500, 0, null(), event)));
+        copied.wait();
+        expected[200..1700].copy_from_slice(&source[500..2000]);
+        assert_eq!(to.read::<u8>(reader), expected);
+        assert_eq!(from.read::<u8>(reader), source);
+    }
+}
+
+#[test]
+fn a_map_shows_what_any_device_wrote_and_what_it_writes_any_device_sees() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let add_constant = kernel(&fixture, c"add_constant");
+    for source in [Flags::empty(), Flags::USE_HOST_POINTER] {
+        let mut host = vec![1u32; 1024];
+        let pointer = if source.is_empty() { null_mut() } else { host.as_mut_ptr().cast() };
+        let buffer = Buffer::of(fixture.context(), source, 4096, pointer);
+        buffer.write(&a, &[1u32; 1024]);
+        add(&add_constant, &buffer, 1).event_on(&b).wait();
+        let mut mapped = null_mut();
+        let (q, m, flags) = (a.handle(), buffer.handle(), ur_map_flags_t::READ | ur_map_flags_t::WRITE);
+        ok!(Enqueue.pfnMemBufferMap(q, m, CBool::TRUE, flags, 0, 2048, 0, null(), null_mut(), &raw mut mapped));
+        // SAFETY: 2048 mapped bytes, and the map has finished.
+        let words = unsafe { core::slice::from_raw_parts_mut(mapped.cast::<u32>(), 512) };
+        assert_eq!(words, [2; 512]);
+        words.fill(50);
+        let gone = event_of(|event| ur!(Enqueue.pfnMemUnmap(q, m, mapped, 0, null(), event)));
+        let added = add(&add_constant, &buffer, 1).after(&[&gone]).event_on(&b);
+        added.wait();
+        let expected = [vec![51u32; 512], vec![3; 512]].concat();
+        assert_eq!(buffer.read::<u32>(&a), expected, "{source:?}");
+        drop(buffer);
+    }
+}
+
+#[test]
+fn a_native_address_of_each_device_has_the_newest_bytes() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let buffer = Buffer::new(&fixture, 256);
+    buffer.write(&a, &[1u8; 256]);
+    let mut seen = Vec::new();
+    for (turn, queue) in [&b, &a, &b].into_iter().enumerate() {
+        let device = fixture.devices[(turn + 1) % 2];
+        let mut native = 0;
+        ok!(Mem.pfnGetNativeHandle(buffer.handle(), device, &raw mut native));
+        let pointer = core::ptr::with_exposed_provenance_mut(native);
+        assert_eq!(memory::read::<u8>(queue, pointer, 256), [turn as u8 + 1; 256]);
+        memory::write(queue, pointer, &[turn as u8 + 2; 256]);
+        seen.push(native);
+    }
+    assert!(seen[0] == seen[2] && seen[0] != seen[1], "one address a device: {seen:x?}");
+    assert_eq!(buffer.read::<u8>(&a), [4; 256]);
+}
+
+#[test]
+fn a_buffer_of_native_memory_moves_between_devices() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let add_constant = kernel(&fixture, c"add_constant");
+    let usm = fixture.memory(ur_conformance::Kind::Device, 4096);
+    usm.write(&a, &[1u32; 1024]);
+    let (native, mut mem) = (usm.pointer().expose_provenance(), null_mut());
+    ok!(Mem.pfnBufferCreateWithNativeHandle(native, fixture.context(), null(), &raw mut mem));
+    let buffer = Buffer::take(mem, 4096);
+    add(&add_constant, &buffer, 1).event_on(&b).wait();
+    add(&add_constant, &buffer, 1).event_on(&a).wait();
+    assert_eq!(usm.read::<u32>(&a, 1024), [3; 1024]);
+}
+
+fn copies(sim: &Sim, work: impl FnOnce()) -> u64 {
+    sim.calls_of(work).1.get("cuMemcpyAsync").copied().unwrap_or(0)
+}
+
+#[test]
+fn bytes_are_copied_when_they_are_needed_and_not_again() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let sim = needs_sim!(fixture);
+    let copy = kernel(&fixture, c"copy");
+    let (buffer, here, there) = (Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
+    let launch = |queue: &Queue, to: &Buffer, from: &Buffer| {
+        let launch = Launch::new(&copy, &[1024]);
+        launch.buffer(to, Flags::WRITE_ONLY).buffer(from, Flags::READ_ONLY).value(1024u32).event_on(queue).wait();
+    };
+    buffer.write(&a, &[7u32; 1024]);
+    assert_eq!(copies(sim, || launch(&a, &here, &buffer)), 0, "they are there");
+    assert_eq!(copies(sim, || launch(&b, &there, &buffer)), 1, "they are elsewhere");
+    assert_eq!(copies(sim, || launch(&b, &there, &buffer)), 0, "they were brought");
+    assert_eq!(copies(sim, || launch(&a, &here, &buffer)), 0, "a reader leaves them current elsewhere");
+    assert_eq!(copies(sim, || launch(&b, &buffer, &there)), 0, "a writer's device has them");
+    assert_eq!(copies(sim, || launch(&a, &here, &buffer)), 1, "a writer makes the others' stale");
+    let one = 1u8;
+    let (q, m) = (a.handle(), there.handle());
+    let filled =
+        copies(sim, || ok!(Enqueue.pfnMemBufferFill(q, m, (&raw const one).cast(), 1, 0, 4096, 0, null(), null_mut())));
+    assert_eq!(filled, 0, "what is overwritten is not brought");
+    a.finish();
+    assert_eq!(there.read::<u8>(&b), [1; 4096]);
+}
+
+#[test]
+fn a_device_that_never_uses_a_buffer_has_no_memory_of_it() {
+    let Some((fixture, _, b)) = two_devices() else { return };
+    let sim = needs_sim!(fixture);
+    let mut host = pattern(1, 4096);
+    let (_, calls) = sim.calls_of(|| {
+        let from = host.as_mut_ptr().cast();
+        let buffer = Buffer::of(fixture.context(), Flags::ALLOC_COPY_HOST_POINTER, 4096, from);
+        let kernel_free = buffer.part(0, 4096);
+        kernel_free.write(&b, &[1u8; 64]);
+        assert_eq!(kernel_free.read_at::<u8>(&b, 0, 65), [vec![1u8; 64], vec![host[64]]].concat());
+    });
+    assert_eq!(calls.get("cuMemAlloc_v2"), Some(&1), "{calls:?}");
+    assert_eq!(calls.get("cuMemFree_v2"), Some(&1), "{calls:?}");
+}
