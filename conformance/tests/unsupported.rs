@@ -4,8 +4,9 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    CBool, FUNCTIONS, ur_dditable_t, ur_exp_command_buffer_desc_t, ur_mem_flags_t, ur_physical_mem_properties_t,
-    ur_result_t as Code, ur_sampler_desc_t, ur_usm_advice_flags_t, ur_usm_migration_flags_t, ur_usm_pool_desc_t,
+    CBool, FUNCTIONS, ur_dditable_t, ur_exp_command_buffer_desc_t, ur_image_desc_t, ur_image_format_t, ur_mem_flags_t,
+    ur_physical_mem_properties_t, ur_result_t as Code, ur_sampler_desc_t, ur_usm_advice_flags_t,
+    ur_usm_migration_flags_t, ur_usm_pool_desc_t,
 };
 use ur_conformance::{Fixture, Kind, adapter, loader, ur};
 
@@ -85,13 +86,18 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     let sampling = ur_sampler_desc_t::default();
     let (local, migrate, advice) = (1usize, ur_usm_migration_flags_t::default(), ur_usm_advice_flags_t::DEFAULT);
     let flags = ur_mem_flags_t::READ_WRITE;
+    let format = ur_image_format_t::default();
+    let image = ur_image_desc_t { width: 1, ..Default::default() };
     let answers = [
         ("urDevicePartition", ur!(Device.pfnPartition(d, null(), 0, null_mut(), number))),
         ("urDeviceGetNativeHandle", ur!(Device.pfnGetNativeHandle(d, native))),
         ("urPlatformGetNativeHandle", ur!(Platform.pfnGetNativeHandle(fixture.platform, native))),
         ("urContextGetNativeHandle", ur!(Context.pfnGetNativeHandle(c, native))),
         ("urContextSetExtendedDeleter", ur!(Context.pfnSetExtendedDeleter(c, None, null_mut()))),
-        ("urMemBufferCreate", ur!(Mem.pfnBufferCreate(c, flags, 64, null(), &raw mut mem))),
+        (
+            "urMemImageCreate",
+            ur!(Mem.pfnImageCreate(c, flags, &raw const format, &raw const image, null_mut(), &raw mut mem)),
+        ),
         ("urSamplerCreate", ur!(Sampler.pfnCreate(c, &raw const sampling, &raw mut sampler))),
         ("urUSMPoolCreate", ur!(USM.pfnPoolCreate(c, &raw mut desc, &raw mut pool))),
         ("urUSMPoolCreateExp", ur!(USMExp.pfnPoolCreateExp(c, d, &raw mut desc, &raw mut pool))),
