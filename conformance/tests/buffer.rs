@@ -119,6 +119,30 @@ fn a_buffer_may_be_read_into_and_written_from_the_host_memory_it_uses() {
     assert_eq!(host, (0..64).map(expected).collect::<Vec<u32>>());
 }
 
+/// What the host changes there after it was told everything is not overwritten with what the device had.
+#[test]
+fn host_memory_that_has_the_buffer_s_bytes_already_is_left_alone_at_the_end() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    for reads in [true, false] {
+        let mut host = vec![1u8; 64];
+        let own: *mut c_void = host.as_mut_ptr().cast();
+        let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 64, own);
+        let (q, m, yes) = (queue.handle(), buffer.handle(), CBool::TRUE);
+        if reads {
+            buffer.write(&queue, &[2u8; 64]);
+            ok!(Enqueue.pfnMemBufferRead(q, m, yes, 0, 64, own, 0, null(), null_mut()));
+        } else {
+            ok!(Enqueue.pfnMemBufferWrite(q, m, yes, 0, 64, own, 0, null(), null_mut()));
+        }
+        // SAFETY: the vector's own byte, and nothing is in flight.
+        unsafe { own.cast::<u8>().write(9) };
+        drop(buffer);
+        let rest = if reads { 2 } else { 1 };
+        assert_eq!((host[0], host[1]), (9, rest));
+    }
+}
+
 #[test]
 fn urMemBufferCreate_refuses_bad_flags_sizes_and_host_pointers() {
     let fixture = Fixture::new();

@@ -5,6 +5,7 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
     CBool, ur_map_flags_t, ur_mem_flags_t as Flags, ur_program_handle_t, ur_queue_flags_t as QueueFlags,
+    ur_rect_offset_t, ur_rect_region_t,
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::owned::event_of;
@@ -121,6 +122,114 @@ fn a_kernel_waits_for_the_bytes_that_another_queue_of_its_device_brings() {
     assert_eq!(one.read::<u32>(&b), values);
     assert_eq!(two.read::<u32>(&second), values);
     a.finish();
+}
+
+/// Two lanes of one queue are as two queues.
+#[test]
+fn a_kernel_waits_for_the_bytes_that_another_kernel_of_its_out_of_order_queue_brings() {
+    let Some((fixture, a, _)) = two_devices() else { return };
+    let copy = kernel(&fixture, c"copy");
+    let loose = QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    let b = fixture.queue_in(fixture.context(), fixture.devices[1], loose);
+    let buffers: Vec<Buffer> = (0..4).map(|_| Buffer::new(&fixture, 4096)).collect();
+    let values: Vec<u32> = (0..1024).map(|index| index ^ 0x3333).collect();
+    buffers[0].write(&a, &values);
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&a);
+    for (index, to) in buffers[1..].iter().enumerate() {
+        let launch = Launch::new(&copy, &[1024]).buffer(to, Flags::WRITE_ONLY).buffer(&buffers[0], Flags::READ_ONLY);
+        let launch = launch.value(1024u32);
+        if index == 0 { launch.after(&[&blocked]).on(&b) } else { launch.on(&b) }
+    }
+    gate.open();
+    b.finish();
+    for to in &buffers[1..] {
+        assert_eq!(to.read::<u32>(&b), values);
+    }
+    a.finish();
+}
+
+/// Neither command is the other's business, but the second needs the first one's bytes beside its own.
+#[test]
+fn interleaved_columns_that_two_devices_write_at_once_make_up_the_whole() {
+    const PITCH: usize = 64;
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let buffer = Buffer::new(&fixture, 64 * PITCH);
+    let before = pattern(1, 64 * PITCH);
+    buffer.write(&a, &before);
+    let columns: Vec<Vec<u8>> = (0..3).map(|seed| pattern(seed + 10, 64 * 16)).collect();
+    let write = |queue: &Queue, column: usize, values: &[u8]| {
+        let at = ur_rect_offset_t { x: column as u64 * 16, ..Default::default() };
+        let size = ur_rect_region_t { width: 16, height: 64, depth: 1 };
+        let (q, m, none, from) = (queue.handle(), buffer.handle(), ur_rect_offset_t::default(), values.as_ptr());
+        let from = from.cast_mut().cast();
+        ok!(Enqueue.pfnMemBufferWriteRect(
+            q,
+            m,
+            CBool::FALSE,
+            at,
+            none,
+            size,
+            PITCH,
+            0,
+            16,
+            0,
+            from,
+            0,
+            null(),
+            null_mut()
+        ));
+    };
+    let mut gate = Gate::new(&fixture);
+    gate.block(&a);
+    write(&a, 0, &columns[0]);
+    write(&b, 1, &columns[1]);
+    write(&a, 2, &columns[2]);
+    gate.open();
+    a.finish();
+    b.finish();
+    let mut expected = before;
+    for (column, values) in columns.iter().enumerate() {
+        for row in 0..64 {
+            expected[row * PITCH + column * 16..][..16].copy_from_slice(&values[row * 16..][..16]);
+        }
+    }
+    assert!(buffer.read::<u8>(&b) == expected);
+}
+
+/// Order between devices is the application's to tell; where it does not, the newest bytes are still what counts.
+#[test]
+fn reads_and_copies_of_another_device_come_after_its_last_write() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let add_constant = kernel(&fixture, c"add_constant");
+    let (buffer, to) = (Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
+    buffer.write(&a, &[1u32; 1024]);
+    let mut found = vec![0u32; 1024];
+    let mut gate = Gate::new(&fixture);
+    gate.block(&a);
+    add(&add_constant, &buffer, 1).on(&a);
+    let (q, m, t, into) = (b.handle(), buffer.handle(), to.handle(), found.as_mut_ptr().cast());
+    ok!(Enqueue.pfnMemBufferRead(q, m, CBool::FALSE, 0, 4096, into, 0, null(), null_mut()));
+    ok!(Enqueue.pfnMemBufferCopy(q, m, t, 0, 0, 4096, 0, null(), null_mut()));
+    gate.open();
+    b.finish();
+    assert_eq!(found, [2; 1024]);
+    assert_eq!(to.read::<u32>(&b), [2; 1024]);
+    a.finish();
+}
+
+#[test]
+fn urMemRelease_waits_for_the_copies_that_other_devices_make() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let sim = needs_sim!(fixture);
+    let (buffer, to) = (Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
+    buffer.write(&a, &[1u32; 1024]);
+    let (q, m, t) = (b.handle(), buffer.handle(), to.handle());
+    ok!(Enqueue.pfnMemBufferCopy(q, m, t, 0, 0, 4096, 0, null(), null_mut()));
+    let ((), calls) = sim.calls_of(|| drop(buffer));
+    assert_eq!(calls.get("cuEventSynchronize"), Some(&1), "{calls:?}");
+    b.finish();
+    assert_eq!(to.read::<u32>(&b), [1; 1024]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory::pattern;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Buffer, Fixture, Gate, Launch, Queue, ok, refused, ur};
+use ur_conformance::{Buffer, Fixture, Gate, Launch, Queue, needs_sim, ok, refused, ur};
 
 const SOURCES: [Flags; 4] =
     [Flags::empty(), Flags::USE_HOST_POINTER, Flags::ALLOC_HOST_POINTER, Flags::ALLOC_COPY_HOST_POINTER];
@@ -209,6 +209,27 @@ fn a_buffer_that_is_still_mapped_can_be_released() {
         drop(buffer);
         queue.finish();
     }
+}
+
+#[test]
+fn the_memory_of_a_map_goes_back_once_the_copy_out_of_it_has_finished() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let buffer = Buffer::new(&fixture, 4096);
+    let pointer = map(&queue, &buffer, Map::WRITE_INVALIDATE_REGION, 0, 4096);
+    put(pointer, &[3; 4096]);
+    let held = sim.hold();
+    let ((), calls) = sim.calls_of(|| unmap(&queue, &buffer, pointer));
+    assert_eq!(calls.get("cuMemFreeHost"), None, "the copy has not run yet");
+    drop(held);
+    queue.finish();
+    let ((), calls) = sim.calls_of(|| {
+        let again = map(&queue, &buffer, Map::READ, 0, 1);
+        unmap(&queue, &buffer, again);
+    });
+    assert!(calls.get("cuMemFreeHost") >= Some(&1), "{calls:?}");
+    assert_eq!(buffer.read::<u8>(&queue), [3; 4096]);
 }
 
 #[test]

@@ -178,7 +178,7 @@ unsafe fn home<D: Driver>(
     let state = context.first_state()?;
     let block = Block::on_device(&state, size)?;
     if copies {
-        Passing::new(&state)?.run(|site| {
+        Passing::new(&state, 0)?.run(|site| {
             let _scope = state.enter_for_transfer()?;
             // SAFETY: `host` by the caller's promise; the block is fresh, and both outlive `run`, which waits.
             unsafe { state.driver.copy_async(block.address(), host.expose_provenance(), size, site.stream) }

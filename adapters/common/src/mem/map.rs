@@ -15,8 +15,7 @@ use ur_ffi::{
 
 use super::block::Block;
 use super::migration::Access;
-use super::storage::{Touch, carry_out, in_session};
-use super::uses::Site;
+use super::storage::{Storage, carry_out, in_session};
 use crate::buffer_commands::buffer_of;
 use crate::driver::Driver;
 use crate::enqueue::Request;
@@ -144,7 +143,7 @@ pub unsafe fn map<D: Driver>(
 fn staged<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
-    storage: &super::storage::Storage<D>,
+    storage: &Storage<D>,
     access: &Access,
 ) -> Result<Staging<D>> {
     let device = &request.queue.device;
@@ -160,7 +159,7 @@ fn staged<D: Driver>(
             // SAFETY: the piece is the buffer's; the memory is as long as the range and lives until its last copy is over.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
         });
-        staging.last = Site { device, stream, queue: Some(request.queue) }.mark()?;
+        staging.last = session.mark()?;
         copied
     })?;
     Ok(staging)
@@ -197,7 +196,7 @@ pub unsafe fn unmap<D: Driver>(
     let storage = &*buffer.storage;
     let access = Access { range: map.range.clone(), reads: false, writes: map.writes };
     let done = match &mut map.staging {
-        Some(staging) if map.writes => write_back(&request, staging, Touch { storage, access }),
+        Some(staging) if map.writes => write_back(&request, staging, storage, &access),
         None if map.writes => {
             in_session(&request, false, [storage], |_, _, session| session.commit_on_host(storage, &access))
         }
@@ -214,17 +213,21 @@ pub unsafe fn unmap<D: Driver>(
     done
 }
 
-fn write_back<D: Driver>(request: &Request<'_, D>, staging: &mut Staging<D>, touch: Touch<'_, D>) -> Result<()> {
-    let device = &request.queue.device;
-    let (from, size) = (staging.block.address(), touch.access.range.len());
-    carry_out(request, false, &[touch], |driver, stream, addresses| {
-        let copied = {
-            let _scope = device.enter_for_transfer()?;
+fn write_back<D: Driver>(
+    request: &Request<'_, D>,
+    staging: &mut Staging<D>,
+    storage: &Storage<D>,
+    access: &Access,
+) -> Result<()> {
+    let (from, size) = (staging.block.address(), access.range.len());
+    in_session(request, false, [storage], |driver, stream, session| {
+        let to = session.prepare(storage, access)?;
+        {
+            let _scope = request.queue.device.enter_for_transfer()?;
             // SAFETY: the buffer's range at this device, and memory as long that lives until its last copy is over.
-            unsafe { driver.copy_async(addresses[0], from, size, stream) }
-        };
-        copied?;
-        staging.last = Site { device, stream, queue: Some(request.queue) }.mark()?;
-        Ok(())
+            unsafe { driver.copy_async(to, from, size, stream) }?;
+        }
+        staging.last = session.mark()?;
+        session.commit(storage, access)
     })
 }

@@ -3,8 +3,9 @@
 //!
 //! A command that reads bytes where they are not current copies them there first, on its own stream, after whatever
 //! still writes them where they come from. Such copies are nobody's commands, so no event orders them for the
-//! application; they are remembered and waited for here: reads of a place wait for the copies into it, writes of a
-//! place for the copies out of it as well.
+//! application; they are remembered and waited for here by every command at the place they go to. A command that writes
+//! where such a copy comes from needs no wait: either the application has it after the reader, or it writes bytes beside
+//! the reader's, and those are stale in the copy from then on.
 //!
 //! The copies go on the command's own stream because only there they come after everything that the application put
 //! before the command, work on native addresses included. So a kernel that needs bytes which another queue of its device
@@ -126,11 +127,7 @@ impl<D: Driver> Places<D> {
     pub fn prepare(&mut self, site: &Site<'_, D>, place: usize, access: &Access) -> Result<usize> {
         self.forget_copy()?;
         let address = self.address(site, place)?;
-        let here = &mut self.places[place];
-        here.fills.wait(site, &access.range)?;
-        if access.writes {
-            here.borrows.wait(site, &access.range)?;
-        }
+        self.places[place].fills.wait(site, &access.range)?;
         if access.reads {
             self.fetch(site, place, address, &access.range)?;
         }
@@ -156,37 +153,47 @@ impl<D: Driver> Places<D> {
         self.spans.change(range, |holders| holders.with(place));
     }
 
-    /// Where a command may read bytes without moving them: at its own device if they are current there, else where they
-    /// are. The stream comes after whatever still brings or writes them there.
+    /// Where a command may read bytes without moving them. The stream comes after whatever still brings or writes them
+    /// there.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn pieces(&mut self, site: &Site<'_, D>, here: usize, range: &Range<usize>) -> Result<Pieces> {
+    pub fn pieces(&mut self, site: &Site<'_, D>, range: &Range<usize>) -> Result<Pieces> {
         let mut pieces = Pieces::new();
         for (part, holders) in self.spans.within(range.clone()) {
-            // Bytes that are only on their way here wait for the queue that brings them; elsewhere they are now.
-            let elsewhere = holders.without(here).first();
-            let near = holders.contains(here) && (elsewhere.is_none() || !self.places[here].fills.pend(site, &part)?);
-            let place = if near { here } else { elsewhere.unwrap_or(here) };
+            // Bytes that were never written are anything: what the device has will do.
+            let place = self.source(site, &part, holders)?.unwrap_or(site.here);
             pieces.push(Piece { range: part, address: 0, place });
         }
         for piece in &mut pieces {
             piece.address = self.address(site, piece.place)? + piece.range.start;
             let source = &mut self.places[piece.place];
             source.fills.wait(site, &piece.range)?;
-            if piece.place != here {
+            if piece.place != site.here {
                 source.writes.wait(site, &piece.range)?;
             }
         }
         Ok(pieces)
     }
 
+    /// Which of its holders bytes are taken from: the command's own device, then any other. One that they are only on
+    /// their way to waits for the queue which brings them, so it comes last.
+    fn source(&self, site: &Site<'_, D>, part: &Range<usize>, holders: Holders) -> Result<Option<usize>> {
+        let own = Some(site.here).filter(|here| holders.contains(*here));
+        for place in own.into_iter().chain(holders.without(site.here).iter()) {
+            if !self.places[place].fills.pend(site, part)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(holders.iter().next())
+    }
+
     /// Notes that a command which reads pieces is on the stream.
     ///
     /// # Errors
     /// As [`Places::commit`].
-    pub fn borrowed(&mut self, site: &Site<'_, D>, here: usize, pieces: &Pieces) -> Result<()> {
-        let mut foreign = pieces.iter().filter(|piece| piece.place != here).peekable();
+    pub fn borrowed(&mut self, site: &Site<'_, D>, pieces: &Pieces) -> Result<()> {
+        let mut foreign = pieces.iter().filter(|piece| piece.place != site.here).peekable();
         if foreign.peek().is_none() {
             return Ok(());
         }
@@ -208,12 +215,14 @@ impl<D: Driver> Places<D> {
 
     /// Copies what is not current at a place from where it is.
     fn fetch(&mut self, site: &Site<'_, D>, place: usize, address: usize, range: &Range<usize>) -> Result<()> {
-        let missing: SmallVec<[(Range<usize>, usize); 4]> = self
-            .spans
-            .within(range.clone())
-            .filter(|(_, holders)| !holders.contains(place))
-            .filter_map(|(part, holders)| Some((part, holders.first()?)))
-            .collect();
+        let mut missing: SmallVec<[(Range<usize>, usize); 4]> = SmallVec::new();
+        for (part, holders) in self.spans.within(range.clone()) {
+            if !holders.contains(place)
+                && let Some(source) = self.source(site, &part, holders)?
+            {
+                missing.push((part, source));
+            }
+        }
         if missing.is_empty() {
             return Ok(());
         }
@@ -261,11 +270,11 @@ impl<D: Driver> Places<D> {
         let host = self.host();
         let Some(address) = self.host_pointer() else { return Ok(()) };
         let newer = self.spans.within(0..self.size).find(|(_, holders)| !holders.contains(host));
-        let source = newer.and_then(|(_, holders)| holders.first());
-        let state = source.and_then(|source| self.places[source].block.as_ref()).and_then(Block::state).cloned();
+        let Some(source) = newer.and_then(|(_, holders)| holders.iter().next()) else { return Ok(()) };
+        let state = self.places[source].block.as_ref().and_then(Block::state).cloned();
         let Some(state) = state else { return Ok(()) };
         let size = self.size;
-        Passing::new(&state)?.run(|site| self.fetch(site, host, address, &(0..size)))
+        Passing::new(&state, source)?.run(|site| self.fetch(site, host, address, &(0..size)))
     }
 }
 

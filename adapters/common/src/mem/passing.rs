@@ -13,22 +13,17 @@ use crate::error::Result;
 pub struct Passing<'s, D: Driver> {
     state: &'s Arc<DeviceState<D>>,
     stream: D::Stream,
+    here: usize,
 }
 
 impl<'s, D: Driver> Passing<'s, D> {
-    /// A stream of a device.
+    /// A stream of the device that has that index in its context.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn new(state: &'s Arc<DeviceState<D>>) -> Result<Self> {
+    pub fn new(state: &'s Arc<DeviceState<D>>, here: usize) -> Result<Self> {
         let _scope = state.enter()?;
-        Ok(Self { state, stream: state.driver.create_stream(0)? })
-    }
-
-    /// Where its commands run.
-    #[must_use]
-    pub fn site(&self) -> Site<'_, D> {
-        Site { device: self.state, stream: self.stream, queue: None }
+        Ok(Self { state, stream: state.driver.create_stream(0)?, here })
     }
 
     /// Runs the errand and waits until the device has done it, failed or not.
@@ -36,7 +31,7 @@ impl<'s, D: Driver> Passing<'s, D> {
     /// # Errors
     /// The errand's, or what the native library answers to the wait.
     pub fn run<R>(&self, errand: impl FnOnce(&Site<'_, D>) -> Result<R>) -> Result<R> {
-        let result = errand(&self.site());
+        let result = errand(&Site { device: self.state, stream: self.stream, queue: None, here: self.here });
         let finished = self.state.driver.synchronize_stream(self.stream);
         result.and_then(|result| finished.map(|()| result))
     }

@@ -40,10 +40,14 @@ impl Holders {
         Self(self.0 & !(1 << place))
     }
 
-    /// The first place of the set; devices come before the host.
-    #[must_use]
-    pub const fn first(self) -> Option<usize> {
-        if self.0 == 0 { None } else { Some(self.0.trailing_zeros() as usize) }
+    /// The places of the set; devices come before the host.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            let place = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(place)
+        })
     }
 }
 
@@ -132,6 +136,13 @@ mod tests {
         assert_eq!(spans.spans.len(), 3);
         spans.change(10..20, |_| Holders::only(0));
         assert_eq!(spans.spans, [Span { end: SIZE, holders: Holders::only(0) }]);
+    }
+
+    #[test]
+    fn a_set_lists_its_places_in_order() {
+        let set = Holders::only(127).with(0).with(64).with(3).without(3);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 64, 127]);
+        assert_eq!(Holders::NONE.iter().next(), None);
     }
 
     #[test]

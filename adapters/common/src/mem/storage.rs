@@ -17,6 +17,7 @@ use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
 use crate::enqueue::{Request, submit, submit_blocking};
 use crate::error::Result;
+use crate::event_pool::Marker;
 use crate::object::Object;
 
 /// Where the bytes are.
@@ -74,7 +75,7 @@ impl<D: Driver> Storage<D> {
         let here = place_of(&self.context, &state.device)?;
         let access = Access { range: 0..self.size, reads: true, writes: true };
         let mut places = places.lock();
-        Passing::new(state)?.run(|site| {
+        Passing::new(state, here)?.run(|site| {
             let address = places.prepare(site, here, &access)?;
             places.commit(site, here, &access).map(|()| address)
         })
@@ -84,7 +85,7 @@ impl<D: Driver> Storage<D> {
 /// A storage in use by a command that is being put on its stream.
 enum Opened<'s, D: Driver> {
     Fixed(usize),
-    Moving { places: MutexGuard<'s, Places<D>>, here: usize },
+    Moving(MutexGuard<'s, Places<D>>),
 }
 
 /// The storages that a command uses, locked in the order of their addresses so that no two commands wait for each other.
@@ -95,30 +96,25 @@ pub struct Session<'s, 'q, D: Driver> {
 
 impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     /// Locks what a command at `site` uses.
-    ///
-    /// # Errors
-    /// `INVALID_DEVICE` when a buffer's context has not the site's device.
-    pub fn open(site: Site<'q, D>, storages: impl IntoIterator<Item = &'s Storage<D>>) -> Result<Self> {
+    pub fn open(site: Site<'q, D>, storages: impl IntoIterator<Item = &'s Storage<D>>) -> Self {
         let mut list: SmallVec<[&'s Storage<D>; 2]> = storages.into_iter().collect();
         list.sort_unstable_by_key(|storage| core::ptr::from_ref(*storage).addr());
         list.dedup_by(|one, other| core::ptr::eq(*one, *other));
         let opened = list.into_iter().map(|storage| {
             let opened = match &storage.home {
                 Home::Fixed { block, .. } => Opened::Fixed(block.address()),
-                Home::Moving(places) => {
-                    Opened::Moving { here: place_of(&storage.context, &site.device.device)?, places: places.lock() }
-                }
+                Home::Moving(places) => Opened::Moving(places.lock()),
             };
-            Ok((storage, opened))
+            (storage, opened)
         });
-        let opened = opened.collect::<Result<_>>()?;
-        Ok(Self { site, opened })
+        Self { site, opened: opened.collect() }
     }
 
     /// Finds what [`Session::open`] was given, with the site beside it.
     fn of(&mut self, storage: &Storage<D>) -> (&Site<'q, D>, &mut Opened<'s, D>) {
-        let index = self.opened.iter().position(|(known, _)| core::ptr::eq(*known, storage)).unwrap_or_default();
-        (&self.site, &mut self.opened[index].1)
+        let found = self.opened.iter_mut().find(|(known, _)| core::ptr::eq(*known, storage));
+        let Some((_, opened)) = found else { unreachable!("a command opens every storage that it uses") };
+        (&self.site, opened)
     }
 
     /// Makes ready for an access at the site's device; gives the address of its first byte.
@@ -128,9 +124,17 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     pub fn prepare(&mut self, storage: &Storage<D>, access: &Access) -> Result<usize> {
         let base = match self.of(storage) {
             (_, Opened::Fixed(address)) => *address,
-            (site, Opened::Moving { places, here }) => places.prepare(site, *here, access)?,
+            (site, Opened::Moving(places)) => places.prepare(site, site.here, access)?,
         };
         Ok(base + access.range.start)
+    }
+
+    /// A native event for everything on the command's stream so far; none if it had to be waited for.
+    ///
+    /// # Errors
+    /// As [`Site::mark`].
+    pub fn mark(&self) -> Result<Option<Arc<Marker<D>>>> {
+        self.site.mark()
     }
 
     /// As [`Session::prepare`] in the application's own memory, if the buffer uses that.
@@ -140,7 +144,7 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     pub fn prepare_on_host(&mut self, storage: &Storage<D>, access: &Access) -> Result<()> {
         match self.of(storage) {
             (_, Opened::Fixed(_)) => Ok(()),
-            (site, Opened::Moving { places, .. }) => {
+            (site, Opened::Moving(places)) => {
                 let host = places.host();
                 places.prepare(site, host, access).map(|_| ())
             }
@@ -154,7 +158,7 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     pub fn commit(&mut self, storage: &Storage<D>, access: &Access) -> Result<()> {
         match self.of(storage) {
             (_, Opened::Fixed(_)) => Ok(()),
-            (site, Opened::Moving { places, here }) => places.commit(site, *here, access),
+            (site, Opened::Moving(places)) => places.commit(site, site.here, access),
         }
     }
 
@@ -165,7 +169,7 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     pub fn commit_on_host(&mut self, storage: &Storage<D>, access: &Access) -> Result<()> {
         match self.of(storage) {
             (_, Opened::Fixed(_)) => Ok(()),
-            (site, Opened::Moving { places, .. }) => {
+            (site, Opened::Moving(places)) => {
                 let host = places.host();
                 places.commit(site, host, access)
             }
@@ -174,7 +178,7 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
 
     /// Notes that bytes which were written at the site's device are in the application's own memory already.
     pub fn same_on_host(&mut self, storage: &Storage<D>, range: Range<usize>) {
-        if let (_, Opened::Moving { places, .. }) = self.of(storage) {
+        if let (_, Opened::Moving(places)) = self.of(storage) {
             let host = places.host();
             places.also_at(host, range);
         }
@@ -192,11 +196,11 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     ) -> Result<()> {
         match self.of(storage) {
             (_, Opened::Fixed(address)) => copy(&Piece::fixed(range.clone(), *address + range.start)),
-            (site, Opened::Moving { places, here }) => {
-                let pieces = places.pieces(site, *here, range)?;
+            (site, Opened::Moving(places)) => {
+                let pieces = places.pieces(site, range)?;
                 let copied = pieces.iter().try_for_each(copy);
                 // Of several copies some may be on the stream when one fails.
-                let noted = places.borrowed(site, *here, &pieces);
+                let noted = places.borrowed(site, &pieces);
                 copied.and(noted)
             }
         }
@@ -231,10 +235,10 @@ pub fn carry_out<D: Driver>(
     })
 }
 
-/// Puts a command on its queue that works with several storages in a way of its own.
+/// Puts a command on its queue that works with storages of the queue's context in a way of its own.
 ///
 /// # Errors
-/// As [`submit`] and [`Session::open`]; what `work` answers.
+/// As [`submit`]; what `work` answers.
 pub fn in_session<'s, D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
@@ -242,9 +246,10 @@ pub fn in_session<'s, D: Driver>(
     work: impl FnOnce(&'static D, D::Stream, &mut Session<'s, '_, D>) -> Result<()>,
 ) -> Result<()> {
     let queue = request.queue;
+    let here = place_of(&queue.context, &queue.device.device)?;
     let call = |driver: &'static D, stream| {
-        let site = Site { device: &queue.device, stream, queue: Some(queue) };
-        work(driver, stream, &mut Session::open(site, storages)?)
+        let site = Site { device: &queue.device, stream, queue: Some(queue), here };
+        work(driver, stream, &mut Session::open(site, storages))
     };
     if blocking { submit_blocking(request, call) } else { submit(request, call) }
 }

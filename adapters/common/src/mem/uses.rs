@@ -23,6 +23,8 @@ pub struct Site<'a, D: Driver> {
     pub stream: D::Stream,
     /// The queue, whose life is the stream's.
     pub queue: Option<&'a Object<Queue<D>>>,
+    /// The device's index in the context.
+    pub here: usize,
 }
 
 impl<D: Driver> Site<'_, D> {
