@@ -9,7 +9,9 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::owned::event_of;
-use ur_conformance::{Buffer, Environment, Fixture, Gate, Kernel, Launch, Program, Queue, Sim, needs_sim, ok, ur};
+use ur_conformance::{
+    Buffer, Environment, Fixture, Gate, Kernel, Kind, Launch, Program, Queue, Sim, needs_sim, ok, ur,
+};
 
 /// A fixture over all devices, if there are two; with a queue for each of the first two.
 fn two_devices() -> Option<(Fixture, Queue, Queue)> {
@@ -158,11 +160,14 @@ fn interleaved_columns_that_two_devices_write_at_once_make_up_the_whole() {
     let before = pattern(1, 64 * PITCH);
     buffer.write(&a, &before);
     let columns: Vec<Vec<u8>> = (0..3).map(|seed| pattern(seed + 10, 64 * 16)).collect();
-    let write = |queue: &Queue, column: usize, values: &[u8]| {
+    // Pinned, since a driver may block for copies from any other host memory.
+    let sources = [(); 3].map(|()| fixture.memory(Kind::Host, 64 * 16));
+    sources.iter().zip(&columns).for_each(|(source, values)| source.write(&b, values));
+    let write = |queue: &Queue, column: usize| {
         let at = ur_rect_offset_t { x: column as u64 * 16, ..Default::default() };
         let size = ur_rect_region_t { width: 16, height: 64, depth: 1 };
-        let (q, m, none, from) = (queue.handle(), buffer.handle(), ur_rect_offset_t::default(), values.as_ptr());
-        let from = from.cast_mut().cast();
+        let (q, m, none, from) =
+            (queue.handle(), buffer.handle(), ur_rect_offset_t::default(), sources[column].pointer());
         ok!(Enqueue.pfnMemBufferWriteRect(
             q,
             m,
@@ -182,9 +187,9 @@ fn interleaved_columns_that_two_devices_write_at_once_make_up_the_whole() {
     };
     let mut gate = Gate::new(&fixture);
     gate.block(&a);
-    write(&a, 0, &columns[0]);
-    write(&b, 1, &columns[1]);
-    write(&a, 2, &columns[2]);
+    write(&a, 0);
+    write(&b, 1);
+    write(&a, 2);
     gate.open();
     a.finish();
     b.finish();
@@ -204,16 +209,17 @@ fn reads_and_copies_of_another_device_come_after_its_last_write() {
     let add_constant = kernel(&fixture, c"add_constant");
     let (buffer, to) = (Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
     buffer.write(&a, &[1u32; 1024]);
-    let mut found = vec![0u32; 1024];
+    // Pinned, since a driver may block for copies to any other host memory.
+    let found = fixture.memory(Kind::Host, 4096);
     let mut gate = Gate::new(&fixture);
     gate.block(&a);
     add(&add_constant, &buffer, 1).on(&a);
-    let (q, m, t, into) = (b.handle(), buffer.handle(), to.handle(), found.as_mut_ptr().cast());
+    let (q, m, t, into) = (b.handle(), buffer.handle(), to.handle(), found.pointer());
     ok!(Enqueue.pfnMemBufferRead(q, m, CBool::FALSE, 0, 4096, into, 0, null(), null_mut()));
     ok!(Enqueue.pfnMemBufferCopy(q, m, t, 0, 0, 4096, 0, null(), null_mut()));
     gate.open();
     b.finish();
-    assert_eq!(found, [2; 1024]);
+    assert_eq!(found.read::<u32>(&b, 1024), [2; 1024]);
     assert_eq!(to.read::<u32>(&b), [2; 1024]);
     a.finish();
 }
@@ -230,6 +236,68 @@ fn urMemRelease_waits_for_the_copies_that_other_devices_make() {
     assert_eq!(calls.get("cuEventSynchronize"), Some(&1), "{calls:?}");
     b.finish();
     assert_eq!(to.read::<u32>(&b), [1; 1024]);
+}
+
+#[test]
+fn one_command_may_use_a_buffer_several_times() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let copy = kernel(&fixture, c"copy");
+    let buffer = Buffer::new(&fixture, 8192);
+    let values: Vec<u32> = (0..2048).collect();
+    buffer.write(&a, &values);
+    let (low, high) = (buffer.part(0, 4096), buffer.part(4096, 4096));
+    let launch = Launch::new(&copy, &[1024]).buffer(&low, Flags::WRITE_ONLY).buffer(&high, Flags::READ_ONLY);
+    launch.value(1024u32).event_on(&b).wait();
+    let (q, m) = (a.handle(), buffer.handle());
+    ok!(Enqueue.pfnMemBufferCopy(q, m, m, 0, 6144, 1024, 0, null(), null_mut()));
+    let (here, there) = (ur_rect_offset_t::default(), ur_rect_offset_t { x: 2048, ..Default::default() });
+    let size = ur_rect_region_t { width: 16, height: 2, depth: 1 };
+    ok!(Enqueue.pfnMemBufferCopyRect(q, m, m, there, here, size, 64, 0, 64, 0, 0, null(), null_mut()));
+    let mut expected = [&values[1024..], &values[1024..]].concat();
+    expected.copy_within(0..256, 1536);
+    (expected.copy_within(512..516, 0), expected.copy_within(528..532, 16));
+    assert_eq!(buffer.read::<u32>(&b), expected);
+}
+
+#[test]
+fn threads_that_copy_between_two_buffers_in_both_directions_do_not_wait_for_each_other_for_ever() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let buffers = [Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096)];
+    buffers.iter().for_each(|buffer| buffer.write(&a, &[5u32; 1024]));
+    std::thread::scope(|scope| {
+        for turn in 0..4 {
+            let (fixture, [one, two]) = (&fixture, &buffers);
+            let (from, to) = if turn % 2 == 0 { (one, two) } else { (two, one) };
+            let queue = fixture.queue_in(fixture.context(), fixture.devices[turn / 2], QueueFlags::empty());
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    let (q, f, t) = (queue.handle(), from.handle(), to.handle());
+                    ok!(Enqueue.pfnMemBufferCopy(q, f, t, 0, 0, 4096, 0, null(), null_mut()));
+                }
+                queue.finish();
+            });
+        }
+    });
+    // Every copy has the same bytes, whichever came last.
+    assert_eq!(buffers[0].read::<u32>(&b), [5; 1024]);
+    assert_eq!(buffers[1].read::<u32>(&a), [5; 1024]);
+}
+
+/// What a buffer remembers of work goes with the work, not with the buffer.
+#[test]
+fn many_short_lived_queues_leave_nothing_in_a_buffer() {
+    let Some((fixture, ..)) = two_devices() else { return };
+    let sim = needs_sim!(fixture);
+    let buffer = Buffer::new(&fixture, 256 * 128);
+    let events =
+        || sim.objects().iter().filter(|(kind, _)| kind.contains("event")).map(|(_, count)| count).sum::<u64>();
+    let before = events();
+    for turn in 0..256 {
+        let queue = fixture.queue_in(fixture.context(), fixture.device(), QueueFlags::empty());
+        buffer.write_at(&queue, turn * 128, &[turn as u8; 128]);
+    }
+    // A pool keeps some for the next use.
+    assert!(events() - before < 64, "{} more native events", events() - before);
 }
 
 #[test]
@@ -329,7 +397,7 @@ fn a_native_address_of_each_device_has_the_newest_bytes() {
 fn a_buffer_of_native_memory_moves_between_devices() {
     let Some((fixture, a, b)) = two_devices() else { return };
     let add_constant = kernel(&fixture, c"add_constant");
-    let usm = fixture.memory(ur_conformance::Kind::Device, 4096);
+    let usm = fixture.memory(Kind::Device, 4096);
     usm.write(&a, &[1u32; 1024]);
     let (native, mut mem) = (usm.pointer().expose_provenance(), null_mut());
     ok!(Mem.pfnBufferCreateWithNativeHandle(native, fixture.context(), null(), &raw mut mem));

@@ -44,6 +44,9 @@ impl<D: Driver> Site<'_, D> {
     }
 }
 
+/// Entries that a list holds before it looks which of them have finished.
+const MOST_UNSEEN: usize = 16;
+
 struct Use<D: Driver> {
     /// Weak, so that the address stays the queue's own though the queue may go.
     queue: Weak<Object<Queue<D>>>,
@@ -83,6 +86,13 @@ impl<D: Driver> Uses<D> {
             known.range = known.range.start.min(range.start)..known.range.end.max(range.end);
             known.marker = marker;
             return;
+        }
+        if self.list.len() >= MOST_UNSEEN {
+            // Of many short-lived queues each leaves one. What cannot be asked is of a lost device.
+            self.list.retain(|known| {
+                let driver = known.marker.state().driver;
+                !driver.event_is_complete(known.marker.raw()).unwrap_or(true)
+            });
         }
         let queue = site.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.share()));
         self.list.push(Use { queue, stream: site.stream, range: range.clone(), marker });
