@@ -51,6 +51,19 @@ fn add<'k>(kernel: &'k Kernel, buffer: &Buffer, value: u32) -> Launch<'k> {
     Launch::new(kernel, &[words]).buffer(buffer, Flags::READ_WRITE).value(value).value(words as u32)
 }
 
+/// Enqueues a command that nothing tells to wait but the buffer's own state. Where native calls are counted the wait is
+/// seen; elsewhere the bytes have to tell.
+#[track_caller]
+fn waits_by_itself(fixture: &Fixture, enqueue: impl FnOnce()) {
+    match fixture.sim() {
+        None => enqueue(),
+        Some(sim) => {
+            let ((), calls) = sim.calls_of(enqueue);
+            assert!(calls.get("cuStreamWaitEvent") >= Some(&1), "{calls:?}");
+        }
+    }
+}
+
 #[test]
 fn what_one_device_wrote_the_other_reads() {
     let Some((fixture, a, b)) = two_devices() else { return };
@@ -112,7 +125,7 @@ fn a_kernel_waits_for_the_bytes_that_another_queue_of_its_device_brings() {
     };
     // The first queue is held up, and with it the copy that it makes for its kernel.
     launch(&one).after(&[&blocked]).on(&b);
-    launch(&two).on(&second);
+    waits_by_itself(&fixture, || launch(&two).on(&second));
     // A read takes the bytes from where they are meanwhile, whichever device it is for.
     assert_eq!(
         buffer.read::<u32>(&fixture.queue_in(fixture.context(), fixture.devices[1], QueueFlags::empty())),
@@ -141,7 +154,11 @@ fn a_kernel_waits_for_the_bytes_that_another_kernel_of_its_out_of_order_queue_br
     for (index, to) in buffers[1..].iter().enumerate() {
         let launch = Launch::new(&copy, &[1024]).buffer(to, Flags::WRITE_ONLY).buffer(&buffers[0], Flags::READ_ONLY);
         let launch = launch.value(1024u32);
-        if index == 0 { launch.after(&[&blocked]).on(&b) } else { launch.on(&b) }
+        if index == 0 {
+            launch.after(&[&blocked]).on(&b);
+        } else {
+            waits_by_itself(&fixture, || launch.on(&b));
+        }
     }
     gate.open();
     b.finish();
@@ -188,8 +205,8 @@ fn interleaved_columns_that_two_devices_write_at_once_make_up_the_whole() {
     let mut gate = Gate::new(&fixture);
     gate.block(&a);
     write(&a, 0);
-    write(&b, 1);
-    write(&a, 2);
+    waits_by_itself(&fixture, || write(&b, 1));
+    waits_by_itself(&fixture, || write(&a, 2));
     gate.open();
     a.finish();
     b.finish();
@@ -215,8 +232,12 @@ fn reads_and_copies_of_another_device_come_after_its_last_write() {
     gate.block(&a);
     add(&add_constant, &buffer, 1).on(&a);
     let (q, m, t, into) = (b.handle(), buffer.handle(), to.handle(), found.pointer());
-    ok!(Enqueue.pfnMemBufferRead(q, m, CBool::FALSE, 0, 4096, into, 0, null(), null_mut()));
-    ok!(Enqueue.pfnMemBufferCopy(q, m, t, 0, 0, 4096, 0, null(), null_mut()));
+    waits_by_itself(&fixture, || {
+        ok!(Enqueue.pfnMemBufferRead(q, m, CBool::FALSE, 0, 4096, into, 0, null(), null_mut()));
+    });
+    waits_by_itself(&fixture, || {
+        ok!(Enqueue.pfnMemBufferCopy(q, m, t, 0, 0, 4096, 0, null(), null_mut()));
+    });
     gate.open();
     b.finish();
     assert_eq!(found.read::<u32>(&b, 1024), [2; 1024]);
@@ -236,6 +257,40 @@ fn urMemRelease_waits_for_the_copies_that_other_devices_make() {
     assert_eq!(calls.get("cuEventSynchronize"), Some(&1), "{calls:?}");
     b.finish();
     assert_eq!(to.read::<u32>(&b), [1; 1024]);
+}
+
+#[test]
+fn a_part_does_not_wait_for_work_on_its_neighbours() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let add_constant = kernel(&fixture, c"add_constant");
+    let buffer = Buffer::new(&fixture, 8192);
+    let (low, high) = (buffer.part(0, 4096), buffer.part(4096, 4096));
+    buffer.write(&a, &[1u32; 2048]);
+    let loose = fixture.queue_in(fixture.context(), fixture.device(), QueueFlags::empty());
+    let mut gate = Gate::new(&fixture);
+    gate.block(&a);
+    add(&add_constant, &low, 1).on(&a);
+    add(&add_constant, &high, 2).event_on(&loose).wait();
+    add(&add_constant, &high, 3).event_on(&b).wait();
+    assert_eq!(high.read::<u32>(&loose), [6; 1024]);
+    gate.open();
+    a.finish();
+    assert_eq!(buffer.read::<u32>(&b), [[2u32; 1024], [6; 1024]].concat());
+}
+
+/// A read of bytes that several devices have takes the queue's own.
+#[test]
+fn bytes_that_are_here_are_not_taken_from_elsewhere() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let sim = needs_sim!(fixture);
+    let copy = kernel(&fixture, c"copy");
+    let (buffer, to) = (Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
+    buffer.write(&a, &[1u32; 1024]);
+    let launch = Launch::new(&copy, &[1024]).buffer(&to, Flags::WRITE_ONLY).buffer(&buffer, Flags::READ_ONLY);
+    launch.value(1024u32).event_on(&b).wait();
+    // What comes from another device is marked, so that its memory stays until then.
+    let (found, calls) = sim.calls_of(|| buffer.read::<u32>(&b));
+    assert_eq!((found, calls.get("cuEventRecord")), (vec![1; 1024], None), "{calls:?}");
 }
 
 #[test]
@@ -263,24 +318,26 @@ fn one_command_may_use_a_buffer_several_times() {
 fn threads_that_copy_between_two_buffers_in_both_directions_do_not_wait_for_each_other_for_ever() {
     let Some((fixture, a, b)) = two_devices() else { return };
     let buffers = [Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096)];
-    buffers.iter().for_each(|buffer| buffer.write(&a, &[5u32; 1024]));
+    buffers[0].write(&a, &[5u32; 1024]);
+    buffers[1].write(&a, &[6u32; 1024]);
     std::thread::scope(|scope| {
         for turn in 0..4 {
             let (fixture, [one, two]) = (&fixture, &buffers);
-            let (from, to) = if turn % 2 == 0 { (one, two) } else { (two, one) };
+            // Each thread has bytes of its own, so that none waits for another's.
+            let (from, to, at) = if turn % 2 == 0 { (one, two, 1024 * turn) } else { (two, one, 1024 * turn) };
             let queue = fixture.queue_in(fixture.context(), fixture.devices[turn / 2], QueueFlags::empty());
             scope.spawn(move || {
                 for _ in 0..200 {
                     let (q, f, t) = (queue.handle(), from.handle(), to.handle());
-                    ok!(Enqueue.pfnMemBufferCopy(q, f, t, 0, 0, 4096, 0, null(), null_mut()));
+                    ok!(Enqueue.pfnMemBufferCopy(q, f, t, at, at, 1024, 0, null(), null_mut()));
                 }
                 queue.finish();
             });
         }
     });
-    // Every copy has the same bytes, whichever came last.
-    assert_eq!(buffers[0].read::<u32>(&b), [5; 1024]);
-    assert_eq!(buffers[1].read::<u32>(&a), [5; 1024]);
+    let expected: Vec<u32> = [5, 6, 5, 6].into_iter().flat_map(|value| [value; 256]).collect();
+    assert_eq!(buffers[0].read::<u32>(&b), expected);
+    assert_eq!(buffers[1].read::<u32>(&a), expected);
 }
 
 /// What a buffer remembers of work goes with the work, not with the buffer.

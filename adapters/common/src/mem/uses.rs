@@ -82,8 +82,14 @@ impl<D: Driver> Uses<D> {
     pub fn add(&mut self, site: &Site<'_, D>, range: &Range<usize>, marker: Option<&Arc<Marker<D>>>) {
         let Some(marker) = marker.map(Arc::clone) else { return };
         if let Some(known) = self.list.iter_mut().find(|known| known.is_of(site)) {
-            // The stream's order makes the new marker stand for the old one as well.
-            known.range = known.range.start.min(range.start)..known.range.end.max(range.end);
+            let covered = range.start <= known.range.start && known.range.end <= range.end;
+            let driver = known.marker.state().driver;
+            if covered || driver.event_is_complete(known.marker.raw()).unwrap_or(false) {
+                known.range = range.clone();
+            } else {
+                // The stream's order makes the new marker stand for the old one as well.
+                known.range = known.range.start.min(range.start)..known.range.end.max(range.end);
+            }
             known.marker = marker;
             return;
         }
