@@ -310,7 +310,8 @@ fn one_command_may_use_a_buffer_several_times() {
     ok!(Enqueue.pfnMemBufferCopyRect(q, m, m, there, here, size, 64, 0, 64, 0, 0, null(), null_mut()));
     let mut expected = [&values[1024..], &values[1024..]].concat();
     expected.copy_within(0..256, 1536);
-    (expected.copy_within(512..516, 0), expected.copy_within(528..532, 16));
+    expected.copy_within(512..516, 0);
+    expected.copy_within(528..532, 16);
     assert_eq!(buffer.read::<u32>(&b), expected);
 }
 
