@@ -103,31 +103,35 @@ fn common(newer: bool) -> Numbers {
     ] {
         add(&mut numbers, format!("offsetof(hipPointerAttribute_t, {member})"), offset);
     }
-    let (src, dst) = (offset_of!(Memcpy3D, src), offset_of!(Memcpy3D, dst));
-    for (member, offset) in [
-        ("srcMemoryType", src + offset_of!(Memcpy3DSide, memory_type)),
-        ("srcHost", src + offset_of!(Memcpy3DSide, host)),
-        ("srcDevice", src + offset_of!(Memcpy3DSide, device)),
-        ("srcPitch", src + offset_of!(Memcpy3DSide, pitch)),
-        ("srcHeight", src + offset_of!(Memcpy3DSide, height)),
-        ("dstXInBytes", dst + offset_of!(Memcpy3DSide, x_in_bytes)),
-        ("dstMemoryType", dst + offset_of!(Memcpy3DSide, memory_type)),
-        ("dstHost", dst + offset_of!(Memcpy3DSide, host)),
-        ("dstDevice", dst + offset_of!(Memcpy3DSide, device)),
-        ("dstPitch", dst + offset_of!(Memcpy3DSide, pitch)),
-        ("dstHeight", dst + offset_of!(Memcpy3DSide, height)),
-        ("WidthInBytes", offset_of!(Memcpy3D, width)),
-        ("Height", offset_of!(Memcpy3D, height)),
-        ("Depth", offset_of!(Memcpy3D, depth)),
-    ] {
-        add(&mut numbers, format!("offsetof(HIP_MEMCPY3D, {member})"), offset);
-    }
-    add(&mut numbers, "sizeof(HIP_MEMCPY3D)", size_of::<Memcpy3D>());
     add(&mut numbers, "sizeof(hipUUID)", size_of::<Uuid>());
     add(&mut numbers, "sizeof(hipDeviceArch_t)", size_of::<u32>());
     add(&mut numbers, "bits((hipDeviceArch_t){.hasGlobalInt64Atomics = 1})", arch::GLOBAL_INT64_ATOMICS);
     add(&mut numbers, "bits((hipDeviceArch_t){.hasDoubles = 1})", arch::DOUBLES);
     numbers
+}
+
+/// The description of a box, whose sizes a release counts in `N`.
+fn box_copy<N>(numbers: &mut Numbers) {
+    let (src, dst) = (offset_of!(Memcpy3D<N>, src), offset_of!(Memcpy3D<N>, dst));
+    for (member, offset) in [
+        ("srcMemoryType", src + offset_of!(Memcpy3DSide<N>, memory_type)),
+        ("srcHost", src + offset_of!(Memcpy3DSide<N>, host)),
+        ("srcDevice", src + offset_of!(Memcpy3DSide<N>, device)),
+        ("srcPitch", src + offset_of!(Memcpy3DSide<N>, pitch)),
+        ("srcHeight", src + offset_of!(Memcpy3DSide<N>, height)),
+        ("dstXInBytes", dst + offset_of!(Memcpy3DSide<N>, x_in_bytes)),
+        ("dstMemoryType", dst + offset_of!(Memcpy3DSide<N>, memory_type)),
+        ("dstHost", dst + offset_of!(Memcpy3DSide<N>, host)),
+        ("dstDevice", dst + offset_of!(Memcpy3DSide<N>, device)),
+        ("dstPitch", dst + offset_of!(Memcpy3DSide<N>, pitch)),
+        ("dstHeight", dst + offset_of!(Memcpy3DSide<N>, height)),
+        ("WidthInBytes", offset_of!(Memcpy3D<N>, width)),
+        ("Height", offset_of!(Memcpy3D<N>, height)),
+        ("Depth", offset_of!(Memcpy3D<N>, depth)),
+    ] {
+        add(numbers, format!("offsetof(HIP_MEMCPY3D, {member})"), offset);
+    }
+    add(numbers, "sizeof(HIP_MEMCPY3D)", size_of::<Memcpy3D<N>>());
 }
 
 /// The layout before ROCm 6, under the name that a release gives it.
@@ -144,6 +148,7 @@ fn the_numbers_and_layouts_are_those_of_rocm_5_2() {
     let Some(folder) = headers("UR_HIP_HEADERS_5") else { return };
     let mut numbers = common(false);
     old_properties(&mut numbers, "hipDeviceProp_t");
+    box_copy::<core::ffi::c_uint>(&mut numbers);
     add(&mut numbers, "offsetof(hipPointerAttribute_t, memoryType)", offset_of!(PointerAttributes, memory_type));
     add(&mut numbers, "hipMemoryTypeHost", memory_type_5::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_5::DEVICE);
@@ -158,6 +163,7 @@ fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
     let Some(folder) = headers("UR_HIP_HEADERS_7") else { return };
     let mut numbers = common(true);
     old_properties(&mut numbers, "hipDeviceProp_tR0000");
+    box_copy::<usize>(&mut numbers);
     add(&mut numbers, "sizeof(hipDeviceProp_tR0600)", size_of::<Properties0600>());
     add(&mut numbers, "_Alignof(hipDeviceProp_tR0600)", align_of::<Properties0600>());
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, name)", offset_of!(Properties0600, name));
