@@ -4,8 +4,8 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    CBool, FUNCTIONS, ur_dditable_t, ur_exp_command_buffer_desc_t, ur_mem_flags_t, ur_result_t as Code,
-    ur_sampler_desc_t,
+    CBool, FUNCTIONS, ur_dditable_t, ur_exp_command_buffer_desc_t, ur_image_desc_t, ur_image_format_t, ur_mem_flags_t,
+    ur_result_t as Code, ur_sampler_desc_t,
 };
 use ur_conformance::{Fixture, adapter, loader, ur};
 
@@ -77,10 +77,15 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     let commands = ur_exp_command_buffer_desc_t::default();
     let sampling = ur_sampler_desc_t::default();
     let flags = ur_mem_flags_t::READ_WRITE;
+    let format = ur_image_format_t::default();
+    let image = ur_image_desc_t { width: 1, ..Default::default() };
     let answers = [
         ("urPlatformGetNativeHandle", ur!(Platform.pfnGetNativeHandle(fixture.platform, native))),
         ("urContextSetExtendedDeleter", ur!(Context.pfnSetExtendedDeleter(c, None, null_mut()))),
-        ("urMemBufferCreate", ur!(Mem.pfnBufferCreate(c, flags, 64, null(), &raw mut mem))),
+        (
+            "urMemImageCreate",
+            ur!(Mem.pfnImageCreate(c, flags, &raw const format, &raw const image, null_mut(), &raw mut mem)),
+        ),
         ("urSamplerCreate", ur!(Sampler.pfnCreate(c, &raw const sampling, &raw mut sampler))),
         ("urProgramCreateWithIL", ur!(Program.pfnCreateWithIL(c, from, 4, null(), &raw mut made))),
         ("urCommandBufferCreateExp", ur!(CommandBufferExp.pfnCreateExp(c, d, &raw const commands, &raw mut buffer))),

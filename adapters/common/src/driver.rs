@@ -143,6 +143,30 @@ pub struct Rows {
     pub count: usize,
 }
 
+/// One side of a rectangular copy.
+#[derive(Clone, Copy, Debug)]
+pub struct RectSide {
+    /// Address of the first row.
+    pub address: usize,
+    /// Bytes from row to row.
+    pub row_pitch: usize,
+    /// Bytes from slice to slice, a multiple of `row_pitch`.
+    pub slice_pitch: usize,
+    /// Whether it is memory of the process, which the library may know nothing of.
+    pub of_process: bool,
+}
+
+/// A copy of rows and slices.
+#[derive(Clone, Copy, Debug)]
+pub struct RectCopy {
+    /// Where to.
+    pub to: RectSide,
+    /// Where from.
+    pub from: RectSide,
+    /// Bytes of a row, rows of a slice, slices; none is 0.
+    pub extent: [usize; 3],
+}
+
 /// Text that a module's load or link left behind, and the options it is given.
 #[derive(Debug, Default)]
 pub struct BuildRequest<'a> {
@@ -301,6 +325,12 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// # Safety
     /// Both ranges of `size` bytes are readable or writable by host or device until the copy has finished.
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: Self::Stream) -> Result<()>;
+    /// Copies rows and slices. **Needs the place.** No pitch is above `i32::MAX`. `cuMemcpy3DAsync` /
+    /// `hipDrvMemcpy3DAsync`.
+    ///
+    /// # Safety
+    /// Every row of both sides is readable or writable by host or device until the copy has finished.
+    unsafe fn copy_rect_async(&self, copy: &RectCopy, stream: Self::Stream) -> Result<()>;
     /// Writes the `width`-byte (1, 2 or 4) `value` `count` times. `cuMemsetD8/16/32Async`.
     ///
     /// # Safety

@@ -12,11 +12,12 @@ use ur_ffi::{
     ur_kernel_launch_ext_properties_t, ur_queue_handle_t, ur_result_t,
 };
 
-use crate::driver::Driver;
+use crate::driver::{Driver, LaunchShape};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::launch_properties::LaunchProperties;
+use crate::mem::{self, storage::carry_out};
 use crate::object::{borrow, null_pointer};
 use crate::queue::Queue;
 use crate::work_size::{GlobalSize, quick_shape, read_sizes, shape};
@@ -67,16 +68,18 @@ impl Room {
         }
         // SAFETY: each of them was written just now.
         let pointers = unsafe { &mut *(core::ptr::from_mut(pointers) as *mut [*const c_void]) };
-        Arguments { pointers, values, dynamic_shared: 0 }
+        Arguments { pointers, values, dynamic_shared: 0, objects: false }
     }
 }
 
 /// The native argument list of one launch: a pointer to each value, which lies in the caller's list where it can.
 struct Arguments<'r> {
     pointers: &'r mut [*const c_void],
-    /// Values that have no storage of the caller's: offsets into work-group memory.
+    /// Values that have no storage of the caller's: offsets into work-group memory, what stands for objects.
     values: &'r mut [MaybeUninit<usize>],
     dynamic_shared: usize,
+    /// Whether there are objects, whose values are known when the launch is put on its stream.
+    objects: bool,
 }
 
 impl Arguments<'_> {
@@ -105,10 +108,20 @@ impl Arguments<'_> {
             Resolved::Address(value) => value,
             Resolved::Local(bytes) => {
                 let start = self.reserve_local(bytes)?;
-                core::ptr::from_mut(self.values[index].write(start)).cast_const().cast()
+                self.keep(index, start)
+            }
+            Resolved::Object => {
+                self.objects = true;
+                self.keep(index, 0)
             }
         };
         Ok(())
+    }
+
+    /// Keeps a value for the launch; gives its address.
+    #[inline]
+    fn keep(&mut self, index: usize, value: usize) -> *const c_void {
+        core::ptr::from_mut(self.values[index].write(value)).cast_const().cast()
     }
 
     /// Leaves that much work-group memory before the first argument's.
@@ -137,6 +150,8 @@ pub enum Resolved {
     Address(*const c_void),
     /// The start of so many bytes of work-group memory.
     Local(usize),
+    /// What stands for the object on the launch's device.
+    Object,
 }
 
 /// The one place that knows the types of arguments: setting and launching both come here. `size` is the parameter's,
@@ -171,9 +186,13 @@ pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -
             fits_a_word(index, size)?;
             Ok(Resolved::Local(argument.size))
         }
-        ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
-            Err(Error::unsupported("a buffer, image or sampler as kernel argument"))
+        ur_exp_kernel_arg_type_t::MEM_OBJ => {
+            fits_a_word(index, size)?;
+            // SAFETY: the tag says that the union holds handle and access.
+            mem::arguments::check(unsafe { &argument.value.memObjTuple })?;
+            Ok(Resolved::Object)
         }
+        ur_exp_kernel_arg_type_t::SAMPLER => Err(Error::unsupported("a sampler as kernel argument")),
         other => Err(unknown_type(index, other)),
     }
 }
@@ -375,18 +394,57 @@ pub unsafe fn enqueue<D: Driver>(
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
-    let native = list.pointers.as_ptr();
-    if let Some(properties) = properties.filter(|properties| !properties.is_plain()) {
-        properties.check(name, &request.queue.target.properties, shape.grid)?;
-        return submit(request, |driver, stream| {
-            // SAFETY: as below.
-            unsafe { properties.launch(driver, &request.queue.device, raw, shape, stream, native) }
-        });
+    if properties.is_some() || list.objects {
+        // SAFETY: as below, and by the caller's promise objects live during the call.
+        return unsafe { special(name, request, arguments, &mut list, properties.as_ref(), raw, shape) };
     }
+    let native = list.pointers.as_ptr();
     submit(request, |driver, stream| {
         // SAFETY: `native` has an entry for every parameter (the hidden offset's follows the others); values of the
         // caller's are readable for the parameters' sizes, the others lie in `room`, which outlives the call.
         unsafe { driver.launch(raw, shape, stream, native) }
+    })
+}
+
+/// A launch with properties or objects. Buffers are brought to the queue's device first.
+///
+/// # Safety
+/// The list has an entry for every parameter of the function; objects among the arguments are live during the call.
+#[cold]
+unsafe fn special<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    list: &mut Arguments<'_>,
+    properties: Option<&LaunchProperties>,
+    function: D::Function,
+    shape: LaunchShape,
+) -> Result<()> {
+    let queue = request.queue;
+    if let Some(properties) = properties {
+        properties.check(name, &queue.target.properties, shape.grid)?;
+    }
+    let properties = properties.filter(|properties| !properties.is_plain());
+    let launch = |driver: &'static D, stream, native| {
+        // SAFETY: as in `enqueue`.
+        unsafe {
+            match properties {
+                Some(properties) => properties.launch(driver, &queue.device, function, shape, stream, native),
+                None => driver.launch(function, shape, stream, native),
+            }
+        }
+    };
+    if !list.objects {
+        let native = list.pointers.as_ptr();
+        return submit(request, |driver, stream| launch(driver, stream, native));
+    }
+    // SAFETY: live by the caller's promise.
+    let buffers = unsafe { mem::arguments::of_launch(request, arguments) }?;
+    carry_out(request, false, &buffers.touches, |driver, stream, addresses| {
+        for (index, address) in buffers.indices.iter().zip(addresses) {
+            list.pointers[*index] = list.keep(*index, *address);
+        }
+        launch(driver, stream, list.pointers.as_ptr())
     })
 }
 

@@ -6,7 +6,7 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A lane's state before an event pool's list; a context's place before nothing. No code holds two lanes'
+//! A lane's state before buffers' places (in the order of their addresses), these before an event pool's list; a context's place before nothing. No code holds two lanes'
 //! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
 //! locked.
 
@@ -17,6 +17,8 @@ pub mod adapter;
 pub mod arguments;
 pub mod attributes;
 pub mod backend;
+pub mod buffer_commands;
+pub mod buffer_rect;
 pub mod context;
 pub mod cooperative;
 pub mod device;
@@ -43,6 +45,7 @@ pub mod launch;
 pub mod launch_properties;
 pub mod library;
 pub mod log;
+pub mod mem;
 pub mod memory_calls;
 pub mod memory_export;
 pub mod metadata;

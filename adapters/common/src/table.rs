@@ -14,10 +14,10 @@ use crate::forward;
 #[cfg(not(feature = "release-2026-1"))]
 use crate::ipc_physical;
 use crate::{
-    adapter, context, cooperative, device, device_global, driver::Driver, enqueue, event, fill, host_register, ipc,
-    kernel, launch, memory_export, native_code, native_handles, object, peer, physical_memory, platform, pool,
-    prefetch, program, program_link, program_symbols, queue, select_binary, stream_ordered, timestamps, unsupported,
-    usm, usm_2d, virtual_memory,
+    adapter, buffer_commands, buffer_rect, context, cooperative, device, device_global, driver::Driver, enqueue, event,
+    fill, host_register, ipc, kernel, launch, mem, memory_export, native_code, native_handles, object, peer,
+    physical_memory, platform, pool, prefetch, program, program_link, program_symbols, queue, select_binary,
+    stream_ordered, timestamps, unsupported, usm, usm_2d, virtual_memory,
 };
 
 /// The engine over one driver, as the table sees it; never made.
@@ -156,6 +156,23 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urMemoryExportAllocExportableMemoryExp => memory_export::alloc::<D>);
     forward!(urMemoryExportFreeExportableMemoryExp => memory_export::free::<D>);
     forward!(urMemoryExportExportMemoryHandleExp => memory_export::export::<D>);
+
+    forward!(urMemBufferCreate => mem::buffer::create::<D>);
+    forward!(urMemBufferPartition => mem::buffer::partition::<D>);
+    forward!(urMemRetain => object::retain::<mem::Mem<D>>);
+    forward!(urMemRelease => object::release::<mem::Mem<D>>);
+    forward!(urMemGetInfo => mem::get_info::<D>);
+    forward!(urMemGetNativeHandle => mem::native::get_native_handle::<D>);
+    forward!(urMemBufferCreateWithNativeHandle => mem::native::create_with_native_handle::<D>);
+    forward!(urEnqueueMemBufferRead => buffer_commands::read::<D>);
+    forward!(urEnqueueMemBufferWrite => buffer_commands::write::<D>);
+    forward!(urEnqueueMemBufferCopy => buffer_commands::copy::<D>);
+    forward!(urEnqueueMemBufferFill => buffer_commands::fill::<D>);
+    forward!(urEnqueueMemBufferReadRect => buffer_rect::read::<D>);
+    forward!(urEnqueueMemBufferWriteRect => buffer_rect::write::<D>);
+    forward!(urEnqueueMemBufferCopyRect => buffer_rect::copy::<D>);
+    forward!(urEnqueueMemBufferMap => mem::map::map::<D>);
+    forward!(urEnqueueMemUnmap => mem::map::unmap::<D>);
 
     forward!(urProgramCreateWithBinary => program::create_with_binary::<D>);
     forward!(urProgramBuild => program::build::<D>);

@@ -355,6 +355,12 @@ impl Driver for Cuda {
         call!(self.copy_async(to, from, size, stream), "cuMemcpyAsync")
     }
 
+    unsafe fn copy_rect_async(&self, copy: &RectCopy, stream: CUstream) -> Result<()> {
+        let [width, height, depth] = copy.extent;
+        let described = sys::Memcpy3D { src: copy.from.into(), dst: copy.to.into(), width, height, depth };
+        call!(self.copy_3d_async(&raw const described, stream), "cuMemcpy3DAsync")
+    }
+
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: CUstream) -> Result<()> {
         #[allow(clippy::cast_possible_truncation, reason = "the width says how much of the value counts")]
         match width {

@@ -6,7 +6,7 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::backend::{OpenError, RectSide, Texts, open_first, status_text, text_of};
 
 /// A status of the driver. A newtype, so that a value of a newer driver is no undefined behaviour.
 #[repr(transparent)]
@@ -74,6 +74,49 @@ pub(crate) struct CUmemAccessDesc {
     pub(crate) location: CUmemLocation,
     pub(crate) flags: c_int,
 }
+
+/// One side of `CUDA_MEMCPY3D`, whose members are the same for both.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memcpy3DSide {
+    x_in_bytes: usize,
+    y: usize,
+    z: usize,
+    lod: usize,
+    memory_type: c_uint,
+    host: usize,
+    device: CUdeviceptr,
+    array: usize,
+    reserved: usize,
+    pitch: usize,
+    height: usize,
+}
+
+impl From<RectSide> for Memcpy3DSide {
+    fn from(side: RectSide) -> Self {
+        // The driver may not know memory of the process, so that has to be called the host's.
+        let (memory_type, host, device) = if side.of_process {
+            (MEMORY_TYPE_HOST as c_uint, side.address, 0)
+        } else {
+            (MEMORY_TYPE_UNIFIED, 0, side.address)
+        };
+        let (pitch, height) = (side.row_pitch, side.slice_pitch / side.row_pitch);
+        Self { memory_type, host, device, pitch, height, ..Self::default() }
+    }
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memcpy3D {
+    pub(crate) src: Memcpy3DSide,
+    pub(crate) dst: Memcpy3DSide,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
+const _: () = assert!(size_of::<Memcpy3D>() == 200);
 
 /// The signature of the callback that tells a block size's dynamic memory; this adapter passes none.
 pub(crate) type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
@@ -442,6 +485,7 @@ ur_adapter::symbol_table! {
 
         copy_2d_async = "cuMemcpy2DAsync_v2" (*const CudaMemcpy2D, CUstream);
         copy_async = "cuMemcpyAsync" (CUdeviceptr, CUdeviceptr, usize, CUstream);
+        copy_3d_async = "cuMemcpy3DAsync_v2" (*const Memcpy3D, CUstream);
         fill8_async = "cuMemsetD8Async" (CUdeviceptr, u8, usize, CUstream);
         fill16_async = "cuMemsetD16Async" (CUdeviceptr, u16, usize, CUstream);
         fill32_async = "cuMemsetD32Async" (CUdeviceptr, u32, usize, CUstream);

@@ -14,7 +14,7 @@
 //! | `hipModuleGetFunction`, `hipModuleGetGlobal` | must be the module's; 5.x ends the process otherwise |
 //! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
-//! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
+//! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
 //! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
@@ -363,6 +363,19 @@ impl Driver for Hip {
 
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: HipStream) -> Result<()> {
         call!(self.copy_async(to, from, size, flag::hipMemcpyDefault, stream), "hipMemcpyAsync")
+    }
+
+    unsafe fn copy_rect_async(&self, copy: &RectCopy, stream: HipStream) -> Result<()> {
+        // Pinned memory is the device's too, and copies between two sides that are called the host's keep no order.
+        if self.is_rocm_6() {
+            use sys::memory_type_6::{DEVICE, HOST};
+            let Ok(described) = sys::Memcpy3D::<usize>::new(copy, HOST, DEVICE);
+            return call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync");
+        }
+        use sys::memory_type_5::{DEVICE, HOST};
+        let described = sys::Memcpy3D::<c_uint>::new(copy, HOST, DEVICE)
+            .map_err(|_| Error::new(ur_result_t::ERROR_INVALID_SIZE, "ROCm 5 copies no region of 2^32 slices"))?;
+        call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync")
     }
 
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: HipStream) -> Result<()> {
@@ -747,6 +760,19 @@ mod tests {
         let error = idle().allocate_from_pool(HipMemPool(1), 256, HipStream(1)).unwrap_err();
         assert_eq!(error.code(), ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY);
         assert_eq!(error.native_status(), 2);
+    }
+
+    #[test]
+    fn a_region_of_more_slices_than_rocm_5_counts_is_refused_there_alone() {
+        let mut hip = idle();
+        let side = RectSide { address: 1, row_pitch: 1, slice_pitch: 1, of_process: false };
+        let copy = RectCopy { to: side, from: side, extent: [1, 1, 1 << 32] };
+        for (version, code) in [(50_221_153, Some(ur_result_t::ERROR_INVALID_SIZE)), (70_125_424, None)] {
+            hip.version = version;
+            // SAFETY: the library's functions do nothing.
+            let answer = unsafe { hip.copy_rect_async(&copy, HipStream(1)) };
+            assert_eq!(answer.err().map(|error| error.code()), code);
+        }
     }
 
     #[test]

@@ -14,9 +14,9 @@ use ur_adapter::driver::PoolAttribute;
 use ur_adapter::jit;
 
 use crate::sys::{
-    HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcMemHandle, MemAccess, MemLocation, PhysicalProperties,
-    PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch, attribute, flag, function,
-    memory_type_5, memory_type_6,
+    HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcMemHandle, MemAccess, MemLocation, Memcpy3D, Memcpy3DSide,
+    PhysicalProperties, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch, attribute, flag,
+    function, memory_type_5, memory_type_6,
 };
 
 /// A C expression and what `sys` says it is.
@@ -131,6 +131,30 @@ fn common(newer: bool) -> Numbers {
     numbers
 }
 
+/// The description of a box, whose sizes a release counts in `N`.
+fn box_copy<N>(numbers: &mut Numbers) {
+    let (src, dst) = (offset_of!(Memcpy3D<N>, src), offset_of!(Memcpy3D<N>, dst));
+    for (member, offset) in [
+        ("srcMemoryType", src + offset_of!(Memcpy3DSide<N>, memory_type)),
+        ("srcHost", src + offset_of!(Memcpy3DSide<N>, host)),
+        ("srcDevice", src + offset_of!(Memcpy3DSide<N>, device)),
+        ("srcPitch", src + offset_of!(Memcpy3DSide<N>, pitch)),
+        ("srcHeight", src + offset_of!(Memcpy3DSide<N>, height)),
+        ("dstXInBytes", dst + offset_of!(Memcpy3DSide<N>, x_in_bytes)),
+        ("dstMemoryType", dst + offset_of!(Memcpy3DSide<N>, memory_type)),
+        ("dstHost", dst + offset_of!(Memcpy3DSide<N>, host)),
+        ("dstDevice", dst + offset_of!(Memcpy3DSide<N>, device)),
+        ("dstPitch", dst + offset_of!(Memcpy3DSide<N>, pitch)),
+        ("dstHeight", dst + offset_of!(Memcpy3DSide<N>, height)),
+        ("WidthInBytes", offset_of!(Memcpy3D<N>, width)),
+        ("Height", offset_of!(Memcpy3D<N>, height)),
+        ("Depth", offset_of!(Memcpy3D<N>, depth)),
+    ] {
+        add(numbers, format!("offsetof(HIP_MEMCPY3D, {member})"), offset);
+    }
+    add(numbers, "sizeof(HIP_MEMCPY3D)", size_of::<Memcpy3D<N>>());
+}
+
 /// The layout before ROCm 6, under the name that a release gives it.
 fn old_properties(numbers: &mut Numbers, name: &str) {
     add(numbers, format!("sizeof({name})"), size_of::<Properties0000>());
@@ -145,6 +169,7 @@ fn the_numbers_and_layouts_are_those_of_rocm_5_2() {
     let Some(folder) = headers("UR_HIP_HEADERS_5") else { return };
     let mut numbers = common(false);
     old_properties(&mut numbers, "hipDeviceProp_t");
+    box_copy::<core::ffi::c_uint>(&mut numbers);
     add(&mut numbers, "offsetof(hipPointerAttribute_t, memoryType)", offset_of!(PointerAttributes, memory_type));
     add(&mut numbers, "hipIpcMemLazyEnablePeerAccess", IPC_LAZY_PEER_5);
     add(&mut numbers, "hipMemoryTypeHost", memory_type_5::HOST);
@@ -161,6 +186,7 @@ fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
     let mut numbers = common(true);
     old_properties(&mut numbers, "hipDeviceProp_tR0000");
     add(&mut numbers, "offsetof(hipMemPoolProps, maxSize)", offset_of!(PoolProperties, max_size));
+    box_copy::<usize>(&mut numbers);
     add(&mut numbers, "sizeof(hipDeviceProp_tR0600)", size_of::<Properties0600>());
     add(&mut numbers, "_Alignof(hipDeviceProp_tR0600)", align_of::<Properties0600>());
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, name)", offset_of!(Properties0600, name));

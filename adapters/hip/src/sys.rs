@@ -7,7 +7,7 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::backend::{OpenError, RectCopy, RectSide, Texts, open_first, status_text, text_of};
 
 /// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
 #[repr(transparent)]
@@ -323,6 +323,61 @@ pub(crate) struct PointerAttributes {
     pub(crate) allocation_flags: c_uint,
 }
 
+/// One side of `HIP_MEMCPY3D`, whose members are the same for both. Sizes are `N`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memcpy3DSide<N> {
+    pub(crate) x_in_bytes: N,
+    pub(crate) y: N,
+    pub(crate) z: N,
+    pub(crate) lod: N,
+    pub(crate) memory_type: c_int,
+    pub(crate) host: usize,
+    pub(crate) device: DevicePointer,
+    pub(crate) array: usize,
+    pub(crate) pitch: N,
+    pub(crate) height: N,
+}
+
+/// `HIP_MEMCPY3D`. Its sizes are `unsigned int` before ROCm 6 and `size_t` from then on.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memcpy3D<N> {
+    pub(crate) src: Memcpy3DSide<N>,
+    pub(crate) dst: Memcpy3DSide<N>,
+    pub(crate) width: N,
+    pub(crate) height: N,
+    pub(crate) depth: N,
+}
+
+impl<N: TryFrom<usize> + Default> Memcpy3D<N> {
+    /// A copy with the two `hipMemoryType`s that memory of the process and any other memory are given as.
+    ///
+    /// # Errors
+    /// A size that `N` cannot hold.
+    pub(crate) fn new(copy: &RectCopy, process: c_int, other: c_int) -> Result<Self, N::Error> {
+        let side = |side: RectSide| {
+            Ok(Memcpy3DSide {
+                memory_type: if side.of_process { process } else { other },
+                // One of the two is looked at, by the type.
+                host: side.address,
+                device: side.address,
+                pitch: side.row_pitch.try_into()?,
+                height: (side.slice_pitch / side.row_pitch).try_into()?,
+                ..Memcpy3DSide::default()
+            })
+        };
+        let [width, height, depth] = copy.extent;
+        Ok(Self {
+            src: side(copy.from)?,
+            dst: side(copy.to)?,
+            width: width.try_into()?,
+            height: height.try_into()?,
+            depth: depth.try_into()?,
+        })
+    }
+}
+
 /// The members of `hipDeviceProp_tR0600` that no other call tells, each at its place.
 #[repr(C, align(8))]
 pub(crate) struct Properties0600 {
@@ -455,6 +510,7 @@ ur_adapter::symbol_table! {
         copy_2d_async = "hipMemcpy2DAsync"
             (DevicePointer, usize, DevicePointer, usize, usize, usize, c_uint, HipStream);
         copy_async = "hipMemcpyAsync" (DevicePointer, DevicePointer, usize, c_uint, HipStream);
+        copy_3d_async = "hipDrvMemcpy3DAsync" (*const c_void, HipStream);
         fill8_async = "hipMemsetD8Async" (DevicePointer, u8, usize, HipStream);
         fill16_async = "hipMemsetD16Async" (DevicePointer, u16, usize, HipStream);
         fill32_async = "hipMemsetD32Async" (DevicePointer, c_int, usize, HipStream);

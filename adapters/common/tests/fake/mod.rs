@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute,
-    Rows,
+    RectCopy, Rows,
 };
 use ur_adapter::error::{Error, OpenError, Result};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
@@ -199,6 +199,9 @@ impl Driver for Fake {
         Ok(())
     }
     unsafe fn copy_2d_async(&self, _copy: &Copy2D, _stream: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    unsafe fn copy_rect_async(&self, _copy: &RectCopy, _stream: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
     }
     fn allocate_pitched(&self, _width: usize, _height: usize, _element: u32) -> Result<(usize, usize)> {
