@@ -14,6 +14,7 @@ use ur_ffi::ur_backend_t;
 
 use crate::adapter::AdapterCell;
 use crate::error::{Error, OpenError, Result};
+use crate::native_image::{ArrayShape, BoxCopy, Sampling};
 use crate::properties::DeviceProperties;
 
 /// A native handle as the engine carries it: a plain number that it never looks into.
@@ -228,6 +229,27 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// # Safety
     /// As [`Driver::fill_async`], for every row.
     unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: Self::Stream) -> Result<()>;
+
+    /// An array for images of up to three dimensions, which textures and surfaces can be made of. Its number is the
+    /// native handle. **Needs the place.** `cuArray3DCreate` / `hipArray3DCreate`.
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize>;
+    /// `cuArrayDestroy` / `hipArrayDestroy`.
+    fn destroy_array(&self, array: usize) -> Result<()>;
+    /// An object by which kernels read and write an array. **Needs the place.**
+    /// `cuSurfObjectCreate` / `hipCreateSurfaceObject`.
+    fn create_surface(&self, array: usize) -> Result<u64>;
+    /// `cuSurfObjectDestroy` / `hipDestroySurfaceObject`.
+    fn destroy_surface(&self, surface: u64) -> Result<()>;
+    /// An object by which kernels sample an array. **Needs the place.** `cuTexObjectCreate` / `hipTexObjectCreate`.
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64>;
+    /// `cuTexObjectDestroy` / `hipTexObjectDestroy`.
+    fn destroy_texture(&self, texture: u64) -> Result<()>;
+    /// Copies a box between an array and host memory or another array, of another device too. Needs the place where
+    /// [`Driver::TRANSFERS_NEED_PLACE`] says so. `cuMemcpy3DAsync` / `hipDrvMemcpy3DAsync`.
+    ///
+    /// # Safety
+    /// A host side is readable or writable for every row of the box until the copy has finished.
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: Self::Stream) -> Result<()>;
 
     /// Checks that `image` is whole and of a format this backend takes, without a native call: native loaders
     /// are given no length and would read past a truncated image.

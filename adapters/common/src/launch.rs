@@ -15,6 +15,7 @@ use ur_ffi::{
 use crate::driver::Driver;
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
+use crate::image_argument::ImageArguments;
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::object::{borrow, known_flags, null_pointer};
 use crate::queue::Queue;
@@ -30,7 +31,7 @@ const LOCAL_ALIGNMENT: usize = 128;
 #[derive(Default)]
 struct Arguments {
     pointers: SmallVec<[*const c_void; INLINE_ARGUMENTS]>,
-    /// Values that have no storage of the caller's: pointers and offsets into work-group memory.
+    /// Values that have no storage of the caller's: pointers, offsets into work-group memory, images, samplers.
     values: SmallVec<[(usize, usize); INLINE_ARGUMENTS]>,
     dynamic_shared: usize,
     offset: [u32; 3],
@@ -43,6 +44,7 @@ impl Arguments {
         arguments: &[ur_exp_kernel_arg_properties_t],
         function: &Function<D>,
         hidden_offset: Option<[usize; 3]>,
+        images: &mut ImageArguments<'_, D>,
     ) -> Result<()> {
         let hidden = usize::from(hidden_offset.is_some());
         let expected = function.parameters.as_ref().map(|sizes| sizes.len().saturating_sub(hidden));
@@ -57,14 +59,29 @@ impl Arguments {
             ));
         }
         self.pointers.resize(count, core::ptr::null());
+        let size = |index: u32| function.parameters.as_ref().and_then(|sizes| sizes.get(index as usize)).copied();
+        let mut samplers = false;
         for argument in arguments {
-            let size = function.parameters.as_ref().and_then(|sizes| sizes.get(argument.index as usize)).copied();
-            self.add(argument, size)?;
+            if argument.type_ == ur_exp_kernel_arg_type_t::SAMPLER {
+                samplers = true;
+                continue;
+            }
+            self.add(argument, size(argument.index), images)?;
+        }
+        if samplers {
+            // Last, since one may be the texture of an image that comes later in the list.
+            let mut all = arguments.iter().filter(|argument| argument.type_ == ur_exp_kernel_arg_type_t::SAMPLER);
+            all.try_for_each(|argument| self.add(argument, size(argument.index), images))?;
         }
         hidden_offset.map_or(Ok(()), |offset| self.add_offset(offset))
     }
 
-    fn add(&mut self, argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<()> {
+    fn add<D: Driver>(
+        &mut self,
+        argument: &ur_exp_kernel_arg_properties_t,
+        size: Option<usize>,
+        images: &mut ImageArguments<'_, D>,
+    ) -> Result<()> {
         let index = argument.index as usize;
         match self.pointers.get(index) {
             None => {
@@ -114,8 +131,16 @@ impl Arguments {
                 let start = self.reserve_local(argument.size)?;
                 self.values.push((index, start));
             }
-            ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
-                return Err(Error::unsupported("a buffer, image or sampler as kernel argument"));
+            ur_exp_kernel_arg_type_t::MEM_OBJ => {
+                if size.is_some_and(|size| size > size_of::<usize>()) {
+                    return Err(too_small(index, size_of::<usize>(), size));
+                }
+                // SAFETY: the tag says that the union holds a memory object, live by the caller's promise.
+                self.values.push((index, unsafe { images.image(index, &argument.value.memObjTuple) }?));
+            }
+            ur_exp_kernel_arg_type_t::SAMPLER => {
+                // SAFETY: the tag says that the union holds a sampler, live by the caller's promise.
+                self.values.push((index, unsafe { images.sampler(index, argument.value.sampler, size) }?));
             }
             other => return Err(unknown_type(index, other)),
         }
@@ -271,7 +296,8 @@ pub unsafe fn with_args<D: Driver>(
         None => global.suggest(kernel.suggested_block, &limits)?,
     };
     let mut list = Arguments::default();
-    list.fill(arguments, function, offset)?;
+    let mut images = ImageArguments::new(request.queue);
+    list.fill(arguments, function, offset, &mut images)?;
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
         allow_local(queue, kernel, function.raw, dynamic_shared)?;
@@ -281,9 +307,12 @@ pub unsafe fn with_args<D: Driver>(
     let raw = function.raw;
     let native = list.native(offset.is_some());
     submit(&request, |driver, stream| {
+        images.bring(stream)?;
         // SAFETY: `native` has an entry for every parameter; values of the caller's are readable for the
         // parameters' sizes, the others lie in `list`, which outlives the call.
-        unsafe { driver.launch(raw, shape, stream, native) }
+        unsafe { driver.launch(raw, shape, stream, native) }?;
+        images.launched();
+        Ok(())
     })
 }
 

@@ -6,7 +6,7 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A lane's state before an event pool's list; a context's place before nothing. No code holds two lanes'
+//! A lane's state before an image's copies before an event pool's list; a context's place before nothing. No code holds two lanes'
 //! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
 //! locked.
 
@@ -26,6 +26,11 @@ pub mod event_pool;
 pub mod fill;
 pub mod guard;
 pub mod image;
+pub mod image_argument;
+pub mod image_commands;
+pub mod image_format;
+pub mod image_mem;
+pub mod image_object;
 pub mod info;
 pub mod jit;
 pub mod kernel;
@@ -34,12 +39,14 @@ pub mod launch;
 pub mod library;
 pub mod log;
 pub mod native;
+pub mod native_image;
 pub mod object;
 pub mod place;
 pub mod platform;
 pub mod program;
 pub mod properties;
 pub mod queue;
+pub mod sampler;
 pub mod stream_ordered;
 pub mod table;
 #[cfg(feature = "testing")]

@@ -10,8 +10,8 @@ use ur_ffi::ur_dditable_t;
 use crate::entry_points::{EntryPoints, table};
 use crate::forward;
 use crate::{
-    adapter, context, device, driver::Driver, enqueue, event, fill, kernel, launch, object, platform, program, queue,
-    stream_ordered, usm,
+    adapter, context, device, driver::Driver, enqueue, event, fill, image_commands, image_mem, kernel, launch, object,
+    platform, program, queue, sampler, stream_ordered, usm,
 };
 
 /// The engine over one driver, as the table sees it; never made.
@@ -75,6 +75,25 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEnqueueUSMDeviceAllocExp => stream_ordered::device_alloc::<D>);
     forward!(urEnqueueUSMFreeExp => stream_ordered::free::<D>);
     forward!(urEnqueueKernelLaunchWithArgsExp => launch::with_args::<D>);
+
+    forward!(urMemImageCreate => image_mem::create::<D>);
+    forward!(urMemImageCreateWithNativeHandle => image_mem::create_with_native_handle::<D>);
+    forward!(urMemImageGetInfo => image_mem::get_image_info::<D>);
+    forward!(urMemGetInfo => image_mem::get_info::<D>);
+    forward!(urMemGetNativeHandle => image_mem::get_native_handle::<D>);
+    forward!(urMemRetain => object::retain::<image_mem::ImageMem<D>>);
+    forward!(urMemRelease => object::release::<image_mem::ImageMem<D>>);
+
+    forward!(urEnqueueMemImageRead => image_commands::read::<D>);
+    forward!(urEnqueueMemImageWrite => image_commands::write::<D>);
+    forward!(urEnqueueMemImageCopy => image_commands::copy::<D>);
+
+    forward!(urSamplerCreate => sampler::create::<D>);
+    forward!(urSamplerCreateWithNativeHandle => sampler::create_with_native_handle::<D>);
+    forward!(urSamplerRetain => object::retain::<sampler::Sampler<D>>);
+    forward!(urSamplerRelease => object::release::<sampler::Sampler<D>>);
+    forward!(urSamplerGetInfo => sampler::get_info::<D>);
+    forward!(urSamplerGetNativeHandle => sampler::get_native_handle::<D>);
 
     forward!(urProgramCreateWithBinary => program::create_with_binary::<D>);
     forward!(urProgramBuild => program::build::<D>);

@@ -8,6 +8,9 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use ur_adapter::backend::*;
 use ur_adapter::image::check_nvidia;
 use ur_adapter::native_call as call;
+use ur_adapter::native_image::{
+    ArrayDescriptor, ArrayShape, BoxCopy, BoxSide, ResourceDescriptor, Sampling, TextureDescriptor,
+};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::memory_kind;
@@ -309,6 +312,47 @@ impl Driver for Cuda {
         }
     }
 
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
+        let (mut array, description) = (0, ArrayDescriptor::new(shape));
+        call!(self.array_create(&raw mut array, &raw const description), "cuArray3DCreate")?;
+        Ok(array)
+    }
+
+    fn destroy_array(&self, array: usize) -> Result<()> {
+        call!(self.array_destroy(array), "cuArrayDestroy")
+    }
+
+    fn create_surface(&self, array: usize) -> Result<u64> {
+        let (mut surface, resource) = (0, ResourceDescriptor::array(array));
+        call!(self.surface_create(&raw mut surface, &raw const resource), "cuSurfObjectCreate")?;
+        Ok(surface)
+    }
+
+    fn destroy_surface(&self, surface: u64) -> Result<()> {
+        call!(self.surface_destroy(surface), "cuSurfObjectDestroy")
+    }
+
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
+        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
+        let reading = TextureDescriptor::new(sampling);
+        let view = core::ptr::null();
+        call!(
+            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
+            "cuTexObjectCreate"
+        )?;
+        Ok(texture)
+    }
+
+    fn destroy_texture(&self, texture: u64) -> Result<()> {
+        call!(self.texture_destroy(texture), "cuTexObjectDestroy")
+    }
+
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: CUstream) -> Result<()> {
+        let [width, height, depth] = copy.extent;
+        let copy = sys::Copy3D { from: copy_side(&copy.from), to: copy_side(&copy.to), width, height, depth };
+        call!(self.copy3d_async(&raw const copy, stream), "cuMemcpy3DAsync")
+    }
+
     fn check_image(&self, image: &[u8]) -> Result<()> {
         check_nvidia(image)
     }
@@ -395,5 +439,17 @@ impl Driver for Cuda {
             self.launch(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, arguments, core::ptr::null_mut()),
             "cuLaunchKernel"
         )
+    }
+}
+
+/// One side of a copy as the driver describes it.
+fn copy_side(side: &BoxSide) -> sys::CopySide {
+    match *side {
+        BoxSide::Array { array, origin: [x, y, z] } => {
+            sys::CopySide { x, y, z, kind: sys::COPY_ARRAY, array, ..sys::CopySide::default() }
+        }
+        BoxSide::Host { address, pitch, rows } => {
+            sys::CopySide { kind: sys::COPY_HOST, host: address, pitch, rows, ..sys::CopySide::default() }
+        }
     }
 }

@@ -7,6 +7,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
 use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::native_image::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 /// A status of the driver. A newtype, so that a value of a newer driver is no undefined behaviour.
 #[repr(transparent)]
@@ -35,6 +36,36 @@ ur_adapter::native_handles! {
 
 /// A device address.
 pub(crate) type CUdeviceptr = usize;
+
+/// One side of a [`Copy3D`]; `array` and `host` are 0 on a side of the other kind.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CopySide {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    pub(crate) z: usize,
+    pub(crate) lod: usize,
+    pub(crate) kind: c_uint,
+    pub(crate) host: usize,
+    pub(crate) device: CUdeviceptr,
+    pub(crate) array: usize,
+    pub(crate) reserved: usize,
+    pub(crate) pitch: usize,
+    pub(crate) rows: usize,
+}
+
+/// `CUDA_MEMCPY3D`, whose two sides have the same members in the same order.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Copy3D {
+    pub(crate) from: CopySide,
+    pub(crate) to: CopySide,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
+const _: () = assert!(size_of::<Copy3D>() == 200);
 
 /// 16 bytes that name a device.
 #[repr(C)]
@@ -171,6 +202,11 @@ pub(crate) const MEMORY_TYPE_HOST: u64 = 1;
 /// `CU_MEMORYTYPE_DEVICE`.
 pub(crate) const MEMORY_TYPE_DEVICE: u64 = 2;
 
+/// `CU_MEMORYTYPE_HOST` in a copy.
+pub(crate) const COPY_HOST: c_uint = 1;
+/// `CU_MEMORYTYPE_ARRAY` in a copy.
+pub(crate) const COPY_ARRAY: c_uint = 3;
+
 /// A question about a pointer, `CUpointer_attribute`.
 pub(crate) mod pointer {
     pub(crate) const MEMORY_TYPE: u32 = 2;
@@ -249,6 +285,15 @@ ur_adapter::symbol_table! {
         fill2d8_async = "cuMemsetD2D8Async" (CUdeviceptr, usize, u8, usize, usize, CUstream);
         fill2d16_async = "cuMemsetD2D16Async" (CUdeviceptr, usize, u16, usize, usize, CUstream);
         fill2d32_async = "cuMemsetD2D32Async" (CUdeviceptr, usize, u32, usize, usize, CUstream);
+
+        array_create = "cuArray3DCreate_v2" (*mut usize, *const ArrayDescriptor);
+        array_destroy = "cuArrayDestroy" (usize);
+        surface_create = "cuSurfObjectCreate" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = "cuSurfObjectDestroy" (u64);
+        texture_create = "cuTexObjectCreate"
+            (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void);
+        texture_destroy = "cuTexObjectDestroy" (u64);
+        copy3d_async = "cuMemcpy3DAsync_v2" (*const Copy3D, CUstream);
 
         module_load = "cuModuleLoadDataEx" (*mut CUmodule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "cuModuleUnload" (CUmodule);

@@ -9,23 +9,26 @@
 //!
 //! | call | current device |
 //! |---|---|
-//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize` | is what they are about |
+//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize`, `hipArray3DCreate`, `hipCreateSurfaceObject`, `hipTexObjectCreate` | is what they are about |
 //! | `hipModuleGetFunction` | must be the module's; 5.x ends the process otherwise |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
-//! | `hipMemcpyAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
-//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
+//! | `hipMemcpyAsync`, `hipMemset*Async`, `hipDrvMemcpy3DAsync` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
+//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy`, `hipDestroySurfaceObject`, `hipTexObjectDestroy` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 
 use ur_adapter::backend::*;
 use ur_adapter::native_call as call;
+use ur_adapter::native_image::{
+    ArrayDescriptor, ArrayShape, BoxCopy, BoxSide, ResourceDescriptor, Sampling, TextureDescriptor,
+};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::memory_kind;
 use crate::program::Loader;
 use crate::sys::{
-    self, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipStream, Ordinal, PointerAttributes,
-    Symbols, flag,
+    self, Copy3D, CopySide, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipStream, Ordinal,
+    PointerAttributes, Symbols, flag, memory_type_5, memory_type_6,
 };
 use crate::{device_info, program};
 
@@ -317,6 +320,53 @@ impl Driver for Hip {
         call!(self.fill2d_async(rows.first, rows.pitch, value, 1, rows.count, stream), "hipMemset2DAsync")
     }
 
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
+        let (mut array, description) = (0, ArrayDescriptor::new(shape));
+        call!(self.array_create(&raw mut array, &raw const description), "hipArray3DCreate")?;
+        Ok(array)
+    }
+
+    fn destroy_array(&self, array: usize) -> Result<()> {
+        call!(self.array_destroy(array), "hipArrayDestroy")
+    }
+
+    fn create_surface(&self, array: usize) -> Result<u64> {
+        let (mut surface, resource) = (0, ResourceDescriptor::array(array));
+        call!(self.surface_create(&raw mut surface, &raw const resource), "hipCreateSurfaceObject")?;
+        Ok(surface)
+    }
+
+    fn destroy_surface(&self, surface: u64) -> Result<()> {
+        call!(self.surface_destroy(surface), "hipDestroySurfaceObject")
+    }
+
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
+        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
+        let reading = TextureDescriptor::new(sampling);
+        let view = core::ptr::null();
+        call!(
+            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
+            "hipTexObjectCreate"
+        )?;
+        Ok(texture)
+    }
+
+    fn destroy_texture(&self, texture: u64) -> Result<()> {
+        call!(self.texture_destroy(texture), "hipTexObjectDestroy")
+    }
+
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: HipStream) -> Result<()> {
+        let size = |size: usize| Ok(size);
+        if self.is_rocm_6() {
+            let types = (memory_type_6::HOST, memory_type_6::ARRAY);
+            let native = copy_box(copy, types, size)?;
+            return call!(self.copy3d_async((&raw const native).cast(), stream), "hipDrvMemcpy3DAsync");
+        }
+        let size = |size: usize| u32::try_from(size).map_err(|_| Error::code_only(ur_result_t::ERROR_INVALID_SIZE));
+        let native = copy_box(copy, (memory_type_5::HOST, memory_type_5::ARRAY), size)?;
+        call!(self.copy3d_async((&raw const native).cast(), stream), "hipDrvMemcpy3DAsync")
+    }
+
     fn check_image(&self, image: &[u8]) -> Result<()> {
         program::check(image, self.loader)
     }
@@ -388,6 +438,29 @@ impl Driver for Hip {
         let (shared, extra) = (shape.dynamic_shared, core::ptr::null_mut());
         call!(self.launch(function, x, y, z, tx, ty, tz, shared, stream, arguments, extra), "hipModuleLaunchKernel")
     }
+}
+
+/// A copy as the runtime describes it, with its numbers for host memory and arrays and its width of sizes.
+fn copy_box<N: Copy + Default>(
+    copy: &BoxCopy,
+    (host, array): (c_int, c_int),
+    size: impl Fn(usize) -> Result<N>,
+) -> Result<Copy3D<N>> {
+    let side = |side: &BoxSide| -> Result<CopySide<N>> {
+        Ok(match *side {
+            BoxSide::Array { array: raw, origin: [x, y, z] } => {
+                let [x, y, z] = [size(x)?, size(y)?, size(z)?];
+                CopySide { x, y, z, kind: array, array: raw, ..CopySide::default() }
+            }
+            BoxSide::Host { address, pitch, rows } => {
+                let (pitch, rows) = (size(pitch)?, size(rows)?);
+                CopySide { kind: host, host: address, pitch, rows, ..CopySide::default() }
+            }
+        })
+    };
+    let [width, height, depth] = copy.extent;
+    let (width, height, depth) = (size(width)?, size(height)?, size(depth)?);
+    Ok(Copy3D { from: side(&copy.from)?, to: side(&copy.to)?, width, height, depth })
 }
 
 #[cfg(test)]

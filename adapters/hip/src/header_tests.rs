@@ -12,8 +12,10 @@ use std::process::Command;
 
 use ur_adapter::jit;
 
+use ur_adapter::native_image::{ArrayDescriptor, Channel, ResourceDescriptor, TextureDescriptor};
+
 use crate::sys::{
-    HipError, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag, function, memory_type_5,
+    Copy3D, HipError, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag, function, memory_type_5,
     memory_type_6,
 };
 
@@ -103,11 +105,69 @@ fn common(newer: bool) -> Numbers {
     ] {
         add(&mut numbers, format!("offsetof(hipPointerAttribute_t, {member})"), offset);
     }
+    for (name, channel) in [
+        ("HIP_AD_FORMAT_UNSIGNED_INT8", Channel::Unsigned8),
+        ("HIP_AD_FORMAT_UNSIGNED_INT16", Channel::Unsigned16),
+        ("HIP_AD_FORMAT_UNSIGNED_INT32", Channel::Unsigned32),
+        ("HIP_AD_FORMAT_SIGNED_INT8", Channel::Signed8),
+        ("HIP_AD_FORMAT_SIGNED_INT16", Channel::Signed16),
+        ("HIP_AD_FORMAT_SIGNED_INT32", Channel::Signed32),
+        ("HIP_AD_FORMAT_HALF", Channel::Half),
+        ("HIP_AD_FORMAT_FLOAT", Channel::Float),
+    ] {
+        add(&mut numbers, name, channel as u32);
+    }
+    for (name, value) in [
+        ("hipArraySurfaceLoadStore", ArrayDescriptor::SURFACES),
+        ("HIP_TRSF_READ_AS_INTEGER", TextureDescriptor::AS_INTEGER),
+        ("HIP_TRSF_NORMALIZED_COORDINATES", TextureDescriptor::NORMALIZED),
+        ("HIP_TR_ADDRESS_MODE_WRAP", 0),
+        ("HIP_TR_ADDRESS_MODE_CLAMP", 1),
+        ("HIP_TR_ADDRESS_MODE_MIRROR", 2),
+        ("HIP_TR_ADDRESS_MODE_BORDER", 3),
+        ("HIP_TR_FILTER_MODE_LINEAR", 1),
+        ("HIP_RESOURCE_TYPE_ARRAY", 0),
+        ("hipResourceTypeArray", 0),
+    ] {
+        add(&mut numbers, name, value);
+    }
+    add(&mut numbers, "sizeof(HIP_ARRAY3D_DESCRIPTOR)", size_of::<ArrayDescriptor>());
+    add(&mut numbers, "offsetof(HIP_ARRAY3D_DESCRIPTOR, Format)", offset_of!(ArrayDescriptor, format));
+    add(&mut numbers, "offsetof(HIP_ARRAY3D_DESCRIPTOR, Flags)", offset_of!(ArrayDescriptor, flags));
+    add(&mut numbers, "sizeof(HIP_RESOURCE_DESC)", size_of::<ResourceDescriptor>());
+    add(&mut numbers, "offsetof(HIP_RESOURCE_DESC, res.array.hArray)", 8);
+    add(&mut numbers, "offsetof(hipResourceDesc, res.array.array)", 8);
+    add(&mut numbers, "sizeof(hipResourceDesc) <= sizeof(HIP_RESOURCE_DESC)", 1);
+    add(&mut numbers, "sizeof(HIP_TEXTURE_DESC)", size_of::<TextureDescriptor>());
+    add(&mut numbers, "offsetof(HIP_TEXTURE_DESC, filterMode)", offset_of!(TextureDescriptor, filter));
+    add(&mut numbers, "offsetof(HIP_TEXTURE_DESC, flags)", offset_of!(TextureDescriptor, flags));
     add(&mut numbers, "sizeof(hipUUID)", size_of::<Uuid>());
     add(&mut numbers, "sizeof(hipDeviceArch_t)", size_of::<u32>());
     add(&mut numbers, "bits((hipDeviceArch_t){.hasGlobalInt64Atomics = 1})", arch::GLOBAL_INT64_ATOMICS);
     add(&mut numbers, "bits((hipDeviceArch_t){.hasDoubles = 1})", arch::DOUBLES);
     numbers
+}
+
+/// `HIP_MEMCPY3D` with sizes of that type.
+fn box_copies<N>(numbers: &mut Numbers) {
+    add(numbers, "sizeof(HIP_MEMCPY3D)", size_of::<Copy3D<N>>());
+    for (member, offset) in [
+        ("srcY", offset_of!(Copy3D<N>, from.y)),
+        ("srcMemoryType", offset_of!(Copy3D<N>, from.kind)),
+        ("srcHost", offset_of!(Copy3D<N>, from.host)),
+        ("srcArray", offset_of!(Copy3D<N>, from.array)),
+        ("srcPitch", offset_of!(Copy3D<N>, from.pitch)),
+        ("srcHeight", offset_of!(Copy3D<N>, from.rows)),
+        ("dstXInBytes", offset_of!(Copy3D<N>, to.x)),
+        ("dstMemoryType", offset_of!(Copy3D<N>, to.kind)),
+        ("dstHost", offset_of!(Copy3D<N>, to.host)),
+        ("dstArray", offset_of!(Copy3D<N>, to.array)),
+        ("dstHeight", offset_of!(Copy3D<N>, to.rows)),
+        ("WidthInBytes", offset_of!(Copy3D<N>, width)),
+        ("Depth", offset_of!(Copy3D<N>, depth)),
+    ] {
+        add(numbers, format!("offsetof(HIP_MEMCPY3D, {member})"), offset);
+    }
 }
 
 /// The layout before ROCm 6, under the name that a release gives it.
@@ -127,6 +187,8 @@ fn the_numbers_and_layouts_are_those_of_rocm_5_2() {
     add(&mut numbers, "offsetof(hipPointerAttribute_t, memoryType)", offset_of!(PointerAttributes, memory_type));
     add(&mut numbers, "hipMemoryTypeHost", memory_type_5::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_5::DEVICE);
+    add(&mut numbers, "hipMemoryTypeArray", memory_type_5::ARRAY);
+    box_copies::<u32>(&mut numbers);
     assert_eq!(ask(&folder, "", &numbers), numbers);
 }
 
@@ -147,5 +209,7 @@ fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
     add(&mut numbers, "hipMemoryTypeHost", memory_type_6::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_6::DEVICE);
     add(&mut numbers, "hipMemoryTypeManaged", memory_type_6::MANAGED);
+    add(&mut numbers, "hipMemoryTypeArray", memory_type_6::ARRAY);
+    box_copies::<usize>(&mut numbers);
     assert_eq!(ask(&folder, PRELUDE, &numbers), numbers);
 }

@@ -8,6 +8,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
 use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::native_image::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 /// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
 #[repr(transparent)]
@@ -224,6 +225,7 @@ numbers! {
 pub(crate) mod memory_type_5 {
     pub(crate) const HOST: i32 = 0;
     pub(crate) const DEVICE: i32 = 1;
+    pub(crate) const ARRAY: i32 = 2;
 }
 
 /// `hipMemoryType` from ROCm 6 on.
@@ -231,6 +233,35 @@ pub(crate) mod memory_type_6 {
     pub(crate) const HOST: i32 = 1;
     pub(crate) const DEVICE: i32 = 2;
     pub(crate) const MANAGED: i32 = 3;
+    pub(crate) const ARRAY: i32 = 10;
+}
+
+/// One side of a [`Copy3D`]; `array` and `host` are 0 on a side of the other kind.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CopySide<N> {
+    pub(crate) x: N,
+    pub(crate) y: N,
+    pub(crate) z: N,
+    pub(crate) lod: N,
+    pub(crate) kind: c_int,
+    pub(crate) host: usize,
+    pub(crate) device: DevicePointer,
+    pub(crate) array: usize,
+    pub(crate) pitch: N,
+    pub(crate) rows: N,
+}
+
+/// `HIP_MEMCPY3D`, whose two sides have the same members in the same order. `N` is `unsigned` before ROCm 6 and
+/// `size_t` from then on.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Copy3D<N> {
+    pub(crate) from: CopySide<N>,
+    pub(crate) to: CopySide<N>,
+    pub(crate) width: N,
+    pub(crate) height: N,
+    pub(crate) depth: N,
 }
 
 /// 16 bytes that name a device, `hipUUID`.
@@ -357,6 +388,15 @@ ur_adapter::symbol_table! {
         fill16_async = "hipMemsetD16Async" (DevicePointer, u16, usize, HipStream);
         fill32_async = "hipMemsetD32Async" (DevicePointer, c_int, usize, HipStream);
         fill2d_async = "hipMemset2DAsync" (DevicePointer, usize, c_int, usize, usize, HipStream);
+
+        array_create = "hipArray3DCreate" (*mut usize, *const ArrayDescriptor);
+        array_destroy = "hipArrayDestroy" (usize);
+        surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = "hipDestroySurfaceObject" (u64);
+        texture_create = "hipTexObjectCreate"
+            (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void);
+        texture_destroy = "hipTexObjectDestroy" (u64);
+        copy3d_async = "hipDrvMemcpy3DAsync" (*const c_void, HipStream);
 
         module_load = "hipModuleLoadDataEx" (*mut HipModule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "hipModuleUnload" (HipModule);
