@@ -238,11 +238,11 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// An object by which kernels read and write an array. **Needs the place.**
     /// `cuSurfObjectCreate` / `hipCreateSurfaceObject`.
     fn create_surface(&self, array: usize) -> Result<u64>;
-    /// `cuSurfObjectDestroy` / `hipDestroySurfaceObject`.
+    /// **Needs the place.** `cuSurfObjectDestroy` / `hipDestroySurfaceObject`.
     fn destroy_surface(&self, surface: u64) -> Result<()>;
     /// An object by which kernels sample an array. **Needs the place.** `cuTexObjectCreate` / `hipTexObjectCreate`.
     fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64>;
-    /// `cuTexObjectDestroy` / `hipTexObjectDestroy`.
+    /// **Needs the place.** `cuTexObjectDestroy` / `hipTexObjectDestroy`.
     fn destroy_texture(&self, texture: u64) -> Result<()>;
     /// Copies a box between an array and host memory or another array, of another device too. Needs the place where
     /// [`Driver::TRANSFERS_NEED_PLACE`] says so. `cuMemcpy3DAsync` / `hipDrvMemcpy3DAsync`.
