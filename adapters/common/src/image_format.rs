@@ -238,12 +238,13 @@ impl Pitches {
         if row != 0 && row < width {
             return Err(wrong(format!("a row pitch of {row} bytes; a row of the region has {width}")));
         }
-        let row = if row == 0 { width } else { row };
+        // A pitch that nothing is stepped over by is nobody's.
+        let row = if row == 0 || size[1] == 1 && size[2] == 1 { width } else { row };
         let plane = row.checked_mul(size[1]).ok_or_else(overflow)?;
         if slice != 0 && slice < plane && size[2] > 1 {
             return Err(wrong(format!("a slice pitch of {slice} bytes; the region's rows take {plane}")));
         }
-        let slice = if slice == 0 { plane } else { slice };
+        let slice = if slice == 0 || size[2] == 1 { plane } else { slice };
         slice.checked_mul(size[2]).ok_or_else(overflow)?;
         Ok(Self { row, slice })
     }
