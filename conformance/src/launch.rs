@@ -4,8 +4,9 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_ffi::{
-    ur_event_handle_t, ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_exp_kernel_arg_value_t,
-    ur_kernel_launch_ext_properties_t, ur_mem_flags_t, ur_mem_handle_t, ur_result_t, ur_sampler_handle_t,
+    ur_event_handle_t, ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t,
+    ur_exp_kernel_arg_value_t, ur_kernel_launch_ext_properties_t, ur_mem_flags_t, ur_mem_handle_t, ur_result_t,
+    ur_sampler_handle_t,
 };
 
 use crate::{Event, Kernel, Queue, expect_success, owned::event_of, ur};

@@ -8,7 +8,9 @@ use ur_conformance::ffi::{
     ur_mem_flags_t as Flags, ur_mem_info_t as MemInfo, ur_mem_native_properties_t, ur_mem_type_t, ur_result_t as Code,
 };
 use ur_conformance::memory::pattern;
-use ur_conformance::{Fixture, Image, Mem, Shape, ask, check_every_property, last_error, needs_sim, ok, query, refused, ur};
+use ur_conformance::{
+    Fixture, Image, Mem, Shape, ask, check_every_property, last_error, needs_sim, ok, query, refused, ur,
+};
 
 /// Every channel type that native arrays hold.
 const TYPES: [Type; 12] = [
@@ -254,7 +256,8 @@ fn devices_tell_of_images_what_they_can_hold() {
     let device = fixture.device();
     let there = query::get::<u8>(ask!(Device.pfnGetInfo(device, Info::IMAGE_SUPPORT))) != 0;
     let size = |property| query::get::<usize>(ask!(Device.pfnGetInfo(device, property)));
-    let (wide, high, deep) = (size(Info::IMAGE2D_MAX_WIDTH), size(Info::IMAGE2D_MAX_HEIGHT), size(Info::IMAGE3D_MAX_DEPTH));
+    let (wide, high, deep) =
+        (size(Info::IMAGE2D_MAX_WIDTH), size(Info::IMAGE2D_MAX_HEIGHT), size(Info::IMAGE3D_MAX_DEPTH));
     assert_eq!(there, wide > 0 && high > 0 && deep > 0);
     assert_eq!([size(Info::IMAGE_MAX_ARRAY_SIZE), size(Info::IMAGE_MAX_BUFFER_SIZE)], [0, 0], "there are neither");
     if there {

@@ -11,7 +11,9 @@ use ur_conformance::ffi::{
 use ur_conformance::image::Box3;
 use ur_conformance::memory::pattern;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Fixture, Gate, Image, Queue, Shape, ask, expect_success, last_error, needs_sim, query, refused, ur};
+use ur_conformance::{
+    Fixture, Gate, Image, Queue, Shape, ask, expect_success, last_error, needs_sim, query, refused, ur,
+};
 
 /// The bytes of a box in packed contents, row by row.
 fn cut(shape: &Shape, contents: &[u8], part: &Box3) -> Vec<u8> {
@@ -252,13 +254,34 @@ fn null_and_wrong_handles_are_refused() {
     let mut host = [0u8; 64];
     let (to, t) = (host.as_mut_ptr().cast(), CBool::TRUE);
     let none = null_mut();
-    refused!(ERROR_INVALID_NULL_POINTER, Enqueue.pfnMemImageRead(q, mem, t, at, region, 0, 0, none, 0, null(), null_mut()));
-    refused!(ERROR_INVALID_NULL_POINTER, Enqueue.pfnMemImageWrite(q, mem, t, at, region, 0, 0, none, 0, null(), null_mut()));
-    refused!(ERROR_INVALID_NULL_HANDLE, Enqueue.pfnMemImageRead(q, null_mut(), t, at, region, 0, 0, to, 0, null(), null_mut()));
-    refused!(ERROR_INVALID_NULL_HANDLE, Enqueue.pfnMemImageRead(null_mut(), mem, t, at, region, 0, 0, to, 0, null(), null_mut()));
-    refused!(ERROR_INVALID_MEM_OBJECT, Enqueue.pfnMemImageRead(q, q.cast(), t, at, region, 0, 0, to, 0, null(), null_mut()));
-    refused!(ERROR_INVALID_QUEUE, Enqueue.pfnMemImageWrite(mem.cast(), mem, t, at, region, 0, 0, to, 0, null(), null_mut()));
-    refused!(ERROR_INVALID_MEM_OBJECT, Enqueue.pfnMemImageCopy(q, mem, q.cast(), at, at, region, 0, null(), null_mut()));
+    refused!(
+        ERROR_INVALID_NULL_POINTER,
+        Enqueue.pfnMemImageRead(q, mem, t, at, region, 0, 0, none, 0, null(), null_mut())
+    );
+    refused!(
+        ERROR_INVALID_NULL_POINTER,
+        Enqueue.pfnMemImageWrite(q, mem, t, at, region, 0, 0, none, 0, null(), null_mut())
+    );
+    refused!(
+        ERROR_INVALID_NULL_HANDLE,
+        Enqueue.pfnMemImageRead(q, null_mut(), t, at, region, 0, 0, to, 0, null(), null_mut())
+    );
+    refused!(
+        ERROR_INVALID_NULL_HANDLE,
+        Enqueue.pfnMemImageRead(null_mut(), mem, t, at, region, 0, 0, to, 0, null(), null_mut())
+    );
+    refused!(
+        ERROR_INVALID_MEM_OBJECT,
+        Enqueue.pfnMemImageRead(q, q.cast(), t, at, region, 0, 0, to, 0, null(), null_mut())
+    );
+    refused!(
+        ERROR_INVALID_QUEUE,
+        Enqueue.pfnMemImageWrite(mem.cast(), mem, t, at, region, 0, 0, to, 0, null(), null_mut())
+    );
+    refused!(
+        ERROR_INVALID_MEM_OBJECT,
+        Enqueue.pfnMemImageCopy(q, mem, q.cast(), at, at, region, 0, null(), null_mut())
+    );
     refused!(
         ERROR_INVALID_EVENT_WAIT_LIST,
         Enqueue.pfnMemImageRead(q, mem, t, at, region, 0, 0, to, 1, null(), null_mut())
@@ -276,7 +299,8 @@ fn transfers_keep_the_queue_s_order_wait_for_events_and_give_events_of_their_own
     let (first, second) = (fixture.in_order(), fixture.out_of_order());
     let (image, other) = (Image::new(&fixture, Shape::word(&[32, 32])), Image::new(&fixture, Shape::word(&[32, 32])));
     let bytes = image.shape.bytes();
-    let (source, target) = (fixture.memory(ur_conformance::Kind::Host, bytes), fixture.memory(ur_conformance::Kind::Host, bytes));
+    let (source, target) =
+        (fixture.memory(ur_conformance::Kind::Host, bytes), fixture.memory(ur_conformance::Kind::Host, bytes));
     let contents = pattern(6, bytes);
     source.write(&first, &contents);
     let whole = image.whole();
@@ -308,7 +332,8 @@ fn an_image_s_contents_follow_it_from_device_to_device() {
         return;
     }
     let context = fixture.context();
-    let queues: Vec<_> = fixture.devices.iter().map(|device| fixture.queue_in(context, *device, Default::default())).collect();
+    let queues: Vec<_> =
+        fixture.devices.iter().map(|device| fixture.queue_in(context, *device, Default::default())).collect();
     for size in SIZES {
         let contents = pattern(7, Shape::word(size).bytes());
         let image = Image::with(context, Shape::word(size), &contents);

@@ -256,6 +256,9 @@ fn a_texture_takes_the_nearest_element_or_interpolates_with_8_bits() {
     assert_eq!(nearest, [1.0, 1.0, 1.0, 2.0, 10.0, 10.0, 10.0]);
     let linear = run((false, edge, Filter::LINEAR), &[0.0, 0.5, 1.0, 1.25, 2.0, 3.5, 9.0]);
     assert_eq!(linear, Some(vec![1.0, 1.0, 1.5, 1.75, 3.5, 10.0, 10.0]));
+    // At the ends half of an element is border; between them there is none, beside a line neither.
+    let linear = run((false, Mode::CLAMP, Filter::LINEAR), &[0.0, 0.5, 1.0, 3.5, 4.0, 5.0]);
+    assert_eq!(linear, Some(vec![0.5, 1.0, 1.5, 10.0, 5.0, 0.0]));
     // A third of the way is 85/256 for the hardware.
     assert_eq!(run((false, edge, Filter::LINEAR), &[0.5 + 1.0 / 3.0]), Some(vec![1.0 + 85.0 / 256.0]));
     let normal = run((true, edge, Filter::NEAREST), &[0.0, 0.25, 0.5, 0.999, 1.0, 2.0]);
@@ -327,6 +330,17 @@ fn a_texture_reads_integers_as_they_are_and_normalised_ones_as_fractions() {
     assert_eq!(fraction(Type::SNORM_INT8), Some([0.0, -1.0 / 127.0, -1.0, 1.0]));
 }
 
+fn fetch_three(
+    fetch: &Kernel,
+    image: &Image,
+    sampler: &ur_conformance::Sampler,
+    [at, out]: [*mut core::ffi::c_void; 2],
+    queue: &Queue,
+) {
+    let launch = Launch::new(fetch, &[3]).arg(arg(image, READ)).arg(Arg::sampler(sampler.handle()));
+    launch.pointer(at).pointer(out).value(3u32).on(queue);
+}
+
 #[test]
 fn a_texture_is_fetched_by_the_number_of_its_element_too_and_tells_its_extents() {
     let fixture = Fixture::new();
@@ -341,15 +355,17 @@ fn a_texture_is_fetched_by_the_number_of_its_element_too_and_tells_its_extents()
     let sampler = sampler(&fixture, false, Mode::CLAMP_TO_EDGE, Filter::NEAREST);
     let (at, out) = (fixture.memory(Kind::Device, 24), fixture.memory(Kind::Device, 48));
     at.write(&queue, &[0i32, 0, 4, 2, 1, 1]);
-    let texture = || Arg::sampler(sampler.handle());
-    let launch = Launch::new(&fetch, &[3]).arg(arg(&image, READ)).arg(texture());
-    launch.pointer(at.pointer()).pointer(out.pointer()).value(3u32).on(&queue);
+    fetch_three(&fetch, &image, &sampler, [at.pointer(), out.pointer()], &queue);
     assert_eq!(out.read::<u32>(&queue, 12), [0, 1, 2, 3, 56, 57, 58, 59, 24, 25, 26, 27]);
 
     // Given in another order: the sampler comes first, and its image still stands before it.
+    at.write(&queue, &[-1i32, 0, 5, 0, 0, 3]);
+    fetch_three(&fetch, &image, &sampler, [at.pointer(), out.pointer()], &queue);
+    assert_eq!(out.read::<u32>(&queue, 12), [0; 12], "an element that there is not");
     let cube = Image::new(&fixture, Shape::word(&[7, 6, 5]));
     let extent = fixture.kernel(&program, c"texture_extent");
-    let launch = Launch::new(&extent, &[1]).arg_at(1, texture()).arg_at(2, Arg::pointer(out.pointer()));
+    let launch =
+        Launch::new(&extent, &[1]).arg_at(1, Arg::sampler(sampler.handle())).arg_at(2, Arg::pointer(out.pointer()));
     launch.arg_at(0, arg(&cube, READ)).on(&queue);
     assert_eq!(out.read::<u32>(&queue, 3), [7, 6, 5]);
 }
@@ -359,9 +375,12 @@ fn a_surface_tells_its_extents() {
     let fixture = Fixture::new();
     let queue = fixture.in_order();
     let (_program, extent) = kernel(&fixture, c"surface_extent");
-    let (image, out) = (Image::new(&fixture, Shape::word(&[9, 4])), fixture.memory(Kind::Device, 8));
-    Launch::new(&extent, &[1]).arg(arg(&image, READ)).pointer(out.pointer()).on(&queue);
-    assert_eq!(out.read::<u32>(&queue, 2), [9, 4]);
+    let out = fixture.memory(Kind::Device, 8);
+    for (size, told) in [(&[9, 4][..], [9, 4]), (&[6, 5, 3], [6, 5]), (&[7], [7, 0])] {
+        let image = Image::new(&fixture, Shape::word(size));
+        Launch::new(&extent, &[1]).arg(arg(&image, READ)).pointer(out.pointer()).on(&queue);
+        assert_eq!(out.read::<u32>(&queue, 2), told);
+    }
 }
 
 #[test]
@@ -388,7 +407,11 @@ fn samplers_that_no_texture_can_have_are_refused() {
     }
     let sampler = sampler(&fixture, true, edge, Filter::NEAREST);
     let launch = Launch::new(&kernel, &[1]).value(0u64).arg(Arg::sampler(sampler.handle()));
-    launch.pointer(out.pointer()).pointer(out.pointer()).value(0u32).refused(&[Code::ERROR_INVALID_KERNEL_ARGS], &queue);
+    launch
+        .pointer(out.pointer())
+        .pointer(out.pointer())
+        .value(0u32)
+        .refused(&[Code::ERROR_INVALID_KERNEL_ARGS], &queue);
     assert!(last_error().contains("image"), "{}", last_error());
 }
 

@@ -87,12 +87,14 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
                         format!("argument {index} is a sampler for a texture, and the argument before it no image"),
                     )
                 })?;
-                let sampling = sampler.sampling(&before.image.pixel)?;
+                let sampling = sampler.sampling(&before.image.pixel, &before.image.extents)?;
                 number(before.image.texture(&self.queue.device, &sampling)?)
             }
             Some(other) => Err(Error::new(
                 ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                format!("argument {index} is a sampler, which takes 4 bytes, or 8 as a texture; the kernel has {other}"),
+                format!(
+                    "argument {index} is a sampler, which takes 4 bytes, or 8 as a texture; the kernel has {other}"
+                ),
             )),
         }
     }

@@ -296,7 +296,8 @@ mod tests {
     #[test]
     fn a_region_that_overflows_is_refused() {
         let image = Extents { dimensions: 1, size: [8, 1, 1] };
-        let (origin, size) = (ur_rect_offset_t { x: u64::MAX, y: 0, z: 0 }, ur_rect_region_t { width: 2, height: 1, depth: 1 });
+        let (origin, size) =
+            (ur_rect_offset_t { x: u64::MAX, y: 0, z: 0 }, ur_rect_region_t { width: 2, height: 1, depth: 1 });
         let error = Region::new("test", &image, &origin, &size).unwrap_err();
         assert_eq!(error.code(), ur_result_t::ERROR_INVALID_SIZE);
         let pitches = Pitches::new("test", ur_result_t::ERROR_INVALID_SIZE, &[8, 8, 8], 4, [usize::MAX / 2, 0]);

@@ -81,7 +81,9 @@ fn check_flags(name: &str, flags: ur_mem_flags_t, has_host: bool) -> Result<()> 
         )),
         (true, false) => Err(Error::new(
             ur_result_t::ERROR_INVALID_HOST_PTR,
-            format!("{name}: pHost is given; say what for with UR_MEM_FLAG_USE_HOST_POINTER or ALLOC_COPY_HOST_POINTER"),
+            format!(
+                "{name}: pHost is given; say what for with UR_MEM_FLAG_USE_HOST_POINTER or ALLOC_COPY_HOST_POINTER"
+            ),
         )),
         _ => Ok(()),
     }

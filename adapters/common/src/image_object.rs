@@ -175,11 +175,7 @@ impl<D: Driver> Image<D> {
     }
 
     /// Runs `work` with the copy of a device, made first if there is none.
-    fn with<R>(
-        &self,
-        state: &Arc<DeviceState<D>>,
-        work: impl FnOnce(&mut Copies<D>, usize) -> Result<R>,
-    ) -> Result<R> {
+    fn with<R>(&self, state: &Arc<DeviceState<D>>, work: impl FnOnce(&mut Copies<D>, usize) -> Result<R>) -> Result<R> {
         let mut copies = self.copies.lock();
         let index = self.index(&mut copies, state)?;
         work(&mut copies, index)
@@ -249,12 +245,14 @@ impl<D: Driver> DeviceCopy<D> {
     /// Gives the native objects back. Nobody is left to tell of a failure.
     fn destroy(&mut self) {
         let driver = self.state.driver;
-        let _scope = self.state.enter();
-        for (_, texture) in self.textures.drain(..) {
-            let _ = driver.destroy_texture(texture);
-        }
-        if let Some(surface) = self.surface.take() {
-            let _ = driver.destroy_surface(surface);
+        // Where the place cannot be had the objects that need it stay: elsewhere their numbers may be another's.
+        if let Ok(_scope) = self.state.enter() {
+            for (_, texture) in self.textures.drain(..) {
+                let _ = driver.destroy_texture(texture);
+            }
+            if let Some(surface) = self.surface.take() {
+                let _ = driver.destroy_surface(surface);
+            }
         }
         if self.owned {
             let _ = driver.destroy_array(self.array);

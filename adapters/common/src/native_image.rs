@@ -68,8 +68,9 @@ pub enum Addressing {
 /// How a texture reads its array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sampling {
-    /// The same on every axis.
-    pub addressing: Addressing,
+    /// For each axis. An axis that the array does not have must clamp: hardware interpolates along it too, and mixes a
+    /// border in.
+    pub addressing: [Addressing; 3],
     /// Whether elements are interpolated.
     pub linear: bool,
     /// Whether coordinates go from 0 to 1.
@@ -136,14 +137,7 @@ impl ArrayDescriptor {
     #[must_use]
     pub fn new(shape: &ArrayShape) -> Self {
         let [width, height, depth] = shape.extent;
-        Self {
-            width,
-            height,
-            depth,
-            format: shape.channel as c_uint,
-            channels: shape.channels,
-            flags: Self::SURFACES,
-        }
+        Self { width, height, depth, format: shape.channel as c_uint, channels: shape.channels, flags: Self::SURFACES }
     }
 }
 
@@ -194,7 +188,7 @@ impl TextureDescriptor {
     pub fn new(sampling: &Sampling) -> Self {
         let flag = |set: bool, bit: c_uint| if set { bit } else { 0 };
         Self {
-            addressing: [sampling.addressing as c_uint; 3],
+            addressing: sampling.addressing.map(|mode| mode as c_uint),
             filter: sampling.linear.into(),
             flags: flag(sampling.as_integer, Self::AS_INTEGER) | flag(sampling.normalized, Self::NORMALIZED),
             max_anisotropy: 0,

@@ -15,7 +15,7 @@ use ur_ffi::{
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
-use crate::image_format::Pixel;
+use crate::image_format::{Extents, Pixel};
 use crate::info::Answer;
 use crate::native_image::{Addressing, Sampling};
 use crate::object::{Body, Object, borrow, null_pointer};
@@ -62,7 +62,7 @@ impl<D: Driver> Sampler<D> {
     /// # Errors
     /// `UNSUPPORTED_IMAGE_FORMAT` for a linear filter of integers; `INVALID_VALUE` for repetition of coordinates that
     /// are not normalised: the hardware has neither, and the native libraries take both without a word.
-    pub fn sampling(&self, pixel: &Pixel) -> Result<Sampling> {
+    pub fn sampling(&self, pixel: &Pixel, extents: &Extents) -> Result<Sampling> {
         let addressing = match self.addressing {
             Mode::CLAMP => Addressing::Border,
             Mode::REPEAT => Addressing::Wrap,
@@ -82,6 +82,8 @@ impl<D: Driver> Sampler<D> {
                 "a texture does not interpolate integers; take a nearest filter or a normalised format",
             ));
         }
+        let addressing =
+            core::array::from_fn(|axis| if axis < extents.dimensions { addressing } else { Addressing::Clamp });
         Ok(Sampling { addressing, linear, normalized: self.normalized, as_integer: pixel.is_integer() })
     }
 }

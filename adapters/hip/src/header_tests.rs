@@ -15,8 +15,8 @@ use ur_adapter::jit;
 use ur_adapter::native_image::{ArrayDescriptor, Channel, ResourceDescriptor, TextureDescriptor};
 
 use crate::sys::{
-    Copy3D, HipError, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag, function, memory_type_5,
-    memory_type_6,
+    Copy3D, HipError, PointerAttributes, Properties0000, Properties0600, Uuid, arch, attribute, flag, function,
+    memory_type_5, memory_type_6,
 };
 
 /// A C expression and what `sys` says it is.

@@ -10,8 +10,8 @@ use libloading::Library;
 
 use crate::error;
 use crate::sys::layout::{
-    HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipIpcMemHandle_t, hipMemAccessDesc, hipMemAllocationProp, hipMemLocation, hipMemPoolProps,
-    hipMemPoolPtrExportData, hipUUID,
+    HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipIpcMemHandle_t, hipMemAccessDesc,
+    hipMemAllocationProp, hipMemLocation, hipMemPoolProps, hipMemPoolPtrExportData, hipUUID,
 };
 use crate::sys::status::{Result, hipErrorInsufficientDriver};
 

@@ -66,7 +66,8 @@ impl Array {
         let element = channel.bytes() * num_channels as usize;
         let memory = alloc::device_memory(&context, extent.iter().product::<usize>() * element, Kind::Array)?;
         let extent = extent.map(|size| size as u32);
-        let texels = Texels { base: memory.base, extent, channel, channels: num_channels as u8 };
+        let (dimensions, channels) = (dimensions as u8, num_channels as u8);
+        let texels = Texels { base: memory.base, extent, dimensions, channel, channels };
         let make = |handle| Array { context, handle, descriptor, memory, texels };
         Ok(ARRAYS.insert_with(make).0)
     }
@@ -186,7 +187,8 @@ pub fn destroy<T>(objects: &Registry<Object<T>>, handle: Handle) -> Result {
 
 /// What a kernel of a context reaches by an object's handle.
 pub fn reached<T: Copy>(objects: &Registry<Object<T>>, handle: Handle, context: &Context) -> Result<T, String> {
-    let object = objects.lookup(handle, CUDA_ERROR_INVALID_HANDLE).map_err(|_| format!("{handle:#x} is no live object"))?;
+    let object =
+        objects.lookup(handle, CUDA_ERROR_INVALID_HANDLE).map_err(|_| format!("{handle:#x} is no live object"))?;
     if object.context.id == context.id {
         Ok(object.access)
     } else {

@@ -72,6 +72,8 @@ pub struct Texels {
     pub base: u64,
     /// Elements along each axis, 1 where there is none.
     pub extent: [u32; 3],
+    /// 1, 2 or 3.
+    pub dimensions: u8,
     /// The type of each channel.
     pub channel: Channel,
     /// Channels of an element.
@@ -92,6 +94,12 @@ impl Texels {
     /// Bytes of all.
     pub fn bytes(&self) -> u64 {
         self.row_bytes() * u64::from(self.extent[1]) * u64::from(self.extent[2])
+    }
+
+    /// What `txq` and `suq` tell of an axis: of those that there are not, textures alone have a height of 1.
+    pub(super) fn told(&self, axis: usize, of_surface: bool) -> u32 {
+        let there = axis < usize::from(self.dimensions) || axis == 1 && !of_surface;
+        if there { self.extent[axis] } else { 0 }
     }
 
     /// The address of the byte `x` of a row.
@@ -181,22 +189,26 @@ impl Texture {
         Pick { at: [index(self.mode(axis), first, n), index(self.mode(axis), first + 1, n)], weight }
     }
 
+    /// An element by its number: outside there are zeros whatever the address mode, and an array of one dimension is
+    /// not read so at all.
     fn exactly(&self, axis: usize, coordinate: i32) -> Pick {
-        Pick { at: [index(self.mode(axis), coordinate.into(), self.texels.extent[axis].into()), None], weight: 0 }
+        let there = index(Addressing::Border, coordinate.into(), self.texels.extent[axis].into());
+        Pick { at: [there.filter(|_| self.texels.dimensions > 1), None], weight: 0 }
     }
 
     /// The four channels at a place, each as the 32 bits of an integer or a float. `read` gives a channel's bits.
     pub(super) fn sample(&self, at: Place, dimensions: usize, read: &dyn Fn(u64) -> u32) -> [u32; 4] {
         let pick = |axis: usize| match at {
+            // To the filter a line is a plane, whose rows it mixes with what its sampler says is above.
+            Place::Float(_) if axis == 1 && dimensions == 1 => self.pick(1, 0.0),
             _ if axis >= dimensions => Pick { at: [Some(0), None], weight: 0 },
             Place::Float(c) => self.pick(axis, c[axis]),
             Place::Integer(c) => self.exactly(axis, c[axis]),
         };
         let picks = [pick(0), pick(1), pick(2)];
         let as_bits = self.as_integer && !self.texels.channel.is_float();
-        let one = if as_bits { 1 } else { 1f32.to_bits() };
-        // Channels that there are none of are 0, and the last is 1.
-        let mut out = [0, 0, 0, one];
+        // Channels that there are none of are 0, the last one too.
+        let mut out = [0; 4];
         let width = self.texels.channel.bytes() as u64;
         for channel in 0..u64::from(self.texels.channels) {
             let bits = |corner: [usize; 3]| {
@@ -277,7 +289,7 @@ mod tests {
     use super::*;
 
     fn texture(n: u32) -> Texture {
-        let texels = Texels { base: 0, extent: [n, 1, 1], channel: Channel::Float, channels: 1 };
+        let texels = Texels { base: 0, extent: [n, 1, 1], dimensions: 1, channel: Channel::Float, channels: 1 };
         Texture { texels, addressing: [Addressing::Clamp; 3], linear: false, normalized: false, as_integer: false }
     }
 
@@ -290,9 +302,10 @@ mod tests {
     #[test]
     fn the_nearest_element_is_the_floor() {
         let t = texture(4);
-        assert_eq!([-3.0, 0.0, 0.99, 1.0, 3.99, 4.0, 1e30, f32::NAN].map(|x| at(&t, x)), [
-            1.0, 1.0, 1.0, 2.0, 10.0, 10.0, 10.0, 1.0
-        ]);
+        assert_eq!(
+            [-3.0, 0.0, 0.99, 1.0, 3.99, 4.0, 1e30, f32::NAN].map(|x| at(&t, x)),
+            [1.0, 1.0, 1.0, 2.0, 10.0, 10.0, 10.0, 1.0]
+        );
     }
 
     #[test]
@@ -316,21 +329,25 @@ mod tests {
         t.addressing = [Addressing::Border; 3];
         assert_eq!([-0.25, 0.0, 4.0].map(|x| at(&t, x)), [0.0, 1.0, 0.0]);
         t.linear = true;
+        t.addressing[1] = Addressing::Clamp;
         assert_eq!([0.0, 4.0].map(|x| at(&t, x)), [0.5, 5.0]);
+        // The hardware mixes a line with the border above it, as measured on an H200.
+        t.addressing[1] = Addressing::Border;
+        assert_eq!([0.0, 4.0].map(|x| at(&t, x)), [0.25, 2.5]);
     }
 
     #[test]
     fn integers_are_fractions_of_their_largest_value_or_themselves() {
         let one = |channel: Channel, as_integer, bits: u32| {
-            let texels = Texels { base: 0, extent: [1, 1, 1], channel, channels: 1 };
+            let texels = Texels { base: 0, extent: [1, 1, 1], dimensions: 1, channel, channels: 1 };
             let t = Texture { texels, as_integer, ..texture(1) };
             t.sample(Place::Float([0.0; 3]), 1, &|_| bits)
         };
         let float = |channel, bits| f32::from_bits(one(channel, false, bits)[0]);
         assert_eq!((float(Channel::U8, 255), float(Channel::U16, 0), float(Channel::S8, 0x80)), (1.0, 0.0, -1.0));
         assert_eq!((float(Channel::S16, 0x7fff), float(Channel::Half, 0x3c00)), (1.0, 1.0));
-        assert_eq!(one(Channel::S8, true, 0xff), [u32::MAX, 0, 0, 1]);
+        assert_eq!(one(Channel::S8, true, 0xff), [u32::MAX, 0, 0, 0]);
         assert_eq!(one(Channel::U16, true, 0xffff)[0], 0xffff);
-        assert_eq!(one(Channel::Float, true, 1f32.to_bits()), [1f32.to_bits(), 0, 0, 1f32.to_bits()]);
+        assert_eq!(one(Channel::Float, true, 1f32.to_bits()), [1f32.to_bits(), 0, 0, 0]);
     }
 }

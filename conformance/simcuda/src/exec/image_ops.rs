@@ -47,11 +47,8 @@ impl View<'_> {
                 self.allow(&texture.texels, lane, Access::Read)?;
             }
             let raw: [u32; 3] = op.at.map(|slot| regs[slot as usize][lane] as u32);
-            let at = if op.integer {
-                Place::Integer(raw.map(|c| c as i32))
-            } else {
-                Place::Float(raw.map(f32::from_bits))
-            };
+            let at =
+                if op.integer { Place::Integer(raw.map(|c| c as i32)) } else { Place::Float(raw.map(f32::from_bits)) };
             let width = texture.texels.channel.bytes() as u8;
             // SAFETY: the whole array was allowed just now, and elements are aligned to their channels.
             let read = |address: u64| unsafe { Self::get(address as *mut u8, width) } as u32;
@@ -107,7 +104,7 @@ impl View<'_> {
                 self.memory.texture(handle).map(|texture| texture.texels)
             };
             let texels = texels.map_err(|fault| problem(lane, fault.message))?;
-            regs[op.to as usize][lane] = texels.extent[usize::from(op.axis)].into();
+            regs[op.to as usize][lane] = texels.told(op.axis.into(), op.of_surface).into();
         }
         Ok(())
     }
