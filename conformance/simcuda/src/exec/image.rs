@@ -171,7 +171,7 @@ impl Texture {
     }
 
     fn is_linear(&self) -> bool {
-        self.linear && !(self.as_integer && !self.texels.channel.is_float())
+        self.linear && (!self.as_integer || self.texels.channel.is_float())
     }
 
     fn pick(&self, axis: usize, coordinate: f32) -> Pick {
