@@ -45,6 +45,13 @@ fn copy(array: Handle, host: *mut f32, to_array: bool, extent: [usize; 3]) -> CU
     copy
 }
 
+/// Empties the stack of contexts, so that none is current.
+fn no_context() {
+    for _ in 0..4 {
+        c!(cuCtxSetCurrent(0));
+    }
+}
+
 #[test]
 fn shapes_that_no_array_has_are_refused_and_those_there_are_tell_themselves() {
     let _session = Session::begin();
@@ -65,7 +72,7 @@ fn shapes_that_no_array_has_are_refused_and_those_there_are_tell_themselves() {
         ok!(cuArray3DGetDescriptor_v2(&raw mut told, array));
         assert_eq!((told.width, told.height, told.depth, told.format), (good.width, good.height, good.depth, 0x20));
         // Destroying needs no context.
-        c!(cuCtxSetCurrent(0));
+        no_context();
         ok!(cuArrayDestroy(array));
         err!(400, cuArrayDestroy(array));
         c!(cuCtxSetCurrent(context));
@@ -85,7 +92,7 @@ fn copies_reach_arrays_of_any_device_without_a_context_and_stay_inside() {
         (array, stream)
     };
     let ((a, on_first), (b, on_second)) = (on(first), on(second));
-    c!(cuCtxSetCurrent(0));
+    no_context();
     let mut values: Vec<f32> = (0..24).map(|value| value as f32).collect();
     let mut found = vec![0f32; 24];
     let whole = [4, 3, 2];
@@ -118,6 +125,7 @@ fn objects_are_the_current_context_s_and_so_is_destroying_them() {
     let array: Handle = get!(cuArray3DCreate_v2(&shape(4, 3, 0)));
     let (mut texture, mut surface) = (0u64, 0u64);
     for (context, error) in [(0, 201), (second, 705)] {
+        no_context();
         c!(cuCtxSetCurrent(context));
         err!(error, cuTexObjectCreate(&raw mut texture, &resource(array), &reading(), null()));
         err!(error, cuSurfObjectCreate(&raw mut surface, &resource(array)));
@@ -134,7 +142,7 @@ fn objects_are_the_current_context_s_and_so_is_destroying_them() {
     );
     ok!(cuTexObjectCreate(&raw mut texture, &resource(array), &reading(), null()));
     ok!(cuSurfObjectCreate(&raw mut surface, &resource(array)));
-    c!(cuCtxSetCurrent(0));
+    no_context();
     err!(201, cuTexObjectDestroy(texture));
     err!(201, cuSurfObjectDestroy(surface));
     c!(cuCtxSetCurrent(first));
