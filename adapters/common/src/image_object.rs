@@ -58,8 +58,15 @@ struct DeviceCopy<D: Driver> {
     textures: SmallVec<[(Sampling, u64); 1]>,
     /// Whether the array has the contents, or will when what is on the streams has run.
     valid: bool,
-    /// When the contents arrive, while that may lie ahead; the memory they come from must stay until then.
-    arriving: Option<(Marker<D>, Option<Box<[u8]>>)>,
+    /// While that may lie ahead, when the contents arrive.
+    arriving: Option<Arrival<D>>,
+}
+
+/// Contents on their way to a device.
+struct Arrival<D: Driver> {
+    marker: Marker<D>,
+    /// The memory they come from, which must stay until then.
+    _from: Option<Box<[u8]>>,
 }
 
 impl<D: Driver> Image<D> {
@@ -226,7 +233,8 @@ impl<D: Driver> Image<D> {
             return waited;
         };
         copy.valid = true;
-        copy.arriving = Some((marker, if source.is_none() { copies.initial.take() } else { None }));
+        let from = if source.is_none() { copies.initial.take() } else { None };
+        copy.arriving = Some(Arrival { marker, _from: from });
         Ok(())
     }
 }
@@ -234,7 +242,7 @@ impl<D: Driver> Image<D> {
 impl<D: Driver> DeviceCopy<D> {
     /// Lets a stream wait for contents that are on their way.
     fn await_arrival(&mut self, stream: D::Stream) -> Result<()> {
-        let Some((marker, _)) = &self.arriving else { return Ok(()) };
+        let Some(Arrival { marker, .. }) = &self.arriving else { return Ok(()) };
         if self.state.driver.event_is_complete(marker.raw())? {
             self.arriving = None;
             return Ok(());

@@ -331,13 +331,18 @@ impl Driver for Hip {
     }
 
     fn create_surface(&self, array: usize) -> Result<u64> {
+        // 5.x exports it under a C++ name alone.
+        let create = self.symbols.surface_create.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
         let (mut surface, resource) = (0, ResourceDescriptor::array(array));
-        call!(self.surface_create(&raw mut surface, &raw const resource), "hipCreateSurfaceObject")?;
-        Ok(surface)
+        // SAFETY: the symbol has the API's signature, the output is a live local and the array is alive.
+        let status = unsafe { create(&raw mut surface, &raw const resource) };
+        check(&self.symbols, "hipCreateSurfaceObject", status).map(|()| surface)
     }
 
     fn destroy_surface(&self, surface: u64) -> Result<()> {
-        call!(self.surface_destroy(surface), "hipDestroySurfaceObject")
+        let destroy = self.symbols.surface_destroy.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
+        // SAFETY: the symbol has the API's signature; `create_surface` gave the object out.
+        check(&self.symbols, "hipDestroySurfaceObject", unsafe { destroy(surface) })
     }
 
     fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {

@@ -391,8 +391,6 @@ ur_adapter::symbol_table! {
 
         array_create = "hipArray3DCreate" (*mut usize, *const ArrayDescriptor);
         array_destroy = "hipArrayDestroy" (usize);
-        surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
-        surface_destroy = "hipDestroySurfaceObject" (u64);
         texture_create = "hipTexObjectCreate"
             (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void);
         texture_destroy = "hipTexObjectDestroy" (u64);
@@ -412,6 +410,8 @@ ur_adapter::symbol_table! {
     }
     optional {
         device_properties_0600 = "hipGetDevicePropertiesR0600" (*mut Properties0600, Ordinal);
+        surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = "hipDestroySurfaceObject" (u64);
     }
     returning *const c_char {
         error_name = "hipGetErrorName" (HipError);
@@ -453,7 +453,7 @@ mod tests {
     #[test]
     fn the_symbols_of_rocm_6_may_be_missing() {
         let symbols = over_a_fake();
-        assert!(symbols.device_properties_0600.is_none());
+        assert!(symbols.device_properties_0600.is_none() && symbols.surface_create.is_none());
         assert_eq!(symbols.text(HipError(12345)), "a status that this driver has no text for");
     }
 
