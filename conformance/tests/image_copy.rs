@@ -150,11 +150,14 @@ fn copy(queue: &Queue, from: (&Image, &Box3), to: (&Image, [usize; 3])) -> Code 
     ur!(Enqueue.pfnMemImageCopy(q, source, destination, origin, at, region, 0, null(), null_mut()))
 }
 
+/// The sizes of two images, where the box lies in each, and the box's own size.
+type Case = (&'static [usize], &'static [usize], [usize; 3], [usize; 3], [usize; 3]);
+
 #[test]
 fn urEnqueueMemImageCopy_copies_boxes_between_images_of_any_dimensions_and_within_one() {
     let fixture = Fixture::new();
     let queue = fixture.in_order();
-    let cases: [(&[usize], &[usize], [usize; 3], [usize; 3], [usize; 3]); 6] = [
+    let cases: [Case; 6] = [
         (&[16], &[16], [2, 0, 0], [5, 0, 0], [8, 1, 1]),
         (&[8, 8], &[8, 8], [1, 2, 0], [3, 4, 0], [4, 3, 1]),
         (&[6, 5, 4], &[6, 5, 4], [1, 1, 1], [2, 0, 2], [3, 4, 2]),
