@@ -6,6 +6,7 @@ use core::ptr::{null, null_mut};
 use ur_ffi::{
     ur_event_handle_t, ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t,
     ur_exp_kernel_arg_value_t, ur_kernel_launch_ext_properties_t, ur_mem_flags_t, ur_mem_handle_t, ur_result_t,
+    ur_sampler_handle_t,
 };
 
 use crate::{Buffer, Event, Kernel, Queue, expect_success, owned::event_of, ur};
@@ -67,6 +68,21 @@ impl Arg {
     #[must_use]
     pub fn local(bytes: usize) -> Self {
         Self::new(ur_exp_kernel_arg_type_t::LOCAL, bytes, ur_exp_kernel_arg_value_t { value: null() })
+    }
+
+    /// A memory object, which the kernel uses so.
+    #[must_use]
+    pub fn mem(handle: ur_mem_handle_t, flags: ur_mem_flags_t) -> Self {
+        let tuple = ur_exp_kernel_arg_mem_obj_tuple_t { hMem: handle, flags };
+        let value = ur_exp_kernel_arg_value_t { memObjTuple: tuple };
+        Self::new(ur_exp_kernel_arg_type_t::MEM_OBJ, size_of::<usize>(), value)
+    }
+
+    /// A sampler.
+    #[must_use]
+    pub fn sampler(handle: ur_sampler_handle_t) -> Self {
+        let value = ur_exp_kernel_arg_value_t { sampler: handle };
+        Self::new(ur_exp_kernel_arg_type_t::SAMPLER, size_of::<usize>(), value)
     }
 
     /// The same argument under another type.

@@ -25,6 +25,7 @@ pub mod elf;
 pub mod environment;
 pub mod fixture;
 pub mod gate;
+pub mod image;
 pub mod launch;
 pub mod memory;
 pub mod native;
@@ -43,9 +44,10 @@ pub use buffer::Buffer;
 pub use environment::Environment;
 pub use fixture::Fixture;
 pub use gate::Gate;
+pub use image::{Image, Shape};
 pub use launch::{Arg, Launch};
 pub use memory::{Cells, Kind, Memory};
-pub use owned::{Context, Event, Kernel, Mem, Owned, Pool, Program, Queue};
+pub use owned::{Context, Event, Kernel, Mem, Owned, Pool, Program, Queue, Sampler};
 pub use sim::Sim;
 
 /// The loader under test, opened and initialised by the first caller.

@@ -2,8 +2,7 @@
 
 pub use crate::adapter::AdapterCell;
 pub use crate::driver::{
-    BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, PointerInfo, RectCopy, RectSide, Rows,
-    text_of,
+    BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, PointerInfo, Rows, text_of,
 };
 pub use crate::error::{Error, OpenError, Result};
 pub use crate::library::open_first;

@@ -11,13 +11,25 @@ use ur_ffi::{
 };
 
 use crate::buffer_commands::{buffer_of, overlap};
-use crate::driver::{Driver, RectCopy, RectSide};
+use crate::driver::Driver;
 use crate::enqueue::Request;
 use crate::error::{Error, Result};
 use crate::mem::buffer::Buffer;
 use crate::mem::rect::{self, Rect};
 use crate::mem::storage::{Touch, carry_out};
+use crate::native_image::{BoxCopy, BoxSide, RectSide};
 use crate::object::null_pointer;
+
+/// A copy of rows and slices.
+#[derive(Clone, Copy, Debug)]
+struct RectCopy {
+    /// Where to.
+    to: RectSide,
+    /// Where from.
+    from: RectSide,
+    /// Bytes of a row, rows of a slice, slices; none is 0.
+    extent: [usize; 3],
+}
 
 /// The largest pitch that native rectangular copies take.
 const MOST_PITCH: usize = i32::MAX as usize;
@@ -48,7 +60,7 @@ fn side(address: usize, rect: &Rect, of_process: bool) -> RectSide {
 /// Copies a region by the native call that is meant for it, or by rows where that cannot be.
 ///
 /// # Safety
-/// As [`Driver::copy_rect_async`].
+/// As [`Driver::copy_box_async`].
 unsafe fn copy_region<D: Driver>(
     request: &Request<'_, D>,
     driver: &D,
@@ -57,9 +69,10 @@ unsafe fn copy_region<D: Driver>(
 ) -> Result<()> {
     let RectCopy { to, from, extent: [width, height, depth] } = *copy;
     if [to, from].iter().all(|side| side.row_pitch <= MOST_PITCH && side.slice_pitch <= MOST_PITCH) {
-        let _scope = request.queue.device.enter()?;
+        let _scope = request.queue.device.enter_for_transfer()?;
+        let copy = BoxCopy { to: BoxSide::Memory(to), from: BoxSide::Memory(from), extent: copy.extent };
         // SAFETY: the caller's promise is the same.
-        return unsafe { driver.copy_rect_async(copy, stream) };
+        return unsafe { driver.copy_box_async(&copy, stream) };
     }
     let _scope = request.queue.device.enter_for_transfer()?;
     (0..depth).flat_map(|z| (0..height).map(move |y| (z, y))).try_for_each(|(z, y)| {

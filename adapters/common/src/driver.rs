@@ -15,6 +15,7 @@ use ur_ffi::ur_backend_t;
 use crate::adapter::AdapterCell;
 use crate::error::{Error, OpenError, Result};
 use crate::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
+use crate::native_image::{ArrayShape, BoxCopy, Sampling};
 use crate::properties::DeviceProperties;
 
 /// A native handle as the engine carries it: a plain number that it never looks into.
@@ -141,30 +142,6 @@ pub struct Rows {
     pub pitch: usize,
     /// How many there are.
     pub count: usize,
-}
-
-/// One side of a rectangular copy.
-#[derive(Clone, Copy, Debug)]
-pub struct RectSide {
-    /// Address of the first row.
-    pub address: usize,
-    /// Bytes from row to row.
-    pub row_pitch: usize,
-    /// Bytes from slice to slice, a multiple of `row_pitch`.
-    pub slice_pitch: usize,
-    /// Whether it is memory of the process, which the library may know nothing of.
-    pub of_process: bool,
-}
-
-/// A copy of rows and slices.
-#[derive(Clone, Copy, Debug)]
-pub struct RectCopy {
-    /// Where to.
-    pub to: RectSide,
-    /// Where from.
-    pub from: RectSide,
-    /// Bytes of a row, rows of a slice, slices; none is 0.
-    pub extent: [usize; 3],
 }
 
 /// Text that a module's load or link left behind, and the options it is given.
@@ -325,12 +302,6 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// # Safety
     /// Both ranges of `size` bytes are readable or writable by host or device until the copy has finished.
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: Self::Stream) -> Result<()>;
-    /// Copies rows and slices. **Needs the place.** No pitch is above `i32::MAX`. `cuMemcpy3DAsync` /
-    /// `hipDrvMemcpy3DAsync`.
-    ///
-    /// # Safety
-    /// Every row of both sides is readable or writable by host or device until the copy has finished.
-    unsafe fn copy_rect_async(&self, copy: &RectCopy, stream: Self::Stream) -> Result<()>;
     /// Writes the `width`-byte (1, 2 or 4) `value` `count` times. `cuMemsetD8/16/32Async`.
     ///
     /// # Safety
@@ -403,6 +374,28 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn export_physical(&self, physical: Self::Physical) -> Result<i32>;
     /// The physical memory behind a descriptor, which stays the caller's. `cuMemImportFromShareableHandle`.
     fn import_physical(&self, descriptor: i32) -> Result<Self::Physical>;
+
+    /// An array for images of up to three dimensions, which textures and surfaces can be made of. Its number is the
+    /// native handle. **Needs the place.** `cuArray3DCreate` / `hipArray3DCreate`.
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize>;
+    /// `cuArrayDestroy` / `hipArrayDestroy`.
+    fn destroy_array(&self, array: usize) -> Result<()>;
+    /// An object by which kernels read and write an array. **Needs the place.**
+    /// `cuSurfObjectCreate` / `hipCreateSurfaceObject`.
+    fn create_surface(&self, array: usize) -> Result<u64>;
+    /// **Needs the place.** `cuSurfObjectDestroy` / `hipDestroySurfaceObject`.
+    fn destroy_surface(&self, surface: u64) -> Result<()>;
+    /// An object by which kernels sample an array. **Needs the place.** `cuTexObjectCreate` / `hipTexObjectCreate`.
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64>;
+    /// **Needs the place.** `cuTexObjectDestroy` / `hipTexObjectDestroy`.
+    fn destroy_texture(&self, texture: u64) -> Result<()>;
+    /// Copies a box between arrays and memory, of another device too. Needs the place where
+    /// [`Driver::TRANSFERS_NEED_PLACE`] says so. No pitch is above `i32::MAX`. `cuMemcpy3DAsync` /
+    /// `hipDrvMemcpy3DAsync`.
+    ///
+    /// # Safety
+    /// Every row of the box in memory is readable or writable by host or device until the copy has finished.
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: Self::Stream) -> Result<()>;
 
     /// Checks that `image` is whole and of a format this backend takes, without a native call: native loaders
     /// are given no length and would read past a truncated image.

@@ -15,6 +15,7 @@ use ur_ffi::{
 use crate::driver::{Driver, LaunchShape};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
+use crate::image_argument::check_sampler;
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::launch_properties::LaunchProperties;
 use crate::mem::{self, storage::carry_out};
@@ -192,7 +193,11 @@ pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -
             mem::arguments::check(unsafe { &argument.value.memObjTuple })?;
             Ok(Resolved::Object)
         }
-        ur_exp_kernel_arg_type_t::SAMPLER => Err(Error::unsupported("a sampler as kernel argument")),
+        ur_exp_kernel_arg_type_t::SAMPLER => {
+            // SAFETY: the tag says that the union holds a sampler.
+            check_sampler(index, unsafe { argument.value.sampler }, size)?;
+            Ok(Resolved::Object)
+        }
         other => Err(unknown_type(index, other)),
     }
 }
@@ -396,7 +401,7 @@ pub unsafe fn enqueue<D: Driver>(
     let raw = function.raw;
     if properties.is_some() || list.objects {
         // SAFETY: as below, and by the caller's promise objects live during the call.
-        return unsafe { special(name, request, arguments, &mut list, properties.as_ref(), raw, shape) };
+        return unsafe { special(name, request, arguments, &mut list, properties.as_ref(), function, shape) };
     }
     let native = list.pointers.as_ptr();
     submit(request, |driver, stream| {
@@ -406,7 +411,7 @@ pub unsafe fn enqueue<D: Driver>(
     })
 }
 
-/// A launch with properties or objects. Buffers are brought to the queue's device first.
+/// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
 ///
 /// # Safety
 /// The list has an entry for every parameter of the function; objects among the arguments are live during the call.
@@ -417,7 +422,7 @@ unsafe fn special<D: Driver>(
     arguments: &[ur_exp_kernel_arg_properties_t],
     list: &mut Arguments<'_>,
     properties: Option<&LaunchProperties>,
-    function: D::Function,
+    function: &Function<D>,
     shape: LaunchShape,
 ) -> Result<()> {
     let queue = request.queue;
@@ -429,8 +434,8 @@ unsafe fn special<D: Driver>(
         // SAFETY: as in `enqueue`.
         unsafe {
             match properties {
-                Some(properties) => properties.launch(driver, &queue.device, function, shape, stream, native),
-                None => driver.launch(function, shape, stream, native),
+                Some(properties) => properties.launch(driver, &queue.device, function.raw, shape, stream, native),
+                None => driver.launch(function.raw, shape, stream, native),
             }
         }
     };
@@ -439,12 +444,18 @@ unsafe fn special<D: Driver>(
         return submit(request, |driver, stream| launch(driver, stream, native));
     }
     // SAFETY: live by the caller's promise.
-    let buffers = unsafe { mem::arguments::of_launch(request, arguments) }?;
-    carry_out(request, false, &buffers.touches, |driver, stream, addresses| {
-        for (index, address) in buffers.indices.iter().zip(addresses) {
+    let objects = unsafe { mem::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
+    for (index, value) in &objects.values {
+        list.pointers[*index] = list.keep(*index, *value);
+    }
+    carry_out(request, false, &objects.touches, |driver, stream, addresses| {
+        for (index, address) in objects.indices.iter().zip(addresses) {
             list.pointers[*index] = list.keep(*index, *address);
         }
-        launch(driver, stream, list.pointers.as_ptr())
+        objects.images.bring(stream)?;
+        launch(driver, stream, list.pointers.as_ptr())?;
+        objects.images.launched();
+        Ok(())
     })
 }
 

@@ -6,7 +6,8 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A lane's state before buffers' places (in the order of their addresses), these before an event pool's list; a context's place before nothing. No code holds two lanes'
+//! A lane's state before buffers' places (in the order of their addresses), these before an image's copies, these before an
+//! event pool's list; a context's place before nothing. No code holds two lanes'
 //! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
 //! locked.
 
@@ -33,6 +34,11 @@ pub mod fill;
 pub mod guard;
 pub mod host_register;
 pub mod image;
+pub mod image_argument;
+pub mod image_commands;
+pub mod image_format;
+pub mod image_mem;
+pub mod image_object;
 pub mod info;
 pub mod ipc;
 #[cfg(not(feature = "release-2026-1"))]
@@ -52,6 +58,7 @@ pub mod metadata;
 pub mod native;
 pub mod native_code;
 pub mod native_handles;
+pub mod native_image;
 pub mod object;
 pub mod peer;
 pub mod physical_memory;
@@ -65,6 +72,7 @@ pub mod program_link;
 pub mod program_symbols;
 pub mod properties;
 pub mod queue;
+pub mod sampler;
 pub mod select_binary;
 mod set_once;
 pub mod stream_ordered;

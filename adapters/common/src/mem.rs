@@ -1,8 +1,8 @@
-//! Memory objects: what a `ur_mem_handle_t` names, a buffer or a part of one (or, as another kind, an image).
+//! Memory objects: what a `ur_mem_handle_t` names, a buffer or a part of one, or an image.
 //!
 //! The object knows its context, its flags and its kind; what a kind does is in that kind's own module. Every command
-//! that works with memory objects goes through [`storage::carry_out`] or [`storage::in_session`], which bring the bytes
-//! where the command runs.
+//! that works with buffers goes through [`storage::carry_out`] or [`storage::in_session`], which bring the bytes where the
+//! command runs; images do that with [`crate::image_object::Image::bring`].
 
 pub mod arguments;
 pub mod block;
@@ -26,6 +26,7 @@ use ur_ffi::{
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
+use crate::image_object::Image;
 use crate::info::Answer;
 use crate::object::{Body, Object, borrow, known_flags};
 use buffer::Buffer;
@@ -34,6 +35,8 @@ use buffer::Buffer;
 pub enum MemBody<D: Driver> {
     /// A buffer or a part of one.
     Buffer(Buffer<D>),
+    /// An image.
+    Image(Image<D>),
 }
 
 /// What a memory object's handle names.
@@ -65,16 +68,36 @@ impl<D: Driver> Mem<D> {
     pub fn buffer(&self) -> Result<&Buffer<D>> {
         match &self.body {
             MemBody::Buffer(buffer) => Ok(buffer),
+            MemBody::Image(_) => Err(of_another_kind("an image", "a buffer")),
+        }
+    }
+
+    /// The image that it is.
+    ///
+    /// # Errors
+    /// `INVALID_MEM_OBJECT` for an object of another kind.
+    pub fn image(&self) -> Result<&Image<D>> {
+        match &self.body {
+            MemBody::Buffer(_) => Err(of_another_kind("a buffer", "an image")),
+            MemBody::Image(image) => Ok(image),
         }
     }
 
     /// Bytes of storage.
-    #[must_use]
-    pub fn size(&self) -> usize {
+    ///
+    /// # Errors
+    /// None for an object that could be made.
+    pub fn size(&self) -> Result<usize> {
         match &self.body {
-            MemBody::Buffer(buffer) => buffer.size,
+            MemBody::Buffer(buffer) => Ok(buffer.size),
+            MemBody::Image(image) => image.extents.bytes("urMemGetInfo", &image.pixel),
         }
     }
+}
+
+#[cold]
+fn of_another_kind(given: &str, wanted: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("the memory object is {given}; give {wanted}"))
 }
 
 /// The bits that say how kernels access an object; at most one of them can be given.
@@ -115,7 +138,7 @@ pub unsafe fn get_info<D: Driver>(
     // SAFETY: the caller's promises are the same.
     let (mem, answer) = unsafe { (borrow::<Mem<D>>(mem)?, Answer::new("urMemGetInfo", size, value, size_out)?) };
     match property {
-        ur_mem_info_t::SIZE => answer.value(mem.size()),
+        ur_mem_info_t::SIZE => answer.value(mem.size()?),
         ur_mem_info_t::CONTEXT => answer.value(mem.context.handle()),
         ur_mem_info_t::REFERENCE_COUNT => answer.value(mem.references()),
         _ => answer.unknown(property.0),

@@ -139,3 +139,11 @@ pub struct DeviceProperties {
     /// Whether the device sees NUMA node ids of the host, and which is nearest.
     pub host_numa_node: Option<i32>,
 }
+
+impl DeviceProperties {
+    /// Whether the device has images: some have no texture hardware, and tell extents of 0.
+    #[must_use]
+    pub fn has_images(&self) -> bool {
+        self.image1d > 0 && self.image2d[0] > 0 && self.image3d[0] > 0
+    }
+}

@@ -15,9 +15,9 @@ use crate::forward;
 use crate::ipc_physical;
 use crate::{
     adapter, buffer_commands, buffer_rect, context, cooperative, device, device_global, driver::Driver, enqueue, event,
-    fill, host_register, ipc, kernel, launch, mem, memory_export, native_code, native_handles, object, peer,
-    physical_memory, platform, pool, prefetch, program, program_link, program_symbols, queue, select_binary,
-    stream_ordered, timestamps, unsupported, usm, usm_2d, virtual_memory,
+    fill, host_register, image_commands, image_mem, ipc, kernel, launch, mem, memory_export, native_code,
+    native_handles, object, peer, physical_memory, platform, pool, prefetch, program, program_link, program_symbols,
+    queue, sampler, select_binary, stream_ordered, timestamps, unsupported, usm, usm_2d, virtual_memory,
 };
 
 /// The engine over one driver, as the table sees it; never made.
@@ -173,6 +173,21 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEnqueueMemBufferCopyRect => buffer_rect::copy::<D>);
     forward!(urEnqueueMemBufferMap => mem::map::map::<D>);
     forward!(urEnqueueMemUnmap => mem::map::unmap::<D>);
+
+    forward!(urMemImageCreate => image_mem::create::<D>);
+    forward!(urMemImageCreateWithNativeHandle => image_mem::create_with_native_handle::<D>);
+    forward!(urMemImageGetInfo => image_mem::get_image_info::<D>);
+
+    forward!(urEnqueueMemImageRead => image_commands::read::<D>);
+    forward!(urEnqueueMemImageWrite => image_commands::write::<D>);
+    forward!(urEnqueueMemImageCopy => image_commands::copy::<D>);
+
+    forward!(urSamplerCreate => sampler::create::<D>);
+    forward!(urSamplerCreateWithNativeHandle => sampler::create_with_native_handle::<D>);
+    forward!(urSamplerRetain => object::retain::<sampler::Sampler<D>>);
+    forward!(urSamplerRelease => object::release::<sampler::Sampler<D>>);
+    forward!(urSamplerGetInfo => sampler::get_info::<D>);
+    forward!(urSamplerGetNativeHandle => sampler::get_native_handle::<D>);
 
     forward!(urProgramCreateWithBinary => program::create_with_binary::<D>);
     forward!(urProgramBuild => program::build::<D>);

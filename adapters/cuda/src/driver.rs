@@ -11,6 +11,7 @@ use ur_adapter::driver::{MemoryKind, PoolAttribute};
 use ur_adapter::image::check_nvidia;
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
+use ur_adapter::native_image::{ArrayDescriptor, ArrayShape, BoxCopy, ResourceDescriptor, Sampling, TextureDescriptor};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::{memory_kind, native_access, native_advice, physical_properties, pool_properties, spot_device};
@@ -355,12 +356,6 @@ impl Driver for Cuda {
         call!(self.copy_async(to, from, size, stream), "cuMemcpyAsync")
     }
 
-    unsafe fn copy_rect_async(&self, copy: &RectCopy, stream: CUstream) -> Result<()> {
-        let [width, height, depth] = copy.extent;
-        let described = sys::Memcpy3D { src: copy.from.into(), dst: copy.to.into(), width, height, depth };
-        call!(self.copy_3d_async(&raw const described, stream), "cuMemcpy3DAsync")
-    }
-
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: CUstream) -> Result<()> {
         #[allow(clippy::cast_possible_truncation, reason = "the width says how much of the value counts")]
         match width {
@@ -525,6 +520,47 @@ impl Driver for Cuda {
         let mut physical = CUphysical::default();
         call!(self.physical_import(&raw mut physical, number, sys::HANDLE_POSIX), "cuMemImportFromShareableHandle")?;
         Ok(physical)
+    }
+
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
+        let (mut array, description) = (0, ArrayDescriptor::new(shape));
+        call!(self.array_create(&raw mut array, &raw const description), "cuArray3DCreate")?;
+        Ok(array)
+    }
+
+    fn destroy_array(&self, array: usize) -> Result<()> {
+        call!(self.array_destroy(array), "cuArrayDestroy")
+    }
+
+    fn create_surface(&self, array: usize) -> Result<u64> {
+        let (mut surface, resource) = (0, ResourceDescriptor::array(array));
+        call!(self.surface_create(&raw mut surface, &raw const resource), "cuSurfObjectCreate")?;
+        Ok(surface)
+    }
+
+    fn destroy_surface(&self, surface: u64) -> Result<()> {
+        call!(self.surface_destroy(surface), "cuSurfObjectDestroy")
+    }
+
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
+        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
+        let reading = TextureDescriptor::new(sampling);
+        let view = core::ptr::null();
+        call!(
+            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
+            "cuTexObjectCreate"
+        )?;
+        Ok(texture)
+    }
+
+    fn destroy_texture(&self, texture: u64) -> Result<()> {
+        call!(self.texture_destroy(texture), "cuTexObjectDestroy")
+    }
+
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: CUstream) -> Result<()> {
+        let [width, height, depth] = copy.extent;
+        let described = sys::Memcpy3D { src: copy.from.into(), dst: copy.to.into(), width, height, depth };
+        call!(self.copy_3d_async(&raw const described, stream), "cuMemcpy3DAsync")
     }
 
     fn check_image(&self, image: &[u8]) -> Result<()> {

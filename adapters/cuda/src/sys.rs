@@ -6,7 +6,8 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::backend::{OpenError, RectSide, Texts, open_first, status_text, text_of};
+use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::native_image::{ArrayDescriptor, BoxSide, ResourceDescriptor, TextureDescriptor};
 
 /// A status of the driver. A newtype, so that a value of a newer driver is no undefined behaviour.
 #[repr(transparent)]
@@ -92,8 +93,14 @@ pub(crate) struct Memcpy3DSide {
     height: usize,
 }
 
-impl From<RectSide> for Memcpy3DSide {
-    fn from(side: RectSide) -> Self {
+impl From<BoxSide> for Memcpy3DSide {
+    fn from(side: BoxSide) -> Self {
+        let side = match side {
+            BoxSide::Array { array, origin: [x_in_bytes, y, z] } => {
+                return Self { x_in_bytes, y, z, memory_type: MEMORY_TYPE_ARRAY, array, ..Self::default() };
+            }
+            BoxSide::Memory(side) => side,
+        };
         // The driver may not know memory of the process, so that has to be called the host's.
         let (memory_type, host, device) = if side.of_process {
             (MEMORY_TYPE_HOST as c_uint, side.address, 0)
@@ -329,6 +336,9 @@ pub(crate) const MEMORY_TYPE_HOST: u64 = 1;
 /// `CU_MEMORYTYPE_DEVICE`.
 pub(crate) const MEMORY_TYPE_DEVICE: u64 = 2;
 
+/// `CU_MEMORYTYPE_ARRAY`.
+pub(crate) const MEMORY_TYPE_ARRAY: c_uint = 3;
+
 /// A question about a pointer, `CUpointer_attribute`.
 pub(crate) mod pointer {
     pub(crate) const MEMORY_TYPE: u32 = 2;
@@ -492,6 +502,14 @@ ur_adapter::symbol_table! {
         fill2d8_async = "cuMemsetD2D8Async" (CUdeviceptr, usize, u8, usize, usize, CUstream);
         fill2d16_async = "cuMemsetD2D16Async" (CUdeviceptr, usize, u16, usize, usize, CUstream);
         fill2d32_async = "cuMemsetD2D32Async" (CUdeviceptr, usize, u32, usize, usize, CUstream);
+
+        array_create = "cuArray3DCreate_v2" (*mut usize, *const ArrayDescriptor);
+        array_destroy = "cuArrayDestroy" (usize);
+        surface_create = "cuSurfObjectCreate" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = "cuSurfObjectDestroy" (u64);
+        texture_create = "cuTexObjectCreate"
+            (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void);
+        texture_destroy = "cuTexObjectDestroy" (u64);
 
         module_load = "cuModuleLoadDataEx" (*mut CUmodule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "cuModuleUnload" (CUmodule);

@@ -9,13 +9,13 @@
 //!
 //! | call | current device |
 //! |---|---|
-//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize` | is what they are about |
+//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize`, `hipArray3DCreate`, `hipCreateSurfaceObject`, `hipDestroySurfaceObject`, `hipTexObjectCreate`, `hipTexObjectDestroy` | is what they are about |
 //! | `hipMemAllocPitch`, `hipHostRegister`, `hipHostUnregister`, `hipMemAdvise`, `hipIpc*MemHandle`, `hipDeviceEnablePeerAccess`, `hipDeviceDisablePeerAccess` | is what they are about, or looked at on the way |
 //! | `hipModuleGetFunction`, `hipModuleGetGlobal` | must be the module's; 5.x ends the process otherwise |
 //! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
 //! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
-//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
+//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
@@ -24,13 +24,14 @@ use ur_adapter::backend::*;
 use ur_adapter::driver::{MemoryKind, PoolAttribute};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
+use ur_adapter::native_image::{ArrayDescriptor, ArrayShape, BoxCopy, ResourceDescriptor, Sampling, TextureDescriptor};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::{memory_kind, native_access, native_advice, physical_properties, spot_device};
 use crate::program::Loader;
 use crate::sys::{
-    self, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipPhysical, HipStream, IpcMemHandle,
-    MemAccess, MemLocation, Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
+    self, BoxTypes, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipPhysical, HipStream,
+    IpcMemHandle, MemAccess, MemLocation, Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
 };
 use crate::{device_info, program};
 
@@ -365,19 +366,6 @@ impl Driver for Hip {
         call!(self.copy_async(to, from, size, flag::hipMemcpyDefault, stream), "hipMemcpyAsync")
     }
 
-    unsafe fn copy_rect_async(&self, copy: &RectCopy, stream: HipStream) -> Result<()> {
-        // Pinned memory is the device's too, and copies between two sides that are called the host's keep no order.
-        if self.is_rocm_6() {
-            use sys::memory_type_6::{DEVICE, HOST};
-            let Ok(described) = sys::Memcpy3D::<usize>::new(copy, HOST, DEVICE);
-            return call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync");
-        }
-        use sys::memory_type_5::{DEVICE, HOST};
-        let described = sys::Memcpy3D::<c_uint>::new(copy, HOST, DEVICE)
-            .map_err(|_| Error::new(ur_result_t::ERROR_INVALID_SIZE, "ROCm 5 copies no region of 2^32 slices"))?;
-        call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync")
-    }
-
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: HipStream) -> Result<()> {
         let [low, next, ..] = value.to_le_bytes();
         match width {
@@ -554,6 +542,61 @@ impl Driver for Hip {
         Ok(physical)
     }
 
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
+        let (mut array, description) = (0, ArrayDescriptor::new(shape));
+        call!(self.array_create(&raw mut array, &raw const description), "hipArray3DCreate")?;
+        Ok(array)
+    }
+
+    fn destroy_array(&self, array: usize) -> Result<()> {
+        call!(self.array_destroy(array), "hipArrayDestroy")
+    }
+
+    fn create_surface(&self, array: usize) -> Result<u64> {
+        // 5.x exports it under a C++ name alone.
+        let create = self.symbols.surface_create.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
+        let (mut surface, resource) = (0, ResourceDescriptor::array(array));
+        // SAFETY: the symbol has the API's signature, the output is a live local and the array is alive.
+        let status = unsafe { create(&raw mut surface, &raw const resource) };
+        check(&self.symbols, "hipCreateSurfaceObject", status).map(|()| surface)
+    }
+
+    fn destroy_surface(&self, surface: u64) -> Result<()> {
+        let destroy = self.symbols.surface_destroy.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
+        // SAFETY: the symbol has the API's signature; `create_surface` gave the object out.
+        check(&self.symbols, "hipDestroySurfaceObject", unsafe { destroy(surface) })
+    }
+
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
+        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
+        let reading = TextureDescriptor::new(sampling);
+        let view = core::ptr::null();
+        call!(
+            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
+            "hipTexObjectCreate"
+        )?;
+        Ok(texture)
+    }
+
+    fn destroy_texture(&self, texture: u64) -> Result<()> {
+        call!(self.texture_destroy(texture), "hipTexObjectDestroy")
+    }
+
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: HipStream) -> Result<()> {
+        // Pinned memory is the device's too, and copies between two sides that are called the host's keep no order.
+        if self.is_rocm_6() {
+            use sys::memory_type_6::{ARRAY, DEVICE, HOST};
+            let types = BoxTypes { process: HOST, other: DEVICE, array: ARRAY };
+            let Ok(described) = sys::Memcpy3D::<usize>::new(copy, &types);
+            return call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync");
+        }
+        use sys::memory_type_5::{ARRAY, DEVICE, HOST};
+        let types = BoxTypes { process: HOST, other: DEVICE, array: ARRAY };
+        let described = sys::Memcpy3D::<c_uint>::new(copy, &types)
+            .map_err(|_| Error::new(ur_result_t::ERROR_INVALID_SIZE, "ROCm 5 copies no region of 2^32 slices"))?;
+        call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync")
+    }
+
     fn check_image(&self, image: &[u8]) -> Result<()> {
         program::check(image, self.loader)
     }
@@ -708,6 +751,8 @@ impl Driver for Hip {
 
 #[cfg(test)]
 mod tests {
+    use ur_adapter::native_image::{BoxSide, RectSide};
+
     use super::*;
 
     /// Every library of AMD's that is installed here, by the names that the adapter tries.
@@ -765,12 +810,12 @@ mod tests {
     #[test]
     fn a_region_of_more_slices_than_rocm_5_counts_is_refused_there_alone() {
         let mut hip = idle();
-        let side = RectSide { address: 1, row_pitch: 1, slice_pitch: 1, of_process: false };
-        let copy = RectCopy { to: side, from: side, extent: [1, 1, 1 << 32] };
+        let side = BoxSide::Memory(RectSide { address: 1, row_pitch: 1, slice_pitch: 1, of_process: false });
+        let copy = BoxCopy { to: side, from: side, extent: [1, 1, 1 << 32] };
         for (version, code) in [(50_221_153, Some(ur_result_t::ERROR_INVALID_SIZE)), (70_125_424, None)] {
             hip.version = version;
             // SAFETY: the library's functions do nothing.
-            let answer = unsafe { hip.copy_rect_async(&copy, HipStream(1)) };
+            let answer = unsafe { hip.copy_box_async(&copy, HipStream(1)) };
             assert_eq!(answer.err().map(|error| error.code()), code);
         }
     }

@@ -7,7 +7,8 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::backend::{OpenError, RectCopy, RectSide, Texts, open_first, status_text, text_of};
+use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::native_image::{ArrayDescriptor, BoxCopy, BoxSide, ResourceDescriptor, TextureDescriptor};
 
 /// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
 #[repr(transparent)]
@@ -245,6 +246,7 @@ numbers! {
 pub(crate) mod memory_type_5 {
     pub(crate) const HOST: i32 = 0;
     pub(crate) const DEVICE: i32 = 1;
+    pub(crate) const ARRAY: i32 = 2;
 }
 
 /// `hipMemoryType` from ROCm 6 on.
@@ -252,6 +254,7 @@ pub(crate) mod memory_type_6 {
     pub(crate) const HOST: i32 = 1;
     pub(crate) const DEVICE: i32 = 2;
     pub(crate) const MANAGED: i32 = 3;
+    pub(crate) const ARRAY: i32 = 10;
 }
 
 /// 16 bytes that name a device, `hipUUID`.
@@ -350,21 +353,41 @@ pub(crate) struct Memcpy3D<N> {
     pub(crate) depth: N,
 }
 
+/// The `hipMemoryType`s of a release that a box is copied between.
+pub(crate) struct BoxTypes {
+    /// Memory of the process.
+    pub(crate) process: c_int,
+    /// Any other memory.
+    pub(crate) other: c_int,
+    /// Arrays.
+    pub(crate) array: c_int,
+}
+
 impl<N: TryFrom<usize> + Default> Memcpy3D<N> {
-    /// A copy with the two `hipMemoryType`s that memory of the process and any other memory are given as.
+    /// A copy by the types of a release.
     ///
     /// # Errors
     /// A size that `N` cannot hold.
-    pub(crate) fn new(copy: &RectCopy, process: c_int, other: c_int) -> Result<Self, N::Error> {
-        let side = |side: RectSide| {
-            Ok(Memcpy3DSide {
-                memory_type: if side.of_process { process } else { other },
-                // One of the two is looked at, by the type.
-                host: side.address,
-                device: side.address,
-                pitch: side.row_pitch.try_into()?,
-                height: (side.slice_pitch / side.row_pitch).try_into()?,
-                ..Memcpy3DSide::default()
+    pub(crate) fn new(copy: &BoxCopy, types: &BoxTypes) -> Result<Self, N::Error> {
+        let side = |side: BoxSide| {
+            Ok(match side {
+                BoxSide::Array { array, origin: [x, y, z] } => Memcpy3DSide {
+                    x_in_bytes: x.try_into()?,
+                    y: y.try_into()?,
+                    z: z.try_into()?,
+                    memory_type: types.array,
+                    array,
+                    ..Memcpy3DSide::default()
+                },
+                BoxSide::Memory(side) => Memcpy3DSide {
+                    memory_type: if side.of_process { types.process } else { types.other },
+                    // One of the two is looked at, by the type.
+                    host: side.address,
+                    device: side.address,
+                    pitch: side.row_pitch.try_into()?,
+                    height: (side.slice_pitch / side.row_pitch).try_into()?,
+                    ..Memcpy3DSide::default()
+                },
             })
         };
         let [width, height, depth] = copy.extent;
@@ -516,6 +539,12 @@ ur_adapter::symbol_table! {
         fill32_async = "hipMemsetD32Async" (DevicePointer, c_int, usize, HipStream);
         fill2d_async = "hipMemset2DAsync" (DevicePointer, usize, c_int, usize, usize, HipStream);
 
+        array_create = "hipArray3DCreate" (*mut usize, *const ArrayDescriptor);
+        array_destroy = "hipArrayDestroy" (usize);
+        texture_create = "hipTexObjectCreate"
+            (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void);
+        texture_destroy = "hipTexObjectDestroy" (u64);
+
         module_load = "hipModuleLoadDataEx" (*mut HipModule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "hipModuleUnload" (HipModule);
         module_global = "hipModuleGetGlobal" (*mut DevicePointer, *mut usize, HipModule, *const c_char);
@@ -537,6 +566,8 @@ ur_adapter::symbol_table! {
         launch_cooperative = "hipModuleLaunchCooperativeKernel" (
             HipFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, HipStream, *mut *mut c_void
         );
+        surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = "hipDestroySurfaceObject" (u64);
     }
     returning *const c_char {
         function_name = "hipKernelNameRef" (HipFunction);
@@ -579,7 +610,7 @@ mod tests {
     #[test]
     fn the_symbols_of_rocm_6_may_be_missing() {
         let symbols = over_a_fake();
-        assert!(symbols.device_properties_0600.is_none());
+        assert!(symbols.device_properties_0600.is_none() && symbols.surface_create.is_none());
         assert_eq!(symbols.text(HipError(12345)), "a status that this driver has no text for");
     }
 

@@ -38,7 +38,7 @@ pub fn device_memory(context: &Context, size: usize, kind: Kind) -> Result<Arc<A
         context.device.release(accounted(size));
         return Err(CUDA_ERROR_OUT_OF_MEMORY);
     };
-    if kind == Kind::Device {
+    if matches!(kind, Kind::Device | Kind::Array) {
         // SAFETY: the region is fresh and this is its only owner.
         unsafe { region::poison(region.base(), size) };
     }
@@ -165,7 +165,7 @@ pub fn report_bad_free(base: u64) {
 
 /// Returns an allocation's bytes to its device's account.
 pub fn give_back(allocation: &Allocation) {
-    if let (Kind::Device | Kind::Module, Some(device)) = (allocation.kind, allocation.device) {
+    if let (Kind::Device | Kind::Array | Kind::Module, Some(device)) = (allocation.kind, allocation.device) {
         device::all()[device].release(accounted(allocation.size));
     }
 }

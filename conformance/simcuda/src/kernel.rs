@@ -3,8 +3,10 @@
 //! Arguments are copied when the launch is submitted; the client may reuse its own at once. A fault makes the
 //! context fail and is reported with its place in the PTX.
 
+use crate::array;
 use crate::clock::Point;
 use crate::command::{self, Command};
+use crate::context::Context;
 use crate::device::Device;
 use crate::exec::{self, Access, Environment, FaultKind, Grid, LaunchFault, MemoryFault};
 use crate::memory;
@@ -72,7 +74,7 @@ impl Kernel {
 
     /// Runs it to its end on this thread.
     pub fn run(&self, stream: &Stream, point: &Point) -> Result {
-        let view = View { point, reach: stream.reach() };
+        let view = View { point, reach: stream.reach(), context: &stream.context };
         let environment = Environment {
             memory: &view,
             // A closed standard output is no reason to fail the kernel.
@@ -101,6 +103,7 @@ fn cores() -> usize {
 struct View<'a> {
     point: &'a Point,
     reach: Reach,
+    context: &'a Context,
 }
 
 impl exec::Memory for View<'_> {
@@ -112,6 +115,14 @@ impl exec::Memory for View<'_> {
                 Err(MemoryFault { message: denied.message })
             }
         }
+    }
+
+    fn texture(&self, handle: u64) -> Result<exec::image::Texture, MemoryFault> {
+        array::reached(&array::TEXTURES, handle, self.context).map_err(|message| MemoryFault { message })
+    }
+
+    fn surface(&self, handle: u64) -> Result<exec::image::Surface, MemoryFault> {
+        array::reached(&array::SURFACES, handle, self.context).map_err(|message| MemoryFault { message })
     }
 }
 

@@ -12,6 +12,7 @@ pub mod ptx;
 pub mod sys;
 
 mod alloc;
+mod array;
 mod clock;
 mod command;
 mod config;

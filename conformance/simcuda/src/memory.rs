@@ -20,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 pub enum Kind {
     /// `cuMemAlloc`, on one device.
     Device,
+    /// `cuArray3DCreate`, on one device; clients never have its address.
+    Array,
     /// `cuMemHostAlloc`: the driver's page-locked host memory.
     Host,
     /// `cuMemHostRegister`: the client's memory, page-locked.
@@ -41,6 +43,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Device => "device memory",
+            Kind::Array => "an array's memory",
             Kind::Host => "host memory",
             Kind::Registered => "registered host memory",
             Kind::Managed => "managed memory",

@@ -103,6 +103,7 @@ pub const CU_MEM_ATTACH_SINGLE: c_uint = 4;
 
 pub const CU_MEMORYTYPE_HOST: c_uint = 1;
 pub const CU_MEMORYTYPE_DEVICE: c_uint = 2;
+pub const CU_MEMORYTYPE_ARRAY: c_uint = 3;
 pub const CU_MEMORYTYPE_UNIFIED: c_uint = 4;
 
 pub const CU_MEM_LOCATION_TYPE_DEVICE: c_int = 1;
@@ -126,6 +127,11 @@ pub const CU_STREAM_WAIT_VALUE_FLUSH: c_uint = 1 << 30;
 pub const CU_LAUNCH_PARAM_END: usize = 0;
 pub const CU_LAUNCH_PARAM_BUFFER_POINTER: usize = 1;
 pub const CU_LAUNCH_PARAM_BUFFER_SIZE: usize = 2;
+
+pub const CUDA_ARRAY3D_SURFACE_LDST: c_uint = 2;
+pub const CU_RESOURCE_TYPE_ARRAY: c_uint = 0;
+pub const CU_TRSF_READ_AS_INTEGER: c_uint = 1;
+pub const CU_TRSF_NORMALIZED_COORDINATES: c_uint = 2;
 
 /// A host function of `cuLaunchHostFunc`.
 pub type CUhostFn = Option<unsafe extern "C" fn(*mut c_void)>;
@@ -255,6 +261,40 @@ pub struct CUDA_MEMCPY3D {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_ARRAY3D_DESCRIPTOR {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub num_channels: c_uint,
+    pub flags: c_uint,
+}
+
+/// Of the union, the member for arrays.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_RESOURCE_DESC {
+    pub kind: c_uint,
+    pub array: Handle,
+    pub rest: [u64; 15],
+    pub flags: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_TEXTURE_DESC {
+    pub address_mode: [c_uint; 3],
+    pub filter_mode: c_uint,
+    pub flags: c_uint,
+    pub max_anisotropy: c_uint,
+    pub mipmap_filter_mode: c_uint,
+    pub mipmap: [f32; 3],
+    pub border_color: [f32; 4],
+    pub reserved: [c_int; 12],
+}
+
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUDA_KERNEL_NODE_PARAMS {
     pub func: Handle,
@@ -293,6 +333,9 @@ const _: () = {
     assert!(size_of::<CUlaunchConfig>() == 56);
     assert!(size_of::<CUDA_MEMCPY2D>() == 128);
     assert!(size_of::<CUDA_MEMCPY3D>() == 200);
+    assert!(size_of::<CUDA_ARRAY3D_DESCRIPTOR>() == 40);
+    assert!(size_of::<CUDA_RESOURCE_DESC>() == 144);
+    assert!(size_of::<CUDA_TEXTURE_DESC>() == 104);
     assert!(size_of::<CUDA_KERNEL_NODE_PARAMS>() == 72);
     assert!(size_of::<CUDA_MEMSET_NODE_PARAMS>() == 40);
     assert!(size_of::<*const c_char>() == size_of::<Handle>());

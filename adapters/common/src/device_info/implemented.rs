@@ -70,7 +70,7 @@ pub(super) struct Implemented {
 
 /// The features as they are.
 pub(super) const IMPLEMENTED: Implemented = Implemented {
-    images: false,
+    images: true,
     bindless_images: false,
     external_memory: false,
     external_semaphores: false,

@@ -1,4 +1,4 @@
-//! Native addresses of buffers, and buffers over native addresses.
+//! Native handles of memory objects, and buffers over native addresses.
 //!
 //! Who has a buffer's address may write behind the engine's back, so asking for one makes the device the only place
 //! where the buffer is current.
@@ -20,8 +20,8 @@ use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
 use crate::object::{Object, borrow, null_pointer};
 
-/// `urMemGetNativeHandle`: the address of the first byte at the device, or at the context's first device when none is
-/// named. Waits until the bytes are there.
+/// `urMemGetNativeHandle`: of a buffer the address of the first byte at the device, of an image the array there; at the
+/// context's first device when none is named. Waits until a buffer's bytes are there.
 ///
 /// # Safety
 /// The C contract: `out` is writable.
@@ -44,10 +44,12 @@ pub unsafe fn get_native_handle<D: Driver>(
         // SAFETY: as above.
         mem.context.state(unsafe { borrow::<Device<D>>(device) }?)?
     };
-    let buffer = mem.buffer()?;
-    let address = buffer.storage.native(&state)? + buffer.origin;
+    let native = match &mem.body {
+        MemBody::Buffer(buffer) => buffer.storage.native(&state)? + buffer.origin,
+        MemBody::Image(image) => image.array(&state)?,
+    };
     // SAFETY: not null, so writable.
-    unsafe { out.write(address) };
+    unsafe { out.write(native) };
     Ok(())
 }
 

@@ -11,10 +11,11 @@ use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute,
-    RectCopy, Rows,
+    Rows,
 };
 use ur_adapter::error::{Error, OpenError, Result};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
+use ur_adapter::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, device, object, platform, pool, queue};
 use ur_ffi::*;
@@ -201,7 +202,25 @@ impl Driver for Fake {
     unsafe fn copy_2d_async(&self, _copy: &Copy2D, _stream: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
     }
-    unsafe fn copy_rect_async(&self, _copy: &RectCopy, _stream: usize) -> Result<()> {
+    fn create_array(&self, _shape: &ArrayShape) -> Result<usize> {
+        Err(Error::unsupported("images"))
+    }
+    fn destroy_array(&self, _array: usize) -> Result<()> {
+        Err(Error::unsupported("images"))
+    }
+    fn create_surface(&self, _array: usize) -> Result<u64> {
+        Err(Error::unsupported("images"))
+    }
+    fn destroy_surface(&self, _surface: u64) -> Result<()> {
+        Err(Error::unsupported("images"))
+    }
+    fn create_texture(&self, _array: usize, _sampling: &Sampling) -> Result<u64> {
+        Err(Error::unsupported("images"))
+    }
+    fn destroy_texture(&self, _texture: u64) -> Result<()> {
+        Err(Error::unsupported("images"))
+    }
+    unsafe fn copy_box_async(&self, _copy: &BoxCopy, _stream: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
     }
     fn allocate_pitched(&self, _width: usize, _height: usize, _element: u32) -> Result<(usize, usize)> {

@@ -8,6 +8,7 @@
 #![allow(non_snake_case, reason = "the C API's own spelling")]
 
 pub mod args;
+pub mod array;
 pub mod context;
 pub mod control;
 pub mod copy;

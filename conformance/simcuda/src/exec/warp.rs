@@ -302,6 +302,9 @@ impl Warp {
                 Op::Load(load) => view.load(regs, load, m),
                 Op::Store(store) => view.store(regs, store, m),
                 Op::Atomic(atomic) => super::warp_ops::atomic(&mut view, regs, atomic, m),
+                Op::Sample(op) => view.sample(regs, op, m),
+                Op::Surface(op) => view.surface(regs, op, m),
+                Op::Query(op) => view.query(regs, op, m),
                 Op::CopyBytes { from, to, size, read } => {
                     let read = regs[*read as usize];
                     view.copy(regs, from, to, *size, &read, m)
