@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ur_ffi::{
     ur_context_handle_t, ur_device_handle_t, ur_kernel_handle_t, ur_platform_handle_t, ur_program_handle_t,
-    ur_queue_flags_t, ur_queue_properties_t, ur_result_t,
+    ur_program_properties_t, ur_queue_flags_t, ur_queue_properties_t, ur_result_t,
 };
 
 use crate::memory::{Kind, Memory};
@@ -143,6 +143,18 @@ impl Fixture {
     /// # Errors
     /// What `urProgramCreateWithBinary` answers.
     pub fn unbuilt(&self, image: &[u8]) -> Result<Program, ur_result_t> {
+        self.unbuilt_with(image, null())
+    }
+
+    /// The same with properties.
+    ///
+    /// # Errors
+    /// As [`Fixture::unbuilt`].
+    pub fn unbuilt_with(
+        &self,
+        image: &[u8],
+        properties: *const ur_program_properties_t,
+    ) -> Result<Program, ur_result_t> {
         let mut program: ur_program_handle_t = null_mut();
         let (mut device, mut length, mut bytes) = (self.device(), image.len(), image.as_ptr());
         let answer = ur!(Program.pfnCreateWithBinary(
@@ -151,7 +163,7 @@ impl Fixture {
             &raw mut device,
             &raw mut length,
             &raw mut bytes,
-            null(),
+            properties,
             &raw mut program
         ));
         if answer == ur_result_t::SUCCESS { Ok(Program::take(program)) } else { Err(answer) }

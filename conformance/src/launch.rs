@@ -4,11 +4,12 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_ffi::{
-    ur_event_handle_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_exp_kernel_arg_value_t,
-    ur_kernel_launch_ext_properties_t, ur_result_t,
+    ur_event_handle_t, ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t,
+    ur_exp_kernel_arg_value_t, ur_kernel_launch_ext_properties_t, ur_mem_flags_t, ur_mem_handle_t, ur_result_t,
+    ur_sampler_handle_t,
 };
 
-use crate::{Event, Kernel, Queue, expect_success, owned::event_of, ur};
+use crate::{Buffer, Event, Kernel, Queue, expect_success, owned::event_of, ur};
 
 /// Whether the native library tells a kernel's parameters. Where it does not (HIP has no call for it), nobody can know
 /// that a list of arguments is too short or a value too small, and the kernel would read what is not there.
@@ -55,10 +56,33 @@ impl Arg {
         Self::new(ur_exp_kernel_arg_type_t::POINTER, size_of::<usize>(), ur_exp_kernel_arg_value_t { pointer })
     }
 
+    /// A memory object with the access that the kernel has.
+    #[must_use]
+    #[allow(non_snake_case, reason = "the C name of the union's member")]
+    pub fn memory(mem: ur_mem_handle_t, flags: ur_mem_flags_t) -> Self {
+        let memObjTuple = ur_exp_kernel_arg_mem_obj_tuple_t { hMem: mem, flags };
+        Self::new(ur_exp_kernel_arg_type_t::MEM_OBJ, 0, ur_exp_kernel_arg_value_t { memObjTuple })
+    }
+
     /// Bytes of work-group memory.
     #[must_use]
     pub fn local(bytes: usize) -> Self {
         Self::new(ur_exp_kernel_arg_type_t::LOCAL, bytes, ur_exp_kernel_arg_value_t { value: null() })
+    }
+
+    /// A memory object, which the kernel uses so.
+    #[must_use]
+    pub fn mem(handle: ur_mem_handle_t, flags: ur_mem_flags_t) -> Self {
+        let tuple = ur_exp_kernel_arg_mem_obj_tuple_t { hMem: handle, flags };
+        let value = ur_exp_kernel_arg_value_t { memObjTuple: tuple };
+        Self::new(ur_exp_kernel_arg_type_t::MEM_OBJ, size_of::<usize>(), value)
+    }
+
+    /// A sampler.
+    #[must_use]
+    pub fn sampler(handle: ur_sampler_handle_t) -> Self {
+        let value = ur_exp_kernel_arg_value_t { sampler: handle };
+        Self::new(ur_exp_kernel_arg_type_t::SAMPLER, size_of::<usize>(), value)
     }
 
     /// The same argument under another type.
@@ -130,6 +154,12 @@ impl<'k> Launch<'k> {
     #[must_use]
     pub fn pointer(self, pointer: *mut c_void) -> Self {
         self.arg(Arg::pointer(pointer))
+    }
+
+    /// With a buffer at the next index, and the access that the kernel has.
+    #[must_use]
+    pub fn buffer(self, buffer: &Buffer, flags: ur_mem_flags_t) -> Self {
+        self.arg(Arg::memory(buffer.handle(), flags))
     }
 
     /// With a value at the next index.

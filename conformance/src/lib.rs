@@ -17,6 +17,7 @@
 )]
 
 pub mod below;
+pub mod buffer;
 pub mod child;
 pub mod control;
 pub mod current;
@@ -24,6 +25,7 @@ pub mod elf;
 pub mod environment;
 pub mod fixture;
 pub mod gate;
+pub mod image;
 pub mod launch;
 pub mod memory;
 pub mod native;
@@ -38,12 +40,14 @@ use ur_client::Ur;
 pub use ur_ffi as ffi;
 use ur_ffi::{ur_adapter_handle_t, ur_result_t};
 
+pub use buffer::Buffer;
 pub use environment::Environment;
 pub use fixture::Fixture;
 pub use gate::Gate;
+pub use image::{Image, Shape};
 pub use launch::{Arg, Launch};
 pub use memory::{Cells, Kind, Memory};
-pub use owned::{Context, Event, Kernel, Owned, Pool, Program, Queue};
+pub use owned::{Context, Event, Kernel, Mem, Owned, Pool, Program, Queue, Sampler};
 pub use sim::Sim;
 
 /// The loader under test, opened and initialised by the first caller.

@@ -14,6 +14,97 @@ const RTLD_NOLOAD: c_int = 4;
 /// A native context handle.
 pub type NativeContext = *mut c_void;
 
+/// Streams and events that a test makes of the native library itself, as an application beside the adapter would.
+/// HIP's calls for them have CUDA's parameters.
+pub struct Streams {
+    library: Library,
+    prefix: &'static str,
+    cuda: Option<Cuda>,
+}
+
+impl Streams {
+    /// The library that the adapter has loaded, with `context` current on this thread, which is a CUDA driver's alone.
+    #[must_use]
+    pub fn of(context: Option<usize>) -> Self {
+        let below = crate::below::Below::the_adapter();
+        let Some(library) = loaded(below.named()) else { panic!("the adapter has no native library loaded") };
+        let cuda = context.map(|context| {
+            let Some(cuda) = Cuda::loaded() else { panic!("a native context without a CUDA driver") };
+            cuda.set_current(core::ptr::with_exposed_provenance_mut(context));
+            cuda
+        });
+        Self { library, prefix: below.prefix, cuda }
+    }
+
+    fn call<T: Copy>(&self, name: &str) -> T {
+        // SAFETY: callers name the type that the headers give the symbol.
+        unsafe { symbol(&self.library, &format!("{}{name}", self.prefix)) }
+    }
+
+    /// A stream that synchronises with no other.
+    #[must_use]
+    pub fn stream(&self) -> usize {
+        const NON_BLOCKING: c_uint = 1;
+        let name = if self.cuda.is_some() { "StreamCreate" } else { "StreamCreateWithFlags" };
+        let create: unsafe extern "C" fn(*mut usize, c_uint) -> c_int = self.call(name);
+        let mut stream = 0;
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { create(&raw mut stream, NON_BLOCKING) }, 0, "{name}");
+        stream
+    }
+
+    /// Destroys a stream that is the test's.
+    pub fn destroy_stream(&self, stream: usize) {
+        let name = if self.cuda.is_some() { "StreamDestroy_v2" } else { "StreamDestroy" };
+        let destroy: unsafe extern "C" fn(usize) -> c_int = self.call(name);
+        // SAFETY: a stream of this test's, destroyed once.
+        assert_eq!(unsafe { destroy(stream) }, 0, "{name}");
+    }
+
+    /// An event without times.
+    #[must_use]
+    pub fn event(&self) -> usize {
+        const DISABLE_TIMING: c_uint = 2;
+        let name = if self.cuda.is_some() { "EventCreate" } else { "EventCreateWithFlags" };
+        let create: unsafe extern "C" fn(*mut usize, c_uint) -> c_int = self.call(name);
+        let mut event = 0;
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { create(&raw mut event, DISABLE_TIMING) }, 0, "{name}");
+        event
+    }
+
+    /// Records an event on a stream.
+    pub fn record(&self, event: usize, stream: usize) {
+        let record: unsafe extern "C" fn(usize, usize) -> c_int = self.call("EventRecord");
+        // SAFETY: both are alive.
+        assert_eq!(unsafe { record(event, stream) }, 0, "EventRecord");
+    }
+
+    /// What the library answers to the question whether an event is done: 0, or 600 for "not yet".
+    #[must_use]
+    pub fn query(&self, event: usize) -> c_int {
+        let query: unsafe extern "C" fn(usize) -> c_int = self.call("EventQuery");
+        // SAFETY: the event is alive.
+        unsafe { query(event) }
+    }
+
+    /// Destroys an event that is the test's.
+    pub fn destroy_event(&self, event: usize) {
+        let name = if self.cuda.is_some() { "EventDestroy_v2" } else { "EventDestroy" };
+        let destroy: unsafe extern "C" fn(usize) -> c_int = self.call(name);
+        // SAFETY: an event of this test's, destroyed once.
+        assert_eq!(unsafe { destroy(event) }, 0, "{name}");
+    }
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        if let Some(cuda) = &self.cuda {
+            cuda.set_current(core::ptr::null_mut());
+        }
+    }
+}
+
 /// The HIP runtime API that is loaded.
 pub struct Hip {
     library: Library,
@@ -130,6 +221,14 @@ impl Cuda {
         // SAFETY: the output is a live local.
         assert_eq!(unsafe { create(&raw mut context, 0, device) }, 0, "cuCtxCreate");
         context
+    }
+
+    /// Takes one more reference to a device's primary context, as an application beside the adapter may have.
+    pub fn retain_primary(&self, device: c_int) {
+        let retain: unsafe extern "C" fn(*mut NativeContext, c_int) -> c_int = self.symbol("cuDevicePrimaryCtxRetain");
+        let mut context = core::ptr::null_mut();
+        // SAFETY: the output is a live local.
+        assert_eq!(unsafe { retain(&raw mut context, device) }, 0, "cuDevicePrimaryCtxRetain");
     }
 
     /// Destroys a context that `create` made.

@@ -1,8 +1,8 @@
 //! Handles that give their reference back. A test that cares how the release went calls [`Owned::release`].
 
 use ur_ffi::{
-    ur_context_handle_t_, ur_event_handle_t, ur_event_handle_t_, ur_kernel_handle_t_, ur_program_handle_t_,
-    ur_queue_handle_t_, ur_result_t, ur_usm_pool_handle_t_,
+    ur_context_handle_t_, ur_event_handle_t, ur_event_handle_t_, ur_kernel_handle_t_, ur_mem_handle_t_,
+    ur_program_handle_t_, ur_queue_handle_t_, ur_result_t, ur_sampler_handle_t_, ur_usm_pool_handle_t_,
 };
 
 use crate::{expect_success, loader};
@@ -28,6 +28,10 @@ pub type Program = Owned<ur_program_handle_t_>;
 pub type Kernel = Owned<ur_kernel_handle_t_>;
 /// A USM pool.
 pub type Pool = Owned<ur_usm_pool_handle_t_>;
+/// A memory object.
+pub type Mem = Owned<ur_mem_handle_t_>;
+/// A sampler.
+pub type Sampler = Owned<ur_sampler_handle_t_>;
 
 // SAFETY: the API lets every thread use every handle; that this is so is part of what the suite tests.
 unsafe impl<T> Send for Owned<T> {}
@@ -88,7 +92,9 @@ impl<T> Handle for Owned<T> {
     type Raw = *mut T;
 }
 
-takes! { Context: Context, Queue: Queue, Event: Event, Program: Program, Kernel: Kernel, }
+takes! {
+    Context: Context, Queue: Queue, Event: Event, Program: Program, Kernel: Kernel, Mem: Mem, Sampler: Sampler,
+}
 
 impl Pool {
     /// Takes over one reference.

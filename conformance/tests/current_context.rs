@@ -14,7 +14,9 @@ use ur_conformance::memory::allocate;
 use ur_conformance::native::Hip;
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status;
-use ur_conformance::{Environment, Fixture, Kind, Launch, Sim, adapter, ask, needs_sim, ok, query, ur};
+use ur_conformance::{
+    Buffer, Environment, Fixture, Kernel, Kind, Launch, Queue, Sim, adapter, ask, needs_sim, ok, query, ur,
+};
 
 /// Everything that an application does, with a look after each call.
 fn tour(fixture: &Fixture, watch: &Current, flags: Flags) {
@@ -57,6 +59,7 @@ fn tour(fixture: &Fixture, watch: &Current, flags: Flags) {
         watch.after("urEventRelease", || drop(done));
         watch.after("urUSMFree", || drop(memory));
     }
+    buffers(fixture, watch, &queue, &kernel);
     watch.after("urEnqueueEventsWait", || ok!(Enqueue.pfnEventsWait(q, 0, null(), null_mut())));
     let barrier = watch.after("urEnqueueEventsWaitWithBarrier", || {
         event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(q, 0, null(), event)))
@@ -82,6 +85,42 @@ fn tour(fixture: &Fixture, watch: &Current, flags: Flags) {
     watch.after("urProgramRelease", || drop(program));
     watch.after("urQueueRelease", || drop((queue, other)));
     watch.after("urContextRelease", || drop(context));
+}
+
+/// What a buffer does, by every way that it gets and loses memory.
+fn buffers(fixture: &Fixture, watch: &Current, queue: &Queue, kernel: &Kernel) {
+    use ur_conformance::ffi::{ur_map_flags_t as Map, ur_mem_flags_t as Mem, ur_rect_offset_t, ur_rect_region_t};
+    let q = queue.handle();
+    let mut host = vec![0u8; 4096];
+    for flags in [Mem::empty(), Mem::USE_HOST_POINTER, Mem::ALLOC_HOST_POINTER, Mem::ALLOC_COPY_HOST_POINTER] {
+        let wants = flags.intersects(Mem::USE_HOST_POINTER | Mem::ALLOC_COPY_HOST_POINTER);
+        let pointer = if wants { host.as_mut_ptr().cast() } else { null_mut() };
+        let buffer = watch.after("urMemBufferCreate", || Buffer::of(fixture.context(), flags, 4096, pointer));
+        let (m, yes) = (buffer.handle(), CBool::TRUE);
+        watch.after("urEnqueueMemBufferWrite", || buffer.write(queue, &[1u8; 4096]));
+        let launch = Launch::new(kernel, &[1000]).buffer(&buffer, Mem::READ_WRITE).value(1000u32);
+        watch.after("a launch with a buffer", || launch.event_on(queue).wait());
+        watch.after("urEnqueueMemBufferRead", || buffer.read::<u8>(queue));
+        let (no, two) = (ur_rect_offset_t::default(), ur_rect_region_t { width: 2, height: 2, depth: 2 });
+        let mut room = [0u8; 512];
+        let to = room.as_mut_ptr().cast();
+        watch.after("urEnqueueMemBufferReadRect", || {
+            ok!(Enqueue.pfnMemBufferReadRect(q, m, yes, no, no, two, 8, 64, 4, 16, to, 0, null(), null_mut()));
+        });
+        watch.after("urEnqueueMemBufferCopy", || {
+            ok!(Enqueue.pfnMemBufferCopy(q, m, m, 0, 64, 64, 0, null(), null_mut()));
+        });
+        let mut mapped = null_mut();
+        watch.after("urEnqueueMemBufferMap", || {
+            let (flags, out) = (Map::READ | Map::WRITE, &raw mut mapped);
+            ok!(Enqueue.pfnMemBufferMap(q, m, yes, flags, 0, 64, 0, null(), null_mut(), out));
+        });
+        watch.after("urEnqueueMemUnmap", || ok!(Enqueue.pfnMemUnmap(q, m, mapped, 0, null(), null_mut())));
+        let mut native = 0;
+        watch.after("urMemGetNativeHandle", || ok!(Mem.pfnGetNativeHandle(m, fixture.device(), &raw mut native)));
+        watch.after("urQueueFinish", || queue.finish());
+        watch.after("urMemRelease", || drop(buffer));
+    }
 }
 
 /// All that can be asked about everything there is.

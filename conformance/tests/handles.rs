@@ -6,14 +6,17 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
-    CBool, ur_adapter_info_t, ur_context_info_t, ur_device_info_t, ur_device_type_t, ur_event_info_t,
-    ur_kernel_exec_info_t, ur_kernel_group_info_t, ur_kernel_info_t, ur_kernel_sub_group_info_t, ur_logger_level_t,
-    ur_platform_info_t, ur_profiling_info_t, ur_program_build_info_t, ur_program_info_t, ur_queue_flags_t,
-    ur_queue_info_t, ur_result_t as Code, ur_structure_type_t, ur_usm_alloc_info_t, ur_usm_pool_desc_t,
-    ur_usm_pool_flags_t, ur_usm_pool_info_t,
+    CBool, ur_adapter_info_t, ur_buffer_create_type_t, ur_buffer_region_t, ur_context_info_t, ur_device_info_t,
+    ur_device_type_t, ur_event_info_t, ur_kernel_exec_info_t, ur_kernel_group_info_t, ur_kernel_info_t,
+    ur_kernel_sub_group_info_t, ur_logger_level_t, ur_map_flags_t, ur_mem_flags_t, ur_mem_info_t, ur_platform_info_t,
+    ur_profiling_info_t, ur_program_build_info_t, ur_program_info_t, ur_queue_flags_t, ur_queue_info_t,
+    ur_rect_offset_t, ur_rect_region_t, ur_result_t as Code, ur_structure_type_t, ur_usm_alloc_info_t,
+    ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_info_t,
 };
 use ur_conformance::pool::Plan;
-use ur_conformance::{Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Program, Queue, adapter, ur};
+use ur_conformance::{
+    Buffer, Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Program, Queue, adapter, ur,
+};
 
 /// The kinds of handles, in the order of `Objects::handles`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +30,10 @@ enum Type {
     Program,
     Kernel,
     Pool,
+    Mem,
 }
 
-const TYPES: [Type; 9] = [
+const TYPES: [Type; 10] = [
     Type::Adapter,
     Type::Platform,
     Type::Device,
@@ -39,6 +43,7 @@ const TYPES: [Type; 9] = [
     Type::Program,
     Type::Kernel,
     Type::Pool,
+    Type::Mem,
 ];
 
 impl Type {
@@ -54,6 +59,7 @@ impl Type {
             Type::Program => Code::ERROR_INVALID_PROGRAM,
             Type::Kernel => Code::ERROR_INVALID_KERNEL,
             Type::Pool => Code::ERROR_INVALID_VALUE,
+            Type::Mem => Code::ERROR_INVALID_MEM_OBJECT,
         }
     }
 }
@@ -67,6 +73,7 @@ struct Objects<'f> {
     kernel: Kernel,
     pool: Pool,
     memory: Memory<'f>,
+    buffer: Buffer,
 }
 
 impl<'f> Objects<'f> {
@@ -78,7 +85,8 @@ impl<'f> Objects<'f> {
         event.wait();
         let memory = fixture.memory(Kind::Device, 64);
         let pool = Plan::new().of(fixture);
-        Self { fixture, queue, event, program, kernel, pool, memory }
+        let buffer = Buffer::new(fixture, 64);
+        Self { fixture, queue, event, program, kernel, pool, memory, buffer }
     }
 
     fn handle(&self, of: Type) -> *mut c_void {
@@ -92,6 +100,7 @@ impl<'f> Objects<'f> {
             Type::Program => self.program.handle().cast(),
             Type::Kernel => self.kernel.handle().cast(),
             Type::Pool => self.pool.handle().cast(),
+            Type::Mem => self.buffer.handle().cast(),
         }
     }
 }
@@ -151,6 +160,13 @@ fn listing_cases<'a>(_: &'a Objects<'_>) -> Vec<Case<'a>> {
         Device: "urDeviceGetInfo" => |h| ur!(Device.pfnGetInfo(h.cast(), ur_device_info_t::NAME, 0, none, told()));
         Device: "urDeviceRetain" => |h| ur!(Device.pfnRetain(h.cast()));
         Device: "urDeviceRelease" => |h| ur!(Device.pfnRelease(h.cast()));
+        Device: "urDeviceGetNativeHandle" => |h| ur!(Device.pfnGetNativeHandle(h.cast(), scratch()));
+        Device: "urDeviceGetGlobalTimestamps" =>
+            |h| ur!(Device.pfnGetGlobalTimestamps(h.cast(), scratch(), scratch()));
+        Adapter: "urDeviceCreateWithNativeHandle" =>
+            |h| ur!(Device.pfnCreateWithNativeHandle(0, h.cast(), null(), made()));
+        Adapter: "urContextCreateWithNativeHandle" =>
+            |h| ur!(Context.pfnCreateWithNativeHandle(64, h.cast(), 0, null(), null(), made()));
         Device: "urContextCreate" => |h| ur!(Context.pfnCreate(1, [h.cast()].as_ptr(), null(), made()));
         Context: "urContextRetain" => |h| ur!(Context.pfnRetain(h.cast()));
         Context: "urContextRelease" => |h| ur!(Context.pfnRelease(h.cast()));
@@ -169,6 +185,12 @@ fn queue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
         Queue: "urQueueGetInfo" => |h| ur!(Queue.pfnGetInfo(h.cast(), ur_queue_info_t::FLAGS, 0, none, told()));
         Queue: "urQueueFinish" => |h| ur!(Queue.pfnFinish(h.cast()));
         Queue: "urQueueFlush" => |h| ur!(Queue.pfnFlush(h.cast()));
+        Queue: "urQueueGetNativeHandle" => |h| ur!(Queue.pfnGetNativeHandle(h.cast(), null_mut(), scratch()));
+        Context: "urQueueCreateWithNativeHandle" =>
+            |h| ur!(Queue.pfnCreateWithNativeHandle(0, h.cast(), d, null(), made()));
+        Event: "urEventGetNativeHandle" => |h| ur!(Event.pfnGetNativeHandle(h.cast(), scratch()));
+        Context: "urEventCreateWithNativeHandle" =>
+            |h| ur!(Event.pfnCreateWithNativeHandle(64, h.cast(), null(), made()));
         Event: "urEventGetInfo" =>
             |h| ur!(Event.pfnGetInfo(h.cast(), ur_event_info_t::COMMAND_TYPE, 0, none, told()));
         Event: "urEventGetProfilingInfo" => |h| {
@@ -292,6 +314,16 @@ fn program_cases<'a>(all: &'a Objects<'_>, image: &'static [u8]) -> Vec<Case<'a>
         };
         Context: "urProgramBuild" => |h| ur!(Program.pfnBuild(h.cast(), p, null()));
         Program: "urProgramBuild's program" => |h| ur!(Program.pfnBuild(c, h.cast(), null()));
+        Program: "urProgramGetNativeHandle" => |h| ur!(Program.pfnGetNativeHandle(h.cast(), scratch()));
+        Context: "urProgramCreateWithNativeHandle" =>
+            |h| ur!(Program.pfnCreateWithNativeHandle(64, h.cast(), null(), made()));
+        Program: "urProgramGetGlobalVariablePointer" =>
+            |h| ur!(Program.pfnGetGlobalVariablePointer(d, h.cast(), c"table".as_ptr(), told(), made()));
+        Device: "urProgramGetGlobalVariablePointer's device" =>
+            |h| ur!(Program.pfnGetGlobalVariablePointer(h.cast(), p, c"table".as_ptr(), told(), made()));
+        Kernel: "urKernelGetNativeHandle" => |h| ur!(Kernel.pfnGetNativeHandle(h.cast(), scratch()));
+        Context: "urKernelCreateWithNativeHandle" =>
+            |h| ur!(Kernel.pfnCreateWithNativeHandle(64, h.cast(), p, null(), made()));
         Program: "urProgramRetain" => |h| ur!(Program.pfnRetain(h.cast()));
         Program: "urProgramRelease" => |h| ur!(Program.pfnRelease(h.cast()));
         Program: "urProgramGetInfo" =>
@@ -318,6 +350,92 @@ fn program_cases<'a>(all: &'a Objects<'_>, image: &'static [u8]) -> Vec<Case<'a>
     }
 }
 
+fn memory_object_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
+    let (d, none) = (all.fixture.device(), null_mut::<c_void>());
+    let native = all.memory.pointer().expose_provenance();
+    cases! {
+        Context: "urMemBufferCreate" =>
+            |h| ur!(Mem.pfnBufferCreate(h.cast(), ur_mem_flags_t::READ_WRITE, 64, null(), made()));
+        Context: "urMemBufferCreateWithNativeHandle" =>
+            |h| ur!(Mem.pfnBufferCreateWithNativeHandle(native, h.cast(), null(), made()));
+        Mem: "urMemBufferPartition, Create" => |h| {
+            let region = ur_buffer_region_t { size: 8, ..Default::default() };
+            let (flags, kind) = (ur_mem_flags_t::empty(), ur_buffer_create_type_t::REGION);
+            ur!(Mem.pfnBufferPartition(h.cast(), flags, kind, &raw const region, made()))
+        };
+        Mem: "urMemRetain" => |h| ur!(Mem.pfnRetain(h.cast()));
+        Mem: "urMemRelease" => |h| ur!(Mem.pfnRelease(h.cast()));
+        Mem: "urMemGetInfo" => |h| ur!(Mem.pfnGetInfo(h.cast(), ur_mem_info_t::SIZE, 0, none, told()));
+        Mem: "urMemGetNativeHandle" => |h| ur!(Mem.pfnGetNativeHandle(h.cast(), d, scratch()));
+    }
+}
+
+fn buffer_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
+    let (q, m, yes) = (all.queue.handle(), all.buffer.handle(), CBool::TRUE);
+    let (to, word) = (scratch::<c_void>(), c"word".as_ptr().cast());
+    let (here, one) = (ur_rect_offset_t::default(), ur_rect_region_t { width: 1, height: 1, depth: 1 });
+    let there = ur_rect_offset_t { x: 32, ..here };
+    cases! {
+        Queue: "urEnqueueMemBufferRead" =>
+            |h| ur!(Enqueue.pfnMemBufferRead(h.cast(), m, yes, 0, 8, to, 0, null(), null_mut()));
+        Mem: "urEnqueueMemBufferRead's buffer" =>
+            |h| ur!(Enqueue.pfnMemBufferRead(q, h.cast(), yes, 0, 8, to, 0, null(), null_mut()));
+        Queue: "urEnqueueMemBufferWrite" =>
+            |h| ur!(Enqueue.pfnMemBufferWrite(h.cast(), m, yes, 0, 4, word, 0, null(), null_mut()));
+        Mem: "urEnqueueMemBufferWrite's buffer" =>
+            |h| ur!(Enqueue.pfnMemBufferWrite(q, h.cast(), yes, 0, 4, word, 0, null(), null_mut()));
+        Queue: "urEnqueueMemBufferFill" =>
+            |h| ur!(Enqueue.pfnMemBufferFill(h.cast(), m, word, 4, 0, 8, 0, null(), null_mut()));
+        Mem: "urEnqueueMemBufferFill's buffer" =>
+            |h| ur!(Enqueue.pfnMemBufferFill(q, h.cast(), word, 4, 0, 8, 0, null(), null_mut()));
+        Queue: "urEnqueueMemBufferCopy" =>
+            |h| ur!(Enqueue.pfnMemBufferCopy(h.cast(), m, m, 0, 32, 8, 0, null(), null_mut()));
+        Mem: "urEnqueueMemBufferCopy's source" =>
+            |h| ur!(Enqueue.pfnMemBufferCopy(q, h.cast(), m, 0, 32, 8, 0, null(), null_mut()));
+        Mem: "urEnqueueMemBufferCopy's destination" =>
+            |h| ur!(Enqueue.pfnMemBufferCopy(q, m, h.cast(), 0, 32, 8, 0, null(), null_mut()));
+        Queue: "urEnqueueMemBufferReadRect" => |h| {
+            let h = h.cast();
+            ur!(Enqueue.pfnMemBufferReadRect(h, m, yes, here, here, one, 0, 0, 0, 0, to, 0, null(), null_mut()))
+        };
+        Mem: "urEnqueueMemBufferReadRect's buffer" => |h| {
+            let h = h.cast();
+            ur!(Enqueue.pfnMemBufferReadRect(q, h, yes, here, here, one, 0, 0, 0, 0, to, 0, null(), null_mut()))
+        };
+        Queue: "urEnqueueMemBufferWriteRect" => |h| {
+            let h = h.cast();
+            ur!(Enqueue.pfnMemBufferWriteRect(h, m, yes, here, here, one, 0, 0, 0, 0, to, 0, null(), null_mut()))
+        };
+        Mem: "urEnqueueMemBufferWriteRect's buffer" => |h| {
+            let h = h.cast();
+            ur!(Enqueue.pfnMemBufferWriteRect(q, h, yes, here, here, one, 0, 0, 0, 0, to, 0, null(), null_mut()))
+        };
+        Queue: "urEnqueueMemBufferCopyRect" => |h| {
+            let h = h.cast();
+            ur!(Enqueue.pfnMemBufferCopyRect(h, m, m, here, there, one, 0, 0, 0, 0, 0, null(), null_mut()))
+        };
+        Mem: "urEnqueueMemBufferCopyRect's source" => |h| {
+            let h = h.cast();
+            ur!(Enqueue.pfnMemBufferCopyRect(q, h, m, here, there, one, 0, 0, 0, 0, 0, null(), null_mut()))
+        };
+        Mem: "urEnqueueMemBufferCopyRect's destination" => |h| {
+            let h = h.cast();
+            ur!(Enqueue.pfnMemBufferCopyRect(q, m, h, here, there, one, 0, 0, 0, 0, 0, null(), null_mut()))
+        };
+        Queue: "urEnqueueMemBufferMap" => |h| {
+            let (h, read) = (h.cast(), ur_map_flags_t::READ);
+            ur!(Enqueue.pfnMemBufferMap(h, m, yes, read, 0, 8, 0, null(), null_mut(), scratch()))
+        };
+        Mem: "urEnqueueMemBufferMap's buffer" => |h| {
+            let (h, read) = (h.cast(), ur_map_flags_t::READ);
+            ur!(Enqueue.pfnMemBufferMap(q, h, yes, read, 0, 8, 0, null(), null_mut(), scratch()))
+        };
+        Queue: "urEnqueueMemUnmap, Free of a map" => |h| ur!(Enqueue.pfnMemUnmap(h.cast(), m, to, 0, null(), null_mut()));
+        Mem: "urEnqueueMemUnmap's object, Free of a map" =>
+            |h| ur!(Enqueue.pfnMemUnmap(q, h.cast(), to, 0, null(), null_mut()));
+    }
+}
+
 fn all_cases<'a>(objects: &'a Objects<'_>) -> Vec<Case<'a>> {
     let image: &'static [u8] = Environment::get().image("saxpy.ptx").leak();
     let mut cases = listing_cases(objects);
@@ -325,6 +443,8 @@ fn all_cases<'a>(objects: &'a Objects<'_>) -> Vec<Case<'a>> {
     cases.extend(enqueue_cases(objects));
     cases.extend(pool_cases(objects));
     cases.extend(program_cases(objects, image));
+    cases.extend(memory_object_cases(objects));
+    cases.extend(buffer_cases(objects));
     cases
 }
 

@@ -3,11 +3,8 @@
 
 use core::ptr::{null, null_mut};
 
-use ur_conformance::ffi::{
-    CBool, FUNCTIONS, ur_dditable_t, ur_exp_command_buffer_desc_t, ur_mem_flags_t, ur_physical_mem_properties_t,
-    ur_result_t as Code, ur_sampler_desc_t, ur_usm_advice_flags_t, ur_usm_migration_flags_t,
-};
-use ur_conformance::{Fixture, Kind, adapter, loader, ur};
+use ur_conformance::ffi::{CBool, FUNCTIONS, ur_dditable_t, ur_exp_command_buffer_desc_t, ur_result_t as Code};
+use ur_conformance::{Fixture, adapter, loader, ur};
 
 /// The address in a function's slot.
 fn slot(table: &ur_dditable_t, offset: usize) -> usize {
@@ -65,58 +62,20 @@ fn every_handle_s_first_word_is_the_same_table() {
 #[test]
 fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     let fixture = Fixture::new();
-    let (queue, kernel) = (fixture.in_order(), fixture.basic(c"empty"));
-    let program = fixture.program("saxpy.ptx");
-    let event = ur_conformance::Launch::new(&kernel, &[1]).event_on(&queue);
-    let memory = fixture.memory(Kind::Shared, 256);
-    let (c, d, q, k) = (fixture.context(), fixture.device(), queue.handle(), kernel.handle());
-    let (p, e, m) = (program.handle(), event.handle(), memory.pointer());
+    let queue = fixture.in_order();
+    let (c, d, q) = (fixture.context(), fixture.device(), queue.handle());
     let word = 7u32;
     let from = (&raw const word).cast();
     let mut event_out = null_mut();
     let out = &raw mut event_out;
-    let (mut mem, mut sampler, mut buffer, mut physical) = (null_mut(), null_mut(), null_mut(), null_mut());
-    let (mut native, mut pointer, mut count, mut made) = (0, null_mut(), 7u32, null_mut());
-    let (native, pointer, number) = (&raw mut native, &raw mut pointer, &raw mut count);
-    let properties = ur_physical_mem_properties_t::default();
+    let (mut native, mut made, mut buffer) = (0, null_mut(), null_mut());
+    let native = &raw mut native;
     let commands = ur_exp_command_buffer_desc_t::default();
-    let sampling = ur_sampler_desc_t::default();
-    let (local, migrate, advice) = (1usize, ur_usm_migration_flags_t::default(), ur_usm_advice_flags_t::DEFAULT);
-    let flags = ur_mem_flags_t::READ_WRITE;
     let answers = [
-        ("urDevicePartition", ur!(Device.pfnPartition(d, null(), 0, null_mut(), number))),
-        ("urDeviceGetNativeHandle", ur!(Device.pfnGetNativeHandle(d, native))),
         ("urPlatformGetNativeHandle", ur!(Platform.pfnGetNativeHandle(fixture.platform, native))),
-        ("urContextGetNativeHandle", ur!(Context.pfnGetNativeHandle(c, native))),
         ("urContextSetExtendedDeleter", ur!(Context.pfnSetExtendedDeleter(c, None, null_mut()))),
-        ("urMemBufferCreate", ur!(Mem.pfnBufferCreate(c, flags, 64, null(), &raw mut mem))),
-        ("urSamplerCreate", ur!(Sampler.pfnCreate(c, &raw const sampling, &raw mut sampler))),
-        ("urVirtualMemReserve", ur!(VirtualMem.pfnReserve(c, null(), 1 << 21, pointer))),
-        ("urPhysicalMemCreate", ur!(PhysicalMem.pfnCreate(c, d, 1 << 21, &raw const properties, &raw mut physical))),
         ("urProgramCreateWithIL", ur!(Program.pfnCreateWithIL(c, from, 4, null(), &raw mut made))),
-        ("urProgramCompile", ur!(Program.pfnCompile(c, p, null()))),
-        ("urProgramLink", ur!(Program.pfnLink(c, 1, [p].as_ptr(), null(), &raw mut made))),
-        ("urProgramGetNativeHandle", ur!(Program.pfnGetNativeHandle(p, native))),
-        ("urQueueGetNativeHandle", ur!(Queue.pfnGetNativeHandle(q, null_mut(), native))),
-        ("urEventGetNativeHandle", ur!(Event.pfnGetNativeHandle(e, native))),
-        ("urKernelGetNativeHandle", ur!(Kernel.pfnGetNativeHandle(k, native))),
-        ("urEnqueueUSMPrefetch", ur!(Enqueue.pfnUSMPrefetch(q, m, 256, migrate, 0, null(), out))),
-        ("urEnqueueUSMAdvise", ur!(Enqueue.pfnUSMAdvise(q, m, 256, advice, out))),
-        ("urEnqueueUSMFill2D", ur!(Enqueue.pfnUSMFill2D(q, m, 16, 4, from, 4, 2, 0, null(), out))),
-        (
-            "urEnqueueUSMMemcpy2D",
-            ur!(Enqueue.pfnUSMMemcpy2D(q, CBool::TRUE, m, 16, memory.at(64), 16, 4, 2, 0, null(), out)),
-        ),
-        (
-            "urEnqueueDeviceGlobalVariableWrite",
-            ur!(Enqueue.pfnDeviceGlobalVariableWrite(q, p, c"x".as_ptr(), CBool::TRUE, 4, 0, from, 0, null(), out)),
-        ),
-        (
-            "urKernelSuggestMaxCooperativeGroupCount",
-            ur!(Kernel.pfnSuggestMaxCooperativeGroupCount(k, d, 1, &raw const local, 0, number)),
-        ),
         ("urCommandBufferCreateExp", ur!(CommandBufferExp.pfnCreateExp(c, d, &raw const commands, &raw mut buffer))),
-        ("urUsmP2PEnablePeerAccessExp", ur!(UsmP2PExp.pfnEnablePeerAccessExp(d, d))),
         ("urEnqueueTimestampRecordingExp", ur!(EnqueueExp.pfnTimestampRecordingExp(q, CBool::TRUE, 0, null(), out))),
     ];
     let word = ur_conformance::last_error();
@@ -127,9 +86,7 @@ fn a_function_that_is_not_supported_says_so_and_touches_no_output() {
     }
     let unsupported = answers.iter().filter(|(_, answer)| *answer == Code::ERROR_UNSUPPORTED_FEATURE).count();
     if unsupported == answers.len() {
-        assert!(event_out.is_null() && mem.is_null() && sampler.is_null() && buffer.is_null());
-        assert!(physical.is_null() && made.is_null());
-        assert_eq!(count, 7);
+        assert!(event_out.is_null() && buffer.is_null() && made.is_null());
         assert!(word.contains("urEnqueueTimestampRecordingExp"), "the message names the function: {word}");
     }
     queue.finish();

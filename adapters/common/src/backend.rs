@@ -1,7 +1,9 @@
 //! What every driver.rs and sys.rs of a backend names, to be imported whole. Nothing lives here.
 
 pub use crate::adapter::AdapterCell;
-pub use crate::driver::{BuildRequest, Driver, FunctionAttributes, LaunchShape, PointerInfo, Rows, text_of};
+pub use crate::driver::{
+    BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, PointerInfo, Rows, text_of,
+};
 pub use crate::error::{Error, OpenError, Result};
 pub use crate::library::open_first;
 pub use crate::native::{Texts, cannot_start, check, done, failed, status_text};

@@ -228,6 +228,12 @@ impl<D: Driver> Drop for Context<D> {
 }
 
 impl<D: Driver> Context<D> {
+    /// A context over devices, each once.
+    pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
+        let member = |device| Member { device, state: Mutex::new(None), service: Mutex::new(None) };
+        Self { registry: Arc::default(), members: devices.into_iter().map(member).collect() }
+    }
+
     /// The devices, in the order they were given.
     pub fn devices(&self) -> impl Iterator<Item = &Arc<Object<Device<D>>>> {
         self.members.iter().map(|member| &member.device)
@@ -331,15 +337,14 @@ pub unsafe fn create<D: Driver>(
     }
     // SAFETY: the caller's promise is the same.
     let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
-    let mut members: Vec<Member<D>> = Vec::with_capacity(devices.len());
-    for device in devices {
-        if members.iter().any(|member| core::ptr::eq(&raw const *member.device, device)) {
-            return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urContextCreate: a device is given twice"));
-        }
-        members.push(Member { device: device.share(), state: Mutex::new(None), service: Mutex::new(None) });
+    let twice =
+        |(at, device): (usize, &&Object<Device<D>>)| devices[..at].iter().any(|one| core::ptr::eq(*one, *device));
+    if devices.iter().enumerate().any(twice) {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urContextCreate: a device is given twice"));
     }
+    let context = Context::over(devices.into_iter().map(Object::share));
     // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Object::new(Context { registry: Arc::default(), members }))) };
+    unsafe { out.write(Object::into_handle(Object::new(context))) };
     Ok(())
 }
 
@@ -366,8 +371,7 @@ pub unsafe fn get_info<D: Driver>(
             answer.array(&context.devices().map(|device| device.handle()).collect::<Vec<_>>())
         }
         ur_context_info_t::REFERENCE_COUNT => answer.value(context.references()),
-        // The 2-D entry points answer UNSUPPORTED_FEATURE so far.
-        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => answer.boolean(false),
+        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => answer.boolean(true),
         _ => answer.unknown(property.0),
     }
 }

@@ -13,7 +13,9 @@ use ur_ffi::{
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::info::{Answer, enumerate};
+use crate::memory_export::Exports;
 use crate::object::{Body, Object, borrow};
+use crate::peer::Peers;
 use crate::platform::Platform;
 use crate::properties::DeviceProperties;
 use crate::{adapter, device_info, object};
@@ -26,6 +28,10 @@ pub struct Device<D: Driver> {
     pub ordinal: u32,
     /// What was read of it when the library was opened.
     pub properties: DeviceProperties,
+    /// The devices whose memory its kernels were let at.
+    pub peers: Peers<D>,
+    /// Allocations that can be shared with other APIs.
+    pub exports: Exports<D>,
 }
 
 impl<D: Driver> Body for Device<D> {
@@ -48,7 +54,8 @@ impl<D: Driver> Device<D> {
         (0..driver.device_count()?)
             .map(|ordinal| {
                 let raw = driver.device(ordinal)?;
-                Ok(Object::new(Self { raw, ordinal, properties: driver.properties(raw)? }))
+                let properties = driver.properties(raw)?;
+                Ok(Object::new(Self { raw, ordinal, properties, peers: Peers::new(), exports: Exports::new() }))
             })
             .collect()
     }

@@ -13,7 +13,7 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::info::Answer;
 use crate::object::Object;
-use crate::place::Scope;
+use crate::place::Held;
 use crate::properties::DeviceProperties;
 
 mod compute;
@@ -78,26 +78,6 @@ fn unsupported(property: ur_device_info_t, reason: &str) -> Error {
 fn free_memory<D: Driver>(device: &Device<D>) -> Result<u64> {
     let driver = adapter::driver::<D>()?;
     let held = Held::new(driver, device.raw)?;
-    let _scope = Scope::enter(driver, held.place)?;
+    let _scope = held.enter()?;
     Ok(driver.memory_info()?.0 as u64)
-}
-
-/// The device's native context for the duration of one question.
-struct Held<'d, D: Driver> {
-    driver: &'d D,
-    device: D::Device,
-    place: D::Place,
-}
-
-impl<'d, D: Driver> Held<'d, D> {
-    fn new(driver: &'d D, device: D::Device) -> Result<Self> {
-        Ok(Self { driver, device, place: driver.retain_place(device)? })
-    }
-}
-
-impl<D: Driver> Drop for Held<'_, D> {
-    fn drop(&mut self) {
-        // Nothing to tell anybody: the answer is there, or its error is on the way up.
-        let _ = self.driver.release_place(self.device);
-    }
 }

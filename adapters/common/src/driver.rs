@@ -14,11 +14,37 @@ use ur_ffi::ur_backend_t;
 
 use crate::adapter::AdapterCell;
 use crate::error::{Error, OpenError, Result};
+use crate::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
+use crate::native_image::{ArrayShape, BoxCopy, Sampling};
 use crate::properties::DeviceProperties;
 
 /// A native handle as the engine carries it: a plain number that it never looks into.
-pub trait Raw: Copy + Eq + Hash + Debug + Send + Sync + 'static {}
-impl<T: Copy + Eq + Hash + Debug + Send + Sync + 'static> Raw for T {}
+pub trait Raw: Copy + Eq + Hash + Debug + Send + Sync + 'static {
+    /// The number that `ur_native_handle_t` carries.
+    fn number(self) -> usize;
+    /// The handle of a number that came through the ABI.
+    fn of_number(number: usize) -> Self;
+}
+
+impl Raw for usize {
+    fn number(self) -> usize {
+        self
+    }
+    fn of_number(number: usize) -> Self {
+        number
+    }
+}
+
+/// Which on-chip memory a function would rather have more of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePreference {
+    /// The library chooses.
+    None,
+    /// Work-group memory.
+    WorkGroupMemory,
+    /// The data cache.
+    DataCache,
+}
 
 /// What memory a native pointer names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,11 +131,13 @@ pub struct LaunchShape {
     pub dynamic_shared: u32,
 }
 
-/// The rows that a strided fill writes to, each at its start.
+/// The rows that a strided fill writes to, each from its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
     /// Address of the first row.
     pub first: usize,
+    /// Units that are written of a row.
+    pub length: usize,
     /// Bytes from one row to the next.
     pub pitch: usize,
     /// How many there are.
@@ -143,6 +171,8 @@ pub trait Driver: Sized + Send + Sync + 'static {
     type Function: Raw;
     /// `CUmemoryPool` / `hipMemPool_t`.
     type Pool: Raw;
+    /// Physical memory: `CUmemGenericAllocationHandle` / `hipMemGenericAllocationHandle_t`.
+    type Physical: Raw;
 
     /// What `UR_ADAPTER_INFO_BACKEND` and `UR_PLATFORM_INFO_BACKEND` answer.
     const BACKEND: ur_backend_t;
@@ -160,8 +190,13 @@ pub trait Driver: Sized + Send + Sync + 'static {
     const TRANSFERS_NEED_PLACE: bool;
     /// Granularity in bytes of a pool's maximum size.
     const POOL_STEP: usize;
+    /// Whether what a thread has current is an object that applications hold handles of. CUDA's contexts are; HIP has
+    /// ordinals.
+    const PLACES_ARE_CONTEXTS: bool;
     /// Widths in bytes that [`Driver::fill_strided_async`] takes, widest first; the last is 1.
     const STRIDED_WIDTHS: &'static [usize];
+    /// Whether [`Advice::CoarseGrain`] means something to the library.
+    const ADVISES_COHERENCE: bool;
 
     /// The one adapter of this backend in the process, a static of the backend's crate.
     fn cell() -> &'static AdapterCell<Self>;
@@ -191,6 +226,9 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn retain_place(&self, device: Self::Device) -> Result<Self::Place>;
     /// Undoes one [`Driver::retain_place`]. `cuDevicePrimaryCtxRelease` / nothing.
     fn release_place(&self, device: Self::Device) -> Result<()>;
+    /// Whether the device's own context exists, made by this library or by somebody else in the process.
+    /// `cuDevicePrimaryCtxGetState` / always.
+    fn place_is_active(&self, device: Self::Device) -> Result<bool>;
     /// What the thread has current. `cuCtxGetCurrent` / `hipGetDevice`.
     fn current_place(&self) -> Result<Self::Place>;
     /// Makes a place current. `cuCtxSetCurrent` / `hipSetDevice`.
@@ -205,6 +243,9 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn synchronize_stream(&self, stream: Self::Stream) -> Result<()>;
     /// Whether everything submitted so far has finished. `cuStreamQuery`.
     fn stream_is_idle(&self, stream: Self::Stream) -> Result<bool>;
+    /// The place that a stream belongs to, `None` when the library cannot tell. `cuStreamGetCtx` /
+    /// `hipStreamGetDevice`.
+    fn stream_place(&self, stream: Self::Stream) -> Result<Option<Self::Place>>;
     /// Later work of `stream` waits for what `event` was last recorded for. `cuStreamWaitEvent`.
     fn stream_wait(&self, stream: Self::Stream, event: Self::Event) -> Result<()>;
 
@@ -267,12 +308,94 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// `width * count` bytes at `to` are writable by the device until the fill has finished; `to` is a multiple
     /// of `width`.
     unsafe fn fill_async(&self, to: usize, width: usize, value: u32, count: usize, stream: Self::Stream) -> Result<()>;
-    /// Writes a `value` of one of the [`Driver::STRIDED_WIDTHS`] to the start of each row.
-    /// `cuMemsetD2D8/16/32Async` with a row of one element / `hipMemset2DAsync` with a row of one byte.
+    /// Writes a `value` of one of the [`Driver::STRIDED_WIDTHS`] so often to the start of each row.
+    /// `cuMemsetD2D8/16/32Async` / `hipMemset2DAsync`.
     ///
     /// # Safety
-    /// As [`Driver::fill_async`], for every row.
+    /// As [`Driver::fill_async`], for every row; so is the pitch a multiple of `width`, if there is more than one row.
     unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: Self::Stream) -> Result<()>;
+
+    /// Copies rows between any two pointers the library can reach, pageable host memory included; pitches are at most
+    /// [`crate::usm_2d::MAX_PITCH`]. `cuMemcpy2DAsync` / `hipMemcpy2DAsync`.
+    ///
+    /// # Safety
+    /// As [`Driver::copy_async`], for every row.
+    unsafe fn copy_2d_async(&self, copy: &Copy2D, stream: Self::Stream) -> Result<()>;
+
+    /// **Needs the place.** Rows of device memory, each from a good boundary on: address and pitch. `element` is 4, 8
+    /// or 16. `cuMemAllocPitch` / `hipMemAllocPitch`.
+    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)>;
+    /// **Needs the place.** Page-locks memory of the process and maps it for every device; `read_only` says that devices
+    /// only read it, where the library has a word for that. `cuMemHostRegister(PORTABLE | DEVICEMAP)`.
+    fn register_host(&self, address: usize, size: usize, read_only: bool) -> Result<()>;
+    /// **Needs the place** (HIP's looks at the current device). `cuMemHostUnregister`.
+    fn unregister_host(&self, address: usize) -> Result<()>;
+    /// Moves managed memory in the stream's order. `cuMemPrefetchAsync`.
+    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Self::Device>, stream: Self::Stream) -> Result<()>;
+    /// **Needs the place.** Advice about managed memory, at once. `cuMemAdvise`.
+    fn advise(&self, address: usize, size: usize, advice: Advice<Self::Device>) -> Result<()>;
+
+    /// **Needs the place** of the memory's device. What stands for a device allocation in other processes.
+    /// `cuIpcGetMemHandle`.
+    fn ipc_handle(&self, address: usize) -> Result<IpcHandle>;
+    /// **Needs the place.** Maps another process's allocation; once more for the same one gives the same address.
+    /// `cuIpcOpenMemHandle(LAZY_ENABLE_PEER_ACCESS)`.
+    fn open_ipc(&self, handle: &IpcHandle) -> Result<usize>;
+    /// **Needs the place** that it was opened with. Undoes one [`Driver::open_ipc`]. `cuIpcCloseMemHandle`.
+    fn close_ipc(&self, address: usize) -> Result<()>;
+
+    /// Whether atomic operations of `device` are native on memory of `peer`. `cuDeviceGetP2PAttribute`.
+    fn has_peer_atomics(&self, device: Self::Device, peer: Self::Device) -> Result<bool>;
+    /// **Needs the place** of the device that gets access. Lets its kernels reach plain memory of the peer's place;
+    /// `false` when they could already. `cuCtxEnablePeerAccess` / `hipDeviceEnablePeerAccess`.
+    fn enable_peer(&self, peer: Self::Place) -> Result<bool>;
+    /// **Needs the place** as [`Driver::enable_peer`], which it undoes. `cuCtxDisablePeerAccess`.
+    fn disable_peer(&self, peer: Self::Place) -> Result<()>;
+
+    /// What sizes and addresses of physical memory and mappings are multiples of. `cuMemGetAllocationGranularity`.
+    fn granularity(&self, device: Self::Device, recommended: bool) -> Result<usize>;
+    /// Reserves addresses, near `wish` if that is not 0 and possible. `cuMemAddressReserve`.
+    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize>;
+    /// Gives a whole reservation back, in which nothing is mapped. `cuMemAddressFree`.
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()>;
+    /// Memory of a device without an address; `shareable` as a file descriptor if asked. `cuMemCreate`.
+    fn create_physical(&self, device: Self::Device, size: usize, shareable: bool) -> Result<Self::Physical>;
+    /// Gives the handle back; the memory lives while it is mapped. `cuMemRelease`.
+    fn release_physical(&self, physical: Self::Physical) -> Result<()>;
+    /// Maps physical memory into a reservation, accessible to nobody. `cuMemMap`.
+    fn map(&self, address: usize, size: usize, offset: usize, physical: Self::Physical) -> Result<()>;
+    /// `cuMemUnmap`.
+    fn unmap(&self, address: usize, size: usize) -> Result<()>;
+    /// What a device may do with whole mappings from now on. `cuMemSetAccess`.
+    fn set_access(&self, address: usize, size: usize, device: Self::Device, access: Access) -> Result<()>;
+    /// What a device may do with the mapping at an address. `cuMemGetAccess`.
+    fn access(&self, address: usize, device: Self::Device) -> Result<Access>;
+    /// A new file descriptor, the caller's to close, for shareable physical memory. `cuMemExportToShareableHandle`.
+    fn export_physical(&self, physical: Self::Physical) -> Result<i32>;
+    /// The physical memory behind a descriptor, which stays the caller's. `cuMemImportFromShareableHandle`.
+    fn import_physical(&self, descriptor: i32) -> Result<Self::Physical>;
+
+    /// An array for images of up to three dimensions, which textures and surfaces can be made of. Its number is the
+    /// native handle. **Needs the place.** `cuArray3DCreate` / `hipArray3DCreate`.
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize>;
+    /// `cuArrayDestroy` / `hipArrayDestroy`.
+    fn destroy_array(&self, array: usize) -> Result<()>;
+    /// An object by which kernels read and write an array. **Needs the place.**
+    /// `cuSurfObjectCreate` / `hipCreateSurfaceObject`.
+    fn create_surface(&self, array: usize) -> Result<u64>;
+    /// **Needs the place.** `cuSurfObjectDestroy` / `hipDestroySurfaceObject`.
+    fn destroy_surface(&self, surface: u64) -> Result<()>;
+    /// An object by which kernels sample an array. **Needs the place.** `cuTexObjectCreate` / `hipTexObjectCreate`.
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64>;
+    /// **Needs the place.** `cuTexObjectDestroy` / `hipTexObjectDestroy`.
+    fn destroy_texture(&self, texture: u64) -> Result<()>;
+    /// Copies a box between arrays and memory, of another device too. Needs the place where
+    /// [`Driver::TRANSFERS_NEED_PLACE`] says so. No pitch is above `i32::MAX`. `cuMemcpy3DAsync` /
+    /// `hipDrvMemcpy3DAsync`.
+    ///
+    /// # Safety
+    /// Every row of the box in memory is readable or writable by host or device until the copy has finished.
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: Self::Stream) -> Result<()>;
 
     /// Checks that `image` is whole and of a format this backend takes, without a native call: native loaders
     /// are given no length and would read past a truncated image.
@@ -280,13 +403,34 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// **Needs the place.** Loads an image that [`Driver::check_image`] accepted and that a NUL byte follows.
     /// `cuModuleLoadDataEx` / `hipModuleLoadDataEx`.
     fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<Self::Module>;
+    /// **Needs the place.** Compiles an image without loading it, for its errors. `cuLinkCreate`, `cuLinkAddData`,
+    /// `cuLinkDestroy` / unsupported.
+    fn compile(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<()>;
+    /// **Needs the place.** Links images that [`Driver::check_image`] accepted, each with its NUL, into one image.
+    /// `cuLinkCreate`, `cuLinkAddData`, `cuLinkComplete`, `cuLinkDestroy` / unsupported.
+    fn link(&self, images: &[&[u8]], request: &mut BuildRequest<'_>) -> Result<Vec<u8>>;
+    /// Names of a module's kernels, `None` when the library cannot list them. **Needs the place.**
+    /// `cuModuleEnumerateFunctions`, `cuFuncGetName` / not told.
+    fn function_names(&self, module: Self::Module) -> Result<Option<Vec<String>>>;
     /// `cuModuleUnload`.
     fn unload_module(&self, module: Self::Module) -> Result<()>;
     /// The function of that name, `None` when the module has none. **Needs the place** (HIP's ends the process when
     /// the current device is not the module's). `cuModuleGetFunction`.
     fn function(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<Self::Function>>;
+    /// Address and size of the module's variable of that name, `None` when it has none. **Needs the place** (HIP's looks
+    /// the module's code of the current device up). `cuModuleGetGlobal`.
+    fn global(&self, module: Self::Module, name: &core::ffi::CStr) -> Result<Option<(usize, usize)>>;
     /// **Needs the place** (HIP's reads the code of the current device). `cuFuncGetAttribute`.
     fn function_attributes(&self, function: Self::Function) -> Result<FunctionAttributes>;
+    /// A function's name, `None` when the library cannot tell. `cuFuncGetName` / `hipKernelNameRef`.
+    fn function_name(&self, function: Self::Function) -> Result<Option<std::ffi::CString>>;
+    /// The module a function is of, `None` when the library cannot tell. `cuFuncGetModule` / not told.
+    fn function_module(&self, function: Self::Function) -> Result<Option<Self::Module>>;
+    /// `cuFuncSetCacheConfig` / nothing: AMD's devices have no such choice, and HIP's call takes host functions only.
+    fn prefer_cache(&self, function: Self::Function, preference: CachePreference) -> Result<()>;
+    /// **Needs the place.** How many blocks of that many threads run on one compute unit at once.
+    /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
+    fn resident_blocks(&self, function: Self::Function, threads: u32, dynamic_shared: usize) -> Result<u32>;
     /// Size in bytes of each parameter, `None` when the library cannot tell. `cuFuncGetParamInfo`.
     fn function_parameters(&self, function: Self::Function) -> Result<Option<Vec<usize>>>;
     /// Raises a function's limit of dynamic work-group memory. **Needs the place**. `cuFuncSetAttribute`.
@@ -302,6 +446,32 @@ pub trait Driver: Sized + Send + Sync + 'static {
         &self,
         function: Self::Function,
         shape: LaunchShape,
+        stream: Self::Stream,
+        arguments: *const *const c_void,
+    ) -> Result<()>;
+    /// As [`Driver::launch`], with all blocks resident at once. **Needs the place** (HIP's). `cuLaunchCooperativeKernel`
+    /// / `hipModuleLaunchCooperativeKernel`.
+    ///
+    /// # Safety
+    /// As [`Driver::launch`].
+    unsafe fn launch_cooperative(
+        &self,
+        function: Self::Function,
+        shape: LaunchShape,
+        stream: Self::Stream,
+        arguments: *const *const c_void,
+    ) -> Result<()>;
+    /// As [`Driver::launch`], with blocks in clusters, all resident at once where `cooperative`. `cuLaunchKernelEx` /
+    /// unsupported.
+    ///
+    /// # Safety
+    /// As [`Driver::launch`].
+    unsafe fn launch_clusters(
+        &self,
+        function: Self::Function,
+        shape: LaunchShape,
+        cluster: [u32; 3],
+        cooperative: bool,
         stream: Self::Stream,
         arguments: *const *const c_void,
     ) -> Result<()>;

@@ -144,7 +144,8 @@ fn on_lane<D: Driver, P, R, const TIMED: bool>(
     let mut guard = lane.lock();
     let state = &mut *guard;
     let prepared = prepare(state)?;
-    if weight == Weight::Work || TIMED || must_wait(state, lane, &request.waits, barrier) {
+    // Work of somebody else's on the stream is no command, so what stands for the last one would not wait for it.
+    if weight == Weight::Work || TIMED || lane.is_shared() || must_wait(state, lane, &request.waits, barrier) {
         if let Err(error) = come_after(state, lane, &request.waits, barrier) {
             undo(prepared, state);
             return Err(error);

@@ -124,6 +124,26 @@ impl<D: Driver> Event<D> {
         }
     }
 
+    /// Whether it wraps a native event of somebody else's, behind which there is no queue.
+    pub fn is_adopted(&self) -> bool {
+        self.marker().is_some_and(Marker::is_adopted)
+    }
+
+    /// The native event, recorded now if nobody needed one before. For a command that has finished already it stands
+    /// for everything enqueued since as well.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn native(&self) -> Result<&Marker<D>> {
+        if self.marker().is_none() {
+            let _state = self.lane.lock();
+            if self.marker().is_none() {
+                self.set_marker(Marker::record(&self.lane.device, self.lane.stream, false)?);
+            }
+        }
+        self.marker().ok_or_else(|| Error::code_only(ur_result_t::ERROR_INVALID_EVENT))
+    }
+
     /// Whether later work on the lane no longer matters to this event.
     pub fn is_settled(&self) -> bool {
         self.end.is_set() || self.is_known_complete()
@@ -303,6 +323,9 @@ pub unsafe fn get_info<D: Driver>(
     let (event, answer) =
         unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetInfo", size, value, size_out)?) };
     match property {
+        ur_event_info_t::COMMAND_QUEUE if event.is_adopted() => {
+            answer.value(core::ptr::null_mut::<ur_ffi::ur_queue_handle_t_>())
+        }
         ur_event_info_t::COMMAND_QUEUE => answer.value(event.queue.handle()),
         ur_event_info_t::CONTEXT => answer.value(event.queue.context.handle()),
         ur_event_info_t::COMMAND_TYPE => answer.value(event.command),

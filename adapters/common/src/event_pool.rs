@@ -85,6 +85,8 @@ impl<D: Driver> EventPool<D> {
 pub struct Marker<D: Driver> {
     raw: D::Event,
     timing: bool,
+    /// For an event that is not the pool's: whether it is destroyed with this.
+    adopted: Option<bool>,
     state: Arc<DeviceState<D>>,
 }
 
@@ -95,7 +97,7 @@ impl<D: Driver> Marker<D> {
     /// What the native library answers; no event is lost then.
     pub fn record(state: &Arc<DeviceState<D>>, stream: D::Stream, timing: bool) -> Result<Self> {
         let raw = state.events(timing).take(state)?;
-        let marker = Self { raw, timing, state: Arc::clone(state) };
+        let marker = Self { raw, timing, adopted: None, state: Arc::clone(state) };
         state.driver.record_event(marker.raw, stream)?;
         Ok(marker)
     }
@@ -107,6 +109,16 @@ impl<D: Driver> Marker<D> {
     pub fn record_again(self, stream: D::Stream) -> Result<Self> {
         self.state.driver.record_event(self.raw, stream)?;
         Ok(self)
+    }
+
+    /// An event of somebody else's, destroyed with the marker if `owned`.
+    pub fn adopt(raw: D::Event, state: Arc<DeviceState<D>>, owned: bool) -> Self {
+        Self { raw, timing: false, adopted: Some(owned), state }
+    }
+
+    /// Whether it is somebody else's event.
+    pub fn is_adopted(&self) -> bool {
+        self.adopted.is_some()
     }
 
     /// The native event.
@@ -122,6 +134,11 @@ impl<D: Driver> Marker<D> {
 
 impl<D: Driver> Drop for Marker<D> {
     fn drop(&mut self) {
-        self.state.events(self.timing).give(self.state.driver, self.raw);
+        match self.adopted {
+            None => self.state.events(self.timing).give(self.state.driver, self.raw),
+            // Nobody is left to tell.
+            Some(true) => drop(self.state.driver.destroy_event(self.raw)),
+            Some(false) => {}
+        }
     }
 }

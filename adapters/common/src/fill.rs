@@ -15,7 +15,7 @@ use crate::object::null_pointer;
 
 /// The native calls that lay a pattern down.
 #[derive(Debug, PartialEq, Eq)]
-enum Plan {
+pub(crate) enum Plan {
     /// One fill with a value of `width` bytes.
     Whole { width: usize, value: u32 },
     /// One strided fill for each unit of `width` bytes.
@@ -33,7 +33,7 @@ fn widest(units: &[usize], address: usize, size: usize) -> usize {
 }
 
 /// `strided` are the widths of a strided fill, widest first.
-fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
+pub(crate) fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
     for width in [1, 2, 4] {
         let repeats =
             pattern.len().is_multiple_of(width) && pattern.chunks(width).all(|part| part == &pattern[..width]);
@@ -77,14 +77,25 @@ pub unsafe fn usm_fill<D: Driver>(
     }
     // SAFETY: readable for `pattern_size` bytes by the caller's promise.
     let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
-    let plan = plan(to.addr(), pattern, D::STRIDED_WIDTHS);
     submit(&request, |driver, stream| {
         let _scope = request.queue.device.enter_for_transfer()?;
-        lay_down(driver, stream, &plan, to.addr(), pattern_size, size)
+        // SAFETY: writable for `size` bytes by the caller's promise.
+        unsafe { fill(driver, stream, to.addr(), pattern, size) }
     })
 }
 
-fn lay_down<D: Driver>(
+/// Repeats a pattern over `size` bytes, which are a multiple of its length. The pattern is not needed afterwards.
+///
+/// # Safety
+/// `size` bytes at `to` are writable by the stream's device until the fill has finished.
+///
+/// # Errors
+/// What the native library answers.
+pub unsafe fn fill<D: Driver>(driver: &D, stream: D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
+    lay_down(driver, stream, &plan(to, pattern, D::STRIDED_WIDTHS), to, pattern.len(), size)
+}
+
+pub(crate) fn lay_down<D: Driver>(
     driver: &D,
     stream: D::Stream,
     plan: &Plan,
@@ -93,10 +104,10 @@ fn lay_down<D: Driver>(
     size: usize,
 ) -> Result<()> {
     match plan {
-        // SAFETY: `usm_fill` was promised `size` writable bytes at `to`; the plan's width divides the address.
+        // SAFETY: `fill` was promised `size` writable bytes at `to`; the plan's width divides the address.
         Plan::Whole { width, value } => unsafe { driver.fill_async(to, *width, *value, size / width, stream) },
         Plan::Strided { width, values } => values.iter().enumerate().try_for_each(|(index, value)| {
-            let rows = Rows { first: to + index * width, pitch: pattern_size, count: size / pattern_size };
+            let rows = Rows { first: to + index * width, length: 1, pitch: pattern_size, count: size / pattern_size };
             // SAFETY: as above, for the rows' units of `width` bytes.
             unsafe { driver.fill_strided_async(rows, *width, *value, stream) }
         }),

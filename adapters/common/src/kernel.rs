@@ -12,12 +12,14 @@ use ur_ffi::{
 };
 
 use crate::device::Device;
-use crate::driver::{Driver, FunctionAttributes};
+use crate::driver::{CachePreference, Driver, FunctionAttributes};
 use crate::error::{Error, Result};
 use crate::info::Answer;
+use crate::metadata::DeclaredSizes;
 use crate::object::{Body, Object, borrow, null_pointer};
 use crate::program::{Module, Program};
-use crate::work_size::Limits;
+use crate::properties::DeviceProperties;
+use crate::work_size::{GlobalSize, Limits};
 
 /// A native function with what a launch needs to know of it.
 pub struct Function<D: Driver> {
@@ -38,8 +40,10 @@ pub struct DeviceKernel<D: Driver> {
     pub plain: Function<D>,
     /// The variant that takes a global offset, `NAME_with_offset`, if the program has one.
     pub with_offset: Option<Function<D>>,
-    /// What the device and the plain function allow of a launch's sizes.
+    /// What device, plain function and source allow of a launch's sizes.
     pub limits: Limits,
+    /// What the kernel's source declares.
+    pub declared: DeclaredSizes,
     /// Limits and resources of the plain function.
     pub attributes: FunctionAttributes,
     /// The block size that fills the device best without dynamic work-group memory.
@@ -47,7 +51,11 @@ pub struct DeviceKernel<D: Driver> {
 }
 
 impl<D: Driver> DeviceKernel<D> {
-    fn load(module: Arc<Module<D>>, name: &CStr) -> Result<Self> {
+    /// Looks a kernel up in a module.
+    ///
+    /// # Errors
+    /// `INVALID_KERNEL_NAME`; what the native library answers.
+    pub fn load(module: Arc<Module<D>>, name: &CStr, declared: DeclaredSizes) -> Result<Self> {
         let scope = module.state.enter()?;
         let plain = Self::function(&module, name)?.ok_or_else(|| {
             Error::new(
@@ -61,13 +69,12 @@ impl<D: Driver> DeviceKernel<D> {
         // A C string has no NUL inside, and neither has the suffix.
         let offset_name = CString::new(offset_name).unwrap_or_default();
         let with_offset = Self::function(&module, &offset_name)?;
+        let limits = limits_of(&module.state.device.properties, &attributes, &declared);
         // Asked now, so that no launch has to. A library that cannot say leaves it to the function's own limit.
-        let limit = attributes.max_threads_per_block.max(1);
+        let limit = limits.threads.max(1);
         let suggested = module.state.driver.suggested_block_size(plain.raw, 0, limit);
         drop(scope);
-        let device = &module.state.device.properties;
-        let limits =
-            Limits { threads: attributes.max_threads_per_block, block: device.max_block, grid: device.max_grid };
+        let suggested_block = suggested.unwrap_or(limit).clamp(1, limit);
         Ok(Self {
             device: Arc::clone(&module.state.device),
             limits,
@@ -75,8 +82,26 @@ impl<D: Driver> DeviceKernel<D> {
             plain,
             with_offset,
             attributes,
-            suggested_block: suggested.unwrap_or(limit).clamp(1, limit),
+            suggested_block,
+            declared,
         })
+    }
+
+    /// Work-groups and work-items of a launch: of the caller's local size, of the only one that the kernel runs with,
+    /// or of one that suits.
+    ///
+    /// # Errors
+    /// `INVALID_WORK_GROUP_SIZE` for a local size that the kernel or the device refuses; as [`GlobalSize::suggest`].
+    pub fn divide(&self, global: GlobalSize, local: Option<[usize; 3]>) -> Result<([u32; 3], [u32; 3])> {
+        if let (Some(required), Some(local)) = (self.declared.required, local)
+            && local != required
+        {
+            return Err(not_required(local, required));
+        }
+        match local.or(self.declared.required) {
+            Some(local) => global.with_local(local, &self.limits),
+            None => global.suggest(self.suggested_block, &self.limits),
+        }
     }
 
     fn function(module: &Module<D>, name: &CStr) -> Result<Option<Function<D>>> {
@@ -86,12 +111,37 @@ impl<D: Driver> DeviceKernel<D> {
     }
 }
 
+#[cold]
+fn not_required(local: [usize; 3], required: [usize; 3]) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE,
+        format!("work-groups of {local:?}; the kernel's source requires {required:?}"),
+    )
+}
+
+/// The smallest of what device, function and source allow.
+fn limits_of(device: &DeviceProperties, attributes: &FunctionAttributes, declared: &DeclaredSizes) -> Limits {
+    let narrow = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+    let mut limits =
+        Limits { threads: attributes.max_threads_per_block, block: device.max_block, grid: device.max_grid };
+    if let Some(items) = declared.most_items {
+        limits.threads = limits.threads.min(narrow(items));
+    }
+    for (limit, most) in limits.block.iter_mut().zip(declared.most.unwrap_or([usize::MAX; 3])) {
+        *limit = (*limit).min(narrow(most));
+    }
+    limits
+}
+
 /// What the kernel's handle names.
 pub struct Kernel<D: Driver> {
     /// The program it comes from.
     pub program: Arc<Object<Program<D>>>,
     name: CString,
     devices: SmallVec<[DeviceKernel<D>; 1]>,
+    /// What release 2026.1's setters have set.
+    #[cfg(feature = "release-2026-1")]
+    pub arguments: parking_lot::Mutex<crate::arguments::SetArguments>,
 }
 
 impl<D: Driver> Body for Kernel<D> {
@@ -115,6 +165,27 @@ impl<D: Driver> Kernel<D> {
         self.devices.iter().find(|kernel| core::ptr::eq(Arc::as_ptr(&kernel.device), device)).ok_or_else(|| {
             Error::new(ur_result_t::ERROR_INVALID_KERNEL, "the kernel's program has no code for that device")
         })
+    }
+
+    /// A kernel that was found on its program's devices, at least one.
+    pub fn new(program: Arc<Object<Program<D>>>, name: CString, devices: SmallVec<[DeviceKernel<D>; 1]>) -> Self {
+        Self {
+            program,
+            name,
+            devices,
+            #[cfg(feature = "release-2026-1")]
+            arguments: parking_lot::Mutex::default(),
+        }
+    }
+
+    /// The kernel on the first device of its program.
+    pub fn first(&self) -> &DeviceKernel<D> {
+        &self.devices[0]
+    }
+
+    /// Sizes of its parameters, where the library can tell.
+    pub fn parameters(&self) -> Option<&[usize]> {
+        self.first().plain.parameters.as_deref()
     }
 
     /// The kernel's name.
@@ -153,9 +224,10 @@ pub unsafe fn create<D: Driver>(
             "urKernelCreate: the program is not built; call urProgramBuild first",
         ));
     }
-    let devices =
-        modules.into_iter().map(|module| DeviceKernel::load(module, name)).collect::<Result<SmallVec<_>>>()?;
-    let kernel = Object::new(Kernel { program: program.share(), name: name.to_owned(), devices });
+    let declared = program.metadata.sizes_of(&name.to_string_lossy());
+    let load = |module| DeviceKernel::load(module, name, declared);
+    let devices = modules.into_iter().map(load).collect::<Result<SmallVec<_>>>()?;
+    let kernel = Object::new(Kernel::new(program.share(), name.to_owned(), devices));
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(kernel)) };
     Ok(())
@@ -178,7 +250,7 @@ pub unsafe fn get_info<D: Driver>(
     // SAFETY: the caller's promises are the same.
     let (kernel, answer) =
         unsafe { (borrow::<Kernel<D>>(kernel)?, Answer::new("urKernelGetInfo", size, value, size_out)?) };
-    let first = &kernel.devices[0];
+    let first = kernel.first();
     match property {
         ur_kernel_info_t::FUNCTION_NAME => answer.text(&kernel.name()),
         ur_kernel_info_t::NUM_ARGS => match &first.plain.parameters {
@@ -226,21 +298,21 @@ pub unsafe fn get_group_info<D: Driver>(
         )
     };
     let limits = &device.properties;
-    let attributes = &kernel.on(device)?.attributes;
+    let kernel = kernel.on(device)?;
+    let (attributes, declared) = (&kernel.attributes, &kernel.declared);
     match property {
         ur_kernel_group_info_t::GLOBAL_WORK_SIZE => {
             let most = [0, 1, 2].map(|axis| limits.max_block[axis] as usize * limits.max_grid[axis] as usize);
             answer.array(&most)
         }
-        ur_kernel_group_info_t::WORK_GROUP_SIZE => answer.value(attributes.max_threads_per_block as usize),
-        // The program carries no required size.
-        ur_kernel_group_info_t::COMPILE_WORK_GROUP_SIZE | ur_kernel_group_info_t::COMPILE_MAX_WORK_GROUP_SIZE => {
-            answer.array(&[0usize; 3])
-        }
+        ur_kernel_group_info_t::WORK_GROUP_SIZE => answer.value(kernel.limits.threads as usize),
+        // Told by the compiler in the program's metadata; 0 where it says nothing.
+        ur_kernel_group_info_t::COMPILE_WORK_GROUP_SIZE => answer.array(&declared.required.unwrap_or_default()),
+        ur_kernel_group_info_t::COMPILE_MAX_WORK_GROUP_SIZE => answer.array(&declared.most.unwrap_or_default()),
         ur_kernel_group_info_t::LOCAL_MEM_SIZE => answer.value(attributes.static_shared),
         ur_kernel_group_info_t::PREFERRED_WORK_GROUP_SIZE_MULTIPLE => answer.value(limits.warp_size as usize),
         ur_kernel_group_info_t::PRIVATE_MEM_SIZE => answer.value(attributes.private_memory),
-        ur_kernel_group_info_t::COMPILE_MAX_LINEAR_WORK_GROUP_SIZE => answer.value(0usize),
+        ur_kernel_group_info_t::COMPILE_MAX_LINEAR_WORK_GROUP_SIZE => answer.value(declared.most_items.unwrap_or(0)),
         _ => answer.unknown(property.0),
     }
 }
@@ -269,12 +341,10 @@ pub unsafe fn get_sub_group_info<D: Driver>(
         )
     };
     let warp = device.properties.warp_size;
-    let attributes = &kernel.on(device)?.attributes;
+    let limits = &kernel.on(device)?.limits;
     match property {
         ur_kernel_sub_group_info_t::MAX_SUB_GROUP_SIZE => answer.value(warp),
-        ur_kernel_sub_group_info_t::MAX_NUM_SUB_GROUPS => {
-            answer.value(attributes.max_threads_per_block.div_ceil(warp.max(1)))
-        }
+        ur_kernel_sub_group_info_t::MAX_NUM_SUB_GROUPS => answer.value(limits.threads.div_ceil(warp.max(1))),
         // No kernel asks for a number or size of its own.
         ur_kernel_sub_group_info_t::COMPILE_NUM_SUB_GROUPS | ur_kernel_sub_group_info_t::SUB_GROUP_SIZE_INTEL => {
             answer.value(0u32)
@@ -283,14 +353,14 @@ pub unsafe fn get_sub_group_info<D: Driver>(
     }
 }
 
-/// `urKernelSetExecInfo`: all memory of the context is reachable by every kernel and caches are configured by
-/// the driver, so the hints are checked and change nothing.
+/// `urKernelSetExecInfo`: all memory of the context is reachable by every kernel, so what is said of USM is checked and
+/// changes nothing; the cache's share is told to the native library.
 ///
 /// # Safety
 /// The C contract: `value` is readable for `size` bytes.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_ENUMERATION`.
+/// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_ENUMERATION`; what the native library answers.
 pub unsafe fn set_exec_info<D: Driver>(
     kernel: ur_kernel_handle_t,
     property: ur_kernel_exec_info_t,
@@ -300,7 +370,7 @@ pub unsafe fn set_exec_info<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urKernelSetExecInfo";
     // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Kernel<D>>(kernel) }?;
+    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?;
     if value.is_null() {
         return Err(null_pointer(NAME));
     }
@@ -320,6 +390,34 @@ pub unsafe fn set_exec_info<D: Driver>(
             ur_result_t::ERROR_INVALID_SIZE,
             format!("{NAME}: {size} bytes are not the size of {property:?}"),
         ));
+    }
+    if property == ur_kernel_exec_info_t::CACHE_CONFIG {
+        // SAFETY: readable for its size, which was just checked; the ABI does not promise alignment.
+        let config = unsafe { value.cast::<ur_kernel_cache_config_t>().read_unaligned() };
+        return configure_cache(kernel, config);
+    }
+    Ok(())
+}
+
+/// Tells the native library, for every function behind the kernel.
+fn configure_cache<D: Driver>(kernel: &Kernel<D>, config: ur_kernel_cache_config_t) -> Result<()> {
+    let preference = match config {
+        ur_kernel_cache_config_t::DEFAULT => CachePreference::None,
+        ur_kernel_cache_config_t::LARGE_SLM => CachePreference::WorkGroupMemory,
+        ur_kernel_cache_config_t::LARGE_DATA => CachePreference::DataCache,
+        other => {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_ENUMERATION,
+                format!("urKernelSetExecInfo: {:#x} is no cache configuration", other.0),
+            ));
+        }
+    };
+    for on_device in &kernel.devices {
+        let driver = on_device.module.state.driver;
+        driver.prefer_cache(on_device.plain.raw, preference)?;
+        if let Some(function) = &on_device.with_offset {
+            driver.prefer_cache(function.raw, preference)?;
+        }
     }
     Ok(())
 }

@@ -10,13 +10,13 @@
 //! else goes on the stream, waits included. An allocation or free that cannot make the stream wait is no work in
 //! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
-use crate::driver::Driver;
+use crate::driver::{Driver, Raw};
 use crate::error::Result;
 use crate::event::Event;
 use crate::event_pool::Marker;
@@ -35,12 +35,16 @@ pub struct Lane<D: Driver> {
     /// The opened library.
     pub driver: &'static D,
     finished: AtomicU64,
+    /// Whether somebody else may put work on the stream.
+    shared: AtomicBool,
     state: LaneLock<LaneState<D>>,
     /// The device state it belongs to.
     pub device: Arc<DeviceState<D>>,
     registry: Arc<Registry<D>>,
     this: Weak<Self>,
     key: u64,
+    /// Whether the stream is this lane's to destroy.
+    owned: bool,
 }
 
 /// What changes with every command; behind the lane's lock.
@@ -70,12 +74,42 @@ impl<D: Driver> Lane<D> {
     /// # Errors
     /// What the native library answers.
     pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, priority: i32) -> Result<Arc<Self>> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let stream = {
             let _scope = device.enter()?;
             device.driver.create_stream(priority)?
         };
-        let lane = Arc::new_cyclic(|this| Self {
+        let lane = Self::over(device, registry, stream, true, false);
+        registry.add(&lane);
+        Ok(lane)
+    }
+
+    /// A lane over a stream of somebody else's, who may put work on it too; destroyed with the lane if `owned`.
+    pub fn adopt(
+        device: Arc<DeviceState<D>>,
+        registry: &Arc<Registry<D>>,
+        stream: D::Stream,
+        owned: bool,
+    ) -> Arc<Self> {
+        let lane = Self::over(device, registry, stream, owned, true);
+        registry.add(&lane);
+        lane
+    }
+
+    /// A lane without a stream, for an event that no command of a queue made: nothing is ever put on it, and nobody who
+    /// goes through the lanes of a context finds it.
+    pub fn without_stream(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>) -> Arc<Self> {
+        Self::over(device, registry, D::Stream::of_number(0), false, false)
+    }
+
+    fn over(
+        device: Arc<DeviceState<D>>,
+        registry: &Arc<Registry<D>>,
+        stream: D::Stream,
+        owned: bool,
+        shared: bool,
+    ) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Arc::new_cyclic(|this| Self {
             stream,
             driver: device.driver,
             device,
@@ -83,6 +117,8 @@ impl<D: Driver> Lane<D> {
             this: Weak::clone(this),
             key: NEXT.fetch_add(1, Ordering::Relaxed),
             finished: AtomicU64::new(0),
+            owned,
+            shared: AtomicBool::new(shared),
             state: LaneLock::new(LaneState {
                 sequence: 0,
                 barrier: 0,
@@ -93,9 +129,18 @@ impl<D: Driver> Lane<D> {
                 marker: None,
                 waited: SmallVec::new(),
             }),
-        });
-        registry.add(&lane);
-        Ok(lane)
+        })
+    }
+
+    /// Notes that somebody else has the stream's handle now: what the lane counts is no longer all that is on it.
+    pub fn share(&self) {
+        self.shared.store(true, Ordering::Release);
+    }
+
+    /// Whether work may be on the stream that the lane has not counted.
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Acquire)
     }
 
     /// The lane's lock. Never held together with another lane's.
@@ -140,7 +185,7 @@ impl<D: Driver> Lane<D> {
     }
 
     fn reach(&self, sequence: u64) -> Result<()> {
-        if !self.has_finished(sequence) {
+        if self.is_shared() || !self.has_finished(sequence) {
             self.device.driver.synchronize_stream(self.stream)?;
             self.note_finished(sequence);
         }
@@ -162,7 +207,7 @@ impl<D: Driver> Lane<D> {
     /// What the native library answers.
     pub fn is_idle(&self) -> Result<bool> {
         let sequence = self.lock().sequence;
-        if self.has_finished(sequence) {
+        if !self.is_shared() && self.has_finished(sequence) {
             return Ok(true);
         }
         let idle = self.device.driver.stream_is_idle(self.stream)?;
@@ -178,7 +223,7 @@ impl<D: Driver> Lane<D> {
     /// What the native library answers.
     pub fn mark(&self) -> Result<Option<(u64, Marker<D>)>> {
         let state = self.lock();
-        if self.has_finished(state.sequence) {
+        if !self.is_shared() && self.has_finished(state.sequence) {
             return Ok(None);
         }
         Marker::record(&self.device, self.stream, false).map(|marker| Some((state.sequence, marker)))
@@ -214,7 +259,8 @@ impl<D: Driver> Lane<D> {
             if !state.stock.keeps_any(&which) {
                 return Ok(());
             }
-            let idle = self.has_finished(state.sequence) || self.device.driver.stream_is_idle(self.stream)?;
+            let known = !self.is_shared() && self.has_finished(state.sequence);
+            let idle = known || self.device.driver.stream_is_idle(self.stream)?;
             state.stock.flush(self, &mut state.sequence, which)?;
             (state.sequence, idle)
         };
@@ -263,8 +309,10 @@ impl<D: Driver> Lane<D> {
 
 impl<D: Driver> Drop for Lane<D> {
     fn drop(&mut self) {
-        // Nobody is left to tell; work in flight still runs to its end.
-        let _ = self.device.driver.destroy_stream(self.stream);
+        if self.owned {
+            // Nobody is left to tell; work in flight still runs to its end.
+            let _ = self.device.driver.destroy_stream(self.stream);
+        }
     }
 }
 

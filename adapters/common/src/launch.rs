@@ -9,14 +9,17 @@ use core::mem::MaybeUninit;
 
 use ur_ffi::{
     ur_command_t, ur_event_handle_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_kernel_handle_t,
-    ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_queue_handle_t, ur_result_t,
+    ur_kernel_launch_ext_properties_t, ur_queue_handle_t, ur_result_t,
 };
 
-use crate::driver::Driver;
+use crate::driver::{Driver, LaunchShape};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
+use crate::image_argument::check_sampler;
 use crate::kernel::{DeviceKernel, Function, Kernel};
-use crate::object::{borrow, known_flags, null_pointer};
+use crate::launch_properties::LaunchProperties;
+use crate::mem::{self, storage::carry_out};
+use crate::object::{borrow, null_pointer};
 use crate::queue::Queue;
 use crate::work_size::{GlobalSize, quick_shape, read_sizes, shape};
 
@@ -30,7 +33,13 @@ const LOCAL_ALIGNMENT: usize = 128;
 struct Room {
     pointers: [MaybeUninit<*const c_void>; INLINE_ARGUMENTS],
     values: [MaybeUninit<usize>; INLINE_ARGUMENTS],
-    more: Option<Box<(Vec<MaybeUninit<*const c_void>>, Vec<MaybeUninit<usize>>)>>,
+    more: Option<Box<MoreRoom>>,
+}
+
+/// Room for a long list.
+struct MoreRoom {
+    pointers: Vec<MaybeUninit<*const c_void>>,
+    values: Vec<MaybeUninit<usize>>,
 }
 
 impl Room {
@@ -48,9 +57,10 @@ impl Room {
     #[inline]
     fn list(&mut self, count: usize) -> Arguments<'_> {
         let (pointers, values): (&mut [_], &mut [_]) = if count > INLINE_ARGUMENTS {
-            let more = (vec![MaybeUninit::uninit(); count], vec![MaybeUninit::uninit(); count]);
+            let more =
+                MoreRoom { pointers: vec![MaybeUninit::uninit(); count], values: vec![MaybeUninit::uninit(); count] };
             let more = self.more.insert(Box::new(more));
-            (&mut more.0, &mut more.1)
+            (&mut more.pointers, &mut more.values)
         } else {
             (&mut self.pointers[..count], &mut self.values[..count])
         };
@@ -59,16 +69,18 @@ impl Room {
         }
         // SAFETY: each of them was written just now.
         let pointers = unsafe { &mut *(core::ptr::from_mut(pointers) as *mut [*const c_void]) };
-        Arguments { pointers, values, dynamic_shared: 0 }
+        Arguments { pointers, values, dynamic_shared: 0, objects: false }
     }
 }
 
 /// The native argument list of one launch: a pointer to each value, which lies in the caller's list where it can.
 struct Arguments<'r> {
     pointers: &'r mut [*const c_void],
-    /// Values that have no storage of the caller's: offsets into work-group memory.
+    /// Values that have no storage of the caller's: offsets into work-group memory, what stands for objects.
     values: &'r mut [MaybeUninit<usize>],
     dynamic_shared: usize,
+    /// Whether there are objects, whose values are known when the launch is put on its stream.
+    objects: bool,
 }
 
 impl Arguments<'_> {
@@ -93,48 +105,33 @@ impl Arguments<'_> {
             Some(taken) if !taken.is_null() => return Err(given_twice(index)),
             Some(_) => {}
         }
-        self.pointers[index] = match argument.type_ {
-            ur_exp_kernel_arg_type_t::POINTER => {
-                if size.is_some_and(|size| size > size_of::<usize>()) {
-                    return Err(too_small(index, size_of::<usize>(), size));
-                }
-                // The tag says that the union holds the pointer itself, so the value lies right there.
-                (&raw const argument.value).cast()
+        self.pointers[index] = match resolve(argument, size)? {
+            Resolved::Address(value) => value,
+            Resolved::Local(bytes) => {
+                let start = self.reserve_local(bytes)?;
+                self.keep(index, start)
             }
-            ur_exp_kernel_arg_type_t::VALUE => {
-                // SAFETY: the tag says that the union holds the address of the value.
-                let value = unsafe { argument.value.value };
-                if value.is_null() {
-                    return Err(null_pointer("a kernel argument's value"));
-                }
-                if size.is_some_and(|size| argument.size < size) {
-                    return Err(too_small(index, argument.size, size));
-                }
-                value
+            Resolved::Object => {
+                self.objects = true;
+                self.keep(index, 0)
             }
-            ur_exp_kernel_arg_type_t::LOCAL => {
-                if size.is_some_and(|size| size > size_of::<usize>()) {
-                    return Err(too_small(index, size_of::<usize>(), size));
-                }
-                let start = self.reserve_local(index, argument.size)?;
-                core::ptr::from_mut(self.values[index].write(start)).cast_const().cast()
-            }
-            ur_exp_kernel_arg_type_t::MEM_OBJ | ur_exp_kernel_arg_type_t::SAMPLER => {
-                return Err(Error::unsupported("a buffer, image or sampler as kernel argument"));
-            }
-            other => return Err(unknown_type(index, other)),
         };
         Ok(())
     }
 
+    /// Keeps a value for the launch; gives its address.
+    #[inline]
+    fn keep(&mut self, index: usize, value: usize) -> *const c_void {
+        core::ptr::from_mut(self.values[index].write(value)).cast_const().cast()
+    }
+
+    /// Leaves that much work-group memory before the first argument's.
+    fn begin_local_at(&mut self, bytes: usize) {
+        self.dynamic_shared = bytes;
+    }
+
     /// Sets work-group memory aside, aligned as any type of that size may need.
-    fn reserve_local(&mut self, index: usize, size: usize) -> Result<usize> {
-        if size == 0 {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                format!("argument {index} asks for 0 bytes of work-group memory"),
-            ));
-        }
+    fn reserve_local(&mut self, size: usize) -> Result<usize> {
         let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
         let placed = self
             .dynamic_shared
@@ -145,6 +142,72 @@ impl Arguments<'_> {
         })?;
         self.dynamic_shared = end;
         Ok(start)
+    }
+}
+
+/// What the kernel gets for an argument.
+pub enum Resolved {
+    /// What lies at that address.
+    Address(*const c_void),
+    /// The start of so many bytes of work-group memory.
+    Local(usize),
+    /// What stands for the object on the launch's device.
+    Object,
+}
+
+/// The one place that knows the types of arguments: setting and launching both come here. `size` is the parameter's,
+/// where the library tells it.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_KERNEL_ARGUMENT_SIZE`, `INVALID_ENUMERATION`, `UNSUPPORTED_FEATURE`.
+#[inline]
+pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<Resolved> {
+    let index = argument.index as usize;
+    match argument.type_ {
+        ur_exp_kernel_arg_type_t::POINTER => {
+            fits_a_word(index, size)?;
+            // The tag says that the union holds the pointer itself, so the value lies right there.
+            Ok(Resolved::Address((&raw const argument.value).cast()))
+        }
+        ur_exp_kernel_arg_type_t::VALUE => {
+            // SAFETY: the tag says that the union holds the address of the value.
+            let value = unsafe { argument.value.value };
+            if value.is_null() {
+                return Err(null_pointer("a kernel argument's value"));
+            }
+            if size.is_some_and(|size| argument.size < size) {
+                return Err(too_small(index, argument.size, size));
+            }
+            Ok(Resolved::Address(value))
+        }
+        ur_exp_kernel_arg_type_t::LOCAL => {
+            if argument.size == 0 {
+                return Err(no_local(index));
+            }
+            fits_a_word(index, size)?;
+            Ok(Resolved::Local(argument.size))
+        }
+        ur_exp_kernel_arg_type_t::MEM_OBJ => {
+            fits_a_word(index, size)?;
+            // SAFETY: the tag says that the union holds handle and access.
+            mem::arguments::check(unsafe { &argument.value.memObjTuple })?;
+            Ok(Resolved::Object)
+        }
+        ur_exp_kernel_arg_type_t::SAMPLER => {
+            // SAFETY: the tag says that the union holds a sampler.
+            check_sampler(index, unsafe { argument.value.sampler }, size)?;
+            Ok(Resolved::Object)
+        }
+        other => Err(unknown_type(index, other)),
+    }
+}
+
+/// Refuses an argument of a pointer's size for a parameter that is larger.
+#[inline]
+fn fits_a_word(index: usize, size: Option<usize>) -> Result<()> {
+    match size {
+        Some(wanted) if wanted > size_of::<usize>() => Err(too_small(index, size_of::<usize>(), size)),
+        _ => Ok(()),
     }
 }
 
@@ -202,30 +265,25 @@ fn too_small(index: usize, given: usize, wanted: Option<usize>) -> Error {
 }
 
 #[cold]
+fn no_local(index: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+        format!("argument {index} asks for 0 bytes of work-group memory"),
+    )
+}
+
+#[cold]
 fn unknown_type(index: usize, found: ur_exp_kernel_arg_type_t) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("argument {index} has the unknown type {:#x}", found.0))
 }
 
-/// Cooperative launches and extension structures are not there yet; a hint may be ignored.
-///
-/// # Safety
-/// `list` is null or valid.
-unsafe fn check_properties(list: *const ur_kernel_launch_ext_properties_t) -> Result<()> {
-    // SAFETY: null or valid by the caller's promise.
-    let Some(properties) = (unsafe { list.as_ref() }) else { return Ok(()) };
-    known_flags("launchPropList", properties.flags.bits(), ur_ffi::UR_KERNEL_LAUNCH_FLAGS_MASK)?;
-    if properties.flags.contains(ur_kernel_launch_flags_t::COOPERATIVE) {
-        return Err(Error::unsupported("a cooperative launch"));
-    }
-    if !properties.pNext.is_null() {
-        return Err(Error::unsupported("an extension structure behind launchPropList"));
-    }
-    Ok(())
-}
-
 /// Lets a function use more work-group memory than every device gives, up to what this one can.
-fn allow_local<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>, raw: D::Function, bytes: usize) -> Result<()> {
-    let properties = &queue.device.device.properties;
+///
+/// # Errors
+/// `OUT_OF_RESOURCES` beyond the device's limit; what the native library answers.
+pub fn allow_local<D: Driver>(kernel: &DeviceKernel<D>, raw: D::Function, bytes: usize) -> Result<()> {
+    let state = &kernel.module.state;
+    let properties = &state.device.properties;
     let total = bytes.saturating_add(kernel.attributes.static_shared);
     if total <= properties.shared_per_block {
         return Ok(());
@@ -236,8 +294,20 @@ fn allow_local<D: Driver>(queue: &Queue<D>, kernel: &DeviceKernel<D>, raw: D::Fu
             format!("{total} bytes of work-group memory; the device has {}", properties.shared_per_block_optin),
         ));
     }
-    let _scope = queue.device.enter()?;
-    queue.device.driver.allow_dynamic_shared(raw, bytes)
+    let _scope = state.enter()?;
+    state.driver.allow_dynamic_shared(raw, bytes)
+}
+
+/// The sizes of a launch as the caller holds them.
+pub struct Sizes {
+    /// How many there are of each.
+    pub dimensions: u32,
+    /// Null for no offset.
+    pub offset: *const usize,
+    /// Never null in a launch that succeeds.
+    pub global: *const usize,
+    /// Null for a choice of the engine's.
+    pub local: *const usize,
 }
 
 /// `urEnqueueKernelLaunchWithArgsExp`.
@@ -264,24 +334,48 @@ pub unsafe fn with_args<D: Driver>(
     const NAME: &str = "urEnqueueKernelLaunchWithArgsExp";
     // SAFETY: the caller's promises are the same.
     let request = unsafe { Request::<D>::new(queue, ur_command_t::KERNEL_LAUNCH, wait_count, waits, event) }?;
-    let queue: &Queue<D> = request.queue;
     // SAFETY: as above.
-    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on(&queue.target)?;
+    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on(&request.queue.target)?;
     // SAFETY: as above.
     let arguments = unsafe { argument_list(NAME, count, arguments) }?;
     // SAFETY: as above.
-    unsafe { check_properties(properties) }?;
-    // SAFETY: the sizes hold `dimensions` values by the caller's promise.
-    let offset = unsafe { given_offset(dimensions, offset) }?;
+    unsafe { enqueue(NAME, &request, kernel, &Sizes { dimensions, offset, global, local }, arguments, properties) }
+}
+
+/// The one launch behind every entry point.
+///
+/// # Safety
+/// The sizes hold as many values as they have dimensions, arguments are readable for their sizes, `properties` is null
+/// or valid.
+///
+/// # Errors
+/// As the entry points'; `name` is theirs.
+#[inline]
+pub unsafe fn enqueue<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    kernel: &DeviceKernel<D>,
+    sizes: &Sizes,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    properties: *const ur_kernel_launch_ext_properties_t,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let properties = unsafe { LaunchProperties::read(properties) }?;
+    // SAFETY: the sizes hold as many values as there are dimensions, by the caller's promise.
+    let offset = unsafe { given_offset(sizes.dimensions, sizes.offset) }?;
     let function = match offset {
         None => &kernel.plain,
-        Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(NAME))?,
+        Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?,
     };
-    // SAFETY: as above.
-    let (grid, block) = match unsafe { quick_shape(dimensions, global, local, &kernel.limits) } {
+    let quick = match kernel.declared.required {
+        // SAFETY: as above.
+        None => unsafe { quick_shape(sizes.dimensions, sizes.global, sizes.local, &kernel.limits) },
+        Some(_) => None,
+    };
+    let (grid, block) = match quick {
         Some(shape) => shape,
         // SAFETY: as above.
-        None => unsafe { careful_shape(NAME, dimensions, global, local, kernel) }?,
+        None => unsafe { careful_shape(name, sizes, kernel) }?,
     };
     let hidden = usize::from(offset.is_some());
     let count = expected(function, hidden, arguments);
@@ -294,19 +388,74 @@ pub unsafe fn with_args<D: Driver>(
         last[0] = narrowed.as_ptr().cast();
         list.pointers = own;
     }
+    if let Some(properties) = &properties {
+        list.begin_local_at(properties.work_group_memory);
+    }
     list.fill(arguments, function.parameters.as_deref())?;
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
-        allow_local(queue, kernel, function.raw, dynamic_shared)?;
+        allow_local(kernel, function.raw, dynamic_shared)?;
     }
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
+    if properties.is_some() || list.objects {
+        // SAFETY: as below, and by the caller's promise objects live during the call.
+        return unsafe { special(name, request, arguments, &mut list, properties.as_ref(), function, shape) };
+    }
     let native = list.pointers.as_ptr();
-    submit(&request, |driver, stream| {
+    submit(request, |driver, stream| {
         // SAFETY: `native` has an entry for every parameter (the hidden offset's follows the others); values of the
         // caller's are readable for the parameters' sizes, the others lie in `room`, which outlives the call.
         unsafe { driver.launch(raw, shape, stream, native) }
+    })
+}
+
+/// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
+///
+/// # Safety
+/// The list has an entry for every parameter of the function; objects among the arguments are live during the call.
+#[cold]
+unsafe fn special<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    list: &mut Arguments<'_>,
+    properties: Option<&LaunchProperties>,
+    function: &Function<D>,
+    shape: LaunchShape,
+) -> Result<()> {
+    let queue = request.queue;
+    if let Some(properties) = properties {
+        properties.check(name, &queue.target.properties, shape.grid)?;
+    }
+    let properties = properties.filter(|properties| !properties.is_plain());
+    let launch = |driver: &'static D, stream, native| {
+        // SAFETY: as in `enqueue`.
+        unsafe {
+            match properties {
+                Some(properties) => properties.launch(driver, &queue.device, function.raw, shape, stream, native),
+                None => driver.launch(function.raw, shape, stream, native),
+            }
+        }
+    };
+    if !list.objects {
+        let native = list.pointers.as_ptr();
+        return submit(request, |driver, stream| launch(driver, stream, native));
+    }
+    // SAFETY: live by the caller's promise.
+    let objects = unsafe { mem::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
+    for (index, value) in &objects.values {
+        list.pointers[*index] = list.keep(*index, *value);
+    }
+    carry_out(request, false, &objects.touches, |driver, stream, addresses| {
+        for (index, address) in objects.indices.iter().zip(addresses) {
+            list.pointers[*index] = list.keep(*index, *address);
+        }
+        objects.images.bring(stream)?;
+        launch(driver, stream, list.pointers.as_ptr())?;
+        objects.images.launched();
+        Ok(())
     })
 }
 
@@ -331,25 +480,21 @@ fn no_offset_variant(name: &str) -> Error {
     )
 }
 
-/// The shape of a launch whose local size is the engine's to choose, or the error of sizes that are wrong.
+/// The shape of a launch whose local size is the engine's or the kernel's to choose, or the error of sizes that are
+/// wrong.
 ///
 /// # Safety
 /// As [`read_sizes`].
 #[inline(never)]
 unsafe fn careful_shape<D: Driver>(
     name: &str,
-    dimensions: u32,
-    global: *const usize,
-    local: *const usize,
+    sizes: &Sizes,
     kernel: &DeviceKernel<D>,
 ) -> Result<([u32; 3], [u32; 3])> {
+    let Sizes { dimensions, global, local, .. } = *sizes;
     // SAFETY: the caller's promise is the same.
     let (global, local) = unsafe { (read_sizes(dimensions, global, 1)?, read_sizes(dimensions, local, 1)?) };
-    let global = GlobalSize::new(global.ok_or_else(|| null_pointer(name))?)?;
-    match local {
-        Some(local) => global.with_local(local, &kernel.limits),
-        None => global.suggest(kernel.suggested_block, &kernel.limits),
-    }
+    kernel.divide(GlobalSize::new(global.ok_or_else(|| null_pointer(name))?)?, local)
 }
 
 /// # Safety
@@ -393,7 +538,7 @@ pub unsafe fn suggested_local_size<D: Driver>(
     let kernel = kernel.on(&queue.device.device)?;
     // SAFETY: holds `dimensions` values by the caller's promise.
     let global = unsafe { read_sizes(dimensions, global, 1) }?.ok_or_else(|| null_pointer(NAME))?;
-    let (_, block) = GlobalSize::new(global)?.suggest(kernel.suggested_block, &kernel.limits)?;
+    let (_, block) = kernel.divide(GlobalSize::new(global)?, None)?;
     for (axis, size) in block.iter().enumerate().take(dimensions as usize) {
         // SAFETY: writable for `dimensions` values by the caller's promise.
         unsafe { out.add(axis).write(*size as usize) };

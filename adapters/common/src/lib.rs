@@ -6,17 +6,24 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A lane's state before an event pool's list; a context's place before nothing. No code holds two lanes'
+//! A lane's state before buffers' places (in the order of their addresses), these before an image's copies, these before an
+//! event pool's list; a context's place before nothing. No code holds two lanes'
 //! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
 //! locked.
 
 #![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]
 
 pub mod adapter;
+#[cfg(feature = "release-2026-1")]
+pub mod arguments;
 pub mod attributes;
 pub mod backend;
+pub mod buffer_commands;
+pub mod buffer_rect;
 pub mod context;
+pub mod cooperative;
 pub mod device;
+pub mod device_global;
 pub mod device_info;
 pub mod driver;
 pub mod enqueue;
@@ -25,31 +32,59 @@ pub mod event;
 pub mod event_pool;
 pub mod fill;
 pub mod guard;
+pub mod host_register;
 pub mod image;
+pub mod image_argument;
+pub mod image_commands;
+pub mod image_format;
+pub mod image_mem;
+pub mod image_object;
 pub mod info;
+pub mod ipc;
+#[cfg(not(feature = "release-2026-1"))]
+pub mod ipc_physical;
 pub mod jit;
 pub mod kernel;
 pub mod lane;
 pub mod lane_lock;
 pub mod launch;
+pub mod launch_properties;
 pub mod library;
 pub mod log;
+pub mod mem;
+pub mod memory_calls;
+pub mod memory_export;
+pub mod metadata;
 pub mod native;
+pub mod native_code;
+pub mod native_handles;
+pub mod native_image;
 pub mod object;
+pub mod peer;
+pub mod physical_memory;
 pub mod place;
 mod planted;
 pub mod platform;
 pub mod pool;
+pub mod prefetch;
 pub mod program;
+pub mod program_link;
+pub mod program_symbols;
 pub mod properties;
 pub mod queue;
+pub mod sampler;
+pub mod select_binary;
 mod set_once;
 pub mod stream_ordered;
 mod sync;
 pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod timestamps;
+pub mod unsupported;
 pub mod usm;
+pub mod usm_2d;
+pub mod virtual_memory;
 pub mod work_size;
 
 #[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]

@@ -82,6 +82,38 @@ macro_rules! native_handles {
         #[repr(transparent)]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct $name(pub(crate) usize);
+
+        impl $crate::driver::Raw for $name {
+            fn number(self) -> usize {
+                self.0
+            }
+
+            fn of_number(number: usize) -> Self {
+                Self(number)
+            }
+        }
+    )*};
+}
+
+/// Declares newtypes of ordinals: `int`s that the ABI carries as native handles.
+#[macro_export]
+macro_rules! native_ordinals {
+    ($($(#[$meta:meta])* $name:ident;)*) => {$(
+        $(#[$meta])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name(pub(crate) ::core::ffi::c_int);
+
+        impl $crate::driver::Raw for $name {
+            fn number(self) -> usize {
+                usize::try_from(self.0).unwrap_or(usize::MAX)
+            }
+
+            fn of_number(number: usize) -> Self {
+                // No device has a negative ordinal, so a number that is none finds nothing.
+                Self(::core::ffi::c_int::try_from(number).unwrap_or(-1))
+            }
+        }
     )*};
 }
 

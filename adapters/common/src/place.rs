@@ -35,3 +35,36 @@ impl<D: Driver> Drop for Scope<'_, D> {
         }
     }
 }
+
+/// A device's native context, kept alive while it lives.
+pub struct Held<D: Driver> {
+    driver: &'static D,
+    device: D::Device,
+    /// What is to be made current for calls that need the device's place.
+    pub place: D::Place,
+}
+
+impl<D: Driver> Held<D> {
+    /// Makes the native context if nothing did before.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn new(driver: &'static D, device: D::Device) -> Result<Self> {
+        Ok(Self { driver, device, place: driver.retain_place(device)? })
+    }
+
+    /// Makes the place current on this thread while the scope lives.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enter(&self) -> Result<Scope<'_, D>> {
+        Scope::enter(self.driver, self.place)
+    }
+}
+
+impl<D: Driver> Drop for Held<D> {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the native context of a lost device cannot be released.
+        let _ = self.driver.release_place(self.device);
+    }
+}

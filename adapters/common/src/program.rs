@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use ur_ffi::{
-    ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_program_binary_type_t, ur_program_build_info_t,
-    ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_, ur_program_info_t, ur_program_properties_t,
-    ur_result_t,
+    ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_exp_program_flags_t, ur_program_binary_type_t,
+    ur_program_build_info_t, ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_, ur_program_info_t,
+    ur_program_properties_t, ur_result_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -19,6 +19,7 @@ use crate::device::Device;
 use crate::driver::{BuildRequest, Driver};
 use crate::error::{Error, Result};
 use crate::info::Answer;
+use crate::metadata::Metadata;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 
 /// A loaded native module; unloaded with its last user.
@@ -27,37 +28,135 @@ pub struct Module<D: Driver> {
     pub raw: D::Module,
     /// The device state it was loaded for.
     pub state: Arc<DeviceState<D>>,
+    /// Whether it is this object's to unload; a native handle's may be the application's.
+    pub owned: bool,
 }
 
 impl<D: Driver> Drop for Module<D> {
     fn drop(&mut self) {
+        if !self.owned {
+            return;
+        }
         // Nobody is left to tell; a module of a lost device goes with its context.
         let _ = self.state.driver.unload_module(self.raw);
     }
 }
 
 /// One device's image and what became of it.
-struct Target<D: Driver> {
-    device: Arc<Object<Device<D>>>,
+pub struct Target<D: Driver> {
+    /// The device.
+    pub device: Arc<Object<Device<D>>>,
     /// Length of the image as given.
     length: usize,
     /// The image and a NUL byte, which text images need.
     image: Box<[u8]>,
-    build: Mutex<Build<D>>,
+    /// What became of it.
+    pub build: Mutex<Build<D>>,
 }
 
-struct Build<D: Driver> {
-    status: ur_program_build_status_t,
-    options: String,
-    log: String,
-    module: Option<Arc<Module<D>>>,
+/// The state of one device's image.
+pub struct Build<D: Driver> {
+    /// Of the latest attempt.
+    pub status: ur_program_build_status_t,
+    /// What the image is now.
+    pub kind: ur_program_binary_type_t,
+    /// Of the latest attempt, as given.
+    pub options: String,
+    /// What the native compiler said to it.
+    pub log: String,
+    /// The loaded module.
+    pub module: Option<Arc<Module<D>>>,
+}
+
+impl<D: Driver> Target<D> {
+    /// An image that nothing has been done with.
+    pub fn new(device: Arc<Object<Device<D>>>, image: &[u8]) -> Self {
+        let mut owned = Vec::with_capacity(image.len() + 1);
+        owned.extend_from_slice(image);
+        owned.push(0);
+        Self {
+            device,
+            length: image.len(),
+            image: owned.into_boxed_slice(),
+            build: Mutex::new(Build {
+                status: ur_program_build_status_t::NONE,
+                kind: ur_program_binary_type_t::NONE,
+                options: String::new(),
+                log: String::new(),
+                module: None,
+            }),
+        }
+    }
+
+    /// A module that was not loaded from an image.
+    pub fn adopt(device: Arc<Object<Device<D>>>, module: Arc<Module<D>>) -> Self {
+        let target = Self::new(device, &[]);
+        {
+            let mut build = target.build.lock();
+            build.status = ur_program_build_status_t::SUCCESS;
+            build.kind = ur_program_binary_type_t::EXECUTABLE;
+            build.module = Some(module);
+        }
+        target
+    }
+
+    /// The image and the NUL behind it.
+    pub fn image(&self) -> &[u8] {
+        &self.image
+    }
+
+    /// One step of a build: native work with the options' words, whose log and status are kept whatever comes of it.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` once there is a module; `PROGRAM_BUILD_FAILURE` with the compiler's text; what the native
+    /// library answers otherwise.
+    pub fn step(
+        &self,
+        state: &Arc<DeviceState<D>>,
+        options: &str,
+        native: impl FnOnce(&D, &mut BuildRequest<'_>) -> Result<Option<D::Module>>,
+    ) -> Result<()> {
+        let words = split_options(options)?;
+        let mut build = self.build.lock();
+        if build.module.is_some() {
+            return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the program is built already"));
+        }
+        let mut request = BuildRequest { options: &words, log: String::new() };
+        let done = {
+            let _scope = state.enter()?;
+            native(state.driver, &mut request)
+        };
+        options.clone_into(&mut build.options);
+        build.log = request.log;
+        match done {
+            Ok(module) => {
+                build.kind = match module {
+                    Some(_) => ur_program_binary_type_t::EXECUTABLE,
+                    None => ur_program_binary_type_t::COMPILED_OBJECT,
+                };
+                build.module = module.map(|raw| Arc::new(Module { raw, state: Arc::clone(state), owned: true }));
+                build.status = ur_program_build_status_t::SUCCESS;
+                Ok(())
+            }
+            Err(error) => {
+                build.status = ur_program_build_status_t::ERROR;
+                if build.log.is_empty() {
+                    error.message().clone_into(&mut build.log);
+                }
+                Err(as_failure(error, &build.log, ur_result_t::ERROR_PROGRAM_BUILD_FAILURE))
+            }
+        }
+    }
 }
 
 /// What the program's handle names.
 pub struct Program<D: Driver> {
     /// The context it was made in.
     pub context: Arc<Object<Context<D>>>,
-    targets: Vec<Target<D>>,
+    /// What its compiler says of it.
+    pub metadata: Metadata,
+    /// Its images, at most one a device.
+    pub targets: Vec<Target<D>>,
 }
 
 impl<D: Driver> Body for Program<D> {
@@ -77,62 +176,73 @@ impl<D: Driver> Program<D> {
         self.targets.iter().filter_map(|target| target.build.lock().module.clone()).collect()
     }
 
-    fn target(&self, device: &Object<Device<D>>) -> Result<&Target<D>> {
+    /// The image for a device.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE` when there is none.
+    pub fn target(&self, device: &Object<Device<D>>) -> Result<&Target<D>> {
         self.targets
             .iter()
             .find(|target| core::ptr::eq(&raw const *target.device, device))
             .ok_or_else(|| Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the program has no image for that device"))
     }
 
-    fn build_all(&self, options: &str) -> Result<()> {
-        let words = split_options(options)?;
-        self.targets.iter().try_for_each(|target| self.build_one(target, options, &words))
+    /// The module of a device.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE` without an image, `INVALID_PROGRAM_EXECUTABLE` before it is built.
+    pub fn module(&self, call: &str, device: &Object<Device<D>>) -> Result<Arc<Module<D>>> {
+        self.target(device)?.build.lock().module.clone().ok_or_else(|| not_built(call))
     }
 
-    fn build_one(&self, target: &Target<D>, options: &str, words: &[String]) -> Result<()> {
+    /// Loads one of the program's images.
+    ///
+    /// # Errors
+    /// As [`Target::step`].
+    pub fn build_target(&self, target: &Target<D>, options: &str) -> Result<()> {
         let state = self.context.state(&target.device)?;
-        let mut build = target.build.lock();
-        if build.module.is_some() {
-            return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the program is built already"));
-        }
-        let mut request = BuildRequest { options: words, log: String::new() };
-        let loaded = {
-            let _scope = state.enter()?;
-            state.driver.load_module(&target.image, &mut request)
-        };
-        build.options = options.to_owned();
-        build.log = request.log;
-        match loaded {
-            Ok(raw) => {
-                build.module = Some(Arc::new(Module { raw, state }));
-                build.status = ur_program_build_status_t::SUCCESS;
-                Ok(())
-            }
-            Err(error) => {
-                build.status = ur_program_build_status_t::ERROR;
-                if build.log.is_empty() {
-                    error.message().clone_into(&mut build.log);
-                }
-                Err(as_build_failure(error, &build.log))
-            }
-        }
+        target.step(&state, options, |driver, request| driver.load_module(target.image(), request).map(Some))
     }
 }
 
-/// Out of memory and a lost device are themselves; everything else a loader says is a failed build.
-fn as_build_failure(error: Error, log: &str) -> Error {
+impl<D: Driver> Program<D> {
+    /// Names of its kernels on the first device that it is built for, `None` where the library cannot list them.
+    fn kernel_names(&self) -> Result<Option<Vec<String>>> {
+        let modules = self.modules();
+        let module = modules.first().ok_or_else(|| not_built("urProgramGetInfo"))?;
+        let _scope = module.state.enter()?;
+        module.state.driver.function_names(module.raw)
+    }
+}
+
+/// The error of a program whose code is asked for before it is built.
+#[cold]
+pub fn not_built(call: &str) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_PROGRAM_EXECUTABLE,
+        format!("{call}: the program is not built; call urProgramBuild first"),
+    )
+}
+
+/// Out of memory, a lost device and what cannot be done are themselves; everything else a loader or linker says is a
+/// failed build or link.
+pub fn as_failure(error: Error, log: &str, code: ur_result_t) -> Error {
     match error.code() {
         ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY
         | ur_result_t::ERROR_OUT_OF_HOST_MEMORY
         | ur_result_t::ERROR_OUT_OF_RESOURCES
         | ur_result_t::ERROR_DEVICE_LOST
+        | ur_result_t::ERROR_UNSUPPORTED_FEATURE
         | ur_result_t::ERROR_INVALID_CONTEXT => error,
-        _ => Error::new(ur_result_t::ERROR_PROGRAM_BUILD_FAILURE, format!("{}\n{log}", error.message())),
+        _ => Error::new(code, format!("{}\n{log}", error.message())),
     }
 }
 
 /// Splits build options at white space; quotes hold words together.
-fn split_options(options: &str) -> Result<Vec<String>> {
+///
+/// # Errors
+/// `INVALID_VALUE` for a quote that never closes.
+pub fn split_options(options: &str) -> Result<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
@@ -184,9 +294,7 @@ pub unsafe fn create_with_binary<D: Driver>(
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: numDevices is 0")));
     }
     // SAFETY: null or valid by the caller's promise.
-    if let Some(properties) = unsafe { properties.as_ref() } {
-        check_metadata(NAME, properties)?;
-    }
+    let metadata = unsafe { Metadata::read(NAME, properties) }?;
     // SAFETY: the caller's promise is the same.
     let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
     let driver = crate::adapter::driver::<D>()?;
@@ -208,35 +316,12 @@ pub unsafe fn create_with_binary<D: Driver>(
         // SAFETY: readable for its length by the caller's promise.
         let image = unsafe { core::slice::from_raw_parts(image, length) };
         driver.check_image(image)?;
-        let mut owned = Vec::with_capacity(length + 1);
-        owned.extend_from_slice(image);
-        owned.push(0);
-        targets.push(Target {
-            device: device.share(),
-            length,
-            image: owned.into_boxed_slice(),
-            build: Mutex::new(Build {
-                status: ur_program_build_status_t::NONE,
-                options: String::new(),
-                log: String::new(),
-                module: None,
-            }),
-        });
+        targets.push(Target::new(device.share(), image));
     }
-    let program = Object::new(Program { context: context.share(), targets });
+    let program = Object::new(Program { context: context.share(), metadata, targets });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(program)) };
     Ok(())
-}
-
-fn check_metadata(name: &str, properties: &ur_program_properties_t) -> Result<()> {
-    match (properties.count, properties.pMetadatas.is_null()) {
-        (0, false) => {
-            Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: pMetadatas is given and its count is 0")))
-        }
-        (1.., true) => Err(null_pointer(name)),
-        _ => Ok(()),
-    }
 }
 
 /// `urProgramBuild`: for every device the program has an image for.
@@ -253,15 +338,95 @@ pub unsafe fn build<D: Driver>(
     options: *const c_char,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
+    let program = unsafe { of_context::<D>("urProgramBuild", context, program) }?;
+    // SAFETY: null or NUL-terminated by the caller's promise.
+    let options = unsafe { crate::driver::text_of(options) };
+    program.targets.iter().try_for_each(|target| program.build_target(target, &options))
+}
+
+/// A program that must belong to the context given with it.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// As [`borrow`]; `INVALID_CONTEXT`.
+pub unsafe fn of_context<'a, D: Driver>(
+    call: &str,
+    context: ur_context_handle_t,
+    program: ur_program_handle_t,
+) -> Result<&'a Object<Program<D>>> {
+    // SAFETY: the caller's promises are the same.
     let (context, program) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Program<D>>(program)?) };
     if !core::ptr::eq(context, &raw const *program.context) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_CONTEXT,
-            "urProgramBuild: the program belongs to another context",
+            format!("{call}: the program belongs to another context"),
         ));
     }
+    Ok(program)
+}
+
+/// Some of a program's images, by their devices.
+///
+/// # Safety
+/// The C contract: `devices` holds `count` handles.
+///
+/// # Errors
+/// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for one without an image; unknown flags are
+/// `INVALID_ENUMERATION`, and symbols that stay open `UNSUPPORTED_FEATURE`.
+pub unsafe fn chosen_targets<'p, D: Driver>(
+    call: &str,
+    program: &'p Program<D>,
+    count: u32,
+    devices: *mut ur_device_handle_t,
+    flags: ur_exp_program_flags_t,
+) -> Result<Vec<&'p Target<D>>> {
+    check_flags(call, flags)?;
+    if devices.is_null() {
+        return Err(null_pointer(call));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{call}: numDevices is 0")));
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow_list::<Device<D>>(count, devices) }?.into_iter().map(|device| program.target(device)).collect()
+}
+
+/// Flags of a build for a list of devices.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` for unknown ones; `UNSUPPORTED_FEATURE` for symbols that are to stay open: native modules
+/// resolve theirs when they are loaded.
+pub fn check_flags(call: &str, flags: ur_exp_program_flags_t) -> Result<()> {
+    crate::object::known_flags(call, flags.bits(), ur_ffi::UR_EXP_PROGRAM_FLAGS_MASK)?;
+    if flags.contains(ur_exp_program_flags_t::ALLOW_UNRESOLVED_SYMBOLS) {
+        return Err(Error::unsupported(&format!("{call} with symbols that stay unresolved")));
+    }
+    Ok(())
+}
+
+/// `urProgramBuildExp`: for the devices listed.
+///
+/// # Safety
+/// The C contract: `devices` holds `count` handles, `options` is null or a NUL-terminated string.
+///
+/// # Errors
+/// As [`build`] and [`chosen_targets`].
+pub unsafe fn build_exp<D: Driver>(
+    program: ur_program_handle_t,
+    count: u32,
+    devices: *mut ur_device_handle_t,
+    flags: ur_exp_program_flags_t,
+    options: *const c_char,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let program = unsafe { borrow::<Program<D>>(program) }?;
+    // SAFETY: as above.
+    let targets = unsafe { chosen_targets("urProgramBuildExp", program, count, devices, flags) }?;
     // SAFETY: null or NUL-terminated by the caller's promise.
-    program.build_all(&unsafe { crate::driver::text_of(options) })
+    let options = unsafe { crate::driver::text_of(options) };
+    targets.into_iter().try_for_each(|target| program.build_target(target, &options))
 }
 
 /// `urProgramGetInfo`.
@@ -294,8 +459,14 @@ pub unsafe fn get_info<D: Driver>(
         }
         // SAFETY: the caller's promise for this property.
         ur_program_info_t::BINARIES => unsafe { copy_binaries(program, size, value.cast(), size_out) },
-        // Native modules can be asked for a name, not for the list of names.
-        ur_program_info_t::NUM_KERNELS | ur_program_info_t::KERNEL_NAMES => answer.unsupported(),
+        ur_program_info_t::NUM_KERNELS => match program.kernel_names()? {
+            Some(names) => answer.value(names.len()),
+            None => answer.unsupported(),
+        },
+        ur_program_info_t::KERNEL_NAMES => match program.kernel_names()? {
+            Some(names) => answer.text(&names.join(";")),
+            None => answer.unsupported(),
+        },
         _ => answer.unknown(property.0),
     }
 }
@@ -361,11 +532,7 @@ pub unsafe fn get_build_info<D: Driver>(
         ur_program_build_info_t::STATUS => answer.value(build.status),
         ur_program_build_info_t::OPTIONS => answer.text(&build.options),
         ur_program_build_info_t::LOG => answer.text(&build.log),
-        ur_program_build_info_t::BINARY_TYPE => answer.value(if build.module.is_some() {
-            ur_program_binary_type_t::EXECUTABLE
-        } else {
-            ur_program_binary_type_t::NONE
-        }),
+        ur_program_build_info_t::BINARY_TYPE => answer.value(build.kind),
         _ => answer.unknown(property.0),
     }
 }

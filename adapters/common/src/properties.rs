@@ -12,6 +12,10 @@ pub struct DeviceProperties {
     pub driver_version: String,
     /// Architecture as the device compiler names it, e.g. `sm_90` or `gfx90a`.
     pub architecture: String,
+    /// The target string of images for the device, `UR_DEVICE_BINARY_TARGET_*`.
+    pub binary_target: &'static str,
+    /// Whether the native library links images.
+    pub program_link: bool,
     /// What `UR_DEVICE_INFO_VERSION` answers: `9.0` or `gfx90a`. SYCL derives the architecture from it.
     pub version: String,
     /// Compute capability, or 0.0 where the backend has none.
@@ -134,4 +138,12 @@ pub struct DeviceProperties {
     pub posix_handles: bool,
     /// Whether the device sees NUMA node ids of the host, and which is nearest.
     pub host_numa_node: Option<i32>,
+}
+
+impl DeviceProperties {
+    /// Whether the device has images: some have no texture hardware, and tell extents of 0.
+    #[must_use]
+    pub fn has_images(&self) -> bool {
+        self.image1d > 0 && self.image2d[0] > 0 && self.image3d[0] > 0
+    }
 }

@@ -115,7 +115,18 @@ impl<D: Driver> Queue<D> {
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
             device.start_clock(first.stream)?;
         }
-        Ok(Object::new(Self {
+        Ok(Self::over_lane(context, device, flags, priority, first))
+    }
+
+    /// A queue over its first lane.
+    pub fn over_lane(
+        context: &Object<Context<D>>,
+        device: Arc<DeviceState<D>>,
+        flags: ur_queue_flags_t,
+        priority: i32,
+        first: Arc<Lane<D>>,
+    ) -> Arc<Object<Self>> {
+        Object::new(Self {
             context: context.share(),
             target: Arc::clone(&device.device),
             device,
@@ -128,7 +139,7 @@ impl<D: Driver> Queue<D> {
             turn: AtomicUsize::new(0),
             barrier: Mutex::new(None),
             generation: AtomicU64::new(0),
-        }))
+        })
     }
 
     /// Whether commands run in the order they were given.

@@ -7,11 +7,17 @@ use core::marker::PhantomData;
 
 use ur_ffi::ur_dditable_t;
 
+#[cfg(feature = "release-2026-1")]
+use crate::arguments;
 use crate::entry_points::{EntryPoints, table};
 use crate::forward;
+#[cfg(not(feature = "release-2026-1"))]
+use crate::ipc_physical;
 use crate::{
-    adapter, context, device, driver::Driver, enqueue, event, fill, kernel, launch, object, platform, pool, program,
-    queue, stream_ordered, usm,
+    adapter, buffer_commands, buffer_rect, context, cooperative, device, device_global, driver::Driver, enqueue, event,
+    fill, host_register, image_commands, image_mem, ipc, kernel, launch, mem, memory_export, native_code,
+    native_handles, object, peer, physical_memory, platform, pool, prefetch, program, program_link, program_symbols,
+    queue, sampler, select_binary, stream_ordered, timestamps, unsupported, usm, usm_2d, virtual_memory,
 };
 
 /// The engine over one driver, as the table sees it; never made.
@@ -39,15 +45,25 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urPlatformGetApiVersion => platform::get_api_version::<D>);
     forward!(urPlatformGetBackendOption => platform::get_backend_option::<D>);
 
+    forward!(urPlatformGetNativeHandle => native_handles::platform_get::<D>);
+    forward!(urPlatformCreateWithNativeHandle => native_handles::platform_create::<D>);
+
     forward!(urDeviceGet => device::get::<D>);
     forward!(urDeviceGetInfo => device::get_info::<D>);
     forward!(urDeviceRetain => object::retain::<device::Device<D>>);
     forward!(urDeviceRelease => device::release::<D>);
+    forward!(urDevicePartition => unsupported::partition::<D>);
+    forward!(urDeviceSelectBinary => select_binary::select_binary::<D>);
+    forward!(urDeviceGetGlobalTimestamps => timestamps::global_timestamps::<D>);
+    forward!(urDeviceGetNativeHandle => native_handles::device_get::<D>);
+    forward!(urDeviceCreateWithNativeHandle => native_handles::device_create::<D>);
 
     forward!(urContextCreate => context::create::<D>);
     forward!(urContextRetain => object::retain::<context::Context<D>>);
     forward!(urContextRelease => object::release::<context::Context<D>>);
     forward!(urContextGetInfo => context::get_info::<D>);
+    forward!(urContextGetNativeHandle => native_handles::context_get::<D>);
+    forward!(urContextCreateWithNativeHandle => native_handles::context_create::<D>);
 
     forward!(urQueueCreate => queue::create::<D>);
     forward!(urQueueRetain => object::retain::<queue::Queue<D>>);
@@ -55,12 +71,16 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urQueueGetInfo => queue::get_info::<D>);
     forward!(urQueueFinish => queue::finish::<D>);
     forward!(urQueueFlush => queue::flush::<D>);
+    forward!(urQueueGetNativeHandle => native_handles::queue_get::<D>);
+    forward!(urQueueCreateWithNativeHandle => native_handles::queue_create::<D>);
 
     forward!(urEventGetInfo => event::get_info::<D>);
     forward!(urEventGetProfilingInfo => event::get_profiling_info::<D>);
     forward!(urEventWait => event::wait::<D>);
     forward!(urEventRetain => object::retain::<event::Event<D>>);
     forward!(urEventRelease => object::release::<event::Event<D>>);
+    forward!(urEventGetNativeHandle => native_handles::event_get::<D>);
+    forward!(urEventCreateWithNativeHandle => native_handles::event_create::<D>);
 
     forward!(urUSMHostAlloc => usm::host_alloc::<D>);
     forward!(urUSMDeviceAlloc => usm::device_alloc::<D>);
@@ -90,6 +110,84 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEnqueueUSMSharedAllocExp => stream_ordered::shared_alloc::<D>);
     forward!(urEnqueueUSMFreeExp => stream_ordered::free::<D>);
     forward!(urEnqueueKernelLaunchWithArgsExp => launch::with_args::<D>);
+    forward!(urEnqueueKernelLaunch => arguments::launch::<D>);
+
+    forward!(urEnqueueUSMMemcpy2D => usm_2d::memcpy::<D>);
+    forward!(urEnqueueUSMFill2D => usm_2d::fill::<D>);
+    forward!(urUSMPitchedAllocExp => usm_2d::pitched_alloc::<D>);
+    forward!(urEnqueueUSMPrefetch => prefetch::prefetch::<D>);
+    forward!(urEnqueueUSMAdvise => prefetch::advise::<D>);
+    forward!(urUSMContextMemcpyExp => device_global::context_memcpy::<D>);
+    forward!(urUSMImportExp => host_register::import::<D>);
+    forward!(urUSMReleaseExp => host_register::release::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urUSMHostAllocRegisterExp => host_register::register::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urUSMHostAllocUnregisterExp => host_register::unregister::<D>);
+    forward!(urUsmP2PEnablePeerAccessExp => peer::enable::<D>);
+    forward!(urUsmP2PDisablePeerAccessExp => peer::disable::<D>);
+    forward!(urUsmP2PPeerAccessGetInfoExp => peer::get_info::<D>);
+    forward!(urEnqueueDeviceGlobalVariableRead => device_global::read::<D>);
+    forward!(urEnqueueDeviceGlobalVariableWrite => device_global::write::<D>);
+
+    forward!(urVirtualMemGranularityGetInfo => virtual_memory::granularity::<D>);
+    forward!(urVirtualMemReserve => virtual_memory::reserve::<D>);
+    forward!(urVirtualMemFree => virtual_memory::free::<D>);
+    forward!(urVirtualMemMap => virtual_memory::map::<D>);
+    forward!(urVirtualMemUnmap => virtual_memory::unmap::<D>);
+    forward!(urVirtualMemSetAccess => virtual_memory::set_access::<D>);
+    forward!(urVirtualMemGetInfo => virtual_memory::get_info::<D>);
+    forward!(urPhysicalMemCreate => physical_memory::create::<D>);
+    forward!(urPhysicalMemRetain => object::retain::<physical_memory::PhysicalMem<D>>);
+    forward!(urPhysicalMemRelease => object::release::<physical_memory::PhysicalMem<D>>);
+    forward!(urPhysicalMemGetInfo => physical_memory::get_info::<D>);
+    forward!(urIPCGetMemHandleExp => ipc::get::<D>);
+    forward!(urIPCPutMemHandleExp => ipc::put::<D>);
+    forward!(urIPCOpenMemHandleExp => ipc::open::<D>);
+    forward!(urIPCCloseMemHandleExp => ipc::close::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCGetPhysMemHandleExp => ipc_physical::get::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCPutPhysMemHandleExp => ipc_physical::put::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCOpenPhysMemHandleExp => ipc_physical::open::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCClosePhysMemHandleExp => ipc_physical::close::<D>);
+    forward!(urMemoryExportAllocExportableMemoryExp => memory_export::alloc::<D>);
+    forward!(urMemoryExportFreeExportableMemoryExp => memory_export::free::<D>);
+    forward!(urMemoryExportExportMemoryHandleExp => memory_export::export::<D>);
+
+    forward!(urMemBufferCreate => mem::buffer::create::<D>);
+    forward!(urMemBufferPartition => mem::buffer::partition::<D>);
+    forward!(urMemRetain => object::retain::<mem::Mem<D>>);
+    forward!(urMemRelease => object::release::<mem::Mem<D>>);
+    forward!(urMemGetInfo => mem::get_info::<D>);
+    forward!(urMemGetNativeHandle => mem::native::get_native_handle::<D>);
+    forward!(urMemBufferCreateWithNativeHandle => mem::native::create_with_native_handle::<D>);
+    forward!(urEnqueueMemBufferRead => buffer_commands::read::<D>);
+    forward!(urEnqueueMemBufferWrite => buffer_commands::write::<D>);
+    forward!(urEnqueueMemBufferCopy => buffer_commands::copy::<D>);
+    forward!(urEnqueueMemBufferFill => buffer_commands::fill::<D>);
+    forward!(urEnqueueMemBufferReadRect => buffer_rect::read::<D>);
+    forward!(urEnqueueMemBufferWriteRect => buffer_rect::write::<D>);
+    forward!(urEnqueueMemBufferCopyRect => buffer_rect::copy::<D>);
+    forward!(urEnqueueMemBufferMap => mem::map::map::<D>);
+    forward!(urEnqueueMemUnmap => mem::map::unmap::<D>);
+
+    forward!(urMemImageCreate => image_mem::create::<D>);
+    forward!(urMemImageCreateWithNativeHandle => image_mem::create_with_native_handle::<D>);
+    forward!(urMemImageGetInfo => image_mem::get_image_info::<D>);
+
+    forward!(urEnqueueMemImageRead => image_commands::read::<D>);
+    forward!(urEnqueueMemImageWrite => image_commands::write::<D>);
+    forward!(urEnqueueMemImageCopy => image_commands::copy::<D>);
+
+    forward!(urSamplerCreate => sampler::create::<D>);
+    forward!(urSamplerCreateWithNativeHandle => sampler::create_with_native_handle::<D>);
+    forward!(urSamplerRetain => object::retain::<sampler::Sampler<D>>);
+    forward!(urSamplerRelease => object::release::<sampler::Sampler<D>>);
+    forward!(urSamplerGetInfo => sampler::get_info::<D>);
+    forward!(urSamplerGetNativeHandle => sampler::get_native_handle::<D>);
 
     forward!(urProgramCreateWithBinary => program::create_with_binary::<D>);
     forward!(urProgramBuild => program::build::<D>);
@@ -97,6 +195,18 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urProgramRelease => object::release::<program::Program<D>>);
     forward!(urProgramGetInfo => program::get_info::<D>);
     forward!(urProgramGetBuildInfo => program::get_build_info::<D>);
+    forward!(urProgramCreateWithIL => unsupported::create_with_il::<D>);
+    forward!(urProgramSetSpecializationConstants => unsupported::program_constants::<D>);
+    forward!(urProgramBuildExp => program::build_exp::<D>);
+    forward!(urProgramCompile => program_link::compile::<D>);
+    forward!(urProgramCompileExp => program_link::compile_exp::<D>);
+    forward!(urProgramLink => program_link::link::<D>);
+    forward!(urProgramLinkExp => program_link::link_exp::<D>);
+    forward!(urProgramDynamicLinkExp => unsupported::dynamic_link::<D>);
+    forward!(urProgramGetFunctionPointer => program_symbols::function_pointer::<D>);
+    forward!(urProgramGetGlobalVariablePointer => program_symbols::global_variable_pointer::<D>);
+    forward!(urProgramGetNativeHandle => native_code::program_get::<D>);
+    forward!(urProgramCreateWithNativeHandle => native_code::program_create::<D>);
 
     forward!(urKernelCreate => kernel::create::<D>);
     forward!(urKernelRetain => object::retain::<kernel::Kernel<D>>);
@@ -105,6 +215,15 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urKernelGetGroupInfo => kernel::get_group_info::<D>);
     forward!(urKernelGetSubGroupInfo => kernel::get_sub_group_info::<D>);
     forward!(urKernelSetExecInfo => kernel::set_exec_info::<D>);
+    forward!(urKernelSetArgValue => arguments::set_value::<D>);
+    forward!(urKernelSetArgLocal => arguments::set_local::<D>);
+    forward!(urKernelSetArgPointer => arguments::set_pointer::<D>);
+    forward!(urKernelSetArgMemObj => arguments::set_mem_obj::<D>);
+    forward!(urKernelSetArgSampler => arguments::set_sampler::<D>);
+    forward!(urKernelSetSpecializationConstants => unsupported::kernel_constants::<D>);
+    forward!(urKernelSuggestMaxCooperativeGroupCount => cooperative::suggest_group_count::<D>);
+    forward!(urKernelGetNativeHandle => native_code::kernel_get::<D>);
+    forward!(urKernelCreateWithNativeHandle => native_code::kernel_create::<D>);
     forward!(urKernelGetSuggestedLocalWorkSize => launch::suggested_local_size::<D>);
     forward!(urKernelGetSuggestedLocalWorkSizeWithArgs => launch::suggested_local_size_with_args::<D>);
 }

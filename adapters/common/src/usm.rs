@@ -111,7 +111,7 @@ impl<'a, D: Driver> Plain<'a, D> {
     }
 }
 
-fn check_alignment(name: &str, align: u32) -> Result<()> {
+pub(crate) fn check_alignment(name: &str, align: u32) -> Result<()> {
     if align != 0 && !align.is_power_of_two() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,

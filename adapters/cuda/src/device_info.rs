@@ -158,6 +158,8 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         name: read.name()?,
         driver_version: driver.version()?,
         architecture: format!("sm_{}{}", capability.0, capability.1),
+        binary_target: ur_ffi::UR_DEVICE_BINARY_TARGET_NVPTX64,
+        program_link: true,
         version: format!("{}.{}", capability.0, capability.1),
         compute_capability: capability,
         uuid: read.uuid(),

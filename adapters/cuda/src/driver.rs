@@ -4,17 +4,20 @@
 //! what one status means in one call alone.
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::CString;
 
 use ur_adapter::backend::*;
 use ur_adapter::driver::{MemoryKind, PoolAttribute};
 use ur_adapter::image::check_nvidia;
+use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
+use ur_adapter::native_image::{ArrayDescriptor, ArrayShape, BoxCopy, ResourceDescriptor, Sampling, TextureDescriptor};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use crate::map::{memory_kind, pool_properties};
+use crate::map::{memory_kind, native_access, native_advice, physical_properties, pool_properties, spot_device};
 use crate::sys::{
-    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemLocation, CUmemoryPool,
-    CUmodule, CUresult, CUstream, Symbols,
+    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUipcMemHandle, CUlaunchAttribute, CUlaunchConfig,
+    CUmemAccessDesc, CUmemLocation, CUmemoryPool, CUmodule, CUphysical, CUresult, CUstream, CudaMemcpy2D, Symbols,
 };
 use crate::{device_info, program};
 
@@ -83,6 +86,7 @@ impl Driver for Cuda {
     type Module = CUmodule;
     type Function = CUfunction;
     type Pool = CUmemoryPool;
+    type Physical = CUphysical;
 
     const BACKEND: ur_backend_t = ur_backend_t::CUDA;
     const PLATFORM_NAME: &'static str = "NVIDIA CUDA BACKEND";
@@ -91,7 +95,9 @@ impl Driver for Cuda {
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
     const TRANSFERS_NEED_PLACE: bool = false;
     const POOL_STEP: usize = 32 << 20;
+    const PLACES_ARE_CONTEXTS: bool = true;
     const STRIDED_WIDTHS: &'static [usize] = &[4, 2, 1];
+    const ADVISES_COHERENCE: bool = false;
 
     fn cell() -> &'static AdapterCell<Self> {
         &CELL
@@ -154,6 +160,12 @@ impl Driver for Cuda {
         call!(self.primary_context_release(device), "cuDevicePrimaryCtxRelease")
     }
 
+    fn place_is_active(&self, device: CUdevice) -> Result<bool> {
+        let (mut flags, mut active): (c_uint, c_int) = (0, 0);
+        call!(self.primary_context_state(device, &raw mut flags, &raw mut active), "cuDevicePrimaryCtxGetState")?;
+        Ok(active != 0)
+    }
+
     fn current_place(&self) -> Result<CUcontext> {
         let mut context = CUcontext::default();
         call!(self.context_current(&raw mut context), "cuCtxGetCurrent")?;
@@ -191,6 +203,12 @@ impl Driver for Cuda {
     fn stream_is_idle(&self, stream: CUstream) -> Result<bool> {
         // SAFETY: the symbol has the API's signature and the stream is alive.
         done(&self.symbols, "cuStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
+    }
+
+    fn stream_place(&self, stream: CUstream) -> Result<Option<CUcontext>> {
+        let mut context = CUcontext::default();
+        call!(self.stream_context(stream, &raw mut context), "cuStreamGetCtx")?;
+        Ok(Some(context))
     }
 
     fn stream_wait(&self, stream: CUstream, event: CUevent) -> Result<()> {
@@ -349,14 +367,200 @@ impl Driver for Cuda {
     }
 
     unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: CUstream) -> Result<()> {
-        let Rows { first, pitch, count } = rows;
+        let Rows { first, length, pitch, count } = rows;
         #[allow(clippy::cast_possible_truncation, reason = "the width says how much of the value counts")]
         match width {
-            1 => call!(self.fill2d8_async(first, pitch, value as u8, 1, count, stream), "cuMemsetD2D8Async"),
-            2 => call!(self.fill2d16_async(first, pitch, value as u16, 1, count, stream), "cuMemsetD2D16Async"),
-            4 => call!(self.fill2d32_async(first, pitch, value, 1, count, stream), "cuMemsetD2D32Async"),
+            1 => call!(self.fill2d8_async(first, pitch, value as u8, length, count, stream), "cuMemsetD2D8Async"),
+            2 => call!(self.fill2d16_async(first, pitch, value as u16, length, count, stream), "cuMemsetD2D16Async"),
+            4 => call!(self.fill2d32_async(first, pitch, value, length, count, stream), "cuMemsetD2D32Async"),
             _ => Err(Error::code_only(ur_result_t::ERROR_INVALID_SIZE)),
         }
+    }
+
+    unsafe fn copy_2d_async(&self, copy: &Copy2D, stream: CUstream) -> Result<()> {
+        let native = CudaMemcpy2D {
+            from_type: sys::MEMORY_TYPE_UNIFIED,
+            from_device: copy.from.address,
+            from_pitch: copy.from.pitch,
+            to_type: sys::MEMORY_TYPE_UNIFIED,
+            to_device: copy.to.address,
+            to_pitch: copy.to.pitch,
+            width: copy.width,
+            height: copy.height,
+            ..CudaMemcpy2D::default()
+        };
+        call!(self.copy_2d_async(&raw const native, stream), "cuMemcpy2DAsync")
+    }
+
+    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)> {
+        let (mut pointer, mut pitch): (CUdeviceptr, usize) = (0, 0);
+        call!(self.memory_allocate_pitch(&raw mut pointer, &raw mut pitch, width, height, element), "cuMemAllocPitch")?;
+        Ok((pointer, pitch))
+    }
+
+    fn register_host(&self, address: usize, size: usize, read_only: bool) -> Result<()> {
+        let flags = sys::REGISTER_PORTABLE_MAPPED | if read_only { sys::REGISTER_READ_ONLY } else { 0 };
+        call!(self.memory_register(address, size, flags), "cuMemHostRegister")
+    }
+
+    fn unregister_host(&self, address: usize) -> Result<()> {
+        call!(self.memory_unregister(address), "cuMemHostUnregister")
+    }
+
+    fn prefetch_async(&self, address: usize, size: usize, to: Spot<CUdevice>, stream: CUstream) -> Result<()> {
+        call!(self.memory_prefetch(address, size, spot_device(to), stream), "cuMemPrefetchAsync")
+    }
+
+    fn advise(&self, address: usize, size: usize, advice: Advice<CUdevice>) -> Result<()> {
+        let Some((advice, device)) = native_advice(advice) else {
+            return Err(Error::code_only(ur_result_t::ERROR_UNSUPPORTED_FEATURE));
+        };
+        call!(self.memory_advise(address, size, advice, device), "cuMemAdvise")
+    }
+
+    fn ipc_handle(&self, address: usize) -> Result<IpcHandle> {
+        let mut handle = CUipcMemHandle([0; 64]);
+        call!(self.ipc_get(&raw mut handle, address), "cuIpcGetMemHandle")?;
+        Ok(handle.0)
+    }
+
+    fn open_ipc(&self, handle: &IpcHandle) -> Result<usize> {
+        let mut pointer: CUdeviceptr = 0;
+        call!(self.ipc_open(&raw mut pointer, CUipcMemHandle(*handle), sys::IPC_LAZY_PEER), "cuIpcOpenMemHandle")?;
+        Ok(pointer)
+    }
+
+    fn close_ipc(&self, address: usize) -> Result<()> {
+        call!(self.ipc_close(address), "cuIpcCloseMemHandle")
+    }
+
+    fn has_peer_atomics(&self, device: CUdevice, peer: CUdevice) -> Result<bool> {
+        let mut has: c_int = 0;
+        call!(self.peer_attribute(&raw mut has, sys::P2P_NATIVE_ATOMICS, device, peer), "cuDeviceGetP2PAttribute")?;
+        Ok(has != 0)
+    }
+
+    fn enable_peer(&self, peer: CUcontext) -> Result<bool> {
+        // SAFETY: the symbol has the API's signature and the peer's context is alive; flags must be 0.
+        match unsafe { (self.symbols.peer_enable)(peer, 0) } {
+            CUresult::PEER_ACCESS_ALREADY_ENABLED => Ok(false),
+            status => check(&self.symbols, "cuCtxEnablePeerAccess", status).map(|()| true),
+        }
+    }
+
+    fn disable_peer(&self, peer: CUcontext) -> Result<()> {
+        call!(self.peer_disable(peer), "cuCtxDisablePeerAccess")
+    }
+
+    fn granularity(&self, device: CUdevice, recommended: bool) -> Result<usize> {
+        let (properties, mut bytes) = (physical_properties(device, false), 0);
+        call!(
+            self.granularity(&raw mut bytes, &raw const properties, recommended.into()),
+            "cuMemGetAllocationGranularity"
+        )?;
+        Ok(bytes)
+    }
+
+    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize> {
+        let mut address: CUdeviceptr = 0;
+        call!(self.address_reserve(&raw mut address, size, 0, wish, 0), "cuMemAddressReserve")?;
+        Ok(address)
+    }
+
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.address_free(address, size), "cuMemAddressFree")
+    }
+
+    fn create_physical(&self, device: CUdevice, size: usize, shareable: bool) -> Result<CUphysical> {
+        let (properties, mut physical) = (physical_properties(device, shareable), CUphysical::default());
+        call!(self.physical_create(&raw mut physical, size, &raw const properties, 0), "cuMemCreate")?;
+        Ok(physical)
+    }
+
+    fn release_physical(&self, physical: CUphysical) -> Result<()> {
+        call!(self.physical_release(physical), "cuMemRelease")
+    }
+
+    fn map(&self, address: usize, size: usize, offset: usize, physical: CUphysical) -> Result<()> {
+        call!(self.physical_map(address, size, offset, physical, 0), "cuMemMap")
+    }
+
+    fn unmap(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.physical_unmap(address, size), "cuMemUnmap")
+    }
+
+    fn set_access(&self, address: usize, size: usize, device: CUdevice, access: Access) -> Result<()> {
+        let location = CUmemLocation { kind: sys::LOCATION_DEVICE, id: device.0 };
+        let access = CUmemAccessDesc { location, flags: native_access(access) };
+        call!(self.physical_set_access(address, size, &raw const access, 1), "cuMemSetAccess")
+    }
+
+    fn access(&self, address: usize, device: CUdevice) -> Result<Access> {
+        let (location, mut flags) = (CUmemLocation { kind: sys::LOCATION_DEVICE, id: device.0 }, 0);
+        call!(self.physical_access(&raw mut flags, &raw const location, address), "cuMemGetAccess")?;
+        Ok(match c_int::try_from(flags) {
+            Ok(sys::ACCESS_NONE) => Access::None,
+            Ok(sys::ACCESS_READ) => Access::ReadOnly,
+            _ => Access::ReadWrite,
+        })
+    }
+
+    fn export_physical(&self, physical: CUphysical) -> Result<i32> {
+        let mut descriptor: c_int = -1;
+        call!(
+            self.physical_export((&raw mut descriptor).cast(), physical, sys::HANDLE_POSIX, 0),
+            "cuMemExportToShareableHandle"
+        )?;
+        Ok(descriptor)
+    }
+
+    fn import_physical(&self, descriptor: i32) -> Result<CUphysical> {
+        // The descriptor's number is passed in the pointer's place.
+        let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
+        let mut physical = CUphysical::default();
+        call!(self.physical_import(&raw mut physical, number, sys::HANDLE_POSIX), "cuMemImportFromShareableHandle")?;
+        Ok(physical)
+    }
+
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
+        let (mut array, description) = (0, ArrayDescriptor::new(shape));
+        call!(self.array_create(&raw mut array, &raw const description), "cuArray3DCreate")?;
+        Ok(array)
+    }
+
+    fn destroy_array(&self, array: usize) -> Result<()> {
+        call!(self.array_destroy(array), "cuArrayDestroy")
+    }
+
+    fn create_surface(&self, array: usize) -> Result<u64> {
+        let (mut surface, resource) = (0, ResourceDescriptor::array(array));
+        call!(self.surface_create(&raw mut surface, &raw const resource), "cuSurfObjectCreate")?;
+        Ok(surface)
+    }
+
+    fn destroy_surface(&self, surface: u64) -> Result<()> {
+        call!(self.surface_destroy(surface), "cuSurfObjectDestroy")
+    }
+
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
+        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
+        let reading = TextureDescriptor::new(sampling);
+        let view = core::ptr::null();
+        call!(
+            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
+            "cuTexObjectCreate"
+        )?;
+        Ok(texture)
+    }
+
+    fn destroy_texture(&self, texture: u64) -> Result<()> {
+        call!(self.texture_destroy(texture), "cuTexObjectDestroy")
+    }
+
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: CUstream) -> Result<()> {
+        let [width, height, depth] = copy.extent;
+        let described = sys::Memcpy3D { src: copy.from.into(), dst: copy.to.into(), width, height, depth };
+        call!(self.copy_3d_async(&raw const described, stream), "cuMemcpy3DAsync")
     }
 
     fn check_image(&self, image: &[u8]) -> Result<()> {
@@ -365,6 +569,32 @@ impl Driver for Cuda {
 
     fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<CUmodule> {
         program::load(&self.symbols, image, request)
+    }
+
+    fn compile(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<()> {
+        program::compile(&self.symbols, image, request)
+    }
+
+    fn link(&self, images: &[&[u8]], request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
+        program::link(&self.symbols, images, request)
+    }
+
+    fn function_names(&self, module: CUmodule) -> Result<Option<Vec<String>>> {
+        let (Some(count), Some(list)) = (self.symbols.module_function_count, self.symbols.module_functions) else {
+            return Ok(None);
+        };
+        let mut number: c_uint = 0;
+        // SAFETY: the symbol has the API's signature, the output is a live local and the module is loaded.
+        check(&self.symbols, "cuModuleGetFunctionCount", unsafe { count(&raw mut number, module) })?;
+        let mut functions = vec![CUfunction::default(); number as usize];
+        // SAFETY: as above; the list has room for as many as are asked for.
+        check(&self.symbols, "cuModuleEnumerateFunctions", unsafe { list(functions.as_mut_ptr(), number, module) })?;
+        let mut names = Vec::with_capacity(functions.len());
+        for function in functions {
+            let Some(name) = self.function_name(function)? else { return Ok(None) };
+            names.push(name.to_string_lossy().into_owned());
+        }
+        Ok(Some(names))
     }
 
     fn unload_module(&self, module: CUmodule) -> Result<()> {
@@ -383,6 +613,18 @@ impl Driver for Cuda {
         }
     }
 
+    fn global(&self, module: CUmodule, name: &CStr) -> Result<Option<(usize, usize)>> {
+        let (mut address, mut size): (CUdeviceptr, usize) = (0, 0);
+        // SAFETY: the symbol has the API's signature, the outputs are live locals, the module is loaded and the name
+        // ends with a NUL.
+        let status = unsafe { (self.symbols.module_global)(&raw mut address, &raw mut size, module, name.as_ptr()) };
+        match status {
+            CUresult::SUCCESS => Ok(Some((address, size))),
+            CUresult::NOT_FOUND => Ok(None),
+            _ => Err(failed(&self.symbols, "cuModuleGetGlobal", status)),
+        }
+    }
+
     fn function_attributes(&self, function: CUfunction) -> Result<FunctionAttributes> {
         let number = |attribute| -> Result<u32> { Ok(self.function_attribute(function, attribute)?.unsigned_abs()) };
         let bytes = |attribute| -> Result<usize> { Ok(number(attribute)? as usize) };
@@ -394,6 +636,42 @@ impl Driver for Cuda {
             constant_memory: bytes(sys::function::CONST_SIZE)?,
             binary_version: number(sys::function::BINARY_VERSION)?,
         })
+    }
+
+    fn function_name(&self, function: CUfunction) -> Result<Option<CString>> {
+        let Some(ask) = self.symbols.function_name else { return Ok(None) };
+        let mut name = core::ptr::null();
+        // SAFETY: the symbol has the API's signature, the output is a live local and the function's module is loaded.
+        check(&self.symbols, "cuFuncGetName", unsafe { ask(&raw mut name, function) })?;
+        // SAFETY: the driver's name is NUL-terminated and lives as long as the module.
+        Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
+    }
+
+    fn function_module(&self, function: CUfunction) -> Result<Option<CUmodule>> {
+        let Some(ask) = self.symbols.function_module else { return Ok(None) };
+        let mut module = CUmodule::default();
+        // SAFETY: the symbol has the API's signature, the output is a live local and the function's module is loaded.
+        check(&self.symbols, "cuFuncGetModule", unsafe { ask(&raw mut module, function) })?;
+        Ok(Some(module))
+    }
+
+    fn prefer_cache(&self, function: CUfunction, preference: CachePreference) -> Result<()> {
+        let native = match preference {
+            CachePreference::None => sys::cache::PREFER_NONE,
+            CachePreference::WorkGroupMemory => sys::cache::PREFER_SHARED,
+            CachePreference::DataCache => sys::cache::PREFER_L1,
+        };
+        call!(self.function_set_cache(function, native), "cuFuncSetCacheConfig")
+    }
+
+    fn resident_blocks(&self, function: CUfunction, threads: u32, dynamic_shared: usize) -> Result<u32> {
+        let mut blocks: c_int = 0;
+        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        call!(
+            self.occupancy_blocks(&raw mut blocks, function, threads, dynamic_shared),
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        )?;
+        Ok(blocks.unsigned_abs())
     }
 
     fn function_parameters(&self, function: CUfunction) -> Result<Option<Vec<usize>>> {
@@ -445,5 +723,51 @@ impl Driver for Cuda {
             self.launch(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, arguments, core::ptr::null_mut()),
             "cuLaunchKernel"
         )
+    }
+
+    unsafe fn launch_cooperative(
+        &self,
+        function: CUfunction,
+        shape: LaunchShape,
+        stream: CUstream,
+        arguments: *const *const c_void,
+    ) -> Result<()> {
+        let LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared } = shape;
+        let arguments = arguments.cast_mut().cast::<*mut c_void>();
+        call!(
+            self.launch_cooperative(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, arguments),
+            "cuLaunchCooperativeKernel"
+        )
+    }
+
+    unsafe fn launch_clusters(
+        &self,
+        function: CUfunction,
+        shape: LaunchShape,
+        cluster: [u32; 3],
+        cooperative: bool,
+        stream: CUstream,
+        arguments: *const *const c_void,
+    ) -> Result<()> {
+        let Some(launch) = self.symbols.launch_extended else {
+            return Err(Error::unsupported("a launch in clusters by this driver"));
+        };
+        let attributes = [
+            CUlaunchAttribute::new(sys::launch_attribute::CLUSTER_DIMENSION, &cluster),
+            CUlaunchAttribute::new(sys::launch_attribute::COOPERATIVE, &[1]),
+        ];
+        let config = CUlaunchConfig {
+            grid: shape.grid,
+            block: shape.block,
+            shared: shape.dynamic_shared,
+            stream,
+            attributes: attributes.as_ptr(),
+            count: if cooperative { 2 } else { 1 },
+        };
+        let arguments = arguments.cast_mut().cast::<*mut c_void>();
+        // SAFETY: the symbol has the API's signature, configuration and attributes are live locals, and the caller
+        // vouches for the arguments.
+        let status = unsafe { launch(&raw const config, function, arguments, core::ptr::null_mut()) };
+        check(&self.symbols, "cuLaunchKernelEx", status)
     }
 }

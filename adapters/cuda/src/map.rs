@@ -3,19 +3,24 @@
 //! One function a direction and no call site's special case but those named here: what a status means in one
 //! call alone is decided in that call's method.
 
+use core::ffi::c_int;
+
 use ur_adapter::driver::MemoryKind;
+use ur_adapter::memory_calls::{Access, Advice, Spot};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{
-    ALLOCATION_MANAGED, ALLOCATION_PINNED, CUdevice, CUmemLocation, CUmemPoolProps, CUresult, LOCATION_DEVICE,
-    LOCATION_HOST, MEMORY_TYPE_DEVICE, MEMORY_TYPE_HOST,
+    self, ALLOCATION_MANAGED, ALLOCATION_PINNED, CUdevice, CUmemAllocationProp, CUmemLocation, CUmemPoolProps,
+    CUresult, LOCATION_DEVICE, LOCATION_HOST, MEMORY_TYPE_DEVICE, MEMORY_TYPE_HOST,
 };
 
 /// The UR code of a failed call; `ADAPTER_SPECIFIC` where UR has no word for it.
 pub(crate) fn result_of(status: CUresult) -> ur_result_t {
     match status {
         CUresult::SUCCESS => ur_result_t::SUCCESS,
-        CUresult::INVALID_VALUE => ur_result_t::ERROR_INVALID_VALUE,
+        CUresult::INVALID_VALUE | CUresult::HOST_MEMORY_ALREADY_REGISTERED | CUresult::HOST_MEMORY_NOT_REGISTERED => {
+            ur_result_t::ERROR_INVALID_VALUE
+        }
         CUresult::OUT_OF_MEMORY => ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY,
         CUresult::NOT_INITIALIZED | CUresult::DEINITIALIZED => ur_result_t::ERROR_UNINITIALIZED,
         CUresult::SYSTEM_NOT_READY => ur_result_t::ERROR_DEVICE_NOT_AVAILABLE,
@@ -30,6 +35,8 @@ pub(crate) fn result_of(status: CUresult) -> ur_result_t {
             ur_result_t::ERROR_COMPILER_NOT_AVAILABLE
         }
         CUresult::SHARED_OBJECT_SYMBOL_NOT_FOUND => ur_result_t::ERROR_PROGRAM_LINK_FAILURE,
+        // Of blocks a cluster has too many; they are work-groups here.
+        CUresult::INVALID_CLUSTER_SIZE => ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE,
         CUresult::LAUNCH_OUT_OF_RESOURCES | CUresult::COOPERATIVE_LAUNCH_TOO_LARGE => {
             ur_result_t::ERROR_OUT_OF_RESOURCES
         }
@@ -102,6 +109,50 @@ pub(crate) fn pool_properties(kind: MemoryKind, device: CUdevice, max_size: usiz
     }
 }
 
+/// The device that stands for a spot, the host's included.
+pub(crate) fn spot_device(spot: Spot<CUdevice>) -> CUdevice {
+    match spot {
+        Spot::Host => sys::DEVICE_CPU,
+        Spot::Device(device) => device,
+    }
+}
+
+/// The driver's number of advice, and the device it is about; `None` for what the driver has no word for.
+pub(crate) fn native_advice(advice: Advice<CUdevice>) -> Option<(c_int, CUdevice)> {
+    use sys::advice as of;
+    // Where advice is about no device, the driver looks at none.
+    let nowhere = sys::DEVICE_CPU;
+    Some(match advice {
+        Advice::ReadMostly(true) => (of::SET_READ_MOSTLY, nowhere),
+        Advice::ReadMostly(false) => (of::UNSET_READ_MOSTLY, nowhere),
+        Advice::PreferredLocation(Some(spot)) => (of::SET_PREFERRED_LOCATION, spot_device(spot)),
+        Advice::PreferredLocation(None) => (of::UNSET_PREFERRED_LOCATION, nowhere),
+        Advice::AccessedBy(spot, true) => (of::SET_ACCESSED_BY, spot_device(spot)),
+        Advice::AccessedBy(spot, false) => (of::UNSET_ACCESSED_BY, spot_device(spot)),
+        Advice::CoarseGrain(_) => return None,
+    })
+}
+
+/// The driver's flags of access.
+pub(crate) fn native_access(access: Access) -> c_int {
+    match access {
+        Access::None => sys::ACCESS_NONE,
+        Access::ReadOnly => sys::ACCESS_READ,
+        Access::ReadWrite => sys::ACCESS_READ_WRITE,
+    }
+}
+
+/// What physical memory of a device is made with.
+pub(crate) fn physical_properties(device: CUdevice, shareable: bool) -> CUmemAllocationProp {
+    CUmemAllocationProp {
+        allocation_type: sys::ALLOCATION_PINNED,
+        handle_types: if shareable { sys::HANDLE_POSIX } else { 0 },
+        location: CUmemLocation { kind: sys::LOCATION_DEVICE, id: device.0 },
+        security_attributes: core::ptr::null_mut(),
+        flags: [0; 8],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,7 +163,7 @@ mod tests {
             CUresult::ALL,
             CUresult,
             &[
-                (ur_result_t::ERROR_INVALID_VALUE, &[1]),
+                (ur_result_t::ERROR_INVALID_VALUE, &[1, 712, 713]),
                 (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, &[2]),
                 (ur_result_t::ERROR_UNINITIALIZED, &[3, 4]),
                 (ur_result_t::ERROR_DEVICE_NOT_AVAILABLE, &[802]),
@@ -124,6 +175,7 @@ mod tests {
                 (ur_result_t::ERROR_COMPILER_NOT_AVAILABLE, &[221, 223]),
                 (ur_result_t::ERROR_PROGRAM_LINK_FAILURE, &[302]),
                 (ur_result_t::ERROR_OUT_OF_RESOURCES, &[701, 720]),
+                (ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE, &[912]),
                 (ur_result_t::ERROR_UNSUPPORTED_FEATURE, &[36, 215, 217, 224, 225, 801, 804, 811]),
                 (ur_result_t::ERROR_INVALID_OPERATION, &[900, 901, 906, 907]),
                 // Exactly the failures that end a context.

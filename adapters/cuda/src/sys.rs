@@ -7,16 +7,17 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
 use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::native_image::{ArrayDescriptor, BoxSide, ResourceDescriptor, TextureDescriptor};
 
 /// A status of the driver. A newtype, so that a value of a newer driver is no undefined behaviour.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CUresult(pub(crate) c_int);
 
-/// A device, which the driver names by its ordinal.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CUdevice(pub(crate) c_int);
+ur_adapter::native_ordinals! {
+    /// A device, which the driver names by its ordinal.
+    CUdevice;
+}
 
 ur_adapter::native_handles! {
     /// A context; 0 is "none current".
@@ -31,6 +32,10 @@ ur_adapter::native_handles! {
     CUfunction;
     /// A stream-ordered memory pool.
     CUmemoryPool;
+    /// Physical memory, `CUmemGenericAllocationHandle`.
+    CUphysical;
+    /// A linker at work.
+    CUlinkState;
 }
 
 /// A device address.
@@ -70,6 +75,55 @@ pub(crate) struct CUmemAccessDesc {
     pub(crate) location: CUmemLocation,
     pub(crate) flags: c_int,
 }
+
+/// One side of `CUDA_MEMCPY3D`, whose members are the same for both.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memcpy3DSide {
+    x_in_bytes: usize,
+    y: usize,
+    z: usize,
+    lod: usize,
+    memory_type: c_uint,
+    host: usize,
+    device: CUdeviceptr,
+    array: usize,
+    reserved: usize,
+    pitch: usize,
+    height: usize,
+}
+
+impl From<BoxSide> for Memcpy3DSide {
+    fn from(side: BoxSide) -> Self {
+        let side = match side {
+            BoxSide::Array { array, origin: [x_in_bytes, y, z] } => {
+                return Self { x_in_bytes, y, z, memory_type: MEMORY_TYPE_ARRAY, array, ..Self::default() };
+            }
+            BoxSide::Memory(side) => side,
+        };
+        // The driver may not know memory of the process, so that has to be called the host's.
+        let (memory_type, host, device) = if side.of_process {
+            (MEMORY_TYPE_HOST as c_uint, side.address, 0)
+        } else {
+            (MEMORY_TYPE_UNIFIED, 0, side.address)
+        };
+        let (pitch, height) = (side.row_pitch, side.slice_pitch / side.row_pitch);
+        Self { memory_type, host, device, pitch, height, ..Self::default() }
+    }
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memcpy3D {
+    pub(crate) src: Memcpy3DSide,
+    pub(crate) dst: Memcpy3DSide,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
+const _: () = assert!(size_of::<Memcpy3D>() == 200);
 
 /// The signature of the callback that tells a block size's dynamic memory; this adapter passes none.
 pub(crate) type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
@@ -196,6 +250,77 @@ pub(crate) const EVENT_WAIT_DEFAULT: c_uint = 0;
 pub(crate) const HOST_ALLOC_PORTABLE_MAPPED: c_uint = 1 | 2;
 /// `CU_MEM_ATTACH_GLOBAL`.
 pub(crate) const MEM_ATTACH_GLOBAL: c_uint = 1;
+/// `CUmemAllocationProp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUmemAllocationProp {
+    pub(crate) allocation_type: c_int,
+    pub(crate) handle_types: c_int,
+    pub(crate) location: CUmemLocation,
+    pub(crate) security_attributes: *mut c_void,
+    pub(crate) flags: [u8; 8],
+}
+
+const _: () = assert!(size_of::<CUmemAllocationProp>() == 32);
+
+/// `CUipcMemHandle`, which is passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUipcMemHandle(pub(crate) [u8; 64]);
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CudaMemcpy2D {
+    pub(crate) from_x: usize,
+    pub(crate) from_y: usize,
+    pub(crate) from_type: c_uint,
+    pub(crate) from_host: usize,
+    pub(crate) from_device: CUdeviceptr,
+    pub(crate) from_array: usize,
+    pub(crate) from_pitch: usize,
+    pub(crate) to_x: usize,
+    pub(crate) to_y: usize,
+    pub(crate) to_type: c_uint,
+    pub(crate) to_host: usize,
+    pub(crate) to_device: CUdeviceptr,
+    pub(crate) to_array: usize,
+    pub(crate) to_pitch: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
+const _: () = assert!(size_of::<CudaMemcpy2D>() == 128);
+
+/// `CU_MEMORYTYPE_UNIFIED`: any pointer; the driver finds out what it is.
+pub(crate) const MEMORY_TYPE_UNIFIED: c_uint = 4;
+/// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`.
+pub(crate) const REGISTER_PORTABLE_MAPPED: c_uint = 1 | 2;
+/// `CU_MEMHOSTREGISTER_READ_ONLY`.
+pub(crate) const REGISTER_READ_ONLY: c_uint = 8;
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`.
+pub(crate) const IPC_LAZY_PEER: c_uint = 1;
+/// `CU_DEVICE_CPU`.
+pub(crate) const DEVICE_CPU: CUdevice = CUdevice(-1);
+/// `CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED`.
+pub(crate) const P2P_NATIVE_ATOMICS: c_int = 3;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+pub(crate) const HANDLE_POSIX: c_int = 1;
+/// `CU_MEM_ACCESS_FLAGS_PROT_NONE`.
+pub(crate) const ACCESS_NONE: c_int = 0;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READ`.
+pub(crate) const ACCESS_READ: c_int = 1;
+
+/// `CUmem_advise`.
+pub(crate) mod advice {
+    pub(crate) const SET_READ_MOSTLY: i32 = 1;
+    pub(crate) const UNSET_READ_MOSTLY: i32 = 2;
+    pub(crate) const SET_PREFERRED_LOCATION: i32 = 3;
+    pub(crate) const UNSET_PREFERRED_LOCATION: i32 = 4;
+    pub(crate) const SET_ACCESSED_BY: i32 = 5;
+    pub(crate) const UNSET_ACCESSED_BY: i32 = 6;
+}
+
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
 pub(crate) const ALLOCATION_PINNED: c_int = 1;
 /// `CU_MEM_ALLOCATION_TYPE_MANAGED`, of pools since CUDA 13.0.
@@ -210,6 +335,9 @@ pub(crate) const ACCESS_READ_WRITE: c_int = 3;
 pub(crate) const MEMORY_TYPE_HOST: u64 = 1;
 /// `CU_MEMORYTYPE_DEVICE`.
 pub(crate) const MEMORY_TYPE_DEVICE: u64 = 2;
+
+/// `CU_MEMORYTYPE_ARRAY`.
+pub(crate) const MEMORY_TYPE_ARRAY: c_uint = 3;
 
 /// A question about a pointer, `CUpointer_attribute`.
 pub(crate) mod pointer {
@@ -233,6 +361,58 @@ pub(crate) mod function {
     pub(crate) const MAX_DYNAMIC_SHARED: i32 = 8;
 }
 
+/// What an image is, `CUjitInputType`.
+pub(crate) mod input {
+    pub(crate) const CUBIN: c_uint = 0;
+    pub(crate) const PTX: c_uint = 1;
+    pub(crate) const FATBINARY: c_uint = 2;
+    use core::ffi::c_uint;
+}
+
+/// `CUfunc_cache`.
+pub(crate) mod cache {
+    pub(crate) const PREFER_NONE: i32 = 0;
+    pub(crate) const PREFER_SHARED: i32 = 1;
+    pub(crate) const PREFER_L1: i32 = 2;
+}
+
+/// What a launch's attribute is about, `CUlaunchAttributeID`.
+pub(crate) mod launch_attribute {
+    pub(crate) const COOPERATIVE: u32 = 2;
+    pub(crate) const CLUSTER_DIMENSION: u32 = 4;
+}
+
+/// `CUlaunchAttribute`: a number and 64 bytes of value.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub(crate) struct CUlaunchAttribute {
+    pub(crate) id: c_uint,
+    _pad: [u8; 4],
+    pub(crate) value: [u32; 16],
+}
+
+impl CUlaunchAttribute {
+    /// An attribute whose value begins with these words.
+    pub(crate) fn new(id: c_uint, words: &[u32]) -> Self {
+        let mut value = [0; 16];
+        value[..words.len()].copy_from_slice(words);
+        Self { id, _pad: [0; 4], value }
+    }
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub(crate) struct CUlaunchConfig {
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) block: [c_uint; 3],
+    pub(crate) shared: c_uint,
+    pub(crate) stream: CUstream,
+    pub(crate) attributes: *const CUlaunchAttribute,
+    pub(crate) count: c_uint,
+}
+
+const _: () = assert!(size_of::<CUlaunchAttribute>() == 72 && size_of::<CUlaunchConfig>() == 56);
+
 ur_adapter::symbol_table! {
     /// Every function of the driver that the adapter calls. The optional ones are `None` in drivers that
     /// lack them, and then only the feature that needs them is unsupported.
@@ -252,6 +432,8 @@ ur_adapter::symbol_table! {
         primary_context_retain = "cuDevicePrimaryCtxRetain" (*mut CUcontext, CUdevice);
         primary_context_release = "cuDevicePrimaryCtxRelease_v2" (CUdevice);
 
+        primary_context_state = "cuDevicePrimaryCtxGetState" (CUdevice, *mut c_uint, *mut c_int);
+
         context_current = "cuCtxGetCurrent" (*mut CUcontext);
         context_set_current = "cuCtxSetCurrent" (CUcontext);
         context_priority_range = "cuCtxGetStreamPriorityRange" (*mut c_int, *mut c_int);
@@ -261,6 +443,7 @@ ur_adapter::symbol_table! {
         stream_synchronize = "cuStreamSynchronize" (CUstream);
         stream_query = "cuStreamQuery" (CUstream);
         stream_wait_event = "cuStreamWaitEvent" (CUstream, CUevent, c_uint);
+        stream_context = "cuStreamGetCtx" (CUstream, *mut CUcontext);
 
         event_create = "cuEventCreate" (*mut CUevent, c_uint);
         event_destroy = "cuEventDestroy_v2" (CUevent);
@@ -286,7 +469,33 @@ ur_adapter::symbol_table! {
         pool_allocate = "cuMemAllocFromPoolAsync" (*mut CUdeviceptr, usize, CUmemoryPool, CUstream);
         free_async = "cuMemFreeAsync" (CUdeviceptr, CUstream);
 
+        memory_allocate_pitch = "cuMemAllocPitch_v2" (*mut CUdeviceptr, *mut usize, usize, usize, c_uint);
+        memory_register = "cuMemHostRegister_v2" (CUdeviceptr, usize, c_uint);
+        memory_unregister = "cuMemHostUnregister" (CUdeviceptr);
+        memory_prefetch = "cuMemPrefetchAsync" (CUdeviceptr, usize, CUdevice, CUstream);
+        memory_advise = "cuMemAdvise" (CUdeviceptr, usize, c_int, CUdevice);
+        ipc_get = "cuIpcGetMemHandle" (*mut CUipcMemHandle, CUdeviceptr);
+        ipc_open = "cuIpcOpenMemHandle_v2" (*mut CUdeviceptr, CUipcMemHandle, c_uint);
+        ipc_close = "cuIpcCloseMemHandle" (CUdeviceptr);
+        peer_attribute = "cuDeviceGetP2PAttribute" (*mut c_int, c_int, CUdevice, CUdevice);
+        peer_enable = "cuCtxEnablePeerAccess" (CUcontext, c_uint);
+        peer_disable = "cuCtxDisablePeerAccess" (CUcontext);
+
+        granularity = "cuMemGetAllocationGranularity" (*mut usize, *const CUmemAllocationProp, c_int);
+        address_reserve = "cuMemAddressReserve" (*mut CUdeviceptr, usize, usize, CUdeviceptr, u64);
+        address_free = "cuMemAddressFree" (CUdeviceptr, usize);
+        physical_create = "cuMemCreate" (*mut CUphysical, usize, *const CUmemAllocationProp, u64);
+        physical_release = "cuMemRelease" (CUphysical);
+        physical_map = "cuMemMap" (CUdeviceptr, usize, usize, CUphysical, u64);
+        physical_unmap = "cuMemUnmap" (CUdeviceptr, usize);
+        physical_set_access = "cuMemSetAccess" (CUdeviceptr, usize, *const CUmemAccessDesc, usize);
+        physical_access = "cuMemGetAccess" (*mut u64, *const CUmemLocation, CUdeviceptr);
+        physical_export = "cuMemExportToShareableHandle" (*mut c_void, CUphysical, c_int, u64);
+        physical_import = "cuMemImportFromShareableHandle" (*mut CUphysical, *mut c_void, c_int);
+
+        copy_2d_async = "cuMemcpy2DAsync_v2" (*const CudaMemcpy2D, CUstream);
         copy_async = "cuMemcpyAsync" (CUdeviceptr, CUdeviceptr, usize, CUstream);
+        copy_3d_async = "cuMemcpy3DAsync_v2" (*const Memcpy3D, CUstream);
         fill8_async = "cuMemsetD8Async" (CUdeviceptr, u8, usize, CUstream);
         fill16_async = "cuMemsetD16Async" (CUdeviceptr, u16, usize, CUstream);
         fill32_async = "cuMemsetD32Async" (CUdeviceptr, u32, usize, CUstream);
@@ -294,16 +503,36 @@ ur_adapter::symbol_table! {
         fill2d16_async = "cuMemsetD2D16Async" (CUdeviceptr, usize, u16, usize, usize, CUstream);
         fill2d32_async = "cuMemsetD2D32Async" (CUdeviceptr, usize, u32, usize, usize, CUstream);
 
+        array_create = "cuArray3DCreate_v2" (*mut usize, *const ArrayDescriptor);
+        array_destroy = "cuArrayDestroy" (usize);
+        surface_create = "cuSurfObjectCreate" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = "cuSurfObjectDestroy" (u64);
+        texture_create = "cuTexObjectCreate"
+            (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void);
+        texture_destroy = "cuTexObjectDestroy" (u64);
+
         module_load = "cuModuleLoadDataEx" (*mut CUmodule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "cuModuleUnload" (CUmodule);
+        module_global = "cuModuleGetGlobal_v2" (*mut CUdeviceptr, *mut usize, CUmodule, *const c_char);
+        link_create = "cuLinkCreate_v2" (c_uint, *mut u32, *mut *mut c_void, *mut CUlinkState);
+        link_add = "cuLinkAddData_v2" (
+            CUlinkState, c_uint, *const c_void, usize, *const c_char, c_uint, *mut u32, *mut *mut c_void
+        );
+        link_complete = "cuLinkComplete" (CUlinkState, *mut *mut c_void, *mut usize);
+        link_destroy = "cuLinkDestroy" (CUlinkState);
         module_function = "cuModuleGetFunction" (*mut CUfunction, CUmodule, *const c_char);
         function_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, CUfunction);
         function_set_attribute = "cuFuncSetAttribute" (CUfunction, c_int, c_int);
+        function_set_cache = "cuFuncSetCacheConfig" (CUfunction, c_int);
+        occupancy_blocks = "cuOccupancyMaxActiveBlocksPerMultiprocessor" (*mut c_int, CUfunction, c_int, usize);
         occupancy_block_size = "cuOccupancyMaxPotentialBlockSize"
             (*mut c_int, *mut c_int, CUfunction, CUoccupancyB2DSize, usize, c_int);
         launch = "cuLaunchKernel" (
             CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void,
             *mut *mut c_void
+        );
+        launch_cooperative = "cuLaunchCooperativeKernel" (
+            CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void
         );
     }
     optional {
@@ -312,6 +541,12 @@ ur_adapter::symbol_table! {
         device_luid = "cuDeviceGetLuid" (*mut c_char, *mut c_uint, CUdevice);
         event_elapsed_v2 = "cuEventElapsedTime_v2" (*mut f32, CUevent, CUevent);
         function_parameter = "cuFuncGetParamInfo" (CUfunction, usize, *mut usize, *mut usize);
+        function_module = "cuFuncGetModule" (*mut CUmodule, CUfunction);
+        function_name = "cuFuncGetName" (*mut *const c_char, CUfunction);
+        module_function_count = "cuModuleGetFunctionCount" (*mut c_uint, CUmodule);
+        module_functions = "cuModuleEnumerateFunctions" (*mut CUfunction, c_uint, CUmodule);
+        launch_extended = "cuLaunchKernelEx"
+            (*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
     }
 }
 

@@ -216,6 +216,12 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
 
         name: identity.name,
         architecture: identity.architecture,
+        binary_target: if amd {
+            ur_ffi::UR_DEVICE_BINARY_TARGET_AMDGCN
+        } else {
+            ur_ffi::UR_DEVICE_BINARY_TARGET_NVPTX64
+        },
+        program_link: false,
     })
 }
 

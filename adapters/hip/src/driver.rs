@@ -9,24 +9,29 @@
 //!
 //! | call | current device |
 //! |---|---|
-//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize` | is what they are about |
-//! | `hipModuleGetFunction` | must be the module's; 5.x ends the process otherwise |
+//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize`, `hipArray3DCreate`, `hipCreateSurfaceObject`, `hipDestroySurfaceObject`, `hipTexObjectCreate`, `hipTexObjectDestroy` | is what they are about |
+//! | `hipMemAllocPitch`, `hipHostRegister`, `hipHostUnregister`, `hipMemAdvise`, `hipIpc*MemHandle`, `hipDeviceEnablePeerAccess`, `hipDeviceDisablePeerAccess` | is what they are about, or looked at on the way |
+//! | `hipModuleGetFunction`, `hipModuleGetGlobal` | must be the module's; 5.x ends the process otherwise |
+//! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
-//! | `hipMemcpyAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
-//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload` | not looked at: stream, event, pool or pointer name the device |
+//! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
+//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::CString;
 
 use ur_adapter::backend::*;
 use ur_adapter::driver::{MemoryKind, PoolAttribute};
+use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
+use ur_adapter::native_image::{ArrayDescriptor, ArrayShape, BoxCopy, ResourceDescriptor, Sampling, TextureDescriptor};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use crate::map::memory_kind;
+use crate::map::{memory_kind, native_access, native_advice, physical_properties, spot_device};
 use crate::program::Loader;
 use crate::sys::{
-    self, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipStream, MemAccess, MemLocation,
-    Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
+    self, BoxTypes, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipPhysical, HipStream,
+    IpcMemHandle, MemAccess, MemLocation, Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
 };
 use crate::{device_info, program};
 
@@ -97,6 +102,7 @@ impl Driver for Hip {
     type Module = HipModule;
     type Function = HipFunction;
     type Pool = HipMemPool;
+    type Physical = HipPhysical;
 
     const BACKEND: ur_backend_t = ur_backend_t::HIP;
     const PLATFORM_NAME: &'static str = "AMD HIP BACKEND";
@@ -107,8 +113,10 @@ impl Driver for Hip {
     // The runtime compares bytes with the limit and rounds nothing (ROCm 6.2 to 7.1); CUDA's step makes the same limits
     // of the same requests on both backends.
     const POOL_STEP: usize = 32 << 20;
+    const PLACES_ARE_CONTEXTS: bool = false;
     // The fills of wider units are new in ROCm 7 and count a row's width now in bytes and now in units.
     const STRIDED_WIDTHS: &'static [usize] = &[1];
+    const ADVISES_COHERENCE: bool = true;
 
     fn cell() -> &'static AdapterCell<Hip> {
         &CELL
@@ -164,6 +172,10 @@ impl Driver for Hip {
         Ok(())
     }
 
+    fn place_is_active(&self, _device: Ordinal) -> Result<bool> {
+        Ok(true)
+    }
+
     fn current_place(&self) -> Result<Ordinal> {
         let mut device = Ordinal(0);
         call!(self.device_current(&raw mut device), "hipGetDevice")?;
@@ -199,6 +211,14 @@ impl Driver for Hip {
     fn stream_is_idle(&self, stream: HipStream) -> Result<bool> {
         // SAFETY: the symbol has the API's signature and the stream is alive.
         done(&self.symbols, "hipStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
+    }
+
+    fn stream_place(&self, stream: HipStream) -> Result<Option<Ordinal>> {
+        let Some(ask) = self.symbols.stream_device else { return Ok(None) };
+        let mut device = Ordinal(0);
+        // SAFETY: the symbol has the API's signature, the output is a live local and the stream is alive.
+        check(&self.symbols, "hipStreamGetDevice", unsafe { ask(stream, &raw mut device) })?;
+        Ok(Some(device))
     }
 
     fn stream_wait(&self, stream: HipStream, event: HipEvent) -> Result<()> {
@@ -361,7 +381,220 @@ impl Driver for Hip {
             return Err(Error::code_only(ur_result_t::ERROR_INVALID_SIZE));
         }
         let value = value.cast_signed() & 0xff;
-        call!(self.fill2d_async(rows.first, rows.pitch, value, 1, rows.count, stream), "hipMemset2DAsync")
+        call!(self.fill2d_async(rows.first, rows.pitch, value, rows.length, rows.count, stream), "hipMemset2DAsync")
+    }
+
+    unsafe fn copy_2d_async(&self, copy: &Copy2D, stream: HipStream) -> Result<()> {
+        let Copy2D { to, from, width, height } = *copy;
+        call!(
+            self.copy_2d_async(
+                to.address,
+                to.pitch,
+                from.address,
+                from.pitch,
+                width,
+                height,
+                flag::hipMemcpyDefault,
+                stream
+            ),
+            "hipMemcpy2DAsync"
+        )
+    }
+
+    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)> {
+        let (mut pointer, mut pitch): (DevicePointer, usize) = (0, 0);
+        call!(
+            self.memory_allocate_pitch(&raw mut pointer, &raw mut pitch, width, height, element),
+            "hipMemAllocPitch"
+        )?;
+        Ok((pointer, pitch))
+    }
+
+    fn register_host(&self, address: usize, size: usize, _read_only: bool) -> Result<()> {
+        // The runtimes have no flag for memory that is only read that means the same in every release.
+        const FLAGS: c_uint = flag::hipHostRegisterPortable | flag::hipHostRegisterMapped;
+        call!(self.memory_register(address, size, FLAGS), "hipHostRegister")
+    }
+
+    fn unregister_host(&self, address: usize) -> Result<()> {
+        call!(self.memory_unregister(address), "hipHostUnregister")
+    }
+
+    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Ordinal>, stream: HipStream) -> Result<()> {
+        call!(self.memory_prefetch(address, size, spot_device(to), stream), "hipMemPrefetchAsync")
+    }
+
+    fn advise(&self, address: usize, size: usize, advice: Advice<Ordinal>) -> Result<()> {
+        let (advice, device) = native_advice(advice);
+        call!(self.memory_advise(address, size, advice, device), "hipMemAdvise")
+    }
+
+    fn ipc_handle(&self, address: usize) -> Result<IpcHandle> {
+        let mut handle = IpcMemHandle([0; 64]);
+        call!(self.ipc_get(&raw mut handle, address), "hipIpcGetMemHandle")?;
+        Ok(handle.0)
+    }
+
+    fn open_ipc(&self, handle: &IpcHandle) -> Result<usize> {
+        let flags = if self.is_rocm_6() { sys::IPC_LAZY_PEER_6 } else { sys::IPC_LAZY_PEER_5 };
+        let mut pointer: DevicePointer = 0;
+        call!(self.ipc_open(&raw mut pointer, IpcMemHandle(*handle), flags), "hipIpcOpenMemHandle")?;
+        Ok(pointer)
+    }
+
+    fn close_ipc(&self, address: usize) -> Result<()> {
+        call!(self.ipc_close(address), "hipIpcCloseMemHandle")
+    }
+
+    fn has_peer_atomics(&self, device: Ordinal, peer: Ordinal) -> Result<bool> {
+        let mut has: c_int = 0;
+        call!(
+            self.peer_attribute(&raw mut has, flag::hipDevP2PAttrNativeAtomicSupported, device, peer),
+            "hipDeviceGetP2PAttribute"
+        )?;
+        Ok(has != 0)
+    }
+
+    fn enable_peer(&self, peer: Ordinal) -> Result<bool> {
+        // SAFETY: the symbol has the API's signature; flags must be 0.
+        match unsafe { (self.symbols.peer_enable)(peer, 0) } {
+            HipError::hipErrorPeerAccessAlreadyEnabled => Ok(false),
+            status => check(&self.symbols, "hipDeviceEnablePeerAccess", status).map(|()| true),
+        }
+    }
+
+    fn disable_peer(&self, peer: Ordinal) -> Result<()> {
+        call!(self.peer_disable(peer), "hipDeviceDisablePeerAccess")
+    }
+
+    fn granularity(&self, device: Ordinal, recommended: bool) -> Result<usize> {
+        let (properties, mut bytes) = (physical_properties(device, false), 0);
+        let which = if recommended {
+            flag::hipMemAllocationGranularityRecommended
+        } else {
+            flag::hipMemAllocationGranularityMinimum
+        };
+        call!(self.granularity(&raw mut bytes, &raw const properties, which), "hipMemGetAllocationGranularity")?;
+        Ok(bytes)
+    }
+
+    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize> {
+        let mut address: DevicePointer = 0;
+        call!(self.address_reserve(&raw mut address, size, 0, wish, 0), "hipMemAddressReserve")?;
+        Ok(address)
+    }
+
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.address_free(address, size), "hipMemAddressFree")
+    }
+
+    fn create_physical(&self, device: Ordinal, size: usize, shareable: bool) -> Result<HipPhysical> {
+        let (properties, mut physical) = (physical_properties(device, shareable), HipPhysical::default());
+        call!(self.physical_create(&raw mut physical, size, &raw const properties, 0), "hipMemCreate")?;
+        Ok(physical)
+    }
+
+    fn release_physical(&self, physical: HipPhysical) -> Result<()> {
+        call!(self.physical_release(physical), "hipMemRelease")
+    }
+
+    fn map(&self, address: usize, size: usize, offset: usize, physical: HipPhysical) -> Result<()> {
+        call!(self.physical_map(address, size, offset, physical, 0), "hipMemMap")
+    }
+
+    fn unmap(&self, address: usize, size: usize) -> Result<()> {
+        call!(self.physical_unmap(address, size), "hipMemUnmap")
+    }
+
+    fn set_access(&self, address: usize, size: usize, device: Ordinal, access: Access) -> Result<()> {
+        let location = MemLocation { kind: flag::hipMemLocationTypeDevice, device };
+        let access = MemAccess { location, flags: native_access(access) };
+        call!(self.physical_set_access(address, size, &raw const access, 1), "hipMemSetAccess")
+    }
+
+    fn access(&self, address: usize, device: Ordinal) -> Result<Access> {
+        let (location, mut flags) = (MemLocation { kind: flag::hipMemLocationTypeDevice, device }, 0);
+        call!(self.physical_access(&raw mut flags, &raw const location, address), "hipMemGetAccess")?;
+        Ok(match u32::try_from(flags) {
+            Ok(flag::hipMemAccessFlagsProtNone) => Access::None,
+            Ok(flag::hipMemAccessFlagsProtRead) => Access::ReadOnly,
+            _ => Access::ReadWrite,
+        })
+    }
+
+    fn export_physical(&self, physical: HipPhysical) -> Result<i32> {
+        let mut descriptor: c_int = -1;
+        call!(
+            self.physical_export((&raw mut descriptor).cast(), physical, flag::hipMemHandleTypePosixFileDescriptor, 0),
+            "hipMemExportToShareableHandle"
+        )?;
+        Ok(descriptor)
+    }
+
+    fn import_physical(&self, descriptor: i32) -> Result<HipPhysical> {
+        // The descriptor's number is passed in the pointer's place.
+        let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
+        let mut physical = HipPhysical::default();
+        call!(
+            self.physical_import(&raw mut physical, number, flag::hipMemHandleTypePosixFileDescriptor),
+            "hipMemImportFromShareableHandle"
+        )?;
+        Ok(physical)
+    }
+
+    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
+        let (mut array, description) = (0, ArrayDescriptor::new(shape));
+        call!(self.array_create(&raw mut array, &raw const description), "hipArray3DCreate")?;
+        Ok(array)
+    }
+
+    fn destroy_array(&self, array: usize) -> Result<()> {
+        call!(self.array_destroy(array), "hipArrayDestroy")
+    }
+
+    fn create_surface(&self, array: usize) -> Result<u64> {
+        // 5.x exports it under a C++ name alone.
+        let create = self.symbols.surface_create.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
+        let (mut surface, resource) = (0, ResourceDescriptor::array(array));
+        // SAFETY: the symbol has the API's signature, the output is a live local and the array is alive.
+        let status = unsafe { create(&raw mut surface, &raw const resource) };
+        check(&self.symbols, "hipCreateSurfaceObject", status).map(|()| surface)
+    }
+
+    fn destroy_surface(&self, surface: u64) -> Result<()> {
+        let destroy = self.symbols.surface_destroy.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
+        // SAFETY: the symbol has the API's signature; `create_surface` gave the object out.
+        check(&self.symbols, "hipDestroySurfaceObject", unsafe { destroy(surface) })
+    }
+
+    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
+        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
+        let reading = TextureDescriptor::new(sampling);
+        let view = core::ptr::null();
+        call!(
+            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
+            "hipTexObjectCreate"
+        )?;
+        Ok(texture)
+    }
+
+    fn destroy_texture(&self, texture: u64) -> Result<()> {
+        call!(self.texture_destroy(texture), "hipTexObjectDestroy")
+    }
+
+    unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: HipStream) -> Result<()> {
+        // Pinned memory is the device's too, and copies between two sides that are called the host's keep no order.
+        if self.is_rocm_6() {
+            use sys::memory_type_6::{ARRAY, DEVICE, HOST};
+            let types = BoxTypes { process: HOST, other: DEVICE, array: ARRAY };
+            let Ok(described) = sys::Memcpy3D::<usize>::new(copy, &types);
+            return call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync");
+        }
+        use sys::memory_type_5::{ARRAY, DEVICE, HOST};
+        let types = BoxTypes { process: HOST, other: DEVICE, array: ARRAY };
+        let described = sys::Memcpy3D::<c_uint>::new(copy, &types)
+            .map_err(|_| Error::new(ur_result_t::ERROR_INVALID_SIZE, "ROCm 5 copies no region of 2^32 slices"))?;
+        call!(self.copy_3d_async((&raw const described).cast(), stream), "hipDrvMemcpy3DAsync")
     }
 
     fn check_image(&self, image: &[u8]) -> Result<()> {
@@ -370,6 +603,19 @@ impl Driver for Hip {
 
     fn load_module(&self, image: &[u8], request: &mut BuildRequest<'_>) -> Result<HipModule> {
         program::load(&self.symbols, self.loader, image, request)
+    }
+
+    fn compile(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<()> {
+        Err(Error::unsupported("compiling without linking (HIP's images are machine code)"))
+    }
+
+    fn link(&self, _images: &[&[u8]], _request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
+        Err(Error::unsupported("linking (HIP's images are machine code, which its runtime links no further)"))
+    }
+
+    fn function_names(&self, _module: HipModule) -> Result<Option<Vec<String>>> {
+        // No call of the runtime lists them.
+        Ok(None)
     }
 
     fn unload_module(&self, module: HipModule) -> Result<()> {
@@ -386,6 +632,17 @@ impl Driver for Hip {
         }
     }
 
+    fn global(&self, module: HipModule, name: &CStr) -> Result<Option<(usize, usize)>> {
+        let (mut address, mut size): (DevicePointer, usize) = (0, 0);
+        let found =
+            call!(self.module_global(&raw mut address, &raw mut size, module, name.as_ptr()), "hipModuleGetGlobal");
+        match found {
+            Ok(()) => Ok(Some((address, size))),
+            Err(error) if error.native_status() == HipError::hipErrorNotFound.0 => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn function_attributes(&self, function: HipFunction) -> Result<FunctionAttributes> {
         use sys::function as of;
         let number = |attribute| self.function_attribute(function, attribute);
@@ -397,6 +654,32 @@ impl Driver for Hip {
             constant_memory: number(of::HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)? as usize,
             binary_version: number(of::HIP_FUNC_ATTRIBUTE_BINARY_VERSION)?,
         })
+    }
+
+    fn function_name(&self, function: HipFunction) -> Result<Option<CString>> {
+        // SAFETY: the symbol has the API's signature and the function's module is loaded.
+        let name = unsafe { (self.symbols.function_name)(function) };
+        // SAFETY: null, or the runtime's own NUL-terminated name, which lives as long as the module.
+        Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
+    }
+
+    fn function_module(&self, _function: HipFunction) -> Result<Option<HipModule>> {
+        // No call of the runtime tells it.
+        Ok(None)
+    }
+
+    fn prefer_cache(&self, _function: HipFunction, _preference: CachePreference) -> Result<()> {
+        Ok(())
+    }
+
+    fn resident_blocks(&self, function: HipFunction, threads: u32, dynamic_shared: usize) -> Result<u32> {
+        let mut blocks: c_int = 0;
+        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        call!(
+            self.occupancy_blocks(&raw mut blocks, function, threads, dynamic_shared),
+            "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
+        )
+        .map(|()| blocks.unsigned_abs())
     }
 
     fn function_parameters(&self, _function: HipFunction) -> Result<Option<Vec<usize>>> {
@@ -435,10 +718,41 @@ impl Driver for Hip {
         let (shared, extra) = (shape.dynamic_shared, core::ptr::null_mut());
         call!(self.launch(function, x, y, z, tx, ty, tz, shared, stream, arguments, extra), "hipModuleLaunchKernel")
     }
+
+    unsafe fn launch_cooperative(
+        &self,
+        function: HipFunction,
+        shape: LaunchShape,
+        stream: HipStream,
+        arguments: *const *const c_void,
+    ) -> Result<()> {
+        let Some(launch) = self.symbols.launch_cooperative else {
+            return Err(Error::unsupported("a cooperative launch by this release of HIP"));
+        };
+        let ([x, y, z], [tx, ty, tz]) = (shape.grid, shape.block);
+        let arguments = arguments.cast_mut().cast::<*mut c_void>();
+        // SAFETY: the symbol has the API's signature, and the caller vouches for the arguments.
+        let status = unsafe { launch(function, x, y, z, tx, ty, tz, shape.dynamic_shared, stream, arguments) };
+        check(&self.symbols, "hipModuleLaunchCooperativeKernel", status)
+    }
+
+    unsafe fn launch_clusters(
+        &self,
+        _function: HipFunction,
+        _shape: LaunchShape,
+        _cluster: [u32; 3],
+        _cooperative: bool,
+        _stream: HipStream,
+        _arguments: *const *const c_void,
+    ) -> Result<()> {
+        Err(Error::unsupported("a launch in clusters (AMD's devices have none)"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use ur_adapter::native_image::{BoxSide, RectSide};
+
     use super::*;
 
     /// Every library of AMD's that is installed here, by the names that the adapter tries.
@@ -491,6 +805,19 @@ mod tests {
         let error = idle().allocate_from_pool(HipMemPool(1), 256, HipStream(1)).unwrap_err();
         assert_eq!(error.code(), ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY);
         assert_eq!(error.native_status(), 2);
+    }
+
+    #[test]
+    fn a_region_of_more_slices_than_rocm_5_counts_is_refused_there_alone() {
+        let mut hip = idle();
+        let side = BoxSide::Memory(RectSide { address: 1, row_pitch: 1, slice_pitch: 1, of_process: false });
+        let copy = BoxCopy { to: side, from: side, extent: [1, 1, 1 << 32] };
+        for (version, code) in [(50_221_153, Some(ur_result_t::ERROR_INVALID_SIZE)), (70_125_424, None)] {
+            hip.version = version;
+            // SAFETY: the library's functions do nothing.
+            let answer = unsafe { hip.copy_box_async(&copy, HipStream(1)) };
+            assert_eq!(answer.err().map(|error| error.code()), code);
+        }
     }
 
     #[test]

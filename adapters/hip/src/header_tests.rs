@@ -13,9 +13,12 @@ use std::process::Command;
 use ur_adapter::driver::PoolAttribute;
 use ur_adapter::jit;
 
+use ur_adapter::native_image::{ArrayDescriptor, Channel, ResourceDescriptor, TextureDescriptor};
+
 use crate::sys::{
-    HipError, MemAccess, MemLocation, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch,
-    attribute, flag, function, memory_type_5, memory_type_6,
+    HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcMemHandle, MemAccess, MemLocation, Memcpy3D, Memcpy3DSide,
+    PhysicalProperties, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch, attribute, flag,
+    function, memory_type_5, memory_type_6,
 };
 
 /// A C expression and what `sys` says it is.
@@ -107,6 +110,8 @@ fn common(newer: bool) -> Numbers {
     add(&mut numbers, "sizeof(hipMemPoolProps)", size_of::<PoolProperties>());
     add(&mut numbers, "offsetof(hipMemPoolProps, location)", offset_of!(PoolProperties, location));
     add(&mut numbers, "offsetof(hipMemLocation, id)", offset_of!(MemLocation, device));
+    add(&mut numbers, "sizeof(hipIpcMemHandle_t)", size_of::<IpcMemHandle>());
+    add(&mut numbers, "hipCpuDeviceId", HOST.0);
     add(&mut numbers, "sizeof(hipMemAccessDesc)", size_of::<MemAccess>());
     add(&mut numbers, "offsetof(hipMemAccessDesc, flags)", offset_of!(MemAccess, flags));
     for (name, attribute) in [
@@ -121,11 +126,74 @@ fn common(newer: bool) -> Numbers {
     ] {
         add(&mut numbers, name, attribute as i32);
     }
+    for (name, channel) in [
+        ("HIP_AD_FORMAT_UNSIGNED_INT8", Channel::Unsigned8),
+        ("HIP_AD_FORMAT_UNSIGNED_INT16", Channel::Unsigned16),
+        ("HIP_AD_FORMAT_UNSIGNED_INT32", Channel::Unsigned32),
+        ("HIP_AD_FORMAT_SIGNED_INT8", Channel::Signed8),
+        ("HIP_AD_FORMAT_SIGNED_INT16", Channel::Signed16),
+        ("HIP_AD_FORMAT_SIGNED_INT32", Channel::Signed32),
+        ("HIP_AD_FORMAT_HALF", Channel::Half),
+        ("HIP_AD_FORMAT_FLOAT", Channel::Float),
+    ] {
+        add(&mut numbers, name, channel as u32);
+    }
+    for (name, value) in [
+        ("hipArraySurfaceLoadStore", ArrayDescriptor::SURFACES),
+        ("HIP_TRSF_READ_AS_INTEGER", TextureDescriptor::AS_INTEGER),
+        ("HIP_TRSF_NORMALIZED_COORDINATES", TextureDescriptor::NORMALIZED),
+        ("HIP_TR_ADDRESS_MODE_WRAP", 0),
+        ("HIP_TR_ADDRESS_MODE_CLAMP", 1),
+        ("HIP_TR_ADDRESS_MODE_MIRROR", 2),
+        ("HIP_TR_ADDRESS_MODE_BORDER", 3),
+        ("HIP_TR_FILTER_MODE_LINEAR", 1),
+        ("HIP_RESOURCE_TYPE_ARRAY", 0),
+        ("hipResourceTypeArray", 0),
+    ] {
+        add(&mut numbers, name, value);
+    }
+    add(&mut numbers, "sizeof(HIP_ARRAY3D_DESCRIPTOR)", size_of::<ArrayDescriptor>());
+    add(&mut numbers, "offsetof(HIP_ARRAY3D_DESCRIPTOR, Format)", offset_of!(ArrayDescriptor, format));
+    add(&mut numbers, "offsetof(HIP_ARRAY3D_DESCRIPTOR, Flags)", offset_of!(ArrayDescriptor, flags));
+    add(&mut numbers, "sizeof(HIP_RESOURCE_DESC)", size_of::<ResourceDescriptor>());
+    add(&mut numbers, "offsetof(HIP_RESOURCE_DESC, res.array.hArray)", 8);
+    add(&mut numbers, "offsetof(hipResourceDesc, res.array.array)", 8);
+    add(&mut numbers, "sizeof(hipResourceDesc) <= sizeof(HIP_RESOURCE_DESC)", 1);
+    add(&mut numbers, "sizeof(HIP_TEXTURE_DESC)", size_of::<TextureDescriptor>());
+    add(&mut numbers, "offsetof(HIP_TEXTURE_DESC, filterMode)", offset_of!(TextureDescriptor, filter));
+    add(&mut numbers, "offsetof(HIP_TEXTURE_DESC, flags)", offset_of!(TextureDescriptor, flags));
     add(&mut numbers, "sizeof(hipUUID)", size_of::<Uuid>());
     add(&mut numbers, "sizeof(hipDeviceArch_t)", size_of::<u32>());
     add(&mut numbers, "bits((hipDeviceArch_t){.hasGlobalInt64Atomics = 1})", arch::GLOBAL_INT64_ATOMICS);
     add(&mut numbers, "bits((hipDeviceArch_t){.hasDoubles = 1})", arch::DOUBLES);
     numbers
+}
+
+/// The description of a box, whose sizes a release counts in `N`.
+fn box_copy<N>(numbers: &mut Numbers) {
+    let (src, dst) = (offset_of!(Memcpy3D<N>, src), offset_of!(Memcpy3D<N>, dst));
+    for (member, offset) in [
+        ("srcY", src + offset_of!(Memcpy3DSide<N>, y)),
+        ("srcMemoryType", src + offset_of!(Memcpy3DSide<N>, memory_type)),
+        ("srcHost", src + offset_of!(Memcpy3DSide<N>, host)),
+        ("srcDevice", src + offset_of!(Memcpy3DSide<N>, device)),
+        ("srcArray", src + offset_of!(Memcpy3DSide<N>, array)),
+        ("srcPitch", src + offset_of!(Memcpy3DSide<N>, pitch)),
+        ("srcHeight", src + offset_of!(Memcpy3DSide<N>, height)),
+        ("dstXInBytes", dst + offset_of!(Memcpy3DSide<N>, x_in_bytes)),
+        ("dstMemoryType", dst + offset_of!(Memcpy3DSide<N>, memory_type)),
+        ("dstHost", dst + offset_of!(Memcpy3DSide<N>, host)),
+        ("dstDevice", dst + offset_of!(Memcpy3DSide<N>, device)),
+        ("dstArray", dst + offset_of!(Memcpy3DSide<N>, array)),
+        ("dstPitch", dst + offset_of!(Memcpy3DSide<N>, pitch)),
+        ("dstHeight", dst + offset_of!(Memcpy3DSide<N>, height)),
+        ("WidthInBytes", offset_of!(Memcpy3D<N>, width)),
+        ("Height", offset_of!(Memcpy3D<N>, height)),
+        ("Depth", offset_of!(Memcpy3D<N>, depth)),
+    ] {
+        add(numbers, format!("offsetof(HIP_MEMCPY3D, {member})"), offset);
+    }
+    add(numbers, "sizeof(HIP_MEMCPY3D)", size_of::<Memcpy3D<N>>());
 }
 
 /// The layout before ROCm 6, under the name that a release gives it.
@@ -142,9 +210,12 @@ fn the_numbers_and_layouts_are_those_of_rocm_5_2() {
     let Some(folder) = headers("UR_HIP_HEADERS_5") else { return };
     let mut numbers = common(false);
     old_properties(&mut numbers, "hipDeviceProp_t");
+    box_copy::<core::ffi::c_uint>(&mut numbers);
     add(&mut numbers, "offsetof(hipPointerAttribute_t, memoryType)", offset_of!(PointerAttributes, memory_type));
+    add(&mut numbers, "hipIpcMemLazyEnablePeerAccess", IPC_LAZY_PEER_5);
     add(&mut numbers, "hipMemoryTypeHost", memory_type_5::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_5::DEVICE);
+    add(&mut numbers, "hipMemoryTypeArray", memory_type_5::ARRAY);
     assert_eq!(ask(&folder, "", &numbers), numbers);
 }
 
@@ -157,14 +228,20 @@ fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
     let mut numbers = common(true);
     old_properties(&mut numbers, "hipDeviceProp_tR0000");
     add(&mut numbers, "offsetof(hipMemPoolProps, maxSize)", offset_of!(PoolProperties, max_size));
+    box_copy::<usize>(&mut numbers);
     add(&mut numbers, "sizeof(hipDeviceProp_tR0600)", size_of::<Properties0600>());
     add(&mut numbers, "_Alignof(hipDeviceProp_tR0600)", align_of::<Properties0600>());
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, name)", offset_of!(Properties0600, name));
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, gcnArchName)", offset_of!(Properties0600, gcn_arch_name));
     add(&mut numbers, "offsetof(hipDeviceProp_tR0600, arch)", offset_of!(Properties0600, arch));
     add(&mut numbers, "offsetof(hipPointerAttribute_t, type)", offset_of!(PointerAttributes, memory_type));
+    add(&mut numbers, "sizeof(hipMemAllocationProp)", size_of::<PhysicalProperties>());
+    add(&mut numbers, "offsetof(hipMemAllocationProp, location)", offset_of!(PhysicalProperties, location));
+    add(&mut numbers, "offsetof(hipMemAllocationProp, allocFlags)", offset_of!(PhysicalProperties, flags));
+    add(&mut numbers, "hipIpcMemLazyEnablePeerAccess", IPC_LAZY_PEER_6);
     add(&mut numbers, "hipMemoryTypeHost", memory_type_6::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_6::DEVICE);
     add(&mut numbers, "hipMemoryTypeManaged", memory_type_6::MANAGED);
+    add(&mut numbers, "hipMemoryTypeArray", memory_type_6::ARRAY);
     assert_eq!(ask(&folder, PRELUDE, &numbers), numbers);
 }

@@ -4,9 +4,12 @@
 //! known here but in that call's method.
 
 use ur_adapter::driver::MemoryKind;
+use ur_adapter::memory_calls::{Access, Advice, Spot};
 use ur_ffi::ur_result_t;
 
-use crate::sys::{HipError, PointerAttributes, memory_type_5, memory_type_6};
+use crate::sys::{
+    HOST, HipError, MemLocation, Ordinal, PhysicalProperties, PointerAttributes, flag, memory_type_5, memory_type_6,
+};
 
 /// The UR code of a failed call; `ADAPTER_SPECIFIC` where UR has no word for it.
 pub(crate) fn result_of(status: HipError) -> ur_result_t {
@@ -17,7 +20,9 @@ pub(crate) fn result_of(status: HipError) -> ur_result_t {
         | HipError::hipErrorInvalidConfiguration
         | HipError::hipErrorInvalidPitchValue
         | HipError::hipErrorInvalidDevicePointer
-        | HipError::hipErrorInvalidMemcpyDirection => ur::ERROR_INVALID_VALUE,
+        | HipError::hipErrorInvalidMemcpyDirection
+        | HipError::hipErrorHostMemoryAlreadyRegistered
+        | HipError::hipErrorHostMemoryNotRegistered => ur::ERROR_INVALID_VALUE,
         HipError::hipErrorOutOfMemory => ur::ERROR_OUT_OF_DEVICE_MEMORY,
         HipError::hipErrorNotInitialized | HipError::hipErrorDeinitialized => ur::ERROR_UNINITIALIZED,
         HipError::hipErrorNoDevice => ur::ERROR_DEVICE_NOT_FOUND,
@@ -66,6 +71,50 @@ pub(crate) fn memory_kind(pointer: &PointerAttributes, rocm_6: bool) -> Option<M
     }
 }
 
+/// The device that stands for a spot, the host's included.
+pub(crate) fn spot_device(spot: Spot<Ordinal>) -> Ordinal {
+    match spot {
+        Spot::Host => HOST,
+        Spot::Device(device) => device,
+    }
+}
+
+/// The runtime's number of advice, and the device it is about.
+pub(crate) fn native_advice(advice: Advice<Ordinal>) -> (u32, Ordinal) {
+    // Where advice is about no device, the runtime looks at none.
+    let nowhere = HOST;
+    match advice {
+        Advice::ReadMostly(true) => (flag::hipMemAdviseSetReadMostly, nowhere),
+        Advice::ReadMostly(false) => (flag::hipMemAdviseUnsetReadMostly, nowhere),
+        Advice::PreferredLocation(Some(spot)) => (flag::hipMemAdviseSetPreferredLocation, spot_device(spot)),
+        Advice::PreferredLocation(None) => (flag::hipMemAdviseUnsetPreferredLocation, nowhere),
+        Advice::AccessedBy(spot, true) => (flag::hipMemAdviseSetAccessedBy, spot_device(spot)),
+        Advice::AccessedBy(spot, false) => (flag::hipMemAdviseUnsetAccessedBy, spot_device(spot)),
+        Advice::CoarseGrain(true) => (flag::hipMemAdviseSetCoarseGrain, nowhere),
+        Advice::CoarseGrain(false) => (flag::hipMemAdviseUnsetCoarseGrain, nowhere),
+    }
+}
+
+/// The runtime's flags of access.
+pub(crate) fn native_access(access: Access) -> u32 {
+    match access {
+        Access::None => flag::hipMemAccessFlagsProtNone,
+        Access::ReadOnly => flag::hipMemAccessFlagsProtRead,
+        Access::ReadWrite => flag::hipMemAccessFlagsProtReadWrite,
+    }
+}
+
+/// What physical memory of a device is made with.
+pub(crate) fn physical_properties(device: Ordinal, shareable: bool) -> PhysicalProperties {
+    PhysicalProperties {
+        allocation_type: flag::hipMemAllocationTypePinned,
+        handle_types: if shareable { flag::hipMemHandleTypePosixFileDescriptor } else { 0 },
+        location: MemLocation { kind: flag::hipMemLocationTypeDevice, device },
+        security_attributes: 0,
+        flags: [0; 8],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use ur_adapter::driver::MemoryKind;
@@ -95,7 +144,7 @@ mod tests {
     #[test]
     fn every_status_has_the_code_the_abi_means() {
         let expected: &[(ur_result_t, &[i32])] = &[
-            (ur_result_t::ERROR_INVALID_VALUE, &[1, 9, 12, 17, 21]),
+            (ur_result_t::ERROR_INVALID_VALUE, &[1, 9, 12, 17, 21, 712, 713]),
             (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, &[2]),
             (ur_result_t::ERROR_UNINITIALIZED, &[3, 4]),
             (ur_result_t::ERROR_DEVICE_LOST, &[53, 214, 700, 702, 710, 719]),

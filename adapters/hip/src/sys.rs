@@ -8,16 +8,17 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
 use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::native_image::{ArrayDescriptor, BoxCopy, BoxSide, ResourceDescriptor, TextureDescriptor};
 
 /// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HipError(pub(crate) c_int);
 
-/// A device, which the runtime names by its ordinal; also what a thread has current.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Ordinal(pub(crate) c_int);
+ur_adapter::native_ordinals! {
+    /// A device, which the runtime names by its ordinal; also what a thread has current.
+    Ordinal;
+}
 
 ur_adapter::native_handles! {
     /// A stream; 0 is the legacy default stream.
@@ -30,6 +31,8 @@ ur_adapter::native_handles! {
     HipFunction;
     /// A stream-ordered memory pool.
     HipMemPool;
+    /// Physical memory, `hipMemGenericAllocationHandle_t`.
+    HipPhysical;
 }
 
 /// A device address; host and device see the same one.
@@ -150,7 +153,23 @@ numbers! {
         hipMemcpyDefault = 4,
         hipMemAllocationTypePinned = 1,
         hipMemLocationTypeDevice = 1,
+        hipMemAccessFlagsProtNone = 0,
+        hipMemAccessFlagsProtRead = 1,
         hipMemAccessFlagsProtReadWrite = 3,
+        hipHostRegisterPortable = 1,
+        hipHostRegisterMapped = 2,
+        hipMemAdviseSetReadMostly = 1,
+        hipMemAdviseUnsetReadMostly = 2,
+        hipMemAdviseSetPreferredLocation = 3,
+        hipMemAdviseUnsetPreferredLocation = 4,
+        hipMemAdviseSetAccessedBy = 5,
+        hipMemAdviseUnsetAccessedBy = 6,
+        hipMemAdviseSetCoarseGrain = 100,
+        hipMemAdviseUnsetCoarseGrain = 101,
+        hipDevP2PAttrNativeAtomicSupported = 2,
+        hipMemHandleTypePosixFileDescriptor = 1,
+        hipMemAllocationGranularityMinimum = 0,
+        hipMemAllocationGranularityRecommended = 1,
     }
     newer {}
 }
@@ -227,6 +246,7 @@ numbers! {
 pub(crate) mod memory_type_5 {
     pub(crate) const HOST: i32 = 0;
     pub(crate) const DEVICE: i32 = 1;
+    pub(crate) const ARRAY: i32 = 2;
 }
 
 /// `hipMemoryType` from ROCm 6 on.
@@ -234,6 +254,7 @@ pub(crate) mod memory_type_6 {
     pub(crate) const HOST: i32 = 1;
     pub(crate) const DEVICE: i32 = 2;
     pub(crate) const MANAGED: i32 = 3;
+    pub(crate) const ARRAY: i32 = 10;
 }
 
 /// 16 bytes that name a device, `hipUUID`.
@@ -261,6 +282,29 @@ pub(crate) struct PoolProperties {
     pub(crate) reserved: [u8; 56],
 }
 
+/// `hipMemAllocationProp`. ROCm 5.2 orders the members otherwise, and does not say that it has virtual memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PhysicalProperties {
+    pub(crate) allocation_type: u32,
+    pub(crate) handle_types: u32,
+    pub(crate) location: MemLocation,
+    pub(crate) security_attributes: usize,
+    pub(crate) flags: [u8; 8],
+}
+
+/// `hipIpcMemHandle_t`, which is passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IpcMemHandle(pub(crate) [u8; 64]);
+
+/// `hipCpuDeviceId`: the host.
+pub(crate) const HOST: Ordinal = Ordinal(-1);
+/// `hipIpcMemLazyEnablePeerAccess` before ROCm 6, and the only flags that are taken.
+pub(crate) const IPC_LAZY_PEER_5: c_uint = 0;
+/// The same from ROCm 6 on.
+pub(crate) const IPC_LAZY_PEER_6: c_uint = 1;
+
 /// `hipMemAccessDesc`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -280,6 +324,81 @@ pub(crate) struct PointerAttributes {
     pub(crate) host_pointer: usize,
     pub(crate) is_managed: c_int,
     pub(crate) allocation_flags: c_uint,
+}
+
+/// One side of `HIP_MEMCPY3D`, whose members are the same for both. Sizes are `N`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memcpy3DSide<N> {
+    pub(crate) x_in_bytes: N,
+    pub(crate) y: N,
+    pub(crate) z: N,
+    pub(crate) lod: N,
+    pub(crate) memory_type: c_int,
+    pub(crate) host: usize,
+    pub(crate) device: DevicePointer,
+    pub(crate) array: usize,
+    pub(crate) pitch: N,
+    pub(crate) height: N,
+}
+
+/// `HIP_MEMCPY3D`. Its sizes are `unsigned int` before ROCm 6 and `size_t` from then on.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memcpy3D<N> {
+    pub(crate) src: Memcpy3DSide<N>,
+    pub(crate) dst: Memcpy3DSide<N>,
+    pub(crate) width: N,
+    pub(crate) height: N,
+    pub(crate) depth: N,
+}
+
+/// The `hipMemoryType`s of a release that a box is copied between.
+pub(crate) struct BoxTypes {
+    /// Memory of the process.
+    pub(crate) process: c_int,
+    /// Any other memory.
+    pub(crate) other: c_int,
+    /// Arrays.
+    pub(crate) array: c_int,
+}
+
+impl<N: TryFrom<usize> + Default> Memcpy3D<N> {
+    /// A copy by the types of a release.
+    ///
+    /// # Errors
+    /// A size that `N` cannot hold.
+    pub(crate) fn new(copy: &BoxCopy, types: &BoxTypes) -> Result<Self, N::Error> {
+        let side = |side: BoxSide| {
+            Ok(match side {
+                BoxSide::Array { array, origin: [x, y, z] } => Memcpy3DSide {
+                    x_in_bytes: x.try_into()?,
+                    y: y.try_into()?,
+                    z: z.try_into()?,
+                    memory_type: types.array,
+                    array,
+                    ..Memcpy3DSide::default()
+                },
+                BoxSide::Memory(side) => Memcpy3DSide {
+                    memory_type: if side.of_process { types.process } else { types.other },
+                    // One of the two is looked at, by the type.
+                    host: side.address,
+                    device: side.address,
+                    pitch: side.row_pitch.try_into()?,
+                    height: (side.slice_pitch / side.row_pitch).try_into()?,
+                    ..Memcpy3DSide::default()
+                },
+            })
+        };
+        let [width, height, depth] = copy.extent;
+        Ok(Self {
+            src: side(copy.from)?,
+            dst: side(copy.to)?,
+            width: width.try_into()?,
+            height: height.try_into()?,
+            depth: depth.try_into()?,
+        })
+    }
 }
 
 /// The members of `hipDeviceProp_tR0600` that no other call tells, each at its place.
@@ -387,17 +506,53 @@ ur_adapter::symbol_table! {
         pool_allocate = "hipMallocFromPoolAsync" (*mut DevicePointer, usize, HipMemPool, HipStream);
         free_async = "hipFreeAsync" (DevicePointer, HipStream);
 
+        memory_allocate_pitch = "hipMemAllocPitch" (*mut DevicePointer, *mut usize, usize, usize, c_uint);
+        memory_register = "hipHostRegister" (DevicePointer, usize, c_uint);
+        memory_unregister = "hipHostUnregister" (DevicePointer);
+        memory_prefetch = "hipMemPrefetchAsync" (DevicePointer, usize, Ordinal, HipStream);
+        memory_advise = "hipMemAdvise" (DevicePointer, usize, c_uint, Ordinal);
+        ipc_get = "hipIpcGetMemHandle" (*mut IpcMemHandle, DevicePointer);
+        ipc_open = "hipIpcOpenMemHandle" (*mut DevicePointer, IpcMemHandle, c_uint);
+        ipc_close = "hipIpcCloseMemHandle" (DevicePointer);
+        peer_attribute = "hipDeviceGetP2PAttribute" (*mut c_int, c_uint, Ordinal, Ordinal);
+        peer_enable = "hipDeviceEnablePeerAccess" (Ordinal, c_uint);
+        peer_disable = "hipDeviceDisablePeerAccess" (Ordinal);
+
+        granularity = "hipMemGetAllocationGranularity" (*mut usize, *const PhysicalProperties, c_uint);
+        address_reserve = "hipMemAddressReserve" (*mut DevicePointer, usize, usize, DevicePointer, u64);
+        address_free = "hipMemAddressFree" (DevicePointer, usize);
+        physical_create = "hipMemCreate" (*mut HipPhysical, usize, *const PhysicalProperties, u64);
+        physical_release = "hipMemRelease" (HipPhysical);
+        physical_map = "hipMemMap" (DevicePointer, usize, usize, HipPhysical, u64);
+        physical_unmap = "hipMemUnmap" (DevicePointer, usize);
+        physical_set_access = "hipMemSetAccess" (DevicePointer, usize, *const MemAccess, usize);
+        physical_access = "hipMemGetAccess" (*mut u64, *const MemLocation, DevicePointer);
+        physical_export = "hipMemExportToShareableHandle" (*mut c_void, HipPhysical, c_uint, u64);
+        physical_import = "hipMemImportFromShareableHandle" (*mut HipPhysical, *mut c_void, c_uint);
+
+        copy_2d_async = "hipMemcpy2DAsync"
+            (DevicePointer, usize, DevicePointer, usize, usize, usize, c_uint, HipStream);
         copy_async = "hipMemcpyAsync" (DevicePointer, DevicePointer, usize, c_uint, HipStream);
+        copy_3d_async = "hipDrvMemcpy3DAsync" (*const c_void, HipStream);
         fill8_async = "hipMemsetD8Async" (DevicePointer, u8, usize, HipStream);
         fill16_async = "hipMemsetD16Async" (DevicePointer, u16, usize, HipStream);
         fill32_async = "hipMemsetD32Async" (DevicePointer, c_int, usize, HipStream);
         fill2d_async = "hipMemset2DAsync" (DevicePointer, usize, c_int, usize, usize, HipStream);
 
+        array_create = "hipArray3DCreate" (*mut usize, *const ArrayDescriptor);
+        array_destroy = "hipArrayDestroy" (usize);
+        texture_create = "hipTexObjectCreate"
+            (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void);
+        texture_destroy = "hipTexObjectDestroy" (u64);
+
         module_load = "hipModuleLoadDataEx" (*mut HipModule, *const c_void, c_uint, *mut u32, *mut *mut c_void);
         module_unload = "hipModuleUnload" (HipModule);
+        module_global = "hipModuleGetGlobal" (*mut DevicePointer, *mut usize, HipModule, *const c_char);
         module_function = "hipModuleGetFunction" (*mut HipFunction, HipModule, *const c_char);
         function_attribute = "hipFuncGetAttribute" (*mut c_int, c_int, HipFunction);
         function_set_attribute = "hipFuncSetAttribute" (HipFunction, c_int, c_int);
+        occupancy_blocks = "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
+            (*mut c_int, HipFunction, c_int, usize);
         occupancy_block_size = "hipModuleOccupancyMaxPotentialBlockSize"
             (*mut c_int, *mut c_int, HipFunction, usize, c_int);
         launch = "hipModuleLaunchKernel" (
@@ -407,8 +562,15 @@ ur_adapter::symbol_table! {
     }
     optional {
         device_properties_0600 = "hipGetDevicePropertiesR0600" (*mut Properties0600, Ordinal);
+        stream_device = "hipStreamGetDevice" (HipStream, *mut Ordinal);
+        launch_cooperative = "hipModuleLaunchCooperativeKernel" (
+            HipFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, HipStream, *mut *mut c_void
+        );
+        surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = "hipDestroySurfaceObject" (u64);
     }
     returning *const c_char {
+        function_name = "hipKernelNameRef" (HipFunction);
         error_name = "hipGetErrorName" (HipError);
         error_string = "hipGetErrorString" (HipError);
     }
@@ -448,7 +610,7 @@ mod tests {
     #[test]
     fn the_symbols_of_rocm_6_may_be_missing() {
         let symbols = over_a_fake();
-        assert!(symbols.device_properties_0600.is_none());
+        assert!(symbols.device_properties_0600.is_none() && symbols.surface_create.is_none());
         assert_eq!(symbols.text(HipError(12345)), "a status that this driver has no text for");
     }
 

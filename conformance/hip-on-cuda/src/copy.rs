@@ -14,6 +14,8 @@ use crate::sys::value::memory_type::*;
 const HOST: c_uint = 1;
 /// `CU_MEMORYTYPE_DEVICE`.
 const DEVICE: c_uint = 2;
+/// `CU_MEMORYTYPE_ARRAY`.
+const ARRAY: c_uint = 3;
 /// `CU_MEMORYTYPE_UNIFIED`.
 const UNIFIED: c_uint = 4;
 
@@ -39,7 +41,7 @@ fn memory_type(hip: c_uint) -> Result<c_uint> {
         hipMemoryTypeHost => Ok(HOST),
         hipMemoryTypeDevice => Ok(DEVICE),
         hipMemoryTypeManaged | hipMemoryTypeUnified => Ok(UNIFIED),
-        hipMemoryTypeArray => Err(hipErrorNotSupported),
+        hipMemoryTypeArray => Ok(ARRAY),
         _ => Err(hipErrorInvalidValue),
     }
 }

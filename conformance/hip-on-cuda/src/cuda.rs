@@ -10,8 +10,8 @@ use libloading::Library;
 
 use crate::error;
 use crate::sys::layout::{
-    hipIpcMemHandle_t, hipMemAccessDesc, hipMemAllocationProp, hipMemLocation, hipMemPoolProps,
-    hipMemPoolPtrExportData, hipUUID,
+    HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipIpcMemHandle_t, hipMemAccessDesc,
+    hipMemAllocationProp, hipMemLocation, hipMemPoolProps, hipMemPoolPtrExportData, hipUUID,
 };
 use crate::sys::status::{Result, hipErrorInsufficientDriver};
 
@@ -226,6 +226,13 @@ symbols! {
     fill2d16_async = "cuMemsetD2D16Async" (usize, usize, u16, usize, usize, usize);
     fill2d32_async = "cuMemsetD2D32Async" (usize, usize, u32, usize, usize, usize);
 
+    array_create = "cuArray3DCreate_v2" (*mut usize, *const HIP_ARRAY3D_DESCRIPTOR);
+    array_destroy = "cuArrayDestroy" (usize);
+    surface_create = "cuSurfObjectCreate" (*mut u64, *const HIP_RESOURCE_DESC);
+    surface_destroy = "cuSurfObjectDestroy" (u64);
+    texture_create = "cuTexObjectCreate" (*mut u64, *const HIP_RESOURCE_DESC, *const HIP_TEXTURE_DESC, *const c_void);
+    texture_destroy = "cuTexObjectDestroy" (u64);
+
     module_load_file = "cuModuleLoad" (*mut usize, *const c_char);
     module_load = "cuModuleLoadDataEx" (*mut usize, *const c_void, c_uint, *const c_int, *mut *mut c_void);
     module_load_fat = "cuModuleLoadFatBinary" (*mut usize, *const c_void);
@@ -257,6 +264,8 @@ symbols! {
     physical_access = "cuMemGetAccess" (*mut c_ulonglong, *const hipMemLocation, usize);
     physical_granularity = "cuMemGetAllocationGranularity" (*mut usize, *const hipMemAllocationProp, c_int);
     physical_properties = "cuMemGetAllocationPropertiesFromHandle" (*mut hipMemAllocationProp, usize);
+    physical_export = "cuMemExportToShareableHandle" (*mut c_void, usize, c_int, c_ulonglong);
+    physical_import = "cuMemImportFromShareableHandle" (*mut usize, *mut c_void, c_int);
     physical_retain = "cuMemRetainAllocationHandle" (*mut usize, usize);
 }
 

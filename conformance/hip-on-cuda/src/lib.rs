@@ -15,6 +15,7 @@ pub mod api;
 pub mod sys;
 
 mod args;
+mod array;
 mod copy;
 mod counts;
 mod current;

@@ -91,6 +91,10 @@ fn common(program: &mut Program, text: &str) {
     program.layout::<hipMemLocation>("hipMemLocation", &[]);
     program.layout::<hipMemAccessDesc>("hipMemAccessDesc", &[]);
     program.layout::<hip_Memcpy2D>("hip_Memcpy2D", &[]);
+    program.layout::<HIP_ARRAY3D_DESCRIPTOR>("HIP_ARRAY3D_DESCRIPTOR", &[]);
+    program.layout::<HIP_RESOURCE_DESC>("HIP_RESOURCE_DESC", &[]);
+    program.layout::<hipResourceDesc>("hipResourceDesc", &[]);
+    program.layout::<HIP_TEXTURE_DESC>("HIP_TEXTURE_DESC", &[]);
     program.layout::<hipIpcMemHandle_t>("hipIpcMemHandle_t", &[]);
     program.layout::<hipMemPoolPtrExportData>("hipMemPoolPtrExportData", &[]);
     program.holds("sizeof(hipDeviceArch_t) == 4", "size of hipDeviceArch_t");

@@ -33,11 +33,12 @@ pub fn device_memory(context: &Context, size: usize, kind: Kind) -> Result<Arc<A
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
     reserve(context.device, accounted(size))?;
-    let Some(region) = Region::new(size) else {
+    let region = if kind == Kind::Device { Region::shareable(size) } else { Region::new(size) };
+    let Some(region) = region else {
         context.device.release(accounted(size));
         return Err(CUDA_ERROR_OUT_OF_MEMORY);
     };
-    if kind == Kind::Device {
+    if matches!(kind, Kind::Device | Kind::Array) {
         // SAFETY: the region is fresh and this is its only owner.
         unsafe { region::poison(region.base(), size) };
     }
@@ -88,6 +89,9 @@ pub fn register(context: &Context, base: u64, size: usize, flags: u32) -> Result
     if base == 0 || size == 0 || flags & !CU_MEMHOSTREGISTER_MASK != 0 || base.checked_add(size as u64).is_none() {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
+    if memory::find(base).is_some_and(|found| found.kind != Kind::Registered) {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
     if memory::overlaps(base, size) {
         return Err(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     }
@@ -105,15 +109,13 @@ pub fn register(context: &Context, base: u64, size: usize, flags: u32) -> Result
     Ok(())
 }
 
-/// Ends that.
+/// Ends that. Memory that is there but is not registered from here on is another error than memory that is not.
 pub fn unregister(base: u64) -> Result {
-    match memory::take(base, |allocation| allocation.kind == Kind::Registered) {
-        Some(_) => Ok(()),
-        None => {
-            reports::add(Misuse::InvalidPointer, format!("{base:#x} is not registered"));
-            Err(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)
-        }
+    if memory::take(base, |allocation| allocation.kind == Kind::Registered).is_some() {
+        return Ok(());
     }
+    reports::add(Misuse::InvalidPointer, format!("{base:#x} is not the start of registered memory"));
+    Err(if memory::find(base).is_some() { CUDA_ERROR_INVALID_VALUE } else { CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED })
 }
 
 /// Frees at once what `wanted` accepts.
@@ -163,7 +165,7 @@ pub fn report_bad_free(base: u64) {
 
 /// Returns an allocation's bytes to its device's account.
 pub fn give_back(allocation: &Allocation) {
-    if let (Kind::Device | Kind::Module, Some(device)) = (allocation.kind, allocation.device) {
+    if let (Kind::Device | Kind::Array | Kind::Module, Some(device)) = (allocation.kind, allocation.device) {
         device::all()[device].release(accounted(allocation.size));
     }
 }

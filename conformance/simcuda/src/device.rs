@@ -215,10 +215,10 @@ static ATTRIBUTES: [i32; 149] = [
     // host register, host page tables
     1, 0, 0, 0, 1, 0, 232_448, 0, 1, 0,
     // 101: direct managed, VMM, POSIX fd, WIN32, KMT, blocks per SM, compression, persisting L2, window, RDMA VMM
-    0, 1, 0, 0, 0, 32, 0, 39_321_600, 134_213_632, 0,
+    0, 1, 1, 0, 0, 32, 0, 39_321_600, 134_213_632, 0,
     // 111: reserved shared, sparse, read-only register, timeline, pools, RDMA, flush options, write order, pool
     // handle types, clusters
-    1024, 0, 0, 0, 1, 0, 0, 0, 0, 0,
+    1024, 0, 0, 0, 1, 0, 0, 0, 0, 1,
     // 121: deferred arrays, 64-bit mem ops, NOR, DMA-BUF, IPC events, sync domains, tensor maps, fabric, unified
     // functions, NUMA config
     0, 1, 1, 0, 0, 1, 0, 0, 0, 0,

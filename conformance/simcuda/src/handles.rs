@@ -40,9 +40,15 @@ pub enum Kind {
     Node,
     /// `CUgraphExec`
     Exec,
+    /// `CUarray`
+    Array,
+    /// `CUtexObject`
+    Texture,
+    /// `CUsurfObject`
+    Surface,
 }
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 17] = [
     "",
     "context",
     "stream",
@@ -57,6 +63,9 @@ const NAMES: [&str; 14] = [
     "graph",
     "graph node",
     "executable graph",
+    "array",
+    "texture object",
+    "surface object",
 ];
 
 impl Kind {

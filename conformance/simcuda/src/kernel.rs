@@ -3,8 +3,10 @@
 //! Arguments are copied when the launch is submitted; the client may reuse its own at once. A fault makes the
 //! context fail and is reported with its place in the PTX.
 
+use crate::array;
 use crate::clock::Point;
 use crate::command::{self, Command};
+use crate::context::Context;
 use crate::device::Device;
 use crate::exec::{self, Access, Environment, FaultKind, Grid, LaunchFault, MemoryFault};
 use crate::memory;
@@ -29,6 +31,8 @@ pub struct Shape {
     pub shared: u32,
     /// Whether all blocks must be resident together.
     pub cooperative: bool,
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
 }
 
 /// A checked launch.
@@ -55,8 +59,8 @@ impl Kernel {
         check_shape(&function, &shape)?;
         // SAFETY: passed on from the caller.
         let params = unsafe { arguments(&function, params, extra)? };
-        let Shape { grid, block, shared, cooperative } = shape;
-        Ok(Kernel { function, grid: Grid { grid, block, dynamic_shared: shared, cooperative }, params })
+        let Shape { grid, block, shared, cooperative, cluster } = shape;
+        Ok(Kernel { function, grid: Grid { grid, block, dynamic_shared: shared, cooperative, cluster }, params })
     }
 
     /// Submits it.
@@ -70,7 +74,7 @@ impl Kernel {
 
     /// Runs it to its end on this thread.
     pub fn run(&self, stream: &Stream, point: &Point) -> Result {
-        let view = View { point, reach: stream.reach() };
+        let view = View { point, reach: stream.reach(), context: &stream.context };
         let environment = Environment {
             memory: &view,
             // A closed standard output is no reason to fail the kernel.
@@ -99,6 +103,7 @@ fn cores() -> usize {
 struct View<'a> {
     point: &'a Point,
     reach: Reach,
+    context: &'a Context,
 }
 
 impl exec::Memory for View<'_> {
@@ -110,6 +115,14 @@ impl exec::Memory for View<'_> {
                 Err(MemoryFault { message: denied.message })
             }
         }
+    }
+
+    fn texture(&self, handle: u64) -> Result<exec::image::Texture, MemoryFault> {
+        array::reached(&array::TEXTURES, handle, self.context).map_err(|message| MemoryFault { message })
+    }
+
+    fn surface(&self, handle: u64) -> Result<exec::image::Surface, MemoryFault> {
+        array::reached(&array::SURFACES, handle, self.context).map_err(|message| MemoryFault { message })
     }
 }
 
@@ -128,7 +141,16 @@ fn code_of(fault: &LaunchFault) -> CUresult {
     }
 }
 
+/// Most blocks of a cluster on every device that has clusters.
+const PORTABLE_CLUSTER: u64 = 8;
+
 fn check_shape(function: &Function, shape: &Shape) -> Result {
+    if (0..3).any(|i| shape.cluster[i] == 0 || !shape.grid[i].is_multiple_of(shape.cluster[i])) {
+        return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    }
+    if shape.cluster.iter().map(|&n| u64::from(n)).product::<u64>() > PORTABLE_CLUSTER {
+        return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    }
     let bad_grid = (0..3).any(|i| shape.grid[i] == 0 || shape.grid[i] > Device::MAX_GRID[i]);
     let bad_block = (0..3).any(|i| shape.block[i] == 0 || shape.block[i] > Device::MAX_BLOCK[i]);
     let threads: u64 = shape.block.iter().map(|&n| u64::from(n)).product();

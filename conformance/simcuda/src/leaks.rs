@@ -3,6 +3,7 @@
 //! Leaks are listed when the process ends, after every other exit handler, so that only what nobody ever destroyed
 //! is on the list. The default pools and the devices themselves are no leaks.
 
+use crate::array::{self, ARRAYS, SURFACES, TEXTURES};
 use crate::config::ReportTo;
 use crate::context::{CONTEXTS, Context};
 use crate::device;
@@ -40,6 +41,9 @@ pub fn counts() -> Vec<(&'static str, usize)> {
         ("memory pool", POOLS.all().iter().filter(|pool| !pool.default).count()),
         ("graph", GRAPHS.len()),
         ("executable graph", EXECS.len()),
+        ("array", ARRAYS.len()),
+        ("texture object", TEXTURES.len()),
+        ("surface object", SURFACES.len()),
         ("physical memory", PHYSICAL.len()),
         ("address reservation", vmm::reservations()),
         ("device memory", allocations(Kind::Device)),
@@ -48,6 +52,7 @@ pub fn counts() -> Vec<(&'static str, usize)> {
         ("managed memory", allocations(Kind::Managed)),
         ("pool memory", allocations(Kind::Pool)),
         ("mapped memory", allocations(Kind::Mapped)),
+        ("opened memory", allocations(Kind::Opened)),
     ];
     all.into_iter().filter(|&(_, count)| count > 0).collect()
 }
@@ -66,12 +71,14 @@ pub fn end_of_context(context: &Context) {
     for module in &modules {
         module.unload();
     }
-    let owned = |kind| matches!(kind, Kind::Device | Kind::Host | Kind::Registered | Kind::Managed);
+    let (arrays, objects) = array::end_of_context(context);
+    let owned = |kind| matches!(kind, Kind::Device | Kind::Host | Kind::Registered | Kind::Managed | Kind::Opened);
     let mut allocations = memory::all();
     allocations.retain(|allocation| allocation.context == context.handle && owned(allocation.kind));
     for allocation in &allocations {
         match allocation.kind {
             Kind::Registered => drop(memory::take(allocation.base, |found| found.id == allocation.id)),
+            Kind::Opened => crate::ipc::forget(allocation),
             _ => {
                 crate::alloc::free_now(allocation);
             }
@@ -82,6 +89,8 @@ pub fn end_of_context(context: &Context) {
         ("streams", streams.len()),
         ("events", events.len()),
         ("modules", modules),
+        ("arrays", arrays),
+        ("texture and surface objects", objects),
         ("allocations", allocations.len()),
     ];
     let text: Vec<_> = left.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {kind}")).collect();

@@ -12,6 +12,7 @@ pub mod ptx;
 pub mod sys;
 
 mod alloc;
+mod array;
 mod clock;
 mod command;
 mod config;
@@ -24,6 +25,7 @@ mod faults;
 mod graph;
 mod handles;
 mod image;
+mod ipc;
 mod kernel;
 mod leaks;
 mod linker;

@@ -6,7 +6,7 @@
 
 use crate::handles::{self, Registry};
 use crate::image::{Failure, JitOptions};
-use crate::ptx;
+use crate::ptx::{self, LoadErrorKind};
 use crate::sys::*;
 use parking_lot::Mutex;
 
@@ -34,13 +34,27 @@ impl Linker {
         LINKERS.insert_with(|_| Linker { options, sm, state: Mutex::default() }).0
     }
 
-    /// Adds a text, which must be PTX by itself.
+    /// Adds a text, which must be PTX by itself but for what other texts define.
     pub fn add(&self, text: Vec<u8>) -> Result<(), Failure> {
         let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
         let text = String::from_utf8(text[..end].to_vec())
             .map_err(|_| Failure::new(CUDA_ERROR_INVALID_PTX, "the PTX is not text"))?;
-        self.state.lock().inputs.push(text);
-        Ok(())
+        match ptx::Module::parse(text.as_bytes(), self.sm) {
+            Err(error) if error.kind != LoadErrorKind::UndefinedSymbol => {
+                return Err(Failure::new(CUDA_ERROR_INVALID_PTX, error.to_string()));
+            }
+            _ => {}
+        }
+        let mut state = self.state.lock();
+        state.inputs.push(text);
+        match ptx::Module::parse(join(&state.inputs).as_bytes(), self.sm) {
+            // The texts are right one by one, so what is wrong is between them.
+            Err(error) if error.kind != LoadErrorKind::UndefinedSymbol => {
+                state.inputs.pop();
+                Err(Failure::new(CUDA_ERROR_UNKNOWN, format!("linked text, {error}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Joins the texts; the answer's address stays valid while the linker lives.
@@ -51,7 +65,7 @@ impl Linker {
         }
         let joined = join(&state.inputs);
         ptx::Module::parse(joined.as_bytes(), self.sm)
-            .map_err(|error| Failure::new(CUDA_ERROR_INVALID_PTX, format!("linked text, {error}")))?;
+            .map_err(|error| Failure::new(CUDA_ERROR_UNKNOWN, format!("linked text, {error}")))?;
         let mut bytes = joined.into_bytes();
         bytes.push(0);
         let output = state.output.insert(bytes.into_boxed_slice());

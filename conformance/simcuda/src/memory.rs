@@ -20,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 pub enum Kind {
     /// `cuMemAlloc`, on one device.
     Device,
+    /// `cuArray3DCreate`, on one device; clients never have its address.
+    Array,
     /// `cuMemHostAlloc`: the driver's page-locked host memory.
     Host,
     /// `cuMemHostRegister`: the client's memory, page-locked.
@@ -32,6 +34,8 @@ pub enum Kind {
     Module,
     /// Physical memory mapped into a reserved range.
     Mapped,
+    /// Device memory of another process, opened here.
+    Opened,
 }
 
 impl Kind {
@@ -39,12 +43,14 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Device => "device memory",
+            Kind::Array => "an array's memory",
             Kind::Host => "host memory",
             Kind::Registered => "registered host memory",
             Kind::Managed => "managed memory",
             Kind::Pool => "pool memory",
             Kind::Module => "module memory",
             Kind::Mapped => "mapped memory",
+            Kind::Opened => "memory of another process",
         }
     }
 }
@@ -281,6 +287,13 @@ pub fn check(
     device: Option<&stream::Reach>,
 ) -> Result<Arc<Allocation>, Denied> {
     if let Some(allocation) = find(address) {
+        let end = allocation.range().end;
+        if allocation.kind == Kind::Mapped && !allocation.holds(address, len) && find(end).is_some() {
+            // Mappings that follow each other are one piece of memory to who may touch both.
+            let here = (end - address) as usize;
+            check(address, here, point, device)?;
+            return check(end, len - here, point, device);
+        }
         if !allocation.holds(address, len) {
             // A smaller block may begin where one did that work submitted before the free still uses.
             if let Some(older) = still_usable(address, len, point) {

@@ -4,6 +4,8 @@
 //! earlier: commands in flight keep what they use mapped, so that even a client's error cannot crash the process.
 
 use core::ptr;
+use parking_lot::Mutex;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// The host's page size, which is the granularity of mappings.
@@ -16,6 +18,49 @@ pub struct Region {
     mapped: usize,
     /// Bytes that may be used.
     pub size: usize,
+    /// Where its bytes lie in the process's file, if others may map them.
+    offset: Option<u64>,
+}
+
+/// The file that shareable regions are cut from, one for the process: its offsets are never used twice.
+struct Arena {
+    file: OwnedFd,
+    end: u64,
+}
+
+static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
+
+/// An anonymous file of that size.
+pub fn anonymous_file(name: &core::ffi::CStr, size: u64) -> Option<OwnedFd> {
+    // SAFETY: the name is a NUL-terminated string.
+    let raw = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    if raw < 0 {
+        return None;
+    }
+    // SAFETY: the descriptor was just opened and is nobody else's.
+    let file = unsafe { OwnedFd::from_raw_fd(raw) };
+    grow(&file, size).then_some(file)
+}
+
+fn grow(file: &OwnedFd, size: u64) -> bool {
+    // SAFETY: the descriptor is open.
+    unsafe { libc::ftruncate(file.as_raw_fd(), size as libc::off_t) == 0 }
+}
+
+/// Room in the process's file: its descriptor and the offset.
+fn room(size: usize) -> Option<(i32, u64)> {
+    let mut arena = ARENA.lock();
+    if arena.is_none() {
+        *arena = Some(Arena { file: anonymous_file(c"simcuda", 0)?, end: 0 });
+    }
+    let arena = arena.as_mut()?;
+    let offset = arena.end;
+    let end = offset.checked_add(size as u64).filter(|&end| end <= i64::MAX as u64)?;
+    if !grow(&arena.file, end) {
+        return None;
+    }
+    arena.end = end;
+    Some((arena.file.as_raw_fd(), offset))
 }
 
 impl Region {
@@ -29,10 +74,42 @@ impl Region {
         if base == libc::MAP_FAILED {
             return None;
         }
-        let region = Region { base: base as u64, mapped, size };
+        let region = Region { base: base as u64, mapped, size, offset: None };
         // SAFETY: the range lies inside the mapping made above, which nobody else knows yet.
         let opened = unsafe { libc::mprotect(base, usable, libc::PROT_READ | libc::PROT_WRITE) };
         (opened == 0).then(|| Arc::new(region))
+    }
+
+    /// Maps `size` bytes of fresh memory that other processes can map too, or nothing if the host has none left.
+    pub fn shareable(size: usize) -> Option<Arc<Region>> {
+        let mut region = Self::new(size)?;
+        let usable = region.mapped - PAGE;
+        let (file, offset) = room(usable)?;
+        region.show(file, offset)?;
+        Arc::get_mut(&mut region)?.offset = Some(offset);
+        Some(region)
+    }
+
+    /// Maps `size` bytes of another process's file.
+    pub fn of_file(file: &OwnedFd, offset: u64, size: usize) -> Option<Arc<Region>> {
+        let region = Self::new(size)?;
+        region.show(file.as_raw_fd(), offset)?;
+        Some(region)
+    }
+
+    /// Puts a file's bytes in the place of the mapping's own.
+    fn show(&self, file: i32, offset: u64) -> Option<()> {
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
+        let (at, size) = (self.base as *mut libc::c_void, self.mapped - PAGE);
+        // SAFETY: the range lies inside of this region's own mapping, which nobody else knows yet.
+        let shown = unsafe { libc::mmap(at, size, protection, flags, file, offset as libc::off_t) };
+        (shown != libc::MAP_FAILED).then_some(())
+    }
+
+    /// What another process needs to map it: the descriptor in this one, and the offset.
+    pub fn shared_as(&self) -> Option<(i32, u64)> {
+        let arena = ARENA.lock();
+        Some((arena.as_ref()?.file.as_raw_fd(), self.offset?))
     }
 
     /// Takes over a mapping of `size` bytes, to unmap it in its time.
@@ -40,7 +117,7 @@ impl Region {
     /// # Safety
     /// The mapping must be whole and nobody else's.
     pub unsafe fn adopt(base: u64, size: usize) -> Arc<Region> {
-        Arc::new(Region { base, mapped: size, size })
+        Arc::new(Region { base, mapped: size, size, offset: None })
     }
 
     /// Gives the memory behind a stretch of whole pages back to the host; it reads as zeros from then on.
@@ -64,6 +141,12 @@ impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping is this region's own and nobody holds the region any more.
         unsafe { libc::munmap(self.base as *mut libc::c_void, self.mapped) };
+        if let (Some(offset), Some(arena)) = (self.offset, ARENA.lock().as_ref()) {
+            let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            let (file, size) = (arena.file.as_raw_fd(), (self.mapped - PAGE) as libc::off_t);
+            // SAFETY: the descriptor is open; the bytes are this region's own in the file.
+            unsafe { libc::fallocate(file, hole, offset as libc::off_t, size) };
+        }
     }
 }
 

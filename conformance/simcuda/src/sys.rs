@@ -82,6 +82,7 @@ results! {
     CUDA_ERROR_NOT_PERMITTED = 800, "operation not permitted";
     CUDA_ERROR_NOT_SUPPORTED = 801, "operation not supported";
     CUDA_ERROR_SYSTEM_NOT_READY = 802, "system not yet initialized";
+    CUDA_ERROR_INVALID_CLUSTER_SIZE = 912, "cluster size is not supported";
     CUDA_ERROR_UNKNOWN = 999, "unknown error";
 }
 
@@ -95,12 +96,14 @@ pub const CU_EVENT_INTERPROCESS: c_uint = 4;
 
 pub const CU_MEMHOSTALLOC_MASK: c_uint = 7;
 pub const CU_MEMHOSTREGISTER_MASK: c_uint = 15;
+pub const CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS: c_uint = 1;
 pub const CU_MEM_ATTACH_GLOBAL: c_uint = 1;
 pub const CU_MEM_ATTACH_HOST: c_uint = 2;
 pub const CU_MEM_ATTACH_SINGLE: c_uint = 4;
 
 pub const CU_MEMORYTYPE_HOST: c_uint = 1;
 pub const CU_MEMORYTYPE_DEVICE: c_uint = 2;
+pub const CU_MEMORYTYPE_ARRAY: c_uint = 3;
 pub const CU_MEMORYTYPE_UNIFIED: c_uint = 4;
 
 pub const CU_MEM_LOCATION_TYPE_DEVICE: c_int = 1;
@@ -125,6 +128,11 @@ pub const CU_LAUNCH_PARAM_END: usize = 0;
 pub const CU_LAUNCH_PARAM_BUFFER_POINTER: usize = 1;
 pub const CU_LAUNCH_PARAM_BUFFER_SIZE: usize = 2;
 
+pub const CUDA_ARRAY3D_SURFACE_LDST: c_uint = 2;
+pub const CU_RESOURCE_TYPE_ARRAY: c_uint = 0;
+pub const CU_TRSF_READ_AS_INTEGER: c_uint = 1;
+pub const CU_TRSF_NORMALIZED_COORDINATES: c_uint = 2;
+
 /// A host function of `cuLaunchHostFunc`.
 pub type CUhostFn = Option<unsafe extern "C" fn(*mut c_void)>;
 /// A callback of `cuStreamAddCallback`.
@@ -134,6 +142,13 @@ pub type CUstreamCallback = Option<unsafe extern "C" fn(Handle, CUresult, *mut c
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CUuuid {
     pub bytes: [u8; 16],
+}
+
+/// What stands for device memory in another process; passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUipcMemHandle {
+    pub bytes: [u8; 64],
 }
 
 #[repr(C)]
@@ -246,6 +261,40 @@ pub struct CUDA_MEMCPY3D {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_ARRAY3D_DESCRIPTOR {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub num_channels: c_uint,
+    pub flags: c_uint,
+}
+
+/// Of the union, the member for arrays.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_RESOURCE_DESC {
+    pub kind: c_uint,
+    pub array: Handle,
+    pub rest: [u64; 15],
+    pub flags: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUDA_TEXTURE_DESC {
+    pub address_mode: [c_uint; 3],
+    pub filter_mode: c_uint,
+    pub flags: c_uint,
+    pub max_anisotropy: c_uint,
+    pub mipmap_filter_mode: c_uint,
+    pub mipmap: [f32; 3],
+    pub border_color: [f32; 4],
+    pub reserved: [c_int; 12],
+}
+
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUDA_KERNEL_NODE_PARAMS {
     pub func: Handle,
@@ -284,6 +333,9 @@ const _: () = {
     assert!(size_of::<CUlaunchConfig>() == 56);
     assert!(size_of::<CUDA_MEMCPY2D>() == 128);
     assert!(size_of::<CUDA_MEMCPY3D>() == 200);
+    assert!(size_of::<CUDA_ARRAY3D_DESCRIPTOR>() == 40);
+    assert!(size_of::<CUDA_RESOURCE_DESC>() == 144);
+    assert!(size_of::<CUDA_TEXTURE_DESC>() == 104);
     assert!(size_of::<CUDA_KERNEL_NODE_PARAMS>() == 72);
     assert!(size_of::<CUDA_MEMSET_NODE_PARAMS>() == 40);
     assert!(size_of::<*const c_char>() == size_of::<Handle>());

@@ -9,13 +9,14 @@ use crate::clock::Milestone;
 use crate::device;
 use crate::handles::{self, Registry};
 use crate::memory::{self, Kind, Make};
-use crate::region::Region;
+use crate::region::{self, Region};
 use crate::sys::*;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// Granularity of physical memory and of mappings.
@@ -29,11 +30,13 @@ pub struct Backing {
     file: OwnedFd,
     size: usize,
     device: Option<usize>,
+    /// Whether its bytes are out of the device's account here; those of an imported one are out of its maker's.
+    accounted: bool,
 }
 
 impl Drop for Backing {
     fn drop(&mut self) {
-        if let Some(ordinal) = self.device {
+        if let Some(ordinal) = self.device.filter(|_| self.accounted) {
             device::all()[ordinal].release(self.size as u64);
         }
     }
@@ -76,7 +79,7 @@ fn check_prop(prop: &CUmemAllocationProp) -> Result<Option<usize>> {
     if prop.kind != CU_MEM_ALLOCATION_TYPE_PINNED {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
-    if prop.requested_handle_types != 0 {
+    if prop.requested_handle_types & !CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR != 0 {
         return Err(CUDA_ERROR_NOT_SUPPORTED);
     }
     match prop.location.kind {
@@ -100,7 +103,7 @@ pub fn create(size: usize, prop: &CUmemAllocationProp) -> Result<Handle> {
     if let Some(ordinal) = device {
         alloc::reserve(&device::all()[ordinal], size as u64)?;
     }
-    let made = memory_file(size).map(|file| Arc::new(Backing { file, size, device }));
+    let made = memory_file(size, device).map(|file| Arc::new(Backing { file, size, device, accounted: true }));
     let Some(backing) = made else {
         if let Some(ordinal) = device {
             device::all()[ordinal].release(size as u64);
@@ -114,17 +117,57 @@ fn register(backing: Arc<Backing>, prop: CUmemAllocationProp) -> Handle {
     PHYSICAL.insert_with(|handle| Physical { handle, prop, backing, references: AtomicU32::new(1) }).0
 }
 
-fn memory_file(size: usize) -> Option<OwnedFd> {
-    // SAFETY: the name is a NUL-terminated string.
-    let raw = unsafe { libc::memfd_create(c"simcuda".as_ptr(), libc::MFD_CLOEXEC) };
-    if raw < 0 {
-        return None;
+/// The name before the device's number, by which an importer learns where the memory lies.
+const FILE: &str = "simcuda-physical-";
+
+fn memory_file(size: usize, device: Option<usize>) -> Option<OwnedFd> {
+    let name = device.map_or_else(|| format!("{FILE}host"), |ordinal| format!("{FILE}{ordinal}"));
+    region::anonymous_file(&CString::new(name).ok()?, size as u64)
+}
+
+/// A descriptor of its own for physical memory that was made to be shared.
+pub fn export(handle: Handle, kind: i32) -> Result<i32> {
+    let physical = PHYSICAL.lookup(handle, CUDA_ERROR_INVALID_VALUE)?;
+    if kind != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || physical.prop.requested_handle_types & kind == 0 {
+        return Err(CUDA_ERROR_INVALID_VALUE);
     }
-    // SAFETY: the descriptor was just opened and is nobody else's.
-    let file = unsafe { OwnedFd::from_raw_fd(raw) };
-    // SAFETY: the descriptor is open.
-    let grown = unsafe { libc::ftruncate(file.as_raw_fd(), size as libc::off_t) };
-    (grown == 0).then_some(file)
+    let copy = physical.backing.file.try_clone().map_err(|_| CUDA_ERROR_OPERATING_SYSTEM)?;
+    Ok(copy.into_raw_fd())
+}
+
+/// A handle for the physical memory behind a descriptor, which stays the caller's.
+pub fn import(descriptor: i32, kind: i32) -> Result<Handle> {
+    if kind != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || descriptor < 0 {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    let name = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).map_err(|_| CUDA_ERROR_INVALID_VALUE)?;
+    let name = name.to_string_lossy();
+    let place =
+        name.strip_prefix("/memfd:").and_then(|name| name.strip_prefix(FILE)).ok_or(CUDA_ERROR_INVALID_VALUE)?;
+    let device = place.split(' ').next().and_then(|ordinal| ordinal.parse::<usize>().ok());
+    if device.is_some_and(|ordinal| ordinal >= device::all().len()) {
+        return Err(CUDA_ERROR_INVALID_DEVICE);
+    }
+    // SAFETY: the descriptor is open, as its name was just read; it is not closed here.
+    let file = unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned();
+    let file = file.map_err(|_| CUDA_ERROR_OPERATING_SYSTEM)?;
+    let size = std::fs::File::from(file.try_clone().map_err(|_| CUDA_ERROR_OPERATING_SYSTEM)?).metadata();
+    let size = size.map_err(|_| CUDA_ERROR_OPERATING_SYSTEM)?.len() as usize;
+    let location = match device {
+        Some(ordinal) => CUmemLocation { kind: CU_MEM_LOCATION_TYPE_DEVICE, id: ordinal as i32 },
+        None => CUmemLocation { kind: CU_MEM_LOCATION_TYPE_HOST, id: 0 },
+    };
+    let prop = CUmemAllocationProp {
+        kind: CU_MEM_ALLOCATION_TYPE_PINNED,
+        requested_handle_types: CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        location,
+        win32_handle_meta_data: ptr::null_mut(),
+        compression_type: 0,
+        gpu_direct_rdma_capable: 0,
+        usage: 0,
+        reserved: [0; 4],
+    };
+    Ok(register(Arc::new(Backing { file, size, device, accounted: false }), prop))
 }
 
 /// Gives a reference to physical memory back; the memory lives on while it is mapped.
@@ -195,9 +238,12 @@ pub fn free(base: u64, size: usize) -> Result {
 pub fn map(base: u64, size: usize, offset: usize, handle: Handle) -> Result {
     let physical = PHYSICAL.lookup(handle, CUDA_ERROR_INVALID_VALUE)?;
     let aligned = base.is_multiple_of(GRANULARITY as u64) && size.is_multiple_of(GRANULARITY) && size > 0;
-    // The real driver maps whole physical allocations from their start alone.
-    if !aligned || offset != 0 || size != physical.backing.size {
+    if !aligned {
         return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    // The real driver maps whole physical allocations from their start alone.
+    if offset != 0 || size != physical.backing.size {
+        return Err(CUDA_ERROR_NOT_SUPPORTED);
     }
     let mut tables = TABLES.lock();
     let inside = tables
@@ -296,6 +342,13 @@ pub fn accessible(base: u64, device: usize) -> bool {
 /// Whether anybody may.
 pub fn accessible_by_any(base: u64) -> bool {
     TABLES.lock().mapped.get(&base).is_some_and(|mapping| mapping.access.values().any(|&flags| flags != 0))
+}
+
+/// The reservation around an address: the real driver calls it the range of every mapping in it.
+pub fn reservation(address: u64) -> Option<(u64, usize)> {
+    let tables = TABLES.lock();
+    let (&base, &size) = tables.reserved.range(..=address).next_back()?;
+    (address - base < size as u64).then_some((base, size))
 }
 
 /// Number of reserved ranges.

@@ -67,6 +67,87 @@ fn mapped_memory_is_out_of_bounds_for_all_until_access_is_given() {
     ok!(cuCtxDestroy_v2(context));
 }
 
+/// The answers of an H200's driver.
+#[test]
+fn parts_of_physical_memory_cannot_be_mapped_and_a_mapping_s_range_is_its_reservation() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let base = get!(cuMemAddressReserve(4 * SIZE, 0, 0, 0));
+    let memory: Handle = get!(cuMemCreate(2 * SIZE, &prop(), 0));
+    err!(801, cuMemMap(base, SIZE, 0, memory, 0));
+    err!(801, cuMemMap(base, SIZE, SIZE, memory, 0));
+    ok!(cuMemMap(base + SIZE as u64, 2 * SIZE, 0, memory, 0));
+    let (mut start, mut size) = (0u64, 0usize);
+    ok!(cuPointerGetAttribute((&raw mut start).cast(), 11, base + SIZE as u64 + 5));
+    ok!(cuPointerGetAttribute((&raw mut size).cast(), 12, base + SIZE as u64 + 5));
+    assert_eq!((start, size), (base, 4 * SIZE));
+    err!(1, cuPointerGetAttribute((&raw mut start).cast(), 11, base));
+    ok!(cuMemUnmap(base + SIZE as u64, 2 * SIZE));
+    ok!(cuMemRelease(memory));
+    ok!(cuMemAddressFree(base, 4 * SIZE));
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn shareable_physical_memory_comes_back_from_its_descriptor() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let shared = CUmemAllocationProp { requested_handle_types: CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, ..prop() };
+    let (own, memory): (Handle, Handle) = (get!(cuMemCreate(SIZE, &prop(), 0)), get!(cuMemCreate(SIZE, &shared, 0)));
+    let mut descriptor = -1i32;
+    err!(1, cuMemExportToShareableHandle((&raw mut descriptor).cast(), own, 1, 0));
+    ok!(cuMemExportToShareableHandle((&raw mut descriptor).cast(), memory, 1, 0));
+    let again: Handle = get!(cuMemImportFromShareableHandle(descriptor as usize, 1));
+    assert_ne!(again, memory);
+    let base = get!(cuMemAddressReserve(2 * SIZE, 0, 0, 0));
+    ok!(cuMemMap(base, SIZE, 0, memory, 0));
+    ok!(cuMemMap(base + SIZE as u64, SIZE, 0, again, 0));
+    ok!(cuMemSetAccess(base, 2 * SIZE, &access(), 1));
+    ok!(cuMemsetD8_v2(base, 9, 64));
+    assert_eq!(bytes_of(base + SIZE as u64, 64), [9; 64]);
+    let mut handle: Handle = 0;
+    err!(1, cuMemImportFromShareableHandle(&raw mut handle, 1 << 20, 1));
+    ok!(cuMemUnmap(base, 2 * SIZE));
+    ok!(cuMemAddressFree(base, 2 * SIZE));
+    for memory in [own, memory, again] {
+        ok!(cuMemRelease(memory));
+    }
+    drop(closing(descriptor));
+    ok!(cuCtxDestroy_v2(context));
+    assert_eq!(c!(simcudaLeakCount()), 0);
+}
+
+fn closing(descriptor: i32) -> std::os::fd::OwnedFd {
+    // SAFETY: the descriptor was made for the test, which uses it no more.
+    unsafe { std::os::fd::FromRawFd::from_raw_fd(descriptor) }
+}
+
+/// What another process may do is the conformance suite's to try.
+#[test]
+fn handles_of_device_memory_are_refused_to_their_own_process_and_for_other_memory() {
+    let _session = Session::begin();
+    let mut handle = CUipcMemHandle { bytes: [0; 64] };
+    err!(201, cuIpcGetMemHandle(&raw mut handle, 1));
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let memory = get!(cuMemAlloc_v2(4096));
+    let host = get!(cuMemHostAlloc(4096, 0));
+    let managed = get!(cuMemAllocManaged(4096, 1));
+    for other in [host, managed, 0x10] {
+        err!(1, cuIpcGetMemHandle(&raw mut handle, other));
+    }
+    let mut out = 0;
+    err!(1, cuIpcOpenMemHandle_v2(&raw mut out, handle, 1));
+    ok!(cuIpcGetMemHandle(&raw mut handle, memory + 256));
+    err!(1, cuIpcOpenMemHandle_v2(&raw mut out, handle, 0));
+    err!(201, cuIpcOpenMemHandle_v2(&raw mut out, handle, 1));
+    err!(1, cuIpcCloseMemHandle(memory));
+    ok!(cuMemFree_v2(memory));
+    ok!(cuMemFree_v2(managed));
+    ok!(cuMemFreeHost(host));
+    ok!(cuCtxDestroy_v2(context));
+    assert_eq!(report_kinds(), ["context"]);
+}
+
 #[test]
 fn a_graph_runs_its_nodes_in_the_order_of_their_dependencies() {
     let _session = Session::begin();

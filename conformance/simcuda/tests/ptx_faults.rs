@@ -14,7 +14,7 @@ fn kernel(parameters: &str, body: &str) -> Device {
     ))
 }
 
-const ONE_WARP: Grid = Grid { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
+const ONE_WARP: Grid = Grid { block: [32, 1, 1], ..Grid::PLAIN };
 
 fn fault(body: &str, block: u32) -> LaunchFault {
     let grid = Grid { block: [block, 1, 1], dynamic_shared: 64, ..ONE_WARP };
@@ -216,7 +216,7 @@ fn blocks_may_wait_for_each_other() {
     for cooperative in [true, false] {
         let blocks = if cooperative { 40 } else { 8 };
         let mut count = vec![0u32; 1];
-        let grid = Grid { grid: [blocks, 1, 1], block: [64, 1, 1], dynamic_shared: 0, cooperative };
+        let grid = Grid { grid: [blocks, 1, 1], block: [64, 1, 1], cooperative, ..Grid::PLAIN };
         let device = kernel(".param .u64 q", GRID_BARRIER);
         device.try_run("k", grid, &[Value::Out(Span::of_mut(&mut count))]).unwrap();
         assert_eq!(count[0], blocks);

@@ -25,6 +25,8 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-adapter-cuda", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-adapter-hip", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-client", ours: &["ur-ffi"], others: None, never: &[] },
+    // A second opinion is worth something only while it shares no code with what it judges.
+    Rule { name: "ur-model", ours: &[], others: None, never: &[] },
     // The suite knows adapters by the C ABI alone.
     Rule { name: "ur-conformance", ours: &["ur-client", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-model", ours: &[], others: Some(&["proptest"]), never: &[] },

@@ -115,7 +115,7 @@ fn execution(device: &DeviceProperties, property: Info) -> Option<Reply> {
             Info::KERNEL_LAUNCH_CAPABILITIES => Value::Flags(launches(device).bits()),
             // The driver compiles its own assembly language for the device when a program is built.
             Info::COMPILER_AVAILABLE => Value::Bool(true),
-            Info::LINKER_AVAILABLE => Value::Bool(IMPLEMENTED.program_link),
+            Info::LINKER_AVAILABLE => Value::Bool(IMPLEMENTED.program_link && device.program_link),
             // Constants are part of the machine code here.
             Info::KERNEL_SET_SPECIALIZATION_CONSTANTS | Info::PROGRAM_SET_SPECIALIZATION_CONSTANTS => {
                 Value::Bool(false)

@@ -6,7 +6,7 @@ use super::implemented::IMPLEMENTED;
 use super::value::{Reply, Value};
 use crate::properties::DeviceProperties;
 
-pub(super) fn reply(_device: &DeviceProperties, property: Info) -> Option<Reply> {
+pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     let there = match property {
         Info::COMMAND_BUFFER_SUPPORT_EXP
         | Info::COMMAND_BUFFER_EVENT_SUPPORT_EXP
@@ -30,7 +30,8 @@ pub(super) fn reply(_device: &DeviceProperties, property: Info) -> Option<Reply>
 
         Info::GLOBAL_VARIABLE_SUPPORT => IMPLEMENTED.global_variables,
         Info::DYNAMIC_LINK_SUPPORT_EXP => IMPLEMENTED.dynamic_link,
-        Info::MULTI_DEVICE_COMPILE_SUPPORT_EXP => IMPLEMENTED.multi_device_compile,
+        // Building for a list of devices works everywhere; the property promises compiling and linking with it.
+        Info::MULTI_DEVICE_COMPILE_SUPPORT_EXP => IMPLEMENTED.multi_device_compile && device.program_link,
 
         // The hardware has clocks; SYCL's device compilers have no code for them on these targets.
         Info::CLOCK_SUB_GROUP_SUPPORT_EXP | Info::CLOCK_WORK_GROUP_SUPPORT_EXP | Info::CLOCK_DEVICE_SUPPORT_EXP => {

@@ -1,5 +1,4 @@
-//! Images. Until the engine has them, a device has none: every switch is off and every extent is 0, whatever
-//! the hardware could do.
+//! Images. What the engine or the device does not have is off, and its extents are 0, whatever the hardware could do.
 
 use ur_ffi::ur_device_info_t as Info;
 
@@ -20,7 +19,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
 
 /// Images as memory objects, from the extents that both reading and writing reach.
 fn classic(device: &DeviceProperties, property: Info) -> Option<Value> {
-    let there = IMPLEMENTED.images;
+    let there = IMPLEMENTED.images && device.has_images();
     let size = |size: usize| Value::Size(if there { size } else { 0 });
     let count = |count: u32| Value::U32(if there { count } else { 0 });
     Some(match property {
@@ -35,8 +34,8 @@ fn classic(device: &DeviceProperties, property: Info) -> Option<Value> {
         Info::IMAGE3D_MAX_WIDTH => size(device.image3d[0]),
         Info::IMAGE3D_MAX_HEIGHT => size(device.image3d[1]),
         Info::IMAGE3D_MAX_DEPTH => size(device.image3d[2]),
-        Info::IMAGE_MAX_BUFFER_SIZE => size(device.image1d_linear),
-        Info::IMAGE_MAX_ARRAY_SIZE => size(device.image_layers),
+        // Images are neither made of buffers nor in arrays.
+        Info::IMAGE_MAX_BUFFER_SIZE | Info::IMAGE_MAX_ARRAY_SIZE => Value::Size(0),
         // No graphics API shares memory with the engine, so there is nothing it could synchronise by itself.
         Info::PREFERRED_INTEROP_USER_SYNC => Value::Bool(true),
         _ => return None,

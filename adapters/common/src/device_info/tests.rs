@@ -12,6 +12,8 @@ fn gpu() -> DeviceProperties {
         name: "Made-up GPU".to_owned(),
         driver_version: "API 13.0".to_owned(),
         architecture: "sm_90".to_owned(),
+        binary_target: "nvptx64",
+        program_link: true,
         version: "9.0".to_owned(),
         compute_capability: (9, 0),
         uuid: Some([7; 16]),

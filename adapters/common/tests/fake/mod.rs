@@ -10,9 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
 use ur_adapter::driver::{
-    BuildRequest, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute, Rows,
+    BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute,
+    Rows,
 };
 use ur_adapter::error::{Error, OpenError, Result};
+use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
+use ur_adapter::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, device, object, platform, pool, queue};
 use ur_ffi::*;
@@ -41,6 +44,7 @@ impl Driver for Fake {
     type Module = usize;
     type Function = usize;
     type Pool = usize;
+    type Physical = usize;
 
     const BACKEND: ur_backend_t = ur_backend_t::UNKNOWN;
     const PLATFORM_NAME: &'static str = "nothing";
@@ -48,8 +52,10 @@ impl Driver for Fake {
     const VENDOR_ID: u32 = 0;
     const LIBRARY_VARIABLE: &'static str = "UR_NOTHING";
     const TRANSFERS_NEED_PLACE: bool = false;
+    const PLACES_ARE_CONTEXTS: bool = false;
     const POOL_STEP: usize = 1 << 20;
     const STRIDED_WIDTHS: &'static [usize] = &[1];
+    const ADVISES_COHERENCE: bool = false;
 
     fn cell() -> &'static AdapterCell<Self> {
         &CELL
@@ -85,6 +91,9 @@ impl Driver for Fake {
     fn retain_place(&self, device: usize) -> Result<usize> {
         Ok(device)
     }
+    fn place_is_active(&self, _device: usize) -> Result<bool> {
+        Ok(true)
+    }
     fn release_place(&self, _device: usize) -> Result<()> {
         Ok(())
     }
@@ -105,6 +114,9 @@ impl Driver for Fake {
     }
     fn stream_is_idle(&self, _stream: usize) -> Result<bool> {
         Ok(true)
+    }
+    fn stream_place(&self, _stream: usize) -> Result<Option<usize>> {
+        Ok(None)
     }
     fn stream_wait(&self, _stream: usize, _event: usize) -> Result<()> {
         Ok(())
@@ -187,11 +199,113 @@ impl Driver for Fake {
     unsafe fn fill_strided_async(&self, _rows: Rows, _width: usize, _value: u32, _stream: usize) -> Result<()> {
         Ok(())
     }
+    unsafe fn copy_2d_async(&self, _copy: &Copy2D, _stream: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn create_array(&self, _shape: &ArrayShape) -> Result<usize> {
+        Err(Error::unsupported("images"))
+    }
+    fn destroy_array(&self, _array: usize) -> Result<()> {
+        Err(Error::unsupported("images"))
+    }
+    fn create_surface(&self, _array: usize) -> Result<u64> {
+        Err(Error::unsupported("images"))
+    }
+    fn destroy_surface(&self, _surface: u64) -> Result<()> {
+        Err(Error::unsupported("images"))
+    }
+    fn create_texture(&self, _array: usize, _sampling: &Sampling) -> Result<u64> {
+        Err(Error::unsupported("images"))
+    }
+    fn destroy_texture(&self, _texture: u64) -> Result<()> {
+        Err(Error::unsupported("images"))
+    }
+    unsafe fn copy_box_async(&self, _copy: &BoxCopy, _stream: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn allocate_pitched(&self, _width: usize, _height: usize, _element: u32) -> Result<(usize, usize)> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn register_host(&self, _address: usize, _size: usize, _read_only: bool) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn unregister_host(&self, _address: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn prefetch_async(&self, _address: usize, _size: usize, _to: Spot<usize>, _stream: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn advise(&self, _address: usize, _size: usize, _advice: Advice<usize>) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn ipc_handle(&self, _address: usize) -> Result<IpcHandle> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn open_ipc(&self, _handle: &IpcHandle) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn close_ipc(&self, _address: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn has_peer_atomics(&self, _device: usize, _peer: usize) -> Result<bool> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn enable_peer(&self, _peer: usize) -> Result<bool> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn disable_peer(&self, _peer: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn granularity(&self, _device: usize, _recommended: bool) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn reserve_addresses(&self, _size: usize, _wish: usize) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn free_addresses(&self, _address: usize, _size: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn create_physical(&self, _device: usize, _size: usize, _shareable: bool) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn release_physical(&self, _physical: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn map(&self, _address: usize, _size: usize, _offset: usize, _physical: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn unmap(&self, _address: usize, _size: usize) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn set_access(&self, _address: usize, _size: usize, _device: usize, _access: Access) -> Result<()> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn access(&self, _address: usize, _device: usize) -> Result<Access> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn export_physical(&self, _physical: usize) -> Result<i32> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn import_physical(&self, _descriptor: i32) -> Result<usize> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
+    fn global(&self, _module: usize, _name: &core::ffi::CStr) -> Result<Option<(usize, usize)>> {
+        Err(Error::unsupported("memory beyond pools"))
+    }
     fn check_image(&self, _image: &[u8]) -> Result<()> {
         Ok(())
     }
     fn load_module(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<usize> {
         self.number()
+    }
+    fn compile(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<()> {
+        Err(Error::unsupported("code"))
+    }
+    fn link(&self, _images: &[&[u8]], _request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
+        Err(Error::unsupported("code"))
+    }
+    fn function_names(&self, _module: usize) -> Result<Option<Vec<String>>> {
+        Ok(None)
     }
     fn unload_module(&self, _module: usize) -> Result<()> {
         Ok(())
@@ -201,6 +315,18 @@ impl Driver for Fake {
     }
     fn function_attributes(&self, _function: usize) -> Result<FunctionAttributes> {
         Ok(FunctionAttributes { max_threads_per_block: 1024, ..FunctionAttributes::default() })
+    }
+    fn function_name(&self, _function: usize) -> Result<Option<std::ffi::CString>> {
+        Ok(None)
+    }
+    fn function_module(&self, _function: usize) -> Result<Option<usize>> {
+        Ok(None)
+    }
+    fn prefer_cache(&self, _function: usize, _preference: CachePreference) -> Result<()> {
+        Ok(())
+    }
+    fn resident_blocks(&self, _function: usize, _threads: u32, _dynamic_shared: usize) -> Result<u32> {
+        Err(Error::unsupported("code"))
     }
     fn function_parameters(&self, _function: usize) -> Result<Option<Vec<usize>>> {
         Ok(Some(Vec::new()))
@@ -219,6 +345,26 @@ impl Driver for Fake {
         _arguments: *const *const c_void,
     ) -> Result<()> {
         Ok(())
+    }
+    unsafe fn launch_cooperative(
+        &self,
+        _function: usize,
+        _shape: LaunchShape,
+        _stream: usize,
+        _arguments: *const *const c_void,
+    ) -> Result<()> {
+        Err(Error::unsupported("a cooperative launch"))
+    }
+    unsafe fn launch_clusters(
+        &self,
+        _function: usize,
+        _shape: LaunchShape,
+        _cluster: [u32; 3],
+        _cooperative: bool,
+        _stream: usize,
+        _arguments: *const *const c_void,
+    ) -> Result<()> {
+        Err(Error::unsupported("a launch in clusters"))
     }
 }
 

@@ -5,6 +5,7 @@
 #![allow(missing_docs, reason = "the functions are the C API's, which documents them")]
 #![allow(non_snake_case, reason = "the C API's own spelling")]
 
+pub mod array;
 pub mod context;
 pub mod control;
 pub mod copy;

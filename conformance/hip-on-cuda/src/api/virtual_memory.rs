@@ -124,3 +124,26 @@ pub extern "C" fn hipMemRetainAllocationHandle(out: Out<usize>, pointer: Raw) ->
         cu!(physical_retain(out.raw(), pointer.address()))
     })
 }
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipMemExportToShareableHandle(
+    out: Raw,
+    handle: usize,
+    kind: c_int,
+    flags: c_ulonglong,
+) -> hipError_t {
+    call!(hipMemExportToShareableHandle, {
+        out.required()?;
+        device::all()?;
+        cu!(physical_export(out.raw(), handle, kind, flags))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipMemImportFromShareableHandle(out: Out<usize>, descriptor: Raw, kind: c_int) -> hipError_t {
+    call!(hipMemImportFromShareableHandle, {
+        out.required()?;
+        device::all()?;
+        cu!(physical_import(out.raw(), descriptor.raw(), kind))
+    })
+}

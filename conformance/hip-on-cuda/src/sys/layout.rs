@@ -151,6 +151,51 @@ layout! {
     }
 }
 
+layout! {
+    /// What an array is to be.
+    HIP_ARRAY3D_DESCRIPTOR {
+        Width: usize,
+        Height: usize,
+        Depth: usize,
+        Format: c_uint,
+        NumChannels: c_uint,
+        Flags: c_uint,
+    }
+}
+
+layout! {
+    /// What a texture is made of: the union's member for arrays, and the rest of it.
+    HIP_RESOURCE_DESC {
+        resType: c_uint,
+        res: [usize; 16],
+        flags: c_uint,
+    }
+}
+
+layout! {
+    /// What a surface is made of, likewise.
+    hipResourceDesc {
+        resType: c_uint,
+        res: [usize; 7],
+    }
+}
+
+layout! {
+    /// How a texture reads.
+    HIP_TEXTURE_DESC {
+        addressMode: [c_uint; 3],
+        filterMode: c_uint,
+        flags: c_uint,
+        maxAnisotropy: c_uint,
+        mipmapFilterMode: c_uint,
+        mipmapLevelBias: f32,
+        minMipmapLevelClamp: f32,
+        maxMipmapLevelClamp: f32,
+        borderColor: [f32; 4],
+        reserved: [c_int; 12],
+    }
+}
+
 /// The last part of [`hipMemAllocationProp`], a nested structure in C.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use super::args::{In, Raw};
 use super::guard::call;
+use crate::array::Array;
 use crate::command::Command;
 use crate::context;
 use crate::copy::{Copy, Place, Source};
@@ -167,6 +168,7 @@ struct Described {
     kind: u32,
     host: u64,
     device: u64,
+    array: Handle,
     offset: [usize; 3],
     pitch: usize,
     height: usize,
@@ -178,8 +180,8 @@ impl Described {
             CU_MEMORYTYPE_HOST => (self.host, Side::Any),
             CU_MEMORYTYPE_DEVICE => (self.device, Side::Device),
             CU_MEMORYTYPE_UNIFIED => (self.device, Side::Any),
-            // Arrays are not simulated.
-            _ => return Err(CUDA_ERROR_NOT_SUPPORTED),
+            CU_MEMORYTYPE_ARRAY => return Array::lookup(self.array)?.place(self.offset, extent),
+            _ => return Err(CUDA_ERROR_INVALID_VALUE),
         };
         let pitch = if self.pitch == 0 { extent[0] } else { self.pitch };
         let height = if self.height == 0 { extent[1] } else { self.height };
@@ -207,6 +209,7 @@ fn of_2d(copy: &CUDA_MEMCPY2D) -> Result<Copy> {
         kind: copy.src_type,
         host: copy.src_host,
         device: copy.src_device,
+        array: copy.src_array,
         offset: [copy.src_x, copy.src_y, 0],
         pitch: copy.src_pitch,
         height: 0,
@@ -215,6 +218,7 @@ fn of_2d(copy: &CUDA_MEMCPY2D) -> Result<Copy> {
         kind: copy.dst_type,
         host: copy.dst_host,
         device: copy.dst_device,
+        array: copy.dst_array,
         offset: [copy.dst_x, copy.dst_y, 0],
         pitch: copy.dst_pitch,
         height: 0,
@@ -228,6 +232,7 @@ pub fn of_3d(copy: &CUDA_MEMCPY3D) -> Result<Copy> {
         kind: copy.src_type,
         host: copy.src_host,
         device: copy.src_device,
+        array: copy.src_array,
         offset: [copy.src_x, copy.src_y, copy.src_z],
         pitch: copy.src_pitch,
         height: copy.src_height,
@@ -236,6 +241,7 @@ pub fn of_3d(copy: &CUDA_MEMCPY3D) -> Result<Copy> {
         kind: copy.dst_type,
         host: copy.dst_host,
         device: copy.dst_device,
+        array: copy.dst_array,
         offset: [copy.dst_x, copy.dst_y, copy.dst_z],
         pitch: copy.dst_pitch,
         height: copy.dst_height,

@@ -54,7 +54,13 @@ fn kernel_work(params: &CUDA_KERNEL_NODE_PARAMS) -> Result<Work> {
     let context = if params.ctx == 0 { context::current()? } else { context::lookup(params.ctx)? };
     let handle = if params.func == 0 { params.kern } else { params.func };
     let function = module::resolve_function(handle, &context)?;
-    let shape = Shape { grid: params.grid, block: params.block, shared: params.shared_mem_bytes, cooperative: false };
+    let shape = Shape {
+        grid: params.grid,
+        block: params.block,
+        shared: params.shared_mem_bytes,
+        cooperative: false,
+        cluster: [1; 3],
+    };
     // SAFETY: the client gives the arguments that the function takes.
     let kernel = unsafe { Kernel::prepare(function, shape, params.kernel_params, params.extra)? };
     Ok(Work::Kernel(Arc::new(kernel)))

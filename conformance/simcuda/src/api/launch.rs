@@ -43,7 +43,9 @@ pub unsafe extern "C" fn cuLaunchKernel(
     call!(cuLaunchKernel, {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         // SAFETY: the client gives the arguments that the function takes.
-        unsafe { launch(function, Shape { grid, block, shared, cooperative: false }, stream, params, extra) }
+        unsafe {
+            launch(function, Shape { grid, block, shared, cooperative: false, cluster: [1; 3] }, stream, params, extra)
+        }
     })
 }
 
@@ -62,7 +64,7 @@ pub unsafe extern "C" fn cuLaunchCooperativeKernel(
 ) -> CUresult {
     call!(cuLaunchCooperativeKernel, {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = Shape { grid, block, shared, cooperative: true };
+        let shape = Shape { grid, block, shared, cooperative: true, cluster: [1; 3] };
         // SAFETY: the client gives the arguments that the function takes.
         unsafe { launch(function, shape, stream, params, core::ptr::null()) }
     })
@@ -78,36 +80,38 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
     call!(cuLaunchKernelEx, {
         let config = config.get()?;
         // SAFETY: the client's configuration has as many attributes as it says.
-        let cooperative = unsafe { read_attributes(&config)? };
-        let shape = Shape { grid: config.grid, block: config.block, shared: config.shared_mem_bytes, cooperative };
+        let (cooperative, cluster) = unsafe { read_attributes(&config)? };
+        let (grid, block, shared) = (config.grid, config.block, config.shared_mem_bytes);
+        let shape = Shape { grid, block, shared, cooperative, cluster };
         // SAFETY: the client gives the arguments that the function takes.
         unsafe { launch(function, shape, config.stream, params, extra) }
     })
 }
 
-/// Whether the launch is cooperative. Attributes that only tune are ignored; clusters are not simulated.
+/// Whether the launch is cooperative, and its clusters. Attributes that only tune are ignored. Of clusters, blocks know
+/// their place in theirs; barriers and shared memory across a cluster are not simulated.
 ///
 /// # Safety
 /// `attrs` must have `num_attrs` entries.
-unsafe fn read_attributes(config: &CUlaunchConfig) -> Result<bool> {
+unsafe fn read_attributes(config: &CUlaunchConfig) -> Result<(bool, [u32; 3])> {
     if config.num_attrs == 0 {
-        return Ok(false);
+        return Ok((false, [1; 3]));
     }
     if config.attrs.is_null() {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
     // SAFETY: passed on from the caller.
     let attributes = unsafe { core::slice::from_raw_parts(config.attrs, config.num_attrs as usize) };
-    let mut cooperative = false;
+    let (mut cooperative, mut cluster) = (false, [1; 3]);
     for attribute in attributes {
         match attribute.id {
             ATTRIBUTE_COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
-            ATTRIBUTE_CLUSTER_DIMENSION if attribute.value[0] != 0x1_0000_0001 || attribute.value[1] as u32 != 1 => {
-                return Err(CUDA_ERROR_NOT_SUPPORTED);
+            ATTRIBUTE_CLUSTER_DIMENSION => {
+                cluster = [attribute.value[0] as u32, (attribute.value[0] >> 32) as u32, attribute.value[1] as u32];
             }
             0..=18 => {}
             _ => return Err(CUDA_ERROR_INVALID_VALUE),
         }
     }
-    Ok(cooperative)
+    Ok((cooperative, cluster))
 }

@@ -180,6 +180,7 @@ fn check_advice(address: CUdeviceptr, len: usize, advice: c_int) -> Result {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemAdvise(address: CUdeviceptr, len: usize, advice: c_int, device: CUdevice) -> CUresult {
     call!(cuMemAdvise, {
+        context::current()?;
         check_advice(address, len, advice)?;
         // Only advice about a place names one.
         if (3..=6).contains(&advice) && advice != 4 { check_device_or_host(device) } else { Ok(()) }
@@ -189,6 +190,7 @@ pub extern "C" fn cuMemAdvise(address: CUdeviceptr, len: usize, advice: c_int, d
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemAdvise_v2(address: CUdeviceptr, len: usize, advice: c_int, location: CUmemLocation) -> CUresult {
     call!(cuMemAdvise_v2, {
+        context::current()?;
         check_advice(address, len, advice)?;
         if (3..=6).contains(&advice) && advice != 4 { check_location(location) } else { Ok(()) }
     })

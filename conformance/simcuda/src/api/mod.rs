@@ -8,6 +8,7 @@
 #![allow(non_snake_case, reason = "the C API's own spelling")]
 
 pub mod args;
+pub mod array;
 pub mod context;
 pub mod control;
 pub mod copy;
@@ -17,6 +18,7 @@ pub mod function;
 pub mod graph;
 pub mod guard;
 pub mod init;
+pub mod ipc;
 pub mod launch;
 pub mod library;
 pub mod link;

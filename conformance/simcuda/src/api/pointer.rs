@@ -21,6 +21,10 @@ fn put(data: Raw, attribute: c_int, pointer: u64, found: Option<&Allocation>) ->
         || found.pool.as_ref().is_some_and(|pool| pool.location == Location::Host);
     let managed =
         found.kind == Kind::Managed || found.pool.as_ref().is_some_and(|pool| pool.location == Location::Managed);
+    let (base, size) = match found.kind {
+        Kind::Mapped => crate::vmm::reservation(pointer).unwrap_or((found.base, found.size)),
+        _ => (found.base, found.size),
+    };
     match attribute {
         1 => match found.kind {
             // Memory that belongs to no context says so.
@@ -40,8 +44,8 @@ fn put(data: Raw, attribute: c_int, pointer: u64, found: Option<&Allocation>) ->
         11 | 19 if on_host && found.pool.is_some() => {
             data.put(found.region.as_ref().map_or(found.base, |region| region.base()))
         }
-        11 | 19 => data.put(found.base),
-        12 | 18 => data.put(found.size),
+        11 | 19 => data.put(base),
+        12 | 18 => data.put(size),
         13 => data.put(true),
         14 => data.put(0u64),
         15 => data.put(false),

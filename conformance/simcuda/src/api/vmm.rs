@@ -100,3 +100,23 @@ pub extern "C" fn cuMemRetainAllocationHandle(out: Out<Handle>, address: Raw) ->
         out.put(vmm::retain(address.address())?)
     })
 }
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemExportToShareableHandle(out: Raw, handle: Handle, kind: c_int, flags: u64) -> CUresult {
+    call!(cuMemExportToShareableHandle, {
+        if flags != 0 || out.address() == 0 {
+            return Err(CUDA_ERROR_INVALID_VALUE);
+        }
+        out.put(vmm::export(handle, kind)?)
+    })
+}
+
+/// The descriptor's number comes in the pointer's place.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemImportFromShareableHandle(out: Out<Handle>, descriptor: Raw, kind: c_int) -> CUresult {
+    call!(cuMemImportFromShareableHandle, {
+        out.required()?;
+        let descriptor = i32::try_from(descriptor.address()).map_err(|_| CUDA_ERROR_INVALID_VALUE)?;
+        out.put(vmm::import(descriptor, kind)?)
+    })
+}

@@ -130,7 +130,7 @@ impl View<'_> {
     /// # Safety
     /// `pointer` came from [`View::resolve`] for at least `width` bytes.
     #[inline(always)]
-    unsafe fn get(pointer: *mut u8, width: u8) -> u64 {
+    pub(super) unsafe fn get(pointer: *mut u8, width: u8) -> u64 {
         // SAFETY: aligned and allowed, as the caller promises. Relaxed atomics, because other blocks, streams and
         // the host may access the same memory at the same time.
         unsafe {
@@ -148,7 +148,7 @@ impl View<'_> {
     /// # Safety
     /// As [`View::get`], for writing.
     #[inline(always)]
-    unsafe fn put(pointer: *mut u8, width: u8, value: u64) {
+    pub(super) unsafe fn put(pointer: *mut u8, width: u8, value: u64) {
         // SAFETY: as in `get`.
         unsafe {
             match width {

@@ -8,6 +8,8 @@
 pub(crate) mod atomics;
 mod block;
 mod grid;
+pub mod image;
+mod image_ops;
 pub(crate) mod lanes;
 pub(crate) mod math;
 mod memory;
@@ -62,6 +64,14 @@ pub struct Grid {
     pub dynamic_shared: u32,
     /// Whether all blocks must make progress together (a cooperative launch).
     pub cooperative: bool,
+    /// Blocks of a cluster in x, y and z; one block without clusters.
+    pub cluster: [u32; 3],
+}
+
+impl Grid {
+    /// A grid without clusters whose blocks need not make progress together.
+    pub const PLAIN: Self =
+        Self { grid: [1; 3], block: [1; 3], dynamic_shared: 0, cooperative: false, cluster: [1; 3] };
 }
 
 /// How memory is about to be touched.
@@ -88,6 +98,16 @@ pub trait Memory: Sync {
     /// it and may be accessed in the same way for the rest of the launch without asking again, so implementations
     /// return the whole allocation.
     fn check(&self, address: u64, len: usize, access: Access) -> Result<Range<u64>, MemoryFault>;
+
+    /// The texture object of a handle; where there are no images, no handle is one's.
+    fn texture(&self, handle: u64) -> Result<image::Texture, MemoryFault> {
+        Err(MemoryFault { message: format!("{handle:#x} is no texture object") })
+    }
+
+    /// The surface object of a handle, likewise.
+    fn surface(&self, handle: u64) -> Result<image::Surface, MemoryFault> {
+        Err(MemoryFault { message: format!("{handle:#x} is no surface object") })
+    }
 }
 
 /// What a launch needs of the device around it.

@@ -4,6 +4,8 @@
 //! slots of the frame, so that operations need no operand kinds: the slots that hold constants are filled when
 //! the frame is made (see [`Source`]).
 
+use super::image::Outside;
+
 /// Lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
@@ -76,6 +78,12 @@ pub(crate) enum Special {
     Ntid(u8),
     Ctaid(u8),
     Nctaid(u8),
+    ClusterId(u8),
+    NClusterId(u8),
+    ClusterCtaId(u8),
+    ClusterNCtaId(u8),
+    ClusterCtaRank,
+    ClusterNCtaRank,
     LaneId,
     WarpId,
     NWarpId,
@@ -208,6 +216,40 @@ pub(crate) struct Atomic {
     pub c: Slot,
 }
 
+/// A texture instruction; the first slots of `at` hold as many coordinates as there are dimensions.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub texture: Slot,
+    pub at: [Slot; 3],
+    pub dimensions: u8,
+    /// Whether coordinates are integers.
+    pub integer: bool,
+    pub to: [Slot; 4],
+}
+
+/// A load or store of a surface; x counts bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct SurfaceAccess {
+    pub store: bool,
+    pub surface: Slot,
+    pub at: [Slot; 3],
+    pub outside: Outside,
+    /// Bytes of one value.
+    pub width: u8,
+    /// Values.
+    pub count: u8,
+    pub values: [Slot; 4],
+}
+
+/// The extent of a texture or surface along an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Query {
+    pub of_surface: bool,
+    pub object: Slot,
+    pub axis: u8,
+    pub to: Slot,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Compare {
     pub run: CompareFn,
@@ -258,6 +300,9 @@ pub(crate) enum Op {
         read: Slot,
     },
     Atomic(Atomic),
+    Sample(Box<Sample>),
+    Surface(Box<SurfaceAccess>),
+    Query(Query),
     /// Whether a generic address lies in a space.
     IsSpace {
         to: u32,

@@ -129,7 +129,18 @@ impl Warp {
         }
         self.preds[at.preds as usize] = u32::MAX;
         for &(slot, source) in &code.prologue {
-            if again && !matches!(source, Source::Special(Special::Ctaid(_) | Special::SmId)) {
+            if again
+                && !matches!(
+                    source,
+                    Source::Special(
+                        Special::Ctaid(_)
+                            | Special::SmId
+                            | Special::ClusterId(_)
+                            | Special::ClusterCtaId(_)
+                            | Special::ClusterCtaRank
+                    )
+                )
+            {
                 continue;
             }
             let value = match source {
@@ -152,6 +163,16 @@ impl Warp {
             Special::Ntid(d) => all(launch.grid.block[d as usize].into()),
             Special::Ctaid(d) => all(block.at[d as usize].into()),
             Special::Nctaid(d) => all(launch.grid.grid[d as usize].into()),
+            Special::ClusterId(d) => all((block.at[d as usize] / launch.grid.cluster[d as usize]).into()),
+            Special::NClusterId(d) => all((launch.grid.grid[d as usize] / launch.grid.cluster[d as usize]).into()),
+            Special::ClusterCtaId(d) => all((block.at[d as usize] % launch.grid.cluster[d as usize]).into()),
+            Special::ClusterNCtaId(d) => all(launch.grid.cluster[d as usize].into()),
+            Special::ClusterCtaRank => {
+                let [x, y, z] = std::array::from_fn(|d| block.at[d] % launch.grid.cluster[d]);
+                let [width, height, _] = launch.grid.cluster;
+                all(((z * height + y) * width + x).into())
+            }
+            Special::ClusterNCtaRank => all(launch.grid.cluster.iter().product::<u32>().into()),
             Special::LaneId => each(&|lane| lane),
             Special::WarpId => all(self.index.into()),
             Special::NWarpId => all(launch.warps.into()),
@@ -281,6 +302,9 @@ impl Warp {
                 Op::Load(load) => view.load(regs, load, m),
                 Op::Store(store) => view.store(regs, store, m),
                 Op::Atomic(atomic) => super::warp_ops::atomic(&mut view, regs, atomic, m),
+                Op::Sample(op) => view.sample(regs, op, m),
+                Op::Surface(op) => view.surface(regs, op, m),
+                Op::Query(op) => view.query(regs, op, m),
                 Op::CopyBytes { from, to, size, read } => {
                     let read = regs[*read as usize];
                     view.copy(regs, from, to, *size, &read, m)

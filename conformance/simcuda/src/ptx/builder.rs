@@ -472,9 +472,12 @@ pub(super) fn special(name: &str, component: &str) -> Option<Special> {
         _ => None,
     };
     Some(match (name, component) {
-        // A cluster is one block.
-        ("%clusterid", _) => Special::Ctaid(axis?),
-        ("%nclusterid", _) => Special::Nctaid(axis?),
+        ("%clusterid", _) => Special::ClusterId(axis?),
+        ("%nclusterid", _) => Special::NClusterId(axis?),
+        ("%cluster_ctaid", _) => Special::ClusterCtaId(axis?),
+        ("%cluster_nctaid", _) => Special::ClusterNCtaId(axis?),
+        ("%cluster_ctarank", "") => Special::ClusterCtaRank,
+        ("%cluster_nctarank", "") => Special::ClusterNCtaRank,
         ("%tid", _) => Special::Tid(axis?),
         ("%ntid", _) => Special::Ntid(axis?),
         ("%ctaid", _) => Special::Ctaid(axis?),

@@ -22,6 +22,8 @@ pub(super) enum Operand {
     Vector(Vec<Operand>),
     /// `[base+offset]`; without a base the offset is the address.
     Address(Option<Box<str>>, i64),
+    /// `[handle, {x, y}]`, of textures and surfaces.
+    Texel(Box<str>, Vec<Operand>),
     /// `a|b`.
     Pair(Box<Operand>, Box<Operand>),
     /// `(a, b)`, in calls.
@@ -60,7 +62,7 @@ fn operand(cursor: &mut Cursor, nesting: u32) -> Result<Operand, LoadError> {
         }
         Token::Punct('[') => {
             cursor.next();
-            let out = address(cursor)?;
+            let out = address(cursor, nesting)?;
             cursor.expect(']')?;
             Ok(out)
         }
@@ -123,9 +125,13 @@ fn named(cursor: &mut Cursor, nesting: u32) -> Result<Operand, LoadError> {
     Ok(Operand::Name(name))
 }
 
-fn address(cursor: &mut Cursor) -> Result<Operand, LoadError> {
+fn address(cursor: &mut Cursor, nesting: u32) -> Result<Operand, LoadError> {
     if let Token::Word(_) = cursor.peek() {
         let name = cursor.word("a name")?;
+        if cursor.accept(',') {
+            cursor.expect('{')?;
+            return Ok(Operand::Texel(name, sequence(cursor, '}', nesting)?));
+        }
         let offset = if cursor.is(']') {
             0
         } else if cursor.is('+') || cursor.is('-') {

@@ -107,6 +107,18 @@ unsafe extern "C" {
     pub fn cuMemcpyPeerAsync(dst: u64, dc: Handle, src: u64, sc: Handle, len: usize, stream: Handle) -> CUresult;
     pub fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) -> CUresult;
     pub fn cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: Handle) -> CUresult;
+    pub fn cuArray3DCreate_v2(out: *mut Handle, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR) -> CUresult;
+    pub fn cuArray3DGetDescriptor_v2(out: *mut CUDA_ARRAY3D_DESCRIPTOR, array: Handle) -> CUresult;
+    pub fn cuArrayDestroy(array: Handle) -> CUresult;
+    pub fn cuTexObjectCreate(
+        out: *mut u64,
+        resource: *const CUDA_RESOURCE_DESC,
+        reading: *const CUDA_TEXTURE_DESC,
+        view: *const c_void,
+    ) -> CUresult;
+    pub fn cuTexObjectDestroy(texture: u64) -> CUresult;
+    pub fn cuSurfObjectCreate(out: *mut u64, resource: *const CUDA_RESOURCE_DESC) -> CUresult;
+    pub fn cuSurfObjectDestroy(surface: u64) -> CUresult;
     pub fn cuMemsetD8_v2(dst: u64, value: u8, n: usize) -> CUresult;
     pub fn cuMemsetD8Async(dst: u64, value: u8, n: usize, stream: Handle) -> CUresult;
     pub fn cuMemsetD32Async(dst: u64, value: u32, n: usize, stream: Handle) -> CUresult;
@@ -130,6 +142,11 @@ unsafe extern "C" {
     pub fn cuMemUnmap(address: u64, size: usize) -> CUresult;
     pub fn cuMemSetAccess(address: u64, size: usize, access: *const CUmemAccessDesc, count: usize) -> CUresult;
     pub fn cuMemRetainAllocationHandle(out: *mut Handle, address: u64) -> CUresult;
+    pub fn cuMemExportToShareableHandle(out: *mut c_void, handle: Handle, kind: c_int, flags: u64) -> CUresult;
+    pub fn cuMemImportFromShareableHandle(out: *mut Handle, descriptor: usize, kind: c_int) -> CUresult;
+    pub fn cuIpcGetMemHandle(out: *mut CUipcMemHandle, address: u64) -> CUresult;
+    pub fn cuIpcOpenMemHandle_v2(out: *mut u64, handle: CUipcMemHandle, flags: c_uint) -> CUresult;
+    pub fn cuIpcCloseMemHandle(address: u64) -> CUresult;
     pub fn cuModuleLoadData(out: *mut Handle, image: *const c_void) -> CUresult;
     pub fn cuModuleLoadDataEx(
         out: *mut Handle,

@@ -104,7 +104,7 @@ impl Device {
     }
 
     pub fn run(&self, kernel: &str, grid: [u32; 3], block: [u32; 3], dynamic_shared: u32, arguments: &[Value]) {
-        self.try_run(kernel, Grid { grid, block, dynamic_shared, cooperative: false }, arguments)
+        self.try_run(kernel, Grid { grid, block, dynamic_shared, ..Grid::PLAIN }, arguments)
             .unwrap_or_else(|fault| panic!("{kernel}: {fault}"));
     }
 

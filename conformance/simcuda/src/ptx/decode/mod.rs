@@ -12,6 +12,7 @@ mod convert;
 mod float;
 mod flow;
 mod half;
+mod image;
 mod memory;
 mod moves;
 mod warp;
@@ -55,6 +56,7 @@ fn family(base: &str) -> Option<Decoder> {
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "bar" | "barrier" | "membar" | "fence"
         | "griddepcontrol" | "pmevent" => |i, _| flow::decode(i),
         "vote" | "match" | "redux" | "shfl" | "activemask" | "elect" => |i, _| warp::decode(i),
+        "tex" | "suld" | "sust" | "txq" | "suq" => |i, _| image::decode(i),
         "call" => call::decode,
         _ => return None,
     })

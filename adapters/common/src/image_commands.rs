@@ -1,0 +1,230 @@
+//! `urEnqueueMemImageRead`, `Write` and `Copy`: boxes of elements between images and host memory.
+//!
+//! One native copy each, in the order of the queue; more only where slices of host memory lie at a distance that is
+//! no whole number of rows. Must never look at the host's memory itself.
+
+use core::ffi::c_void;
+
+use ur_ffi::{
+    CBool, ur_command_t, ur_event_handle_t, ur_mem_handle_t, ur_queue_handle_t, ur_rect_offset_t, ur_rect_region_t,
+    ur_result_t,
+};
+
+use crate::buffer_commands::object_of;
+use crate::driver::Driver;
+use crate::enqueue::{Request, submit, submit_blocking};
+use crate::error::{Error, Result};
+use crate::image_format::{Pitches, Region};
+use crate::image_object::Image;
+use crate::native_image::{BoxCopy, BoxSide, RectSide};
+use crate::object::null_pointer;
+use crate::queue::Queue;
+
+/// Which way a transfer goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Read,
+    Write,
+}
+
+/// A checked transfer between a box of an image and host memory.
+struct Transfer<'a, D: Driver> {
+    image: &'a Image<D>,
+    region: Region,
+    pitches: Pitches,
+    host: usize,
+    way: Way,
+}
+
+impl<D: Driver> Transfer<'_, D> {
+    fn run(&self, driver: &D, queue: &Queue<D>, stream: D::Stream) -> Result<()> {
+        let replaced = (self.way == Way::Write).then_some(&self.region);
+        let array = self.image.bring(&queue.device, stream, replaced)?;
+        let _scope = queue.device.enter_for_transfer()?;
+        let Pitches { row, slice } = self.pitches;
+        let [_, height, depth] = self.region.size;
+        if depth == 1 || slice.is_multiple_of(row) {
+            self.copy(driver, stream, array, 0, depth, if depth == 1 { height } else { slice / row })
+        } else {
+            (0..depth).try_for_each(|z| self.copy(driver, stream, array, z, 1, height))
+        }
+    }
+
+    /// Copies `depth` slices from the `z`th of the box on, which lie `rows` rows apart.
+    fn copy(&self, driver: &D, stream: D::Stream, array: usize, z: usize, depth: usize, rows: usize) -> Result<()> {
+        let pixel = self.image.pixel.bytes();
+        let [x, y, first] = self.region.origin;
+        let (address, row_pitch) = (self.host + z * self.pitches.slice, self.pitches.row);
+        let host = RectSide { address, row_pitch, slice_pitch: rows * row_pitch, of_process: true };
+        let host = BoxSide::Memory(host);
+        let array = BoxSide::Array { array, origin: [x * pixel, y, first + z] };
+        let (to, from) = if self.way == Way::Read { (host, array) } else { (array, host) };
+        let extent = [self.region.size[0] * pixel, self.region.size[1], depth];
+        // SAFETY: the host's rows are valid by the promise of the enqueue's caller; the box lies in the array.
+        unsafe { driver.copy_box_async(&BoxCopy { to, from, extent }, stream) }
+    }
+}
+
+/// As [`object_of`], for commands that work with images.
+///
+/// # Safety
+/// As [`object_of`].
+///
+/// # Errors
+/// As [`object_of`]; `INVALID_MEM_OBJECT` for an object that is no image.
+unsafe fn image_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Image<D>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { object_of::<D>(request, mem) }?.image()
+}
+
+/// # Safety
+/// The C contract of the two entry points below.
+unsafe fn transfer<D: Driver>(
+    name: &'static str,
+    way: Way,
+    request: &Request<'_, D>,
+    image: ur_mem_handle_t,
+    blocking: CBool,
+    (origin, region): (&ur_rect_offset_t, &ur_rect_region_t),
+    pitches: [usize; 2],
+    host: *mut c_void,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let image = unsafe { image_of::<D>(request, image) }?;
+    if host.is_null() {
+        return Err(null_pointer(name));
+    }
+    let region = Region::new(name, &image.extents, origin, region)?;
+    let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
+    let transfer = Transfer { image, region, pitches, host: host.expose_provenance(), way };
+    image.used_by(request.queue);
+    let work = |driver: &'static D, stream| {
+        transfer.run(driver, request.queue, stream)?;
+        if way == Way::Write {
+            image.wrote(&request.queue.device);
+        }
+        Ok(())
+    };
+    if blocking.get() { submit_blocking(request, work) } else { submit(request, work) }
+}
+
+/// `urEnqueueMemImageRead`.
+///
+/// # Safety
+/// The C contract: `to` is writable for every row of the region until the copy has finished.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or
+/// leaves the image and for pitches that are too small; as [`Request::new`]; what the native library answers.
+pub unsafe fn read<D: Driver>(
+    queue: ur_queue_handle_t,
+    image: ur_mem_handle_t,
+    blocking: CBool,
+    origin: ur_rect_offset_t,
+    region: ur_rect_region_t,
+    row_pitch: usize,
+    slice_pitch: usize,
+    to: *mut c_void,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let request = Request::<D>::new(queue, ur_command_t::MEM_IMAGE_READ, count, waits, event)?;
+        let (place, pitches) = ((&origin, &region), [row_pitch, slice_pitch]);
+        transfer("urEnqueueMemImageRead", Way::Read, &request, image, blocking, place, pitches, to)
+    }
+}
+
+/// `urEnqueueMemImageWrite`.
+///
+/// # Safety
+/// The C contract: `from` is readable for every row of the region until the copy has finished.
+///
+/// # Errors
+/// As [`read`].
+pub unsafe fn write<D: Driver>(
+    queue: ur_queue_handle_t,
+    image: ur_mem_handle_t,
+    blocking: CBool,
+    origin: ur_rect_offset_t,
+    region: ur_rect_region_t,
+    row_pitch: usize,
+    slice_pitch: usize,
+    from: *mut c_void,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let request = Request::<D>::new(queue, ur_command_t::MEM_IMAGE_WRITE, count, waits, event)?;
+        let (place, pitches) = ((&origin, &region), [row_pitch, slice_pitch]);
+        transfer("urEnqueueMemImageWrite", Way::Write, &request, image, blocking, place, pitches, from)
+    }
+}
+
+/// `urEnqueueMemImageCopy`, between images of one format and within one image.
+///
+/// # Safety
+/// The C contract of an enqueue.
+///
+/// # Errors
+/// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or leaves an image;
+/// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for two formats; `OVERLAPPING_REGIONS`; as [`Request::new`]; what the native
+/// library answers.
+pub unsafe fn copy<D: Driver>(
+    queue: ur_queue_handle_t,
+    source: ur_mem_handle_t,
+    target: ur_mem_handle_t,
+    source_origin: ur_rect_offset_t,
+    target_origin: ur_rect_offset_t,
+    region: ur_rect_region_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueMemImageCopy";
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::MEM_IMAGE_COPY, count, waits, event) }?;
+    // SAFETY: as above.
+    let (source, target) = unsafe { (image_of::<D>(&request, source)?, image_of::<D>(&request, target)?) };
+    let queue: &Queue<D> = request.queue;
+    if (source.format.channelOrder, source.format.channelType)
+        != (target.format.channelOrder, target.format.channelType)
+    {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+            format!("{NAME}: the images have two formats, {:?} and {:?}", source.format, target.format),
+        ));
+    }
+    let from = Region::new(NAME, &source.extents, &source_origin, &region)?;
+    let to = Region::new(NAME, &target.extents, &target_origin, &region)?;
+    if core::ptr::eq(source, target) && from.overlaps(&to) {
+        return Err(Error::new(
+            ur_result_t::ERROR_OVERLAPPING_REGIONS,
+            format!("{NAME}: source and destination overlap in one image"),
+        ));
+    }
+    source.used_by(request.queue);
+    target.used_by(request.queue);
+    submit(&request, |driver, stream| {
+        let replaced = (!core::ptr::eq(source, target)).then_some(&to);
+        let from_array = source.bring(&queue.device, stream, None)?;
+        let to_array = target.bring(&queue.device, stream, replaced)?;
+        let pixel = source.pixel.bytes();
+        let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
+        let [width, height, depth] = from.size;
+        let copy = BoxCopy {
+            to: side(to_array, to.origin),
+            from: side(from_array, from.origin),
+            extent: [width * pixel, height, depth],
+        };
+        let _scope = queue.device.enter_for_transfer()?;
+        // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
+        unsafe { driver.copy_box_async(&copy, stream) }?;
+        target.wrote(&queue.device);
+        Ok(())
+    })
+}

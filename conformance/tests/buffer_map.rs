@@ -1,0 +1,277 @@
+//! `urEnqueueMemBufferMap` and `urEnqueueMemUnmap`.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+
+use ur_conformance::ffi::{
+    CBool, UR_MAP_FLAGS_MASK, ur_map_flags_t as Map, ur_mem_flags_t as Flags, ur_queue_flags_t as QueueFlags,
+};
+use ur_conformance::memory::pattern;
+use ur_conformance::owned::event_of;
+use ur_conformance::{Buffer, Fixture, Gate, Launch, Queue, needs_sim, ok, refused, ur};
+
+const SOURCES: [Flags; 4] =
+    [Flags::empty(), Flags::USE_HOST_POINTER, Flags::ALLOC_HOST_POINTER, Flags::ALLOC_COPY_HOST_POINTER];
+
+fn buffer_over(fixture: &Fixture, source: Flags, host: &mut [u8]) -> Buffer {
+    let wants = source.intersects(Flags::USE_HOST_POINTER | Flags::ALLOC_COPY_HOST_POINTER);
+    let pointer = if wants { host.as_mut_ptr().cast() } else { null_mut() };
+    Buffer::of(fixture.context(), source, host.len(), pointer)
+}
+
+#[track_caller]
+fn map(queue: &Queue, buffer: &Buffer, flags: Map, offset: usize, size: usize) -> *mut u8 {
+    let mut pointer = null_mut();
+    let (q, m, yes) = (queue.handle(), buffer.handle(), CBool::TRUE);
+    ok!(Enqueue.pfnMemBufferMap(q, m, yes, flags, offset, size, 0, null(), null_mut(), &raw mut pointer));
+    assert!(!pointer.is_null());
+    pointer.cast()
+}
+
+#[track_caller]
+fn unmap(queue: &Queue, buffer: &Buffer, pointer: *mut u8) {
+    ok!(Enqueue.pfnMemUnmap(queue.handle(), buffer.handle(), pointer.cast(), 0, null(), null_mut()));
+}
+
+fn bytes(pointer: *mut u8, count: usize) -> Vec<u8> {
+    // SAFETY: tests pass mapped bytes, after the map has finished.
+    unsafe { core::slice::from_raw_parts(pointer, count) }.to_vec()
+}
+
+fn put(pointer: *mut u8, values: &[u8]) {
+    // SAFETY: as in `bytes`.
+    unsafe { core::slice::from_raw_parts_mut(pointer, values.len()) }.copy_from_slice(values);
+}
+
+fn check(fixture: &Fixture, flags: QueueFlags) {
+    const SIZE: usize = 9001;
+    let queue = fixture.queue(flags);
+    for source in SOURCES {
+        let mut host = vec![0u8; SIZE];
+        let buffer = buffer_over(fixture, source, &mut host);
+        let mut expected = pattern(source.bits(), SIZE);
+        buffer.write(&queue, &expected);
+        for (at, size) in [(0, SIZE), (1, 1), (77, 5000), (SIZE - 3, 3)] {
+            let read = map(&queue, &buffer, Map::READ, at, size);
+            assert!(bytes(read, size) == expected[at..at + size], "{source:?}: READ of {size} bytes at {at}");
+            unmap(&queue, &buffer, read);
+            let write = map(&queue, &buffer, Map::WRITE, at, size);
+            put(write, &[5]);
+            expected[at] = 5;
+            unmap(&queue, &buffer, write);
+            queue.finish();
+            assert!(buffer.read::<u8>(&queue) == expected, "{source:?}: WRITE keeps what it did not write");
+            let over = map(&queue, &buffer, Map::WRITE_INVALIDATE_REGION, at, size);
+            let news = pattern(at as u32 + 3, size);
+            put(over, &news);
+            expected[at..at + size].copy_from_slice(&news);
+            unmap(&queue, &buffer, over);
+            queue.finish();
+            assert!(buffer.read::<u8>(&queue) == expected, "{source:?}: INVALIDATE of {size} bytes at {at}");
+        }
+        drop(buffer);
+    }
+}
+
+#[test]
+fn urEnqueueMemBufferMap_shows_the_bytes_and_urEnqueueMemUnmap_brings_them_back() {
+    let fixture = Fixture::new();
+    for flags in [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE, QueueFlags::PROFILING_ENABLE] {
+        check(&fixture, flags);
+    }
+}
+
+#[test]
+fn they_do_so_in_a_context_of_all_devices() {
+    check(&Fixture::over_all_devices(), QueueFlags::empty());
+}
+
+#[test]
+fn a_map_of_a_buffer_over_host_memory_is_that_memory() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let kernel = fixture.basic(c"add_bytes");
+    let mut host = vec![1u8; 256];
+    let own = host.as_mut_ptr();
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 256, own.cast());
+    let add = Launch::new(&kernel, &[256]).buffer(&buffer, Flags::READ_WRITE).value(1u8).value(256u32);
+    add.on(&queue);
+    let pointer = map(&queue, &buffer, Map::READ | Map::WRITE, 64, 128);
+    assert_eq!(pointer, own.wrapping_add(64));
+    assert_eq!(bytes(pointer, 128), [2; 128]);
+    put(pointer, &[100; 10]);
+    unmap(&queue, &buffer, pointer);
+    add.on(&queue);
+    queue.finish();
+    let found = buffer.read::<u8>(&queue);
+    assert_eq!((found[0], found[64], found[74]), (3, 101, 3));
+    drop(buffer);
+    assert_eq!(host, found);
+}
+
+#[test]
+fn several_maps_may_be_open_at_once() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    for source in SOURCES {
+        let mut host = vec![0u8; 1000];
+        let buffer = buffer_over(&fixture, source, &mut host);
+        let mut expected = pattern(3, 1000);
+        buffer.write(&queue, &expected);
+        let first = map(&queue, &buffer, Map::WRITE, 0, 100);
+        let second = map(&queue, &buffer, Map::WRITE_INVALIDATE_REGION, 500, 100);
+        let (third, fourth) = (map(&queue, &buffer, Map::READ, 200, 100), map(&queue, &buffer, Map::READ, 200, 50));
+        put(first, &[1; 7]);
+        put(second, &[2; 100]);
+        assert_eq!(bytes(third, 50), bytes(fourth, 50));
+        unmap(&queue, &buffer, third);
+        unmap(&queue, &buffer, second);
+        unmap(&queue, &buffer, fourth);
+        unmap(&queue, &buffer, first);
+        expected[..7].fill(1);
+        expected[500..600].fill(2);
+        assert!(buffer.read::<u8>(&queue) == expected, "{source:?}");
+        // All are gone.
+        for pointer in [first, second, third, fourth] {
+            refused!(
+                ERROR_INVALID_VALUE,
+                Enqueue.pfnMemUnmap(queue.handle(), buffer.handle(), pointer.cast(), 0, null(), null_mut())
+            );
+        }
+        drop(buffer);
+    }
+}
+
+/// A map that only reads may stay open beside the device's work, whichever of two at one address is closed.
+#[test]
+fn of_two_maps_at_one_address_the_one_that_writes_takes_effect() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let mut host = vec![0u8; 64];
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 64, host.as_mut_ptr().cast());
+    buffer.write(&queue, &[1u8; 64]);
+    let read = map(&queue, &buffer, Map::READ, 0, 64);
+    let write = map(&queue, &buffer, Map::WRITE, 0, 64);
+    assert_eq!(read, write);
+    put(write, &[9]);
+    unmap(&queue, &buffer, write);
+    let kernel = fixture.basic(c"add_bytes");
+    Launch::new(&kernel, &[64]).buffer(&buffer, Flags::READ_WRITE).value(1u8).value(64u32).on(&queue);
+    unmap(&queue, &buffer, read);
+    let found = buffer.read::<u8>(&queue);
+    assert_eq!((found[0], found[1]), (10, 2));
+}
+
+#[test]
+fn a_map_that_does_not_block_comes_after_its_wait_list() {
+    let fixture = Fixture::new();
+    let (first, second) = (fixture.in_order(), fixture.in_order());
+    for source in [Flags::empty(), Flags::ALLOC_HOST_POINTER] {
+        let mut gate = Gate::new(&fixture);
+        let mut host = vec![0u8; 64];
+        let buffer = buffer_over(&fixture, source, &mut host);
+        buffer.write(&first, &[1u8; 64]);
+        let blocked = gate.block_event(&first);
+        let kernel = fixture.basic(c"add_bytes");
+        let added = Launch::new(&kernel, &[64])
+            .buffer(&buffer, Flags::READ_WRITE)
+            .value(1u8)
+            .value(64u32)
+            .after(&[&blocked])
+            .event_on(&first);
+        let mut pointer: *mut c_void = null_mut();
+        let (q, m, list, out) = (second.handle(), buffer.handle(), [added.handle()], &raw mut pointer);
+        let mapped = event_of(|event| {
+            ur!(Enqueue.pfnMemBufferMap(q, m, CBool::FALSE, Map::READ, 0, 64, 1, list.as_ptr(), event, out))
+        });
+        gate.open();
+        mapped.wait();
+        assert_eq!(bytes(pointer.cast(), 64), [2; 64], "{source:?}");
+        let list = [mapped.handle()];
+        let gone = event_of(|event| ur!(Enqueue.pfnMemUnmap(q, m, pointer, 1, list.as_ptr(), event)));
+        gone.wait();
+        first.finish();
+    }
+}
+
+#[test]
+fn a_buffer_that_is_still_mapped_can_be_released() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    for source in SOURCES {
+        let mut host = vec![0u8; 1 << 16];
+        let buffer = buffer_over(&fixture, source, &mut host);
+        let mut pointer = null_mut();
+        let (q, m, no) = (queue.handle(), buffer.handle(), CBool::FALSE);
+        ok!(Enqueue.pfnMemBufferMap(q, m, no, Map::READ, 0, 1 << 16, 0, null(), null_mut(), &raw mut pointer));
+        map(&queue, &buffer, Map::WRITE, 0, 16);
+        drop(buffer);
+        queue.finish();
+    }
+}
+
+#[test]
+fn the_memory_of_a_map_goes_back_once_the_copy_out_of_it_has_finished() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let buffer = Buffer::new(&fixture, 4096);
+    let pointer = map(&queue, &buffer, Map::WRITE_INVALIDATE_REGION, 0, 4096);
+    put(pointer, &[3; 4096]);
+    let held = sim.hold();
+    let ((), calls) = sim.calls_of(|| unmap(&queue, &buffer, pointer));
+    assert_eq!(calls.get("cuMemFreeHost"), None, "the copy has not run yet");
+    drop(held);
+    queue.finish();
+    let ((), calls) = sim.calls_of(|| {
+        let again = map(&queue, &buffer, Map::READ, 0, 1);
+        unmap(&queue, &buffer, again);
+    });
+    assert!(calls.get("cuMemFreeHost") >= Some(&1), "{calls:?}");
+    assert_eq!(buffer.read::<u8>(&queue), [3; 4096]);
+}
+
+#[test]
+fn many_maps_in_turn_leave_nothing_behind() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let buffer = Buffer::new(&fixture, 4096);
+    for turn in 0..50u8 {
+        let pointer = map(&queue, &buffer, Map::WRITE, 0, 4096);
+        put(pointer, &[turn; 4096]);
+        unmap(&queue, &buffer, pointer);
+    }
+    assert_eq!(buffer.read::<u8>(&queue), [49; 4096]);
+}
+
+#[test]
+fn bad_maps_and_unmaps_are_refused() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let (buffer, other) = (Buffer::new(&fixture, 64), Buffer::new(&fixture, 64));
+    let (q, m, yes) = (queue.handle(), buffer.handle(), CBool::TRUE);
+    let (mut pointer, mut event) = (null_mut(), null_mut());
+    let (out, e) = (&raw mut pointer, &raw mut event);
+    let unknown = Map::from_bits_retain(UR_MAP_FLAGS_MASK & UR_MAP_FLAGS_MASK.wrapping_neg());
+    refused!(ERROR_INVALID_ENUMERATION, Enqueue.pfnMemBufferMap(q, m, yes, unknown, 0, 64, 0, null(), e, out));
+    for flags in [Map::READ, Map::WRITE] {
+        let both = flags | Map::WRITE_INVALIDATE_REGION;
+        refused!(ERROR_INVALID_VALUE, Enqueue.pfnMemBufferMap(q, m, yes, both, 0, 64, 0, null(), e, out));
+    }
+    for (offset, size) in [(0, 0), (0, 65), (64, 1), (usize::MAX, 2)] {
+        refused!(ERROR_INVALID_SIZE, Enqueue.pfnMemBufferMap(q, m, yes, Map::READ, offset, size, 0, null(), e, out));
+    }
+    refused!(
+        ERROR_INVALID_NULL_POINTER,
+        Enqueue.pfnMemBufferMap(q, m, yes, Map::READ, 0, 64, 0, null(), e, null_mut())
+    );
+    assert!(pointer.is_null() && event.is_null());
+    let mapped = map(&queue, &buffer, Map::READ, 0, 64);
+    refused!(ERROR_INVALID_NULL_POINTER, Enqueue.pfnMemUnmap(q, m, null_mut(), 0, null(), e));
+    refused!(ERROR_INVALID_VALUE, Enqueue.pfnMemUnmap(q, m, mapped.wrapping_add(1).cast(), 0, null(), e));
+    refused!(ERROR_INVALID_VALUE, Enqueue.pfnMemUnmap(q, other.handle(), mapped.cast(), 0, null(), e));
+    assert!(event.is_null());
+    unmap(&queue, &buffer, mapped);
+    refused!(ERROR_INVALID_VALUE, Enqueue.pfnMemUnmap(q, m, mapped.cast(), 0, null(), e));
+}

@@ -1,0 +1,118 @@
+//! Launches in clusters of work-groups.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ptr::null_mut;
+
+use ur_conformance::ffi::{
+    ur_device_info_t, ur_kernel_launch_cluster_property_t, ur_kernel_launch_ext_properties_t,
+    ur_kernel_launch_flags_t as Flags, ur_kernel_launch_properties_flags_t as Capabilities, ur_result_t as Code,
+    ur_structure_type_t,
+};
+use ur_conformance::{Fixture, Kernel, Kind, Launch, ask, ok, query, ur};
+
+/// Each block's first thread writes the cluster's number of blocks and its own rank in it. Only devices that have
+/// clusters can read those registers.
+const PLACES: &[u8] = b".version 7.8
+.target sm_90
+.address_size 64
+.visible .entry places(.param .u64 places_param_0)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<5>;
+    mov.u32 %r1, %tid.x;
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra END;
+    ld.param.u64 %rd1, [places_param_0];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r2, %ctaid.x;
+    mul.wide.u32 %rd3, %r2, 8;
+    add.s64 %rd4, %rd2, %rd3;
+    mov.u32 %r3, %cluster_nctarank;
+    mov.u32 %r4, %cluster_ctarank;
+    st.global.u32 [%rd4], %r3;
+    st.global.u32 [%rd4+4], %r4;
+END:
+    ret;
+}
+";
+
+fn cluster(size: [u32; 3]) -> ur_kernel_launch_cluster_property_t {
+    ur_kernel_launch_cluster_property_t {
+        stype: ur_structure_type_t::KERNEL_LAUNCH_CLUSTER_PROPERTY,
+        pNext: null_mut(),
+        clusterDim: size,
+    }
+}
+
+fn behind(cluster: &mut ur_kernel_launch_cluster_property_t, flags: Flags) -> ur_kernel_launch_ext_properties_t {
+    ur_kernel_launch_ext_properties_t { pNext: core::ptr::from_mut(cluster).cast(), flags, ..Default::default() }
+}
+
+/// Whether the device says that it has clusters; otherwise a launch in some must be refused, which is checked here.
+fn supported(fixture: &Fixture) -> bool {
+    let property = ur_device_info_t::KERNEL_LAUNCH_CAPABILITIES;
+    let told: u32 = query::get(ask!(Device.pfnGetInfo(fixture.device(), property)));
+    let there = told & Capabilities::CLUSTER_DIMENSION.bits() != 0;
+    if !there {
+        let (queue, kernel) = (fixture.in_order(), fixture.basic(c"empty"));
+        let launch = Launch::new(&kernel, &[4]).local(&[1]);
+        let mut two = cluster([2, 1, 1]);
+        launch.properties(behind(&mut two, Flags::empty())).refused(&[Code::ERROR_UNSUPPORTED_FEATURE], &queue);
+        println!("skipped: the device has no clusters");
+    }
+    there
+}
+
+fn places(fixture: &Fixture) -> Kernel {
+    let program = match fixture.unbuilt(PLACES) {
+        Ok(program) => program,
+        Err(answer) => panic!("{answer:?}: {}", ur_conformance::last_error()),
+    };
+    ok!(Program.pfnBuild(fixture.context(), program.handle(), core::ptr::null()));
+    fixture.kernel(&program, c"places")
+}
+
+#[test]
+fn every_group_knows_its_place_in_its_cluster() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, queue) = (places(&fixture), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 8 * 16);
+    for (size, flags) in [(2, Flags::empty()), (4, Flags::empty()), (8, Flags::empty()), (4, Flags::COOPERATIVE)] {
+        out.write(&queue, &[u32::MAX; 32]);
+        let mut property = cluster([size, 1, 1]);
+        let launch = Launch::new(&kernel, &[16 * 32]).local(&[32]).pointer(out.pointer());
+        launch.properties(behind(&mut property, flags)).on(&queue);
+        let expected: Vec<u32> = (0..16).flat_map(|block| [size, block % size]).collect();
+        assert_eq!(out.read::<u32>(&queue, 32), expected, "clusters of {size}, {flags:?}");
+    }
+}
+
+#[test]
+fn clusters_that_the_grid_is_not_made_of_are_refused_and_leave_nothing() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    for (size, code) in [
+        ([3, 1, 1], Code::ERROR_INVALID_WORK_GROUP_SIZE),
+        ([1, 2, 1], Code::ERROR_INVALID_WORK_GROUP_SIZE),
+        ([0, 1, 1], Code::ERROR_INVALID_VALUE),
+        // More than every device with clusters has.
+        ([64, 1, 1], Code::ERROR_INVALID_WORK_GROUP_SIZE),
+    ] {
+        let mut property = cluster(size);
+        let launch = Launch::new(&kernel, &[64]).local(&[1]);
+        launch.properties(behind(&mut property, Flags::empty())).refused(&[code], &queue);
+    }
+    let mut empty = true;
+    let out = (&raw mut empty).cast();
+    let property = ur_conformance::ffi::ur_queue_info_t::EMPTY;
+    assert_eq!(ur!(Queue.pfnGetInfo(queue.handle(), property, 1, out, null_mut())), Code::SUCCESS);
+    Launch::new(&kernel, &[1]).on(&queue);
+    queue.finish();
+}

@@ -1,0 +1,389 @@
+//! `urIPC*MemHandleExp` and `urIPC*PhysMemHandleExp`, in one process and across two.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ffi::c_void;
+use core::fmt::Write as _;
+use core::ptr::null_mut;
+
+use ur_conformance::ffi::{ur_device_info_t, ur_usm_alloc_info_t as info, ur_usm_type_t};
+use ur_conformance::memory::{self, pattern};
+use ur_conformance::sim::status;
+use ur_conformance::{Fixture, Kind, Launch, ask, child, needs_sim, ok, query, refused};
+
+/// Tells the child what the parent exports.
+const DATA: &str = "UR_TEST_IPC_DATA";
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    let digits = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("two digits");
+    (0..text.len()).step_by(2).map(digits).collect()
+}
+
+/// Handle data that are out: where the adapter has them, and a copy.
+struct Data {
+    pointer: *mut c_void,
+    bytes: Vec<u8>,
+}
+
+impl Data {
+    fn of(pointer: *mut c_void, size: usize) -> Self {
+        assert!(!pointer.is_null() && size > 0);
+        // SAFETY: the adapter gave as many bytes until they are put back.
+        let bytes = unsafe { core::slice::from_raw_parts(pointer.cast::<u8>(), size) }.to_vec();
+        Self { pointer, bytes }
+    }
+}
+
+#[track_caller]
+fn get(fixture: &Fixture, memory: *mut c_void) -> Data {
+    let (mut data, mut size) = (null_mut(), 0);
+    ok!(IPCExp.pfnGetMemHandleExp(fixture.context(), memory, &raw mut data, &raw mut size));
+    Data::of(data, size)
+}
+
+/// Runs the test of this name once more in another process, with these bytes; there `body` runs with them.
+fn in_another_process(test: &str, bytes: impl FnOnce() -> Vec<u8>, body: impl FnOnce(Vec<u8>)) {
+    match std::env::var(DATA) {
+        Ok(text) => child::in_process::<&str>(test, &[], || body(from_hex(&text))),
+        Err(_) => child::in_process(test, &[(DATA, to_hex(&bytes()))], || ()),
+    }
+}
+
+fn is_child() -> bool {
+    std::env::var_os(DATA).is_some()
+}
+
+#[test]
+fn urDeviceGetInfo_says_that_memory_can_be_shared() {
+    let fixture = Fixture::new();
+    let property = ur_device_info_t::IPC_MEMORY_SUPPORT_EXP;
+    assert_eq!(query::get::<u8>(ask!(Device.pfnGetInfo(fixture.device(), property))), 1);
+}
+
+#[test]
+fn two_processes_see_each_other_s_bytes_in_memory_that_one_of_them_shares() {
+    const NAME: &str = "two_processes_see_each_other_s_bytes_in_memory_that_one_of_them_shares";
+    const BYTES: usize = 4 << 20;
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    if is_child() {
+        return in_another_process(NAME, Vec::new, |mut data| opened_in_the_child(&fixture, &mut data, BYTES));
+    }
+    // Not the first allocation of the device: its place in the driver's larger blocks must not matter.
+    let before = fixture.memory(Kind::Device, 100_000);
+    let memory = fixture.memory(Kind::Device, BYTES);
+    memory.write(&queue, &pattern(1, BYTES));
+    let data = get(&fixture, memory.pointer());
+    in_another_process(NAME, || data.bytes.clone(), drop);
+    ok!(IPCExp.pfnPutMemHandleExp(fixture.context(), data.pointer));
+    let words = memory.read::<u32>(&queue, BYTES / 4);
+    assert!(words.iter().all(|&word| word == 0x5eed), "what the other process wrote");
+    drop(before);
+}
+
+fn opened_in_the_child(fixture: &Fixture, data: &mut [u8], bytes: usize) {
+    let queue = fixture.in_order();
+    let (c, d, size) = (fixture.context(), fixture.device(), data.len());
+    let (mut memory, mut again) = (null_mut(), null_mut());
+    ok!(IPCExp.pfnOpenMemHandleExp(c, d, data.as_mut_ptr().cast(), size, &raw mut memory));
+    ok!(IPCExp.pfnOpenMemHandleExp(c, d, data.as_mut_ptr().cast(), size, &raw mut again));
+    assert_eq!(memory, again, "the same memory has one address");
+    let kind: u32 = query::get(ask!(USM.pfnGetMemAllocInfo(c, memory.cast_const(), info::TYPE)));
+    assert_eq!(kind, ur_usm_type_t::DEVICE.0);
+    let held: usize = query::get(ask!(USM.pfnGetMemAllocInfo(c, memory.cast_const(), info::SIZE)));
+    assert!(held >= bytes);
+    ok!(IPCExp.pfnCloseMemHandleExp(c, again));
+    assert!(memory::read::<u8>(&queue, memory, bytes) == pattern(1, bytes), "the other process's bytes");
+    let kernel = fixture.basic(c"fill");
+    let words = u32::try_from(bytes / 4).expect("a small block");
+    Launch::new(&kernel, &[bytes / 4]).pointer(memory).value(0x5eed_u32).value(words).on(&queue);
+    queue.finish();
+    // What another process owns is not freed but closed, and that once.
+    refused!(ERROR_INVALID_VALUE | ERROR_INVALID_MEM_OBJECT, USM.pfnFree(c, memory));
+    ok!(IPCExp.pfnCloseMemHandleExp(c, memory));
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnCloseMemHandleExp(c, memory));
+    if let Some(sim) = fixture.sim() {
+        sim.clear_reports();
+        for name in ["cuIpcOpenMemHandle_v2", "cuCtxGetCurrent"] {
+            let mut failed = null_mut();
+            sim.fail(name, 1, status::UNKNOWN);
+            refused!(
+                ERROR_ADAPTER_SPECIFIC,
+                IPCExp.pfnOpenMemHandleExp(c, d, data.as_mut_ptr().cast(), size, &raw mut failed)
+            );
+            sim.clear_faults();
+            assert!(failed.is_null());
+            assert_eq!(sim.objects().get("opened memory"), None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn urIPCGetMemHandleExp_refuses_what_is_not_the_start_of_device_memory() {
+    let fixture = Fixture::new();
+    let c = fixture.context();
+    let device = fixture.memory(Kind::Device, 4096);
+    let (mut data, mut size) = (null_mut(), 7usize);
+    let (d, s) = (&raw mut data, &raw mut size);
+    for kind in Kind::OF_HOST {
+        let memory = fixture.memory(kind, 4096);
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnGetMemHandleExp(c, memory.pointer(), d, s));
+    }
+    let mut heap = vec![0u8; 64];
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnGetMemHandleExp(c, heap.as_mut_ptr().cast(), d, s));
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnGetMemHandleExp(c, device.at(256), d, s));
+    refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnGetMemHandleExp(c, null_mut(), d, s));
+    refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnGetMemHandleExp(c, device.pointer(), null_mut(), s));
+    refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnGetMemHandleExp(c, device.pointer(), d, null_mut()));
+    refused!(ERROR_INVALID_NULL_HANDLE, IPCExp.pfnGetMemHandleExp(null_mut(), device.pointer(), d, s));
+    if let Some(sim) = fixture.sim() {
+        sim.fail("cuIpcGetMemHandle", 1, status::UNKNOWN);
+        refused!(ERROR_ADAPTER_SPECIFIC, IPCExp.pfnGetMemHandleExp(c, device.pointer(), d, s));
+    }
+    assert!(data.is_null());
+    assert_eq!(size, 7);
+}
+
+#[test]
+fn urIPCPutMemHandleExp_takes_back_what_is_out_and_nothing_else() {
+    let fixture = Fixture::new();
+    let memory = fixture.memory(Kind::Device, 4096);
+    let (first, second) = (get(&fixture, memory.pointer()), get(&fixture, memory.pointer()));
+    assert_ne!(first.pointer, second.pointer);
+    let c = fixture.context();
+    ok!(IPCExp.pfnPutMemHandleExp(c, first.pointer));
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnPutMemHandleExp(c, first.pointer));
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnPutMemHandleExp(c, memory.pointer()));
+    refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnPutMemHandleExp(c, null_mut()));
+    refused!(ERROR_INVALID_NULL_HANDLE, IPCExp.pfnPutMemHandleExp(null_mut(), second.pointer));
+    ok!(IPCExp.pfnPutMemHandleExp(c, second.pointer));
+}
+
+#[test]
+fn urIPCOpenMemHandleExp_refuses_bytes_that_are_no_handle_data_and_memory_of_its_own_process() {
+    let fixture = Fixture::new();
+    let memory = fixture.memory(Kind::Device, 4096);
+    let data = get(&fixture, memory.pointer());
+    let (c, d) = (fixture.context(), fixture.device());
+    let mut opened = null_mut();
+    let out = &raw mut opened;
+    let mut own = data.bytes.clone();
+    let (bytes, size) = (own.as_mut_ptr().cast(), own.len());
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenMemHandleExp(c, d, bytes, size, out));
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenMemHandleExp(c, d, bytes, size - 1, out));
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenMemHandleExp(c, d, bytes, 0, out));
+    refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnOpenMemHandleExp(c, d, null_mut(), size, out));
+    refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnOpenMemHandleExp(c, d, bytes, size, null_mut()));
+    refused!(ERROR_INVALID_NULL_HANDLE, IPCExp.pfnOpenMemHandleExp(null_mut(), d, bytes, size, out));
+    refused!(ERROR_INVALID_NULL_HANDLE, IPCExp.pfnOpenMemHandleExp(c, null_mut(), bytes, size, out));
+    if let Some(&other) = fixture.devices.get(1) {
+        refused!(ERROR_INVALID_DEVICE, IPCExp.pfnOpenMemHandleExp(c, other, bytes, size, out));
+    }
+    for byte in 0..16 {
+        let mut wrong = data.bytes.clone();
+        wrong[byte] ^= 0x40;
+        if byte < 12 {
+            let bytes = wrong.as_mut_ptr().cast();
+            refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenMemHandleExp(c, d, bytes, size, out));
+        }
+    }
+    let mut empty = data.bytes.clone();
+    empty[16..].fill(0);
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenMemHandleExp(c, d, empty.as_mut_ptr().cast(), size, out));
+    assert!(opened.is_null());
+    for pointer in [memory.pointer(), memory.at(256)] {
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnCloseMemHandleExp(c, pointer));
+    }
+    refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnCloseMemHandleExp(c, null_mut()));
+    ok!(IPCExp.pfnPutMemHandleExp(c, data.pointer));
+}
+
+#[cfg(not(feature = "release-2026-1"))]
+mod physical {
+    use core::ffi::{c_int, c_ulong};
+    use core::ptr::null;
+
+    use super::*;
+    use ur_conformance::ffi::{
+        ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_info_t, ur_physical_mem_properties_t,
+        ur_virtual_mem_access_flags_t as Access, ur_virtual_mem_granularity_info_t as Granularity,
+    };
+
+    unsafe extern "C" {
+        safe fn prctl(option: c_int, argument: c_ulong) -> c_int;
+    }
+
+    /// Lets any process of the user at this one's descriptors where the system restricts that.
+    fn let_others() {
+        const PR_SET_PTRACER: c_int = 0x5961_6d61;
+        // Where nothing is restricted there is nothing to allow.
+        let _ = prctl(PR_SET_PTRACER, c_ulong::MAX);
+    }
+
+    fn step(fixture: &Fixture) -> usize {
+        let (context, device) = (fixture.context(), fixture.device());
+        query::get(ask!(VirtualMem.pfnGranularityGetInfo(context, device, 1, Granularity::MINIMUM)))
+    }
+
+    #[track_caller]
+    fn create(fixture: &Fixture, flags: ur_physical_mem_flags_t) -> ur_physical_mem_handle_t {
+        let properties = ur_physical_mem_properties_t { flags, ..Default::default() };
+        let (c, d, size) = (fixture.context(), fixture.device(), step(fixture));
+        let mut physical = null_mut();
+        ok!(PhysicalMem.pfnCreate(c, d, size, &raw const properties, &raw mut physical));
+        physical
+    }
+
+    #[track_caller]
+    fn get(fixture: &Fixture, physical: ur_physical_mem_handle_t) -> Data {
+        let (mut data, mut size) = (null_mut(), 0);
+        ok!(IPCExp.pfnGetPhysMemHandleExp(fixture.context(), physical, &raw mut data, &raw mut size));
+        Data::of(data, size)
+    }
+
+    /// Runs `work` with the physical memory mapped.
+    #[track_caller]
+    fn mapped(fixture: &Fixture, physical: ur_physical_mem_handle_t, work: impl FnOnce(*mut c_void)) {
+        let (c, size) = (fixture.context(), step(fixture));
+        let mut start = null_mut();
+        ok!(VirtualMem.pfnReserve(c, null(), size, &raw mut start));
+        ok!(VirtualMem.pfnMap(c, start, size, physical, 0, Access::READ_WRITE));
+        work(start);
+        ok!(VirtualMem.pfnUnmap(c, start, size));
+        ok!(VirtualMem.pfnFree(c, start, size));
+    }
+
+    #[test]
+    fn urDeviceGetInfo_says_that_physical_memory_can_be_shared() {
+        let fixture = Fixture::new();
+        let property = ur_device_info_t::IPC_PHYSICAL_MEMORY_SUPPORT_EXP;
+        assert_eq!(query::get::<u8>(ask!(Device.pfnGetInfo(fixture.device(), property))), 1);
+    }
+
+    #[test]
+    fn two_processes_see_each_other_s_bytes_in_physical_memory() {
+        const NAME: &str = "physical::two_processes_see_each_other_s_bytes_in_physical_memory";
+        let fixture = Fixture::new();
+        let queue = fixture.in_order();
+        let size = step(&fixture);
+        if is_child() {
+            return in_another_process(NAME, Vec::new, |data| {
+                let physical = open(&fixture, &data);
+                let of = query::get::<usize>(ask!(PhysicalMem.pfnGetInfo(physical, ur_physical_mem_info_t::SIZE)));
+                assert_eq!(of, size);
+                mapped(&fixture, physical, |start| {
+                    assert!(memory::read::<u8>(&queue, start, size) == pattern(1, size));
+                    memory::write(&queue, start, &pattern(2, size));
+                });
+                ok!(IPCExp.pfnClosePhysMemHandleExp(fixture.context(), physical));
+            });
+        }
+        let_others();
+        let physical = create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC);
+        mapped(&fixture, physical, |start| {
+            memory::write(&queue, start, &pattern(1, size));
+            let data = get(&fixture, physical);
+            in_another_process(NAME, || data.bytes.clone(), drop);
+            ok!(IPCExp.pfnPutPhysMemHandleExp(fixture.context(), data.pointer));
+            assert!(memory::read::<u8>(&queue, start, size) == pattern(2, size));
+        });
+        ok!(PhysicalMem.pfnRelease(physical));
+    }
+
+    #[track_caller]
+    fn open(fixture: &Fixture, data: &[u8]) -> ur_physical_mem_handle_t {
+        let (c, d) = (fixture.context(), fixture.device());
+        let mut physical = null_mut();
+        ok!(IPCExp.pfnOpenPhysMemHandleExp(c, d, data.as_ptr().cast(), data.len(), &raw mut physical));
+        assert!(!physical.is_null());
+        physical
+    }
+
+    #[test]
+    fn physical_memory_can_be_opened_in_its_own_process_and_outlives_who_made_it() {
+        let fixture = Fixture::new();
+        let queue = fixture.in_order();
+        let physical = create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC);
+        mapped(&fixture, physical, |start| memory::write(&queue, start, &[11u32, 12]));
+        let data = get(&fixture, physical);
+        let opened = open(&fixture, &data.bytes);
+        assert_ne!(opened, physical);
+        ok!(IPCExp.pfnPutPhysMemHandleExp(fixture.context(), data.pointer));
+        ok!(PhysicalMem.pfnRelease(physical));
+        mapped(&fixture, opened, |start| assert_eq!(memory::read::<u32>(&queue, start, 2), [11, 12]));
+        ok!(IPCExp.pfnClosePhysMemHandleExp(fixture.context(), opened));
+    }
+
+    #[test]
+    fn physical_memory_refuses_what_is_not_shared_and_what_is_no_handle_data() {
+        let fixture = Fixture::new();
+        let (c, d) = (fixture.context(), fixture.device());
+        let (own, shared) =
+            (create(&fixture, ur_physical_mem_flags_t::empty()), create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC));
+        let (mut data, mut size) = (null_mut(), 7usize);
+        let (p, s) = (&raw mut data, &raw mut size);
+        refused!(ERROR_INVALID_ARGUMENT, IPCExp.pfnGetPhysMemHandleExp(c, own, p, s));
+        refused!(ERROR_INVALID_NULL_HANDLE, IPCExp.pfnGetPhysMemHandleExp(c, null_mut(), p, s));
+        refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnGetPhysMemHandleExp(c, shared, null_mut(), s));
+        refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnGetPhysMemHandleExp(c, shared, p, null_mut()));
+        let elsewhere = fixture.context_of(&[fixture.device()]);
+        refused!(ERROR_INVALID_CONTEXT, IPCExp.pfnGetPhysMemHandleExp(elsewhere.handle(), shared, p, s));
+        if let Some(sim) = fixture.sim() {
+            sim.fail("cuMemExportToShareableHandle", 1, status::UNKNOWN);
+            refused!(ERROR_ADAPTER_SPECIFIC, IPCExp.pfnGetPhysMemHandleExp(c, shared, p, s));
+        }
+        assert!(data.is_null());
+        assert_eq!(size, 7);
+
+        let data = get(&fixture, shared);
+        let mut opened = null_mut();
+        let out = &raw mut opened;
+        let (bytes, size) = (data.bytes.as_ptr().cast::<c_void>(), data.bytes.len());
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenPhysMemHandleExp(c, d, bytes, size - 1, out));
+        refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnOpenPhysMemHandleExp(c, d, null(), size, out));
+        refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnOpenPhysMemHandleExp(c, d, bytes, size, null_mut()));
+        if let Some(&other) = fixture.devices.get(1) {
+            refused!(ERROR_INVALID_DEVICE, IPCExp.pfnOpenPhysMemHandleExp(c, other, bytes, size, out));
+        }
+        // Memory handle data are no physical handle data, nor the other way.
+        let memory = fixture.memory(Kind::Device, 64);
+        let other = super::get(&fixture, memory.pointer());
+        let foreign = other.bytes.as_ptr().cast::<c_void>();
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenPhysMemHandleExp(c, d, foreign, size, out));
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnPutPhysMemHandleExp(c, other.pointer));
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnPutMemHandleExp(c, data.pointer));
+        ok!(IPCExp.pfnPutMemHandleExp(c, other.pointer));
+        if let Some(sim) = fixture.sim() {
+            sim.fail("cuMemImportFromShareableHandle", 1, status::UNKNOWN);
+            refused!(ERROR_ADAPTER_SPECIFIC, IPCExp.pfnOpenPhysMemHandleExp(c, d, bytes, size, out));
+        }
+        ok!(IPCExp.pfnPutPhysMemHandleExp(c, data.pointer));
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnPutPhysMemHandleExp(c, data.pointer));
+        refused!(ERROR_INVALID_NULL_POINTER, IPCExp.pfnPutPhysMemHandleExp(c, null()));
+        // Its descriptor is closed.
+        let stale = data.bytes.as_ptr().cast::<c_void>();
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenPhysMemHandleExp(c, d, stale, size, out));
+        assert!(opened.is_null());
+        refused!(ERROR_INVALID_VALUE, IPCExp.pfnClosePhysMemHandleExp(c, own));
+        for physical in [own, shared] {
+            ok!(PhysicalMem.pfnRelease(physical));
+        }
+    }
+}
+
+#[test]
+fn handle_data_outlive_the_memory_and_are_put_back_all_the_same() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let memory = fixture.memory(Kind::Device, 4096);
+    let data = get(&fixture, memory.pointer());
+    drop(memory);
+    ok!(IPCExp.pfnPutMemHandleExp(fixture.context(), data.pointer));
+    assert!(sim.reports().is_empty());
+}
