@@ -4,6 +4,7 @@
 //! dies; its reference count is the application's bookkeeping alone.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use ur_ffi::{
     ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t,
@@ -26,6 +27,8 @@ pub struct Device<D: Driver> {
     pub ordinal: u32,
     /// What was read of it when the library was opened.
     pub properties: DeviceProperties,
+    /// How many contexts use it now.
+    pub states: AtomicUsize,
 }
 
 impl<D: Driver> Body for Device<D> {
@@ -48,7 +51,7 @@ impl<D: Driver> Device<D> {
         (0..driver.device_count()?)
             .map(|ordinal| {
                 let raw = driver.device(ordinal)?;
-                Ok(Object::new(Self { raw, ordinal, properties: driver.properties(raw)? }))
+                Ok(Object::new(Self { raw, ordinal, properties: driver.properties(raw)?, states: AtomicUsize::new(0) }))
             })
             .collect()
     }

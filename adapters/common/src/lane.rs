@@ -141,7 +141,7 @@ impl<D: Driver> Lane<D> {
 
     fn reach(&self, sequence: u64) -> Result<()> {
         if !self.has_finished(sequence) {
-            self.device.driver.synchronize_stream(self.stream)?;
+            self.device.driver.synchronize_stream(self.stream).map_err(|error| self.device.failed(error))?;
             self.note_finished(sequence);
         }
         Ok(())

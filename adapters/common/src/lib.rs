@@ -6,7 +6,7 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A lane's state before an event pool's list; a context's place before nothing. No code holds two lanes'
+//! A device's callback streams before a lane's state before the worker's office; a lane's state before an event pool's list; a context's place before nothing. No code holds two lanes'
 //! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
 //! locked.
 
@@ -15,16 +15,20 @@
 pub mod adapter;
 pub mod attributes;
 pub mod backend;
+pub mod clock;
 pub mod context;
 pub mod device;
 pub mod device_info;
+pub mod device_wait;
 pub mod driver;
 pub mod enqueue;
 pub mod error;
 pub mod event;
+pub mod event_callback;
 pub mod event_pool;
 pub mod fill;
 pub mod guard;
+pub mod host_task;
 pub mod image;
 pub mod info;
 pub mod jit;
@@ -35,6 +39,7 @@ pub mod launch;
 pub mod library;
 pub mod log;
 pub mod native;
+pub mod native_command;
 pub mod object;
 pub mod place;
 mod planted;
@@ -49,8 +54,10 @@ mod sync;
 pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod timestamp_recording;
 pub mod usm;
 pub mod work_size;
+pub mod worker;
 
 #[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]
 #[path = "generated/entry_points.rs"]

@@ -13,6 +13,7 @@ use crate::{
     adapter, context, device, driver::Driver, enqueue, event, fill, kernel, launch, object, platform, pool, program,
     queue, stream_ordered, usm,
 };
+use crate::{device_wait, event_callback, host_task, native_command, timestamp_recording};
 
 /// The engine over one driver, as the table sees it; never made.
 pub struct Engine<D: Driver> {
@@ -48,6 +49,7 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urContextRetain => object::retain::<context::Context<D>>);
     forward!(urContextRelease => object::release::<context::Context<D>>);
     forward!(urContextGetInfo => context::get_info::<D>);
+    forward!(urContextSetExtendedDeleter => context::set_extended_deleter::<D>);
 
     forward!(urQueueCreate => queue::create::<D>);
     forward!(urQueueRetain => object::retain::<queue::Queue<D>>);
@@ -60,6 +62,7 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEventGetProfilingInfo => event::get_profiling_info::<D>);
     forward!(urEventWait => event::wait::<D>);
     forward!(urEventRetain => object::retain::<event::Event<D>>);
+    forward!(urEventSetCallback => event_callback::set::<D>);
     forward!(urEventRelease => object::release::<event::Event<D>>);
 
     forward!(urUSMHostAlloc => usm::host_alloc::<D>);
@@ -83,6 +86,10 @@ impl<D: Driver> EntryPoints for Engine<D> {
 
     forward!(urEnqueueEventsWait => enqueue::events_wait::<D>);
     forward!(urEnqueueEventsWaitWithBarrier => enqueue::barrier::<D>);
+    forward!(urEnqueueHostTaskExp => host_task::enqueue::<D>);
+    forward!(urEnqueueTimestampRecordingExp => timestamp_recording::enqueue::<D>);
+    forward!(urEnqueueNativeCommandExp => native_command::enqueue::<D>);
+    forward!(urDeviceWaitExp => device_wait::wait::<D>);
     forward!(urEnqueueUSMMemcpy => enqueue::usm_memcpy::<D>);
     forward!(urEnqueueUSMFill => fill::usm_fill::<D>);
     forward!(urEnqueueUSMDeviceAllocExp => stream_ordered::device_alloc::<D>);

@@ -6,7 +6,7 @@ use super::implemented::IMPLEMENTED;
 use super::value::{Reply, Value};
 use crate::properties::DeviceProperties;
 
-pub(super) fn reply(_device: &DeviceProperties, property: Info) -> Option<Reply> {
+pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     let there = match property {
         Info::COMMAND_BUFFER_SUPPORT_EXP
         | Info::COMMAND_BUFFER_EVENT_SUPPORT_EXP
@@ -17,7 +17,7 @@ pub(super) fn reply(_device: &DeviceProperties, property: Info) -> Option<Reply>
 
         Info::TIMESTAMP_RECORDING_SUPPORT_EXP => IMPLEMENTED.timestamp_recording,
         Info::ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP => IMPLEMENTED.native_commands,
-        Info::ENQUEUE_HOST_TASK_SUPPORT_EXP => IMPLEMENTED.host_tasks,
+        Info::ENQUEUE_HOST_TASK_SUPPORT_EXP => IMPLEMENTED.host_tasks && device.stream_value_waits,
         Info::DEVICE_WAIT_SUPPORT_EXP => IMPLEMENTED.device_wait,
         // The hint is accepted and changes nothing: waits poll where the driver polls.
         Info::LOW_POWER_EVENTS_SUPPORT_EXP => false,
