@@ -236,9 +236,10 @@ mod tests {
         let (done, finished) = channel();
         let ticket = expect(Group::new(), Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
         let data = ticket.data();
-        // SAFETY: a ticket's data, here and below.
+        // SAFETY: a ticket's data.
         unsafe { hand_over(data) };
         drop(ticket);
+        // SAFETY: as above.
         unsafe { hand_over(data) };
         assert!(finished.recv().is_err());
     }
@@ -271,7 +272,10 @@ mod tests {
         let gate = std::sync::Arc::new(std::sync::Barrier::new(JOBS + 1));
         for _ in 0..JOBS {
             let gate = std::sync::Arc::clone(&gate);
-            run(Box::new(move |_| drop(gate.wait()))).unwrap();
+            run(Box::new(move |_| {
+                gate.wait();
+            }))
+            .unwrap();
         }
         gate.wait();
     }
