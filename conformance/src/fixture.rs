@@ -2,6 +2,7 @@
 //! the simulated driver. When it goes, everything the test made must be gone and no misuse reported.
 
 use core::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ur_ffi::{
@@ -13,6 +14,9 @@ use crate::memory::{Kind, Memory};
 use crate::native::Hip;
 use crate::sim::Counts;
 use crate::{Context, Environment, Kernel, Program, Queue, Sim, expect_success, loader, ok, ur};
+
+/// So long something that goes late may take; a leak is found then.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -30,6 +34,7 @@ pub struct Fixture {
     context: Option<Context>,
     sim: Option<Sim>,
     before: Counts,
+    late_releases: AtomicBool,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -67,7 +72,8 @@ impl Fixture {
         if let Some(sim) = &sim {
             sim.clear_reports();
         }
-        let mut fixture = Self { platform, devices, context: None, sim, before, _turn: turn };
+        let mut fixture =
+            Self { platform, devices, context: None, sim, before, late_releases: AtomicBool::new(false), _turn: turn };
         fixture.context = Some(fixture.context_of(&fixture.devices[..fixture.devices.len().min(count)]));
         fixture
     }
@@ -221,6 +227,18 @@ impl Fixture {
         assert!(left.is_empty(), "native objects are left behind: {left:?} after {what}");
     }
 
+    /// The test had functions called back, which hold what they were given until they have returned: what is left at its
+    /// end may take a moment to go.
+    pub fn allow_late_releases(&self) {
+        self.late_releases.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something is alive that was not alive when the test began.
+    fn has_new_objects(&self) -> bool {
+        let Some(sim) = &self.sim else { return false };
+        sim.objects().iter().any(|(kind, count)| *count > self.before.get(kind).copied().unwrap_or(0))
+    }
+
     /// Takes what is alive now as what the test may leave, after it made the native library lose something.
     pub fn accept_objects(&mut self) {
         self.before = self.sim.as_ref().map(Sim::objects).unwrap_or_default();
@@ -240,6 +258,10 @@ impl Drop for Fixture {
             let _ = ur!(Device.pfnRelease(device));
         }
         let Some(sim) = &self.sim else { return };
+        let begun = std::time::Instant::now();
+        while self.late_releases.load(Ordering::Relaxed) && self.has_new_objects() && begun.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
         sim.let_go();
         sim.clear_faults();
         let reports = sim.reports();

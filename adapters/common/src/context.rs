@@ -10,15 +10,18 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
 use ur_ffi::{
-    ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_dditable_t,
-    ur_device_handle_t, ur_result_t,
+    ur_context_extended_deleter_t, ur_context_handle_t, ur_context_handle_t_, ur_context_info_t,
+    ur_context_properties_t, ur_dditable_t, ur_device_handle_t, ur_result_t,
 };
 
 use crate::adapter;
+use crate::clock::{Base, Clock};
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
+use crate::event_callback::Watch;
 use crate::event_pool::{EventPool, Marker};
+use crate::host_task::Slots;
 use crate::info::Answer;
 use crate::lane::Lane;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
@@ -26,6 +29,7 @@ use crate::place::Scope;
 use crate::pool::UsmPool;
 use crate::pool::registry::Registry;
 use crate::pool::source::Source;
+use crate::worker;
 
 /// What the engine keeps for one device of one context.
 pub struct DeviceState<D: Driver> {
@@ -43,18 +47,19 @@ pub struct DeviceState<D: Driver> {
     current_pool_id: AtomicU64,
     sources: Mutex<Vec<Weak<Source<D>>>>,
     relief: Mutex<()>,
-    clock: OnceLock<ClockBase<D>>,
-}
-
-/// One moment known on both clocks.
-struct ClockBase<D: Driver> {
-    event: D::Event,
-    host_ns: u64,
+    clock: Clock<D>,
+    /// Streams that wait for events with callbacks.
+    pub watch: Watch<D>,
+    /// Words that streams wait for while a host task runs.
+    pub slots: Arc<Slots>,
+    /// What the worker knows the state's jobs by.
+    pub group: worker::Group,
 }
 
 impl<D: Driver> DeviceState<D> {
     fn new(driver: &'static D, device: Arc<Object<Device<D>>>) -> Result<Self> {
         let place = driver.retain_place(device.raw)?;
+        device.states.fetch_add(1, Ordering::AcqRel);
         Ok(Self {
             driver,
             device,
@@ -66,7 +71,10 @@ impl<D: Driver> DeviceState<D> {
             current_pool_id: AtomicU64::new(0),
             sources: Mutex::new(Vec::new()),
             relief: Mutex::new(()),
-            clock: OnceLock::new(),
+            clock: Clock::default(),
+            watch: Watch::default(),
+            slots: Arc::default(),
+            group: worker::Group::new(),
         })
     }
 
@@ -139,41 +147,47 @@ impl<D: Driver> DeviceState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
-        if self.clock.get().is_some() {
-            return Ok(());
-        }
-        let event = {
-            let _scope = self.enter()?;
-            self.driver.create_event(true)?
-        };
-        let recorded = self.driver.record_event(event, stream).and_then(|()| self.driver.synchronize_event(event));
-        if let Err(error) = recorded {
-            let _ = self.driver.destroy_event(event);
-            return Err(error);
-        }
-        let base = ClockBase { event, host_ns: host_time_ns() };
-        if let Err(late) = self.clock.set(base) {
-            let _ = self.driver.destroy_event(late.event);
-        }
-        Ok(())
+        self.clock.start(self, stream)
+    }
+
+    /// As [`DeviceState::start_clock`] beside all queues, whatever they still have to do.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_own_clock(&self) -> Result<()> {
+        self.clock.start_beside(self)
+    }
+
+    /// What times of commands enqueued now are counted from; `None` before [`DeviceState::start_clock`].
+    pub fn time_base(self: &Arc<Self>) -> Option<Base<D>> {
+        self.clock.base(self)
     }
 
     /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
     ///
     /// # Errors
     /// `PROFILING_INFO_NOT_AVAILABLE` before [`DeviceState::start_clock`]; what the native library answers.
-    pub fn time_of(&self, marker: &Marker<D>) -> Result<u64> {
-        let base = self.clock.get().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
-        let elapsed = self.driver.elapsed_ns(base.event, marker.raw())?;
-        Ok(base.host_ns.saturating_add_signed(elapsed))
+    pub fn time_of(self: &Arc<Self>, marker: &Marker<D>) -> Result<u64> {
+        self.time_base().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?.time_of(marker)
+    }
+
+    /// Passes a native failure on. When the device is lost, nothing that its streams were to call is called by them any
+    /// more, so the worker is told to end it.
+    #[cold]
+    pub fn failed(&self, error: Error) -> Error {
+        if error.code() == ur_result_t::ERROR_DEVICE_LOST {
+            worker::abandon(self.group);
+        }
+        error
     }
 }
 
 impl<D: Driver> Drop for DeviceState<D> {
     fn drop(&mut self) {
-        if let Some(base) = self.clock.get() {
-            let _ = self.driver.destroy_event(base.event);
-        }
+        self.device.states.fetch_sub(1, Ordering::AcqRel);
+        self.clock.end(self.driver);
+        self.watch.end(self.driver);
+        self.slots.end(self);
         drop((self.default_pool.take(), self.current_pool.get_mut().take()));
         self.timed.clear(self.driver);
         self.untimed.clear(self.driver);
@@ -204,6 +218,14 @@ pub struct Context<D: Driver> {
     /// The lanes of the context's queues.
     pub registry: Arc<Registry<D>>,
     members: Vec<Member<D>>,
+    deleters: Mutex<Vec<Deleter>>,
+}
+
+/// What the application wants called when the context dies.
+struct Deleter {
+    call: unsafe extern "C" fn(*mut c_void),
+    /// Its argument, an address that only the application looks behind.
+    data: usize,
 }
 
 impl<D: Driver> Body for Context<D> {
@@ -219,6 +241,10 @@ impl<D: Driver> Body for Context<D> {
 
 impl<D: Driver> Drop for Context<D> {
     fn drop(&mut self) {
+        for deleter in self.deleters.get_mut().drain(..) {
+            // SAFETY: the application gave the function for its data, to be called once, now.
+            unsafe { (deleter.call)(core::ptr::with_exposed_provenance_mut(deleter.data)) };
+        }
         for member in &mut self.members {
             if let Some(lane) = member.service.get_mut().take() {
                 lane.retire();
@@ -231,7 +257,8 @@ impl<D: Driver> Context<D> {
     /// A context over devices, each once.
     pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
         let member = |device| Member { device, state: Mutex::new(None), service: Mutex::new(None) };
-        Self { registry: Arc::default(), members: devices.into_iter().map(member).collect() }
+        let members = devices.into_iter().map(member).collect();
+        Self { registry: Arc::default(), members, deleters: Mutex::default() }
     }
 
     /// The devices, in the order they were given.
@@ -345,6 +372,25 @@ pub unsafe fn create<D: Driver>(
     let context = Context::over(devices.into_iter().map(Object::share));
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(Object::new(context))) };
+    Ok(())
+}
+
+/// `urContextSetExtendedDeleter`: one more function to call when the context dies, after those given before.
+///
+/// # Safety
+/// The C contract: the function may be called with the data on any thread.
+///
+/// # Errors
+/// As [`borrow`]; `INVALID_NULL_POINTER` without a function.
+pub unsafe fn set_extended_deleter<D: Driver>(
+    context: ur_context_handle_t,
+    deleter: ur_context_extended_deleter_t,
+    data: *mut c_void,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    let call = deleter.ok_or_else(|| null_pointer("urContextSetExtendedDeleter: pfnDeleter"))?;
+    context.deleters.lock().push(Deleter { call, data: data.expose_provenance() });
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 //! dies; its reference count is the application's bookkeeping alone.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use ur_ffi::{
     ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t,
@@ -32,6 +33,8 @@ pub struct Device<D: Driver> {
     pub peers: Peers<D>,
     /// Allocations that can be shared with other APIs.
     pub exports: Exports<D>,
+    /// How many contexts use it now.
+    pub states: AtomicUsize,
 }
 
 impl<D: Driver> Body for Device<D> {
@@ -55,7 +58,8 @@ impl<D: Driver> Device<D> {
             .map(|ordinal| {
                 let raw = driver.device(ordinal)?;
                 let properties = driver.properties(raw)?;
-                Ok(Object::new(Self { raw, ordinal, properties, peers: Peers::new(), exports: Exports::new() }))
+                let (peers, exports) = (Peers::new(), Exports::new());
+                Ok(Object::new(Self { raw, ordinal, properties, peers, exports, states: AtomicUsize::new(0) }))
             })
             .collect()
     }

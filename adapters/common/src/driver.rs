@@ -248,6 +248,26 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn stream_place(&self, stream: Self::Stream) -> Result<Option<Self::Place>>;
     /// Later work of `stream` waits for what `event` was last recorded for. `cuStreamWaitEvent`.
     fn stream_wait(&self, stream: Self::Stream, event: Self::Event) -> Result<()>;
+    /// Calls `function` with `data` on a thread of the library's once everything submitted so far has finished; later
+    /// work waits for its return. It is not called when the device is lost before. `cuLaunchHostFunc`.
+    ///
+    /// # Safety
+    /// `function` may be called with `data` on any thread, makes no native call and does not unwind.
+    unsafe fn launch_host_function(
+        &self,
+        stream: Self::Stream,
+        function: unsafe extern "C" fn(*mut c_void),
+        data: *mut c_void,
+    ) -> Result<()>;
+    /// Later work of `stream` waits until the word is at least `value`, counted in a circle. Only for devices with
+    /// [`DeviceProperties::stream_value_waits`]. `cuStreamWaitValue32_v2(GEQ)` / `hipStreamWaitValue32`.
+    ///
+    /// # Safety
+    /// `word` lies in host memory of [`Driver::allocate_host`], is a multiple of 4 and stays valid until the wait is over.
+    unsafe fn stream_wait_value(&self, stream: Self::Stream, word: usize, value: u32) -> Result<()>;
+    /// Blocks until all work of the device's place has finished. **Needs the place.** `cuCtxSynchronize` /
+    /// `hipDeviceSynchronize`.
+    fn synchronize_place(&self) -> Result<()>;
 
     /// **Needs the place.** `cuEventCreate`, with or without timing.
     fn create_event(&self, timing: bool) -> Result<Self::Event>;

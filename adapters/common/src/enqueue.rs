@@ -179,7 +179,7 @@ fn on_lane<D: Driver, P, R, const TIMED: bool>(
 
 /// Settles the lane's events and makes its stream wait for what the command comes after.
 #[inline]
-fn come_after<D: Driver>(
+pub(crate) fn come_after<D: Driver>(
     state: &mut LaneState<D>,
     lane: &Arc<Lane<D>>,
     waits: &WaitList<'_, D>,
@@ -203,7 +203,7 @@ fn must_wait<D: Driver>(
         || waits.iter().any(|event| !Arc::ptr_eq(&event.lane, lane) && !event.is_known_complete())
 }
 
-fn expose_foreign<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Result<()> {
+pub(crate) fn expose_foreign<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Result<()> {
     for event in waits.iter() {
         if !Arc::ptr_eq(&event.lane, lane) {
             event.lane.expose(event)?;
@@ -232,7 +232,7 @@ fn wait_for_all<D: Driver>(
 
 /// Makes the event of the lane's last command and gives it to the application.
 #[inline]
-fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, state: &mut LaneState<D>) {
+pub(crate) fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, state: &mut LaneState<D>) {
     let event = refilled(state.take_spare(), state.sequence, request.command).unwrap_or_else(|| {
         Object::new(Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, None))
     });
@@ -244,7 +244,7 @@ fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, state: &mu
 
 /// The same for a command whose times are wanted: its event has native events of its own from the start.
 #[cold]
-fn hand_out_timed<D: Driver>(
+pub(crate) fn hand_out_timed<D: Driver>(
     request: &Request<'_, D>,
     lane: &Arc<Lane<D>>,
     state: &mut LaneState<D>,
@@ -256,7 +256,7 @@ fn hand_out_timed<D: Driver>(
     let end = Marker::record(&lane.device, lane.stream, true).ok();
     let settled = end.is_some();
     let mut event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, end);
-    event.stamps = Some(Box::new(Stamps { host: times, start: Some(start) }));
+    event.stamps = Some(Box::new(Stamps { host: times, start: Some(start), base: lane.device.time_base() }));
     let event = Object::new(event);
     let handle = Object::lend(&event);
     if !settled {
@@ -327,7 +327,7 @@ pub unsafe fn barrier<D: Driver>(
     Ok(())
 }
 
-fn give<D: Driver>(out: *mut ur_event_handle_t, event: &Arc<Object<Event<D>>>) {
+pub(crate) fn give<D: Driver>(out: *mut ur_event_handle_t, event: &Arc<Object<Event<D>>>) {
     if !out.is_null() {
         // SAFETY: writable by the C contract of the enqueue that calls this.
         unsafe { out.write(Object::lend(event)) };

@@ -14,6 +14,7 @@ use ur_ffi::{
     ur_profiling_info_t, ur_result_t,
 };
 
+use crate::clock::Base;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::event_pool::Marker;
@@ -38,6 +39,8 @@ pub struct Stamps<D: Driver> {
     pub host: HostTimes,
     /// Recorded before the command; without it the command took no time.
     pub start: Option<Marker<D>>,
+    /// What the device's times are counted from, the same for start and end.
+    pub base: Option<Base<D>>,
 }
 
 /// A command's place on its lane.
@@ -169,10 +172,11 @@ impl<D: Driver> Event<D> {
         }
         let driver = self.lane.device.driver;
         let complete = match self.marker() {
-            Some(marker) => driver.event_is_complete(marker.raw())?,
+            Some(marker) => driver.event_is_complete(marker.raw()),
             // No native event: nothing has followed on the stream, so the stream's state is the command's.
-            None => driver.stream_is_idle(self.lane.stream)?,
-        };
+            None => driver.stream_is_idle(self.lane.stream),
+        }
+        .map_err(|error| self.lane.device.failed(error))?;
         if complete {
             self.note_complete();
         }
@@ -189,10 +193,11 @@ impl<D: Driver> Event<D> {
         }
         let driver = self.lane.device.driver;
         match self.marker() {
-            Some(marker) => driver.synchronize_event(marker.raw())?,
+            Some(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
-            None => driver.synchronize_stream(self.lane.stream)?,
+            None => driver.synchronize_stream(self.lane.stream),
         }
+        .map_err(|error| self.lane.device.failed(error))?;
         self.note_complete();
         Ok(())
     }
@@ -218,11 +223,12 @@ impl<D: Driver> Event<D> {
         let end = self.marker().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
         let start = stamps.start.as_ref().unwrap_or(end);
         // The clocks meet within microseconds; a command must not start before it was submitted.
-        let started = end.state().time_of(start)?.max(stamps.host.submitted);
+        let base = stamps.base.as_ref().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
+        let started = base.time_of(start)?.max(stamps.host.submitted);
         if property == ur_profiling_info_t::COMMAND_START {
             return Ok(started);
         }
-        Ok(end.state().time_of(end)?.max(started))
+        Ok(base.time_of(end)?.max(started))
     }
 }
 

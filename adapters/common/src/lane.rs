@@ -186,7 +186,7 @@ impl<D: Driver> Lane<D> {
 
     fn reach(&self, sequence: u64) -> Result<()> {
         if self.is_shared() || !self.has_finished(sequence) {
-            self.device.driver.synchronize_stream(self.stream)?;
+            self.device.driver.synchronize_stream(self.stream).map_err(|error| self.device.failed(error))?;
             self.note_finished(sequence);
         }
         Ok(())

@@ -6,8 +6,9 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A lane's state before buffers' places (in the order of their addresses), these before an image's copies, these before an
-//! event pool's list; a context's place before nothing. No code holds two lanes'
+//! A device's callback streams before a lane's state before the worker's office; a lane's state before buffers' places (in
+//! the order of their addresses), these before an image's copies, these before an event pool's list; a context's place before
+//! nothing. No code holds two lanes'
 //! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
 //! locked.
 
@@ -20,19 +21,23 @@ pub mod attributes;
 pub mod backend;
 pub mod buffer_commands;
 pub mod buffer_rect;
+pub mod clock;
 pub mod context;
 pub mod cooperative;
 pub mod device;
 pub mod device_global;
 pub mod device_info;
+pub mod device_wait;
 pub mod driver;
 pub mod enqueue;
 pub mod error;
 pub mod event;
+pub mod event_callback;
 pub mod event_pool;
 pub mod fill;
 pub mod guard;
 pub mod host_register;
+pub mod host_task;
 pub mod image;
 pub mod image_argument;
 pub mod image_commands;
@@ -57,6 +62,7 @@ pub mod memory_export;
 pub mod metadata;
 pub mod native;
 pub mod native_code;
+pub mod native_command;
 pub mod native_handles;
 pub mod native_image;
 pub mod object;
@@ -80,12 +86,14 @@ mod sync;
 pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod timestamp_recording;
 pub mod timestamps;
 pub mod unsupported;
 pub mod usm;
 pub mod usm_2d;
 pub mod virtual_memory;
 pub mod work_size;
+pub mod worker;
 
 #[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]
 #[path = "generated/entry_points.rs"]

@@ -258,9 +258,13 @@ impl<D: Driver> Queue<D> {
         let marker = Marker::record(&queue.device, lane.stream, queue.is_profiling())?;
         state.sequence += 1;
         let mut event = Event::new(queue.share(), Arc::clone(lane), state.sequence, command, Some(marker));
-        event.stamps = queue
-            .is_profiling()
-            .then(|| Box::new(Stamps { host: HostTimes { queued, submitted: host_time_ns() }, start: None }));
+        event.stamps = queue.is_profiling().then(|| {
+            Box::new(Stamps {
+                host: HostTimes { queued, submitted: host_time_ns() },
+                start: None,
+                base: queue.device.time_base(),
+            })
+        });
         Ok(Object::new(event))
     }
 }

@@ -19,6 +19,7 @@ use crate::{
     native_handles, object, peer, physical_memory, platform, pool, prefetch, program, program_link, program_symbols,
     queue, sampler, select_binary, stream_ordered, timestamps, unsupported, usm, usm_2d, virtual_memory,
 };
+use crate::{device_wait, event_callback, host_task, native_command, timestamp_recording};
 
 /// The engine over one driver, as the table sees it; never made.
 pub struct Engine<D: Driver> {
@@ -64,6 +65,7 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urContextGetInfo => context::get_info::<D>);
     forward!(urContextGetNativeHandle => native_handles::context_get::<D>);
     forward!(urContextCreateWithNativeHandle => native_handles::context_create::<D>);
+    forward!(urContextSetExtendedDeleter => context::set_extended_deleter::<D>);
 
     forward!(urQueueCreate => queue::create::<D>);
     forward!(urQueueRetain => object::retain::<queue::Queue<D>>);
@@ -78,6 +80,7 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEventGetProfilingInfo => event::get_profiling_info::<D>);
     forward!(urEventWait => event::wait::<D>);
     forward!(urEventRetain => object::retain::<event::Event<D>>);
+    forward!(urEventSetCallback => event_callback::set::<D>);
     forward!(urEventRelease => object::release::<event::Event<D>>);
     forward!(urEventGetNativeHandle => native_handles::event_get::<D>);
     forward!(urEventCreateWithNativeHandle => native_handles::event_create::<D>);
@@ -103,6 +106,10 @@ impl<D: Driver> EntryPoints for Engine<D> {
 
     forward!(urEnqueueEventsWait => enqueue::events_wait::<D>);
     forward!(urEnqueueEventsWaitWithBarrier => enqueue::barrier::<D>);
+    forward!(urEnqueueHostTaskExp => host_task::enqueue::<D>);
+    forward!(urEnqueueTimestampRecordingExp => timestamp_recording::enqueue::<D>);
+    forward!(urEnqueueNativeCommandExp => native_command::enqueue::<D>);
+    forward!(urDeviceWaitExp => device_wait::wait::<D>);
     forward!(urEnqueueUSMMemcpy => enqueue::usm_memcpy::<D>);
     forward!(urEnqueueUSMFill => fill::usm_fill::<D>);
     forward!(urEnqueueUSMDeviceAllocExp => stream_ordered::device_alloc::<D>);

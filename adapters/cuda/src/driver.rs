@@ -215,6 +215,27 @@ impl Driver for Cuda {
         call!(self.stream_wait_event(stream, event, sys::EVENT_WAIT_DEFAULT), "cuStreamWaitEvent")
     }
 
+    unsafe fn launch_host_function(
+        &self,
+        stream: CUstream,
+        function: unsafe extern "C" fn(*mut c_void),
+        data: *mut c_void,
+    ) -> Result<()> {
+        call!(self.launch_host_function(stream, function, data), "cuLaunchHostFunc")
+    }
+
+    unsafe fn stream_wait_value(&self, stream: CUstream, word: usize, value: u32) -> Result<()> {
+        let Some(wait) = self.symbols.stream_wait_value else {
+            return Err(Error::unsupported("a driver without cuStreamWaitValue32_v2"));
+        };
+        // SAFETY: the symbol has the API's signature, the stream is alive and the caller vouches for the word.
+        check(&self.symbols, "cuStreamWaitValue32", unsafe { wait(stream, word, value, sys::WAIT_VALUE_AT_LEAST) })
+    }
+
+    fn synchronize_place(&self) -> Result<()> {
+        call!(self.context_synchronize(), "cuCtxSynchronize")
+    }
+
     fn create_event(&self, timing: bool) -> Result<CUevent> {
         let flags: c_uint = if timing { sys::EVENT_DEFAULT } else { sys::EVENT_DISABLE_TIMING };
         let mut event = CUevent::default();

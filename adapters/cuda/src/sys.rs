@@ -244,6 +244,8 @@ pub(crate) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(crate) const EVENT_DEFAULT: c_uint = 0;
 /// `CU_EVENT_DISABLE_TIMING`.
 pub(crate) const EVENT_DISABLE_TIMING: c_uint = 2;
+/// `CU_STREAM_WAIT_VALUE_GEQ`.
+pub(crate) const WAIT_VALUE_AT_LEAST: c_uint = 0;
 /// `CU_EVENT_WAIT_DEFAULT`.
 pub(crate) const EVENT_WAIT_DEFAULT: c_uint = 0;
 /// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`.
@@ -442,6 +444,8 @@ ur_adapter::symbol_table! {
         stream_destroy = "cuStreamDestroy_v2" (CUstream);
         stream_synchronize = "cuStreamSynchronize" (CUstream);
         stream_query = "cuStreamQuery" (CUstream);
+        launch_host_function = "cuLaunchHostFunc" (CUstream, unsafe extern "C" fn(*mut c_void), *mut c_void);
+        context_synchronize = "cuCtxSynchronize" ();
         stream_wait_event = "cuStreamWaitEvent" (CUstream, CUevent, c_uint);
         stream_context = "cuStreamGetCtx" (CUstream, *mut CUcontext);
 
@@ -539,6 +543,7 @@ ur_adapter::symbol_table! {
         device_uuid = "cuDeviceGetUuid" (*mut CUuuid, CUdevice);
         device_uuid_v2 = "cuDeviceGetUuid_v2" (*mut CUuuid, CUdevice);
         device_luid = "cuDeviceGetLuid" (*mut c_char, *mut c_uint, CUdevice);
+        stream_wait_value = "cuStreamWaitValue32_v2" (CUstream, CUdeviceptr, u32, c_uint);
         event_elapsed_v2 = "cuEventElapsedTime_v2" (*mut f32, CUevent, CUevent);
         function_parameter = "cuFuncGetParamInfo" (CUfunction, usize, *mut usize, *mut usize);
         function_module = "cuFuncGetModule" (*mut CUmodule, CUfunction);

@@ -185,6 +185,9 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         concurrent_managed: read.flag(of::hipDeviceAttributeConcurrentManagedAccess)?,
         pageable_access: read.flag(of::hipDeviceAttributePageableMemoryAccess)?,
         memory_pools: read.flag(of::hipDeviceAttributeMemoryPoolsSupported)?,
+        stream_value_waits: driver.symbols.launch_host_function.is_some()
+            && driver.symbols.stream_wait_value.is_some()
+            && read.flag(of::hipDeviceAttributeCanUseStreamWaitValue)?,
         virtual_memory,
         // What virtual memory is made of is exported by descriptor or not at all.
         posix_handles: cfg!(unix) && virtual_memory,

@@ -225,6 +225,32 @@ impl Driver for Hip {
         call!(self.stream_wait_event(stream, event, 0), "hipStreamWaitEvent")
     }
 
+    unsafe fn launch_host_function(
+        &self,
+        stream: HipStream,
+        function: unsafe extern "C" fn(*mut c_void),
+        data: *mut c_void,
+    ) -> Result<()> {
+        let Some(launch) = self.symbols.launch_host_function else {
+            return Err(Error::unsupported("a runtime without hipLaunchHostFunc"));
+        };
+        // SAFETY: the symbol has the API's signature, the stream is alive and the caller vouches for the function.
+        check(&self.symbols, "hipLaunchHostFunc", unsafe { launch(stream, function, data) })
+    }
+
+    unsafe fn stream_wait_value(&self, stream: HipStream, word: usize, value: u32) -> Result<()> {
+        let Some(wait) = self.symbols.stream_wait_value else {
+            return Err(Error::unsupported("a runtime without hipStreamWaitValue32"));
+        };
+        // SAFETY: the symbol has the API's signature, the stream is alive and the caller vouches for the word.
+        let status = unsafe { wait(stream, word, value, flag::hipStreamWaitValueGte, u32::MAX) };
+        check(&self.symbols, "hipStreamWaitValue32", status)
+    }
+
+    fn synchronize_place(&self) -> Result<()> {
+        call!(self.device_synchronize(), "hipDeviceSynchronize")
+    }
+
     fn create_event(&self, timing: bool) -> Result<HipEvent> {
         let flags: c_uint = if timing { 0 } else { flag::hipEventDisableTiming };
         let mut event = HipEvent::default();

@@ -147,6 +147,7 @@ numbers! {
     all {
         hipStreamNonBlocking = 1,
         hipEventDisableTiming = 2,
+        hipStreamWaitValueGte = 0,
         hipHostMallocPortable = 1,
         hipHostMallocMapped = 2,
         hipMemAttachGlobal = 1,
@@ -235,6 +236,7 @@ numbers! {
         hipDeviceAttributeUnifiedAddressing = 85,
         hipDeviceAttributeWarpSize = 87,
         hipDeviceAttributeMemoryPoolsSupported = 88,
+        hipDeviceAttributeCanUseStreamWaitValue = 10013,
     }
     newer {
         hipDeviceAttributeVirtualMemoryManagementSupported = 89,
@@ -479,6 +481,7 @@ ur_adapter::symbol_table! {
         stream_destroy = "hipStreamDestroy" (HipStream);
         stream_synchronize = "hipStreamSynchronize" (HipStream);
         stream_query = "hipStreamQuery" (HipStream);
+        device_synchronize = "hipDeviceSynchronize" ();
         stream_wait_event = "hipStreamWaitEvent" (HipStream, HipEvent, c_uint);
 
         event_create = "hipEventCreateWithFlags" (*mut HipEvent, c_uint);
@@ -561,6 +564,8 @@ ur_adapter::symbol_table! {
         );
     }
     optional {
+        launch_host_function = "hipLaunchHostFunc" (HipStream, unsafe extern "C" fn(*mut c_void), *mut c_void);
+        stream_wait_value = "hipStreamWaitValue32" (HipStream, DevicePointer, u32, c_uint, u32);
         device_properties_0600 = "hipGetDevicePropertiesR0600" (*mut Properties0600, Ordinal);
         stream_device = "hipStreamGetDevice" (HipStream, *mut Ordinal);
         launch_cooperative = "hipModuleLaunchCooperativeKernel" (

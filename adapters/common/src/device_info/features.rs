@@ -17,7 +17,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
 
         Info::TIMESTAMP_RECORDING_SUPPORT_EXP => IMPLEMENTED.timestamp_recording,
         Info::ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP => IMPLEMENTED.native_commands,
-        Info::ENQUEUE_HOST_TASK_SUPPORT_EXP => IMPLEMENTED.host_tasks,
+        Info::ENQUEUE_HOST_TASK_SUPPORT_EXP => IMPLEMENTED.host_tasks && device.stream_value_waits,
         Info::DEVICE_WAIT_SUPPORT_EXP => IMPLEMENTED.device_wait,
         // The hint is accepted and changes nothing: waits poll where the driver polls.
         Info::LOW_POWER_EVENTS_SUPPORT_EXP => false,

@@ -49,6 +49,7 @@ fn gpu() -> DeviceProperties {
         pageable_access: true,
         host_native_atomics: true,
         memory_pools: true,
+        stream_value_waits: true,
         cooperative_launch: true,
         clusters: true,
         virtual_memory: true,

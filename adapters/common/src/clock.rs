@@ -1,0 +1,171 @@
+//! The device's time on the host's clock: anchors, moments known on both, and times counted from the nearest.
+//!
+//! The native library tells the time between two events as a float of milliseconds, and the two clocks drift. Both
+//! errors grow with the time between, so an anchor serves the commands of [`PERIOD_NS`] and then a new one is made,
+//! beside all queues and without waiting for any. An event keeps the anchor of its enqueue, from which both its start and
+//! its end are counted. Must never block the enqueue of a command.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::context::{DeviceState, host_time_ns};
+use crate::driver::Driver;
+use crate::error::Result;
+use crate::event_pool::Marker;
+
+/// How long an anchor serves: a float of milliseconds tells a second by 60 ns.
+const PERIOD_NS: u64 = 1_000_000_000;
+/// How far apart the host's times before and after an anchor may be for it to be of use.
+const SLACK_NS: u64 = 100_000;
+/// How long to leave it after a try that failed.
+const RETRY_NS: u64 = 50_000_000;
+
+/// One moment known on both clocks.
+struct Anchor<D: Driver> {
+    driver: &'static D,
+    event: D::Event,
+    host_ns: u64,
+}
+
+impl<D: Driver> Drop for Anchor<D> {
+    fn drop(&mut self) {
+        // Nobody is left to tell.
+        let _ = self.driver.destroy_event(self.event);
+    }
+}
+
+/// An anchor in use. Declared in the order of dropping: the native event goes before the state it lives by.
+pub struct Base<D: Driver> {
+    anchor: Arc<Anchor<D>>,
+    _state: Arc<DeviceState<D>>,
+}
+
+impl<D: Driver> Base<D> {
+    /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn time_of(&self, marker: &Marker<D>) -> Result<u64> {
+        let elapsed = self.anchor.driver.elapsed_ns(self.anchor.event, marker.raw())?;
+        Ok(self.anchor.host_ns.saturating_add_signed(elapsed))
+    }
+}
+
+/// A device's clock.
+pub struct Clock<D: Driver> {
+    state: Mutex<State<D>>,
+}
+
+struct State<D: Driver> {
+    anchor: Option<Arc<Anchor<D>>>,
+    /// Host time from which the next anchor is due.
+    due_ns: u64,
+    /// Where anchors are recorded, so that they wait for nobody's work.
+    stream: Option<D::Stream>,
+}
+
+impl<D: Driver> Default for Clock<D> {
+    fn default() -> Self {
+        Self { state: Mutex::new(State { anchor: None, due_ns: 0, stream: None }) }
+    }
+}
+
+impl<D: Driver> Clock<D> {
+    /// Makes the first anchor, on a stream without work; blocks until it is reached.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start(&self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
+        self.state.lock().start(device, stream)
+    }
+
+    /// As [`Clock::start`], on a stream of the clock's own.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_beside(&self, device: &DeviceState<D>) -> Result<()> {
+        let mut state = self.state.lock();
+        if state.anchor.is_some() {
+            return Ok(());
+        }
+        let stream = state.own_stream(device)?;
+        state.start(device, stream)
+    }
+
+    /// The anchor for commands enqueued now, a fresh one if it is due and the device is quick to answer.
+    pub fn base(&self, device: &Arc<DeviceState<D>>) -> Option<Base<D>> {
+        let mut state = self.state.lock();
+        state.anchor.as_ref()?;
+        let now = host_time_ns();
+        if now >= state.due_ns {
+            match state.renew(device) {
+                // A failure shows in the command's own calls; the old anchor is less exact and still right.
+                Ok(Some(anchor)) => state.take(anchor),
+                Ok(None) | Err(_) => state.due_ns = now.saturating_add(RETRY_NS),
+            }
+        }
+        let anchor = state.anchor.clone()?;
+        Some(Base { anchor, _state: Arc::clone(device) })
+    }
+
+    /// Gives everything native back; the device's state dies.
+    pub fn end(&mut self, driver: &D) {
+        let state = self.state.get_mut();
+        drop(state.anchor.take());
+        if let Some(stream) = state.stream.take() {
+            let _ = driver.destroy_stream(stream);
+        }
+    }
+}
+
+impl<D: Driver> State<D> {
+    fn take(&mut self, anchor: Anchor<D>) {
+        self.due_ns = anchor.host_ns.saturating_add(PERIOD_NS);
+        self.anchor = Some(Arc::new(anchor));
+    }
+
+    fn start(&mut self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
+        if self.anchor.is_some() {
+            return Ok(());
+        }
+        let mut anchor = new_anchor(device)?;
+        device.driver.record_event(anchor.event, stream)?;
+        device.driver.synchronize_event(anchor.event)?;
+        anchor.host_ns = host_time_ns();
+        self.take(anchor);
+        Ok(())
+    }
+
+    fn own_stream(&mut self, device: &DeviceState<D>) -> Result<D::Stream> {
+        if let Some(stream) = self.stream {
+            return Ok(stream);
+        }
+        let _scope = device.enter()?;
+        Ok(*self.stream.insert(device.driver.create_stream(0)?))
+    }
+
+    /// An anchor of this moment; `None` if the device does not get to it at once.
+    fn renew(&mut self, device: &DeviceState<D>) -> Result<Option<Anchor<D>>> {
+        let stream = self.own_stream(device)?;
+        let mut anchor = new_anchor(device)?;
+        let before = host_time_ns();
+        device.driver.record_event(anchor.event, stream)?;
+        loop {
+            let reached = device.driver.event_is_complete(anchor.event)?;
+            let after = host_time_ns();
+            if after.saturating_sub(before) > SLACK_NS {
+                return Ok(None);
+            }
+            if reached {
+                anchor.host_ns = before.midpoint(after);
+                return Ok(Some(anchor));
+            }
+        }
+    }
+}
+
+fn new_anchor<D: Driver>(device: &DeviceState<D>) -> Result<Anchor<D>> {
+    let _scope = device.enter()?;
+    Ok(Anchor { driver: device.driver, event: device.driver.create_event(true)?, host_ns: 0 })
+}

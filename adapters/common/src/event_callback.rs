@@ -1,0 +1,155 @@
+//! `urEventSetCallback`: the application's functions that an event's progress calls.
+//!
+//! A stream of the engine's waits for the event's native event and then hands over to the worker, which calls the
+//! function. Events of one lane complete in order, so one such stream serves a lane's callbacks as long as they are set in
+//! that order too; whatever could be held up by another event gets a stream of its own. A stream without a wait serves
+//! the next. The event is kept alive until the function has returned. Must never put anything on the event's own stream:
+//! that would make the callback wait for later commands.
+
+use core::ffi::c_void;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use ur_ffi::{ur_event_callback_t, ur_event_handle_t, ur_execution_info_t, ur_result_t};
+
+use crate::context::DeviceState;
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::event_pool::Marker;
+use crate::object::{Object, borrow, null_pointer};
+use crate::worker;
+
+/// The streams that wait for a device's events.
+pub struct Watch<D: Driver> {
+    streams: Mutex<Vec<Watcher<D>>>,
+}
+
+impl<D: Driver> Default for Watch<D> {
+    fn default() -> Self {
+        Self { streams: Mutex::new(Vec::new()) }
+    }
+}
+
+/// One stream that waits for events.
+struct Watcher<D: Driver> {
+    stream: D::Stream,
+    /// Waits that have not ended.
+    waits: usize,
+    last: Place,
+}
+
+/// A place on a lane, before or after a command. Lanes are told apart by their address while somebody waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    lane: usize,
+    at: u64,
+}
+
+impl<D: Driver> Watch<D> {
+    /// Gives the streams back; the device's state dies.
+    pub fn end(&mut self, driver: &D) {
+        for watcher in self.streams.get_mut().drain(..) {
+            let _ = driver.destroy_stream(watcher.stream);
+        }
+    }
+
+    /// Calls back when the marker is reached.
+    fn add(&self, device: &DeviceState<D>, marker: &Marker<D>, place: Place, callback: Callback<D>) -> Result<()> {
+        let mut streams = self.streams.lock();
+        let fits = |watcher: &Watcher<D>| {
+            watcher.waits == 0 || (watcher.last.lane == place.lane && watcher.last.at <= place.at)
+        };
+        let index = match streams.iter().position(fits) {
+            Some(index) => index,
+            None => {
+                let _scope = device.enter()?;
+                streams.push(Watcher { stream: device.driver.create_stream(0)?, waits: 0, last: place });
+                streams.len() - 1
+            }
+        };
+        let stream = streams[index].stream;
+        let job = move |_| {
+            callback.event.lane.device.watch.streams.lock()[index].waits -= 1;
+            callback.call();
+        };
+        let ticket = worker::expect(device.group, Box::new(job))?;
+        device.driver.stream_wait(stream, marker.raw())?;
+        // SAFETY: the function is the worker's and the data a ticket's.
+        unsafe { device.driver.launch_host_function(stream, worker::hand_over, ticket.data()) }?;
+        streams[index].waits += 1;
+        streams[index].last = place;
+        ticket.arm();
+        Ok(())
+    }
+}
+
+/// A function to call, with its arguments.
+struct Callback<D: Driver> {
+    event: Arc<Object<Event<D>>>,
+    status: ur_execution_info_t,
+    function: unsafe extern "C" fn(ur_event_handle_t, ur_execution_info_t, *mut c_void),
+    /// An address that only the application looks behind.
+    data: usize,
+}
+
+impl<D: Driver> Callback<D> {
+    fn call(self) {
+        let data = core::ptr::with_exposed_provenance_mut(self.data);
+        // SAFETY: the application gave the function for its data, to be called once; the event is alive.
+        unsafe { (self.function)(self.event.handle(), self.status, data) };
+    }
+}
+
+/// `urEventSetCallback`. The function is called on a thread of the engine's: at once for a status that was reached, when
+/// it is reached otherwise, and when the device is lost, since no status comes any more then. That a command runs is only
+/// known of commands that are timed; of others it is told at their end.
+///
+/// # Safety
+/// The C contract: the function may be called with the data on any thread.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` without a function, `UNSUPPORTED_ENUMERATION` for `QUEUED`, `INVALID_ENUMERATION` for an unknown
+/// status; as [`borrow`]; what the native library answers.
+pub unsafe fn set<D: Driver>(
+    event: ur_event_handle_t,
+    status: ur_execution_info_t,
+    function: ur_event_callback_t,
+    data: *mut c_void,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let event = unsafe { borrow::<Event<D>>(event) }?;
+    let function = function.ok_or_else(|| null_pointer("urEventSetCallback: pfnNotify"))?;
+    check(status)?;
+    let callback = Callback { event: event.share(), status, function, data: data.expose_provenance() };
+    // Commands are with the device as soon as there is an event of them.
+    if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
+        return at_once(callback);
+    }
+    let device = &event.lane.device;
+    let lane = Arc::as_ptr(&event.lane).addr();
+    let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
+    if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
+        return device.watch.add(device, start, Place { lane, at: event.sequence * 2 }, callback);
+    }
+    event.lane.expose(event)?;
+    match event.marker() {
+        Some(marker) => device.watch.add(device, marker, Place { lane, at: event.sequence * 2 + 1 }, callback),
+        None => at_once(callback),
+    }
+}
+
+fn at_once<D: Driver>(callback: Callback<D>) -> Result<()> {
+    worker::run(Box::new(move |_| callback.call()))
+}
+
+fn check(status: ur_execution_info_t) -> Result<()> {
+    let (code, what) = match status {
+        ur_execution_info_t::COMPLETE | ur_execution_info_t::RUNNING | ur_execution_info_t::SUBMITTED => return Ok(()),
+        ur_execution_info_t::QUEUED => {
+            (ur_result_t::ERROR_UNSUPPORTED_ENUMERATION, "every command of an event is queued already")
+        }
+        _ => (ur_result_t::ERROR_INVALID_ENUMERATION, "no such status"),
+    };
+    Err(Error::new(code, format!("urEventSetCallback: execStatus {}: {what}", status.0)))
+}
