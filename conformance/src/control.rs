@@ -91,6 +91,12 @@ impl Control {
         list
     }
 
+    /// Whether it is the simulated driver, and not HIP over some driver.
+    #[must_use]
+    pub fn is_driver(&self) -> bool {
+        self.prefix == DRIVER
+    }
+
     /// The library's calls that `work` made.
     pub fn calls_of<R>(&self, work: impl FnOnce() -> R) -> (R, Counts) {
         self.simple("ResetCallCounts");

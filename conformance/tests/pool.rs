@@ -651,3 +651,30 @@ fn memory_of_a_plain_allocation_from_a_pool_may_be_freed_in_stream_order() {
     assert_eq!(free_of(&queue, CURRENT, block), Code::ERROR_INVALID_MEM_OBJECT);
     queue.finish();
 }
+
+/// The real driver crashes some calls later when a pool of host memory is destroyed too early; the simulated one tells.
+#[test]
+fn urUSMPoolDestroyExp_of_a_pool_that_gave_host_memory_waits_for_nobody_and_harms_nobody() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    if !pool::kinds(&queue).contains(&Kind::Host) {
+        println!("skipped: no pools of host memory");
+        return;
+    }
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    for _ in 0..20 {
+        let pool = Plan::new().of(&fixture);
+        let block = Take::new(5000).kind(Kind::Host).from(&pool).on(&queue);
+        give(&queue, block);
+    }
+    gate.open();
+    queue.finish();
+    for _ in 0..20 {
+        let pool = Plan::new().of(&fixture);
+        let block = Take::new(5000).from(&pool).on(&queue);
+        works(&queue, block, 5000);
+        give(&queue, block);
+    }
+    queue.finish();
+}

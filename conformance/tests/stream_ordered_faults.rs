@@ -325,9 +325,11 @@ fn any_native_call_of_the_family_may_fail_without_magazines() {
 
 /// The names of a native function, in each library that can be made to fail it.
 fn failing(cuda: &str, hip: &str) -> Vec<(Control, String)> {
-    let libraries = Control::loaded();
-    let names = [cuda, hip];
-    libraries.into_iter().zip(names).map(|(library, name)| (library, name.to_owned())).collect()
+    let named = |library: Control| {
+        let name = if library.is_driver() { cuda } else { hip };
+        (library, name.to_owned())
+    };
+    Control::loaded().into_iter().map(named).collect()
 }
 
 #[test]

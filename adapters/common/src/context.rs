@@ -27,6 +27,7 @@ use crate::lane::Lane;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 use crate::place::Scope;
 use crate::pool::UsmPool;
+use crate::pool::parking::Parking;
 use crate::pool::registry::Registry;
 use crate::pool::source::Source;
 use crate::worker;
@@ -46,6 +47,8 @@ pub struct DeviceState<D: Driver> {
     /// Number of the pool that a null handle means, for queues to read without a lock; 0 while nobody asked.
     current_pool_id: AtomicU64,
     sources: Mutex<Vec<Weak<Source<D>>>>,
+    /// Native pools that must not be destroyed before all work has been waited for.
+    pub parking: Arc<Parking<D>>,
     relief: Mutex<()>,
     clock: Clock<D>,
     /// Streams that wait for events with callbacks.
@@ -57,10 +60,10 @@ pub struct DeviceState<D: Driver> {
 }
 
 impl<D: Driver> DeviceState<D> {
-    fn new(driver: &'static D, device: Arc<Object<Device<D>>>) -> Result<Self> {
+    fn new(driver: &'static D, device: Arc<Object<Device<D>>>) -> Result<Arc<Self>> {
         let place = driver.retain_place(device.raw)?;
         device.states.fetch_add(1, Ordering::AcqRel);
-        Ok(Self {
+        Ok(Arc::new(Self {
             driver,
             device,
             place,
@@ -70,12 +73,26 @@ impl<D: Driver> DeviceState<D> {
             current_pool: Mutex::new(None),
             current_pool_id: AtomicU64::new(0),
             sources: Mutex::new(Vec::new()),
+            parking: Arc::new(Parking::new()),
             relief: Mutex::new(()),
             clock: Clock::default(),
             watch: Watch::default(),
             slots: Arc::default(),
             group: worker::Group::new(),
-        })
+        }))
+    }
+
+    /// Destroys the parked pools.
+    fn end_parked_pools(&self) {
+        let parked = self.parking.take();
+        if parked.is_empty() {
+            return;
+        }
+        // Of a lost device nothing can be waited for, and nothing runs.
+        let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+        for pool in parked {
+            let _ = self.driver.destroy_pool(pool);
+        }
     }
 
     /// Makes the device's place current on this thread while the scope lives.
@@ -189,6 +206,7 @@ impl<D: Driver> Drop for DeviceState<D> {
         self.watch.end(self.driver);
         self.slots.end(self);
         drop((self.default_pool.take(), self.current_pool.get_mut().take()));
+        self.end_parked_pools();
         self.timed.clear(self.driver);
         self.untimed.clear(self.driver);
         // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
@@ -276,7 +294,7 @@ impl<D: Driver> Context<D> {
         if let Some(state) = &*state {
             return Ok(Arc::clone(state));
         }
-        let made = Arc::new(DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device))?);
+        let made = DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device))?;
         Ok(Arc::clone(state.insert(made)))
     }
 

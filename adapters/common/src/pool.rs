@@ -10,6 +10,7 @@ pub mod create;
 pub mod info;
 pub mod ledger;
 pub mod magazine;
+pub mod parking;
 pub mod pressure;
 pub mod registry;
 pub mod source;

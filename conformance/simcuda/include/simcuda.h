@@ -58,6 +58,7 @@ void simcudaReleaseWork(void);
  *   use-after-free    memory used after its free
  *   use-before-alloc  stream-ordered memory used by work not ordered after its allocation
  *   unordered-free    memory freed by work not ordered after its allocation or its use
+ *   early-pool-destroy  a pool of host memory destroyed before its frees were waited for, which crashes the real driver
  *   plain-free        pool memory freed by cuMemFree, after which the real driver's account of the pool is wrong
  *   double-free       memory freed twice
  *   invalid-pointer   not a pointer that the call takes, or an access outside of its allocation

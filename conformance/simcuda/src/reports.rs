@@ -22,6 +22,8 @@ pub enum Kind {
     UnorderedFree,
     /// A pool's memory was freed by the call for memory of no pool, which spoils the real driver's accounts.
     PlainFree,
+    /// A pool of host memory was destroyed before a synchronisation had seen its frees, which crashes the real driver.
+    EarlyPoolDestroy,
     /// Memory was freed twice.
     DoubleFree,
     /// A pointer that is not what the call needs, or an access outside of its allocation.
@@ -50,6 +52,7 @@ impl Kind {
             Kind::UseBeforeAlloc => "use-before-alloc",
             Kind::UnorderedFree => "unordered-free",
             Kind::PlainFree => "plain-free",
+            Kind::EarlyPoolDestroy => "early-pool-destroy",
             Kind::DoubleFree => "double-free",
             Kind::InvalidPointer => "invalid-pointer",
             Kind::DestroyedHandle => "destroyed-handle",

@@ -19,6 +19,8 @@ export UR_ADAPTERS_FORCE_LOAD="$dist/lib/libur_adapter_cuda.so.0"
 export UR_CUDA_LIBRARY="$native"
 export UR_TEST_DIST="$dist" UR_TEST_DIST_2026_1="$here/dist-2026.1" UR_TEST_KERNELS="$dist/share/kernels"
 export UR_TEST_NATIVE="$native"
+# Tests that fill the device do it in processes of their own, which must not meet.
+export RUST_TEST_THREADS=1
 
 # The tests travel packed.
 tests=$here/tests

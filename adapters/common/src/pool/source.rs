@@ -18,6 +18,7 @@ use crate::object::Object;
 use crate::pool::account::Account;
 use crate::pool::arena::Arena;
 use crate::pool::magazine;
+use crate::pool::parking::Parking;
 use crate::pool::{Settings, UsmPool};
 
 /// The most that a queue keeps of a source unless `UR_USM_MAGAZINE_BYTES` says otherwise.
@@ -68,6 +69,7 @@ pub struct Source<D: Driver> {
     /// What a magazine may keep of it, bytes.
     pub keeps: usize,
     driver: &'static D,
+    parking: Arc<Parking<D>>,
     backing: Backing<D>,
     handle: Weak<Object<UsmPool<D>>>,
     threshold: AtomicUsize,
@@ -103,6 +105,7 @@ impl<D: Driver> Source<D> {
             zeroed: settings.zeroed,
             keeps,
             driver: state.driver,
+            parking: Arc::clone(&state.parking),
             backing,
             handle,
             threshold: AtomicUsize::new(settings.threshold),
@@ -331,10 +334,14 @@ impl<D: Driver> Source<D> {
 
 impl<D: Driver> Drop for Source<D> {
     fn drop(&mut self) {
-        if let Backing::Native(pool) = self.backing {
-            // Nobody is left to tell.
-            let _ = self.driver.destroy_pool(pool);
+        let Backing::Native(pool) = self.backing else { return };
+        // CUDA 13.0 crashes some calls after a pool of host memory was destroyed whose frees no synchronisation has
+        // seen. Such a pool, empty by now, waits for the end of its device's state.
+        if self.kind == MemoryKind::Host {
+            return self.parking.park(self.driver, pool);
         }
+        // Nobody is left to tell.
+        let _ = self.driver.destroy_pool(pool);
     }
 }
 
