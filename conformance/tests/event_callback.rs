@@ -217,7 +217,7 @@ fn urEventSetCallback_refuses_bad_input_and_calls_nobody() {
     );
     refused!(ERROR_INVALID_NULL_POINTER, Event.pfnSetCallback(e, Status::COMPLETE, None, null_mut()));
     refused!(ERROR_UNSUPPORTED_ENUMERATION, Event.pfnSetCallback(e, Status::QUEUED, Some(tell), null_mut()));
-    for unknown in [4, -1, i32::MAX] {
+    for unknown in [4, 5, u32::MAX] {
         refused!(ERROR_INVALID_ENUMERATION, Event.pfnSetCallback(e, Status(unknown), Some(tell), null_mut()));
     }
 }
