@@ -47,7 +47,8 @@ pub struct DeviceState<D: Driver> {
     current_pool_id: AtomicU64,
     sources: Mutex<Vec<Weak<Source<D>>>>,
     relief: Mutex<()>,
-    clock: Clock<D>,
+    /// What its times are counted from.
+    pub clock: Clock<D>,
     /// Streams that wait for events with callbacks.
     pub watch: Watch<D>,
     /// Words that streams wait for while a host task runs.
