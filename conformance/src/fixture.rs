@@ -214,16 +214,7 @@ impl Fixture {
     /// The same in the middle of a test, with what was just tried.
     #[track_caller]
     pub fn expect_none_left(&self, what: &str) {
-        let Some(sim) = &self.sim else { return };
-        let mut left = sim.objects();
-        for (kind, count) in &mut left {
-            *count = count.saturating_sub(self.before.get(kind).copied().unwrap_or(0));
-        }
-        if Hip::loaded().is_some() {
-            // HIP has no contexts to give back; over CUDA it keeps the devices' own to the end.
-            left.remove("primary context retain");
-        }
-        left.retain(|_, count| *count > 0);
+        let left = self.new_objects();
         assert!(left.is_empty(), "native objects are left behind: {left:?} after {what}");
     }
 
@@ -233,10 +224,19 @@ impl Fixture {
         self.late_releases.store(true, Ordering::Relaxed);
     }
 
-    /// Whether something is alive that was not alive when the test began.
-    fn has_new_objects(&self) -> bool {
-        let Some(sim) = &self.sim else { return false };
-        sim.objects().iter().any(|(kind, count)| *count > self.before.get(kind).copied().unwrap_or(0))
+    /// What is alive that was not alive when the test began.
+    fn new_objects(&self) -> Counts {
+        let Some(sim) = &self.sim else { return Counts::new() };
+        let mut left = sim.objects();
+        for (kind, count) in &mut left {
+            *count = count.saturating_sub(self.before.get(kind).copied().unwrap_or(0));
+        }
+        if Hip::loaded().is_some() {
+            // HIP has no contexts to give back; over CUDA it keeps the devices' own to the end.
+            left.remove("primary context retain");
+        }
+        left.retain(|_, count| *count > 0);
+        left
     }
 
     /// Takes what is alive now as what the test may leave, after it made the native library lose something.
@@ -259,7 +259,8 @@ impl Drop for Fixture {
         }
         let Some(sim) = &self.sim else { return };
         let begun = std::time::Instant::now();
-        while self.late_releases.load(Ordering::Relaxed) && self.has_new_objects() && begun.elapsed() < PATIENCE {
+        while self.late_releases.load(Ordering::Relaxed) && !self.new_objects().is_empty() && begun.elapsed() < PATIENCE
+        {
             std::thread::yield_now();
         }
         sim.let_go();

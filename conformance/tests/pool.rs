@@ -191,7 +191,9 @@ fn a_pool_makes_one_native_pool_for_each_kind_and_device_at_first_need() {
     }
     queues.iter().for_each(Queue::finish);
     drop(pool);
-    assert_eq!(native_pools(&fixture), before);
+    // Those of host memory end with the context.
+    let parked = if kinds.contains(&Kind::Host) { queues.len() as u64 } else { 0 };
+    assert_eq!(native_pools(&fixture), more(parked));
 }
 
 #[test]

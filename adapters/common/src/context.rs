@@ -50,7 +50,8 @@ pub struct DeviceState<D: Driver> {
     /// Native pools that must not be destroyed before all work has been waited for.
     pub parking: Arc<Parking<D>>,
     relief: Mutex<()>,
-    clock: Clock<D>,
+    /// What its times are counted from.
+    pub clock: Clock<D>,
     /// Streams that wait for events with callbacks.
     pub watch: Watch<D>,
     /// Words that streams wait for while a host task runs.

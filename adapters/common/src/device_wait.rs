@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use ur_ffi::ur_device_handle_t;
+use ur_ffi::{ur_device_handle_t, ur_result_t};
 
 use crate::adapter;
 use crate::device::Device;
@@ -28,7 +28,11 @@ pub unsafe fn wait<D: Driver>(device: ur_device_handle_t) -> Result<()> {
     }
     let driver = adapter::driver::<D>()?;
     // Kept, so that the last context cannot go meanwhile.
-    let place = driver.retain_place(device.raw)?;
+    let place = driver.retain_place(device.raw).map_err(|error| match error.code() {
+        // This process has it already, so nobody else has taken it.
+        ur_result_t::ERROR_DEVICE_NOT_AVAILABLE => error.with_code(ur_result_t::ERROR_DEVICE_LOST),
+        _ => error,
+    })?;
     let waited = Scope::enter(driver, place).and_then(|_scope| driver.synchronize_place());
     // The native context lives on in its other users; of a lost device it cannot be released.
     let released = driver.release_place(device.raw);

@@ -85,6 +85,14 @@ impl Slots {
         self.stock.lock().free.push(slot);
     }
 
+    /// Ends a task's wait. The slot is back before the application can see that, and written before anybody has it: the
+    /// next task's value must not be overwritten by this one's.
+    fn write_and_give(&self, slot: Slot) {
+        let mut stock = self.stock.lock();
+        stock.free.push(slot);
+        slot.write();
+    }
+
     /// Gives the pages back when the device's state dies. No task is in flight, since each holds the state; but streams
     /// may not have looked yet.
     pub fn end<D: Driver>(&self, device: &DeviceState<D>) {
@@ -128,8 +136,7 @@ impl<D: Driver> Task<D> {
             drop(writing);
             self.slot.write();
         } else {
-            slots.give(self.slot);
-            self.slot.write();
+            slots.write_and_give(self.slot);
             drop(writing);
         }
         drop(last);

@@ -210,7 +210,7 @@ impl<D: Driver> Lane<D> {
         if !self.is_shared() && self.has_finished(sequence) {
             return Ok(true);
         }
-        let idle = self.device.driver.stream_is_idle(self.stream)?;
+        let idle = self.device.driver.stream_is_idle(self.stream).map_err(|error| self.device.failed(error))?;
         if idle {
             self.note_finished(sequence);
         }

@@ -21,6 +21,7 @@ use crate::event_pool::Marker;
 use crate::info::Answer;
 use crate::lane::Lane;
 use crate::object::{Body, Object, borrow, known_flags, null_pointer};
+use crate::worker;
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
 const MAX_LANES: usize = 8;
@@ -77,7 +78,12 @@ impl<D: Driver> Body for Queue<D> {
     fn on_last_release(&self) {
         let barrier = self.barrier.lock().take();
         drop(barrier);
+        let has_jobs = worker::expects(self.device.group);
         for lane in self.lanes() {
+            if has_jobs {
+                // Jobs hold what they need alive; a device that is lost will not call for them, and nobody else may ask.
+                let _ = lane.is_idle();
+            }
             lane.forget_events();
             // A failure shows again when the queue dies.
             let _ = lane.flush(|_| true);

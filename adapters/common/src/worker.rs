@@ -151,6 +151,11 @@ pub unsafe extern "C" fn hand_over(data: *mut c_void) {
     OFFICE.lock().reach(data.addr() as u64, Outcome::Reached);
 }
 
+/// Whether a job of the group still waits for its stream.
+pub fn expects(group: Group) -> bool {
+    OFFICE.lock().expected.values().any(|job| job.group == group)
+}
+
 /// Ends the wait of every job of the group: its device will not call for them any more.
 pub fn abandon(group: Group) {
     let mut office = OFFICE.lock();

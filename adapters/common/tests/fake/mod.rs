@@ -5,7 +5,7 @@ use core::ffi::{CStr, c_void};
 use core::ptr::{null, null_mut};
 use std::alloc::{Layout, alloc};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
@@ -26,6 +26,11 @@ static CELL: AdapterCell<Fake> = AdapterCell::new();
 #[derive(Default)]
 pub struct Fake {
     numbers: AtomicUsize,
+    /// The device's time in nanoseconds, which events are recorded at.
+    pub time_ns: AtomicU64,
+    /// Whether events take their time.
+    pub is_slow: AtomicBool,
+    recorded: Mutex<HashMap<usize, u64>>,
     free: Mutex<HashMap<usize, Vec<usize>>>,
     out: Mutex<HashMap<usize, usize>>,
 }
@@ -141,20 +146,25 @@ impl Driver for Fake {
     fn create_event(&self, _timing: bool) -> Result<usize> {
         self.number()
     }
-    fn destroy_event(&self, _event: usize) -> Result<()> {
+    fn destroy_event(&self, event: usize) -> Result<()> {
+        self.recorded.lock().remove(&event);
         Ok(())
     }
-    fn record_event(&self, _event: usize, _stream: usize) -> Result<()> {
+    fn record_event(&self, event: usize, _stream: usize) -> Result<()> {
+        self.recorded.lock().insert(event, self.time_ns.load(Ordering::Relaxed));
         Ok(())
     }
     fn event_is_complete(&self, _event: usize) -> Result<bool> {
-        Ok(true)
+        Ok(!self.is_slow.load(Ordering::Relaxed))
     }
     fn synchronize_event(&self, _event: usize) -> Result<()> {
         Ok(())
     }
-    fn elapsed_ns(&self, _start: usize, _end: usize) -> Result<i64> {
-        Ok(0)
+    /// As native libraries do: in milliseconds, as a float.
+    fn elapsed_ns(&self, start: usize, end: usize) -> Result<i64> {
+        let recorded = self.recorded.lock();
+        let milliseconds = (recorded[&end] as f64 - recorded[&start] as f64) / 1e6;
+        Ok((f64::from(milliseconds as f32) * 1e6).round() as i64)
     }
     fn allocate_device(&self, _size: usize) -> Result<usize> {
         Err(Error::unsupported("plain memory"))
