@@ -6,7 +6,7 @@ mod support;
 
 use std::process::ExitCode;
 
-use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, stock, sycl_cpu, test};
+use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, stock, sycl, sycl_cpu, test};
 use support::failure::Result;
 use support::workspace::Workspace;
 
@@ -17,7 +17,7 @@ struct Command {
     run: fn(&Workspace, &[String]) -> Result,
 }
 
-const COMMANDS: [Command; 10] = [
+const COMMANDS: [Command; 11] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
@@ -59,6 +59,12 @@ const COMMANDS: [Command; 10] = [
         arguments: "[--stock]",
         purpose: "run dpctl's suite and a SYCL kernel on our loader",
         run: sycl_cpu::run,
+    },
+    Command {
+        name: "sycl",
+        arguments: "[--release R] [--no-suite] [PROGRAM...]",
+        purpose: "run SYCL programs and dpctl's suite on our CUDA adapter",
+        run: sycl::run,
     },
     Command {
         name: "hip-headers",

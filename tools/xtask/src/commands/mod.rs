@@ -8,5 +8,6 @@ pub mod generate;
 pub mod hip_headers;
 pub mod lines;
 pub mod stock;
+pub mod sycl;
 pub mod sycl_cpu;
 pub mod test;

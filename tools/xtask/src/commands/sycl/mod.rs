@@ -1,0 +1,166 @@
+//! `sycl [--release R] [--no-suite] [PROGRAM...]`: stock SYCL runtimes on our adapter, over the simulated driver: the programs
+//! of `conformance/sycl` and dpctl's own suite. What fails must be on the list of expectations, and what is on the list must
+//! fail; nothing else makes this command succeed.
+
+mod builtins;
+mod expectations;
+mod mode;
+mod programs;
+mod suite;
+
+use std::time::Instant;
+
+use crate::fail;
+use crate::support::failure::{Failure, Result};
+use crate::support::process;
+use crate::support::workspace::{Release, Workspace};
+
+use expectations::{Expectations, Surprise};
+pub use mode::Mode;
+use programs::Outcome;
+pub use programs::{Program, build, find};
+
+const EXPECTATIONS: &str = "conformance/sycl/expectations.toml";
+
+struct Options {
+    releases: Vec<Release>,
+    suite: bool,
+    filters: Vec<String>,
+}
+
+impl Options {
+    fn read(arguments: &[String]) -> Result<Self> {
+        let mut options = Options { releases: Release::ALL.to_vec(), suite: true, filters: Vec::new() };
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--no-suite" => options.suite = false,
+                "--release" => {
+                    let Some(name) = words.next() else { fail!("`--release` needs a release") };
+                    options.releases = vec![Release::named(name)?];
+                }
+                flag if flag.starts_with('-') => fail!("it knows no `{flag}`"),
+                name => options.filters.push(name.to_owned()),
+            }
+        }
+        options.suite &= options.filters.is_empty();
+        Ok(options)
+    }
+}
+
+/// What came of one release.
+struct Column {
+    release: Release,
+    results: Vec<(String, Outcome)>,
+    suite: Option<suite::Suite>,
+    expectations: Expectations,
+    surprises: Vec<Surprise>,
+}
+
+/// The command.
+pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
+    let options = Options::read(arguments)?;
+    let programs = programs::find(workspace, &options.filters)?;
+    let mut columns = Vec::new();
+    for release in &options.releases {
+        columns.push(column(workspace, *release, &programs, &options)?);
+    }
+    println!("\n== summary ==");
+    for (index, program) in programs.iter().enumerate() {
+        let cells: Vec<_> = columns.iter().map(|column| column.cell(index)).collect();
+        println!("{:<28} {}", program.name, cells.join(" "));
+    }
+    for column in &columns {
+        column.print_suite();
+    }
+    let surprises: Vec<_> = columns.iter().flat_map(|c| c.surprises.iter().map(move |s| (c.release, s))).collect();
+    for (release, surprise) in &surprises {
+        println!("unexpected, {}: {}: {}", release.name(), surprise.what, surprise.text);
+    }
+    if surprises.is_empty() {
+        println!("xtask sycl: everything is as {EXPECTATIONS} says");
+        return Ok(());
+    }
+    Err(Failure::new(format!("{} results are not as {EXPECTATIONS} says", surprises.len())))
+}
+
+fn column(workspace: &Workspace, release: Release, programs: &[Program], options: &Options) -> Result<Column> {
+    let mode = Mode::prepare(workspace, release)?;
+    let expectations = Expectations::read(&workspace.path(EXPECTATIONS), release)?;
+    println!("== {} ==\n{}", mode.describe(), prove(&mode)?);
+    let start = Instant::now();
+    programs::build(workspace, &mode, programs)?;
+    println!("built in {:.1} s", start.elapsed().as_secs_f64());
+    let outcomes = programs::run(workspace, &mode, programs, |program, outcome| match outcome {
+        Outcome::Passed => println!("{:<8} ok {}", release.name(), program.name),
+        Outcome::Skipped(text) => println!("{:<8} skipped {}: {text}", release.name(), program.name),
+        Outcome::Failed(text) => println!("{:<8} {}: {text}", release.name(), program.name),
+    });
+    let mut results: Vec<_> = programs.iter().map(|program| program.name.clone()).zip(outcomes).collect();
+    println!("built and run in {:.1} s", start.elapsed().as_secs_f64());
+    let shown = results.len();
+    let suite = if options.suite { Some(suite::run(workspace, &mode)?) } else { None };
+    for (test, outcome) in suite.iter().flat_map(|suite| &suite.failed) {
+        results.push((format!("dpctl/{test}"), outcome.clone()));
+    }
+    println!("all in {:.1} s", start.elapsed().as_secs_f64());
+    let mut surprises = expectations.judge(&results, options.suite && options.filters.is_empty());
+    surprises.extend(suite.as_ref().and_then(|suite| expectations.judge_counts(suite)));
+    results.truncate(shown);
+    Ok(Column { release, results, suite, expectations, surprises })
+}
+
+impl Column {
+    fn cell(&self, index: usize) -> String {
+        let (what, outcome) = &self.results[index];
+        let known = self.expectations.reason(what).is_some();
+        let text = match (outcome, known) {
+            (Outcome::Passed, false) => "ok",
+            (Outcome::Passed, true) => "UNEXPECTED OK",
+            (Outcome::Skipped(_), true) => "skipped, known",
+            (Outcome::Skipped(_), false) => "SKIPPED",
+            (Outcome::Failed(_), true) => "known",
+            (Outcome::Failed(_), false) => "FAILED",
+        };
+        format!("{}: {text:<14}", self.release.name())
+    }
+
+    fn print_suite(&self) {
+        let Some(suite) = &self.suite else { return };
+        let name = self.release.name();
+        println!("dpctl's suite, {name}: {} passed, {} skipped, {} failed", suite.passed, suite.skipped, suite.failed.len());
+    }
+}
+
+/// Shows which loader and adapter a process of this mode has mapped; an error if they are not the ones it is about.
+fn prove(mode: &Mode) -> Result<String> {
+    let script = "import dpctl\n\
+                  for d in dpctl.get_devices(): print('device:', d.backend.name, d.name)\n\
+                  for p in sorted({l.split()[-1] for l in open('/proc/self/maps') if '/libur_' in l or '/libsycl' in l}): \
+                  print('mapped:', p)";
+    let printed = process::capture(mode.command(120, mode.venv.python())?.args(["-c", script]))?;
+    let loader = mode.dist.library("libur_loader.so.0");
+    let adapter = mode.dist.library("libur_adapter_cuda.so.0");
+    let mapped = |path: &std::path::Path| printed.stdout.contains(&format!("mapped: {}\n", path.display()));
+    let loaders = printed.stdout.lines().filter(|line| line.contains("/libur_loader.so")).count();
+    let right = if mode.ours_loads() { mapped(&loader) && loaders == 1 } else { loaders == 0 };
+    if !right || !mapped(&adapter) || !printed.stdout.contains("device: cuda") {
+        fail!("loader, adapter or device are not those that were to run:\n{}{}", printed.stdout, printed.stderr);
+    }
+    Ok(printed.stdout.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_strange_ones_refused() {
+        let read = |words: &[&str]| Options::read(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let all = read(&[]).expect("nothing is fine");
+        assert!(all.suite && all.releases.len() == 2 && all.filters.is_empty());
+        let one = read(&["--release", "2026.1", "queue"]).expect("a release and a program");
+        assert!(!one.suite && one.releases == [Release::R2026_1] && one.filters == ["queue"]);
+        assert!(read(&["--release"]).is_err() && read(&["--release", "2025"]).is_err() && read(&["--x"]).is_err());
+    }
+}
