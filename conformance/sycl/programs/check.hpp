@@ -2,7 +2,8 @@
 // run-time compiler with the options that a CUDA device needs. It must not hide a SYCL call that a program is about.
 //
 // A program prints "ok NAME", or "skipped NAME: reason" where the machine lacks what it is about, or "NAME: what went wrong",
-// and ends with 0, 77 or 1.
+// and ends with 0, 77 or 1. Before that it prints "mapped: PATH" for each loader and adapter that the process has opened, so
+// that whoever runs it knows what it ran on.
 #ifndef UR_SYCL_CHECK_HPP
 #define UR_SYCL_CHECK_HPP
 
@@ -11,8 +12,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -63,10 +66,14 @@ template <typename F> std::error_code code_of(F work, const std::string &what) {
     throw std::runtime_error(what + " threw no sycl::exception");
 }
 
-// The options of a build for CUDA: where libdevice is. Without UR_SYCL_CUDA the compiler looks for a CUDA toolkit itself.
+// The options of a build for CUDA: where libdevice is (without UR_SYCL_CUDA the compiler looks for a CUDA toolkit itself), and
+// no removal of unused arguments, after which the compiler of 2026.2.0 crashes in its PTX back end.
 inline std::vector<std::string> options() {
-    const char *cuda = std::getenv("UR_SYCL_CUDA");
-    return cuda == nullptr ? std::vector<std::string>{} : std::vector<std::string>{std::string("--cuda-path=") + cuda};
+    std::vector<std::string> list{"-fno-sycl-dead-args-optimization"};
+    if (const char *cuda = std::getenv("UR_SYCL_CUDA")) {
+        list.push_back(std::string("--cuda-path=") + cuda);
+    }
+    return list;
 }
 
 using bundle = sycl::kernel_bundle<sycl::bundle_state::executable>;
@@ -109,10 +116,25 @@ template <typename T> std::vector<T> numbers(std::size_t count, T first = 0) {
     return values;
 }
 
+inline void print_mapped() {
+    std::ifstream maps{"/proc/self/maps"};
+    std::set<std::string> paths;
+    for (std::string line; std::getline(maps, line);) {
+        const auto path = line.find('/');
+        if (path != std::string::npos && line.find("/libur_") != std::string::npos) {
+            paths.insert(line.substr(path));
+        }
+    }
+    for (const auto &path : paths) {
+        std::cout << "mapped: " << path << "\n";
+    }
+}
+
 // Runs a program and prints how it went.
 inline int program(const char *name, void (*body)()) {
     try {
         body();
+        print_mapped();
         std::cout << "ok " << name << std::endl;
         return 0;
     } catch (const skipped &reason) {

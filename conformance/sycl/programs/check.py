@@ -1,4 +1,4 @@
-"""What the Python programs share: one function that runs a program and judges it as check.hpp does for C++."""
+"""What the Python programs share: one function that runs a program and judges it and says what is mapped, as check.hpp does for C++."""
 
 import sys
 import traceback
@@ -19,6 +19,9 @@ def program(name, body):
         traceback.print_exc()
         print(f"{name}: {type(error).__name__}: {error}", flush=True)
         sys.exit(1)
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        for path in sorted({line.split()[-1] for line in maps if "/libur_" in line}):
+            print(f"mapped: {path}")
     print(f"ok {name}", flush=True)
 
 

@@ -8,9 +8,9 @@ static const char *const source = R"(
 
 PROGRAM("kernel_bundle") {
     sycl::queue queue{sycl::property::queue::in_order()};
-    const auto device = queue.get_device();
+    auto device = queue.get_device();
     check::that(device.ext_oneapi_can_build(check::syclex::source_language::sycl), "the device cannot build SYCL source");
-    const auto bundle = check::compile(queue.get_context(), source);
+    auto bundle = check::compile(queue.get_context(), source);
     check::that(bundle.ext_oneapi_has_kernel("first") && bundle.ext_oneapi_has_kernel("second"), "a kernel is missing");
     check::that(!bundle.ext_oneapi_has_kernel("third"), "there is a kernel that nobody wrote");
     check::code_of([&] { bundle.ext_oneapi_get_kernel("third"); }, "asking for a kernel that nobody wrote");

@@ -21,7 +21,7 @@ static const char *const source = R"(
 
 PROGRAM("kernel_ranges") {
     sycl::queue queue{sycl::property::queue::in_order()};
-    const auto bundle = check::compile(queue.get_context(), source);
+    auto bundle = check::compile(queue.get_context(), source);
     constexpr std::size_t count = 4096;
     check::memory<int> out(count, queue, sycl::usm::alloc::shared);
     const auto run = [&](const char *name, auto range) {

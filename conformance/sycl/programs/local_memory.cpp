@@ -1,4 +1,4 @@
-// Local memory of a size that the launch decides, and of one that the kernel fixes; barriers order it.
+// Local memory of a size that the launch decides, one block and two; barriers order it.
 #include "check.hpp"
 
 static const char *const source = R"(
@@ -9,7 +9,8 @@ static const char *const source = R"(
         sycl::group_barrier(item.get_group());
         data[item.get_global_id(0)] = scratch[size - 1 - local];
     }
-    KERNEL(syclex::nd_range_kernel<1>) rotate(int *data, sycl::local_accessor<int, 1> scratch, sycl::local_accessor<long, 1> other) {
+    KERNEL(syclex::nd_range_kernel<1>)
+    rotate(int *data, syclex::work_group_memory<int[]> scratch, syclex::work_group_memory<long[]> other) {
         const auto item = this_item::get_nd_item<1>();
         const auto local = item.get_local_id(0), size = item.get_local_range(0);
         scratch[local] = data[item.get_global_id(0)];
@@ -21,7 +22,7 @@ static const char *const source = R"(
 
 PROGRAM("local_memory") {
     sycl::queue queue{sycl::property::queue::in_order()};
-    const auto bundle = check::compile(queue.get_context(), source);
+    auto bundle = check::compile(queue.get_context(), source);
     constexpr std::size_t count = 2048;
     check::memory<int> data(count, queue, sycl::usm::alloc::shared);
     for (std::size_t group : {64, 128, 256}) {
@@ -36,8 +37,8 @@ PROGRAM("local_memory") {
                     "reversed");
         std::iota(data.data, data.data + count, 0);
         queue.submit([&](sycl::handler &handler) {
-            sycl::local_accessor<int, 1> scratch{group, handler};
-            sycl::local_accessor<long, 1> other{group, handler};
+            check::syclex::work_group_memory<int[]> scratch{group, handler};
+            check::syclex::work_group_memory<long[]> other{group, handler};
             handler.set_args(data.data, scratch, other);
             handler.parallel_for(sycl::nd_range<1>(count, group), bundle.ext_oneapi_get_kernel("rotate"));
         });

@@ -13,7 +13,7 @@ PROGRAM("two_devices") {
     sycl::context context{std::vector<sycl::device>{devices[0], devices[1]}};
     sycl::queue first{context, devices[0], sycl::property::queue::in_order()};
     sycl::queue second{context, devices[1], sycl::property::queue::in_order()};
-    const auto bundle = check::compile(context, source);
+    auto bundle = check::compile(context, source);
     const auto kernel = bundle.ext_oneapi_get_kernel("add");
     constexpr std::size_t count = 4096;
     check::memory<int> a(count, first, sycl::usm::alloc::device);

@@ -90,6 +90,17 @@ impl Mode {
         Ok(command)
     }
 
+    /// What is wrong with the loader and the adapter that a program had mapped, by its lines "mapped: PATH".
+    pub fn not_ours(&self, printed: &str) -> Option<String> {
+        let mapped: Vec<_> = printed.lines().filter_map(|line| line.strip_prefix("mapped: ")).collect();
+        let loaders: Vec<_> = mapped.iter().filter(|path| path.contains("/libur_loader.so")).collect();
+        let loader = self.dist.library("libur_loader.so.0");
+        let right = if self.ours_loads() { loaders.len() == 1 && Path::new(loaders[0]) == loader } else { loaders.is_empty() };
+        let adapter = self.dist.library("libur_adapter_cuda.so.0");
+        let adapted = mapped.iter().any(|path| Path::new(path) == adapter);
+        (!right || !adapted).then(|| format!("it ran on another loader or adapter: {}", mapped.join(", ")))
+    }
+
     /// The compiler's files that must travel to another machine: name there, and file here.
     pub fn travelling(&self) -> [(PathBuf, PathBuf); 2] {
         let builtins = builtins_name(self.release).trim_start_matches('/');
