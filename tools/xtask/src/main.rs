@@ -6,7 +6,7 @@ mod support;
 
 use std::process::ExitCode;
 
-use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, stock, sycl, sycl_cpu, test};
+use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, stock, sycl, sycl_cpu, test, wheel};
 use support::failure::Result;
 use support::workspace::Workspace;
 
@@ -17,7 +17,7 @@ struct Command {
     run: fn(&Workspace, &[String]) -> Result,
 }
 
-const COMMANDS: [Command; 11] = [
+const COMMANDS: [Command; 12] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
@@ -65,6 +65,12 @@ const COMMANDS: [Command; 11] = [
         arguments: "[--release R] [--no-suite] [PROGRAM...]",
         purpose: "run SYCL programs and dpctl's suite on our CUDA adapter",
         run: sycl::run,
+    },
+    Command {
+        name: "wheel",
+        arguments: "",
+        purpose: "make Python packages of our adapters and try them",
+        run: wheel::run,
     },
     Command {
         name: "hip-headers",

@@ -11,3 +11,4 @@ pub mod stock;
 pub mod sycl;
 pub mod sycl_cpu;
 pub mod test;
+pub mod wheel;

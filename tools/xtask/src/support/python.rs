@@ -36,6 +36,11 @@ impl Venv {
         Ok(venv)
     }
 
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
     /// Its interpreter.
     pub fn python(&self) -> PathBuf {
         self.0.join("bin/python")

@@ -17,7 +17,7 @@ const LIMIT: u32 = 400;
 /// Seconds after which a test counts as hanging.
 const TEST_LIMIT: &str = "60";
 /// A suite that ends its process more often than this is not worth the wait.
-const MOST_CRASHES: usize = 60;
+pub const MOST_CRASHES: usize = 60;
 
 /// What the suite gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,12 +30,12 @@ pub struct Suite {
     pub failed: BTreeMap<String, Outcome>,
 }
 
-/// Runs it.
-pub fn run(workspace: &Workspace, mode: &Mode) -> Result<Suite> {
+/// Runs it; after more crashes than that it gives up.
+pub fn run(workspace: &Workspace, mode: &Mode, most_crashes: usize) -> Result<Suite> {
     let record = mode.scratch().join("dpctl-suite.record");
     fs::create_dir_all(mode.scratch()).context(mode.scratch().display())?;
     fs::write(&record, "").context(record.display())?;
-    for _ in 0..=MOST_CRASHES {
+    for _ in 0..=most_crashes {
         let (ended, printed) = once(workspace, mode, &record)?;
         let (suite, open) = read(&fs::read_to_string(&record).context(record.display())?);
         let Some(open) = open else {
@@ -50,7 +50,7 @@ pub fn run(workspace: &Workspace, mode: &Mode) -> Result<Suite> {
         let text = fs::read_to_string(&record).context(record.display())? + &note;
         fs::write(&record, text).context(record.display())?;
     }
-    fail!("dpctl's suite ended its process more than {MOST_CRASHES} times; see {}", record.display())
+    fail!("dpctl's suite ended its process {} times; see {}", most_crashes + 1, record.display())
 }
 
 fn once(workspace: &Workspace, mode: &Mode, record: &Path) -> Result<(Option<i32>, String)> {
