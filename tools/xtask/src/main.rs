@@ -78,7 +78,12 @@ const COMMANDS: [Command; 12] = [
         purpose: "compare what we know of HIP with its public headers",
         run: hip_headers::run,
     },
-    Command { name: "bundle", arguments: "", purpose: "put what another machine needs into .carry", run: bundle::run },
+    Command {
+        name: "bundle",
+        arguments: "[--sycl [RELEASE]]",
+        purpose: "put what another machine needs into .carry or .carry-sycl",
+        run: bundle::run,
+    },
     Command { name: "lines", arguments: "", purpose: "count the lines of each crate", run: lines::run },
 ];
 

@@ -2,6 +2,7 @@
 
 pub mod abi;
 pub mod bundle;
+pub mod bundle_sycl;
 pub mod demo;
 pub mod dist;
 pub mod generate;

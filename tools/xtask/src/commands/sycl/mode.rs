@@ -102,9 +102,16 @@ impl Mode {
     }
 
     /// The compiler's files that must travel to another machine: name there, and file here.
-    pub fn travelling(&self) -> [(PathBuf, PathBuf); 2] {
-        let builtins = builtins_name(self.release).trim_start_matches('/');
-        [("toolchain.so".into(), self.toolchain.shim.clone()), (builtins.into(), self.toolchain.root.join(builtins))]
+    pub fn travelling(&self) -> Vec<(PathBuf, PathBuf)> {
+        let builtins = Path::new(builtins_name(self.release).trim_start_matches('/'));
+        let mut list = vec![
+            ("toolchain.so".into(), self.toolchain.shim.clone()),
+            (Path::new("toolchain").join(builtins), self.toolchain.root.join(builtins)),
+        ];
+        for file in ["nvvm/libdevice/libdevice.10.bc", "bin/README", "include/README"] {
+            list.push((Path::new("cuda").join(file), self.toolchain.cuda.join(file)));
+        }
+        list
     }
 }
 
