@@ -98,6 +98,10 @@ fn package(workspace: &Workspace, release: Release, tools: &Venv, libraries: &[(
     for file in &kept {
         files::copy(&source.join(file), &folder.join(file))?;
     }
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        files::copy(&workspace.path(licence), &folder.join(licence))?;
+        kept.insert(licence.into());
+    }
     for (name, library) in libraries {
         let to = folder.join("lib").join(name);
         fs::create_dir_all(folder.join("lib")).context(folder.display())?;
