@@ -17,7 +17,7 @@ def body():
     device = check.gpus()[0]
     queue = dpctl.SyclQueue(device, property="in_order")
     raises(lambda: memory.MemoryUSMDevice(0, queue=queue), ValueError, RuntimeError)
-    raises(lambda: memory.MemoryUSMDevice(2 * device.global_mem_size, queue=queue), MemoryError, RuntimeError)
+    raises(lambda: memory.MemoryUSMDevice(2 * device.global_mem_size, queue=queue), memory.USMAllocationError)
     block = memory.MemoryUSMDevice(64, queue=queue)
     raises(lambda: block.copy_from_host(numpy.zeros(65, dtype=numpy.uint8)), ValueError)
     raises(lambda: queue.memcpy(block, memory.MemoryUSMDevice(32, queue=queue), -1), OverflowError, ValueError, RuntimeError)

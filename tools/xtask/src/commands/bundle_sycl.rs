@@ -96,7 +96,11 @@ fn dpctl(workspace: &Workspace, folder: &Path) -> Result<BTreeSet<PathBuf>> {
         let mut pip = process::limited(600, python);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]);
         pip.args(["--only-binary=:all:", "--implementation=cp", "--python-version", PYTHON]);
-        pip.args(["--platform=manylinux_2_28_x86_64", "--platform=manylinux_2_27_x86_64", "--platform=manylinux2014_x86_64"]);
+        pip.args([
+            "--platform=manylinux_2_28_x86_64",
+            "--platform=manylinux_2_27_x86_64",
+            "--platform=manylinux2014_x86_64",
+        ]);
         pip.arg("--find-links").arg(workspace.target().join("wheels")).arg("--target").arg(&site);
         process::run(pip.arg(DPCTL))?;
     }
@@ -118,7 +122,11 @@ fn cut(workspace: &Workspace, archive: &Path) -> Result {
         kept.extend([format!("{number}/part.{number}.{count}").into(), format!("{number}/run-on-gpu.sh").into()]);
     }
     files::keep_only(&carry, &kept)?;
-    println!("{}: {:.1} MB in {count} parts, one call each, with one of them carried; there:", carry.display(), bytes.len() as f64 / 1e6);
+    println!(
+        "{}: {:.1} MB in {count} parts, one call each, with one of them carried; there:",
+        carry.display(),
+        bytes.len() as f64 / 1e6
+    );
     for number in 1..=count {
         println!("  sh .carry-sycl/{number}/run-on-gpu.sh take{}", if number == count { " run" } else { "" });
     }

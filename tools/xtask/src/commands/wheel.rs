@@ -47,8 +47,10 @@ fn compile(workspace: &Workspace, release: Release, tools: &Venv) -> Result<Vec<
     let folder = workspace.target().join("wheel-build");
     let target = folder.join(release.name());
     let packages = cargo::packages(workspace)?;
-    let adapters: Vec<_> =
-        packages.iter().filter(|package| package.library.as_deref().is_some_and(|name| ADAPTERS.contains(&name))).collect();
+    let adapters: Vec<_> = packages
+        .iter()
+        .filter(|package| package.library.as_deref().is_some_and(|name| ADAPTERS.contains(&name)))
+        .collect();
     let bin = tools.python().parent().map(Path::to_path_buf).unwrap_or_default();
     let path = std::env::join_paths(
         std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
@@ -146,8 +148,15 @@ fn check(workspace: &Workspace, release: Release, wheel: &Path) -> Result {
     let removed = pip(&mode.venv, &["uninstall", "--yes", "ur-adapters"]);
     installed.and(removed)?;
     let after = contents(mode.venv.folder())?;
-    wrong.extend(before.iter().filter(|(file, size)| after.get(*file) != Some(size)).map(|(file, _)| format!("{} is gone or changed", file.display())));
-    wrong.extend(after.keys().filter(|file| !before.contains_key(*file)).map(|file| format!("{} stayed behind", file.display())));
+    wrong.extend(
+        before
+            .iter()
+            .filter(|(file, size)| after.get(*file) != Some(size))
+            .map(|(file, _)| format!("{} is gone or changed", file.display())),
+    );
+    wrong.extend(
+        after.keys().filter(|file| !before.contains_key(*file)).map(|file| format!("{} stayed behind", file.display())),
+    );
     if !wrong.is_empty() {
         fail!("the wheel of {} is not right:\n{}", release.name(), wrong.join("\n"));
     }
@@ -163,7 +172,9 @@ fn pip(venv: &Venv, words: &[&str]) -> Result {
 
 /// Every file with its size; what Python caches for itself is none of ours.
 fn contents(folder: &Path) -> Result<BTreeMap<PathBuf, u64>> {
-    let list = files::list(folder)?.into_iter().filter(|file| !file.components().any(|part| part.as_os_str() == "__pycache__"));
+    let list = files::list(folder)?
+        .into_iter()
+        .filter(|file| !file.components().any(|part| part.as_os_str() == "__pycache__"));
     Ok(list.map(|file| (file.clone(), fs::symlink_metadata(folder.join(&file)).map_or(0, |meta| meta.len()))).collect())
 }
 
@@ -174,7 +185,10 @@ mod tests {
     #[test]
     fn versions_of_glibc_are_read_and_compared_as_numbers() {
         assert_eq!(glibc_version("0000000000000000      DF *UND*  0000000000000000 (GLIBC_2.2.5) free"), Some((2, 2)));
-        assert_eq!(glibc_version("0000000000000000      DF *UND*  0000000000000000  GLIBC_2.14  memcpy"), Some((2, 14)));
+        assert_eq!(
+            glibc_version("0000000000000000      DF *UND*  0000000000000000  GLIBC_2.14  memcpy"),
+            Some((2, 14))
+        );
         assert_eq!(glibc_version("0000000000012340 g    DF .text  0000000000000010  Base        urGetX"), None);
         assert!((2, 14) > (2, 2));
     }

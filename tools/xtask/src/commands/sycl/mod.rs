@@ -142,7 +142,12 @@ impl Column {
     fn print_suite(&self) {
         let name = self.release.name();
         let Some(suite) = &self.suite else { return };
-        println!("dpctl's suite, {name}: {} passed, {} skipped, {} failed", suite.passed, suite.skipped, suite.failed.len());
+        println!(
+            "dpctl's suite, {name}: {} passed, {} skipped, {} failed",
+            suite.passed,
+            suite.skipped,
+            suite.failed.len()
+        );
     }
 }
 

@@ -57,7 +57,11 @@ impl Mode {
     /// Who runs on whom, for a heading.
     pub fn describe(&self) -> String {
         let loader = if self.ours_loads() { "our loader" } else { "the loader inside it" };
-        format!("libsycl of {}, {loader}, our CUDA adapter of {}, simcuda", self.release.sycl_wheel(), self.release.name())
+        format!(
+            "libsycl of {}, {loader}, our CUDA adapter of {}, simcuda",
+            self.release.sycl_wheel(),
+            self.release.name()
+        )
     }
 
     /// 2026.2's libsycl carries a loader in itself; 2026.1's needs one beside it, and gets ours.
@@ -95,7 +99,8 @@ impl Mode {
         let mapped: Vec<_> = printed.lines().filter_map(|line| line.strip_prefix("mapped: ")).collect();
         let loaders: Vec<_> = mapped.iter().filter(|path| path.contains("/libur_loader.so")).collect();
         let loader = self.dist.library("libur_loader.so.0");
-        let right = if self.ours_loads() { loaders.len() == 1 && Path::new(loaders[0]) == loader } else { loaders.is_empty() };
+        let right =
+            if self.ours_loads() { loaders.len() == 1 && Path::new(loaders[0]) == loader } else { loaders.is_empty() };
         let adapter = self.dist.library("libur_adapter_cuda.so.0");
         let adapted = mapped.iter().any(|path| Path::new(path) == adapter);
         (!right || !adapted).then(|| format!("it ran on another loader or adapter: {}", mapped.join(", ")))

@@ -145,7 +145,8 @@ pub fn run(
 
 /// Runs a program as a user would: with nothing set but the environment's libraries and the simulated driver.
 pub fn run_installed(workspace: &Workspace, mode: &Mode, program: &Program) -> Result<Outcome> {
-    let mut command = process::unsteered(LIMIT, program.script().map_or_else(|| program.binary(mode), |_| mode.venv.python()));
+    let mut command =
+        process::unsteered(LIMIT, program.script().map_or_else(|| program.binary(mode), |_| mode.venv.python()));
     command.args(program.script()).env("PYTHONPATH", workspace.path("conformance/sycl/programs"));
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("UR_CUDA_LIBRARY", mode.dist.library("libsimcuda.so"));
     if program.script().is_none() {
