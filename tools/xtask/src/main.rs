@@ -6,7 +6,9 @@ mod support;
 
 use std::process::ExitCode;
 
-use commands::{abi, bundle, demo, dist, generate, hip_headers, lines, planted, races, stock, sycl_cpu, test};
+use commands::{
+    abi, bundle, demo, dist, generate, hip_headers, lines, planted, races, stock, sycl, sycl_cpu, test, wheel,
+};
 use support::failure::Result;
 use support::workspace::Workspace;
 
@@ -17,7 +19,7 @@ struct Command {
     run: fn(&Workspace, &[String]) -> Result,
 }
 
-const COMMANDS: [Command; 12] = [
+const COMMANDS: [Command; 14] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
@@ -61,6 +63,18 @@ const COMMANDS: [Command; 12] = [
         run: sycl_cpu::run,
     },
     Command {
+        name: "sycl",
+        arguments: "[--release R] [--no-suite] [PROGRAM...]",
+        purpose: "run SYCL programs and dpctl's suite on our CUDA adapter",
+        run: sycl::run,
+    },
+    Command {
+        name: "wheel",
+        arguments: "",
+        purpose: "make Python packages of our adapters and try them",
+        run: wheel::run,
+    },
+    Command {
         name: "hip-headers",
         arguments: "",
         purpose: "compare what we know of HIP with its public headers",
@@ -78,7 +92,12 @@ const COMMANDS: [Command; 12] = [
         purpose: "build adapters with bugs for the model to find",
         run: planted::run,
     },
-    Command { name: "bundle", arguments: "", purpose: "put what another machine needs into .carry", run: bundle::run },
+    Command {
+        name: "bundle",
+        arguments: "[--sycl [RELEASE]]",
+        purpose: "put what another machine needs into .carry or .carry-sycl",
+        run: bundle::run,
+    },
     Command { name: "lines", arguments: "", purpose: "count the lines of each crate", run: lines::run },
 ];
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{dist, test};
+use super::{bundle_sycl, dist, test};
 use crate::fail;
 use crate::support::failure::{Context, Result};
 use crate::support::workspace::{Release, Workspace};
@@ -16,8 +16,11 @@ const LARGEST: u64 = 56 << 20;
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
-    if !arguments.is_empty() {
-        fail!("it takes no arguments");
+    match arguments {
+        [] => {}
+        [flag] if flag == "--sycl" => return bundle_sycl::make(workspace, Release::R2026_2),
+        [flag, name] if flag == "--sycl" => return bundle_sycl::make(workspace, Release::named(name)?),
+        _ => fail!("it takes `--sycl`, maybe with a release, and nothing else"),
     }
     let carry = workspace.path(".carry");
     let mut kept = BTreeSet::new();

@@ -2,6 +2,7 @@
 
 pub mod abi;
 pub mod bundle;
+pub mod bundle_sycl;
 pub mod demo;
 pub mod dist;
 pub mod generate;
@@ -10,5 +11,7 @@ pub mod lines;
 pub mod planted;
 pub mod races;
 pub mod stock;
+pub mod sycl;
 pub mod sycl_cpu;
 pub mod test;
+pub mod wheel;

@@ -48,7 +48,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         _ => fail!("it takes `--stock`, and nothing else"),
     };
     let dist = dist::make(workspace, Release::R2026_1)?;
-    let venv = Venv::with(&workspace.target().join("sycl-cpu"), &PACKAGES)?;
+    let venv = venv(workspace)?;
     let kernel = build_kernel(workspace, &venv)?;
     let ours = Loader { name: "our loader", folder: dist.lib() };
     let stock = Loader { name: "the stock loader", folder: venv.lib() };
@@ -78,6 +78,11 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         );
     }
     Ok(())
+}
+
+/// The environment with the runtime of 2026.1.
+pub fn venv(workspace: &Workspace) -> Result<Venv> {
+    Venv::with(&workspace.target().join("sycl-cpu"), &PACKAGES)
 }
 
 /// A program of the environment with this loader found first.

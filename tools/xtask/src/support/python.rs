@@ -27,9 +27,18 @@ impl Venv {
         let mut pip = Command::new("timeout");
         pip.args(["--kill-after=10", "900"]).arg(venv.python());
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(requirements);
+        // Wheels that another command has downloaded into the folder beside it need not come a second time.
+        if let Some(wheels) = folder.parent().map(|parent| parent.join("wheels")).filter(|wheels| wheels.is_dir()) {
+            pip.arg("--find-links").arg(wheels);
+        }
         process::run(&mut pip)?;
         fs::write(&stamp, wanted).context(stamp.display())?;
         Ok(venv)
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.0
     }
 
     /// Its interpreter.
