@@ -70,14 +70,6 @@ impl Arg {
         Self::new(ur_exp_kernel_arg_type_t::LOCAL, bytes, ur_exp_kernel_arg_value_t { value: null() })
     }
 
-    /// A memory object, which the kernel uses so.
-    #[must_use]
-    pub fn mem(handle: ur_mem_handle_t, flags: ur_mem_flags_t) -> Self {
-        let tuple = ur_exp_kernel_arg_mem_obj_tuple_t { hMem: handle, flags };
-        let value = ur_exp_kernel_arg_value_t { memObjTuple: tuple };
-        Self::new(ur_exp_kernel_arg_type_t::MEM_OBJ, size_of::<usize>(), value)
-    }
-
     /// A sampler.
     #[must_use]
     pub fn sampler(handle: ur_sampler_handle_t) -> Self {

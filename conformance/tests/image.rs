@@ -4,12 +4,13 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    CBool, ur_image_channel_order_t as Order, ur_image_channel_type_t as Type, ur_image_info_t as ImageInfo,
-    ur_mem_flags_t as Flags, ur_mem_info_t as MemInfo, ur_mem_native_properties_t, ur_mem_type_t, ur_result_t as Code,
+    CBool, ur_buffer_create_type_t, ur_buffer_region_t, ur_image_channel_order_t as Order,
+    ur_image_channel_type_t as Type, ur_image_info_t as ImageInfo, ur_mem_flags_t as Flags, ur_mem_info_t as MemInfo,
+    ur_mem_native_properties_t, ur_mem_type_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t as Code,
 };
 use ur_conformance::memory::pattern;
 use ur_conformance::{
-    Fixture, Image, Mem, Shape, ask, check_every_property, last_error, needs_sim, ok, query, refused, ur,
+    Buffer, Fixture, Image, Mem, Shape, ask, check_every_property, last_error, needs_sim, ok, query, refused, ur,
 };
 
 /// Every channel type that native arrays hold.
@@ -319,4 +320,32 @@ fn a_native_array_in_a_context_of_several_devices_belongs_to_nobody() {
     let mut mem = null_mut();
     let answer = ur!(Mem.pfnImageCreateWithNativeHandle(native[0], c, format, desc, null(), &raw mut mem));
     assert_eq!((answer, mem), (Code::ERROR_UNSUPPORTED_FEATURE, null_mut()));
+}
+
+#[test]
+fn a_buffer_is_no_image_and_an_image_no_buffer() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let (image, buffer) = (Image::new(&fixture, Shape::word(&[4, 4])), Buffer::new(&fixture, 64));
+    let (q, i, b) = (queue.handle(), image.handle(), buffer.handle());
+    let mut bytes = [7u8; 64];
+    let to = bytes.as_mut_ptr().cast();
+    let (at, region) = (ur_rect_offset_t::default(), ur_rect_region_t { width: 4, height: 4, depth: 1 });
+    let none = null_mut();
+    refused!(ERROR_INVALID_MEM_OBJECT, Enqueue.pfnMemBufferRead(q, i, CBool::TRUE, 0, 64, to, 0, null(), none));
+    refused!(ERROR_INVALID_MEM_OBJECT, Enqueue.pfnMemBufferCopy(q, b, i, 0, 0, 64, 0, null(), none));
+    refused!(
+        ERROR_INVALID_MEM_OBJECT,
+        Enqueue.pfnMemImageRead(q, b, CBool::TRUE, at, region, 0, 0, to, 0, null(), none)
+    );
+    refused!(ERROR_INVALID_MEM_OBJECT, Enqueue.pfnMemImageCopy(q, i, b, at, at, region, 0, null(), none));
+    let (mut width, mut part) = (7usize, null_mut());
+    let out = (&raw mut width).cast();
+    refused!(ERROR_INVALID_MEM_OBJECT, Mem.pfnImageGetInfo(b, ImageInfo::WIDTH, 8, out, null_mut()));
+    let half = ur_buffer_region_t { origin: 0, size: 32, ..Default::default() };
+    let way = ur_buffer_create_type_t::REGION;
+    let flags = Flags::READ_WRITE;
+    refused!(ERROR_INVALID_MEM_OBJECT, Mem.pfnBufferPartition(i, flags, way, &raw const half, &raw mut part));
+    assert!(bytes == [7; 64] && width == 7 && part.is_null());
+    queue.finish();
 }

@@ -75,10 +75,10 @@ impl Stage<'_> {
         }
         // Kernels run on the first device, where the images are not at present.
         let queue = &self.queues[0];
-        let read = Launch::new(&self.read, &[8, 4]).arg(Arg::mem(other.handle(), Flags::READ_WRITE));
+        let read = Launch::new(&self.read, &[8, 4]).arg(Arg::memory(other.handle(), Flags::READ_WRITE));
         tried("a launch", read.pointer(out).value(8i32).value(4i32).enqueue(queue, null_mut()))?;
         if let Some(sample) = &self.sample {
-            let launch = Launch::new(sample, &[1]).arg(Arg::mem(other.handle(), Flags::READ_ONLY));
+            let launch = Launch::new(sample, &[1]).arg(Arg::memory(other.handle(), Flags::READ_ONLY));
             let launch = launch.arg(Arg::sampler(self.sampler.handle())).pointer(out);
             tried("a launch with a texture", launch.enqueue(queue, null_mut()))?;
         }

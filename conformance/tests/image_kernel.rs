@@ -10,14 +10,16 @@ use ur_conformance::ffi::{
 use ur_conformance::image::sampler;
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::memory::pattern;
-use ur_conformance::{Arg, Fixture, Gate, Image, Kernel, Kind, Launch, Program, Queue, Shape, last_error, needs_sim};
+use ur_conformance::{
+    Arg, Buffer, Fixture, Gate, Image, Kernel, Kind, Launch, Program, Queue, Shape, last_error, needs_sim,
+};
 
 const READ: Flags = Flags::READ_ONLY;
 const WRITE: Flags = Flags::WRITE_ONLY;
 const BOTH: Flags = Flags::READ_WRITE;
 
 fn arg(image: &Image, flags: Flags) -> Arg {
-    Arg::mem(image.handle(), flags)
+    Arg::memory(image.handle(), flags)
 }
 
 /// A kernel of `image.ptx` with its program.
@@ -416,20 +418,33 @@ fn samplers_that_no_texture_can_have_are_refused() {
 }
 
 #[test]
+fn a_launch_takes_an_image_and_a_buffer_together() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let (_program, read) = kernel(&fixture, c"read_2d");
+    let size = [17, 5];
+    let image = Image::new(&fixture, Shape::words(&size));
+    let contents = pattern(3, image.shape.bytes());
+    image.write(&queue, &contents);
+    let out = Buffer::new(&fixture, contents.len());
+    sized(Launch::new(&read, &size).arg(arg(&image, READ)).buffer(&out, WRITE), &size).on(&queue);
+    assert_eq!(out.read::<u8>(&queue), contents);
+}
+
+#[test]
 fn wrong_handles_flags_and_contexts_are_refused() {
     let fixture = Fixture::new();
     let queue = fixture.in_order();
     let (_program, kernel) = kernel(&fixture, c"surface_extent");
     let (image, out) = (Image::new(&fixture, Shape::word(&[4, 4])), fixture.memory(Kind::Device, 8));
     let refuse = |arg: Arg, code| Launch::new(&kernel, &[1]).arg(arg).pointer(out.pointer()).refused(&[code], &queue);
-    refuse(Arg::mem(null_mut(), READ), Code::ERROR_INVALID_NULL_HANDLE);
-    refuse(Arg::mem(queue.handle().cast(), READ), Code::ERROR_INVALID_MEM_OBJECT);
-    refuse(Arg::mem(image.handle(), Flags::from_bits_retain(0x80)), Code::ERROR_INVALID_ENUMERATION);
+    refuse(Arg::memory(queue.handle().cast(), READ), Code::ERROR_INVALID_MEM_OBJECT);
+    refuse(Arg::memory(image.handle(), Flags::from_bits_retain(0x80)), Code::ERROR_INVALID_ENUMERATION);
     refuse(Arg::sampler(null_mut()), Code::ERROR_INVALID_NULL_POINTER);
     refuse(Arg::sampler(image.handle().cast()), Code::ERROR_INVALID_SAMPLER);
     let other = fixture.context_of(&fixture.devices[..1]);
     let foreign = Image::in_context(other.handle(), image.shape);
-    refuse(Arg::mem(foreign.handle(), READ), Code::ERROR_INVALID_CONTEXT);
+    refuse(Arg::memory(foreign.handle(), READ), Code::ERROR_INVALID_CONTEXT);
 }
 
 #[test]

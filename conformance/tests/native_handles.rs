@@ -193,6 +193,26 @@ fn work_that_somebody_else_puts_on_a_queue_s_stream_counts() {
 }
 
 #[test]
+fn a_stream_ordered_free_comes_after_what_somebody_else_put_on_the_stream() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let (q, mut memory) = (queue.handle(), null_mut());
+    ok!(EnqueueExp.pfnUSMDeviceAllocExp(q, null_mut(), 256, null(), 0, null(), &raw mut memory, null_mut()));
+    queue.finish();
+    let stranger = adopt_queue(&fixture, of_queue(&queue), &owning(false));
+    let mut gate = Gate::new(&fixture);
+    gate.block(&stranger);
+    let mut event = null_mut();
+    ok!(EnqueueExp.pfnUSMFreeExp(q, null_mut(), memory, 0, null(), &raw mut event));
+    let event = Event::take(event);
+    assert_eq!(status(&event), Status::SUBMITTED, "a free needs no work of the stream, and still has its place there");
+    gate.open();
+    queue.finish();
+    assert_eq!(status(&event), Status::COMPLETE);
+    stranger.finish();
+}
+
+#[test]
 fn urQueueFinish_asks_the_stream_that_somebody_else_has() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);

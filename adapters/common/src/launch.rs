@@ -84,12 +84,9 @@ struct Arguments<'r> {
 }
 
 impl Arguments<'_> {
-    /// Reads the caller's arguments; `sizes` are those of the function's parameters, where they are known.
+    /// Reads the caller's arguments, as many as the list has entries; `sizes` are those of the function's parameters, where they are known.
     #[inline]
     fn fill(&mut self, arguments: &[ur_exp_kernel_arg_properties_t], sizes: Option<&[usize]>) -> Result<()> {
-        if arguments.len() != self.pointers.len() {
-            return Err(wrong_count(arguments.len(), self.pointers.len()));
-        }
         for argument in arguments {
             let size = sizes.and_then(|sizes| sizes.get(argument.index as usize)).copied();
             self.add(argument, size)?;
@@ -379,6 +376,10 @@ pub unsafe fn enqueue<D: Driver>(
     };
     let hidden = usize::from(offset.is_some());
     let count = expected(function, hidden, arguments);
+    // Before there is room for them: without known parameters the count is what the caller's indices make it.
+    if arguments.len() != count {
+        return Err(wrong_count(arguments.len(), count));
+    }
     let mut room = Room::new();
     let mut list = room.list(count + hidden);
     let narrowed;

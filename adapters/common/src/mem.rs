@@ -111,14 +111,14 @@ const ACCESS: ur_mem_flags_t =
 pub fn check_flags(name: &str, flags: ur_mem_flags_t) -> Result<()> {
     known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
     let own = ur_mem_flags_t::ALLOC_HOST_POINTER | ur_mem_flags_t::ALLOC_COPY_HOST_POINTER;
-    let host_contradicts = flags.contains(ur_mem_flags_t::USE_HOST_POINTER) && flags.intersects(own);
-    if (flags & ACCESS).bits().count_ones() > 1 || host_contradicts {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_VALUE,
-            format!("{name}: {flags:?} contradict each other; give one access and one source of the storage"),
-        ));
-    }
-    Ok(())
+    let contradiction = if (flags & ACCESS).bits().count_ones() > 1 {
+        "say more than one kind of access"
+    } else if flags.contains(ur_mem_flags_t::USE_HOST_POINTER) && flags.intersects(own) {
+        "both use the host memory and allocate other"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{name}: {flags:?} {contradiction}")))
 }
 
 /// `urMemGetInfo`.

@@ -197,7 +197,8 @@ fn rows_and_boxes_are_copied_between_all_kinds_of_memory() {
     ok!(hipStreamSynchronize(0));
     assert_eq!(&back[..24], &from[48..72]);
     copy.srcMemoryType = hipMemoryTypeArray;
-    err!(hipErrorNotSupported, hipMemcpyParam2DAsync(&raw const copy, 0));
+    // An array, and none is named.
+    err!(hipErrorInvalidHandle, hipMemcpyParam2DAsync(&raw const copy, 0));
     copy.srcMemoryType = 5;
     err!(hipErrorInvalidValue, hipMemcpyParam2DAsync(&raw const copy, 0));
 
