@@ -10,7 +10,7 @@ use ur_conformance::below::Below;
 use ur_conformance::control::{Control, Counts};
 use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
-    CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_properties_t, ur_result_t as Code,
+    CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_properties_t, ur_result_t as Code,
 };
 use ur_conformance::memory::allocate;
 use ur_conformance::sim::status;
@@ -103,6 +103,10 @@ fn enqueue(name: &'static str, call: impl FnOnce(*mut ur_event_handle_t) -> Code
     tried(name, answer, || Event::take(event))
 }
 
+extern "C" fn do_nothing(_: *mut c_void) {}
+
+extern "C" fn add_nothing(_: ur_queue_handle_t, _: *mut c_void) {}
+
 /// A little of everything, on two queues. Whatever fails ends it, and everything is given back.
 fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     let context = fixture.context_of(&fixture.devices[..1]);
@@ -132,6 +136,19 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
         ur!(Enqueue.pfnEventsWaitWithBarrier(q1, 1, list.as_ptr(), event))
     })?;
     let list = [gathered.handle()];
+    let stamped = enqueue("urEnqueueTimestampRecordingExp", |event| {
+        ur!(EnqueueExp.pfnTimestampRecordingExp(q2, CBool::FALSE, 1, list.as_ptr(), event))
+    })?;
+    let list = [stamped.handle()];
+    let added = enqueue("urEnqueueNativeCommandExp", |event| {
+        let (data, none) = (null_mut(), null());
+        ur!(EnqueueExp.pfnNativeCommandExp(q1, Some(add_nothing), data, 0, none, null(), 1, list.as_ptr(), event))
+    })?;
+    let list = [added.handle()];
+    let done = enqueue("urEnqueueHostTaskExp", |event| {
+        ur!(EnqueueExp.pfnHostTaskExp(q2, Some(do_nothing), null_mut(), null(), 1, list.as_ptr(), event))
+    })?;
+    let list = [done.handle()];
     let back = enqueue("urEnqueueUSMMemcpy", |event| {
         let (to, from) = (shared.pointer, device.pointer);
         ur!(Enqueue.pfnUSMMemcpy(q1, CBool::FALSE, to, from, 4 * WORDS, 1, list.as_ptr(), event))

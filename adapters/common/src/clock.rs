@@ -61,13 +61,11 @@ struct State<D: Driver> {
     anchor: Option<Arc<Anchor<D>>>,
     /// Host time from which the next anchor is due.
     due_ns: u64,
-    /// Where anchors are recorded, so that they wait for nobody's work.
-    stream: Option<D::Stream>,
 }
 
 impl<D: Driver> Default for Clock<D> {
     fn default() -> Self {
-        Self { state: Mutex::new(State { anchor: None, due_ns: 0, stream: None }) }
+        Self { state: Mutex::new(State { anchor: None, due_ns: 0 }) }
     }
 }
 
@@ -89,8 +87,7 @@ impl<D: Driver> Clock<D> {
         if state.anchor.is_some() {
             return Ok(());
         }
-        let stream = state.own_stream(device)?;
-        state.start(device, stream)
+        beside(device, |stream| state.start(device, stream))
     }
 
     /// The anchor for commands enqueued now, a fresh one if it is due and the device is quick to answer.
@@ -99,7 +96,7 @@ impl<D: Driver> Clock<D> {
         state.anchor.as_ref()?;
         let now = host_time_ns();
         if now >= state.due_ns {
-            match state.renew(device) {
+            match beside(device, |stream| renew(device, stream)) {
                 // A failure shows in the command's own calls; the old anchor is less exact and still right.
                 Ok(Some(anchor)) => state.take(anchor),
                 Ok(None) | Err(_) => state.due_ns = now.saturating_add(RETRY_NS),
@@ -116,12 +113,8 @@ impl<D: Driver> Clock<D> {
     }
 
     /// Gives everything native back; the device's state dies.
-    pub fn end(&mut self, driver: &D) {
-        let state = self.state.get_mut();
-        drop(state.anchor.take());
-        if let Some(stream) = state.stream.take() {
-            let _ = driver.destroy_stream(stream);
-        }
+    pub fn end(&mut self) {
+        drop(self.state.get_mut().anchor.take());
     }
 }
 
@@ -142,31 +135,34 @@ impl<D: Driver> State<D> {
         self.take(anchor);
         Ok(())
     }
+}
 
-    fn own_stream(&mut self, device: &DeviceState<D>) -> Result<D::Stream> {
-        if let Some(stream) = self.stream {
-            return Ok(stream);
-        }
+/// Does something on a stream of its own, which waits for nobody's work and does not stay.
+fn beside<D: Driver, R>(device: &DeviceState<D>, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+    let stream = {
         let _scope = device.enter()?;
-        Ok(*self.stream.insert(device.driver.create_stream(0)?))
-    }
+        device.driver.create_stream(0)?
+    };
+    let result = work(stream);
+    // Nobody is left to tell.
+    let _ = device.driver.destroy_stream(stream);
+    result
+}
 
-    /// An anchor of this moment; `None` if the device does not get to it at once.
-    fn renew(&mut self, device: &DeviceState<D>) -> Result<Option<Anchor<D>>> {
-        let stream = self.own_stream(device)?;
-        let mut anchor = new_anchor(device)?;
-        let before = host_time_ns();
-        device.driver.record_event(anchor.event, stream)?;
-        loop {
-            let reached = device.driver.event_is_complete(anchor.event)?;
-            let after = host_time_ns();
-            if after.saturating_sub(before) > SLACK_NS {
-                return Ok(None);
-            }
-            if reached {
-                anchor.host_ns = before.midpoint(after);
-                return Ok(Some(anchor));
-            }
+/// An anchor of this moment; `None` if the device does not get to it at once.
+fn renew<D: Driver>(device: &DeviceState<D>, stream: D::Stream) -> Result<Option<Anchor<D>>> {
+    let mut anchor = new_anchor(device)?;
+    let before = host_time_ns();
+    device.driver.record_event(anchor.event, stream)?;
+    loop {
+        let reached = device.driver.event_is_complete(anchor.event)?;
+        let after = host_time_ns();
+        if after.saturating_sub(before) > SLACK_NS {
+            return Ok(None);
+        }
+        if reached {
+            anchor.host_ns = before.midpoint(after);
+            return Ok(Some(anchor));
         }
     }
 }

@@ -203,7 +203,7 @@ impl<D: Driver> DeviceState<D> {
 impl<D: Driver> Drop for DeviceState<D> {
     fn drop(&mut self) {
         self.device.states.fetch_sub(1, Ordering::AcqRel);
-        self.clock.end(self.driver);
+        self.clock.end();
         self.watch.end(self.driver);
         self.slots.end(self);
         drop((self.default_pool.take(), self.current_pool.get_mut().take()));

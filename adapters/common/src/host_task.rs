@@ -122,12 +122,11 @@ struct Task<D: Driver> {
 
 impl<D: Driver> Task<D> {
     fn run(self, outcome: Outcome) {
-        if outcome == Outcome::Abandoned {
-            // Nothing waits for the slot any more, and its page may have gone with the device.
-            return;
+        if outcome == Outcome::Reached {
+            // SAFETY: the application gave the function for its data, to be called once the stream gets here.
+            unsafe { (self.function)(core::ptr::with_exposed_provenance_mut(self.data)) };
         }
-        // SAFETY: the application gave the function for its data, to be called once the stream gets here.
-        unsafe { (self.function)(core::ptr::with_exposed_provenance_mut(self.data)) };
+        // Pinned memory stays where it is when the device is lost, and a stream that runs on after all must not hang.
         let slots = Arc::clone(&self.device.slots);
         let writing = slots.writing.read();
         let last = Arc::into_inner(self.device);

@@ -9,13 +9,13 @@
 //!
 //! | call | current device |
 //! |---|---|
-//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize`, `hipArray3DCreate`, `hipCreateSurfaceObject`, `hipDestroySurfaceObject`, `hipTexObjectCreate`, `hipTexObjectDestroy` | is what they are about |
+//! | `hipStreamCreateWithPriority`, `hipEventCreateWithFlags`, `hipMalloc`, `hipHostMalloc`, `hipMallocManaged`, `hipMemGetInfo`, `hipDeviceGetStreamPriorityRange`, `hipModuleLoadDataEx`, `hipModuleOccupancyMaxPotentialBlockSize`, `hipArray3DCreate`, `hipCreateSurfaceObject`, `hipDestroySurfaceObject`, `hipTexObjectCreate`, `hipTexObjectDestroy`, `hipDeviceSynchronize` | is what they are about |
 //! | `hipMemAllocPitch`, `hipHostRegister`, `hipHostUnregister`, `hipMemAdvise`, `hipIpc*MemHandle`, `hipDeviceEnablePeerAccess`, `hipDeviceDisablePeerAccess` | is what they are about, or looked at on the way |
 //! | `hipModuleGetFunction`, `hipModuleGetGlobal` | must be the module's; 5.x ends the process otherwise |
 //! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
 //! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_PLACE` |
-//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
+//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipLaunchHostFunc`, `hipStreamWaitValue32`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
