@@ -270,9 +270,15 @@ impl<D: Driver> Source<D> {
     /// What the native library answers.
     pub fn trim(&self, keep: usize) -> Result<()> {
         match self.backing {
+            // CUDA 13.0 gives everything back when it is told to keep more than the pool has.
+            Backing::Native(pool) if self.holds_at_most(pool, keep)? => Ok(()),
             Backing::Native(pool) => self.driver.trim_pool(pool, keep),
             Backing::Arena(_) => Ok(()),
         }
+    }
+
+    fn holds_at_most(&self, pool: D::Pool, bytes: usize) -> Result<bool> {
+        Ok(bytes > 0 && self.driver.pool_attribute(pool, PoolAttribute::ReservedCurrent)? <= bytes as u64)
     }
 
     /// Bytes held now, and the most held since the mark was reset.

@@ -86,7 +86,8 @@ fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Rele
     command.env("UR_TEST_DIST_2026_1", older.folder());
     command.env("UR_TEST_KERNELS", newest.kernels());
     let planted = planted::folder(workspace);
-    if planted.is_dir() {
+    // They are built for the newest release alone.
+    if release == Release::R2026_2 && planted.is_dir() {
         command.env("UR_PLANTED_DIST", planted);
     }
     if let Some(shared) = workspace.shared() {
