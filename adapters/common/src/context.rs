@@ -85,15 +85,10 @@ impl<D: Driver> DeviceState<D> {
 
     /// Destroys the parked pools.
     fn end_parked_pools(&self) {
-        let parked = self.parking.take();
-        if parked.is_empty() {
-            return;
-        }
-        // Of a lost device nothing can be waited for, and nothing runs.
-        let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
-        for pool in parked {
-            let _ = self.driver.destroy_pool(pool);
-        }
+        self.parking.close(self.driver, || {
+            // Of a lost device nothing can be waited for, and nothing runs.
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+        });
     }
 
     /// Makes the device's place current on this thread while the scope lives.
@@ -111,6 +106,28 @@ impl<D: Driver> DeviceState<D> {
     /// What the native library answers.
     pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
         if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
+    }
+
+    /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
+    /// that is refused. What is virtually mapped asks for it: CUDA copies over the border of two mappings in the
+    /// place alone, and HIP looks whether the current device may reach a mapping.
+    ///
+    /// # Errors
+    /// As `copy`, which may be called twice.
+    #[inline]
+    pub fn transfer(&self, copy: impl Fn() -> Result<()>) -> Result<()> {
+        match copy() {
+            Err(error) if Self::may_want_place(&error) => {
+                let _scope = self.enter()?;
+                copy()
+            }
+            result => result,
+        }
+    }
+
+    #[cold]
+    fn may_want_place(error: &Error) -> bool {
+        matches!(error.code(), ur_result_t::ERROR_INVALID_VALUE | ur_result_t::ERROR_ADAPTER_SPECIFIC)
     }
 
     /// The pool of events with or without timing.

@@ -366,9 +366,8 @@ pub unsafe fn usm_memcpy<D: Driver>(
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
     }
     let copy = |driver: &'static D, stream| {
-        let _scope = request.queue.device.enter_for_transfer()?;
         // SAFETY: the ranges are valid by the caller's promise.
-        unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) }
+        request.queue.device.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) })
     };
     if blocking.get() { submit_blocking(&request, copy) } else { submit(&request, copy) }
 }

@@ -341,13 +341,7 @@ impl<D: Driver> Source<D> {
 impl<D: Driver> Drop for Source<D> {
     fn drop(&mut self) {
         let Backing::Native(pool) = self.backing else { return };
-        // CUDA 13.0 crashes some calls after a pool of host memory was destroyed whose frees no synchronisation has
-        // seen. Such a pool, empty by now, waits for the end of its device's state.
-        if self.kind == MemoryKind::Host {
-            return self.parking.park(self.driver, pool);
-        }
-        // Nobody is left to tell.
-        let _ = self.driver.destroy_pool(pool);
+        self.parking.end(self.driver, pool);
     }
 }
 
