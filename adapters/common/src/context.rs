@@ -127,7 +127,9 @@ impl<D: Driver> DeviceState<D> {
 
     #[cold]
     fn may_want_place(error: &Error) -> bool {
-        matches!(error.code(), ur_result_t::ERROR_INVALID_VALUE | ur_result_t::ERROR_ADAPTER_SPECIFIC)
+        // HIP has no better word than its unknown error.
+        let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
+        unknown || error.code() == ur_result_t::ERROR_INVALID_VALUE
     }
 
     /// The pool of events with or without timing.
