@@ -26,12 +26,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     if !arguments.is_empty() {
         fail!("it takes no arguments");
     }
-    let tools = Venv::with(&workspace.target().join("wheel-tools"), &TOOLS)?;
-    let mut wheels = Vec::new();
-    for release in Release::ALL {
-        let libraries = compile(workspace, release, &tools)?;
-        wheels.push((release, package(workspace, release, &tools, &libraries)?));
-    }
+    let wheels = make(workspace)?;
     for (release, wheel) in &wheels {
         check(workspace, *release, wheel)?;
     }
@@ -40,6 +35,17 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         println!("{} ({:.1} MB)", wheel.display(), size as f64 / 1e6);
     }
     Ok(())
+}
+
+/// Makes the wheel of each release.
+pub fn make(workspace: &Workspace) -> Result<Vec<(Release, PathBuf)>> {
+    let tools = Venv::with(&workspace.target().join("wheel-tools"), &TOOLS)?;
+    let mut wheels = Vec::new();
+    for release in Release::ALL {
+        let libraries = compile(workspace, release, &tools)?;
+        wheels.push((release, package(workspace, release, &tools, &libraries)?));
+    }
+    Ok(wheels)
 }
 
 /// Builds the adapters of a release for the old glibc. `zig cc` brings the symbol versions of every glibc with it.
