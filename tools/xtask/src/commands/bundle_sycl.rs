@@ -10,7 +10,6 @@ use std::process::Command;
 
 use super::sycl::{Mode, programs};
 use super::wheel;
-use crate::fail;
 use crate::support::failure::{Context, Result};
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{files, process};
