@@ -25,6 +25,7 @@ use crate::host_task::Slots;
 use crate::info::Answer;
 use crate::lane::Lane;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+use crate::over_aligned::OverAligned;
 use crate::place::Scope;
 use crate::pool::UsmPool;
 use crate::pool::parking::Parking;
@@ -255,6 +256,8 @@ struct Member<D: Driver> {
 pub struct Context<D: Driver> {
     /// The lanes of the context's queues.
     pub registry: Arc<Registry<D>>,
+    /// Plain memory that starts elsewhere than the native library knows.
+    pub over_aligned: OverAligned,
     members: Vec<Member<D>>,
     deleters: Mutex<Vec<Deleter>>,
 }
@@ -296,7 +299,7 @@ impl<D: Driver> Context<D> {
     pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
         let member = |device| Member { device, state: Mutex::new(None), service: Mutex::new(None) };
         let members = devices.into_iter().map(member).collect();
-        Self { registry: Arc::default(), members, deleters: Mutex::default() }
+        Self { registry: Arc::default(), over_aligned: OverAligned::default(), members, deleters: Mutex::default() }
     }
 
     /// The devices, in the order they were given.

@@ -227,7 +227,7 @@ impl Fill<'_> {
     }
 }
 
-/// `urUSMPitchedAllocExp`: device memory, freed like any other.
+/// `urUSMPitchedAllocExp`: device memory, freed like any other. The native library chooses pitch and start.
 ///
 /// # Safety
 /// The C contract: handles live, `desc` null or valid, `out` and `pitch` writable.
