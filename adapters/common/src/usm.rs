@@ -184,6 +184,9 @@ pub unsafe fn device_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`]; `UNSUPPORTED_FEATURE` on a device without managed memory.
+///
+/// # Unsupported
+/// - needs: a device with managed memory
 pub unsafe fn shared_alloc<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,

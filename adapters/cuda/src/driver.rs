@@ -64,6 +64,10 @@ impl Cuda {
 }
 
 /// Says which pools the driver does not have.
+///
+/// # Unsupported
+/// - pools of shared memory with a maximum size: the driver takes no limit for them
+/// - needs: CUDA 12.2 for a pool with a maximum size, and a driver that has pools of host or shared memory for these
 #[cold]
 fn no_pool(kind: MemoryKind, max_size: usize, reason: &str) -> Error {
     let memory = match kind {
@@ -224,6 +228,8 @@ impl Driver for Cuda {
         call!(self.launch_host_function(stream, function, data), "cuLaunchHostFunc")
     }
 
+    /// # Unsupported
+    /// - needs: a driver with `cuStreamWaitValue32_v2`
     unsafe fn stream_wait_value(&self, stream: CUstream, word: usize, value: u32) -> Result<()> {
         let Some(wait) = self.symbols.stream_wait_value else {
             return Err(Error::unsupported("a driver without cuStreamWaitValue32_v2"));
@@ -434,6 +440,7 @@ impl Driver for Cuda {
 
     fn advise(&self, address: usize, size: usize, advice: Advice<CUdevice>) -> Result<()> {
         let Some((advice, device)) = native_advice(advice) else {
+            // coverage: none because the engine gives no such advice where `ADVISES_COHERENCE` is false
             return Err(Error::code_only(ur_result_t::ERROR_UNSUPPORTED_FEATURE));
         };
         call!(self.memory_advise(address, size, advice, device), "cuMemAdvise")
@@ -600,6 +607,8 @@ impl Driver for Cuda {
         program::link(&self.symbols, images, request)
     }
 
+    /// # Unsupported
+    /// - note: the kernels of a module are told where the driver has `cuModuleEnumerateFunctions`
     fn function_names(&self, module: CUmodule) -> Result<Option<Vec<String>>> {
         let (Some(count), Some(list)) = (self.symbols.module_function_count, self.symbols.module_functions) else {
             return Ok(None);
@@ -668,6 +677,8 @@ impl Driver for Cuda {
         Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
     }
 
+    /// # Unsupported
+    /// - note: the module of a function is told where the driver has `cuFuncGetModule`
     fn function_module(&self, function: CUfunction) -> Result<Option<CUmodule>> {
         let Some(ask) = self.symbols.function_module else { return Ok(None) };
         let mut module = CUmodule::default();
@@ -695,6 +706,8 @@ impl Driver for Cuda {
         Ok(blocks.unsigned_abs())
     }
 
+    /// # Unsupported
+    /// - note: the parameters of a function are told where the driver has `cuFuncGetParamInfo`
     fn function_parameters(&self, function: CUfunction) -> Result<Option<Vec<usize>>> {
         let Some(parameter) = self.symbols.function_parameter else { return Ok(None) };
         let mut sizes = Vec::new();
@@ -761,6 +774,8 @@ impl Driver for Cuda {
         )
     }
 
+    /// # Unsupported
+    /// - needs: a driver with `cuLaunchKernelEx`, for a launch in clusters
     unsafe fn launch_clusters(
         &self,
         function: CUfunction,

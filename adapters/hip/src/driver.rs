@@ -213,6 +213,8 @@ impl Driver for Hip {
         done(&self.symbols, "hipStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
     }
 
+    /// # Unsupported
+    /// - note: a stream's device is told by `hipStreamGetDevice`, where the runtime has it
     fn stream_place(&self, stream: HipStream) -> Result<Option<Ordinal>> {
         let Some(ask) = self.symbols.stream_device else { return Ok(None) };
         let mut device = Ordinal(0);
@@ -225,6 +227,8 @@ impl Driver for Hip {
         call!(self.stream_wait_event(stream, event, 0), "hipStreamWaitEvent")
     }
 
+    /// # Unsupported
+    /// - needs: a runtime with `hipLaunchHostFunc`
     unsafe fn launch_host_function(
         &self,
         stream: HipStream,
@@ -238,6 +242,8 @@ impl Driver for Hip {
         check(&self.symbols, "hipLaunchHostFunc", unsafe { launch(stream, function, data) })
     }
 
+    /// # Unsupported
+    /// - needs: a runtime with `hipStreamWaitValue32`
     unsafe fn stream_wait_value(&self, stream: HipStream, word: usize, value: u32) -> Result<()> {
         let Some(wait) = self.symbols.stream_wait_value else {
             return Err(Error::unsupported("a runtime without hipStreamWaitValue32"));
@@ -326,6 +332,9 @@ impl Driver for Hip {
         Ok(Some(PointerInfo { kind, base, size, device: Ordinal(known.device), pool: None }))
     }
 
+    /// # Unsupported
+    /// - pools of host and of shared memory: the runtime has pools of device memory alone
+    /// - needs: ROCm 6.2 for a pool with a maximum size
     fn create_pool(&self, kind: MemoryKind, device: Ordinal, max_size: usize) -> Result<HipMemPool> {
         let unsupported = |what: &str| Err(Error::new(ur_result_t::ERROR_UNSUPPORTED_FEATURE, what));
         if kind != MemoryKind::Device {
@@ -436,6 +445,8 @@ impl Driver for Hip {
         Ok((pointer, pitch))
     }
 
+    /// # Unsupported
+    /// - note: that devices only read the memory is not told to the runtime
     fn register_host(&self, address: usize, size: usize, _read_only: bool) -> Result<()> {
         // The runtimes have no flag for memory that is only read that means the same in every release.
         const FLAGS: c_uint = flag::hipHostRegisterPortable | flag::hipHostRegisterMapped;
@@ -578,6 +589,8 @@ impl Driver for Hip {
         call!(self.array_destroy(array), "hipArrayDestroy")
     }
 
+    /// # Unsupported
+    /// - needs: ROCm 6 for images that kernels write
     fn create_surface(&self, array: usize) -> Result<u64> {
         // 5.x exports it under a C++ name alone.
         let create = self.symbols.surface_create.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
@@ -588,6 +601,7 @@ impl Driver for Hip {
     }
 
     fn destroy_surface(&self, surface: u64) -> Result<()> {
+        // coverage: none because a surface that was made can be destroyed
         let destroy = self.symbols.surface_destroy.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
         // SAFETY: the symbol has the API's signature; `create_surface` gave the object out.
         check(&self.symbols, "hipDestroySurfaceObject", unsafe { destroy(surface) })
@@ -631,14 +645,20 @@ impl Driver for Hip {
         program::load(&self.symbols, self.loader, image, request)
     }
 
+    /// # Unsupported
+    /// - always: its images are machine code, which is compiled
     fn compile(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<()> {
         Err(Error::unsupported("compiling without linking (HIP's images are machine code)"))
     }
 
+    /// # Unsupported
+    /// - always: its images are machine code, which the runtime links no further
     fn link(&self, _images: &[&[u8]], _request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
         Err(Error::unsupported("linking (HIP's images are machine code, which its runtime links no further)"))
     }
 
+    /// # Unsupported
+    /// - note: the kernels of a module are not told
     fn function_names(&self, _module: HipModule) -> Result<Option<Vec<String>>> {
         // No call of the runtime lists them.
         Ok(None)
@@ -689,11 +709,15 @@ impl Driver for Hip {
         Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
     }
 
+    /// # Unsupported
+    /// - note: the module of a function is not told
     fn function_module(&self, _function: HipFunction) -> Result<Option<HipModule>> {
         // No call of the runtime tells it.
         Ok(None)
     }
 
+    /// # Unsupported
+    /// - note: a preference for a cache changes nothing
     fn prefer_cache(&self, _function: HipFunction, _preference: CachePreference) -> Result<()> {
         Ok(())
     }
@@ -708,6 +732,8 @@ impl Driver for Hip {
         .map(|()| blocks.unsigned_abs())
     }
 
+    /// # Unsupported
+    /// - note: the parameters of a function are not told
     fn function_parameters(&self, _function: HipFunction) -> Result<Option<Vec<usize>>> {
         // No call of the runtime tells them.
         Ok(None)
@@ -745,6 +771,8 @@ impl Driver for Hip {
         call!(self.launch(function, x, y, z, tx, ty, tz, shared, stream, arguments, extra), "hipModuleLaunchKernel")
     }
 
+    /// # Unsupported
+    /// - needs: a runtime with `hipModuleLaunchCooperativeKernel`, for a cooperative launch
     unsafe fn launch_cooperative(
         &self,
         function: HipFunction,
@@ -762,6 +790,8 @@ impl Driver for Hip {
         check(&self.symbols, "hipModuleLaunchCooperativeKernel", status)
     }
 
+    /// # Unsupported
+    /// - launches in clusters: AMD's devices have none
     unsafe fn launch_clusters(
         &self,
         _function: HipFunction,

@@ -64,6 +64,9 @@ pub unsafe fn for_device<D: Driver>(
 ///
 /// # Errors
 /// As [`for_device`]; `INVALID_VALUE` for a buffer, which belongs to one device.
+///
+/// # Unsupported
+/// - needs: a device with stream-ordered memory
 pub unsafe fn for_context<D: Driver>(
     context: ur_context_handle_t,
     desc: *mut ur_usm_pool_desc_t,
