@@ -341,7 +341,7 @@ type PoolOf<D> = fn(&Object<Context<D>>, &DeviceState<D>) -> Arc<Object<UsmPool<
 /// As [`default_pool`].
 ///
 /// # Unsupported
-/// - needs: a device with stream-ordered memory
+/// - needs: a device with stream-ordered memory, for pools
 unsafe fn give_pool<D: Driver>(
     name: &str,
     context: ur_context_handle_t,

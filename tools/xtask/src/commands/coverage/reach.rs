@@ -1,12 +1,13 @@
 //! The gaps behind an entry point: those of the function that answers it, and of all that it calls.
 //!
 //! Calls are resolved by name, not by type: a path by the module's imports, a method by every type that has one of that
-//! name, a driver's method in both backends. So too much can be reached, never too little among what has a name; where
-//! it is too much, the calling function says so (`// coverage: without NAME because …`), and the document stays true.
+//! name that fits what is known of the receiver, a driver's method in both backends. Where that reaches too much, the
+//! calling function says so (`// coverage: without NAME because …`): of its own calls, and, if it answers an entry point,
+//! of all behind them.
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::source::{Call, Code, ENGINE, Function, Gap, Weight};
+use super::source::{Call, Code, ENGINE, Function, Gap, Receiver, Weight};
 
 /// Functions that some entry point leads to.
 #[derive(Debug, Default)]
@@ -16,7 +17,8 @@ impl Reached {
     /// Functions whose gaps no entry point leads to: a dead sentence, or a call that is not seen here.
     pub fn orphans(&self, code: &Code) -> Vec<String> {
         let functions = code.functions.iter().enumerate();
-        let orphans = functions.filter(|(index, function)| function.missing().next().is_some() && !self.0.contains(index));
+        let orphans =
+            functions.filter(|(index, function)| function.missing().next().is_some() && !self.0.contains(index));
         orphans.map(|(_, function)| format!("{}: no entry point leads to its gaps", function.label())).collect()
     }
 }
@@ -25,7 +27,10 @@ impl Reached {
 pub fn gaps(code: &Code, path: &[String], reached: &mut Reached) -> Option<Vec<Gap>> {
     let (name, module) = path.split_last()?;
     let start = find(code, |function| {
-        function.of == ENGINE && function.owner.is_none() && function.module == module.join("::") && function.name == *name
+        function.of == ENGINE
+            && function.owner.is_none()
+            && function.module == module.join("::")
+            && function.name == *name
     });
     let mut seen: BTreeSet<usize> = start.iter().copied().collect();
     if seen.is_empty() {
@@ -43,7 +48,9 @@ pub fn gaps(code: &Code, path: &[String], reached: &mut Reached) -> Option<Vec<G
         }
         for call in &function.calls {
             for next in callees(code, function, call) {
-                if !function.cuts(&code.functions[next].name) && seen.insert(next) {
+                let name = &code.functions[next].name;
+                let cut = function.cuts(name) || start.iter().any(|first| code.functions[*first].cuts(name));
+                if !cut && seen.insert(next) {
                     open.push_back(next);
                 }
             }
@@ -64,21 +71,44 @@ fn driver(code: &Code, name: &str) -> Vec<usize> {
 
 fn callees(code: &Code, caller: &Function, call: &Call) -> Vec<usize> {
     match call {
-        Call::Method(receiver, name) => match receiver.as_deref() {
-            Some("driver") => driver(code, name),
-            Some("self") => {
-                let owned = |function: &Function| function.of == caller.of && function.owner == caller.owner;
-                let own = find(code, |function| owned(function) && function.name == *name);
-                if own.is_empty() { methods(code, caller, name) } else { own }
+        Call::Method { on, name, arguments } => {
+            if let Receiver::Variable(on) | Receiver::Made(on) = on
+                && on == "driver"
+            {
+                return driver(code, name);
             }
-            _ => methods(code, caller, name),
-        },
+            let owned_by = |may_be: &dyn Fn(&str) -> bool| {
+                find(code, |function| {
+                    let fits = function.of == caller.of && function.name == *name;
+                    fits && function.behind_self == Some(*arguments) && function.owner.as_deref().is_some_and(may_be)
+                })
+            };
+            match types(code, caller, on) {
+                Some(known) => owned_by(&|owner| known.contains(owner)),
+                None => owned_by(&|_| true),
+            }
+        }
         Call::Path(path) => named(code, caller, path),
     }
 }
 
-fn methods(code: &Code, caller: &Function, name: &str) -> Vec<usize> {
-    find(code, |function| function.of == caller.of && function.owner.is_some() && function.name == name)
+/// What a receiver may be, as far as a name tells it: every type that a field of that name has, or a function gives.
+fn types<'c>(code: &'c Code, caller: &'c Function, receiver: &'c Receiver) -> Option<BTreeSet<&'c str>> {
+    match receiver {
+        Receiver::Variable(name) if name == "self" => Some(caller.owner.as_deref().into_iter().collect()),
+        Receiver::Variable(name) => match (caller.typed.get(name), caller.bound.get(name)) {
+            (Some(types), _) => Some(types.iter().map(String::as_str).collect()),
+            (None, Some(Receiver::Made(made))) => of_made(code, caller, made),
+            _ => None,
+        },
+        Receiver::Made(name) => of_made(code, caller, name),
+        Receiver::Unknown => None,
+    }
+}
+
+fn of_made<'c>(code: &'c Code, caller: &Function, name: &str) -> Option<BTreeSet<&'c str>> {
+    let known = code.types.get(&(caller.of, name.to_owned()))?;
+    Some(known.iter().map(String::as_str).collect())
 }
 
 fn named(code: &Code, caller: &Function, path: &[String]) -> Vec<usize> {

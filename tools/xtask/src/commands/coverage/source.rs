@@ -1,7 +1,7 @@
 //! Rust sources as this command sees them: functions with the gaps that they document, the places in them that answer
 //! that something is not supported, and what they call. It reads text and resolves nothing; see [`super::reach`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -10,7 +10,10 @@ use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, BinOp, Expr, Ident, ImplItem, Item, Meta, Token, TraitItem, Type, UseTree};
+use syn::{
+    Attribute, BinOp, Block, Expr, FnArg, Ident, ImplItem, Item, Meta, Pat, ReturnType, Signature, Token, TraitItem,
+    Type, UseTree,
+};
 
 use crate::support::failure::{Context, Result};
 use crate::support::files;
@@ -59,13 +62,31 @@ pub struct Gap {
     pub text: String,
 }
 
+/// What a method is called on, or a variable bound to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receiver {
+    /// A variable.
+    Variable(String),
+    /// A field of that name, or what a function of that name gives.
+    Made(String),
+    /// Anything else.
+    Unknown,
+}
+
 /// What a function names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A path, called or handed on.
     Path(Vec<String>),
-    /// A method, with the last name of what it is called on.
-    Method(Option<String>, String),
+    /// A method.
+    Method {
+        /// What it is called on.
+        on: Receiver,
+        /// Its name.
+        name: String,
+        /// How many arguments it is given.
+        arguments: usize,
+    },
 }
 
 /// A function of one of the crates.
@@ -79,10 +100,16 @@ pub struct Function {
     pub owner: Option<String>,
     /// Its name.
     pub name: String,
+    /// How many arguments it takes behind `self`; `None` without one.
+    pub behind_self: Option<usize>,
     /// Its section.
     pub gaps: Vec<Gap>,
     /// What it names.
     pub calls: Vec<Call>,
+    /// Types that its parameters and annotated variables are made of, by name.
+    pub typed: BTreeMap<String, Vec<String>>,
+    /// Variables without a type, with what they are bound to.
+    pub bound: BTreeMap<String, Receiver>,
     /// Lines of answers that something is not supported, without those that are said to be no gap.
     sites: Vec<usize>,
     /// Functions that it is said not to reach.
@@ -124,6 +151,8 @@ pub struct Code {
     pub functions: Vec<Function>,
     /// By crate and module.
     pub imports: BTreeMap<(&'static str, String), Imports>,
+    /// Types of fields and of what functions give, by crate and name.
+    pub types: BTreeMap<(&'static str, String), BTreeSet<String>>,
     /// Values of the constants in `impl Driver for …`, by crate and name.
     pub constants: BTreeMap<(&'static str, String), String>,
     /// First sentences of the documentation of `trait Driver`'s constants, in its order.
@@ -189,7 +218,14 @@ impl Reader<'_, '_> {
         for item in items {
             match item {
                 Item::Fn(item) if !is_test(&item.attrs) => {
-                    self.function(None, &item.sig.ident, &item.attrs, item.span(), |body| body.visit_block(&item.block));
+                    self.function(None, &item.sig, &item.attrs, item.span(), &item.block);
+                }
+                Item::Struct(item) => {
+                    for field in &item.fields {
+                        if let Some(name) = &field.ident {
+                            self.know(name, type_names(&field.ty));
+                        }
+                    }
                 }
                 Item::Impl(block) if !is_test(&block.attrs) => {
                     let owner = type_name(&block.self_ty);
@@ -199,8 +235,7 @@ impl Reader<'_, '_> {
                     for item in &block.items {
                         match item {
                             ImplItem::Fn(item) => {
-                                let (name, span) = (&item.sig.ident, item.span());
-                                self.function(owner.clone(), name, &item.attrs, span, |body| body.visit_block(&item.block));
+                                self.function(owner.clone(), &item.sig, &item.attrs, item.span(), &item.block);
                             }
                             ImplItem::Const(item) if is_driver => {
                                 let value = self.text(item.expr.span());
@@ -214,10 +249,10 @@ impl Reader<'_, '_> {
                     for inner in &item.items {
                         match inner {
                             TraitItem::Fn(method) => {
+                                self.know_result(&method.sig, None);
                                 if let Some(block) = &method.default {
-                                    let (name, span) = (&method.sig.ident, method.span());
                                     let owner = Some(item.ident.to_string());
-                                    self.function(owner, name, &method.attrs, span, |body| body.visit_block(block));
+                                    self.function(owner, &method.sig, &method.attrs, method.span(), block);
                                 }
                             }
                             TraitItem::Const(constant) if item.ident == "Driver" => {
@@ -248,6 +283,18 @@ impl Reader<'_, '_> {
         }
     }
 
+    fn know(&mut self, name: &Ident, types: Vec<String>) {
+        self.code.types.entry((self.of, name.to_string())).or_default().extend(types);
+    }
+
+    /// What a function gives is what is called on it.
+    fn know_result(&mut self, signature: &Signature, owner: Option<&str>) {
+        if let ReturnType::Type(_, given) = &signature.output {
+            let own = |name: String| if name == "Self" { owner.unwrap_or("Self").to_owned() } else { name };
+            self.know(&signature.ident, type_names(given).into_iter().map(own).collect());
+        }
+    }
+
     fn text(&self, span: Span) -> String {
         let (start, end) = (span.start(), span.end());
         let mut text = String::new();
@@ -263,15 +310,24 @@ impl Reader<'_, '_> {
     fn function(
         &mut self,
         owner: Option<String>,
-        name: &Ident,
+        signature: &Signature,
         attributes: &[Attribute],
         span: Span,
-        visit: impl FnOnce(&mut Body),
+        block: &Block,
     ) {
         let mut body = Body::default();
-        visit(&mut body);
-        let mut function =
-            Function { of: self.of, module: self.module.clone(), owner, name: name.to_string(), ..Function::default() };
+        for input in &signature.inputs {
+            if let FnArg::Typed(input) = input
+                && let Pat::Ident(name) = &*input.pat
+            {
+                body.typed.insert(name.ident.to_string(), type_names(&input.ty));
+            }
+        }
+        self.know_result(signature, owner.as_deref());
+        body.visit_block(block);
+        let name = signature.ident.to_string();
+        let mut function = Function { of: self.of, module: self.module.clone(), owner, name, ..Function::default() };
+        function.behind_self = signature.receiver().map(|_| signature.inputs.len() - 1);
         for item in items_of(&doc_lines(attributes)) {
             match gap(self.of, &item) {
                 Ok(gap) => function.gaps.push(gap),
@@ -283,6 +339,8 @@ impl Reader<'_, '_> {
         let excused = |line: usize| line >= 2 && self.lines[line - 2].trim_start().starts_with(NO_GAP);
         function.sites = body.sites.into_iter().filter(|line| !excused(*line)).collect();
         function.calls = body.calls;
+        function.typed = body.typed;
+        function.bound = body.bound;
         self.code.functions.push(function);
     }
 
@@ -310,6 +368,8 @@ impl Reader<'_, '_> {
 struct Body {
     calls: Vec<Call>,
     sites: Vec<usize>,
+    typed: BTreeMap<String, Vec<String>>,
+    bound: BTreeMap<String, Receiver>,
     compared: bool,
 }
 
@@ -338,7 +398,7 @@ impl<'ast> Visit<'ast> for Body {
         if name == "unsupported" {
             self.site(call.method.span());
         }
-        self.calls.push(Call::Method(last_name(&call.receiver), name));
+        self.calls.push(Call::Method { on: receiver(&call.receiver), name, arguments: call.args.len() });
         visit::visit_expr_method_call(self, call);
     }
 
@@ -348,6 +408,23 @@ impl<'ast> Visit<'ast> for Body {
         self.compared |= matches!(binary.op, BinOp::Eq(_) | BinOp::Ne(_));
         visit::visit_expr_binary(self, binary);
         self.compared = outer;
+    }
+
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        match &local.pat {
+            Pat::Type(typed) => {
+                if let Pat::Ident(name) = &*typed.pat {
+                    self.typed.insert(name.ident.to_string(), type_names(&typed.ty));
+                }
+            }
+            Pat::Ident(name) => {
+                if let Some(init) = &local.init {
+                    self.bound.insert(name.ident.to_string(), receiver(&init.expr));
+                }
+            }
+            _ => {}
+        }
+        visit::visit_local(self, local);
     }
 
     /// Arguments of macros, as far as they are expressions.
@@ -372,19 +449,27 @@ impl<'ast> Visit<'ast> for Body {
     }
 }
 
-fn last_name(expression: &Expr) -> Option<String> {
+fn receiver(expression: &Expr) -> Receiver {
+    let named = |name: Option<&Ident>| name.map_or(Receiver::Unknown, |name| Receiver::Made(name.to_string()));
     match expression {
-        Expr::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
-        Expr::Field(field) => match &field.member {
-            syn::Member::Named(name) => Some(name.to_string()),
-            syn::Member::Unnamed(_) => None,
+        Expr::Path(path) => match path.path.get_ident() {
+            Some(name) => Receiver::Variable(name.to_string()),
+            None => Receiver::Unknown,
         },
-        Expr::MethodCall(call) => Some(call.method.to_string()),
-        Expr::Paren(inner) => last_name(&inner.expr),
-        Expr::Try(inner) => last_name(&inner.expr),
-        Expr::Unary(inner) => last_name(&inner.expr),
-        Expr::Reference(inner) => last_name(&inner.expr),
-        _ => None,
+        Expr::Field(field) => match &field.member {
+            syn::Member::Named(name) => named(Some(name)),
+            syn::Member::Unnamed(_) => Receiver::Unknown,
+        },
+        Expr::MethodCall(call) => named(Some(&call.method)),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => named(path.path.segments.last().map(|segment| &segment.ident)),
+            _ => Receiver::Unknown,
+        },
+        Expr::Paren(inner) => receiver(&inner.expr),
+        Expr::Try(inner) => receiver(&inner.expr),
+        Expr::Unary(inner) => receiver(&inner.expr),
+        Expr::Reference(inner) => receiver(&inner.expr),
+        _ => Receiver::Unknown,
     }
 }
 
@@ -394,6 +479,23 @@ fn type_name(of: &Type) -> Option<String> {
         Type::Reference(reference) => type_name(&reference.elem),
         _ => None,
     }
+}
+
+/// Every type that a type is made of; those that a backend chooses are nobody's here.
+fn type_names(of: &Type) -> Vec<String> {
+    struct Names(Vec<String>);
+    impl<'ast> Visit<'ast> for Names {
+        fn visit_path(&mut self, path: &'ast syn::Path) {
+            let backends = path.segments.len() > 1 && path.segments[0].ident == "D";
+            if let (false, Some(last)) = (backends, path.segments.last()) {
+                self.0.push(last.ident.to_string());
+            }
+            visit::visit_path(self, path);
+        }
+    }
+    let mut names = Names(Vec::new());
+    names.visit_type(of);
+    names.0
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
@@ -485,5 +587,12 @@ fn gap(of: &'static str, item: &str) -> std::result::Result<Gap, String> {
 fn optional_symbols(tokens: &str) -> Vec<String> {
     let Some((_, rest)) = tokens.split_once("optional {") else { return Vec::new() };
     let body = rest.split_once('}').map_or(rest, |(body, _)| body);
-    body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    let mut parts = body.split('"');
+    let mut names = Vec::new();
+    while let (Some(before), Some(quoted)) = (parts.next(), parts.next()) {
+        if before.trim_end().ends_with('=') {
+            names.push(quoted.to_owned());
+        }
+    }
+    names
 }
