@@ -137,7 +137,10 @@ fn a_function_that_the_document_calls_unsupported_answers_so_to_anything() {
         assert_eq!(answer, Code::ERROR_UNSUPPORTED_FEATURE, "{name}");
     }
     for (name, answer) in asked_first(table()) {
-        assert!([Code::ERROR_INVALID_NULL_HANDLE, Code::ERROR_INVALID_NULL_POINTER].contains(&answer), "{name}: {answer:?}");
+        assert!(
+            [Code::ERROR_INVALID_NULL_HANDLE, Code::ERROR_INVALID_NULL_POINTER].contains(&answer),
+            "{name}: {answer:?}"
+        );
     }
 }
 

@@ -69,6 +69,7 @@ pub mod object;
 pub mod peer;
 pub mod physical_memory;
 pub mod place;
+pub mod plain_calls;
 mod planted;
 pub mod platform;
 pub mod pool;
