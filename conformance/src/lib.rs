@@ -23,6 +23,7 @@ pub mod control;
 pub mod current;
 pub mod elf;
 pub mod environment;
+pub mod faults;
 pub mod fixture;
 pub mod gate;
 pub mod image;

@@ -6,42 +6,16 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::buffer::create;
-use ur_conformance::control::Control;
-use ur_conformance::current::{Current, Place};
+use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
 use ur_conformance::ffi::{
-    CBool, ur_event_handle_t, ur_map_flags_t, ur_mem_flags_t as Mem, ur_queue_flags_t as Flags, ur_queue_properties_t,
-    ur_rect_offset_t, ur_rect_region_t, ur_result_t as Code,
+    CBool, ur_map_flags_t, ur_mem_flags_t as Mem, ur_queue_flags_t as Flags, ur_rect_offset_t, ur_rect_region_t,
+    ur_result_t as Code,
 };
 use ur_conformance::sim::status;
-use ur_conformance::{Buffer, Context, Environment, Event, Fixture, Kernel, Launch, Program, Queue, Sim, ur};
+use ur_conformance::{Buffer, Context, Environment, Fixture, Launch, ur};
 
 const WORDS: usize = 64;
 const BYTES: usize = 4 * WORDS;
-
-/// The first call that failed, and its answer.
-type Attempt<T> = Result<T, (&'static str, Code)>;
-
-fn tried<T>(name: &'static str, answer: Code, value: impl FnOnce() -> T) -> Attempt<T> {
-    if answer == Code::SUCCESS { Ok(value()) } else { Err((name, answer)) }
-}
-
-/// Waits for the queue before anything it uses goes, whatever happened.
-struct Finish<'q>(&'q Queue);
-
-impl Drop for Finish<'_> {
-    fn drop(&mut self) {
-        if ur!(Queue.pfnFinish(self.0.handle())) != Code::SUCCESS {
-            let _ = ur!(Queue.pfnFinish(self.0.handle()));
-        }
-    }
-}
-
-fn make_queue(context: &Context, fixture: &Fixture, device: usize, flags: Flags) -> Attempt<Queue> {
-    let properties = ur_queue_properties_t { flags, ..Default::default() };
-    let mut queue = null_mut();
-    let answer = ur!(Queue.pfnCreate(context.handle(), fixture.devices[device], &raw const properties, &raw mut queue));
-    tried("urQueueCreate", answer, || Queue::take(queue))
-}
 
 fn make_buffer(context: &Context, flags: Mem, host: &mut [u32]) -> Attempt<Buffer> {
     let mut mem = null_mut();
@@ -50,26 +24,6 @@ fn make_buffer(context: &Context, flags: Mem, host: &mut [u32]) -> Attempt<Buffe
     let answer = create(context.handle(), flags, BYTES, pointer, &raw mut mem);
     assert_eq!(mem.is_null(), answer != Code::SUCCESS, "urMemBufferCreate's output");
     tried("urMemBufferCreate", answer, || Buffer::take(mem, BYTES))
-}
-
-fn make_kernel(context: &Context, devices: &[*mut ur_conformance::ffi::ur_device_handle_t_]) -> Attempt<Kernel> {
-    let image = Environment::get().image("basic.ptx");
-    let (mut devices, count) = (devices.to_vec(), devices.len());
-    let (mut lengths, mut images) = (vec![image.len(); count], vec![image.as_ptr(); count]);
-    let (mut program, mut kernel, c) = (null_mut(), null_mut(), context.handle());
-    let (devices, lengths, images) = (devices.as_mut_ptr(), lengths.as_mut_ptr(), images.as_mut_ptr());
-    let answer = ur!(Program.pfnCreateWithBinary(c, count as u32, devices, lengths, images, null(), &raw mut program));
-    let program = tried("urProgramCreateWithBinary", answer, || Program::take(program))?;
-    tried("urProgramBuild", ur!(Program.pfnBuild(c, program.handle(), null())), || ())?;
-    let answer = ur!(Kernel.pfnCreate(program.handle(), c"add_constant".as_ptr(), &raw mut kernel));
-    tried("urKernelCreate", answer, || Kernel::take(kernel))
-}
-
-fn enqueue(name: &'static str, call: impl FnOnce(*mut ur_event_handle_t) -> Code) -> Attempt<Event> {
-    let mut event = null_mut();
-    let answer = call(&raw mut event);
-    assert!(answer == Code::SUCCESS || event.is_null(), "{name} failed and handed out an event");
-    tried(name, answer, || Event::take(event))
 }
 
 /// Host memory that a map of a scenario writes.
@@ -85,10 +39,13 @@ fn scenario(fixture: &Fixture, devices: usize, flags: Flags, source: Mem) -> Att
     let mut expected = host.clone();
     let mut found = vec![0u32; WORDS];
     let context = fixture.context_of(&fixture.devices[..devices]);
-    let kernel = make_kernel(&context, &fixture.devices[..devices])?;
+    let image = Environment::get().image("basic.ptx");
+    let (_, kernel) = make_kernel(&context, &fixture.devices[..devices], &image, c"add_constant")?;
     {
-        let (first, second) =
-            (make_queue(&context, fixture, 0, flags)?, make_queue(&context, fixture, devices - 1, flags)?);
+        let (first, second) = (
+            make_queue(&context, fixture.devices[0], flags)?,
+            make_queue(&context, fixture.devices[devices - 1], flags)?,
+        );
         let buffer = make_buffer(&context, source, &mut host)?;
         let other = make_buffer(&context, Mem::empty(), &mut [])?;
         let _finish = (Finish(&first), Finish(&second));
@@ -146,65 +103,14 @@ fn scenario(fixture: &Fixture, devices: usize, flags: Flags, source: Mem) -> Att
     Ok(())
 }
 
-fn gives_back(name: &str) -> bool {
-    ["Destroy", "Free", "Unload", "Release"].iter().any(|word| name.contains(word))
-}
-
-fn switches(name: &str) -> bool {
-    ["cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "hipSetDevice"].contains(&name)
-}
-
-fn allowed(error: i32) -> &'static [Code] {
-    match error {
-        status::OUT_OF_MEMORY => {
-            &[Code::ERROR_OUT_OF_DEVICE_MEMORY, Code::ERROR_OUT_OF_HOST_MEMORY, Code::ERROR_OUT_OF_RESOURCES]
-        }
-        _ => &[Code::ERROR_ADAPTER_SPECIFIC, Code::ERROR_PROGRAM_BUILD_FAILURE],
-    }
-}
-
-/// Fails each native call of the scenario in turn.
 fn sweep(devices: usize, flags: Flags, source: Mem, error: i32) {
     let mut fixture = Fixture::new();
-    let Some(sim) = fixture.sim() else {
-        println!("skipped: needs the simulated driver");
-        return;
-    };
-    if fixture.devices.len() < devices {
-        println!("skipped: needs {devices} devices");
+    if fixture.sim().is_none() || fixture.devices.len() < devices {
+        println!("skipped: needs the simulated driver with {devices} devices");
         return;
     }
-    sim.clear_reports();
-    let current = Current::at(Place::LastDevice);
-    fixture.accept_objects();
-    for library in Control::loaded() {
-        let (result, calls) = library.calls_of(|| scenario(&fixture, devices, flags, source));
-        assert_eq!(result, Ok(()), "the scenario works when nothing fails: {}", ur_conformance::last_error());
-        current.expect_unchanged("the scenario");
-        let mut failures = 0;
-        for (name, count) in calls.iter().filter(|(name, _)| !gives_back(name)) {
-            for nth in 1..=*count {
-                library.fail(name, nth, error);
-                let result = scenario(&fixture, devices, flags, source);
-                library.clear_faults();
-                let what = format!("{name}, call {nth} of {count}, answers {error}");
-                if switches(name) {
-                    current.put_back();
-                }
-                current.expect_unchanged(&what);
-                if let Err((call, code)) = result {
-                    failures += 1;
-                    assert!(allowed(error).contains(&code), "{what}: {call} answers {code:?}");
-                }
-                let reports = fixture.sim().map(Sim::reports).unwrap_or_default();
-                assert!(reports.is_empty(), "{what}: misuse: {reports:#?}");
-                fixture.expect_none_left(&what);
-                let again = scenario(&fixture, devices, flags, source);
-                assert_eq!(again, Ok(()), "{what}; the next time: {}", ur_conformance::last_error());
-            }
-        }
-        assert!(failures > 10, "only {failures} of the injected failures reached the caller");
-    }
+    let sweep = Sweep { error, returning: false, least: 10, may_also: |_, _| false };
+    sweep.over(&mut fixture, |fixture| scenario(fixture, devices, flags, source));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::below::Below;
 use ur_conformance::current::{Current, Place};
+use ur_conformance::faults::Finish;
 use ur_conformance::ffi::{
     CBool, ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_program_native_properties_t,
     ur_queue_native_properties_t, ur_result_t as Code, ur_structure_type_t as Tag,
@@ -101,17 +102,6 @@ fn handles(fixture: &Fixture, images: &[Vec<u8>; 3]) -> Attempt<()> {
             let a = ur_conformance::adapter();
             let again = |out| ur!(Context.pfnCreateWithNativeHandle(native, a, 0, null(), null(), out));
             made(again, Context::take).map(drop)
-        }
-    }
-}
-
-/// Waits for the queue before anything it uses goes, whatever happened.
-struct Finish<'q>(&'q Queue);
-
-impl Drop for Finish<'_> {
-    fn drop(&mut self) {
-        if ur!(Queue.pfnFinish(self.0.handle())) != Code::SUCCESS {
-            let _ = ur!(Queue.pfnFinish(self.0.handle()));
         }
     }
 }

@@ -54,18 +54,30 @@ fn expect_call(calls: &Receiver<Call>, event: &Event, status: Status) {
     assert!(calls.recv_timeout(PATIENCE).is_err(), "called twice");
 }
 
+/// Callbacks may hold on to what they are about a little longer than their tests.
+fn patient() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.allow_late_releases();
+    fixture
+}
+
+/// A queue with a command that runs until the gate is opened, and its event.
+fn blocked(fixture: &Fixture, flags: Flags) -> (Queue, Gate<'_>, Event) {
+    let queue = fixture.queue(flags);
+    let gate = Gate::new(fixture);
+    let event = gate.block_event(&queue);
+    (queue, gate, event)
+}
+
 fn marker(queue: &Queue) -> Event {
     event_of(|event| ur!(Enqueue.pfnEventsWait(queue.handle(), 0, null(), event)))
 }
 
 #[test]
 fn urEventSetCallback_COMPLETE_is_called_after_the_end_and_not_before() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
+    let fixture = patient();
     for flags in ORDERS {
-        let queue = fixture.queue(flags);
-        let mut gate = Gate::new(&fixture);
-        let event = gate.block_event(&queue);
+        let (queue, mut gate, event) = blocked(&fixture, flags);
         let calls = set(&event, Status::COMPLETE);
         assert_eq!(calls.try_recv(), Err(TryRecvError::Empty));
         gate.open();
@@ -81,8 +93,7 @@ fn urEventSetCallback_COMPLETE_is_called_after_the_end_and_not_before() {
 
 #[test]
 fn urEventSetCallback_of_a_complete_event_is_called_at_once() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
+    let fixture = patient();
     let queue = fixture.in_order();
     let event = marker(&queue);
     queue.finish();
@@ -93,11 +104,8 @@ fn urEventSetCallback_of_a_complete_event_is_called_at_once() {
 
 #[test]
 fn urEventSetCallback_SUBMITTED_is_called_while_the_command_runs() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
-    let queue = fixture.in_order();
-    let mut gate = Gate::new(&fixture);
-    let event = gate.block_event(&queue);
+    let fixture = patient();
+    let (queue, mut gate, event) = blocked(&fixture, Flags::empty());
     expect_call(&set(&event, Status::SUBMITTED), &event, Status::SUBMITTED);
     gate.open();
     queue.finish();
@@ -105,11 +113,8 @@ fn urEventSetCallback_SUBMITTED_is_called_while_the_command_runs() {
 
 #[test]
 fn urEventSetCallback_RUNNING_of_a_timed_command_is_called_while_it_runs() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
-    let queue = fixture.queue(Flags::PROFILING_ENABLE);
-    let mut gate = Gate::new(&fixture);
-    let event = gate.block_event(&queue);
+    let fixture = patient();
+    let (queue, mut gate, event) = blocked(&fixture, Flags::PROFILING_ENABLE);
     let (running, complete) = (set(&event, Status::RUNNING), set(&event, Status::COMPLETE));
     expect_call(&running, &event, Status::RUNNING);
     assert_eq!(complete.try_recv(), Err(TryRecvError::Empty));
@@ -120,11 +125,8 @@ fn urEventSetCallback_RUNNING_of_a_timed_command_is_called_while_it_runs() {
 
 #[test]
 fn urEventSetCallback_calls_every_function_of_an_event() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
-    let queue = fixture.in_order();
-    let mut gate = Gate::new(&fixture);
-    let event = gate.block_event(&queue);
+    let fixture = patient();
+    let (queue, mut gate, event) = blocked(&fixture, Flags::empty());
     let calls: Vec<_> = (0..10).map(|_| set(&event, Status::COMPLETE)).collect();
     gate.open();
     for calls in &calls {
@@ -136,8 +138,7 @@ fn urEventSetCallback_calls_every_function_of_an_event() {
 /// Neither later commands of the queue nor another event's wait hold a callback up.
 #[test]
 fn urEventSetCallback_waits_for_nothing_but_its_own_event() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
+    let fixture = patient();
     let (one, two) = (fixture.in_order(), fixture.in_order());
     let (mut first, mut second, mut other) = (Gate::new(&fixture), Gate::new(&fixture), Gate::new(&fixture));
     let blocked = other.block_event(&two);
@@ -158,11 +159,8 @@ fn urEventSetCallback_waits_for_nothing_but_its_own_event() {
 
 #[test]
 fn urEventSetCallback_keeps_a_released_event_and_queue_until_it_was_called() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
-    let queue = fixture.in_order();
-    let mut gate = Gate::new(&fixture);
-    let event = gate.block_event(&queue);
+    let fixture = patient();
+    let (queue, mut gate, event) = blocked(&fixture, Flags::empty());
     let address = event.handle().addr();
     let calls = set(&event, Status::COMPLETE);
     drop((event, queue));
@@ -188,12 +186,9 @@ extern "C" fn enqueue_more(event: ur_event_handle_t, _: Status, data: *mut c_voi
 
 #[test]
 fn urEventSetCallback_s_function_may_call_UR() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
+    let fixture = patient();
     for flags in ORDERS {
-        let queue = fixture.queue(flags);
-        let mut gate = Gate::new(&fixture);
-        let event = gate.block_event(&queue);
+        let (queue, mut gate, event) = blocked(&fixture, flags);
         let (sender, answers) = channel::<Code>();
         let data = Box::into_raw(Box::new(sender)).cast();
         ok!(Event.pfnSetCallback(event.handle(), Status::COMPLETE, Some(enqueue_more), data));
@@ -224,8 +219,7 @@ fn urEventSetCallback_refuses_bad_input_and_calls_nobody() {
 
 #[test]
 fn urEventSetCallback_that_fails_natively_calls_nobody_and_works_the_next_time() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
+    let fixture = patient();
     let sim = needs_sim!(fixture);
     for call in [
         "cuEventQuery",
@@ -235,9 +229,7 @@ fn urEventSetCallback_that_fails_natively_calls_nobody_and_works_the_next_time()
         "cuStreamWaitEvent",
         "cuLaunchHostFunc",
     ] {
-        let queue = fixture.in_order();
-        let mut gate = Gate::new(&fixture);
-        let event = gate.block_event(&queue);
+        let (queue, mut gate, event) = blocked(&fixture, Flags::empty());
         sim.fail(call, 1, status::UNKNOWN);
         let failed = try_set(&event, Status::COMPLETE);
         sim.clear_faults();
@@ -257,8 +249,7 @@ fn urEventSetCallback_that_fails_natively_calls_nobody_and_works_the_next_time()
 
 #[test]
 fn a_lost_device_s_callbacks_are_called_too() {
-    let fixture = Fixture::new();
-    fixture.allow_late_releases();
+    let fixture = patient();
     let sim = needs_sim!(fixture);
     let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
     let held = sim.hold();

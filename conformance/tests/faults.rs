@@ -7,25 +7,14 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::below::Below;
-use ur_conformance::control::{Control, Counts};
-use ur_conformance::current::{Current, Place};
-use ur_conformance::ffi::{
-    CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_properties_t, ur_result_t as Code,
-};
+use ur_conformance::control::Control;
+use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
+use ur_conformance::ffi::{CBool, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code};
 use ur_conformance::memory::allocate;
 use ur_conformance::sim::status;
-use ur_conformance::{
-    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Program, Queue, Sim, adapter, child, loader, ur,
-};
+use ur_conformance::{Context, Environment, Fixture, Kind, Launch, Queue, adapter, child, loader, ur};
 
 const WORDS: usize = 64;
-
-/// The first call that failed, and its answer.
-type Attempt<T> = Result<T, (&'static str, Code)>;
-
-fn tried<T>(name: &'static str, answer: Code, value: impl FnOnce() -> T) -> Attempt<T> {
-    if answer == Code::SUCCESS { Ok(value()) } else { Err((name, answer)) }
-}
 
 /// Memory that is given back whatever happens. A failed free is tried once more, since the fault was one call's.
 struct Block {
@@ -37,17 +26,6 @@ impl Drop for Block {
     fn drop(&mut self) {
         if ur!(USM.pfnFree(self.context, self.pointer)) != Code::SUCCESS {
             let _ = ur!(USM.pfnFree(self.context, self.pointer));
-        }
-    }
-}
-
-/// Waits for the queue before anything it uses goes, whatever happened.
-struct Finish<'q>(&'q Queue);
-
-impl Drop for Finish<'_> {
-    fn drop(&mut self) {
-        if ur!(Queue.pfnFinish(self.0.handle())) != Code::SUCCESS {
-            let _ = ur!(Queue.pfnFinish(self.0.handle()));
         }
     }
 }
@@ -68,39 +46,11 @@ impl Drop for Ordered<'_> {
     }
 }
 
-fn make_queue(context: &Context, fixture: &Fixture, flags: Flags) -> Attempt<Queue> {
-    let properties = ur_queue_properties_t { flags, ..Default::default() };
-    let mut queue = null_mut();
-    let answer = ur!(Queue.pfnCreate(context.handle(), fixture.device(), &raw const properties, &raw mut queue));
-    assert_eq!(queue.is_null(), answer != Code::SUCCESS, "urQueueCreate's output");
-    tried("urQueueCreate", answer, || Queue::take(queue))
-}
-
 fn make_block(kind: Kind, context: &Context, fixture: &Fixture) -> Attempt<Block> {
     let mut pointer = null_mut();
     let answer = allocate(kind, context.handle(), fixture.device(), null(), 4 * WORDS, &raw mut pointer);
     assert_eq!(pointer.is_null(), answer != Code::SUCCESS, "an allocation's output");
     tried("urUSMAlloc", answer, || Block { context: context.handle(), pointer })
-}
-
-fn make_program(context: &Context, fixture: &Fixture, image: &[u8]) -> Attempt<(Program, Kernel)> {
-    let (mut device, mut length, mut bytes) = (fixture.device(), image.len(), image.as_ptr());
-    let (device, length, bytes) = (&raw mut device, &raw mut length, &raw mut bytes);
-    let (mut program, mut kernel, c) = (null_mut(), null_mut(), context.handle());
-    let answer = ur!(Program.pfnCreateWithBinary(c, 1, device, length, bytes, null(), &raw mut program));
-    let program = tried("urProgramCreateWithBinary", answer, || Program::take(program))?;
-    tried("urProgramBuild", ur!(Program.pfnBuild(c, program.handle(), null())), || ())?;
-    let answer = ur!(Kernel.pfnCreate(program.handle(), c"iota".as_ptr(), &raw mut kernel));
-    assert_eq!(kernel.is_null(), answer != Code::SUCCESS, "urKernelCreate's output");
-    let kernel = tried("urKernelCreate", answer, || Kernel::take(kernel))?;
-    Ok((program, kernel))
-}
-
-fn enqueue(name: &'static str, call: impl FnOnce(*mut ur_event_handle_t) -> Code) -> Attempt<Event> {
-    let mut event = null_mut();
-    let answer = call(&raw mut event);
-    assert!(answer == Code::SUCCESS || event.is_null(), "{name} failed and handed out an event");
-    tried(name, answer, || Event::take(event))
 }
 
 extern "C" fn do_nothing(_: *mut c_void) {}
@@ -113,9 +63,10 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     let out = make_block(Kind::Host, &context, fixture)?;
     let shared = make_block(Kind::Shared, &context, fixture)?;
     let device = make_block(Kind::Device, &context, fixture)?;
-    let (first, second) = (make_queue(&context, fixture, flags)?, make_queue(&context, fixture, flags)?);
+    let (first, second) =
+        (make_queue(&context, fixture.device(), flags)?, make_queue(&context, fixture.device(), flags)?);
     let _finish = (Finish(&first), Finish(&second));
-    let (_program, kernel) = make_program(&context, fixture, image)?;
+    let (_program, kernel) = make_kernel(&context, &fixture.devices[..1], image, c"iota")?;
     let (q1, q2) = (first.handle(), second.handle());
 
     let mut pointer = null_mut();
@@ -180,35 +131,6 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     tried("urQueueFinish", ur!(Queue.pfnFinish(q1)), || ())
 }
 
-/// Native calls that give something back. When they fail, what they were to give back stays, whoever called them.
-fn gives_back(name: &str) -> bool {
-    ["Destroy", "Free", "Unload", "Release"].iter().any(|word| name.contains(word))
-}
-
-fn allowed(error: i32) -> &'static [Code] {
-    match error {
-        status::OUT_OF_MEMORY => {
-            &[Code::ERROR_OUT_OF_DEVICE_MEMORY, Code::ERROR_OUT_OF_HOST_MEMORY, Code::ERROR_OUT_OF_RESOURCES]
-        }
-        status::ILLEGAL_ADDRESS => &[Code::ERROR_DEVICE_LOST],
-        _ => &[Code::ERROR_ADAPTER_SPECIFIC, Code::ERROR_PROGRAM_BUILD_FAILURE],
-    }
-}
-
-/// Native calls that take the thread from one place to another. The one that puts the thread back is among them, and when
-/// just that fails, nothing else could do it: the application would have to.
-fn switches(name: &str) -> bool {
-    ["cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "hipSetDevice"].contains(&name)
-}
-
-fn calls_of(library: &Control, work: impl FnOnce() -> Attempt<()>) -> Counts {
-    let (result, calls) = library.calls_of(work);
-    assert_eq!(result, Ok(()), "the scenario works when nothing fails: {}", ur_conformance::last_error());
-    calls
-}
-
-/// Fails each call of the scenario in turn; the ones that give back leave things, so they are apart. The thread's own
-/// context and device are on the last device meanwhile, the work on the first.
 fn sweep(flags: Flags, error: i32, returning: bool) {
     let mut fixture = Fixture::new();
     if fixture.sim().is_none() {
@@ -216,49 +138,8 @@ fn sweep(flags: Flags, error: i32, returning: bool) {
         return;
     }
     let image = Environment::get().image("basic.ptx");
-    let current = Current::at(Place::LastDevice);
-    fixture.accept_objects();
-    for library in Control::loaded() {
-        let calls = current.after("the scenario", || calls_of(&library, || scenario(&fixture, &image, flags)));
-        let mut failures = 0;
-        for (name, count) in calls.iter().filter(|(name, _)| gives_back(name) == returning) {
-            for nth in 1..=*count {
-                library.fail(name, nth, error);
-                let result = scenario(&fixture, &image, flags);
-                library.clear_faults();
-                let what = format!("{name}, call {nth} of {count}, answers {error}");
-                if switches(name) {
-                    current.put_back();
-                }
-                current.expect_unchanged(&what);
-                if let Err((call, code)) = result {
-                    failures += 1;
-                    assert!(allowed(error).contains(&code), "{what}: {call} answers {code:?}");
-                }
-                expect_clean(&fixture, &what, returning);
-                let again = scenario(&fixture, &image, flags);
-                assert_eq!(again, Ok(()), "{what}; the next time: {}", ur_conformance::last_error());
-                if returning {
-                    fixture.sim().into_iter().for_each(Sim::clear_reports);
-                    fixture.accept_objects();
-                }
-            }
-        }
-        assert!(returning || failures > 10, "only {failures} of the injected failures reached the caller");
-    }
-}
-
-/// No misuse and nothing left, unless it was the giving back that failed.
-#[track_caller]
-fn expect_clean(fixture: &Fixture, what: &str, returning: bool) {
-    let Some(sim) = fixture.sim() else { return };
-    if returning {
-        sim.clear_reports();
-        return;
-    }
-    let reports = sim.reports();
-    assert!(reports.is_empty(), "{what}: misuse: {reports:#?}");
-    fixture.expect_none_left(what);
+    let sweep = Sweep { error, returning, least: 10, may_also: |_, _| false };
+    sweep.over(&mut fixture, |fixture| scenario(fixture, &image, flags));
 }
 
 #[test]

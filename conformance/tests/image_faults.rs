@@ -5,6 +5,7 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::control::Control;
+use ur_conformance::faults;
 use ur_conformance::ffi::{
     ur_mem_flags_t as Flags, ur_result_t as Code, ur_sampler_addressing_mode_t as Mode,
     ur_sampler_filter_mode_t as Filter,
@@ -15,11 +16,10 @@ use ur_conformance::memory::pattern;
 use ur_conformance::sim::status;
 use ur_conformance::{Arg, Context, Fixture, Image, Kernel, Kind, Launch, Mem, Memory, Queue, Sampler, Shape, Sim, ur};
 
-/// The first call that failed, and its answer.
-type Attempt = Result<(), (&'static str, Code)>;
+type Attempt = faults::Attempt<()>;
 
 fn tried(name: &'static str, answer: Code) -> Attempt {
-    if answer == Code::SUCCESS { Ok(()) } else { Err((name, answer)) }
+    faults::tried(name, answer, || ())
 }
 
 /// What is made once, so that only the work with images is failed.

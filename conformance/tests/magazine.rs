@@ -29,6 +29,16 @@ fn keep(queue: &Queue, pool: &Pool, count: usize, bytes: usize) {
     blocks.into_iter().for_each(|(block, allocated)| drop(give_after(queue, block, &[&allocated])));
 }
 
+/// Of each pool a queue keeps 64 MiB.
+fn expect_64_MiB_are_kept() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (queue, pool) = (fixture.in_order(), hoarder(&fixture));
+    assert_eq!(pool_calls(sim, || keep(&queue, &pool, 5, 16 << 20)), (5, 1), "4 of 16 MiB are kept");
+    assert_eq!(pool_calls(sim, || keep(&queue, &pool, 1, (64 << 20) + 1)), (1, 1));
+    queue.finish();
+}
+
 /// A pool whose blocks a finish leaves where they are.
 fn hoarder(fixture: &Fixture) -> Pool {
     Plan::new().limits(0, usize::MAX).of(fixture)
@@ -177,24 +187,12 @@ fn UR_USM_MAGAZINE_BYTES_bounds_what_a_queue_keeps_of_each_pool() {
 #[test]
 fn UR_USM_MAGAZINE_BYTES_that_is_no_number_leaves_the_64_MiB() {
     let test = "UR_USM_MAGAZINE_BYTES_that_is_no_number_leaves_the_64_MiB";
-    child::in_process(test, &[(VARIABLE, "plenty")], || {
-        let fixture = Fixture::new();
-        let sim = needs_sim!(fixture);
-        let (queue, pool) = (fixture.in_order(), hoarder(&fixture));
-        assert_eq!(pool_calls(sim, || keep(&queue, &pool, 5, 16 << 20)), (5, 1), "4 of 16 MiB are kept");
-        assert_eq!(pool_calls(sim, || keep(&queue, &pool, 1, (64 << 20) + 1)), (1, 1));
-        queue.finish();
-    });
+    child::in_process(test, &[(VARIABLE, "plenty")], expect_64_MiB_are_kept);
 }
 
 #[test]
 fn a_queue_keeps_64_MiB_of_each_pool_unless_told_otherwise() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let (queue, pool) = (fixture.in_order(), hoarder(&fixture));
-    assert_eq!(pool_calls(sim, || keep(&queue, &pool, 5, 16 << 20)), (5, 1), "4 of 16 MiB are kept");
-    assert_eq!(pool_calls(sim, || keep(&queue, &pool, 1, (64 << 20) + 1)), (1, 1));
-    queue.finish();
+    expect_64_MiB_are_kept();
 }
 
 #[test]
@@ -262,8 +260,7 @@ fn a_block_freed_on_another_device_s_queue_goes_back_at_once() {
 #[test]
 fn kept_blocks_count_as_free() {
     let fixture = Fixture::new();
-    let queue = fixture.in_order();
-    let pool = hoarder(&fixture);
+    let (queue, pool) = (fixture.in_order(), hoarder(&fixture));
     keep(&queue, &pool, 3, 4096);
     assert_eq!(used(pool.handle()), (0, 3 * 4096));
     assert!(figure(pool.handle(), info::RESERVED_CURRENT_EXP) >= 3 * 4096);
@@ -485,8 +482,7 @@ fn memory_that_is_used_after_its_stream_ordered_free_is_reported_without_magazin
     child::in_process(test, &[(VARIABLE, "0")], || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
-        let queue = fixture.in_order();
-        let pool = hoarder(&fixture);
+        let (queue, pool) = (fixture.in_order(), hoarder(&fixture));
         let target = fixture.memory(Kind::Device, 64);
         let block = Take::new(64).from(&pool).on(&queue);
         memory::write(&queue, block, &[1u32; 16]);

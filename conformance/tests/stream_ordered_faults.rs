@@ -5,26 +5,17 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use ur_conformance::control::{Control, Counts};
-use ur_conformance::current::{Current, Place};
+use ur_conformance::control::Control;
+use ur_conformance::faults::{Attempt, Sweep, enqueue, make_kernel, make_queue, tried};
 use ur_conformance::ffi::{
     ur_context_handle_t, ur_event_handle_t, ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_flags_t as Flags,
-    ur_queue_properties_t, ur_result_t as Code, ur_usm_alloc_info_t, ur_usm_pool_info_t as info,
+    ur_result_t as Code, ur_usm_alloc_info_t, ur_usm_pool_info_t as info,
 };
 use ur_conformance::pool::{self, CURRENT, Figures, Plan, Take, free, give};
 use ur_conformance::sim::status;
-use ur_conformance::{
-    Context, Environment, Event, Fixture, Kernel, Kind, Launch, Pool, Program, Queue, Sim, child, ur,
-};
+use ur_conformance::{Context, Environment, Event, Fixture, Kind, Launch, Pool, Queue, child, ur};
 
 const WORDS: usize = 1024;
-
-/// The first call that failed, and its answer.
-type Attempt<T> = Result<T, (&'static str, Code)>;
-
-fn tried<T>(name: &'static str, answer: Code, value: impl FnOnce() -> T) -> Attempt<T> {
-    if answer == Code::SUCCESS { Ok(value()) } else { Err((name, answer)) }
-}
 
 /// A block that is given back whatever happens, once the queues that may use it have finished.
 struct Block<'q> {
@@ -51,13 +42,6 @@ impl Block<'_> {
     }
 }
 
-fn enqueue(name: &'static str, call: impl FnOnce(*mut ur_event_handle_t) -> Code) -> Attempt<Event> {
-    let mut event = null_mut();
-    let answer = call(&raw mut event);
-    assert!(answer == Code::SUCCESS || event.is_null(), "{name} failed and handed out an event");
-    tried(name, answer, || Event::take(event))
-}
-
 fn take<'q>(take: &Take, queues: &'q [Queue; 2], on: usize, context: &Context) -> Attempt<(Block<'q>, Event)> {
     let mut pointer = null_mut();
     let event = enqueue("a stream-ordered allocation", |event| take.enqueue(&queues[on], &raw mut pointer, event));
@@ -73,24 +57,6 @@ fn give_back(block: Block<'_>, queue: &Queue, after: &[&Event]) -> Attempt<Event
         ur!(EnqueueExp.pfnUSMFreeExp(q, CURRENT, pointer, count, list, &raw mut event))
     })?;
     Ok(Event::take(event))
-}
-
-fn make_queue(context: &Context, fixture: &Fixture, flags: Flags) -> Attempt<Queue> {
-    let properties = ur_queue_properties_t { flags, ..Default::default() };
-    let mut queue = null_mut();
-    let answer = ur!(Queue.pfnCreate(context.handle(), fixture.device(), &raw const properties, &raw mut queue));
-    tried("urQueueCreate", answer, || Queue::take(queue))
-}
-
-fn make_program(context: &Context, fixture: &Fixture, image: &[u8]) -> Attempt<(Program, Kernel)> {
-    let (mut device, mut length, mut bytes) = (fixture.device(), image.len(), image.as_ptr());
-    let (device, length, bytes) = (&raw mut device, &raw mut length, &raw mut bytes);
-    let (mut program, mut kernel, c) = (null_mut(), null_mut(), context.handle());
-    let answer = ur!(Program.pfnCreateWithBinary(c, 1, device, length, bytes, null(), &raw mut program));
-    let program = tried("urProgramCreateWithBinary", answer, || Program::take(program))?;
-    tried("urProgramBuild", ur!(Program.pfnBuild(c, program.handle(), null())), || ())?;
-    let answer = ur!(Kernel.pfnCreate(program.handle(), c"fill".as_ptr(), &raw mut kernel));
-    Ok((program, tried("urKernelCreate", answer, || Kernel::take(kernel))?))
 }
 
 fn made(name: &'static str, made: Result<Pool, Code>) -> Attempt<Pool> {
@@ -133,9 +99,9 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags, kinds: &[Kind]) -> At
     let reuse = Plan::new().zeroed().limits(64 << 20, 1 << 16).peers(&fixture.devices[1..]);
     let pool = made("urUSMPoolCreateExp", reuse.create(c, d))?;
     let core = made("urUSMPoolCreate", Plan::new().reuse(Reuse::FOLLOW_EVENT_DEPENDENCIES).create_core(c))?;
-    let queues = [make_queue(&context, fixture, flags)?, make_queue(&context, fixture, flags)?];
+    let queues = [make_queue(&context, fixture.device(), flags)?, make_queue(&context, fixture.device(), flags)?];
     let [first, second] = &queues;
-    let (_program, kernel) = make_program(&context, fixture, image)?;
+    let (_program, kernel) = make_kernel(&context, &fixture.devices[..1], image, c"fill")?;
     let fill = |block: &Block<'_>, queue: &Queue, after: &[&Event]| {
         let launch = Launch::new(&kernel, &[WORDS]).local(&[64]).pointer(block.pointer).value(5u32).value(WORDS as u32);
         enqueue("urEnqueueKernelLaunchWithArgsExp", |event| launch.after(after).enqueue(queue, event))
@@ -201,33 +167,11 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags, kinds: &[Kind]) -> At
     memory.by("urUSMFree", |pointer| ur!(USM.pfnFree(c, pointer)))
 }
 
-/// Native calls that give something back. When they fail, what they were to give back may stay.
-fn gives_back(name: &str) -> bool {
-    ["Destroy", "Free", "Unload", "Release"].iter().any(|word| name.contains(word))
+/// What was to make room for an allocation failed: then there is no room.
+fn may_be_full(call: &str, code: Code) -> bool {
+    call.contains("llocation") && code == Code::ERROR_OUT_OF_DEVICE_MEMORY
 }
 
-fn allowed(error: i32) -> &'static [Code] {
-    match error {
-        status::OUT_OF_MEMORY => {
-            &[Code::ERROR_OUT_OF_DEVICE_MEMORY, Code::ERROR_OUT_OF_HOST_MEMORY, Code::ERROR_OUT_OF_RESOURCES]
-        }
-        status::ILLEGAL_ADDRESS => &[Code::ERROR_DEVICE_LOST],
-        _ => &[Code::ERROR_ADAPTER_SPECIFIC, Code::ERROR_PROGRAM_BUILD_FAILURE],
-    }
-}
-
-/// Takes the thread from one place to another and back: when that fails, nobody else can put the thread back.
-fn switches(name: &str) -> bool {
-    ["cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "hipSetDevice"].contains(&name)
-}
-
-fn calls_of(library: &Control, work: impl FnOnce() -> Attempt<()>) -> Counts {
-    let (result, calls) = library.calls_of(work);
-    assert_eq!(result, Ok(()), "the scenario works when nothing fails: {}", ur_conformance::last_error());
-    calls
-}
-
-/// Fails each call of the scenario in turn.
 fn sweep(flags: Flags, error: i32, returning: bool) {
     let mut fixture = Fixture::over_all_devices();
     if fixture.sim().is_none() {
@@ -236,52 +180,9 @@ fn sweep(flags: Flags, error: i32, returning: bool) {
     }
     let image = Environment::get().image("basic.ptx");
     let kinds = pool::kinds(&fixture.in_order());
-    let current = Current::at(Place::LastDevice);
-    fixture.accept_objects();
-    for library in Control::loaded() {
-        let once = || scenario(&fixture, &image, flags, &kinds);
-        let calls = current.after("the scenario", || calls_of(&library, once));
-        let mut failures = 0;
-        for (name, count) in calls.iter().filter(|(name, _)| gives_back(name) == returning) {
-            for nth in 1..=*count {
-                library.fail(name, nth, error);
-                let result = scenario(&fixture, &image, flags, &kinds);
-                library.clear_faults();
-                let what = format!("{name}, call {nth} of {count}, answers {error}");
-                if switches(name) {
-                    current.put_back();
-                }
-                current.expect_unchanged(&what);
-                if let Err((call, code)) = result {
-                    failures += 1;
-                    // What was to make room for an allocation failed: then there is no room.
-                    let full = call.contains("llocation") && code == Code::ERROR_OUT_OF_DEVICE_MEMORY;
-                    let may_be_full = full && error != status::ILLEGAL_ADDRESS;
-                    assert!(may_be_full || allowed(error).contains(&code), "{what}: {call} answers {code:?}");
-                }
-                expect_clean(&fixture, &what, returning);
-                let again = scenario(&fixture, &image, flags, &kinds);
-                assert_eq!(again, Ok(()), "{what}; the next time: {}", ur_conformance::last_error());
-                if returning {
-                    fixture.sim().into_iter().for_each(Sim::clear_reports);
-                    fixture.accept_objects();
-                }
-            }
-        }
-        assert!(returning || failures > 20, "only {failures} of the injected failures reached the caller");
-    }
-}
-
-#[track_caller]
-fn expect_clean(fixture: &Fixture, what: &str, returning: bool) {
-    let Some(sim) = fixture.sim() else { return };
-    if returning {
-        sim.clear_reports();
-        return;
-    }
-    let reports = sim.reports();
-    assert!(reports.is_empty(), "{what}: misuse: {reports:#?}");
-    fixture.expect_none_left(what);
+    let lost = error == status::ILLEGAL_ADDRESS;
+    let sweep = Sweep { error, returning, least: 20, may_also: if lost { |_, _| false } else { may_be_full } };
+    sweep.over(&mut fixture, |fixture| scenario(fixture, &image, flags, &kinds));
 }
 
 #[test]

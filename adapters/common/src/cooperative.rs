@@ -20,6 +20,9 @@ use crate::work_size::read_sizes;
 /// # Errors
 /// `INVALID_WORK_DIMENSION`, `INVALID_WORK_GROUP_SIZE` for groups that the kernel cannot have, `OUT_OF_RESOURCES` for
 /// more work-group memory than the device has, `UNSUPPORTED_FEATURE` on a device without cooperative launches.
+///
+/// # Unsupported
+/// - needs: a device with cooperative launches
 pub unsafe fn suggest_group_count<D: Driver>(
     kernel: ur_kernel_handle_t,
     device: ur_device_handle_t,

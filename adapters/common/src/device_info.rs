@@ -39,6 +39,7 @@ pub fn answer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
         ur_device_info_t::REFERENCE_COUNT => answer.value(device.references()),
         ur_device_info_t::PLATFORM => match D::cell().native() {
             Some(native) => answer.value(native.platform.handle()),
+            // coverage: none because a device is there only with its platform
             None => answer.unsupported(),
         },
         ur_device_info_t::VENDOR => answer.text(D::VENDOR),
@@ -71,6 +72,7 @@ fn reply_of(device: &DeviceProperties, property: ur_device_info_t) -> Option<Rep
 
 #[cold]
 fn unsupported(property: ur_device_info_t, reason: &str) -> Error {
+    // coverage: none because the groups that reply so tell it
     Error::new(ur_result_t::ERROR_UNSUPPORTED_ENUMERATION, format!("urDeviceGetInfo: {property:?}: {reason}"))
 }
 

@@ -150,6 +150,9 @@ impl<D: Driver> Task<D> {
 /// # Errors
 /// `INVALID_NULL_POINTER` without a function, `INVALID_ENUMERATION` for unknown flags, `UNSUPPORTED_FEATURE` where streams
 /// cannot wait for memory; as [`Request::new`]; what the native library answers. On failure the task never runs.
+///
+/// # Unsupported
+/// - needs: a device whose streams can wait for a word of memory
 pub unsafe fn enqueue<D: Driver>(
     queue: ur_queue_handle_t,
     function: ur_exp_host_task_function_t,

@@ -74,6 +74,9 @@ impl Pixel {
     }
 }
 
+/// # Unsupported
+/// - image formats of three channels, of channels that are swapped, added or in sRGB, and of channels that are packed
+///   into one word: native arrays have 1, 2 or 4 plain channels
 fn unsupported(name: &str, reason: &str) -> Error {
     Error::new(ur_result_t::ERROR_UNSUPPORTED_IMAGE_FORMAT, format!("{name}: {reason}"))
 }
@@ -97,6 +100,9 @@ impl Extents {
     /// # Errors
     /// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for an unknown kind, mipmap levels or samples; `UNSUPPORTED_FEATURE` for
     /// arrays of images; `INVALID_IMAGE_SIZE` for an extent of 0.
+    ///
+    /// # Unsupported
+    /// - arrays of images
     pub fn of(name: &str, desc: &ur_image_desc_t) -> Result<Self> {
         let wrong = |text: String| Error::new(ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR, text);
         let (dimensions, size) = match desc.type_ {
@@ -123,6 +129,9 @@ impl Extents {
     ///
     /// # Errors
     /// `UNSUPPORTED_FEATURE` on a device without images, `INVALID_IMAGE_SIZE` with the limit.
+    ///
+    /// # Unsupported
+    /// - needs: a device with images
     pub fn check_fits(&self, name: &str, device: &DeviceProperties) -> Result<()> {
         if !device.has_images() {
             return Err(Error::unsupported("images on this device"));

@@ -110,6 +110,10 @@ pub fn take_back(name: &str, kind: [u8; 8], data: *const c_void) -> Result<()> {
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_VALUE` for a pointer that is not the start of such an allocation; what the native
 /// library answers.
+///
+/// # Unsupported
+/// - memory of the host, shared memory and memory of pools: native libraries share plain device memory alone; it
+///   answers `UR_RESULT_ERROR_INVALID_VALUE`
 pub unsafe fn get<D: Driver>(
     context: ur_context_handle_t,
     memory: *mut c_void,

@@ -261,6 +261,11 @@ pub unsafe fn create<D: Driver>(
 ///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+///
+/// # Unsupported
+/// - HIP: `UR_KERNEL_INFO_NUM_ARGS`: no call of the runtime tells a kernel's parameters
+/// - CUDA: needs: a driver with `cuFuncGetParamInfo`, for `UR_KERNEL_INFO_NUM_ARGS`
+/// - `UR_KERNEL_INFO_ATTRIBUTES` is empty: images do not tell what a kernel's source asked for
 pub unsafe fn get_info<D: Driver>(
     kernel: ur_kernel_handle_t,
     property: ur_kernel_info_t,
@@ -382,6 +387,9 @@ pub unsafe fn get_sub_group_info<D: Driver>(
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_ENUMERATION`; what the native library answers.
+///
+/// # Unsupported
+/// - note: on HIP the choice of a cache changes nothing: AMD's devices have none
 pub unsafe fn set_exec_info<D: Driver>(
     kernel: ur_kernel_handle_t,
     property: ur_kernel_exec_info_t,

@@ -72,6 +72,7 @@ impl LaunchProperties {
                     properties.work_group_memory = property.workgroup_mem_size;
                 }
                 other => {
+                    // coverage: none because the specification has no other structure for a launch
                     return Err(Error::unsupported(&format!(
                         "an extension structure of type {other:?} behind launchPropList"
                     )));
@@ -94,6 +95,10 @@ impl LaunchProperties {
     /// # Errors
     /// `UNSUPPORTED_FEATURE` for what the device lacks, `INVALID_WORK_GROUP_SIZE` for a grid that is not made of whole
     /// clusters.
+    ///
+    /// # Unsupported
+    /// - needs: a device with cooperative launches, for `UR_KERNEL_LAUNCH_FLAG_COOPERATIVE`
+    /// - needs: a device with clusters, for `ur_kernel_launch_cluster_property_t`
     #[cold]
     pub fn check(&self, name: &str, device: &DeviceProperties, grid: [u32; 3]) -> Result<()> {
         if self.cooperative && !device.cooperative_launch {

@@ -70,6 +70,7 @@ pub mod over_aligned;
 pub mod peer;
 pub mod physical_memory;
 pub mod place;
+pub mod plain_calls;
 mod planted;
 pub mod platform;
 pub mod pool;

@@ -90,6 +90,8 @@ impl<D: Driver> Drop for Export<D> {
     }
 }
 
+/// # Unsupported
+/// - kinds of memory handles other than an opaque file descriptor: they are other systems' or other APIs'
 fn check_type(name: &str, kind: ur_exp_external_mem_type_t) -> Result<()> {
     match kind {
         ur_exp_external_mem_type_t::OPAQUE_FD => Ok(()),
@@ -110,6 +112,9 @@ fn check_type(name: &str, kind: ur_exp_external_mem_type_t) -> Result<()> {
 /// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for an unknown kind, `UNSUPPORTED_FEATURE` for any but an opaque
 /// descriptor or a device that cannot share; `UNSUPPORTED_ALIGNMENT` for what is no power of two or above the
 /// granularity; `INVALID_USM_SIZE`; `INVALID_DEVICE`; `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - needs: a device whose memory can be shared as a file descriptor
 pub unsafe fn alloc<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,

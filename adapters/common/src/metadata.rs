@@ -43,7 +43,7 @@ impl Metadata {
     /// `INVALID_SIZE` and `INVALID_NULL_POINTER` where list and count contradict each other, `INVALID_VALUE` for a
     /// value that its tag cannot have.
     pub unsafe fn read(call: &str, properties: *const ur_program_properties_t) -> Result<Self> {
-        let mut metadata = Self::default();
+        let mut metadata: Metadata = Self::default();
         // SAFETY: null or valid by the caller's promise.
         let Some(properties) = (unsafe { properties.as_ref() }) else { return Ok(metadata) };
         match (properties.count, properties.pMetadatas.is_null()) {

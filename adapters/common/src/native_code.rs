@@ -104,6 +104,10 @@ pub unsafe fn kernel_get<D: Driver>(kernel: ur_kernel_handle_t, out: *mut ur_nat
 /// `INVALID_NULL_POINTER`, `INVALID_NULL_HANDLE`; `INVALID_KERNEL` for a function that is not the program's;
 /// `INVALID_PROGRAM_EXECUTABLE`; `UNSUPPORTED_FEATURE` where the library tells no function's name, or no module of one
 /// that comes without a program.
+///
+/// # Unsupported
+/// - HIP: a function without its program: no call of the runtime tells a function's module
+/// - CUDA: needs: a driver with `cuFuncGetName`, and `cuFuncGetModule` where no program is given
 pub unsafe fn kernel_create<D: Driver>(
     native: ur_native_handle_t,
     context: ur_context_handle_t,

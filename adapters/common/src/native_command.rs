@@ -60,6 +60,8 @@ pub unsafe fn enqueue<D: Driver>(
     end(&request, lane, start)
 }
 
+/// # Unsupported
+/// - a list of memory objects; USM memory needs none
 fn check_memories(count: u32, list: *const ur_mem_handle_t) -> Result<()> {
     if (count == 0) != list.is_null() {
         return Err(Error::new(

@@ -52,6 +52,9 @@ pub(crate) fn null_native(name: &str) -> Error {
 }
 
 /// A device of a context that the application need not name where there is only one.
+///
+/// # Unsupported
+/// - in a context of several devices: the native handle names none of them
 pub(crate) fn only_device<'c, D: Driver>(name: &str, context: &'c Context<D>) -> Result<&'c Object<Device<D>>> {
     let mut devices = context.devices();
     match (devices.next(), devices.next()) {
@@ -70,6 +73,9 @@ pub(crate) fn only_device<'c, D: Driver>(name: &str, context: &'c Context<D>) ->
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
+///
+/// # Unsupported
+/// - always: native libraries have no object for all of their devices
 pub unsafe fn platform_get<D: Driver>(platform: ur_platform_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     unsafe { borrow::<Platform<D>>(platform) }?;
@@ -86,6 +92,9 @@ pub unsafe fn platform_get<D: Driver>(platform: ur_platform_handle_t, out: *mut 
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
+///
+/// # Unsupported
+/// - always: native libraries have no object for all of their devices
 pub unsafe fn platform_create<D: Driver>(
     _native: ur_native_handle_t,
     adapter: ur_adapter_handle_t,
@@ -144,6 +153,8 @@ pub unsafe fn device_create<D: Driver>(
     Ok(())
 }
 
+/// # Unsupported
+/// - HIP: always: the runtime's contexts are its devices; take a device's native handle
 #[cold]
 fn no_contexts() -> Error {
     Error::unsupported("a native context (this library's contexts are its devices: take a device's handle) ")
@@ -175,6 +186,9 @@ pub unsafe fn context_get<D: Driver>(context: ur_context_handle_t, out: *mut ur_
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_NULL_HANDLE`; `INVALID_CONTEXT` for a handle that is not the primary context of one
 /// of the devices; `UNSUPPORTED_FEATURE` where the library has no contexts; what it answers.
+///
+/// # Unsupported
+/// - CUDA: contexts that are not a device's primary one
 pub unsafe fn context_create<D: Driver>(
     native: ur_native_handle_t,
     adapter: ur_adapter_handle_t,
@@ -237,6 +251,9 @@ pub unsafe fn context_create<D: Driver>(
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`.
+///
+/// # Unsupported
+/// - of an out-of-order queue, which has several streams, the first alone is given
 pub unsafe fn queue_get<D: Driver>(
     queue: ur_queue_handle_t,
     _desc: *mut ur_queue_native_desc_t,
@@ -282,6 +299,10 @@ unsafe fn chained_flags(name: &str, properties: Option<&ur_queue_native_properti
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_DEVICE` for a stream of another device; `UNSUPPORTED_FEATURE` for the default
 /// streams, which are another one on every thread or context; what the native library answers.
+///
+/// # Unsupported
+/// - the default streams: which one is meant depends on the thread that uses it
+/// - HIP: needs: a runtime with `hipStreamGetDevice`, in a context of several devices of which none is named
 pub unsafe fn queue_create<D: Driver>(
     native: ur_native_handle_t,
     context: ur_context_handle_t,
@@ -289,6 +310,7 @@ pub unsafe fn queue_create<D: Driver>(
     properties: *const ur_queue_native_properties_t,
     out: *mut ur_queue_handle_t,
 ) -> Result<()> {
+    // coverage: without only_device because CUDA tells the device of every stream; of HIP it is said above
     const NAME: &str = "urQueueCreateWithNativeHandle";
     // SAFETY: the caller's promises are the same.
     let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
@@ -372,6 +394,9 @@ pub unsafe fn event_get<D: Driver>(event: ur_event_handle_t, out: *mut ur_native
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_NULL_HANDLE`; what the native library answers.
+///
+/// # Unsupported
+/// - note: such an event has no queue and no times
 pub unsafe fn event_create<D: Driver>(
     native: ur_native_handle_t,
     context: ur_context_handle_t,

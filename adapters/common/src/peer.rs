@@ -62,6 +62,9 @@ unsafe fn pair<'a, D: Driver>(device: ur_device_handle_t, peer: ur_device_handle
 /// # Errors
 /// `INVALID_VALUE` for a device and itself; `UNSUPPORTED_FEATURE` where the hardware has no way; what the native library
 /// answers.
+///
+/// # Unsupported
+/// - needs: two devices with a way to each other
 pub unsafe fn enable<D: Driver>(device: ur_device_handle_t, peer: ur_device_handle_t) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let (device, peer) = unsafe { pair::<D>(device, peer) }?;

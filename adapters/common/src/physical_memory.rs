@@ -57,6 +57,9 @@ impl<D: Driver> Drop for PhysicalMem<D> {
 ///
 /// # Errors
 /// `UNSUPPORTED_FEATURE`.
+///
+/// # Unsupported
+/// - needs: a device with virtual memory
 pub fn supported<D: Driver>(device: &Device<D>) -> Result<()> {
     if device.properties.virtual_memory { Ok(()) } else { Err(Error::unsupported("virtual memory on this device")) }
 }
@@ -95,6 +98,9 @@ fn is_shareable(_flags: ur_physical_mem_flags_t) -> bool {
 /// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for unknown flags; `INVALID_SIZE` for a size that is no positive multiple
 /// of the granularity; `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` on a device without virtual memory, or for sharing on one
 /// that cannot; `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - needs: a device whose memory can be shared as a file descriptor, for `UR_PHYSICAL_MEM_FLAG_ENABLE_IPC`
 pub unsafe fn create<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,

@@ -339,6 +339,9 @@ type PoolOf<D> = fn(&Object<Context<D>>, &DeviceState<D>) -> Arc<Object<UsmPool<
 
 /// # Safety
 /// As [`default_pool`].
+///
+/// # Unsupported
+/// - needs: a device with stream-ordered memory, for pools
 unsafe fn give_pool<D: Driver>(
     name: &str,
     context: ur_context_handle_t,

@@ -51,6 +51,10 @@ fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: *const c_vo
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_MEM_OBJECT` for memory that is not USM; `INVALID_ENUMERATION` for
 /// unknown flags, `INVALID_VALUE` for both directions at once; as [`Request::new`]; what the native library answers.
+///
+/// # Unsupported
+/// - note: changes nothing on a device that does not move shared memory while it runs, and for memory that does not
+///   move
 pub unsafe fn prefetch<D: Driver>(
     queue: ur_queue_handle_t,
     memory: *const c_void,
@@ -141,6 +145,10 @@ fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<It
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_MEM_OBJECT` for memory that is not USM; `INVALID_ENUMERATION` for
 /// unknown flags, `INVALID_VALUE` for flags that contradict each other; what the native library answers.
+///
+/// # Unsupported
+/// - note: advice that the library has no word for changes nothing; so does any on a device that does not move shared
+///   memory while it runs
 pub unsafe fn advise<D: Driver>(
     queue: ur_queue_handle_t,
     memory: *const c_void,

@@ -275,6 +275,10 @@ pub fn split_options(options: &str) -> Result<Vec<String>> {
 /// # Errors
 /// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context or one
 /// given twice, `INVALID_BINARY` for an image that is truncated or of no format the backend takes.
+///
+/// # Unsupported
+/// - note: CUDA takes PTX, cubin and fatbin; HIP takes code objects and offload bundles, and on NVIDIA hardware what
+///   CUDA takes
 pub unsafe fn create_with_binary<D: Driver>(
     context: ur_context_handle_t,
     count: u32,
@@ -398,6 +402,9 @@ pub unsafe fn chosen_targets<'p, D: Driver>(
 /// # Errors
 /// `INVALID_ENUMERATION` for unknown ones; `UNSUPPORTED_FEATURE` for symbols that are to stay open: native modules
 /// resolve theirs when they are loaded.
+///
+/// # Unsupported
+/// - `UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS`: native modules resolve their symbols when they are loaded
 pub fn check_flags(call: &str, flags: ur_exp_program_flags_t) -> Result<()> {
     crate::object::known_flags(call, flags.bits(), ur_ffi::UR_EXP_PROGRAM_FLAGS_MASK)?;
     if flags.contains(ur_exp_program_flags_t::ALLOW_UNRESOLVED_SYMBOLS) {
@@ -436,6 +443,12 @@ pub unsafe fn build_exp<D: Driver>(
 ///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+///
+/// # Unsupported
+/// - HIP: `UR_PROGRAM_INFO_NUM_KERNELS` and `UR_PROGRAM_INFO_KERNEL_NAMES`: no call of the runtime lists a module's
+///   kernels
+/// - CUDA: needs: a driver with `cuModuleEnumerateFunctions`, for `UR_PROGRAM_INFO_NUM_KERNELS` and
+///   `UR_PROGRAM_INFO_KERNEL_NAMES`
 pub unsafe fn get_info<D: Driver>(
     program: ur_program_handle_t,
     property: ur_program_info_t,

@@ -283,6 +283,12 @@ impl<D: Driver> Queue<D> {
 /// # Errors
 /// `INVALID_ENUMERATION` for unknown flags, `INVALID_QUEUE_PROPERTIES` for contradictory ones or an on-device
 /// queue, `INVALID_DEVICE` for a device of another context; what the native library answers.
+///
+/// # Unsupported
+/// - `UR_QUEUE_FLAG_ON_DEVICE`: kernels put no work on queues here; it answers
+///   `UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES`
+/// - `UR_QUEUE_FLAG_USE_DEFAULT_STREAM` and `UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM` are taken and change nothing: a
+///   queue always has streams of its own, which do not wait for the default stream
 pub unsafe fn create<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,
@@ -377,6 +383,7 @@ pub unsafe fn get_info<D: Driver>(
             answer.boolean(empty)
         }
         // Both are about queues that live on the device, which there are none of.
+        // coverage: none because they are about queues on the device, which cannot be made
         ur_queue_info_t::DEVICE_DEFAULT | ur_queue_info_t::SIZE => answer.unsupported(),
         _ => answer.unknown(property.0),
     }

@@ -78,6 +78,7 @@ impl<D: Driver> Sampler<D> {
         let linear = self.filter == Filter::LINEAR;
         if linear && pixel.is_integer() {
             return Err(Error::new(
+                // coverage: none because no API says what lies between two integers
                 ur_result_t::ERROR_UNSUPPORTED_IMAGE_FORMAT,
                 "a texture does not interpolate integers; take a nearest filter or a normalised format",
             ));
@@ -107,6 +108,9 @@ fn check_modes(name: &str, addressing: Mode, filter: Filter) -> Result<()> {
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for an unknown mode.
+///
+/// # Unsupported
+/// - the structures of bindless images behind `pNext` (mipmaps, cubemaps, modes by axis) are passed over
 pub unsafe fn create<D: Driver>(
     context: ur_context_handle_t,
     desc: *const ur_sampler_desc_t,

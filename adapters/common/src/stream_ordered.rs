@@ -34,6 +34,10 @@ use crate::pool::{UsmPool, checked};
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE` for size 0, `INVALID_ENUMERATION` for unknown flags, `INVALID_CONTEXT` and
 /// `INVALID_DEVICE` for another's pool, `UNSUPPORTED_FEATURE` where there are no such pools, `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - CUDA: needs: CUDA 12.2 for a pool with a maximum size
+/// - HIP: needs: ROCm 6.2 for a pool with a maximum size
 pub unsafe fn device_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -44,6 +48,7 @@ pub unsafe fn device_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     unsafe {
         let command = ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP;
@@ -59,6 +64,10 @@ pub unsafe fn device_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`].
+///
+/// # Unsupported
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: needs: a driver with pools of host memory, and CUDA 12.2 for one with a maximum size
 pub unsafe fn host_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -69,6 +78,7 @@ pub unsafe fn host_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     unsafe {
         let command = ur_command_t::ENQUEUE_USM_HOST_ALLOC_EXP;
@@ -84,6 +94,11 @@ pub unsafe fn host_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`].
+///
+/// # Unsupported
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: from a pool with a maximum size: the driver takes no limit for shared memory
+/// - CUDA: needs: a driver with pools of shared memory
 pub unsafe fn shared_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -94,6 +109,7 @@ pub unsafe fn shared_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     unsafe {
         let command = ur_command_t::ENQUEUE_USM_SHARED_ALLOC_EXP;

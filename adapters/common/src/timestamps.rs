@@ -19,6 +19,9 @@ use crate::object::borrow;
 ///
 /// # Errors
 /// As [`borrow`].
+///
+/// # Unsupported
+/// - note: both times are the host's clock, which the times of events are told in
 pub unsafe fn global_timestamps<D: Driver>(
     device: ur_device_handle_t,
     device_time: *mut u64,

@@ -31,6 +31,9 @@ fn empty(call: &str, parameter: &str) -> Error {
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
+///
+/// # Unsupported
+/// - always: the native library's devices are whole
 pub unsafe fn partition<D: Driver>(
     device: ur_device_handle_t,
     properties: *const ur_device_partition_properties_t,
@@ -61,6 +64,9 @@ pub unsafe fn partition<D: Driver>(
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
+///
+/// # Unsupported
+/// - always: no native compiler takes SPIR-V; give device code to `urProgramCreateWithBinary`
 pub unsafe fn create_with_il<D: Driver>(
     context: ur_context_handle_t,
     code: *const c_void,
@@ -84,6 +90,8 @@ pub unsafe fn create_with_il<D: Driver>(
     ))
 }
 
+/// # Unsupported
+/// - always: device code has its constants compiled in
 fn constants(call: &str, count: u32, list: *const ur_specialization_constant_info_t) -> Result<()> {
     if list.is_null() {
         return Err(null_pointer(call));
@@ -135,6 +143,9 @@ pub unsafe fn kernel_constants<D: Driver>(
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
+///
+/// # Unsupported
+/// - always: native modules resolve their symbols when they are loaded
 pub unsafe fn dynamic_link<D: Driver>(
     context: ur_context_handle_t,
     count: u32,

@@ -165,6 +165,10 @@ fn check_power(name: &str, align: u32) -> Result<()> {
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE`, `INVALID_VALUE` or, with a pool, `UNSUPPORTED_ALIGNMENT` for the alignment,
 /// `OUT_OF_HOST_MEMORY`; what the native library answers.
+///
+/// # Unsupported
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: needs: a driver with pools of host memory, and CUDA 12.2 for one with a maximum size
 pub unsafe fn host_alloc<D: Driver>(
     context: ur_context_handle_t,
     desc: *const ur_usm_desc_t,
@@ -172,6 +176,7 @@ pub unsafe fn host_alloc<D: Driver>(
     size: usize,
     out: *mut *mut c_void,
 ) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     let plain = unsafe {
         let context = borrow::<Context<D>>(context)?;
@@ -190,6 +195,10 @@ pub unsafe fn host_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`host_alloc`]; `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - CUDA: needs: CUDA 12.2 for a pool with a maximum size
+/// - HIP: needs: ROCm 6.2 for a pool with a maximum size
 pub unsafe fn device_alloc<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,
@@ -198,6 +207,7 @@ pub unsafe fn device_alloc<D: Driver>(
     size: usize,
     out: *mut *mut c_void,
 ) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     let (device, plain) = unsafe {
         let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
@@ -214,6 +224,12 @@ pub unsafe fn device_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`]; `UNSUPPORTED_FEATURE` on a device without managed memory.
+///
+/// # Unsupported
+/// - needs: a device with managed memory
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: from a pool with a maximum size: the driver takes no limit for shared memory
+/// - CUDA: needs: a driver with pools of shared memory
 pub unsafe fn shared_alloc<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,
@@ -222,6 +238,7 @@ pub unsafe fn shared_alloc<D: Driver>(
     size: usize,
     out: *mut *mut c_void,
 ) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     let (device, plain) = unsafe {
         let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);

@@ -236,6 +236,9 @@ impl Fill<'_> {
 /// `INVALID_NULL_POINTER`; `INVALID_USM_SIZE` for no bytes or more than the device has; `INVALID_VALUE` or
 /// `UNSUPPORTED_ALIGNMENT` for the alignment; `UNSUPPORTED_FEATURE` for a pool, since no native pool gives rows;
 /// `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - from a USM pool: native pools give no rows
 pub unsafe fn pitched_alloc<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,

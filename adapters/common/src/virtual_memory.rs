@@ -201,6 +201,9 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, start: *const c_void
 /// `INVALID_NULL_POINTER`, `INVALID_SIZE`; `INVALID_ENUMERATION` for unknown flags, `INVALID_VALUE` for several modes of
 /// access, physical memory of another context, or a range that is not reserved or mapped already;
 /// `UNSUPPORTED_FEATURE` for a part of the physical memory.
+///
+/// # Unsupported
+/// - a part of the physical memory: native libraries map all of it or nothing
 pub unsafe fn map<D: Driver>(
     context: ur_context_handle_t,
     start: *const c_void,

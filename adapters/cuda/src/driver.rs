@@ -7,11 +7,15 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::{MemoryKind, PoolAttribute};
+use ur_adapter::driver::MemoryKind;
 use ur_adapter::image::check_nvidia;
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
-use ur_adapter::native_image::{ArrayDescriptor, ArrayShape, BoxCopy, ResourceDescriptor, Sampling, TextureDescriptor};
+use ur_adapter::native_image::{BoxCopy, ResourceDescriptor};
+use ur_adapter::{
+    plain_image_calls, plain_memory_calls, plain_module_calls, plain_pool_calls, plain_stream_calls,
+    plain_virtual_memory_calls,
+};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::{memory_kind, native_access, native_advice, physical_properties, pool_properties, spot_device};
@@ -64,6 +68,10 @@ impl Cuda {
 }
 
 /// Says which pools the driver does not have.
+///
+/// # Unsupported
+/// - pools of shared memory with a maximum size: the driver takes no limit for them
+/// - needs: CUDA 12.2 for a pool with a maximum size, and a driver that has pools of host or shared memory for these
 #[cold]
 fn no_pool(kind: MemoryKind, max_size: usize, reason: &str) -> Error {
     let memory = match kind {
@@ -132,16 +140,15 @@ impl Driver for Cuda {
         device_info::read(self, device)
     }
 
-    fn memory_info(&self) -> Result<(usize, usize)> {
-        let (mut free, mut total) = (0, 0);
-        call!(self.memory_info(&raw mut free, &raw mut total), "cuMemGetInfo")?;
-        Ok((free, total))
-    }
-
-    fn can_access_peer(&self, device: CUdevice, peer: CUdevice) -> Result<bool> {
-        let mut can: c_int = 0;
-        call!(self.device_can_access_peer(&raw mut can, device, peer), "cuDeviceCanAccessPeer")?;
-        Ok(can != 0)
+    plain_memory_calls! {
+        memory_info = "cuMemGetInfo",
+        can_access_peer = "cuDeviceCanAccessPeer",
+        disable_peer = "cuCtxDisablePeerAccess",
+        allocate_device = "cuMemAlloc",
+        free_device = "cuMemFree",
+        allocate_pitched = "cuMemAllocPitch",
+        unregister_host = "cuMemHostUnregister",
+        close_ipc = "cuIpcCloseMemHandle",
     }
 
     fn retain_place(&self, device: CUdevice) -> Result<CUcontext> {
@@ -192,17 +199,14 @@ impl Driver for Cuda {
         Ok(stream)
     }
 
-    fn destroy_stream(&self, stream: CUstream) -> Result<()> {
-        call!(self.stream_destroy(stream), "cuStreamDestroy")
-    }
-
-    fn synchronize_stream(&self, stream: CUstream) -> Result<()> {
-        call!(self.stream_synchronize(stream), "cuStreamSynchronize")
-    }
-
-    fn stream_is_idle(&self, stream: CUstream) -> Result<bool> {
-        // SAFETY: the symbol has the API's signature and the stream is alive.
-        done(&self.symbols, "cuStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
+    plain_stream_calls! {
+        destroy_stream = "cuStreamDestroy",
+        synchronize_stream = "cuStreamSynchronize",
+        stream_is_idle = "cuStreamQuery",
+        destroy_event = "cuEventDestroy",
+        record_event = "cuEventRecord",
+        event_is_complete = "cuEventQuery",
+        synchronize_event = "cuEventSynchronize",
     }
 
     fn stream_place(&self, stream: CUstream) -> Result<Option<CUcontext>> {
@@ -224,6 +228,8 @@ impl Driver for Cuda {
         call!(self.launch_host_function(stream, function, data), "cuLaunchHostFunc")
     }
 
+    /// # Unsupported
+    /// - needs: a driver with `cuStreamWaitValue32_v2`
     unsafe fn stream_wait_value(&self, stream: CUstream, word: usize, value: u32) -> Result<()> {
         let Some(wait) = self.symbols.stream_wait_value else {
             return Err(Error::unsupported("a driver without cuStreamWaitValue32_v2"));
@@ -243,23 +249,6 @@ impl Driver for Cuda {
         Ok(event)
     }
 
-    fn destroy_event(&self, event: CUevent) -> Result<()> {
-        call!(self.event_destroy(event), "cuEventDestroy")
-    }
-
-    fn record_event(&self, event: CUevent, stream: CUstream) -> Result<()> {
-        call!(self.event_record(event, stream), "cuEventRecord")
-    }
-
-    fn event_is_complete(&self, event: CUevent) -> Result<bool> {
-        // SAFETY: the symbol has the API's signature and the event is alive.
-        done(&self.symbols, "cuEventQuery", unsafe { (self.symbols.event_query)(event) })
-    }
-
-    fn synchronize_event(&self, event: CUevent) -> Result<()> {
-        call!(self.event_synchronize(event), "cuEventSynchronize")
-    }
-
     fn elapsed_ns(&self, start: CUevent, end: CUevent) -> Result<i64> {
         let elapsed = self.symbols.event_elapsed_v2.unwrap_or(self.symbols.event_elapsed);
         let mut milliseconds: f32 = 0.0;
@@ -268,12 +257,6 @@ impl Driver for Cuda {
         check(&self.symbols, "cuEventElapsedTime", status)?;
         #[allow(clippy::cast_possible_truncation, reason = "a float's cast saturates")]
         Ok((f64::from(milliseconds) * 1e6).round() as i64)
-    }
-
-    fn allocate_device(&self, size: usize) -> Result<usize> {
-        let mut pointer: CUdeviceptr = 0;
-        call!(self.memory_allocate(&raw mut pointer, size), "cuMemAlloc")?;
-        Ok(pointer)
     }
 
     fn allocate_host(&self, size: usize) -> Result<usize> {
@@ -291,10 +274,6 @@ impl Driver for Cuda {
         let mut pointer: CUdeviceptr = 0;
         call!(self.memory_allocate_managed(&raw mut pointer, size, sys::MEM_ATTACH_GLOBAL), "cuMemAllocManaged")?;
         Ok(pointer)
-    }
-
-    fn free_device(&self, pointer: usize) -> Result<()> {
-        call!(self.memory_free(pointer), "cuMemFree")
     }
 
     fn free_host(&self, pointer: usize) -> Result<()> {
@@ -336,21 +315,12 @@ impl Driver for Cuda {
         Ok(pool)
     }
 
-    fn destroy_pool(&self, pool: CUmemoryPool) -> Result<()> {
-        call!(self.pool_destroy(pool), "cuMemPoolDestroy")
-    }
-
-    fn pool_attribute(&self, pool: CUmemoryPool, attribute: PoolAttribute) -> Result<u64> {
-        // An `int` fills the lower half and leaves the other 0.
-        let mut value = 0_u64;
-        call!(self.pool_attribute(pool, attribute as c_int, (&raw mut value).cast()), "cuMemPoolGetAttribute")?;
-        Ok(value)
-    }
-
-    fn set_pool_attribute(&self, pool: CUmemoryPool, attribute: PoolAttribute, value: u64) -> Result<()> {
-        // Of an `int` the driver reads the lower half.
-        let mut value = value;
-        call!(self.pool_set_attribute(pool, attribute as c_int, (&raw mut value).cast()), "cuMemPoolSetAttribute")
+    plain_pool_calls! {
+        destroy_pool = "cuMemPoolDestroy",
+        pool_attribute = "cuMemPoolGetAttribute",
+        set_pool_attribute = "cuMemPoolSetAttribute",
+        trim_pool = "cuMemPoolTrimTo",
+        free_async = "cuMemFreeAsync",
     }
 
     fn allow_pool_access(&self, pool: CUmemoryPool, device: CUdevice) -> Result<()> {
@@ -363,14 +333,6 @@ impl Driver for Cuda {
         let mut pointer: CUdeviceptr = 0;
         call!(self.pool_allocate(&raw mut pointer, size, pool, stream), "cuMemAllocFromPoolAsync")?;
         Ok(pointer)
-    }
-
-    fn trim_pool(&self, pool: CUmemoryPool, keep: usize) -> Result<()> {
-        call!(self.pool_trim(pool, keep), "cuMemPoolTrimTo")
-    }
-
-    fn free_async(&self, pointer: usize, stream: CUstream) -> Result<()> {
-        call!(self.free_async(pointer, stream), "cuMemFreeAsync")
     }
 
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: CUstream) -> Result<()> {
@@ -413,19 +375,9 @@ impl Driver for Cuda {
         call!(self.copy_2d_async(&raw const native, stream), "cuMemcpy2DAsync")
     }
 
-    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)> {
-        let (mut pointer, mut pitch): (CUdeviceptr, usize) = (0, 0);
-        call!(self.memory_allocate_pitch(&raw mut pointer, &raw mut pitch, width, height, element), "cuMemAllocPitch")?;
-        Ok((pointer, pitch))
-    }
-
     fn register_host(&self, address: usize, size: usize, read_only: bool) -> Result<()> {
         let flags = sys::REGISTER_PORTABLE_MAPPED | if read_only { sys::REGISTER_READ_ONLY } else { 0 };
         call!(self.memory_register(address, size, flags), "cuMemHostRegister")
-    }
-
-    fn unregister_host(&self, address: usize) -> Result<()> {
-        call!(self.memory_unregister(address), "cuMemHostUnregister")
     }
 
     fn prefetch_async(&self, address: usize, size: usize, to: Spot<CUdevice>, stream: CUstream) -> Result<()> {
@@ -434,6 +386,7 @@ impl Driver for Cuda {
 
     fn advise(&self, address: usize, size: usize, advice: Advice<CUdevice>) -> Result<()> {
         let Some((advice, device)) = native_advice(advice) else {
+            // coverage: none because the engine gives no such advice where `ADVISES_COHERENCE` is false
             return Err(Error::code_only(ur_result_t::ERROR_UNSUPPORTED_FEATURE));
         };
         call!(self.memory_advise(address, size, advice, device), "cuMemAdvise")
@@ -451,10 +404,6 @@ impl Driver for Cuda {
         Ok(pointer)
     }
 
-    fn close_ipc(&self, address: usize) -> Result<()> {
-        call!(self.ipc_close(address), "cuIpcCloseMemHandle")
-    }
-
     fn has_peer_atomics(&self, device: CUdevice, peer: CUdevice) -> Result<bool> {
         let mut has: c_int = 0;
         call!(self.peer_attribute(&raw mut has, sys::P2P_NATIVE_ATOMICS, device, peer), "cuDeviceGetP2PAttribute")?;
@@ -469,10 +418,6 @@ impl Driver for Cuda {
         }
     }
 
-    fn disable_peer(&self, peer: CUcontext) -> Result<()> {
-        call!(self.peer_disable(peer), "cuCtxDisablePeerAccess")
-    }
-
     fn granularity(&self, device: CUdevice, recommended: bool) -> Result<usize> {
         let (properties, mut bytes) = (physical_properties(device, false), 0);
         call!(
@@ -482,32 +427,16 @@ impl Driver for Cuda {
         Ok(bytes)
     }
 
-    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize> {
-        let mut address: CUdeviceptr = 0;
-        call!(self.address_reserve(&raw mut address, size, 0, wish, 0), "cuMemAddressReserve")?;
-        Ok(address)
-    }
-
-    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
-        call!(self.address_free(address, size), "cuMemAddressFree")
-    }
-
-    fn create_physical(&self, device: CUdevice, size: usize, shareable: bool) -> Result<CUphysical> {
-        let (properties, mut physical) = (physical_properties(device, shareable), CUphysical::default());
-        call!(self.physical_create(&raw mut physical, size, &raw const properties, 0), "cuMemCreate")?;
-        Ok(physical)
-    }
-
-    fn release_physical(&self, physical: CUphysical) -> Result<()> {
-        call!(self.physical_release(physical), "cuMemRelease")
-    }
-
-    fn map(&self, address: usize, size: usize, offset: usize, physical: CUphysical) -> Result<()> {
-        call!(self.physical_map(address, size, offset, physical, 0), "cuMemMap")
-    }
-
-    fn unmap(&self, address: usize, size: usize) -> Result<()> {
-        call!(self.physical_unmap(address, size), "cuMemUnmap")
+    plain_virtual_memory_calls! {
+        described by physical_properties, shared as sys::HANDLE_POSIX;
+        reserve_addresses = "cuMemAddressReserve",
+        free_addresses = "cuMemAddressFree",
+        create_physical = "cuMemCreate",
+        release_physical = "cuMemRelease",
+        map = "cuMemMap",
+        unmap = "cuMemUnmap",
+        export_physical = "cuMemExportToShareableHandle",
+        import_physical = "cuMemImportFromShareableHandle",
     }
 
     fn set_access(&self, address: usize, size: usize, device: CUdevice, access: Access) -> Result<()> {
@@ -526,31 +455,11 @@ impl Driver for Cuda {
         })
     }
 
-    fn export_physical(&self, physical: CUphysical) -> Result<i32> {
-        let mut descriptor: c_int = -1;
-        call!(
-            self.physical_export((&raw mut descriptor).cast(), physical, sys::HANDLE_POSIX, 0),
-            "cuMemExportToShareableHandle"
-        )?;
-        Ok(descriptor)
-    }
-
-    fn import_physical(&self, descriptor: i32) -> Result<CUphysical> {
-        // The descriptor's number is passed in the pointer's place.
-        let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
-        let mut physical = CUphysical::default();
-        call!(self.physical_import(&raw mut physical, number, sys::HANDLE_POSIX), "cuMemImportFromShareableHandle")?;
-        Ok(physical)
-    }
-
-    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
-        let (mut array, description) = (0, ArrayDescriptor::new(shape));
-        call!(self.array_create(&raw mut array, &raw const description), "cuArray3DCreate")?;
-        Ok(array)
-    }
-
-    fn destroy_array(&self, array: usize) -> Result<()> {
-        call!(self.array_destroy(array), "cuArrayDestroy")
+    plain_image_calls! {
+        create_array = "cuArray3DCreate",
+        destroy_array = "cuArrayDestroy",
+        create_texture = "cuTexObjectCreate",
+        destroy_texture = "cuTexObjectDestroy",
     }
 
     fn create_surface(&self, array: usize) -> Result<u64> {
@@ -561,21 +470,6 @@ impl Driver for Cuda {
 
     fn destroy_surface(&self, surface: u64) -> Result<()> {
         call!(self.surface_destroy(surface), "cuSurfObjectDestroy")
-    }
-
-    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
-        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
-        let reading = TextureDescriptor::new(sampling);
-        let view = core::ptr::null();
-        call!(
-            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
-            "cuTexObjectCreate"
-        )?;
-        Ok(texture)
-    }
-
-    fn destroy_texture(&self, texture: u64) -> Result<()> {
-        call!(self.texture_destroy(texture), "cuTexObjectDestroy")
     }
 
     unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: CUstream) -> Result<()> {
@@ -600,6 +494,8 @@ impl Driver for Cuda {
         program::link(&self.symbols, images, request)
     }
 
+    /// # Unsupported
+    /// - note: the kernels of a module are told where the driver has `cuModuleEnumerateFunctions`
     fn function_names(&self, module: CUmodule) -> Result<Option<Vec<String>>> {
         let (Some(count), Some(list)) = (self.symbols.module_function_count, self.symbols.module_functions) else {
             return Ok(None);
@@ -618,8 +514,10 @@ impl Driver for Cuda {
         Ok(Some(names))
     }
 
-    fn unload_module(&self, module: CUmodule) -> Result<()> {
-        call!(self.module_unload(module), "cuModuleUnload")
+    plain_module_calls! {
+        unload_module = "cuModuleUnload",
+        resident_blocks = "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        allow_dynamic_shared(sys::function::MAX_DYNAMIC_SHARED) = "cuFuncSetAttribute",
     }
 
     fn function(&self, module: CUmodule, name: &CStr) -> Result<Option<CUfunction>> {
@@ -668,6 +566,8 @@ impl Driver for Cuda {
         Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
     }
 
+    /// # Unsupported
+    /// - note: the module of a function is told where the driver has `cuFuncGetModule`
     fn function_module(&self, function: CUfunction) -> Result<Option<CUmodule>> {
         let Some(ask) = self.symbols.function_module else { return Ok(None) };
         let mut module = CUmodule::default();
@@ -685,16 +585,8 @@ impl Driver for Cuda {
         call!(self.function_set_cache(function, native), "cuFuncSetCacheConfig")
     }
 
-    fn resident_blocks(&self, function: CUfunction, threads: u32, dynamic_shared: usize) -> Result<u32> {
-        let mut blocks: c_int = 0;
-        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
-        call!(
-            self.occupancy_blocks(&raw mut blocks, function, threads, dynamic_shared),
-            "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        )?;
-        Ok(blocks.unsigned_abs())
-    }
-
+    /// # Unsupported
+    /// - note: the parameters of a function are told where the driver has `cuFuncGetParamInfo`
     fn function_parameters(&self, function: CUfunction) -> Result<Option<Vec<usize>>> {
         let Some(parameter) = self.symbols.function_parameter else { return Ok(None) };
         let mut sizes = Vec::new();
@@ -712,11 +604,6 @@ impl Driver for Cuda {
                 _ => return Err(failed(&self.symbols, "cuFuncGetParamInfo", status)),
             }
         }
-    }
-
-    fn allow_dynamic_shared(&self, function: CUfunction, bytes: usize) -> Result<()> {
-        let bytes = c_int::try_from(bytes).map_err(|_| Error::code_only(ur_result_t::ERROR_OUT_OF_RESOURCES))?;
-        call!(self.function_set_attribute(function, sys::function::MAX_DYNAMIC_SHARED, bytes), "cuFuncSetAttribute")
     }
 
     fn suggested_block_size(&self, function: CUfunction, dynamic_shared: usize, limit: u32) -> Result<u32> {
@@ -761,6 +648,8 @@ impl Driver for Cuda {
         )
     }
 
+    /// # Unsupported
+    /// - needs: a driver with `cuLaunchKernelEx`, for a launch in clusters
     unsafe fn launch_clusters(
         &self,
         function: CUfunction,

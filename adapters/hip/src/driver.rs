@@ -21,10 +21,14 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::{MemoryKind, PoolAttribute};
+use ur_adapter::driver::MemoryKind;
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
-use ur_adapter::native_image::{ArrayDescriptor, ArrayShape, BoxCopy, ResourceDescriptor, Sampling, TextureDescriptor};
+use ur_adapter::native_image::{BoxCopy, ResourceDescriptor};
+use ur_adapter::{
+    plain_image_calls, plain_memory_calls, plain_module_calls, plain_pool_calls, plain_stream_calls,
+    plain_virtual_memory_calls,
+};
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::{memory_kind, native_access, native_advice, physical_properties, spot_device};
@@ -152,16 +156,15 @@ impl Driver for Hip {
         device_info::read(self, device)
     }
 
-    fn memory_info(&self) -> Result<(usize, usize)> {
-        let (mut free, mut total) = (0, 0);
-        call!(self.memory_info(&raw mut free, &raw mut total), "hipMemGetInfo")?;
-        Ok((free, total))
-    }
-
-    fn can_access_peer(&self, device: Ordinal, peer: Ordinal) -> Result<bool> {
-        let mut can: c_int = 0;
-        call!(self.device_can_access_peer(&raw mut can, device, peer), "hipDeviceCanAccessPeer")?;
-        Ok(can != 0)
+    plain_memory_calls! {
+        memory_info = "hipMemGetInfo",
+        can_access_peer = "hipDeviceCanAccessPeer",
+        disable_peer = "hipDeviceDisablePeerAccess",
+        allocate_device = "hipMalloc",
+        free_device = "hipFree",
+        allocate_pitched = "hipMemAllocPitch",
+        unregister_host = "hipHostUnregister",
+        close_ipc = "hipIpcCloseMemHandle",
     }
 
     fn retain_place(&self, device: Ordinal) -> Result<Ordinal> {
@@ -200,19 +203,18 @@ impl Driver for Hip {
         Ok(stream)
     }
 
-    fn destroy_stream(&self, stream: HipStream) -> Result<()> {
-        call!(self.stream_destroy(stream), "hipStreamDestroy")
+    plain_stream_calls! {
+        destroy_stream = "hipStreamDestroy",
+        synchronize_stream = "hipStreamSynchronize",
+        stream_is_idle = "hipStreamQuery",
+        destroy_event = "hipEventDestroy",
+        record_event = "hipEventRecord",
+        event_is_complete = "hipEventQuery",
+        synchronize_event = "hipEventSynchronize",
     }
 
-    fn synchronize_stream(&self, stream: HipStream) -> Result<()> {
-        call!(self.stream_synchronize(stream), "hipStreamSynchronize")
-    }
-
-    fn stream_is_idle(&self, stream: HipStream) -> Result<bool> {
-        // SAFETY: the symbol has the API's signature and the stream is alive.
-        done(&self.symbols, "hipStreamQuery", unsafe { (self.symbols.stream_query)(stream) })
-    }
-
+    /// # Unsupported
+    /// - note: a stream's device is told by `hipStreamGetDevice`, where the runtime has it
     fn stream_place(&self, stream: HipStream) -> Result<Option<Ordinal>> {
         let Some(ask) = self.symbols.stream_device else { return Ok(None) };
         let mut device = Ordinal(0);
@@ -225,6 +227,8 @@ impl Driver for Hip {
         call!(self.stream_wait_event(stream, event, 0), "hipStreamWaitEvent")
     }
 
+    /// # Unsupported
+    /// - needs: a runtime with `hipLaunchHostFunc`
     unsafe fn launch_host_function(
         &self,
         stream: HipStream,
@@ -238,6 +242,8 @@ impl Driver for Hip {
         check(&self.symbols, "hipLaunchHostFunc", unsafe { launch(stream, function, data) })
     }
 
+    /// # Unsupported
+    /// - needs: a runtime with `hipStreamWaitValue32`
     unsafe fn stream_wait_value(&self, stream: HipStream, word: usize, value: u32) -> Result<()> {
         let Some(wait) = self.symbols.stream_wait_value else {
             return Err(Error::unsupported("a runtime without hipStreamWaitValue32"));
@@ -258,34 +264,11 @@ impl Driver for Hip {
         Ok(event)
     }
 
-    fn destroy_event(&self, event: HipEvent) -> Result<()> {
-        call!(self.event_destroy(event), "hipEventDestroy")
-    }
-
-    fn record_event(&self, event: HipEvent, stream: HipStream) -> Result<()> {
-        call!(self.event_record(event, stream), "hipEventRecord")
-    }
-
-    fn event_is_complete(&self, event: HipEvent) -> Result<bool> {
-        // SAFETY: the symbol has the API's signature and the event is alive.
-        done(&self.symbols, "hipEventQuery", unsafe { (self.symbols.event_query)(event) })
-    }
-
-    fn synchronize_event(&self, event: HipEvent) -> Result<()> {
-        call!(self.event_synchronize(event), "hipEventSynchronize")
-    }
-
     fn elapsed_ns(&self, start: HipEvent, end: HipEvent) -> Result<i64> {
         let mut milliseconds: f32 = 0.0;
         call!(self.event_elapsed(&raw mut milliseconds, start, end), "hipEventElapsedTime")?;
         #[allow(clippy::cast_possible_truncation, reason = "a float's cast saturates")]
         Ok((f64::from(milliseconds) * 1e6).round() as i64)
-    }
-
-    fn allocate_device(&self, size: usize) -> Result<usize> {
-        let mut pointer: DevicePointer = 0;
-        call!(self.memory_allocate(&raw mut pointer, size), "hipMalloc")?;
-        Ok(pointer)
     }
 
     fn allocate_host(&self, size: usize) -> Result<usize> {
@@ -299,10 +282,6 @@ impl Driver for Hip {
         let mut pointer: DevicePointer = 0;
         call!(self.memory_allocate_managed(&raw mut pointer, size, flag::hipMemAttachGlobal), "hipMallocManaged")?;
         Ok(pointer)
-    }
-
-    fn free_device(&self, pointer: usize) -> Result<()> {
-        call!(self.memory_free(pointer), "hipFree")
     }
 
     fn free_host(&self, pointer: usize) -> Result<()> {
@@ -326,6 +305,9 @@ impl Driver for Hip {
         Ok(Some(PointerInfo { kind, base, size, device: Ordinal(known.device), pool: None }))
     }
 
+    /// # Unsupported
+    /// - pools of host and of shared memory: the runtime has pools of device memory alone
+    /// - needs: ROCm 6.2 for a pool with a maximum size
     fn create_pool(&self, kind: MemoryKind, device: Ordinal, max_size: usize) -> Result<HipMemPool> {
         let unsupported = |what: &str| Err(Error::new(ur_result_t::ERROR_UNSUPPORTED_FEATURE, what));
         if kind != MemoryKind::Device {
@@ -347,21 +329,12 @@ impl Driver for Hip {
         Ok(pool)
     }
 
-    fn destroy_pool(&self, pool: HipMemPool) -> Result<()> {
-        call!(self.pool_destroy(pool), "hipMemPoolDestroy")
-    }
-
-    fn pool_attribute(&self, pool: HipMemPool, attribute: PoolAttribute) -> Result<u64> {
-        // An `int` fills the lower half and leaves the other 0.
-        let mut value = 0_u64;
-        call!(self.pool_attribute(pool, attribute as c_int, (&raw mut value).cast()), "hipMemPoolGetAttribute")?;
-        Ok(value)
-    }
-
-    fn set_pool_attribute(&self, pool: HipMemPool, attribute: PoolAttribute, value: u64) -> Result<()> {
-        // Of an `int` the runtime reads the lower half.
-        let mut value = value;
-        call!(self.pool_set_attribute(pool, attribute as c_int, (&raw mut value).cast()), "hipMemPoolSetAttribute")
+    plain_pool_calls! {
+        destroy_pool = "hipMemPoolDestroy",
+        pool_attribute = "hipMemPoolGetAttribute",
+        set_pool_attribute = "hipMemPoolSetAttribute",
+        trim_pool = "hipMemPoolTrimTo",
+        free_async = "hipFreeAsync",
     }
 
     fn allow_pool_access(&self, pool: HipMemPool, device: Ordinal) -> Result<()> {
@@ -378,14 +351,6 @@ impl Driver for Hip {
             return Err(failed(&self.symbols, "hipMallocFromPoolAsync", HipError::hipErrorOutOfMemory));
         }
         Ok(pointer)
-    }
-
-    fn trim_pool(&self, pool: HipMemPool, keep: usize) -> Result<()> {
-        call!(self.pool_trim(pool, keep), "hipMemPoolTrimTo")
-    }
-
-    fn free_async(&self, pointer: usize, stream: HipStream) -> Result<()> {
-        call!(self.free_async(pointer, stream), "hipFreeAsync")
     }
 
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: HipStream) -> Result<()> {
@@ -427,23 +392,12 @@ impl Driver for Hip {
         )
     }
 
-    fn allocate_pitched(&self, width: usize, height: usize, element: u32) -> Result<(usize, usize)> {
-        let (mut pointer, mut pitch): (DevicePointer, usize) = (0, 0);
-        call!(
-            self.memory_allocate_pitch(&raw mut pointer, &raw mut pitch, width, height, element),
-            "hipMemAllocPitch"
-        )?;
-        Ok((pointer, pitch))
-    }
-
+    /// # Unsupported
+    /// - note: that devices only read the memory is not told to the runtime
     fn register_host(&self, address: usize, size: usize, _read_only: bool) -> Result<()> {
         // The runtimes have no flag for memory that is only read that means the same in every release.
         const FLAGS: c_uint = flag::hipHostRegisterPortable | flag::hipHostRegisterMapped;
         call!(self.memory_register(address, size, FLAGS), "hipHostRegister")
-    }
-
-    fn unregister_host(&self, address: usize) -> Result<()> {
-        call!(self.memory_unregister(address), "hipHostUnregister")
     }
 
     fn prefetch_async(&self, address: usize, size: usize, to: Spot<Ordinal>, stream: HipStream) -> Result<()> {
@@ -468,10 +422,6 @@ impl Driver for Hip {
         Ok(pointer)
     }
 
-    fn close_ipc(&self, address: usize) -> Result<()> {
-        call!(self.ipc_close(address), "hipIpcCloseMemHandle")
-    }
-
     fn has_peer_atomics(&self, device: Ordinal, peer: Ordinal) -> Result<bool> {
         let mut has: c_int = 0;
         call!(
@@ -489,10 +439,6 @@ impl Driver for Hip {
         }
     }
 
-    fn disable_peer(&self, peer: Ordinal) -> Result<()> {
-        call!(self.peer_disable(peer), "hipDeviceDisablePeerAccess")
-    }
-
     fn granularity(&self, device: Ordinal, recommended: bool) -> Result<usize> {
         let (properties, mut bytes) = (physical_properties(device, false), 0);
         let which = if recommended {
@@ -504,32 +450,16 @@ impl Driver for Hip {
         Ok(bytes)
     }
 
-    fn reserve_addresses(&self, size: usize, wish: usize) -> Result<usize> {
-        let mut address: DevicePointer = 0;
-        call!(self.address_reserve(&raw mut address, size, 0, wish, 0), "hipMemAddressReserve")?;
-        Ok(address)
-    }
-
-    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
-        call!(self.address_free(address, size), "hipMemAddressFree")
-    }
-
-    fn create_physical(&self, device: Ordinal, size: usize, shareable: bool) -> Result<HipPhysical> {
-        let (properties, mut physical) = (physical_properties(device, shareable), HipPhysical::default());
-        call!(self.physical_create(&raw mut physical, size, &raw const properties, 0), "hipMemCreate")?;
-        Ok(physical)
-    }
-
-    fn release_physical(&self, physical: HipPhysical) -> Result<()> {
-        call!(self.physical_release(physical), "hipMemRelease")
-    }
-
-    fn map(&self, address: usize, size: usize, offset: usize, physical: HipPhysical) -> Result<()> {
-        call!(self.physical_map(address, size, offset, physical, 0), "hipMemMap")
-    }
-
-    fn unmap(&self, address: usize, size: usize) -> Result<()> {
-        call!(self.physical_unmap(address, size), "hipMemUnmap")
+    plain_virtual_memory_calls! {
+        described by physical_properties, shared as flag::hipMemHandleTypePosixFileDescriptor;
+        reserve_addresses = "hipMemAddressReserve",
+        free_addresses = "hipMemAddressFree",
+        create_physical = "hipMemCreate",
+        release_physical = "hipMemRelease",
+        map = "hipMemMap",
+        unmap = "hipMemUnmap",
+        export_physical = "hipMemExportToShareableHandle",
+        import_physical = "hipMemImportFromShareableHandle",
     }
 
     fn set_access(&self, address: usize, size: usize, device: Ordinal, access: Access) -> Result<()> {
@@ -548,36 +478,15 @@ impl Driver for Hip {
         })
     }
 
-    fn export_physical(&self, physical: HipPhysical) -> Result<i32> {
-        let mut descriptor: c_int = -1;
-        call!(
-            self.physical_export((&raw mut descriptor).cast(), physical, flag::hipMemHandleTypePosixFileDescriptor, 0),
-            "hipMemExportToShareableHandle"
-        )?;
-        Ok(descriptor)
+    plain_image_calls! {
+        create_array = "hipArray3DCreate",
+        destroy_array = "hipArrayDestroy",
+        create_texture = "hipTexObjectCreate",
+        destroy_texture = "hipTexObjectDestroy",
     }
 
-    fn import_physical(&self, descriptor: i32) -> Result<HipPhysical> {
-        // The descriptor's number is passed in the pointer's place.
-        let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
-        let mut physical = HipPhysical::default();
-        call!(
-            self.physical_import(&raw mut physical, number, flag::hipMemHandleTypePosixFileDescriptor),
-            "hipMemImportFromShareableHandle"
-        )?;
-        Ok(physical)
-    }
-
-    fn create_array(&self, shape: &ArrayShape) -> Result<usize> {
-        let (mut array, description) = (0, ArrayDescriptor::new(shape));
-        call!(self.array_create(&raw mut array, &raw const description), "hipArray3DCreate")?;
-        Ok(array)
-    }
-
-    fn destroy_array(&self, array: usize) -> Result<()> {
-        call!(self.array_destroy(array), "hipArrayDestroy")
-    }
-
+    /// # Unsupported
+    /// - needs: ROCm 6 for images that kernels write
     fn create_surface(&self, array: usize) -> Result<u64> {
         // 5.x exports it under a C++ name alone.
         let create = self.symbols.surface_create.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
@@ -588,24 +497,10 @@ impl Driver for Hip {
     }
 
     fn destroy_surface(&self, surface: u64) -> Result<()> {
+        // coverage: none because a surface that was made can be destroyed
         let destroy = self.symbols.surface_destroy.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
         // SAFETY: the symbol has the API's signature; `create_surface` gave the object out.
         check(&self.symbols, "hipDestroySurfaceObject", unsafe { destroy(surface) })
-    }
-
-    fn create_texture(&self, array: usize, sampling: &Sampling) -> Result<u64> {
-        let (mut texture, resource) = (0, ResourceDescriptor::array(array));
-        let reading = TextureDescriptor::new(sampling);
-        let view = core::ptr::null();
-        call!(
-            self.texture_create(&raw mut texture, &raw const resource, &raw const reading, view),
-            "hipTexObjectCreate"
-        )?;
-        Ok(texture)
-    }
-
-    fn destroy_texture(&self, texture: u64) -> Result<()> {
-        call!(self.texture_destroy(texture), "hipTexObjectDestroy")
     }
 
     unsafe fn copy_box_async(&self, copy: &BoxCopy, stream: HipStream) -> Result<()> {
@@ -631,21 +526,31 @@ impl Driver for Hip {
         program::load(&self.symbols, self.loader, image, request)
     }
 
+    /// # Unsupported
+    /// - always: its images are machine code, which is compiled
     fn compile(&self, _image: &[u8], _request: &mut BuildRequest<'_>) -> Result<()> {
         Err(Error::unsupported("compiling without linking (HIP's images are machine code)"))
     }
 
+    /// # Unsupported
+    /// - always: its images are machine code, which the runtime links no further
     fn link(&self, _images: &[&[u8]], _request: &mut BuildRequest<'_>) -> Result<Vec<u8>> {
         Err(Error::unsupported("linking (HIP's images are machine code, which its runtime links no further)"))
     }
 
+    /// # Unsupported
+    /// - note: the kernels of a module are not told
     fn function_names(&self, _module: HipModule) -> Result<Option<Vec<String>>> {
         // No call of the runtime lists them.
         Ok(None)
     }
 
-    fn unload_module(&self, module: HipModule) -> Result<()> {
-        call!(self.module_unload(module), "hipModuleUnload")
+    // AMD's devices have no limit of work-group memory to raise, so that is called where HIP runs on another vendor's
+    // library.
+    plain_module_calls! {
+        unload_module = "hipModuleUnload",
+        resident_blocks = "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+        allow_dynamic_shared(sys::function::hipFuncAttributeMaxDynamicSharedMemorySize) = "hipFuncSetAttribute",
     }
 
     fn function(&self, module: HipModule, name: &CStr) -> Result<Option<HipFunction>> {
@@ -689,35 +594,24 @@ impl Driver for Hip {
         Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
     }
 
+    /// # Unsupported
+    /// - note: the module of a function is not told
     fn function_module(&self, _function: HipFunction) -> Result<Option<HipModule>> {
         // No call of the runtime tells it.
         Ok(None)
     }
 
+    /// # Unsupported
+    /// - note: a preference for a cache changes nothing
     fn prefer_cache(&self, _function: HipFunction, _preference: CachePreference) -> Result<()> {
         Ok(())
     }
 
-    fn resident_blocks(&self, function: HipFunction, threads: u32, dynamic_shared: usize) -> Result<u32> {
-        let mut blocks: c_int = 0;
-        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
-        call!(
-            self.occupancy_blocks(&raw mut blocks, function, threads, dynamic_shared),
-            "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
-        )
-        .map(|()| blocks.unsigned_abs())
-    }
-
+    /// # Unsupported
+    /// - note: the parameters of a function are not told
     fn function_parameters(&self, _function: HipFunction) -> Result<Option<Vec<usize>>> {
         // No call of the runtime tells them.
         Ok(None)
-    }
-
-    fn allow_dynamic_shared(&self, function: HipFunction, bytes: usize) -> Result<()> {
-        // AMD's devices have no limit to raise, so this is called where HIP runs on another vendor's library.
-        let limit = sys::function::hipFuncAttributeMaxDynamicSharedMemorySize;
-        let bytes = c_int::try_from(bytes).map_err(|_| Error::code_only(ur_result_t::ERROR_OUT_OF_RESOURCES))?;
-        call!(self.function_set_attribute(function, limit, bytes), "hipFuncSetAttribute")
     }
 
     fn suggested_block_size(&self, function: HipFunction, dynamic_shared: usize, limit: u32) -> Result<u32> {
@@ -745,6 +639,8 @@ impl Driver for Hip {
         call!(self.launch(function, x, y, z, tx, ty, tz, shared, stream, arguments, extra), "hipModuleLaunchKernel")
     }
 
+    /// # Unsupported
+    /// - needs: a runtime with `hipModuleLaunchCooperativeKernel`, for a cooperative launch
     unsafe fn launch_cooperative(
         &self,
         function: HipFunction,
@@ -762,6 +658,8 @@ impl Driver for Hip {
         check(&self.symbols, "hipModuleLaunchCooperativeKernel", status)
     }
 
+    /// # Unsupported
+    /// - launches in clusters: AMD's devices have none
     unsafe fn launch_clusters(
         &self,
         _function: HipFunction,

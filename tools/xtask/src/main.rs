@@ -7,7 +7,7 @@ mod support;
 use std::process::ExitCode;
 
 use commands::{
-    abi, bundle, demo, dist, generate, hip_headers, lines, planted, races, stock, sycl, sycl_cpu, test, wheel,
+    abi, bundle, coverage, demo, dist, generate, hip_headers, lines, planted, races, stock, sycl, sycl_cpu, test, wheel,
 };
 use support::failure::Result;
 use support::workspace::Workspace;
@@ -19,7 +19,7 @@ struct Command {
     run: fn(&Workspace, &[String]) -> Result,
 }
 
-const COMMANDS: [Command; 14] = [
+const COMMANDS: [Command; 15] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
@@ -37,6 +37,12 @@ const COMMANDS: [Command; 14] = [
         arguments: "[--check]",
         purpose: "write what follows from the specification, or compare it",
         run: generate::run,
+    },
+    Command {
+        name: "coverage",
+        arguments: "[--check]",
+        purpose: "write docs/coverage.md from the code, or compare it",
+        run: coverage::run,
     },
     Command {
         name: "dist",

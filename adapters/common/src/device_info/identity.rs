@@ -9,6 +9,10 @@ use crate::properties::DeviceProperties;
 const NO_MANAGEMENT: &str = "power, fan and clock state belong to the management library, which is not opened";
 const ONE_VENDORS_WORD: &str = "a term of one vendor's architecture, which this device does not have";
 
+/// # Unsupported
+/// - `UR_DEVICE_INFO_IP_VERSION`: the architecture has no number here; `UR_DEVICE_INFO_VERSION` names it
+/// - what only one vendor has words for (`UR_DEVICE_INFO_GPU_*`, `XE_*`, `EUS_PER_XE_CORE`, `MAX_LANES_PER_HW_THREAD`)
+/// - throttle reasons, fan speed and power limits, which the management libraries tell and the native ones do not
 pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     Some(match property {
         // Every device of the native libraries served here is a GPU.
@@ -39,6 +43,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
 
         // Devices are whole: no sub-devices, no composite devices.
         Info::PARENT_DEVICE | Info::COMPOSITE_DEVICE => Value::NoHandle.into(),
+        // coverage: none because a device that is not composed of others has no components to tell
         Info::COMPONENT_DEVICES => Reply::Unsupported("the device is no composite device"),
         Info::SUPPORTED_PARTITIONS | Info::PARTITION_TYPE => Value::NoElements.into(),
         Info::PARTITION_MAX_SUB_DEVICES => Value::U32(0).into(),

@@ -91,6 +91,9 @@ impl<D: Driver> Places<D> {
     ///
     /// # Errors
     /// `UNSUPPORTED_FEATURE` for a context of very many devices.
+    ///
+    /// # Unsupported
+    /// - needs: a context of at most 127 devices
     pub fn new(context: &Context<D>, size: usize, host: Option<Block<D>>) -> Result<Self> {
         let devices = context.devices().count();
         if devices >= MOST_PLACES {

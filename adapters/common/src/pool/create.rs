@@ -64,6 +64,11 @@ pub unsafe fn for_device<D: Driver>(
 ///
 /// # Errors
 /// As [`for_device`]; `INVALID_VALUE` for a buffer, which belongs to one device.
+///
+/// # Unsupported
+/// - needs: a device with stream-ordered memory, for pools
+/// - CUDA: pools of shared memory with a maximum size: the driver takes no limit for them
+/// - HIP: pools of host and of shared memory: the runtime has pools of device memory alone
 pub unsafe fn for_context<D: Driver>(
     context: ur_context_handle_t,
     desc: *mut ur_usm_pool_desc_t,

@@ -345,6 +345,8 @@ impl<D: Driver> Drop for Source<D> {
     }
 }
 
+/// # Unsupported
+/// - needs: a device with stream-ordered memory, for pools
 fn create_native<D: Driver>(settings: &Settings<D>, kind: MemoryKind, state: &DeviceState<D>) -> Result<D::Pool> {
     let driver = state.driver;
     if !state.device.properties.memory_pools {

@@ -1,8 +1,10 @@
 //! `generate [--check]`: hands over to the generator. It runs it as a process and never links it: this program must build
-//! when the generator's products, or the generator itself, are broken.
+//! when the generator's products, or the generator itself, are broken. What follows from the engine's code is
+//! [`coverage`]'s.
 
 use std::collections::BTreeSet;
 
+use super::coverage;
 use crate::fail;
 use crate::support::failure::Result;
 use crate::support::workspace::{Release, Workspace};
@@ -15,7 +17,8 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         [flag] if flag == "--check" => true,
         _ => fail!("it takes `--check` and nothing else"),
     };
-    generate(workspace, check)
+    generate(workspace, check)?;
+    if check { coverage::check(workspace) } else { coverage::write(workspace) }
 }
 
 /// What the project's own extensions add to a release's headers: names that oneAPI's do not have.

@@ -3,6 +3,7 @@
 pub mod abi;
 pub mod bundle;
 pub mod bundle_sycl;
+pub mod coverage;
 pub mod demo;
 pub mod dist;
 pub mod generate;
