@@ -117,16 +117,18 @@ impl<D: Driver> DeviceState<D> {
     /// As `copy`, which may be called twice.
     #[inline]
     pub fn transfer(&self, copy: impl Fn() -> Result<()>) -> Result<()> {
-        match copy() {
-            Err(error) if Self::may_want_place(&error) => {
-                let _scope = self.enter()?;
-                copy()
-            }
-            result => result,
-        }
+        copy().or_else(|error| self.transfer_in_place(error, copy))
     }
 
     #[cold]
+    fn transfer_in_place(&self, error: Error, copy: impl Fn() -> Result<()>) -> Result<()> {
+        if !Self::may_want_place(&error) {
+            return Err(error);
+        }
+        let _scope = self.enter()?;
+        copy()
+    }
+
     fn may_want_place(error: &Error) -> bool {
         // HIP has no better word than its unknown error.
         let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;

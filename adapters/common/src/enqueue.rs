@@ -397,9 +397,21 @@ pub unsafe fn usm_memcpy<D: Driver>(
     if size == 0 {
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
     }
-    let copy = |driver: &'static D, stream| {
-        // SAFETY: the ranges are valid by the caller's promise.
-        request.queue.device.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) })
-    };
-    if blocking.get() { submit_blocking(&request, copy) } else { submit(&request, copy) }
+    let (to, from) = (to.addr(), from.addr());
+    if blocking.get() {
+        // SAFETY: the caller's promise is the same.
+        return unsafe { copy_and_wait(&request, to, from, size) };
+    }
+    let device = &request.queue.device;
+    // SAFETY: the ranges are valid by the caller's promise.
+    submit(&request, |driver, stream| device.transfer(|| unsafe { driver.copy_async(to, from, size, stream) }))
+}
+
+/// # Safety
+/// The ranges are valid until the copy has finished.
+#[inline(never)]
+unsafe fn copy_and_wait<D: Driver>(request: &Request<'_, D>, to: usize, from: usize, size: usize) -> Result<()> {
+    let device = &request.queue.device;
+    // SAFETY: the caller's promise is the same.
+    submit_blocking(request, |driver, stream| device.transfer(|| unsafe { driver.copy_async(to, from, size, stream) }))
 }

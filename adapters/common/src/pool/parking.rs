@@ -56,7 +56,8 @@ impl<D: Driver> Parking<D> {
     }
 
     fn holds_nothing(driver: &D, pool: D::Pool) -> bool {
-        let reserved = driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
+        let reserved =
+            driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
         matches!(reserved, Ok(0))
     }
 
