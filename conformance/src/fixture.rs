@@ -176,10 +176,19 @@ impl Fixture {
         image: &[u8],
         properties: *const ur_program_properties_t,
     ) -> Result<Program, ur_result_t> {
+        self.unbuilt_in(self.context(), image, properties)
+    }
+
+    fn unbuilt_in(
+        &self,
+        context: ur_context_handle_t,
+        image: &[u8],
+        properties: *const ur_program_properties_t,
+    ) -> Result<Program, ur_result_t> {
         let mut program: ur_program_handle_t = null_mut();
         let (mut device, mut length, mut bytes) = (self.device(), image.len(), image.as_ptr());
         let answer = ur!(Program.pfnCreateWithBinary(
-            self.context(),
+            context,
             1,
             &raw mut device,
             &raw mut length,
@@ -194,12 +203,19 @@ impl Fixture {
     #[track_caller]
     #[must_use]
     pub fn program(&self, image: &str) -> Program {
+        self.program_in(self.context(), image)
+    }
+
+    /// The same in any context that has the first device.
+    #[track_caller]
+    #[must_use]
+    pub fn program_in(&self, context: ur_context_handle_t, image: &str) -> Program {
         let image = Environment::get().image(image);
-        let program = match self.unbuilt(&image) {
+        let program = match self.unbuilt_in(context, &image, null()) {
             Ok(program) => program,
             Err(answer) => panic!("urProgramCreateWithBinary answers {answer:?}: {}", crate::last_error()),
         };
-        ok!(Program.pfnBuild(self.context(), program.handle(), null()));
+        ok!(Program.pfnBuild(context, program.handle(), null()));
         program
     }
 

@@ -1,6 +1,6 @@
 """Runs the SYCL programs, dpctl's suite and the wheel's story on this machine's CUDA driver, from the parts that
-`cargo xtask bundle --sycl` made. It needs Python and nothing else, no network and no compiler. It judges nothing: what is
-known to fail is judged where the list of expectations is.
+`cargo xtask bundle --sycl` made. It needs Python and nothing else, no network and no compiler. What the list of expectations
+says of this release is called known, and everything else that fails makes it fail.
 
     python3 .carry-sycl/RELEASE-1/run_on_gpu.py take                         each part in turn, from its own folder
     python3 .carry-sycl/RELEASE-N/run_on_gpu.py take wheel programs suite    the last part, and what is to be run
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import tomllib
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -62,6 +63,12 @@ class Machine:
         self.venv = self.store / "venv"
         self.python = self.venv / "bin/python"
         self.native = "libcuda.so.1"
+
+    def known(self, what):
+        """Why the list of expectations says that this fails; a test's entry without parameters stands for all of them."""
+        lists = tomllib.loads((self.all / "expectations.toml").read_text(encoding="utf-8"))
+        reasons = lists.get("both", {}) | lists.get(self.release, {})
+        return reasons.get(what) or reasons.get(what.partition("[")[0])
 
     def say(self, text):
         print(f"{self.release}: {text}", flush=True)
@@ -156,9 +163,8 @@ class Machine:
     def programs(self, *words):
         self.make_venv()
         environment = self.environment(False)
-        # Without a CUDA toolkit the compiler takes its library of mathematical functions from here.
-        if not pathlib.Path("/usr/local/cuda/nvvm/libdevice").exists():
-            environment["UR_SYCL_CUDA"] = str(self.all / "cuda")
+        # The compiler takes its library of mathematical functions from here, whatever toolkit there is.
+        environment["UR_SYCL_CUDA"] = str(self.all / "cuda")
         compiling = {"LD_PRELOAD": str(self.all / "toolchain.so"), "UR_SYCL_TOOLCHAIN": str(self.all / "toolchain")}
         # What ruins its device for itself ruins it for nobody else: each program has a process and a context of its own.
         work = []
@@ -174,7 +180,7 @@ class Machine:
         self.log("programs", "".join(text for _, text in done))
         verdicts = [verdict for verdict, _ in done]
         self.say(f"programs: {sum(v == 'ok' for v in verdicts)} ok, {sum(v == 'skipped' for v in verdicts)} skipped, "
-                 f"{sum(v == 'FAILED' for v in verdicts)} failed")
+                 f"{sum(v == 'known' for v in verdicts)} known, {sum(v == 'FAILED' for v in verdicts)} failed")
         return "FAILED" not in verdicts
 
     def program(self, name, command, environment):
@@ -187,6 +193,8 @@ class Machine:
             status, text = "no end", (error.stdout or b"").decode(errors="replace")
         said_ok = re.search(rf"^ok \S*{re.escape(name.removeprefix('bad-'))}$", text, re.MULTILINE)
         verdict = "skipped" if status == 77 else "ok" if status == 0 and said_ok else "FAILED"
+        if verdict != "ok" and self.known(name.replace("bad-", "bad/", 1)):
+            verdict = "known"
         tail = [line for line in text.splitlines() if line.strip() and not line.startswith("mapped: ")][-3:]
         why = "" if verdict == "ok" and name != "vector_add" else f" ({status}) {' | '.join(tail)}"
         seconds = time.monotonic() - start
@@ -216,11 +224,12 @@ class Machine:
         lines = [line.split("\t") for line in record.read_text(encoding="utf-8").splitlines()]
         ends = [line for line in lines if line[0] != "began"]
         bad = [line for line in ends if line[0] not in ("passed", "skipped")]
+        known = [line for line in bad if self.known(f"dpctl/{line[1]}")]
         for line in bad:
-            self.say(" ".join(line))
+            self.say(("known: " if line in known else "") + " ".join(line))
         counts = {word: sum(line[0] == word for line in ends) for word in ("passed", "skipped")}
-        self.say(f"dpctl's suite: {counts['passed']} passed, {counts['skipped']} skipped, {len(bad)} failed")
-        return bool(counts["passed"]) and not bad
+        self.say(f"dpctl's suite: {counts['passed']} passed, {counts['skipped']} skipped, {len(bad)} failed, {len(known)} of them known")
+        return bool(counts["passed"]) and len(known) == len(bad)
 
 
 class Joined:

@@ -59,6 +59,7 @@ fn fill(workspace: &Workspace, mode: &Mode, list: &[programs::Program], folder: 
         let ending = if program.script().is_some() { ".py" } else { "" };
         wanted.push((Path::new("programs").join(name + ending), source));
     }
+    wanted.push(("expectations.toml".into(), workspace.path("conformance/sycl/expectations.toml")));
     wanted.push(("python/check.py".into(), workspace.path("conformance/sycl/programs/check.py")));
     wanted.push(("python/record.py".into(), workspace.path("conformance/sycl/record.py")));
     let mut kept: BTreeSet<PathBuf> =

@@ -201,7 +201,8 @@ fn misuse(report: &str, bad: bool, leaks: &[&str]) -> String {
         kind.is_some_and(|kind| leaks.contains(&kind))
     };
     let lines = report.lines().map(|line| line.strip_prefix("simcuda: ").unwrap_or(line));
-    let counted = lines.filter(|line| !left(line) && !(bad && forgiven.iter().any(|kind| line.starts_with(kind))));
+    let may_be = |line: &str| left(line) || bad && forgiven.iter().any(|kind| line.starts_with(kind));
+    let counted = lines.filter(|line| !may_be(line));
     counted.take(3).collect::<Vec<_>>().join("; ")
 }
 
