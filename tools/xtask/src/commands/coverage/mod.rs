@@ -1,12 +1,14 @@
 //! `coverage [--check]`: writes `docs/coverage.md`, which says of every function of the API what each backend does with it.
 //!
 //! Nothing of the document is written by hand. [`api`] lists the functions, [`table`] says which function of the engine
-//! answers each or why none does, [`source`] reads the gaps that functions document and the places that make such
-//! answers, [`reach`] finds the gaps behind an entry point by following calls, [`page`] writes. A gap without a sentence,
+//! answers each or why none does, [`source`] reads the functions, [`gaps`] what they document as missing and [`body`] the
+//! places that make such answers, [`reach`] finds the gaps behind an entry point by following calls, [`page`] writes. A gap without a sentence,
 //! a sentence that no entry point leads to, a function of the API that nobody decided about: each is an error here.
-//! What the rules are for who writes the engine's code is told at the head of the document.
+//! How a gap is written down is told in [`gaps`]; how an answer is none, and a call leads nowhere, in [`source`].
 
 mod api;
+mod body;
+mod gaps;
 mod page;
 mod reach;
 mod source;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::api::Group;
-use super::source::{Code, Gap, Weight};
+use super::gaps::{Gap, Weight};
+use super::source::Code;
 
 /// What is known of one function of the API.
 #[derive(Debug)]

@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::source::{Call, Code, ENGINE, Function, Gap, Receiver, Weight};
+use super::body::{Call, Receiver};
+use super::gaps::{Gap, Weight};
+use super::source::{Code, ENGINE, Function};
 
 /// Functions that some entry point leads to.
 #[derive(Debug, Default)]
