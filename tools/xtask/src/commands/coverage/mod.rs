@@ -17,6 +17,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::fail;
@@ -77,11 +78,11 @@ fn document(workspace: &Workspace) -> Result<String> {
     for (name, folder) in CRATES {
         code.read_crate(name, &workspace.path(folder))?;
     }
-    judge(&api, &table, &code)
+    judge(&api, &api::names(workspace.root())?, &table, &code)
 }
 
 /// The document, or every reason why there is none.
-fn judge(api: &[api::Group], table: &Table, code: &Code) -> Result<String> {
+fn judge(api: &[api::Group], names: &BTreeSet<String>, table: &Table, code: &Code) -> Result<String> {
     let mut problems = code.problems();
     let mut reached = reach::Reached::default();
     let mut rows = page::Rows::new();
@@ -104,6 +105,10 @@ fn judge(api: &[api::Group], table: &Table, code: &Code) -> Result<String> {
     }
     problems.extend(table.strangers(api));
     problems.extend(reached.orphans(code));
+    for (name, row) in &rows {
+        let unknown = row.constants().into_iter().filter(|word| !names.contains(word));
+        problems.extend(unknown.map(|word| format!("{name}: the specification has no `{word}`")));
+    }
     if !problems.is_empty() {
         fail!("{} problems\n{}", problems.len(), problems.join("\n"))
     }

@@ -59,6 +59,13 @@ impl Row {
         }
     }
 
+    /// The API's constants that the remarks name whole.
+    pub fn constants(&self) -> Vec<String> {
+        let remarks = self.remarks();
+        let quoted = remarks.split('`').skip(1).step_by(2);
+        quoted.filter(|word| word.starts_with("UR_") && !word.ends_with('*')).map(str::to_owned).collect()
+    }
+
     /// What is missing, and why.
     fn remarks(&self) -> String {
         let gaps = match self {
