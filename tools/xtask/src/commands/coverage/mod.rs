@@ -105,6 +105,7 @@ fn judge(api: &[api::Group], names: &BTreeSet<String>, table: &Table, code: &Cod
     }
     problems.extend(table.strangers(api));
     problems.extend(reached.orphans(code));
+    problems.extend(reached.idle_cuts(code));
     for (name, row) in &rows {
         let unknown = row.constants().into_iter().filter(|word| !names.contains(word));
         problems.extend(unknown.map(|word| format!("{name}: the specification has no `{word}`")));

@@ -49,7 +49,7 @@ pub struct Function {
     /// Lines of answers that something is not supported, without those that are said to be no gap.
     sites: Vec<usize>,
     /// Functions that it is said not to reach.
-    cuts: Vec<String>,
+    pub cuts: Vec<String>,
     wrong: Vec<String>,
 }
 
@@ -69,11 +69,6 @@ impl Function {
     /// Whether it is a driver's.
     pub fn is_drivers(&self) -> bool {
         self.of != ENGINE && (self.module == "driver" || self.module.starts_with("driver::"))
-    }
-
-    /// Whether it says that it never gets to a function of that name.
-    pub fn cuts(&self, name: &str) -> bool {
-        self.cuts.iter().any(|cut| cut == name)
     }
 }
 
@@ -270,8 +265,8 @@ impl Reader<'_, '_> {
                 Err(problem) => function.wrong.push(problem),
             }
         }
-        self.comments(span.start().line..=span.end().line, &mut function);
         body.sites.dedup();
+        self.comments(span.start().line..=span.end().line, &body.sites, &mut function);
         let excused = |line: usize| line >= 2 && self.lines[line - 2].trim_start().starts_with(NO_GAP);
         function.sites = body.sites.into_iter().filter(|line| !excused(*line)).collect();
         function.calls = body.calls;
@@ -280,7 +275,7 @@ impl Reader<'_, '_> {
         self.code.functions.push(function);
     }
 
-    fn comments(&self, lines: RangeInclusive<usize>, function: &mut Function) {
+    fn comments(&self, lines: RangeInclusive<usize>, sites: &[usize], function: &mut Function) {
         for line in lines {
             let Some(told) = self.lines[line - 1].trim_start().strip_prefix("// coverage: ") else { continue };
             let Some((what, why)) = told.split_once(" because ") else {
@@ -292,7 +287,8 @@ impl Reader<'_, '_> {
             }
             match what.strip_prefix("without ") {
                 Some(callee) => function.cuts.push(callee.trim().to_owned()),
-                None if what == "none" => {}
+                None if what == "none" && sites.contains(&(line + 1)) => {}
+                None if what == "none" => function.wrong.push(format!("line {line} stands above no such answer")),
                 None => function.wrong.push(format!("line {line} is neither `{NO_GAP}…` nor `{CUT}NAME because …`")),
             }
         }

@@ -228,6 +228,14 @@ fn a_call_that_cannot_meet_a_gap_is_cut_by_name() {
 }
 
 #[test]
+fn a_comment_that_has_become_idle_is_an_error() {
+    let cut = THINGS.replace("driver.paint()", "// coverage: without draw because it is dry\n    driver.paint()");
+    with(|inputs| inputs.things = cut).refused("common things: make: nothing to cut at `draw`");
+    let excuse = THINGS.replace("driver.paint()", "// coverage: none because it is dry\n    driver.paint()");
+    with(|inputs| inputs.things = excuse).refused("stands above no such answer");
+}
+
+#[test]
 fn a_method_is_looked_for_in_the_receiver_s_type_where_that_is_known() {
     let both = CHECKS.replace("impl Other {\n", "impl Other {\n    /// # Unsupported\n    /// - others\n");
     with(|inputs| inputs.checks = both.clone()).refused("checks: Other::check: no entry point leads to its gaps");
