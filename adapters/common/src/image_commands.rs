@@ -20,12 +20,10 @@ use crate::native_image::{BoxCopy, BoxSide, RectSide};
 use crate::object::null_pointer;
 use crate::queue::Queue;
 
-/// Which way a transfer goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Read,
-    Write,
-}
+/// [`transfer`] from the image to the host.
+pub const READ: bool = false;
+/// [`transfer`] from the host to the image.
+pub const WRITE: bool = true;
 
 /// A checked transfer between a box of an image and host memory.
 struct Transfer<'a, D: Driver> {
@@ -33,12 +31,12 @@ struct Transfer<'a, D: Driver> {
     region: Region,
     pitches: Pitches,
     host: usize,
-    way: Way,
+    writes: bool,
 }
 
 impl<D: Driver> Transfer<'_, D> {
     fn run(&self, driver: &D, queue: &Queue<D>, stream: D::Stream) -> Result<()> {
-        let replaced = (self.way == Way::Write).then_some(&self.region);
+        let replaced = self.writes.then_some(&self.region);
         let array = self.image.bring(&queue.device, stream, replaced)?;
         let _scope = queue.device.enter_for_transfer()?;
         let Pitches { row, slice } = self.pitches;
@@ -58,7 +56,7 @@ impl<D: Driver> Transfer<'_, D> {
         let host = RectSide { address, row_pitch, slice_pitch: rows * row_pitch, of_process: true };
         let host = BoxSide::Memory(host);
         let array = BoxSide::Array { array, origin: [x * pixel, y, first + z] };
-        let (to, from) = if self.way == Way::Read { (host, array) } else { (array, host) };
+        let (to, from) = if self.writes { (array, host) } else { (host, array) };
         let extent = [self.region.size[0] * pixel, self.region.size[1], depth];
         // SAFETY: the host's rows are valid by the promise of the enqueue's caller; the box lies in the array.
         unsafe { driver.copy_box_async(&BoxCopy { to, from, extent }, stream) }
@@ -77,46 +75,15 @@ unsafe fn image_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t
     unsafe { object_of::<D>(request, mem) }?.image()
 }
 
-/// # Safety
-/// The C contract of the two entry points below.
-unsafe fn transfer<D: Driver>(
-    name: &'static str,
-    way: Way,
-    request: &Request<'_, D>,
-    image: ur_mem_handle_t,
-    blocking: CBool,
-    (origin, region): (&ur_rect_offset_t, &ur_rect_region_t),
-    pitches: [usize; 2],
-    host: *mut c_void,
-) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let image = unsafe { image_of::<D>(request, image) }?;
-    if host.is_null() {
-        return Err(null_pointer(name));
-    }
-    let region = Region::new(name, &image.extents, origin, region)?;
-    let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
-    let transfer = Transfer { image, region, pitches, host: host.expose_provenance(), way };
-    image.used_by(request.queue);
-    let work = |driver: &'static D, stream| {
-        transfer.run(driver, request.queue, stream)?;
-        if way == Way::Write {
-            image.wrote(&request.queue.device);
-        }
-        Ok(())
-    };
-    if blocking.get() { submit_blocking(request, work) } else { submit(request, work) }
-}
-
-/// `urEnqueueMemImageRead`.
+/// `urEnqueueMemImageRead` and `urEnqueueMemImageWrite`: [`READ`] or [`WRITE`].
 ///
 /// # Safety
-/// The C contract: `to` is writable for every row of the region until the copy has finished.
+/// The C contract: `host` is writable, or readable, for every row of the region until the copy has finished.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or
 /// leaves the image and for pitches that are too small; as [`Request::new`]; what the native library answers.
-pub unsafe fn read<D: Driver>(
+pub unsafe fn transfer<D: Driver, const WRITES: bool>(
     queue: ur_queue_handle_t,
     image: ur_mem_handle_t,
     blocking: CBool,
@@ -124,45 +91,36 @@ pub unsafe fn read<D: Driver>(
     region: ur_rect_region_t,
     row_pitch: usize,
     slice_pitch: usize,
-    to: *mut c_void,
+    host: *mut c_void,
     count: u32,
     waits: *const ur_event_handle_t,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
+    let (name, command) = if WRITES {
+        ("urEnqueueMemImageWrite", ur_command_t::MEM_IMAGE_WRITE)
+    } else {
+        ("urEnqueueMemImageRead", ur_command_t::MEM_IMAGE_READ)
+    };
     // SAFETY: the caller's promises are the same.
-    unsafe {
-        let request = Request::<D>::new(queue, ur_command_t::MEM_IMAGE_READ, count, waits, event)?;
-        let (place, pitches) = ((&origin, &region), [row_pitch, slice_pitch]);
-        transfer("urEnqueueMemImageRead", Way::Read, &request, image, blocking, place, pitches, to)
+    let request = unsafe { Request::<D>::new(queue, command, count, waits, event) }?;
+    // SAFETY: as above.
+    let image = unsafe { image_of::<D>(&request, image) }?;
+    if host.is_null() {
+        return Err(null_pointer(name));
     }
-}
-
-/// `urEnqueueMemImageWrite`.
-///
-/// # Safety
-/// The C contract: `from` is readable for every row of the region until the copy has finished.
-///
-/// # Errors
-/// As [`read`].
-pub unsafe fn write<D: Driver>(
-    queue: ur_queue_handle_t,
-    image: ur_mem_handle_t,
-    blocking: CBool,
-    origin: ur_rect_offset_t,
-    region: ur_rect_region_t,
-    row_pitch: usize,
-    slice_pitch: usize,
-    from: *mut c_void,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    unsafe {
-        let request = Request::<D>::new(queue, ur_command_t::MEM_IMAGE_WRITE, count, waits, event)?;
-        let (place, pitches) = ((&origin, &region), [row_pitch, slice_pitch]);
-        transfer("urEnqueueMemImageWrite", Way::Write, &request, image, blocking, place, pitches, from)
-    }
+    let region = Region::new(name, &image.extents, &origin, &region)?;
+    let pitches = [row_pitch, slice_pitch];
+    let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
+    let transfer = Transfer { image, region, pitches, host: host.expose_provenance(), writes: WRITES };
+    image.used_by(request.queue);
+    let work = |driver: &'static D, stream| {
+        transfer.run(driver, request.queue, stream)?;
+        if WRITES {
+            image.wrote(&request.queue.device);
+        }
+        Ok(())
+    };
+    if blocking.get() { submit_blocking(&request, work) } else { submit(&request, work) }
 }
 
 /// `urEnqueueMemImageCopy`, between images of one format and within one image.

@@ -187,8 +187,8 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urMemImageCreateWithNativeHandle => image_mem::create_with_native_handle::<D>);
     forward!(urMemImageGetInfo => image_mem::get_image_info::<D>);
 
-    forward!(urEnqueueMemImageRead => image_commands::read::<D>);
-    forward!(urEnqueueMemImageWrite => image_commands::write::<D>);
+    forward!(urEnqueueMemImageRead => image_commands::transfer::<D, { image_commands::READ }>);
+    forward!(urEnqueueMemImageWrite => image_commands::transfer::<D, { image_commands::WRITE }>);
     forward!(urEnqueueMemImageCopy => image_commands::copy::<D>);
 
     forward!(urSamplerCreate => sampler::create::<D>);

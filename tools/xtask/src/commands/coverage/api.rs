@@ -1,6 +1,7 @@
 //! The functions of the newest release, from the specification: by file, in the order of its headers. It knows names
 //! alone; what they do is the generator's.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -54,6 +55,27 @@ pub fn group(stem: String, file: &Table, release: &str) -> Group {
 pub fn is_loaders(api: &[Group], name: &str) -> bool {
     let mut files = api.iter().filter(|group| group.stem == LOADERS_FILE);
     files.any(|group| group.functions.iter().any(|own| own == name))
+}
+
+/// Every name that the specification gives to anything.
+pub fn names(root: &Path) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for file in crate::support::files::list(&root.join("spec/api"))? {
+        collect_names(&Value::Table(parse(&root.join("spec/api").join(&file))?), &mut names);
+    }
+    Ok(names)
+}
+
+/// The values of all keys `name`, however deep.
+pub fn collect_names(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Table(table) => {
+            names.extend(table.get("name").and_then(Value::as_str).map(str::to_owned));
+            table.values().for_each(|value| collect_names(value, names));
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect_names(value, names)),
+        _ => {}
+    }
 }
 
 fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {

@@ -1,12 +1,14 @@
 //! `coverage [--check]`: writes `docs/coverage.md`, which says of every function of the API what each backend does with it.
 //!
 //! Nothing of the document is written by hand. [`api`] lists the functions, [`table`] says which function of the engine
-//! answers each or why none does, [`source`] reads the gaps that functions document and the places that make such
-//! answers, [`reach`] finds the gaps behind an entry point by following calls, [`page`] writes. A gap without a sentence,
+//! answers each or why none does, [`source`] reads the functions, [`gaps`] what they document as missing and [`body`] the
+//! places that make such answers, [`reach`] finds the gaps behind an entry point by following calls, [`page`] writes. A gap without a sentence,
 //! a sentence that no entry point leads to, a function of the API that nobody decided about: each is an error here.
-//! What the rules are for who writes the engine's code is told at the head of the document.
+//! How a gap is written down is told in [`gaps`]; how an answer is none, and a call leads nowhere, in [`source`].
 
 mod api;
+mod body;
+mod gaps;
 mod page;
 mod reach;
 mod source;
@@ -15,6 +17,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::fail;
@@ -75,11 +78,11 @@ fn document(workspace: &Workspace) -> Result<String> {
     for (name, folder) in CRATES {
         code.read_crate(name, &workspace.path(folder))?;
     }
-    judge(&api, &table, &code)
+    judge(&api, &api::names(workspace.root())?, &table, &code)
 }
 
 /// The document, or every reason why there is none.
-fn judge(api: &[api::Group], table: &Table, code: &Code) -> Result<String> {
+fn judge(api: &[api::Group], names: &BTreeSet<String>, table: &Table, code: &Code) -> Result<String> {
     let mut problems = code.problems();
     let mut reached = reach::Reached::default();
     let mut rows = page::Rows::new();
@@ -102,6 +105,11 @@ fn judge(api: &[api::Group], table: &Table, code: &Code) -> Result<String> {
     }
     problems.extend(table.strangers(api));
     problems.extend(reached.orphans(code));
+    problems.extend(reached.idle_cuts(code));
+    for (name, row) in &rows {
+        let unknown = row.constants().into_iter().filter(|word| !names.contains(word));
+        problems.extend(unknown.map(|word| format!("{name}: the specification has no `{word}`")));
+    }
     if !problems.is_empty() {
         fail!("{} problems\n{}", problems.len(), problems.join("\n"))
     }

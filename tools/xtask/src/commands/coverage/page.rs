@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::api::Group;
-use super::source::{Code, Gap, Weight};
+use super::gaps::{Gap, Weight};
+use super::source::Code;
 
 /// What is known of one function of the API.
 #[derive(Debug)]
@@ -56,6 +57,13 @@ impl Row {
             Some(Weight::Some) => PARTIAL,
             Some(Weight::Needs | Weight::Note) | None => SUPPORTED,
         }
+    }
+
+    /// The API's constants that the remarks name whole.
+    pub fn constants(&self) -> Vec<String> {
+        let remarks = self.remarks();
+        let quoted = remarks.split('`').skip(1).step_by(2);
+        quoted.filter(|word| word.starts_with("UR_") && !word.ends_with('*')).map(str::to_owned).collect()
     }
 
     /// What is missing, and why.

@@ -7,19 +7,36 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::source::{Call, Code, ENGINE, Function, Gap, Receiver, Weight};
+use super::body::{Call, Receiver};
+use super::gaps::{Gap, Weight};
+use super::source::{Code, ENGINE, Function};
 
-/// Functions that some entry point leads to.
+/// What all entry points lead to.
 #[derive(Debug, Default)]
-pub struct Reached(BTreeSet<usize>);
+pub struct Reached {
+    functions: BTreeSet<usize>,
+    /// Functions that kept a call from being followed, with the callee's name.
+    cuts: BTreeSet<(usize, String)>,
+}
 
 impl Reached {
     /// Functions whose gaps no entry point leads to: a dead sentence, or a call that is not seen here.
     pub fn orphans(&self, code: &Code) -> Vec<String> {
         let functions = code.functions.iter().enumerate();
-        let orphans =
-            functions.filter(|(index, function)| function.missing().next().is_some() && !self.0.contains(index));
+        let orphans = functions
+            .filter(|(index, function)| function.missing().next().is_some() && !self.functions.contains(index));
         orphans.map(|(_, function)| format!("{}: no entry point leads to its gaps", function.label())).collect()
+    }
+
+    /// Comments that say of a call which is not there, or leads nowhere, that it cannot happen.
+    pub fn idle_cuts(&self, code: &Code) -> Vec<String> {
+        let cuts = code
+            .functions
+            .iter()
+            .enumerate()
+            .flat_map(|(index, function)| function.cuts.iter().map(move |name| (index, name)));
+        let idle = cuts.filter(|(index, name)| !self.cuts.contains(&(*index, (*name).clone())));
+        idle.map(|(index, name)| format!("{}: nothing to cut at `{name}`", code.functions[index].label())).collect()
     }
 }
 
@@ -49,14 +66,18 @@ pub fn gaps(code: &Code, path: &[String], reached: &mut Reached) -> Option<Vec<G
         for call in &function.calls {
             for next in callees(code, function, call) {
                 let name = &code.functions[next].name;
-                let cut = function.cuts(name) || start.iter().any(|first| code.functions[*first].cuts(name));
-                if !cut && seen.insert(next) {
-                    open.push_back(next);
+                let mut cutting = [index].into_iter().chain(start.iter().copied());
+                match cutting.find(|by| code.functions[*by].cuts.contains(name)) {
+                    Some(by) => {
+                        reached.cuts.insert((by, name.clone()));
+                    }
+                    None if seen.insert(next) => open.push_back(next),
+                    None => {}
                 }
             }
         }
     }
-    reached.0.extend(&seen);
+    reached.functions.extend(&seen);
     Some(found)
 }
 

@@ -7,87 +7,23 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use proc_macro2::Span;
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-use syn::{
-    Attribute, BinOp, Block, Expr, FnArg, Ident, ImplItem, Item, Meta, Pat, ReturnType, Signature, Token, TraitItem,
-    Type, UseTree,
-};
+use syn::visit::Visit;
+use syn::{Attribute, Block, FnArg, Ident, ImplItem, Item, Meta, Pat, ReturnType, Signature, TraitItem, UseTree};
 
+use super::body::{Body, Call, Receiver, type_name, type_names};
+use super::gaps::{self, Gap, SECTION, Weight, doc_lines};
 use crate::support::failure::{Context, Result};
 use crate::support::files;
 
 /// The crate that both backends share, as [`Function::of`] names it.
 pub const ENGINE: &str = "";
 
-/// The section of a function's documentation that lists its gaps.
-const SECTION: &str = "# Unsupported";
-
-/// Codes that say that something is missing. An argument's own error is none of them.
-const CODES: [&str; 4] = [
-    "ERROR_UNSUPPORTED_FEATURE",
-    "ERROR_UNSUPPORTED_ENUMERATION",
-    "ERROR_UNSUPPORTED_IMAGE_FORMAT",
-    "ERROR_FUNCTION_ADDRESS_NOT_AVAILABLE",
-];
-
 /// Marks a place that makes such an answer and is no gap: on the line above it.
 const NO_GAP: &str = "// coverage: none because ";
 
 /// Marks a call whose gaps cannot come up: anywhere in the calling function.
 const CUT: &str = "// coverage: without ";
-
-/// How much of a function a gap takes away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
-    /// Every call is refused.
-    Always,
-    /// Some calls are.
-    Some,
-    /// None on a device or a library that has what is told.
-    Needs,
-    /// Nothing is refused; worth knowing all the same. Told of the function itself, never of its callers.
-    Note,
-}
-
-/// One line of a function's section.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gap {
-    /// The backend that has it; both if none is named.
-    pub backend: Option<&'static str>,
-    /// How much it takes away.
-    pub weight: Weight,
-    /// What is missing, and why.
-    pub text: String,
-}
-
-/// What a method is called on, or a variable bound to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Receiver {
-    /// A variable.
-    Variable(String),
-    /// A field of that name, or what a function of that name gives.
-    Made(String),
-    /// Anything else.
-    Unknown,
-}
-
-/// What a function names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// A path, called or handed on.
-    Path(Vec<String>),
-    /// A method.
-    Method {
-        /// What it is called on.
-        on: Receiver,
-        /// Its name.
-        name: String,
-        /// How many arguments it is given.
-        arguments: usize,
-    },
-}
 
 /// A function of one of the crates.
 #[derive(Debug, Default)]
@@ -113,7 +49,7 @@ pub struct Function {
     /// Lines of answers that something is not supported, without those that are said to be no gap.
     sites: Vec<usize>,
     /// Functions that it is said not to reach.
-    cuts: Vec<String>,
+    pub cuts: Vec<String>,
     wrong: Vec<String>,
 }
 
@@ -133,11 +69,6 @@ impl Function {
     /// Whether it is a driver's.
     pub fn is_drivers(&self) -> bool {
         self.of != ENGINE && (self.module == "driver" || self.module.starts_with("driver::"))
-    }
-
-    /// Whether it says that it never gets to a function of that name.
-    pub fn cuts(&self, name: &str) -> bool {
-        self.cuts.iter().any(|cut| cut == name)
     }
 }
 
@@ -328,14 +259,14 @@ impl Reader<'_, '_> {
         let name = signature.ident.to_string();
         let mut function = Function { of: self.of, module: self.module.clone(), owner, name, ..Function::default() };
         function.behind_self = signature.receiver().map(|_| signature.inputs.len() - 1);
-        for item in items_of(&doc_lines(attributes)) {
-            match gap(self.of, &item) {
+        for item in gaps::of_attributes(self.of, attributes) {
+            match item {
                 Ok(gap) => function.gaps.push(gap),
                 Err(problem) => function.wrong.push(problem),
             }
         }
-        self.comments(span.start().line..=span.end().line, &mut function);
         body.sites.dedup();
+        self.comments(span.start().line..=span.end().line, &body.sites, &mut function);
         let excused = |line: usize| line >= 2 && self.lines[line - 2].trim_start().starts_with(NO_GAP);
         function.sites = body.sites.into_iter().filter(|line| !excused(*line)).collect();
         function.calls = body.calls;
@@ -344,7 +275,7 @@ impl Reader<'_, '_> {
         self.code.functions.push(function);
     }
 
-    fn comments(&self, lines: RangeInclusive<usize>, function: &mut Function) {
+    fn comments(&self, lines: RangeInclusive<usize>, sites: &[usize], function: &mut Function) {
         for line in lines {
             let Some(told) = self.lines[line - 1].trim_start().strip_prefix("// coverage: ") else { continue };
             let Some((what, why)) = told.split_once(" because ") else {
@@ -356,146 +287,12 @@ impl Reader<'_, '_> {
             }
             match what.strip_prefix("without ") {
                 Some(callee) => function.cuts.push(callee.trim().to_owned()),
-                None if what == "none" => {}
+                None if what == "none" && sites.contains(&(line + 1)) => {}
+                None if what == "none" => function.wrong.push(format!("line {line} stands above no such answer")),
                 None => function.wrong.push(format!("line {line} is neither `{NO_GAP}…` nor `{CUT}NAME because …`")),
             }
         }
     }
-}
-
-/// A body's calls and answers.
-#[derive(Default)]
-struct Body {
-    calls: Vec<Call>,
-    sites: Vec<usize>,
-    typed: BTreeMap<String, Vec<String>>,
-    bound: BTreeMap<String, Receiver>,
-    compared: bool,
-}
-
-impl Body {
-    fn site(&mut self, span: Span) {
-        if !self.compared {
-            self.sites.push(span.start().line);
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Body {
-    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
-        let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        let last = names.last().map_or("", String::as_str);
-        let ends = |with: &[&str]| names.len() >= with.len() && names[names.len() - with.len()..] == *with;
-        let made = ends(&["Error", "unsupported"]) || ends(&["Reply", "Unsupported"]);
-        if made || CODES.contains(&last) {
-            self.site(path.span());
-        }
-        self.calls.push(Call::Path(names));
-    }
-
-    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        let name = call.method.to_string();
-        if name == "unsupported" {
-            self.site(call.method.span());
-        }
-        self.calls.push(Call::Method { on: receiver(&call.receiver), name, arguments: call.args.len() });
-        visit::visit_expr_method_call(self, call);
-    }
-
-    /// What a code is compared with is not answered.
-    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
-        let outer = self.compared;
-        self.compared |= matches!(binary.op, BinOp::Eq(_) | BinOp::Ne(_));
-        visit::visit_expr_binary(self, binary);
-        self.compared = outer;
-    }
-
-    fn visit_local(&mut self, local: &'ast syn::Local) {
-        match &local.pat {
-            Pat::Type(typed) => {
-                if let Pat::Ident(name) = &*typed.pat {
-                    self.typed.insert(name.ident.to_string(), type_names(&typed.ty));
-                }
-            }
-            Pat::Ident(name) => {
-                if let Some(init) = &local.init {
-                    self.bound.insert(name.ident.to_string(), receiver(&init.expr));
-                }
-            }
-            _ => {}
-        }
-        visit::visit_local(self, local);
-    }
-
-    /// Arguments of macros, as far as they are expressions.
-    fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        let compares = call.path.segments.last().is_some_and(|name| name.ident.to_string().starts_with("assert"));
-        if let Ok(arguments) = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) {
-            let outer = self.compared;
-            self.compared |= compares;
-            arguments.iter().for_each(|argument| self.visit_expr(argument));
-            self.compared = outer;
-        }
-    }
-
-    /// What is matched with a code is not answered.
-    fn visit_pat(&mut self, _: &'ast syn::Pat) {}
-
-    /// An item within a body is its own; constants may hold functions.
-    fn visit_item(&mut self, item: &'ast Item) {
-        if let Item::Const(constant) = item {
-            self.visit_expr(&constant.expr);
-        }
-    }
-}
-
-fn receiver(expression: &Expr) -> Receiver {
-    let named = |name: Option<&Ident>| name.map_or(Receiver::Unknown, |name| Receiver::Made(name.to_string()));
-    match expression {
-        Expr::Path(path) => match path.path.get_ident() {
-            Some(name) => Receiver::Variable(name.to_string()),
-            None => Receiver::Unknown,
-        },
-        Expr::Field(field) => match &field.member {
-            syn::Member::Named(name) => named(Some(name)),
-            syn::Member::Unnamed(_) => Receiver::Unknown,
-        },
-        Expr::MethodCall(call) => named(Some(&call.method)),
-        Expr::Call(call) => match &*call.func {
-            Expr::Path(path) => named(path.path.segments.last().map(|segment| &segment.ident)),
-            _ => Receiver::Unknown,
-        },
-        Expr::Paren(inner) => receiver(&inner.expr),
-        Expr::Try(inner) => receiver(&inner.expr),
-        Expr::Unary(inner) => receiver(&inner.expr),
-        Expr::Reference(inner) => receiver(&inner.expr),
-        _ => Receiver::Unknown,
-    }
-}
-
-fn type_name(of: &Type) -> Option<String> {
-    match of {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
-        Type::Reference(reference) => type_name(&reference.elem),
-        _ => None,
-    }
-}
-
-/// Every type that a type is made of; those that a backend chooses are nobody's here.
-fn type_names(of: &Type) -> Vec<String> {
-    struct Names(Vec<String>);
-    impl<'ast> Visit<'ast> for Names {
-        fn visit_path(&mut self, path: &'ast syn::Path) {
-            let backends = path.segments.len() > 1 && path.segments[0].ident == "D";
-            if let (false, Some(last)) = (backends, path.segments.last()) {
-                self.0.push(last.ident.to_string());
-            }
-            visit::visit_path(self, path);
-        }
-    }
-    let mut names = Names(Vec::new());
-    names.visit_type(of);
-    names.0
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
@@ -523,64 +320,6 @@ fn import(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(String, Vec
         UseTree::Group(group) => group.items.iter().for_each(|tree| import(tree, before, found)),
         UseTree::Glob(_) => found.push((format!("*{}", before.join("::")), before.clone())),
     }
-}
-
-fn doc_lines(attributes: &[Attribute]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for attribute in attributes {
-        if let Meta::NameValue(pair) = &attribute.meta
-            && pair.path.is_ident("doc")
-            && let Expr::Lit(literal) = &pair.value
-            && let syn::Lit::Str(text) = &literal.lit
-        {
-            lines.extend(text.value().lines().map(|line| line.trim().to_owned()));
-        }
-    }
-    lines
-}
-
-/// The items of the section's list.
-fn items_of(doc: &[String]) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
-    let section = doc.iter().skip_while(|line| *line != SECTION).skip(1);
-    for line in section.take_while(|line| !line.starts_with("# ")) {
-        match (line.strip_prefix("- "), items.last_mut()) {
-            (Some(item), _) => items.push(item.to_owned()),
-            (None, Some(last)) if !line.is_empty() => {
-                last.push(' ');
-                last.push_str(line);
-            }
-            _ => {}
-        }
-    }
-    items
-}
-
-fn gap(of: &'static str, item: &str) -> std::result::Result<Gap, String> {
-    let mut backend = (of != ENGINE).then_some(of);
-    let mut text = item;
-    for name in ["CUDA", "HIP"] {
-        if let Some(rest) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(": ")) {
-            if backend.is_some_and(|own| own != name) {
-                return Err(format!("a gap of {name} in another backend: `{item}`"));
-            }
-            (backend, text) = (Some(name), rest);
-        }
-    }
-    let mut weight = Weight::Some;
-    for (word, of) in [("always: ", Weight::Always), ("needs: ", Weight::Needs), ("note: ", Weight::Note)] {
-        if let Some(rest) = text.strip_prefix(word) {
-            (weight, text) = (of, rest);
-        }
-    }
-    let text = text.trim().trim_end_matches('.').to_owned();
-    if text.is_empty() {
-        return Err(format!("a gap without words: `{item}`"));
-    }
-    if text.contains('|') {
-        return Err(format!("a gap with a `|`, which would end its cell: `{item}`"));
-    }
-    Ok(Gap { backend, weight, text })
 }
 
 /// The names of the symbols that `symbol_table!` calls optional.

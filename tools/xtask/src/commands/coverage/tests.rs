@@ -1,5 +1,7 @@
 //! The whole way over small inputs: an API, a table, an engine and two drivers as text.
 
+use std::collections::BTreeSet;
+
 use super::api::{self, Group};
 use super::source::{Code, ENGINE};
 use super::{compare, judge, table};
@@ -13,6 +15,9 @@ name = "urThingDrop"
 [[function]]
 name = "urThingOld"
 until = "1.0"
+[[enum]]
+name = "ur_thing_flag_t"
+values = [{ name = "UR_THING_FLAG_RED", value = 1 }]
 "#;
 
 const TABLE: &str = r#"
@@ -91,7 +96,9 @@ impl Inputs {
         ] {
             code.read_file(of, module.to_owned(), text).unwrap();
         }
-        judge(&api, &table, &code).map_err(|failure| failure.to_string())
+        let mut names = BTreeSet::new();
+        api::collect_names(&API.parse::<toml::Table>().unwrap().into(), &mut names);
+        judge(&api, &names, &table, &code).map_err(|failure| failure.to_string())
     }
 
     fn refused(&self, because: &str) {
@@ -160,6 +167,14 @@ fn a_function_that_is_both_is_an_error() {
 }
 
 #[test]
+fn a_constant_that_a_reason_names_is_one_of_the_specification() {
+    let naming =
+        |name: &str| with(|inputs| inputs.table = TABLE.replace("nobody drops", &format!("`{name}`: nobody drops")));
+    naming("UR_THING_FLAG_RED").document().unwrap();
+    naming("UR_THING_FLAG_BLUE").refused("urThingDrop: the specification has no `UR_THING_FLAG_BLUE`");
+}
+
+#[test]
 fn a_reason_must_be_there() {
     with(|inputs| inputs.table = TABLE.replace("nobody drops things", " ")).refused("a reason is missing");
 }
@@ -210,6 +225,14 @@ fn a_call_that_cannot_meet_a_gap_is_cut_by_name() {
     let cut = THINGS.replace("driver.paint()", "// coverage: without paint because it is dry\n    driver.paint()");
     // Nobody else leads there, so the line would be told nowhere.
     with(|inputs| inputs.things = cut).refused("HIP driver: Hip::paint: no entry point leads to its gaps");
+}
+
+#[test]
+fn a_comment_that_has_become_idle_is_an_error() {
+    let cut = THINGS.replace("driver.paint()", "// coverage: without draw because it is dry\n    driver.paint()");
+    with(|inputs| inputs.things = cut).refused("common things: make: nothing to cut at `draw`");
+    let excuse = THINGS.replace("driver.paint()", "// coverage: none because it is dry\n    driver.paint()");
+    with(|inputs| inputs.things = excuse).refused("stands above no such answer");
 }
 
 #[test]
