@@ -94,7 +94,7 @@ fn stock(workspace: &Workspace, release: Release, ours: &Path, folder: &Path) ->
     pip.args(["--implementation=cp", "--python-version", &version]);
     pip.args(PLATFORMS.map(|platform| format!("--platform={platform}")));
     pip.arg("--find-links").arg(&downloads).arg("--dest").arg(&downloads);
-    process::run(pip.args(["dpctl==0.22.1", release.sycl_wheel(), "pytest", "pip"]))?;
+    process::run(pip.args(["dpctl==0.22.1", release.sycl_wheel(), "pytest", "pip", "cython", "setuptools"]))?;
 
     let mut kept = BTreeSet::new();
     for wheel in files::list(&downloads)? {
