@@ -25,6 +25,12 @@ pub fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The program of `basic.ptx`, with the native objects that it takes.
+struct Basic {
+    program: Program,
+    objects: Counts,
+}
+
 /// A test's surroundings. Made first, so that it goes last.
 pub struct Fixture {
     /// The adapter's platform.
@@ -34,6 +40,7 @@ pub struct Fixture {
     context: Option<Context>,
     sim: Option<Sim>,
     before: Counts,
+    basic: Mutex<Option<Basic>>,
     late_releases: AtomicBool,
     _turn: MutexGuard<'static, ()>,
 }
@@ -72,8 +79,16 @@ impl Fixture {
         if let Some(sim) = &sim {
             sim.clear_reports();
         }
-        let mut fixture =
-            Self { platform, devices, context: None, sim, before, late_releases: AtomicBool::new(false), _turn: turn };
+        let mut fixture = Self {
+            platform,
+            devices,
+            context: None,
+            sim,
+            before,
+            basic: Mutex::new(None),
+            late_releases: AtomicBool::new(false),
+            _turn: turn,
+        };
         fixture.context = Some(fixture.context_of(&fixture.devices[..fixture.devices.len().min(count)]));
         fixture
     }
@@ -161,10 +176,19 @@ impl Fixture {
         image: &[u8],
         properties: *const ur_program_properties_t,
     ) -> Result<Program, ur_result_t> {
+        self.unbuilt_in(self.context(), image, properties)
+    }
+
+    fn unbuilt_in(
+        &self,
+        context: ur_context_handle_t,
+        image: &[u8],
+        properties: *const ur_program_properties_t,
+    ) -> Result<Program, ur_result_t> {
         let mut program: ur_program_handle_t = null_mut();
         let (mut device, mut length, mut bytes) = (self.device(), image.len(), image.as_ptr());
         let answer = ur!(Program.pfnCreateWithBinary(
-            self.context(),
+            context,
             1,
             &raw mut device,
             &raw mut length,
@@ -179,12 +203,19 @@ impl Fixture {
     #[track_caller]
     #[must_use]
     pub fn program(&self, image: &str) -> Program {
+        self.program_in(self.context(), image)
+    }
+
+    /// The same in any context that has the first device.
+    #[track_caller]
+    #[must_use]
+    pub fn program_in(&self, context: ur_context_handle_t, image: &str) -> Program {
         let image = Environment::get().image(image);
-        let program = match self.unbuilt(&image) {
+        let program = match self.unbuilt_in(context, &image, null()) {
             Ok(program) => program,
             Err(answer) => panic!("urProgramCreateWithBinary answers {answer:?}: {}", crate::last_error()),
         };
-        ok!(Program.pfnBuild(self.context(), program.handle(), null()));
+        ok!(Program.pfnBuild(context, program.handle(), null()));
         program
     }
 
@@ -198,11 +229,26 @@ impl Fixture {
         Kernel::take(kernel)
     }
 
-    /// A kernel of `basic.ptx`, whose program lives as long as the kernel.
+    /// A kernel of `basic.ptx`. Its program is built for the first one and kept: loading another would wait for all that
+    /// runs, gates too. What it takes of the native library is no object of the test's.
     #[track_caller]
     #[must_use]
     pub fn basic(&self, name: &core::ffi::CStr) -> Kernel {
-        self.kernel(&self.program("basic.ptx"), name)
+        let mut basic = self.kept_basic();
+        let basic = basic.get_or_insert_with(|| {
+            let before = self.sim.as_ref().map(Sim::objects).unwrap_or_default();
+            let program = self.program("basic.ptx");
+            let mut objects = self.sim.as_ref().map(Sim::objects).unwrap_or_default();
+            for (kind, count) in &mut objects {
+                *count = count.saturating_sub(before.get(kind).copied().unwrap_or(0));
+            }
+            Basic { program, objects }
+        });
+        self.kernel(&basic.program, name)
+    }
+
+    fn kept_basic(&self) -> MutexGuard<'_, Option<Basic>> {
+        self.basic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fails unless nothing is alive that was not alive when the test began.
@@ -228,8 +274,10 @@ impl Fixture {
     fn new_objects(&self) -> Counts {
         let Some(sim) = &self.sim else { return Counts::new() };
         let mut left = sim.objects();
+        let basic = self.kept_basic();
+        let of_basic = |kind| basic.as_ref().and_then(|basic| basic.objects.get(kind)).copied().unwrap_or(0);
         for (kind, count) in &mut left {
-            *count = count.saturating_sub(self.before.get(kind).copied().unwrap_or(0));
+            *count = count.saturating_sub(self.before.get(kind).copied().unwrap_or(0) + of_basic(kind));
         }
         if Hip::loaded().is_some() {
             // HIP has no contexts to give back; over CUDA it keeps the devices' own to the end.
@@ -242,6 +290,9 @@ impl Fixture {
     /// Takes what is alive now as what the test may leave, after it made the native library lose something.
     pub fn accept_objects(&mut self) {
         self.before = self.sim.as_ref().map(Sim::objects).unwrap_or_default();
+        if let Some(basic) = &mut *self.kept_basic() {
+            basic.objects.clear();
+        }
     }
 }
 
@@ -253,6 +304,7 @@ impl Default for Fixture {
 
 impl Drop for Fixture {
     fn drop(&mut self) {
+        drop(self.kept_basic().take());
         drop(self.context.take());
         for &device in &self.devices {
             let _ = ur!(Device.pfnRelease(device));

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::memory::{Kind, Memory};
-use crate::{Event, Fixture, Kernel, Launch, Queue};
+use crate::{Context, Event, Fixture, Kernel, Launch, Queue};
 
 /// So long a gate stays closed at most: an adapter that makes the test wait for its own gate fails then, and does not
 /// hang.
@@ -28,10 +28,20 @@ impl<'f> Gate<'f> {
     #[track_caller]
     #[must_use]
     pub fn new(fixture: &'f Fixture) -> Self {
+        Self::with(fixture, fixture.basic(c"wait_for_change"))
+    }
+
+    /// A closed gate for queues of that context, which must have the fixture's first device.
+    #[track_caller]
+    #[must_use]
+    pub fn in_context(fixture: &'f Fixture, context: &Context) -> Self {
+        Self::with(fixture, fixture.kernel(&fixture.program_in(context.handle(), "basic.ptx"), c"wait_for_change"))
+    }
+
+    fn with(fixture: &'f Fixture, kernel: Kernel) -> Self {
         let flag = fixture.memory(Kind::Host, 8);
         flag.store(0, 0);
         flag.store(1, 0);
-        let kernel = fixture.basic(c"wait_for_change");
         let address = flag.pointer().expose_provenance();
         let (stop, stopped) = channel();
         let keeper = std::thread::spawn(move || {

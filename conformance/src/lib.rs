@@ -90,7 +90,8 @@ pub fn expect_success(answer: ur_result_t, call: &str) {
 /// Fails the test unless the answer is one of the codes.
 #[track_caller]
 pub fn expect_code(answer: ur_result_t, codes: &[ur_result_t], call: &str) {
-    assert!(codes.contains(&answer), "{call} answers {answer:?}, not {codes:?}");
+    let right = codes.contains(&answer);
+    assert!(right, "{call} answers {answer:?}, not {codes:?} (last native error: {})", last_error());
 }
 
 /// Calls an entry point through the loader and gives its answer: `ur!(Queue.pfnFinish(queue))`.

@@ -6,7 +6,7 @@ use core::ptr::{null, null_mut};
 
 use ur_ffi::{CBool, ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_desc_t};
 
-use crate::{Fixture, Queue, expect_success, ok, ur};
+use crate::{Fixture, Queue, expect_code, expect_success, ok, ur};
 
 /// The kinds of USM memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,14 @@ impl<'f> Memory<'f> {
         expect_success(answer, "a USM allocation");
         assert!(!pointer.is_null(), "success came with a null pointer");
         Self { pointer, bytes, context: fixture.context(), fixture: PhantomData }
+    }
+
+    /// Frees memory of a device that may be lost, which the native library may say then.
+    #[track_caller]
+    pub fn free_lost(self) {
+        let answer = ur!(USM.pfnFree(self.context, self.pointer));
+        std::mem::forget(self);
+        expect_code(answer, &[ur_result_t::SUCCESS, ur_result_t::ERROR_DEVICE_LOST], "urUSMFree");
     }
 
     /// Its address.

@@ -121,7 +121,47 @@ fn lines() -> Vec<(ur_logger_level_t, String)> {
     std::mem::take(&mut *LINES.lock().expect("no callback panicked"))
 }
 
-/// A machine without the native library is the one place where every adapter has something to say.
+/// Who installs adapters for several kinds of GPU has one of them, and SYCL's runtime prints every warning.
+#[test]
+fn urPlatformGet_without_a_native_library_that_somebody_named_is_no_warning() {
+    let test = "urPlatformGet_without_a_native_library_that_somebody_named_is_no_warning";
+    child::in_process(test, &[] as &[(&str, &str)], || {
+        let _ = adapter();
+        for name in ["UR_CUDA_LIBRARY", "UR_HIP_LIBRARY"] {
+            // SAFETY: this process runs this test alone, and the adapter, which reads them, opens its library below.
+            unsafe { std::env::remove_var(name) };
+        }
+        let user = core::ptr::without_provenance_mut(0x1234);
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(keep_line), user, ur_logger_level_t::WARN));
+        let mut count = 7;
+        ok!(Platform.pfnGet(adapter(), 0, null_mut(), &raw mut count));
+        assert_eq!(lines(), [], "a machine without such a GPU is nothing to warn of");
+        ok!(Adapter.pfnSetLoggerCallbackLevel(adapter(), ur_logger_level_t::INFO));
+        ok!(Platform.pfnGet(adapter(), 0, null_mut(), &raw mut count));
+        // A machine may have the real library.
+        assert_eq!(lines().len(), usize::from(count == 0), "who asks is told why there is no platform");
+    });
+}
+
+#[test]
+fn urPlatformGet_without_a_device_is_no_warning() {
+    if std::env::var_os("UR_TEST_NATIVE").is_some() {
+        println!("skipped: UR_TEST_NATIVE names another driver than the simulated one");
+        return;
+    }
+    child::in_process("urPlatformGet_without_a_device_is_no_warning", &[("SIMCUDA_DEVICES", "0")], || {
+        let user = core::ptr::without_provenance_mut(0x1234);
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(keep_line), user, ur_logger_level_t::WARN));
+        let mut count = 7;
+        ok!(Platform.pfnGet(adapter(), 0, null_mut(), &raw mut count));
+        assert_eq!((count, lines()), (0, Vec::new()));
+        ok!(Adapter.pfnSetLoggerCallbackLevel(adapter(), ur_logger_level_t::INFO));
+        ok!(Platform.pfnGet(adapter(), 0, null_mut(), &raw mut count));
+        assert!(lines().iter().any(|(_, line)| line.contains("no device")), "who asks is told");
+    });
+}
+
+/// A machine without the native library that the user named is the one place where every adapter has something to say.
 #[test]
 fn urAdapterSetLoggerCallback_receives_what_the_adapter_warns_of() {
     let library = "/nonexistent/library.so.1";

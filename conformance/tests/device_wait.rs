@@ -18,7 +18,7 @@ fn urDeviceWaitExp_waits_for_every_queue_of_every_context() {
         fixture.out_of_order(),
         fixture.queue_in(context.handle(), fixture.device(), Flags::empty()),
     ];
-    let mut gates = [Gate::new(&fixture), Gate::new(&fixture), Gate::new(&fixture)];
+    let mut gates = [Gate::new(&fixture), Gate::new(&fixture), Gate::in_context(&fixture, &context)];
     let events: Vec<_> = queues.iter().zip(&gates).map(|(queue, gate)| gate.block_event(queue)).collect();
     let (device, returned) = (fixture.device().expose_provenance(), AtomicBool::new(false));
     std::thread::scope(|scope| {

@@ -201,10 +201,13 @@ fn every_enqueue_refuses_a_contradictory_wait_list_and_hands_out_no_event() {
         let queue = fixture.queue(flags);
         let (q, k) = (queue.handle(), kernel.handle());
         let size = 1usize;
-        let commands: [(&str, Enqueue<'_>); 7] = [
+        let commands: [(&str, Enqueue<'_>); 8] = [
             ("urEnqueueEventsWait", &|n, list, event| ur!(Enqueue.pfnEventsWait(q, n, list, event))),
             ("urEnqueueEventsWaitWithBarrier", &|n, list, event| {
                 ur!(Enqueue.pfnEventsWaitWithBarrier(q, n, list, event))
+            }),
+            ("urEnqueueEventsWaitWithBarrierExt", &|n, list, event| {
+                ur!(Enqueue.pfnEventsWaitWithBarrierExt(q, null(), n, list, event))
             }),
             ("urEnqueueUSMMemcpy", &|n, list, event| {
                 ur!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, 32, n, list, event))

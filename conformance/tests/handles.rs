@@ -221,6 +221,8 @@ fn enqueue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
         Queue: "urEnqueueEventsWait" => |h| ur!(Enqueue.pfnEventsWait(h.cast(), 0, null(), null_mut()));
         Queue: "urEnqueueEventsWaitWithBarrier" =>
             |h| ur!(Enqueue.pfnEventsWaitWithBarrier(h.cast(), 0, null(), null_mut()));
+        Queue: "urEnqueueEventsWaitWithBarrierExt" =>
+            |h| ur!(Enqueue.pfnEventsWaitWithBarrierExt(h.cast(), null(), 0, null(), null_mut()));
         Queue: "urEnqueueUSMMemcpy" =>
             |h| ur!(Enqueue.pfnUSMMemcpy(h.cast(), CBool::TRUE, to, from, 8, 0, null(), null_mut()));
         Queue: "urEnqueueUSMFill" => |h| ur!(Enqueue.pfnUSMFill(h.cast(), to, 4, word, 8, 0, null(), null_mut()));

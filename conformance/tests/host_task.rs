@@ -232,9 +232,14 @@ fn urEnqueueHostTaskExp_of_a_released_queue_still_runs() {
     let context = fixture.context_of(&fixture.devices[..1]);
     let queue = fixture.queue_in(context.handle(), fixture.device(), Flags::empty());
     let mut gate = Gate::new(&fixture);
-    gate.block(&queue);
+    // Blocked from outside: a kernel on the queue itself would keep the context that is to go.
+    let blocked = fixture.in_order();
+    let before = gate.block_event(&blocked);
     let (sender, ran) = channel();
-    assert_eq!(enqueue(queue.handle(), &[], null_mut(), move || sender.send(()).unwrap()), Code::SUCCESS);
+    assert_eq!(
+        enqueue(queue.handle(), &[before.handle()], null_mut(), move || sender.send(()).unwrap()),
+        Code::SUCCESS
+    );
     drop((queue, context));
     gate.open();
     ran.recv_timeout(PATIENCE).expect("the task runs");
@@ -281,7 +286,7 @@ fn urEnqueueHostTaskExp_that_fails_natively_runs_nothing_and_works_the_next_time
         for blocked in [false, true] {
             let context = fixture.context_of(&fixture.devices[..1]);
             let queue = fixture.queue_in(context.handle(), fixture.device(), Flags::empty());
-            let mut gate = Gate::new(&fixture);
+            let mut gate = Gate::in_context(&fixture, &context);
             if blocked {
                 gate.block(&queue);
             }

@@ -360,8 +360,11 @@ mod physical {
         refused!(ERROR_INVALID_VALUE, IPCExp.pfnPutMemHandleExp(c, data.pointer));
         ok!(IPCExp.pfnPutMemHandleExp(c, other.pointer));
         if let Some(sim) = fixture.sim() {
+            // What the real driver says of a descriptor that is something else.
             sim.fail("cuMemImportFromShareableHandle", 1, status::UNKNOWN);
-            refused!(ERROR_ADAPTER_SPECIFIC, IPCExp.pfnOpenPhysMemHandleExp(c, d, bytes, size, out));
+            refused!(ERROR_INVALID_VALUE, IPCExp.pfnOpenPhysMemHandleExp(c, d, bytes, size, out));
+            sim.fail("cuMemImportFromShareableHandle", 1, status::OUT_OF_MEMORY);
+            refused!(ERROR_OUT_OF_DEVICE_MEMORY, IPCExp.pfnOpenPhysMemHandleExp(c, d, bytes, size, out));
         }
         ok!(IPCExp.pfnPutPhysMemHandleExp(c, data.pointer));
         refused!(ERROR_INVALID_VALUE, IPCExp.pfnPutPhysMemHandleExp(c, data.pointer));

@@ -7,8 +7,8 @@ use core::ptr::{null, null_mut};
 use std::sync::Barrier;
 
 use ur_conformance::ffi::{
-    ur_kernel_arg_mem_obj_properties_t, ur_kernel_launch_ext_properties_t, ur_mem_flags_t, ur_result_t as Code,
-    ur_structure_type_t,
+    ur_kernel_arg_mem_obj_properties_t, ur_kernel_launch_ext_properties_t, ur_mem_flags_t, ur_queue_flags_t,
+    ur_result_t as Code, ur_structure_type_t,
 };
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::owned::event_of;
@@ -195,6 +195,20 @@ fn offsets_waits_events_and_properties_are_those_of_any_launch() {
         Enqueue.pfnKernelLaunch(q, k, 1, null(), null(), null(), null(), 0, null(), null_mut())
     );
     other.finish();
+}
+
+#[test]
+fn urEnqueueKernelLaunch_refuses_a_kernel_of_another_context() {
+    let fixture = Fixture::new();
+    let (kernel, own) = (fixture.basic(c"fill"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 400);
+    out.write(&own, &[7u32; 100]);
+    let other = fixture.context_of(&[fixture.device()]);
+    let foreign = fixture.queue_in(other.handle(), fixture.device(), ur_queue_flags_t::empty());
+    set(&[pointer(&kernel, 0, out.pointer()), value(&kernel, 1, 11u32), value(&kernel, 2, 100u32)]);
+    expect_code(launch(&kernel, &foreign, 100, None), &[Code::ERROR_INVALID_KERNEL], "another context's kernel");
+    foreign.finish();
+    assert_eq!(out.read::<u32>(&own, 100), [7; 100], "a refused launch ran");
 }
 
 #[test]

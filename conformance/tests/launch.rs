@@ -7,7 +7,7 @@ use ur_conformance::ffi::{
     ur_kernel_group_info_t, ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_queue_flags_t as Flags,
     ur_result_t as Code,
 };
-use ur_conformance::{Fixture, Gate, Kind, Launch, Memory, Queue, ask, query, ur};
+use ur_conformance::{Fixture, Gate, Kind, Launch, Memory, Queue, ask, query, refused, ur};
 
 /// The work-items of `ids` each write a number that tells their global id, at its linear position.
 fn expect_ids(queue: &Queue, out: &Memory<'_>, global: &[usize], offset: [usize; 3]) {
@@ -23,6 +23,31 @@ fn expect_ids(queue: &Queue, out: &Memory<'_>, global: &[usize], offset: [usize;
             }
         }
     }
+}
+
+/// SYCL's runtime leaves it to the adapter to notice.
+#[test]
+fn urEnqueueKernelLaunchWithArgsExp_refuses_a_kernel_of_another_context() {
+    let fixture = Fixture::new();
+    let (kernel, own) = (fixture.basic(c"fill"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 400);
+    out.write(&own, &[7u32; 100]);
+    let other = fixture.context_of(&[fixture.device()]);
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE] {
+        let foreign = fixture.queue_in(other.handle(), fixture.device(), flags);
+        let launch = Launch::new(&kernel, &[100]).pointer(out.pointer()).value(5u32).value(100u32);
+        launch.refused(&[Code::ERROR_INVALID_KERNEL], &foreign);
+        let (mut size, global) = (0usize, 100usize);
+        let (k, q) = (kernel.handle(), foreign.handle());
+        refused!(
+            ERROR_INVALID_KERNEL,
+            Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), &raw const global, &raw mut size)
+        );
+        foreign.finish();
+    }
+    assert_eq!(out.read::<u32>(&own, 100), [7; 100], "a refused launch ran");
+    Launch::new(&kernel, &[100]).pointer(out.pointer()).value(5u32).value(100u32).on(&own);
+    assert_eq!(out.read::<u32>(&own, 100), [5; 100]);
 }
 
 #[test]

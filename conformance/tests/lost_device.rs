@@ -127,6 +127,7 @@ fn expect_everything_lost(fixture: &Fixture, flags: Flags) {
     assert!(event.is_null(), "a failed command handed out an event");
     // What had finished has.
     done.wait();
+    memory.free_lost();
 }
 
 #[test]

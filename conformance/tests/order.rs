@@ -5,9 +5,12 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t, ur_queue_flags_t as Flags};
+use ur_conformance::ffi::{
+    CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t, ur_exp_enqueue_ext_flags_t as BarrierFlags,
+    ur_exp_enqueue_ext_properties_t, ur_queue_flags_t as Flags,
+};
 use ur_conformance::owned::event_of;
-use ur_conformance::{Cells, Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, ur};
+use ur_conformance::{Cells, Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, refused, ur};
 
 /// How often a status is looked at to see that it does not change.
 const LOOKS: usize = 200;
@@ -261,6 +264,53 @@ fn urEnqueueEventsWaitWithBarrier_after_another_barrier_waits_for_it() {
     gate.open();
     event.wait();
     assert_eq!(memory.load(0), Gate::OPEN);
+}
+
+fn barrier_ext(queue: &Queue, flags: BarrierFlags, after: &[&Event]) -> Event {
+    let list: Vec<ur_event_handle_t> = after.iter().map(|event| event.handle()).collect();
+    let waits = if list.is_empty() { null() } else { list.as_ptr() };
+    let count = u32::try_from(list.len()).expect("short");
+    let properties = ur_exp_enqueue_ext_properties_t { flags, ..Default::default() };
+    let given = &raw const properties;
+    event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), given, count, waits, event)))
+}
+
+/// What stock SYCL runtimes call for every barrier.
+#[test]
+fn urEnqueueEventsWaitWithBarrierExt_holds_back_everything_later() {
+    let fixture = Fixture::new();
+    for queue in [fixture.in_order(), fixture.out_of_order()] {
+        for flags in [BarrierFlags::empty(), BarrierFlags::LOW_POWER_EVENTS_SUPPORT] {
+            let (seen, foreign) = (Cells::new(&fixture, 8), fixture.in_order());
+            let mut gate = Gate::new(&fixture);
+            let before = gate.block_event(&foreign);
+            let passed = barrier_ext(&queue, flags, &[&before]);
+            let later: Vec<_> = (0..8).map(|index| copy(&queue, seen.at(index), gate.result(), 4, &[])).collect();
+            for event in later.iter().chain([&passed]) {
+                stays_incomplete(event, "what the barrier waits for still runs");
+            }
+            gate.open();
+            queue.finish();
+            assert!((0..8).all(|index| seen.load(index) == Gate::OPEN));
+            assert_eq!(status(&passed), ur_event_status_t::COMPLETE);
+        }
+    }
+}
+
+#[test]
+fn urEnqueueEventsWaitWithBarrierExt_takes_no_properties_and_no_event_and_refuses_unknown_flags() {
+    let fixture = Fixture::new();
+    for queue in [fixture.in_order(), fixture.out_of_order()] {
+        let q = queue.handle();
+        ok!(Enqueue.pfnEventsWaitWithBarrierExt(q, null(), 0, null(), null_mut()));
+        let unknown = BarrierFlags::from_bits_retain(!BarrierFlags::LOW_POWER_EVENTS_SUPPORT.bits());
+        let properties = ur_exp_enqueue_ext_properties_t { flags: unknown, ..Default::default() };
+        let mut event = null_mut();
+        let given = &raw const properties;
+        refused!(ERROR_INVALID_ENUMERATION, Enqueue.pfnEventsWaitWithBarrierExt(q, given, 0, null(), &raw mut event));
+        assert!(event.is_null());
+        queue.finish();
+    }
 }
 
 #[test]

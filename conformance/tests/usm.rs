@@ -83,6 +83,63 @@ fn urUSMAlloc_keeps_every_alignment_that_it_accepts() {
     }
 }
 
+/// Native libraries align to 256 bytes; SYCL programs ask for pages.
+#[test]
+fn urUSMAlloc_gives_every_alignment_up_to_a_large_page() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let (context, device) = (fixture.context(), fixture.device());
+    for kind in Kind::ALL {
+        let mut live = Vec::new();
+        for align in (9..22).map(|power| 1u32 << power) {
+            let desc = ur_usm_desc_t { align, ..Default::default() };
+            let mut pointer: *mut c_void = null_mut();
+            let answer = allocate(kind, context, device, &raw const desc, 1000, &raw mut pointer);
+            expect_code(answer, &[Code::SUCCESS], &format!("{kind:?} at an alignment of {align}"));
+            assert!(pointer.addr().is_multiple_of(align as usize), "{kind:?} {align}: {pointer:p}");
+            ur_conformance::ok!(Enqueue.pfnUSMFill(
+                queue.handle(),
+                pointer,
+                1,
+                (&raw const *b"x").cast(),
+                1000,
+                0,
+                null(),
+                null_mut()
+            ));
+            live.push(pointer);
+        }
+        queue.finish();
+        for (index, pointer) in live.iter().copied().enumerate() {
+            let of = |address: *mut c_void, property| {
+                query::get::<usize>(ask!(USM.pfnGetMemAllocInfo(context, address.cast_const(), property)))
+            };
+            let inside = pointer.wrapping_byte_add(999);
+            assert_eq!(
+                (of(inside, info::BASE_PTR), of(inside, info::SIZE)),
+                (pointer.addr(), 1000),
+                "{kind:?} {index}"
+            );
+            assert_eq!(ask_type(&fixture, pointer), type_of(kind));
+            assert_eq!(ask_type(&fixture, pointer.wrapping_byte_add(1000)), ur_usm_type_t::UNKNOWN, "{kind:?} {index}");
+            refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, inside));
+            ur_conformance::ok!(USM.pfnFree(context, pointer));
+            refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, pointer));
+        }
+    }
+}
+
+#[test]
+fn urUSMAlloc_refuses_a_size_that_an_alignment_takes_past_the_address_space() {
+    let fixture = Fixture::new();
+    let desc = ur_usm_desc_t { align: 4096, ..Default::default() };
+    let mut pointer = null_mut();
+    let answer =
+        allocate(Kind::Host, fixture.context(), fixture.device(), &raw const desc, usize::MAX - 100, &raw mut pointer);
+    expect_code(answer, &[Code::ERROR_INVALID_USM_SIZE], "more bytes than there are addresses");
+    assert!(pointer.is_null());
+}
+
 #[test]
 fn urUSMAlloc_refuses_bad_descriptions_and_sizes() {
     let fixture = Fixture::new();

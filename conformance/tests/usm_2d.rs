@@ -295,9 +295,9 @@ fn a_native_failure_of_a_copy_or_fill_is_told_and_the_queue_goes_on() {
     let unit = pattern(1, 16);
     let mut event = null_mut();
     let out = &raw mut event;
-    sim.fail("cuMemcpy2DAsync_v2", 1, status::UNKNOWN);
+    sim.fail("cuMemcpy2DAsync_v2", 1, status::OUT_OF_MEMORY);
     refused!(
-        ERROR_ADAPTER_SPECIFIC,
+        ERROR_OUT_OF_DEVICE_MEMORY,
         Enqueue.pfnUSMMemcpy2D(q, CBool::TRUE, to, 32, memory.at(2048), 32, 16, 8, 0, null(), out)
     );
     // The rows that are filled first, and those that are copied from them.

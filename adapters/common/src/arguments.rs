@@ -257,7 +257,7 @@ pub unsafe fn launch<D: Driver>(
     let request = unsafe { Request::<D>::new(queue, ur_command_t::KERNEL_LAUNCH, wait_count, waits, event) }?;
     // SAFETY: as above.
     let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?;
-    let on_device = kernel.on(&request.queue.device.device)?;
+    let on_device = kernel.on_queue(request.queue)?;
     let mut snapshot = Snapshot::default();
     kernel.arguments.lock().copy_to(&mut snapshot);
     let sizes = Sizes { dimensions, offset, global, local };

@@ -25,6 +25,7 @@ use crate::host_task::Slots;
 use crate::info::Answer;
 use crate::lane::Lane;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+use crate::over_aligned::OverAligned;
 use crate::place::Scope;
 use crate::pool::UsmPool;
 use crate::pool::parking::Parking;
@@ -85,15 +86,10 @@ impl<D: Driver> DeviceState<D> {
 
     /// Destroys the parked pools.
     fn end_parked_pools(&self) {
-        let parked = self.parking.take();
-        if parked.is_empty() {
-            return;
-        }
-        // Of a lost device nothing can be waited for, and nothing runs.
-        let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
-        for pool in parked {
-            let _ = self.driver.destroy_pool(pool);
-        }
+        self.parking.close(self.driver, || {
+            // Of a lost device nothing can be waited for, and nothing runs.
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+        });
     }
 
     /// Makes the device's place current on this thread while the scope lives.
@@ -111,6 +107,32 @@ impl<D: Driver> DeviceState<D> {
     /// What the native library answers.
     pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
         if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
+    }
+
+    /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
+    /// that is refused. What is virtually mapped asks for it: CUDA copies over the border of two mappings in the
+    /// place alone, and HIP looks whether the current device may reach a mapping.
+    ///
+    /// # Errors
+    /// As `copy`, which may be called twice.
+    #[inline]
+    pub fn transfer(&self, copy: impl Fn() -> Result<()>) -> Result<()> {
+        copy().or_else(|error| self.transfer_in_place(error, copy))
+    }
+
+    #[cold]
+    fn transfer_in_place(&self, error: Error, copy: impl Fn() -> Result<()>) -> Result<()> {
+        if !Self::may_want_place(&error) {
+            return Err(error);
+        }
+        let _scope = self.enter()?;
+        copy()
+    }
+
+    fn may_want_place(error: &Error) -> bool {
+        // HIP has no better word than its unknown error.
+        let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
+        unknown || error.code() == ur_result_t::ERROR_INVALID_VALUE
     }
 
     /// The pool of events with or without timing.
@@ -236,6 +258,8 @@ struct Member<D: Driver> {
 pub struct Context<D: Driver> {
     /// The lanes of the context's queues.
     pub registry: Arc<Registry<D>>,
+    /// Plain memory that starts elsewhere than the native library knows.
+    pub over_aligned: OverAligned,
     members: Vec<Member<D>>,
     deleters: Mutex<Vec<Deleter>>,
 }
@@ -277,7 +301,7 @@ impl<D: Driver> Context<D> {
     pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
         let member = |device| Member { device, state: Mutex::new(None), service: Mutex::new(None) };
         let members = devices.into_iter().map(member).collect();
-        Self { registry: Arc::default(), members, deleters: Mutex::default() }
+        Self { registry: Arc::default(), over_aligned: OverAligned::default(), members, deleters: Mutex::default() }
     }
 
     /// The devices, in the order they were given.

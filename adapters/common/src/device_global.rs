@@ -192,9 +192,8 @@ pub unsafe fn context_memcpy<D: Driver>(
         let mut state = lane.lock();
         state.settle(&lane)?;
         state.sequence += 1;
-        let _scope = lane.device.enter_for_transfer()?;
         // SAFETY: the ranges are valid by the caller's promise, and the copy has finished when this returns.
-        unsafe { driver.copy_async(to.addr(), from.addr(), size, lane.stream) }?;
+        lane.device.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, lane.stream) })?;
     }
     lane.finish()
 }

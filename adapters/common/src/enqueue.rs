@@ -6,7 +6,10 @@
 use core::ffi::c_void;
 use std::sync::Arc;
 
-use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_result_t};
+use ur_ffi::{
+    CBool, UR_EXP_ENQUEUE_EXT_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_exp_enqueue_ext_properties_t,
+    ur_queue_handle_t, ur_result_t,
+};
 
 use crate::context::host_time_ns;
 use crate::driver::Driver;
@@ -14,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, HostTimes, Stamps, WaitList};
 use crate::event_pool::Marker;
 use crate::lane::{Lane, LaneState};
-use crate::object::{Object, borrow, null_pointer};
+use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::planted;
 use crate::queue::Queue;
 
@@ -327,6 +330,35 @@ pub unsafe fn barrier<D: Driver>(
     Ok(())
 }
 
+/// `urEnqueueEventsWaitWithBarrierExt`: as [`barrier`]. The one property there is, an event whose wait saves power, is a hint,
+/// and changes nothing here.
+///
+/// # Safety
+/// The C contract of an enqueue; `properties` is null or valid.
+///
+/// # Errors
+/// As [`barrier`]; `INVALID_ENUMERATION` for unknown flags, `UNSUPPORTED_FEATURE` for a structure chained to the properties.
+pub unsafe fn barrier_ext<D: Driver>(
+    queue: ur_queue_handle_t,
+    properties: *const ur_exp_enqueue_ext_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // SAFETY: null or valid by the caller's promise.
+    if let Some(properties) = unsafe { properties.as_ref() } {
+        // A queue that is none is told of before what is wrong with the properties.
+        // SAFETY: the caller's promise is the same.
+        unsafe { borrow::<Queue<D>>(queue) }?;
+        known_flags("pProperties", properties.flags.bits(), UR_EXP_ENQUEUE_EXT_FLAGS_MASK)?;
+        if !properties.pNext.is_null() {
+            return Err(Error::unsupported("an extension structure behind a barrier's properties"));
+        }
+    }
+    // SAFETY: the caller's promises are the same.
+    unsafe { barrier::<D>(queue, count, waits, event) }
+}
+
 pub(crate) fn give<D: Driver>(out: *mut ur_event_handle_t, event: &Arc<Object<Event<D>>>) {
     if !out.is_null() {
         // SAFETY: writable by the C contract of the enqueue that calls this.
@@ -365,10 +397,21 @@ pub unsafe fn usm_memcpy<D: Driver>(
     if size == 0 {
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
     }
-    let copy = |driver: &'static D, stream| {
-        let _scope = request.queue.device.enter_for_transfer()?;
-        // SAFETY: the ranges are valid by the caller's promise.
-        unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) }
-    };
-    if blocking.get() { submit_blocking(&request, copy) } else { submit(&request, copy) }
+    let (to, from) = (to.addr(), from.addr());
+    if blocking.get() {
+        // SAFETY: the caller's promise is the same.
+        return unsafe { copy_and_wait(&request, to, from, size) };
+    }
+    let device = &request.queue.device;
+    // SAFETY: the ranges are valid by the caller's promise.
+    submit(&request, |driver, stream| device.transfer(|| unsafe { driver.copy_async(to, from, size, stream) }))
+}
+
+/// # Safety
+/// The ranges are valid until the copy has finished.
+#[inline(never)]
+unsafe fn copy_and_wait<D: Driver>(request: &Request<'_, D>, to: usize, from: usize, size: usize) -> Result<()> {
+    let device = &request.queue.device;
+    // SAFETY: the caller's promise is the same.
+    submit_blocking(request, |driver, stream| device.transfer(|| unsafe { driver.copy_async(to, from, size, stream) }))
 }

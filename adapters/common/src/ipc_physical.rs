@@ -161,7 +161,7 @@ pub unsafe fn open<D: Driver>(
     })?;
     let state = context.state(device)?;
     // The native library keeps what it needs; the descriptor is closed when this returns.
-    let raw = state.driver.import_physical(descriptor.as_raw_fd())?;
+    let raw = state.driver.import_physical(descriptor.as_raw_fd()).map_err(not_physical_memory)?;
     let opened = Object::new(PhysicalMem {
         raw,
         context: context.share(),
@@ -173,6 +173,19 @@ pub unsafe fn open<D: Driver>(
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(opened)) };
     Ok(())
+}
+
+/// Native libraries have no code of their own for a descriptor of something else.
+fn not_physical_memory(error: Error) -> Error {
+    if error.code() != ur_result_t::ERROR_ADAPTER_SPECIFIC {
+        return error;
+    }
+    Error::native(
+        ur_result_t::ERROR_INVALID_VALUE,
+        "urIPCOpenPhysMemHandleExp",
+        error.native_status(),
+        &format!("the handle data's descriptor is not physical memory that this device can have; {}", error.message()),
+    )
 }
 
 /// `urIPCClosePhysMemHandleExp`.

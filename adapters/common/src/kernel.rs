@@ -11,6 +11,7 @@ use ur_ffi::{
     ur_kernel_sub_group_info_t, ur_program_handle_t, ur_result_t,
 };
 
+use crate::context::DeviceState;
 use crate::device::Device;
 use crate::driver::{CachePreference, Driver, FunctionAttributes};
 use crate::error::{Error, Result};
@@ -19,6 +20,7 @@ use crate::metadata::DeclaredSizes;
 use crate::object::{Body, Object, borrow, null_pointer};
 use crate::program::{Module, Program};
 use crate::properties::DeviceProperties;
+use crate::queue::Queue;
 use crate::work_size::{GlobalSize, Limits};
 
 /// A native function with what a launch needs to know of it.
@@ -32,8 +34,8 @@ pub struct Function<D: Driver> {
 /// A kernel on one device.
 #[repr(C)]
 pub struct DeviceKernel<D: Driver> {
-    /// The device.
-    pub device: Arc<Object<Device<D>>>,
+    /// Its device, as the program's context has it. Queues of other contexts have another.
+    pub home: Arc<DeviceState<D>>,
     /// The module it lives in; keeps the code loaded.
     pub module: Arc<Module<D>>,
     /// The function itself.
@@ -76,7 +78,7 @@ impl<D: Driver> DeviceKernel<D> {
         drop(scope);
         let suggested_block = suggested.unwrap_or(limit).clamp(1, limit);
         Ok(Self {
-            device: Arc::clone(&module.state.device),
+            home: Arc::clone(&module.state),
             limits,
             module,
             plain,
@@ -162,9 +164,28 @@ impl<D: Driver> Kernel<D> {
     /// `INVALID_KERNEL` when the program was not built for the device.
     #[inline]
     pub fn on(&self, device: &Object<Device<D>>) -> Result<&DeviceKernel<D>> {
-        self.devices.iter().find(|kernel| core::ptr::eq(Arc::as_ptr(&kernel.device), device)).ok_or_else(|| {
+        self.devices.iter().find(|kernel| core::ptr::eq(Arc::as_ptr(&kernel.home.device), device)).ok_or_else(|| {
             Error::new(ur_result_t::ERROR_INVALID_KERNEL, "the kernel's program has no code for that device")
         })
+    }
+
+    /// The kernel on the device of a queue that it may be launched on.
+    ///
+    /// # Errors
+    /// `INVALID_KERNEL` when the program was not built for the queue's device, or is another context's than the queue.
+    #[inline]
+    pub fn on_queue(&self, queue: &Queue<D>) -> Result<&DeviceKernel<D>> {
+        let found = self.devices.iter().find(|kernel| Arc::ptr_eq(&kernel.home, &queue.device));
+        found.ok_or_else(|| self.not_on(queue))
+    }
+
+    #[cold]
+    fn not_on(&self, queue: &Queue<D>) -> Error {
+        let text = match self.on(&queue.target) {
+            Ok(_) => "the kernel's program was made in another context than the queue",
+            Err(error) => return error,
+        };
+        Error::new(ur_result_t::ERROR_INVALID_KERNEL, text)
     }
 
     /// A kernel that was found on its program's devices, at least one.

@@ -267,11 +267,22 @@ impl<D: Driver> Lane<D> {
         if idle { self.reach(sequence) } else { Ok(()) }
     }
 
-    /// Empties a pool's magazines and keeps nothing more of it.
+    /// Empties a pool's magazines and keeps nothing more of it. When the lane had nothing to do, what it gave back is the
+    /// pool's on return.
     pub fn close_pool(&self, pool: u64) {
-        let mut state = self.lock();
-        let state = &mut *state;
-        state.stock.close(self, &mut state.sequence, pool);
+        let (sequence, idle) = {
+            let mut state = self.lock();
+            let state = &mut *state;
+            let idle = state.stock.keeps_any(&|source: &Source<D>| source.pool == pool)
+                && (!self.is_shared() && self.has_finished(state.sequence)
+                    || self.device.driver.stream_is_idle(self.stream).unwrap_or(false));
+            state.stock.close(self, &mut state.sequence, pool);
+            (state.sequence, idle)
+        };
+        if idle {
+            // The pool waits for its end a little longer if this fails.
+            let _ = self.reach(sequence);
+        }
     }
 
     /// Ends the lane's dealings with stream-ordered memory: nothing stays kept, and blocks that are out belong to the

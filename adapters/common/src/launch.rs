@@ -335,7 +335,7 @@ pub unsafe fn with_args<D: Driver>(
     // SAFETY: the caller's promises are the same.
     let request = unsafe { Request::<D>::new(queue, ur_command_t::KERNEL_LAUNCH, wait_count, waits, event) }?;
     // SAFETY: as above.
-    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on(&request.queue.target)?;
+    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on_queue(request.queue)?;
     // SAFETY: as above.
     let arguments = unsafe { argument_list(NAME, count, arguments) }?;
     // SAFETY: as above.
@@ -539,7 +539,7 @@ pub unsafe fn suggested_local_size<D: Driver>(
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
-    let kernel = kernel.on(&queue.device.device)?;
+    let kernel = kernel.on_queue(queue)?;
     // SAFETY: holds `dimensions` values by the caller's promise.
     let global = unsafe { read_sizes(dimensions, global, 1) }?.ok_or_else(|| null_pointer(NAME))?;
     let (_, block) = kernel.divide(GlobalSize::new(global)?, None)?;

@@ -66,6 +66,7 @@ pub mod native_command;
 pub mod native_handles;
 pub mod native_image;
 pub mod object;
+pub mod over_aligned;
 pub mod peer;
 pub mod physical_memory;
 pub mod place;

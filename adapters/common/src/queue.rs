@@ -165,6 +165,14 @@ impl<D: Driver> Queue<D> {
         &self.first
     }
 
+    /// The one lane of a plain queue whose stream is nobody else's: a command that waits for nothing, and whose event
+    /// nobody wants, has to know of nothing but that.
+    #[inline]
+    #[must_use]
+    pub fn lane_alone(&self) -> Option<&Arc<Lane<D>>> {
+        (self.plain && !self.first.is_shared()).then_some(&self.first)
+    }
+
     /// Whether commands are timed.
     pub fn is_profiling(&self) -> bool {
         self.flags.contains(ur_queue_flags_t::PROFILING_ENABLE)

@@ -19,11 +19,12 @@ use crate::error::{Error, Result};
 use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::planted;
-use crate::pool::pressure::with_relief;
+use crate::pool::pressure::relieved;
 use crate::pool::registry::Block;
 use crate::pool::source::Source;
 use crate::pool::stock::Served;
 use crate::pool::{UsmPool, checked};
+use crate::queue::Queue;
 
 /// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
 /// queue, or to work that waits for the event.
@@ -49,12 +50,13 @@ pub unsafe fn device_alloc<D: Driver>(
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
     // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    let entry = Entry {
+        name: "urEnqueueUSMDeviceAllocExp",
+        command: ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP,
+        kind: MemoryKind::Device,
+    };
     // SAFETY: the caller's promises are the same.
-    unsafe {
-        let command = ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP;
-        let request = Request::<D>::new(queue, command, count, waits, event)?;
-        allocate("urEnqueueUSMDeviceAllocExp", MemoryKind::Device, &request, pool, size, properties, out)
-    }
+    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
 }
 
 /// `urEnqueueUSMHostAllocExp`: as [`device_alloc`], of the host's memory.
@@ -79,12 +81,13 @@ pub unsafe fn host_alloc<D: Driver>(
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
     // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    let entry = Entry {
+        name: "urEnqueueUSMHostAllocExp",
+        command: ur_command_t::ENQUEUE_USM_HOST_ALLOC_EXP,
+        kind: MemoryKind::Host,
+    };
     // SAFETY: the caller's promises are the same.
-    unsafe {
-        let command = ur_command_t::ENQUEUE_USM_HOST_ALLOC_EXP;
-        let request = Request::<D>::new(queue, command, count, waits, event)?;
-        allocate("urEnqueueUSMHostAllocExp", MemoryKind::Host, &request, pool, size, properties, out)
-    }
+    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
 }
 
 /// `urEnqueueUSMSharedAllocExp`: as [`device_alloc`], of managed memory.
@@ -110,25 +113,83 @@ pub unsafe fn shared_alloc<D: Driver>(
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
     // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    let entry = Entry {
+        name: "urEnqueueUSMSharedAllocExp",
+        command: ur_command_t::ENQUEUE_USM_SHARED_ALLOC_EXP,
+        kind: MemoryKind::Shared,
+    };
+    // SAFETY: the caller's promises are the same.
+    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
+}
+
+/// What tells the three entry points apart.
+#[derive(Clone, Copy)]
+struct Entry {
+    name: &'static str,
+    command: ur_command_t,
+    kind: MemoryKind,
+}
+
+/// The quick way where nothing is special; else the usual one. An allocation that fails on the quick way goes on behind that
+/// failure.
+///
+/// # Safety
+/// As [`device_alloc`].
+#[inline(always)]
+unsafe fn allocate<D: Driver>(
+    entry: Entry,
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    out: *mut *mut c_void,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    let mut failed = None;
+    let plain = pool.is_null() && properties.is_null() && size != 0 && !out.is_null();
+    if plain && count == 0 && waits.is_null() && event.is_null() {
+        // SAFETY: the caller's promise is the same.
+        let queue = unsafe { borrow::<Queue<D>>(queue) }?;
+        match quickly(queue, entry.kind, size) {
+            Some(Ok(pointer)) => {
+                // SAFETY: not null, so writable.
+                unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
+                return Ok(());
+            }
+            Some(Err(error)) => failed = Some(error),
+            None => {}
+        }
+    }
     // SAFETY: the caller's promises are the same.
     unsafe {
-        let command = ur_command_t::ENQUEUE_USM_SHARED_ALLOC_EXP;
-        let request = Request::<D>::new(queue, command, count, waits, event)?;
-        allocate("urEnqueueUSMSharedAllocExp", MemoryKind::Shared, &request, pool, size, properties, out)
+        let request = Request::<D>::new(queue, entry.command, count, waits, event)?;
+        allocate_usually(entry, &request, pool, size, properties, out, failed)
     }
+}
+
+/// A block of the current pool for a command that comes alone.
+#[inline(always)]
+fn quickly<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
+    let lane = queue.lane_alone()?;
+    let pool = lane.device.current_pool_id();
+    let mut state = lane.lock();
+    let state = &mut *state;
+    state.stock.quick_take(lane, &mut state.sequence, pool, kind, size)
 }
 
 /// # Safety
 /// As [`device_alloc`].
-#[inline]
-unsafe fn allocate<D: Driver>(
-    name: &'static str,
-    kind: MemoryKind,
+#[inline(never)]
+unsafe fn allocate_usually<D: Driver>(
+    Entry { name, kind, .. }: Entry,
     request: &Request<'_, D>,
     pool: ur_usm_pool_handle_t,
     size: usize,
     properties: *const ur_exp_async_usm_alloc_properties_t,
     out: *mut *mut c_void,
+    failed: Option<Error>,
 ) -> Result<()> {
     if out.is_null() {
         return Err(null_pointer(name));
@@ -144,17 +205,8 @@ unsafe fn allocate<D: Driver>(
         known_flags(name, properties.flags.bits(), UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)?;
     }
     let wanted = Wanted { kind, size, pool, context: &queue.context, in_order: queue.is_in_order() };
-    let source = || wanted.pool_on(&queue.device).source(kind, &queue.device).ok();
-    let pointer = with_relief(&queue.context, &queue.device, source, || {
-        let take = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
-            // On several lanes order proves a block free only when the wait list ends with the lane's last command.
-            let proven = wanted.in_order
-                || lane.has_finished(state.sequence)
-                || request.waits.iter().any(|event| event.sequence == state.sequence && Arc::ptr_eq(&event.lane, lane));
-            wanted.take(lane, state, proven)
-        };
-        submit_light(request, |_| Ok(()), take, |(), _| ())
-    })?;
+    let first = failed.map_or_else(|| wanted.in_order(request), Err);
+    let pointer = first.or_else(|first| wanted.after(first, request))?;
     // SAFETY: not null, so writable.
     unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
     Ok(())
@@ -180,6 +232,27 @@ pub struct Wanted<'a, D: Driver> {
 }
 
 impl<D: Driver> Wanted<'_, D> {
+    /// The usual way of an allocation.
+    #[inline(never)]
+    fn in_order(&self, request: &Request<'_, D>) -> Result<usize> {
+        let take = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
+            // On several lanes order proves a block free only when the wait list ends with the lane's last command.
+            let proven = self.in_order
+                || lane.has_finished(state.sequence)
+                || request.waits.iter().any(|event| event.sequence == state.sequence && Arc::ptr_eq(&event.lane, lane));
+            self.take(lane, state, proven)
+        };
+        submit_light(request, |_| Ok(()), take, |(), _| ())
+    }
+
+    /// What is left after a failure.
+    #[cold]
+    fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
+        let device = &request.queue.device;
+        let source = || self.pool_on(device).source(self.kind, device).ok();
+        relieved(first, self.context, device, source, || self.in_order(request))
+    }
+
     /// A block for the lane, written down as handed out. The caller holds the lane's lock. `proven` says that all
     /// the lane was given so far comes before the block's use anyway.
     ///
@@ -265,9 +338,33 @@ pub unsafe fn free<D: Driver>(
     waits: *const ur_event_handle_t,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    const NAME: &str = "urEnqueueUSMFreeExp";
+    if pool.is_null() && count == 0 && waits.is_null() && event.is_null() && !memory.is_null() {
+        // SAFETY: the caller's promise is the same.
+        let queue = unsafe { borrow::<Queue<D>>(queue) }?;
+        if let Some(lane) = queue.lane_alone() {
+            let mut state = lane.lock();
+            let state = &mut *state;
+            if let Some(freed) = state.stock.quick_give(lane, &mut state.sequence, memory.addr()) {
+                return freed;
+            }
+        }
+    }
     // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::ENQUEUE_USM_FREE_EXP, count, waits, event) }?;
+    unsafe {
+        let request = Request::<D>::new(queue, ur_command_t::ENQUEUE_USM_FREE_EXP, count, waits, event)?;
+        free_usually(&request, pool, memory)
+    }
+}
+
+/// # Safety
+/// As [`free`].
+#[inline(never)]
+unsafe fn free_usually<D: Driver>(
+    request: &Request<'_, D>,
+    pool: ur_usm_pool_handle_t,
+    memory: *mut c_void,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueUSMFreeExp";
     if memory.is_null() {
         return Err(null_pointer(NAME));
     }
@@ -279,7 +376,7 @@ pub unsafe fn free<D: Driver>(
     };
     let pointer = memory.addr();
     let here = submit_light(
-        &request,
+        request,
         |state| match state.stock.strike(pointer) {
             None => Err(Error::code_only(ELSEWHERE)),
             Some((at, size)) => {
@@ -295,7 +392,7 @@ pub unsafe fn free<D: Driver>(
         |(at, size), state| state.stock.enter(at, pointer, size),
     );
     match here {
-        Err(error) if error.code() == ELSEWHERE => free_elsewhere(&request, pointer, pool),
+        Err(error) if error.code() == ELSEWHERE => free_elsewhere(request, pointer, pool),
         other => other,
     }
 }

@@ -107,6 +107,7 @@ impl<D: Driver> EntryPoints for Engine<D> {
 
     forward!(urEnqueueEventsWait => enqueue::events_wait::<D>);
     forward!(urEnqueueEventsWaitWithBarrier => enqueue::barrier::<D>);
+    forward!(urEnqueueEventsWaitWithBarrierExt => enqueue::barrier_ext::<D>);
     forward!(urEnqueueHostTaskExp => host_task::enqueue::<D>);
     forward!(urEnqueueTimestampRecordingExp => timestamp_recording::enqueue::<D>);
     forward!(urEnqueueNativeCommandExp => native_command::enqueue::<D>);

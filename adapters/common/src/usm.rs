@@ -17,13 +17,11 @@ use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
 use crate::info::Answer;
 use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::over_aligned::{NATIVE_ALIGNMENT, with_room};
 use crate::pool::pressure::with_relief;
 use crate::pool::registry::Block;
 use crate::pool::{UsmPool, checked};
 use crate::stream_ordered::{Wanted, free_unused, not_a_block};
-
-/// Alignment that every native allocation has, bytes.
-const NATIVE_ALIGNMENT: u32 = 256;
 
 /// The parameters that the three allocations share, checked.
 struct Plain<'a, D: Driver> {
@@ -31,6 +29,7 @@ struct Plain<'a, D: Driver> {
     context: &'a Object<Context<D>>,
     pool: Option<&'a Object<UsmPool<D>>>,
     size: usize,
+    align: usize,
     out: *mut *mut c_void,
 }
 
@@ -56,11 +55,19 @@ impl<'a, D: Driver> Plain<'a, D> {
         }
         // The descriptor's place says what it is; clients leave its `stype` 0.
         // SAFETY: null or valid by the caller's promise.
-        if let Some(desc) = unsafe { desc.as_ref() } {
-            known_flags(name, desc.hints.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
-            check_alignment(name, desc.align)?;
-        }
-        Ok(Self { name, context, pool, size, out })
+        let align = match unsafe { desc.as_ref() } {
+            None => 0,
+            Some(desc) => {
+                known_flags(name, desc.hints.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
+                check_power(name, desc.align)?;
+                // The blocks of a pool have the native library's alignment: a pool counts what it gave to the byte.
+                if pool.is_some() {
+                    check_alignment(name, desc.align)?;
+                }
+                desc.align as usize
+            }
+        };
+        Ok(Self { name, context, pool, size, align, out })
     }
 
     fn check_fits(&self, device: &Device<D>) -> Result<()> {
@@ -76,19 +83,33 @@ impl<'a, D: Driver> Plain<'a, D> {
     fn allocate(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<()> {
         let pointer = match self.pool {
             Some(pool) => self.draw(pool, state, kind),
-            None => with_relief(self.context, state, || None, || self.native(state, kind)),
+            None => self.plain(state, kind),
         }?;
         // SAFETY: `new` was promised a writable pointer.
         unsafe { self.out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
         Ok(())
     }
 
-    fn native(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+    fn plain(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        let bytes = with_room(self.size, self.align).ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_USM_SIZE,
+                format!("{}: {} bytes at an alignment of {} are too many", self.name, self.size, self.align),
+            )
+        })?;
+        let native = with_relief(self.context, state, || None, || Self::native(state, kind, bytes))?;
+        if self.align <= NATIVE_ALIGNMENT {
+            return Ok(native);
+        }
+        Ok(self.context.over_aligned.place(native, self.size, self.align))
+    }
+
+    fn native(state: &DeviceState<D>, kind: MemoryKind, bytes: usize) -> Result<usize> {
         let _scope = state.enter()?;
         match kind {
-            MemoryKind::Device => state.driver.allocate_device(self.size),
-            MemoryKind::Host => state.driver.allocate_host(self.size),
-            MemoryKind::Shared => state.driver.allocate_shared(self.size),
+            MemoryKind::Device => state.driver.allocate_device(bytes),
+            MemoryKind::Host => state.driver.allocate_host(bytes),
+            MemoryKind::Shared => state.driver.allocate_shared(bytes),
         }
     }
 
@@ -111,17 +132,26 @@ impl<'a, D: Driver> Plain<'a, D> {
     }
 }
 
+/// Refuses what no native allocation is aligned to.
+///
+/// # Errors
+/// `INVALID_VALUE` for no power of two, `UNSUPPORTED_ALIGNMENT` beyond [`NATIVE_ALIGNMENT`].
 pub(crate) fn check_alignment(name: &str, align: u32) -> Result<()> {
+    check_power(name, align)?;
+    if align as usize > NATIVE_ALIGNMENT {
+        return Err(Error::new(
+            ur_result_t::ERROR_UNSUPPORTED_ALIGNMENT,
+            format!("{name}: alignments above {NATIVE_ALIGNMENT} are for memory of no pool and without rows"),
+        ));
+    }
+    Ok(())
+}
+
+fn check_power(name: &str, align: u32) -> Result<()> {
     if align != 0 && !align.is_power_of_two() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             format!("{name}: an alignment of {align} is no power of two"),
-        ));
-    }
-    if align > NATIVE_ALIGNMENT {
-        return Err(Error::new(
-            ur_result_t::ERROR_UNSUPPORTED_ALIGNMENT,
-            format!("{name}: alignments above {NATIVE_ALIGNMENT} are not supported"),
         ));
     }
     Ok(())
@@ -133,7 +163,7 @@ pub(crate) fn check_alignment(name: &str, align: u32) -> Result<()> {
 /// The C contract: handles live, `desc` null or valid, `out` writable.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE`, `INVALID_VALUE` or `UNSUPPORTED_ALIGNMENT` for the alignment,
+/// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE`, `INVALID_VALUE` or, with a pool, `UNSUPPORTED_ALIGNMENT` for the alignment,
 /// `OUT_OF_HOST_MEMORY`; what the native library answers.
 ///
 /// # Unsupported
@@ -238,15 +268,31 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, memory: *mut c_void)
     if let Some(freed) = free_unused(context, memory.addr()) {
         return freed;
     }
+    if let Some(moved) = context.over_aligned.take(memory.addr()) {
+        let freed = free_plain(context, moved.native);
+        if freed.is_err() {
+            context.over_aligned.put_back(memory.addr(), moved);
+        }
+        return freed;
+    }
+    // Nobody was told where an allocation with a moved start begins for the native library.
+    if context.over_aligned.within(memory.addr()).is_some() {
+        return Err(not_a_block("urUSMFree", context, memory.addr()));
+    }
+    free_plain(context, memory.addr())
+}
+
+/// Frees what the native library knows as the start of plain memory.
+fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result<()> {
     let state = context.first_state()?;
     // Memory of a pool that is not out is a magazine's or another program part's; the plain free would take it.
-    let known = state.driver.pointer_info(memory.addr())?;
-    let plain = known.filter(|info| info.base == memory.addr() && info.pool.is_none());
-    let info = plain.filter(|_| context.registry.find(memory.addr()).is_none());
-    let info = info.ok_or_else(|| not_a_block("urUSMFree", context, memory.addr()))?;
+    let known = state.driver.pointer_info(address)?;
+    let plain = known.filter(|info| info.base == address && info.pool.is_none());
+    let info = plain.filter(|_| context.registry.find(address).is_none());
+    let info = info.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
     match info.kind {
-        MemoryKind::Host => state.driver.free_host(memory.addr()),
-        MemoryKind::Device | MemoryKind::Shared => state.driver.free_device(memory.addr()),
+        MemoryKind::Host => state.driver.free_host(address),
+        MemoryKind::Device | MemoryKind::Shared => state.driver.free_device(address),
     }
 }
 
@@ -323,7 +369,10 @@ impl<D: Driver> Known<D> {
             Some(Block::Kept) => return Ok(None),
             None => {}
         }
-        let info = crate::adapter::driver::<D>()?.pointer_info(address)?;
-        Ok(info.map(|info| Self { kind: info.kind, base: info.base, size: info.size, device: info.device, pool: None }))
+        let Some(info) = crate::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
+        let (base, size) = context.over_aligned.within(info.base).unwrap_or((info.base, info.size));
+        // The room around a moved start is nobody's.
+        let inside = (base..base.saturating_add(size)).contains(&address);
+        Ok(inside.then_some(Self { kind: info.kind, base, size, device: info.device, pool: None }))
     }
 }

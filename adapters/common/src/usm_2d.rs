@@ -77,9 +77,8 @@ pub unsafe fn memcpy<D: Driver>(
     let to = Plane { address: to.addr(), pitch: to_pitch };
     let from = Plane { address: from.addr(), pitch: from_pitch };
     let copy = |driver: &'static D, stream| {
-        let _scope = request.queue.device.enter_for_transfer()?;
         // SAFETY: the rows are valid by the caller's promise.
-        unsafe { copy_rows(driver, stream, &Copy2D { to, from, width, height }) }
+        request.queue.device.transfer(|| unsafe { copy_rows(driver, stream, &Copy2D { to, from, width, height }) })
     };
     if blocking.get() { submit_blocking(&request, copy) } else { submit(&request, copy) }
 }
@@ -228,7 +227,7 @@ impl Fill<'_> {
     }
 }
 
-/// `urUSMPitchedAllocExp`: device memory, freed like any other.
+/// `urUSMPitchedAllocExp`: device memory, freed like any other. The native library chooses pitch and start.
 ///
 /// # Safety
 /// The C contract: handles live, `desc` null or valid, `out` and `pitch` writable.

@@ -443,12 +443,10 @@ pub fn destroy(handle: Handle) -> Result {
     POOLS.remove(handle);
     let mut state = pool.state.lock();
     state.destroyed = true;
-    if pool.location == Location::Host {
-        let gone = Gone::KnownAt(state.synchronised);
-        pool.shrink(&mut state, 0, gone);
-        if state.used.now == 0 && state.reserved.now > 0 {
-            reports::add(Misuse::EarlyPoolDestroy, format!("{pool:?} is destroyed before its frees were waited for"));
-        }
+    let gone = Gone::KnownAt(state.synchronised);
+    pool.shrink(&mut state, 0, gone);
+    if state.used.now == 0 && state.reserved.now > 0 {
+        reports::add(Misuse::EarlyPoolDestroy, format!("{pool:?} is destroyed before its frees were waited for"));
     }
     pool.shrink(&mut state, 0, Gone::Reached);
     Ok(())

@@ -22,7 +22,7 @@ pub enum Kind {
     UnorderedFree,
     /// A pool's memory was freed by the call for memory of no pool, which spoils the real driver's accounts.
     PlainFree,
-    /// A pool of host memory was destroyed before a synchronisation had seen its frees, which crashes the real driver.
+    /// A pool was destroyed before a synchronisation had seen its frees, which crashes the real driver.
     EarlyPoolDestroy,
     /// Memory was freed twice.
     DoubleFree,

@@ -408,6 +408,14 @@ pub fn hold() {
     HELD.store(true, Ordering::Release);
 }
 
+/// Waits for everything that a context was given, as the real driver does in calls that have nothing to do with streams.
+/// Held streams are not waited for: whoever holds them calls from the same thread.
+pub fn wait_for_all_of(context: &Context) {
+    if !HELD.load(Ordering::Acquire) {
+        context.streams().iter().for_each(|stream| stream.wait_submitted());
+    }
+}
+
 /// Lets them go on.
 pub fn release() {
     let _hold = HOLD.lock();

@@ -137,13 +137,13 @@ pub fn export(handle: Handle, kind: i32) -> Result<i32> {
 
 /// A handle for the physical memory behind a descriptor, which stays the caller's.
 pub fn import(descriptor: i32, kind: i32) -> Result<Handle> {
-    if kind != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || descriptor < 0 {
+    if kind != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
-    let name = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).map_err(|_| CUDA_ERROR_INVALID_VALUE)?;
+    // What is no such descriptor, or none at all, is what the real driver knows no better word for.
+    let name = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).map_err(|_| CUDA_ERROR_UNKNOWN)?;
     let name = name.to_string_lossy();
-    let place =
-        name.strip_prefix("/memfd:").and_then(|name| name.strip_prefix(FILE)).ok_or(CUDA_ERROR_INVALID_VALUE)?;
+    let place = name.strip_prefix("/memfd:").and_then(|name| name.strip_prefix(FILE)).ok_or(CUDA_ERROR_UNKNOWN)?;
     let device = place.split(' ').next().and_then(|ordinal| ordinal.parse::<usize>().ok());
     if device.is_some_and(|ordinal| ordinal >= device::all().len()) {
         return Err(CUDA_ERROR_INVALID_DEVICE);

@@ -1,5 +1,5 @@
 // Allocation and release as commands of a queue, from the device's own pool: the memory is usable by what follows.
-// leaks: libsycl of both releases never releases the event of an allocation on an in-order queue.
+// leaks: primary context retain, stream, event, memory pool: libsycl of both releases never releases the event of an allocation on an in-order queue.
 #include "check.hpp"
 #include <sycl/ext/oneapi/experimental/async_alloc/async_alloc.hpp>
 

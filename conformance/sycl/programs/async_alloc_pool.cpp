@@ -1,5 +1,5 @@
 // Stream-ordered allocation from a pool of one's own: its threshold, its maximum size, blocks that start as zero.
-// leaks: libsycl of both releases never releases the event of an allocation on an in-order queue.
+// leaks: primary context retain, stream, event: libsycl of both releases never releases the event of an allocation on an in-order queue.
 #include "check.hpp"
 #include <sycl/ext/oneapi/experimental/async_alloc/async_alloc.hpp>
 #include <sycl/ext/oneapi/experimental/async_alloc/memory_pool.hpp>

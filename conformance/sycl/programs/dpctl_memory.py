@@ -1,4 +1,5 @@
 """USM of the three kinds as buffers of Python: copies with NumPy arrays and among themselves, what they say of themselves."""
+# leaks: primary context retain: dpctl keeps a list of devices with their contexts that nothing ever destroys, and the contexts what they keep.
 import check
 import dpctl
 import dpctl.memory as memory

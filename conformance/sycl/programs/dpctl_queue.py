@@ -1,4 +1,5 @@
 """Queues in and out of order: copies that name what they wait for, barriers, events, times."""
+# leaks: primary context retain, event: dpctl keeps a list of devices with their contexts that nothing ever destroys, and the contexts what they keep.
 import check
 import dpctl
 import dpctl.memory as memory

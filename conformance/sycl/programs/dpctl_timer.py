@@ -1,4 +1,5 @@
 """dpctl's timer reads the device's clock and the host's around work."""
+# leaks: primary context retain, event: dpctl keeps a list of devices with their contexts that nothing ever destroys, and the contexts what they keep.
 import check
 import dpctl
 import dpctl.memory as memory

@@ -1,4 +1,5 @@
 """Two devices: queues and memory of each, a copy from one to the other, a context of both."""
+# leaks: primary context retain: dpctl keeps a list of devices with their contexts that nothing ever destroys, and the contexts what they keep.
 import check
 import dpctl
 import dpctl.memory as memory

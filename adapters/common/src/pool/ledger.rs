@@ -59,6 +59,19 @@ impl Ledger {
         self.others.insert(pointer, out);
     }
 
+    /// The block that was written down last, if it is this one and is still out.
+    #[inline]
+    #[must_use]
+    pub fn last_is(&self, pointer: usize) -> Option<Out> {
+        self.last.filter(|(last, _)| *last == pointer).map(|(_, out)| out)
+    }
+
+    /// Strikes off the block that was written down last.
+    #[inline]
+    pub fn forget_last(&mut self) {
+        self.last = None;
+    }
+
     /// Strikes a block off.
     #[inline]
     pub fn remove(&mut self, pointer: usize) -> Option<Out> {

@@ -1,16 +1,29 @@
-//! Native pools that wait for their end.
+//! Native pools whose last block is freed.
 //!
-//! CUDA 13.0 crashes some later calls when a pool of host memory is destroyed before a synchronisation has seen its last
-//! frees. Whoever destroys a pool must not be made to wait for the device, so such pools are parked here, empty, until the
-//! device's state ends and everything is waited for.
+//! CUDA 13.0 crashes in later calls (`cuStreamSynchronize`, `cuMemPoolDestroy`) when a pool is destroyed before a
+//! synchronisation has seen its last frees, and whoever destroys a pool must not be made to wait for the device. So a pool
+//! ends when the native library holds no memory for it any more, which says that the frees were seen. Until then it is parked
+//! here, told to keep nothing; each pool that ends gives the oldest ones another chance, and the end of the device's
+//! state, which waits for everything, ends all. A pool with memory must never be destroyed anywhere else.
+
+use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 
 use crate::driver::{Driver, PoolAttribute};
 
+/// So many parked pools are looked at when another one comes: more than one, so that they become fewer.
+const LOOKED_AT: usize = 4;
+
+struct Parked<D: Driver> {
+    pools: VecDeque<D::Pool>,
+    /// Whether everything was waited for, for good.
+    over: bool,
+}
+
 /// The parked pools of one device of one context.
 pub struct Parking<D: Driver> {
-    pools: Mutex<Vec<D::Pool>>,
+    parked: Mutex<Parked<D>>,
 }
 
 impl<D: Driver> Parking<D> {
@@ -18,19 +31,50 @@ impl<D: Driver> Parking<D> {
     #[must_use]
     #[allow(clippy::new_without_default, reason = "made in one place")]
     pub fn new() -> Self {
-        Self { pools: Mutex::new(Vec::new()) }
+        Self { parked: Mutex::new(Parked { pools: VecDeque::new(), over: false }) }
     }
 
-    /// Takes a pool over. It gives its memory back at the next synchronisation.
-    pub fn park(&self, driver: &D, pool: D::Pool) {
-        // A refusal leaves the memory with the pool a little longer.
+    /// Takes a pool over that has no block out. It gives its memory back now, or at the next synchronisation.
+    pub fn end(&self, driver: &D, pool: D::Pool) {
+        let mut parked = self.parked.lock();
+        if parked.over {
+            // Nobody is left to tell.
+            let _ = driver.destroy_pool(pool);
+            return;
+        }
+        // A refusal leaves the memory with the pool until the state's end.
         let _ = driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, 0);
-        self.pools.lock().push(pool);
+        let known = parked.pools.len().min(LOOKED_AT);
+        let oldest: Vec<_> = parked.pools.drain(..known).collect();
+        for pool in core::iter::once(pool).chain(oldest) {
+            if Self::holds_nothing(driver, pool) {
+                let _ = driver.destroy_pool(pool);
+            } else {
+                parked.pools.push_back(pool);
+            }
+        }
     }
 
-    /// Hands all of them out.
-    #[must_use]
-    pub fn take(&self) -> Vec<D::Pool> {
-        std::mem::take(&mut *self.pools.lock())
+    fn holds_nothing(driver: &D, pool: D::Pool) -> bool {
+        let reserved =
+            driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
+        matches!(reserved, Ok(0))
+    }
+
+    /// Destroys all of them after `wait`, which is called if there are any and waits for all work of the device. Pools that
+    /// come later end at once.
+    pub fn close(&self, driver: &D, wait: impl FnOnce()) {
+        let pools = {
+            let mut parked = self.parked.lock();
+            parked.over = true;
+            std::mem::take(&mut parked.pools)
+        };
+        if pools.is_empty() {
+            return;
+        }
+        wait();
+        for pool in pools {
+            let _ = driver.destroy_pool(pool);
+        }
     }
 }

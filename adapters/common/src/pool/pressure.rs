@@ -3,28 +3,44 @@
 //! Called with no lock held. One relief at a time on a device, so that two of them do not empty each other's magazines
 //! for nothing; allocations that succeed never come here.
 
+use std::sync::Arc;
+
 use ur_ffi::ur_result_t;
 
 use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pool::source::Source;
 
-/// Runs `allocate`; when the device is out of memory, gives back what pools and magazines keep of it and runs it once
-/// more. `source` is the pool source it draws from, if any: on the second try it may wait for another stream's free.
+/// Runs `allocate`; when the device is out of memory, does what [`relieved`] does.
 ///
 /// # Errors
-/// What `allocate` answers; the first failure when nothing could be given back.
+/// As [`relieved`].
 pub fn with_relief<D: Driver, R>(
     context: &Context<D>,
     state: &DeviceState<D>,
-    source: impl FnOnce() -> Option<std::sync::Arc<Source<D>>>,
+    source: impl FnOnce() -> Option<Arc<Source<D>>>,
     allocate: impl Fn() -> Result<R>,
 ) -> Result<R> {
-    let first = match allocate() {
-        Err(error) if error.code() == ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error,
-        other => return other,
-    };
+    allocate().or_else(|first| relieved(first, context, state, source, allocate))
+}
+
+/// After an allocation has failed: if the device is out of memory, gives back what pools and magazines keep of it and runs
+/// `allocate` once. `source` is the pool source it draws from, if any: this time it may wait for another stream's free.
+///
+/// # Errors
+/// What `allocate` answers; the first failure when nothing could be given back.
+#[cold]
+pub fn relieved<D: Driver, R>(
+    first: Error,
+    context: &Context<D>,
+    state: &DeviceState<D>,
+    source: impl FnOnce() -> Option<Arc<Source<D>>>,
+    allocate: impl Fn() -> Result<R>,
+) -> Result<R> {
+    if first.code() != ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY {
+        return Err(first);
+    }
     let _one_at_a_time = state.relief();
     let source = source();
     if let Some(source) = &source {
@@ -46,6 +62,6 @@ pub fn with_relief<D: Driver, R>(
 }
 
 fn relieve<D: Driver>(context: &Context<D>, state: &DeviceState<D>) -> Result<()> {
-    context.registry.flush(|source| std::sync::Arc::ptr_eq(&source.device, &state.device))?;
+    context.registry.flush(|source| Arc::ptr_eq(&source.device, &state.device))?;
     state.sources().iter().try_for_each(|source| source.trim(0))
 }

@@ -153,22 +153,14 @@ impl<D: Driver> Source<D> {
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
+    #[inline]
     pub fn take(&self, lane: &Lane<D>, sequence: u64, size: usize) -> Result<usize> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
                 let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
                 self.driver.allocate_from_pool(*pool, bytes, lane.stream)?
             }
-            Backing::Arena(arena) => {
-                let cut = arena.cut(lane, size, self.may_wait_now()).ok_or_else(|| self.exhausted(size))?;
-                if let Some(behind) = &cut.behind
-                    && let Err(error) = self.driver.stream_wait(lane.stream, behind.raw())
-                {
-                    arena.give_back(cut.pointer, lane, sequence);
-                    return Err(error);
-                }
-                cut.pointer
-            }
+            Backing::Arena(arena) => self.cut(arena, lane, sequence, size)?,
         };
         if self.keeps > 0 {
             self.taken.fetch_add(magazine::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
@@ -176,10 +168,23 @@ impl<D: Driver> Source<D> {
         Ok(pointer)
     }
 
+    #[inline(never)]
+    fn cut(&self, arena: &Arena<D>, lane: &Lane<D>, sequence: u64, size: usize) -> Result<usize> {
+        let cut = arena.cut(lane, size, self.may_wait_now()).ok_or_else(|| self.exhausted(size))?;
+        if let Some(behind) = &cut.behind
+            && let Err(error) = self.driver.stream_wait(lane.stream, behind.raw())
+        {
+            arena.give_back(cut.pointer, lane, sequence);
+            return Err(error);
+        }
+        Ok(cut.pointer)
+    }
+
     /// Gives a block back below, in the lane's order. The caller holds the lane's lock.
     ///
     /// # Errors
     /// What the native library answers; the block is as it was then.
+    #[inline]
     pub fn give_back(&self, lane: &Lane<D>, sequence: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
             Backing::Native(_) => self.driver.free_async(pointer, lane.stream)?,
@@ -341,13 +346,7 @@ impl<D: Driver> Source<D> {
 impl<D: Driver> Drop for Source<D> {
     fn drop(&mut self) {
         let Backing::Native(pool) = self.backing else { return };
-        // CUDA 13.0 crashes some calls after a pool of host memory was destroyed whose frees no synchronisation has
-        // seen. Such a pool, empty by now, waits for the end of its device's state.
-        if self.kind == MemoryKind::Host {
-            return self.parking.park(self.driver, pool);
-        }
-        // Nobody is left to tell.
-        let _ = self.driver.destroy_pool(pool);
+        self.parking.end(self.driver, pool);
     }
 }
 

@@ -4,6 +4,8 @@
 //! queue touches. A block belongs to the lane whose command allocated it; a free on another lane claims it from there
 //! first ([`crate::pool::registry`]). Native frees happen on the lane's own stream, in its order.
 
+mod quick;
+
 use std::sync::Arc;
 
 use crate::driver::{Driver, MemoryKind};
@@ -126,10 +128,7 @@ impl<D: Driver> Stock<D> {
     pub fn strike(&mut self, pointer: usize) -> Option<(usize, usize)> {
         let out = self.out.remove(pointer)?;
         let slot = self.slots[out.slot].as_mut()?;
-        slot.out -= 1;
-        if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
-            account.earn(purse, out.size as u64);
-        }
+        come_back(slot, out.size);
         Some((out.slot, out.size))
     }
 
@@ -280,6 +279,14 @@ fn hand_out<D: Driver>(slot: &mut Slot<D>, size: usize) {
     slot.out += 1;
     if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
         account.spend(purse, size as u64);
+    }
+}
+
+#[inline]
+fn come_back<D: Driver>(slot: &mut Slot<D>, size: usize) {
+    slot.out -= 1;
+    if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+        account.earn(purse, size as u64);
     }
 }
 

@@ -25,6 +25,12 @@ fn copy_in_stream(to: Raw, from: Raw, size: usize, stream: usize) -> Result {
     if !copy::is_needed(to.address(), from.address(), size)? {
         return Ok(());
     }
+    let copied = cu!(copy_async(to.address(), from.address(), size, stream));
+    if copied != Err(hipErrorInvalidValue) {
+        return copied;
+    }
+    // Over the border of two mappings CUDA copies with a context current alone; HIP does anyway.
+    let _scope = Scope::here()?;
     cu!(copy_async(to.address(), from.address(), size, stream))
 }
 

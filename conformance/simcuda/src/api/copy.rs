@@ -6,7 +6,7 @@ use crate::array::Array;
 use crate::command::Command;
 use crate::context;
 use crate::copy::{Copy, Place, Source};
-use crate::memory::Denied;
+use crate::memory::{Denied, Kind};
 use crate::pool;
 use crate::reports;
 use crate::stream::{self, Stream};
@@ -47,7 +47,16 @@ fn linear(dst: u64, dst_side: Side, src: u64, src_side: Side, len: usize) -> Res
         let nowhere = Place { address: dst, pitch: 0, slice: 0, tracked: false };
         return Ok(Copy { dst: nowhere, src: Source::Staged(Vec::new()), extent: [0, 1, 1] });
     }
-    Ok(Copy { dst: place(dst, dst_side)?, src: Source::At(place(src, src_side)?), extent: [len, 1, 1] })
+    let (to, from) = (place(dst, dst_side)?, place(src, src_side)?);
+    if context::top().is_none() && (crosses_mappings(dst, len) || crosses_mappings(src, len)) {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    Ok(Copy { dst: to, src: Source::At(from), extent: [len, 1, 1] })
+}
+
+/// Whether a range begins in one mapping of physical memory and ends in another. The driver wants a context for that.
+fn crosses_mappings(address: u64, len: usize) -> bool {
+    crate::memory::find(address).is_some_and(|found| found.kind == Kind::Mapped && !found.holds(address, len))
 }
 
 fn refused(denied: Denied) -> CUresult {

@@ -5,6 +5,7 @@ use super::guard::call;
 use crate::context;
 use crate::image::{Failure, Image, JitOptions};
 use crate::module::{MODULES, Module};
+use crate::stream;
 use crate::sys::*;
 use core::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ unsafe fn load(
     let (major, minor) = context.device.capability;
     // SAFETY: as above.
     let code = options.write(unsafe { Image::read(image) }.and_then(|image| image.compile(major * 10 + minor)))?;
+    stream::wait_for_all_of(&context);
     out.put(Module::load(context, code, false)?.handle)
 }
 

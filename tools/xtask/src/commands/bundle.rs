@@ -18,8 +18,8 @@ const LARGEST: u64 = 56 << 20;
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     match arguments {
         [] => {}
-        [flag] if flag == "--sycl" => return bundle_sycl::make(workspace, Release::R2026_2),
-        [flag, name] if flag == "--sycl" => return bundle_sycl::make(workspace, Release::named(name)?),
+        [flag] if flag == "--sycl" => return bundle_sycl::make(workspace, &Release::ALL),
+        [flag, name] if flag == "--sycl" => return bundle_sycl::make(workspace, &[Release::named(name)?]),
         _ => fail!("it takes `--sycl`, maybe with a release, and nothing else"),
     }
     let carry = workspace.path(".carry");

@@ -1,78 +1,74 @@
-//! `bundle --sycl [RELEASE]`: what a machine with a GPU and without a network needs for the SYCL programs and dpctl's suite:
-//! the stock runtime and its run-time compiler, our libraries, the programs, dpctl. The compiler alone is 200 MB, so all of
-//! it is packed and cut into parts of what travels at once; `conformance/sycl/run-on-gpu.sh` puts them together there.
+//! `bundle --sycl [RELEASE]`: what a machine with a GPU and without a network needs for the SYCL programs, dpctl's suite and
+//! the wheel's story: every wheel that pip wants there, ours among them, our libraries and the programs. A stock runtime is
+//! 900 MB, so all of it is packed and cut into parts of what travels at once; `conformance/sycl/run_on_gpu.py` puts them
+//! together there. Nothing is left out of a wheel and nothing in it is changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::sycl::{Mode, programs};
-use crate::fail;
+use super::wheel;
 use crate::support::failure::{Context, Result};
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{files, process};
 
 /// Bytes of a part. With the checkout it must stay below 64 MiB.
-const PART: usize = 44 << 20;
-/// The Python of the machines with a GPU, which has all that dpctl needs but dpctl.
+const PART: usize = 48 << 20;
+/// The Python of the machines with a GPU; `UR_BUNDLE_PYTHON` names another, to try a bundle elsewhere.
 const PYTHON: &str = "3.12";
-const DPCTL: &str = "dpctl==0.22.1";
-/// What the runtime and its compiler load.
-const STOCK: [&str; 7] =
-    ["libsycl.so.9", "libsycl-jit.so", "libimf.so", "libsvml.so", "libirng.so", "libintlc.so.5", "libumf.so.1"];
+const PLATFORMS: [&str; 5] = [
+    "manylinux_2_28_x86_64",
+    "manylinux_2_27_x86_64",
+    "manylinux_2_17_x86_64",
+    "manylinux2014_x86_64",
+    "manylinux1_x86_64",
+];
 const OURS: [&str; 3] = ["libur_loader.so.0", "libur_adapter_cuda.so.0", "libsimcuda.so"];
-const SCRIPT: &str = "conformance/sycl/run-on-gpu.sh";
+const SCRIPT: &str = "conformance/sycl/run_on_gpu.py";
 
-/// Makes the parts.
-pub fn make(workspace: &Workspace, release: Release) -> Result {
-    let mode = Mode::prepare(workspace, release)?;
-    let list = programs::find(workspace, &[])?;
-    programs::build_all(workspace, &mode, &list)?;
-    let folder = workspace.target().join("sycl-bundle").join(release.name());
-    let mut kept = fill(workspace, &mode, &list, &folder)?;
-    kept.extend(dpctl(workspace, &folder)?);
-    files::keep_only(&folder, &kept)?;
+/// Makes the parts of some releases; those of the others stay as they are.
+pub fn make(workspace: &Workspace, releases: &[Release]) -> Result {
+    let wheels = wheel::make(workspace)?;
+    for (release, ours) in wheels.iter().filter(|(release, _)| releases.contains(release)) {
+        let mode = Mode::prepare(workspace, *release)?;
+        let list = programs::find(workspace, &[])?;
+        programs::build_all(workspace, &mode, &list)?;
+        let folder = workspace.target().join("sycl-bundle").join(release.name());
+        fill(workspace, &mode, &list, &folder)?;
+        stock(workspace, *release, ours, &folder.join("wheels"))?;
+        share(&folder)?;
 
-    let archive = folder.with_extension("tar.xz");
-    let mut tar = Command::new("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--use-compress-program=xz -T0 -4", "-cf"]).arg(&archive);
-    process::run(tar.arg("-C").arg(&folder).arg("."))?;
-    cut(workspace, &archive)
+        let archive = folder.with_file_name(format!("{}.tar.xz", release.name()));
+        let mut tar = Command::new("tar");
+        tar.args(["--sort=name", "--owner=0", "--group=0", "--use-compress-program=xz -T2 -9", "-cf"]).arg(&archive);
+        process::run(tar.arg("-C").arg(&folder).arg("."))?;
+        cut(workspace, *release, &archive)?;
+    }
+    Ok(())
 }
 
-fn fill(workspace: &Workspace, mode: &Mode, list: &[programs::Program], folder: &Path) -> Result<BTreeSet<PathBuf>> {
+/// Our libraries, the programs and the compiler's files, into a folder that has nothing else but wheels.
+fn fill(workspace: &Workspace, mode: &Mode, list: &[programs::Program], folder: &Path) -> Result {
     let mut wanted: Vec<(PathBuf, PathBuf)> = mode.travelling();
-    for name in STOCK {
-        let library = mode.venv.lib().join(name);
-        if library.exists() {
-            wanted.push((Path::new("lib").join(name), library));
-        }
-    }
     wanted.extend(OURS.map(|name| (Path::new("lib").join(name), mode.dist.library(name))));
     for program in list {
         let name = program.name.replace('/', "-");
-        wanted.push(match program.script() {
-            Some(script) => (Path::new("python").join(script.file_name().unwrap_or_default()), script.to_path_buf()),
-            None => (Path::new("programs").join(name), program.binary(mode)),
-        });
+        let source = program.script().map_or_else(|| program.binary(mode), Path::to_path_buf);
+        let ending = if program.script().is_some() { ".py" } else { "" };
+        wanted.push((Path::new("programs").join(name + ending), source));
     }
+    wanted.push(("expectations.toml".into(), workspace.path("conformance/sycl/expectations.toml")));
     wanted.push(("python/check.py".into(), workspace.path("conformance/sycl/programs/check.py")));
-    let mut kept = BTreeSet::new();
+    wanted.push(("python/record.py".into(), workspace.path("conformance/sycl/record.py")));
+    let mut kept: BTreeSet<PathBuf> =
+        files::list(folder)?.into_iter().filter(|file| file.starts_with("wheels")).collect();
     for (to, from) in wanted {
         put(&from, &folder.join(&to))?;
-        // The runtime opens its compiler by the versioned name.
-        if to.ends_with("libsycl-jit.so") {
-            let versioned = match mode.release {
-                Release::R2026_1 => "libsycl-jit.so.22.1",
-                Release::R2026_2 => "libsycl-jit.so.23.1",
-            };
-            files::link("libsycl-jit.so", &folder.join("lib").join(versioned))?;
-            kept.insert(Path::new("lib").join(versioned));
-        }
         kept.insert(to);
     }
-    Ok(kept)
+    files::keep_only(folder, &kept)
 }
 
 /// Copies a file, a library without its symbol names.
@@ -88,47 +84,85 @@ fn put(from: &Path, to: &Path) -> Result {
     process::run(Command::new("strip").args(["--strip-all", "-o"]).arg(to).arg(from))
 }
 
-/// dpctl for the other machine's Python, unpacked.
-fn dpctl(workspace: &Workspace, folder: &Path) -> Result<BTreeSet<PathBuf>> {
-    let site = folder.join("site");
-    if !site.join("dpctl").is_dir() {
-        let python = process::need(&["python3", "python"], "fetching dpctl")?;
-        let mut pip = process::limited(600, python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]);
-        pip.args(["--only-binary=:all:", "--implementation=cp", "--python-version", PYTHON]);
-        pip.args([
-            "--platform=manylinux_2_28_x86_64",
-            "--platform=manylinux_2_27_x86_64",
-            "--platform=manylinux2014_x86_64",
-        ]);
-        pip.arg("--find-links").arg(workspace.target().join("wheels")).arg("--target").arg(&site);
-        process::run(pip.arg(DPCTL))?;
+/// The wheels that pip wants for dpctl, its tests and ours: ours as it is, the others as folders of what they hold.
+fn stock(workspace: &Workspace, release: Release, ours: &Path, folder: &Path) -> Result {
+    let version = std::env::var("UR_BUNDLE_PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
+    let downloads = workspace.target().join("sycl-bundle").join(format!("downloads-{}-{version}", release.name()));
+    let python = process::need(&["python3", "python"], "fetching wheels")?;
+    let mut pip = process::limited(900, python);
+    pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]);
+    pip.args(["--implementation=cp", "--python-version", &version]);
+    pip.args(PLATFORMS.map(|platform| format!("--platform={platform}")));
+    pip.arg("--find-links").arg(&downloads).arg("--dest").arg(&downloads);
+    process::run(pip.args(["dpctl==0.22.1", release.sycl_wheel(), "pytest", "pip"]))?;
+
+    let mut kept = BTreeSet::new();
+    for wheel in files::list(&downloads)? {
+        let tree = folder.join(&wheel);
+        // Unpacked under another name first: a folder of the right name is whole.
+        if !tree.is_dir() {
+            let fresh = tree.with_extension("new");
+            let mut unzip = process::limited(300, python);
+            process::run(unzip.args(["-m", "zipfile", "-e"]).arg(downloads.join(&wheel)).arg(&fresh))?;
+            fs::rename(&fresh, &tree).context(tree.display())?;
+        }
+        kept.extend(files::list(&tree)?.into_iter().map(|file| wheel.join(file)));
     }
-    Ok(files::list(&site)?.into_iter().map(|file| Path::new("site").join(file)).collect())
+    let name = PathBuf::from(ours.file_name().unwrap_or_default());
+    files::copy(ours, &folder.join(&name))?;
+    kept.insert(name);
+    files::keep_only(folder, &kept)
 }
 
-fn cut(workspace: &Workspace, archive: &Path) -> Result {
+/// Makes files of the same content one file, which an archive then holds once: a wheel has no links, and the runtime's has
+/// each library under each of its names.
+fn share(folder: &Path) -> Result {
+    let mut sizes: BTreeMap<u64, Vec<PathBuf>> = BTreeMap::new();
+    for file in files::list(folder)? {
+        let path = folder.join(file);
+        let size = fs::metadata(&path).context(path.display())?.len();
+        // Small ones compress to nothing by themselves.
+        if size > 1 << 16 {
+            sizes.entry(size).or_default().push(path);
+        }
+    }
+    for paths in sizes.into_values() {
+        let mut contents: Vec<(Vec<u8>, PathBuf)> = Vec::new();
+        for path in paths {
+            let bytes = fs::read(&path).context(path.display())?;
+            match contents.iter().find(|(known, _)| *known == bytes) {
+                Some((_, first)) => {
+                    fs::remove_file(&path).context(path.display())?;
+                    fs::hard_link(first, &path).context(path.display())?;
+                }
+                None => contents.push((bytes, path)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Cuts an archive into `.carry-sycl/RELEASE-N`, each with the script that takes it.
+fn cut(workspace: &Workspace, release: Release, archive: &Path) -> Result {
     let carry = workspace.path(".carry-sycl");
     let bytes = fs::read(archive).context(archive.display())?;
     let count = bytes.len().div_ceil(PART);
-    if count > 9 {
-        fail!("{} would be {count} parts", archive.display());
-    }
-    let mut kept = BTreeSet::new();
+    let own = format!("{}-", release.name());
+    let others = |file: &PathBuf| !file.to_string_lossy().starts_with(&own);
+    let mut kept: BTreeSet<PathBuf> = files::list(&carry)?.into_iter().filter(others).collect();
     for (index, part) in bytes.chunks(PART).enumerate() {
-        let number = index + 1;
-        files::write(&carry.join(format!("{number}/part.{number}.{count}")), part)?;
-        files::copy(&workspace.path(SCRIPT), &carry.join(format!("{number}/run-on-gpu.sh")))?;
-        kept.extend([format!("{number}/part.{number}.{count}").into(), format!("{number}/run-on-gpu.sh").into()]);
+        let place = PathBuf::from(format!("{own}{}", index + 1));
+        let (part_name, script) =
+            (place.join(format!("part.{}.{}.{count}", release.name(), index + 1)), place.join("run_on_gpu.py"));
+        files::write(&carry.join(&part_name), part)?;
+        files::copy(&workspace.path(SCRIPT), &carry.join(&script))?;
+        kept.extend([part_name, script]);
     }
     files::keep_only(&carry, &kept)?;
-    println!(
-        "{}: {:.1} MB in {count} parts, one call each, with one of them carried; there:",
-        carry.display(),
-        bytes.len() as f64 / 1e6
-    );
+    println!("{:.1} MB in {count} parts, one call each, which carries its folder; there:", bytes.len() as f64 / 1e6);
     for number in 1..=count {
-        println!("  sh .carry-sycl/{number}/run-on-gpu.sh take{}", if number == count { " run" } else { "" });
+        let then = if number == count { " wheel programs suite" } else { "" };
+        println!("  python3 .carry-sycl/{own}{number}/run_on_gpu.py take{then}");
     }
     Ok(())
 }

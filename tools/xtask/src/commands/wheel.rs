@@ -19,6 +19,8 @@ use crate::support::{files, process, symbols};
 const GLIBC: (u32, u32) = (2, 17);
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const TOOLS: [&str; 4] = ["hatchling==1.33.0", "build==1.6.1", "ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
+/// How dpctl calls the GPUs of our CUDA adapter.
+const BACKEND: &str = "ext_oneapi_cuda";
 const ADAPTERS: [&str; 2] = ["ur_adapter_cuda", "ur_adapter_hip"];
 
 /// The command.
@@ -26,12 +28,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     if !arguments.is_empty() {
         fail!("it takes no arguments");
     }
-    let tools = Venv::with(&workspace.target().join("wheel-tools"), &TOOLS)?;
-    let mut wheels = Vec::new();
-    for release in Release::ALL {
-        let libraries = compile(workspace, release, &tools)?;
-        wheels.push((release, package(workspace, release, &tools, &libraries)?));
-    }
+    let wheels = make(workspace)?;
     for (release, wheel) in &wheels {
         check(workspace, *release, wheel)?;
     }
@@ -40,6 +37,17 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         println!("{} ({:.1} MB)", wheel.display(), size as f64 / 1e6);
     }
     Ok(())
+}
+
+/// Makes the wheel of each release.
+pub fn make(workspace: &Workspace) -> Result<Vec<(Release, PathBuf)>> {
+    let tools = Venv::with(&workspace.target().join("wheel-tools"), &TOOLS)?;
+    let mut wheels = Vec::new();
+    for release in Release::ALL {
+        let libraries = compile(workspace, release, &tools)?;
+        wheels.push((release, package(workspace, release, &tools, &libraries)?));
+    }
+    Ok(wheels)
 }
 
 /// Builds the adapters of a release for the old glibc. `zig cc` brings the symbol versions of every glibc with it.
@@ -134,9 +142,17 @@ fn check(workspace: &Workspace, release: Release, wheel: &Path) -> Result {
     if let programs::Outcome::Passed = ran(&clients[0])? {
         fail!("{} finds a GPU before the adapter is installed", mode.venv.folder().display());
     }
+    if listing(&mode)?.contains(BACKEND) {
+        fail!("{}: dpctl lists a GPU before the adapter is installed", mode.venv.folder().display());
+    }
     let installed = pip(&mode.venv, &["install", "--no-index", &wheel.display().to_string()]);
     let mut wrong = Vec::new();
     if installed.is_ok() {
+        match listing(&mode) {
+            Ok(text) if text.contains(BACKEND) => println!("{}: `python -m dpctl -f` lists the GPU", release.name()),
+            Ok(text) => wrong.push(format!("`python -m dpctl -f` lists no GPU:\n{text}")),
+            Err(failure) => wrong.push(failure.to_string()),
+        }
         for client in &clients {
             match (ran(client)?, expected_to_fail(workspace, release, &client.name)?) {
                 (programs::Outcome::Passed, _) => println!("{}: ok {} as installed", release.name(), client.name),
@@ -162,6 +178,18 @@ fn check(workspace: &Workspace, release: Release, wheel: &Path) -> Result {
     }
     println!("{}: installed, used and removed; {} files are as they were", release.name(), before.len());
     Ok(())
+}
+
+/// What dpctl prints of the devices, as a user has it printed. Nothing may be complained of: this machine has a driver of
+/// NVIDIA's, if a simulated one, and no runtime of AMD's, which is how most look.
+fn listing(mode: &Mode) -> Result<String> {
+    let mut dpctl = process::unsteered(120, mode.venv.python());
+    dpctl.args(["-m", "dpctl", "-f"]).env("PYTHONDONTWRITEBYTECODE", "1");
+    let printed = process::capture(dpctl.env("UR_CUDA_LIBRARY", mode.dist.library("libsimcuda.so")))?;
+    if !printed.stderr.is_empty() {
+        fail!("`python -m dpctl -f` complains:\n{}", printed.stderr);
+    }
+    Ok(printed.stdout)
 }
 
 fn pip(venv: &Venv, words: &[&str]) -> Result {

@@ -19,8 +19,9 @@ const LIMIT: u32 = 120;
 /// How a program ends that the machine cannot run.
 const SKIPPED: i32 = 77;
 
-/// How the line of a source begins that says what the stock runtime itself never releases there.
-const LEAKS: &str = "\n// leaks: ";
+/// How the line of a source begins that says which kinds of object the client under it never releases, and why:
+/// `leaks: event, stream: reason`.
+const LEAKS: [&str; 2] = ["// leaks: ", "# leaks: "];
 
 /// A program by the name that it prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,20 +178,31 @@ fn run_one(workspace: &Workspace, mode: &Mode, program: &Program) -> Result<Outc
     };
     let (status, printed) = process::outcome(command.env("SIMCUDA_REPORT", &report))?;
     let source = std::fs::read_to_string(&program.source).context(program.source.display())?;
-    let bad = program.name.starts_with("bad/") || source.contains(LEAKS);
-    let misuse = misuse(&std::fs::read_to_string(&report).unwrap_or_default(), bad);
+    let bad = program.name.starts_with("bad/");
+    let misuse = misuse(&std::fs::read_to_string(&report).unwrap_or_default(), bad, &leaks(&source));
     Ok(match judge(&program.name, status, &printed, &misuse) {
         Outcome::Passed => mode.not_ours(&printed.stdout).map_or(Outcome::Passed, Outcome::Failed),
         other => other,
     })
 }
 
-/// What the simulated driver found wrong. A program that is bad on purpose, or says that the runtime leaks under it, may leave things behind and use memory that is
-/// none; nothing makes misused contexts, handles or order right.
-fn misuse(report: &str, bad: bool) -> String {
-    let allowed = ["leak: ", "report: leak: ", "report: kernel-fault: ", "report: invalid-pointer: "];
+/// The kinds of object that a source says are left behind.
+fn leaks(source: &str) -> Vec<&str> {
+    let lines = source.lines().filter_map(|line| LEAKS.iter().find_map(|start| line.strip_prefix(start)));
+    lines.filter_map(|line| line.split_once(": ")).flat_map(|(kinds, _)| kinds.split(", ")).collect()
+}
+
+/// What the simulated driver found wrong. A program that is bad on purpose may leave things behind and use memory that is
+/// none, any other what its source says; nothing makes misused contexts, handles or order right.
+fn misuse(report: &str, bad: bool, leaks: &[&str]) -> String {
+    let forgiven = ["leak: ", "report: leak: ", "report: kernel-fault: ", "report: invalid-pointer: "];
+    let left = |line: &str| {
+        let kind = line.strip_prefix("leak: ").and_then(|rest| rest.rsplit_once(": ")).map(|(kind, _)| kind);
+        kind.is_some_and(|kind| leaks.contains(&kind))
+    };
     let lines = report.lines().map(|line| line.strip_prefix("simcuda: ").unwrap_or(line));
-    let counted = lines.filter(|line| !bad || !allowed.iter().any(|kind| line.starts_with(kind)));
+    let may_be = |line: &str| left(line) || bad && forgiven.iter().any(|kind| line.starts_with(kind));
+    let counted = lines.filter(|line| !may_be(line));
     counted.take(3).collect::<Vec<_>>().join("; ")
 }
 
@@ -271,8 +283,12 @@ mod tests {
         let judged = judge("x", ExitStatus::from_raw(0), &printed, "report: context: none is current");
         assert_eq!(judged, Outcome::Failed("it misused the driver: report: context: none is current".into()));
         let report = "simcuda: leak: stream: 1\nsimcuda: report: kernel-fault: far\nsimcuda: report: context: none\n";
-        assert_eq!(misuse(report, false), "leak: stream: 1; report: kernel-fault: far; report: context: none");
-        assert_eq!(misuse(report, true), "report: context: none");
+        assert_eq!(misuse(report, false, &[]), "leak: stream: 1; report: kernel-fault: far; report: context: none");
+        assert_eq!(misuse(report, true, &[]), "report: context: none");
+        let said = leaks("\"\"\"doc\"\"\"\n# leaks: event, stream: the client keeps them: always\n");
+        assert_eq!(said, ["event", "stream"]);
+        assert_eq!(misuse(report, false, &said), "report: kernel-fault: far; report: context: none");
+        assert_eq!(misuse("simcuda: leak: host allocation: 2\n", false, &said), "leak: host allocation: 2");
     }
 
     #[test]
