@@ -91,7 +91,7 @@ fn asked_first(table: &'static ur_dditable_t) -> BTreeMap<&'static str, Code> {
 fn left_out(table: &'static ur_dditable_t) -> BTreeMap<&'static str, Code> {
     answers!(table;
     Enqueue {
-        pfnReadHostPipe pfnWriteHostPipe pfnEventsWaitWithBarrierExt
+        pfnReadHostPipe pfnWriteHostPipe
     }
     BindlessImagesExp {
         pfnUnsampledImageHandleDestroyExp pfnSampledImageHandleDestroyExp pfnImageAllocateExp

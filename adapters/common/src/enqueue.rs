@@ -338,6 +338,9 @@ pub unsafe fn barrier<D: Driver>(
 ///
 /// # Errors
 /// As [`barrier`]; `INVALID_ENUMERATION` for unknown flags, `UNSUPPORTED_FEATURE` for a structure chained to the properties.
+///
+/// # Unsupported
+/// - note: the hint for low-power events changes nothing
 pub unsafe fn barrier_ext<D: Driver>(
     queue: ur_queue_handle_t,
     properties: *const ur_exp_enqueue_ext_properties_t,
@@ -352,6 +355,7 @@ pub unsafe fn barrier_ext<D: Driver>(
         unsafe { borrow::<Queue<D>>(queue) }?;
         known_flags("pProperties", properties.flags.bits(), UR_EXP_ENQUEUE_EXT_FLAGS_MASK)?;
         if !properties.pNext.is_null() {
+            // coverage: none because the specification has no structure to chain to these
             return Err(Error::unsupported("an extension structure behind a barrier's properties"));
         }
     }

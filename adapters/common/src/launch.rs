@@ -314,6 +314,9 @@ pub struct Sizes {
 ///
 /// # Errors
 /// As the spec lists; the message names argument or dimension.
+///
+/// # Unsupported
+/// - note: `UR_KERNEL_LAUNCH_FLAG_OPPORTUNISTIC_QUEUE_SERIALIZE` is a permission that is not used
 pub unsafe fn with_args<D: Driver>(
     queue: ur_queue_handle_t,
     kernel: ur_kernel_handle_t,

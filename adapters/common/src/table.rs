@@ -332,11 +332,6 @@ left_out!(
 );
 
 left_out!(
-    "not built yet; `urEnqueueEventsWaitWithBarrier` is the same without the hint that its properties carry" =>
-    urEnqueueEventsWaitWithBarrierExt,
-);
-
-left_out!(
     "events of other processes are not built yet (`UR_DEVICE_INFO_IPC_EVENT_SUPPORT_EXP` says so): an event gets its native \
      event only when somebody looks at it, and a shared one must have it from the start" =>
     urIPCGetEventHandleExp,

@@ -17,8 +17,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         [flag] if flag == "--check" => true,
         _ => fail!("it takes `--check` and nothing else"),
     };
-    generate(workspace, check)?;
-    if check { coverage::check(workspace) } else { coverage::write(workspace) }
+    generate(workspace, check)
 }
 
 /// What the project's own extensions add to a release's headers: names that oneAPI's do not have.
@@ -29,12 +28,13 @@ pub fn project_names(workspace: &Workspace, release: Release) -> Result<BTreeSet
     Ok(process::capture(&mut command)?.stdout.lines().map(str::to_owned).collect())
 }
 
-/// Writes everything that follows from the specification, or compares it with what is there.
+/// Writes everything that follows from the specification or the engine's code, or compares it with what is there.
 pub fn generate(workspace: &Workspace, check: bool) -> Result {
     let mut command = cargo::cargo(workspace, Release::R2026_2);
     command.args(["run", "--quiet", "--package", "generator", "--", "--root"]).arg(workspace.root());
     if check {
         command.arg("--check");
     }
-    process::run(&mut command)
+    process::run(&mut command)?;
+    if check { coverage::check(workspace) } else { coverage::write(workspace) }
 }

@@ -265,7 +265,6 @@ impl Reader<'_, '_> {
                 Err(problem) => function.wrong.push(problem),
             }
         }
-        body.sites.dedup();
         self.comments(span.start().line..=span.end().line, &body.sites, &mut function);
         let excused = |line: usize| line >= 2 && self.lines[line - 2].trim_start().starts_with(NO_GAP);
         function.sites = body.sites.into_iter().filter(|line| !excused(*line)).collect();
