@@ -133,7 +133,7 @@ class Machine:
         pip = next(wheels.glob("pip-*.whl")) / "pip"
         offline = ["--no-index", "--find-links", wheels, "--quiet", "--disable-pip-version-check"]
         subprocess.run([self.python, pip, "install", *offline, "pip"], check=True, timeout=300)
-        self.pip("install", "--no-index", "--find-links", wheels, "dpctl", "pytest")
+        self.pip("install", "--no-index", "--find-links", wheels, "dpctl", "pytest", "cython", "setuptools")
 
     def contents(self):
         files = (file for file in self.venv.rglob("*") if not file.is_dir() and "__pycache__" not in file.parts)
