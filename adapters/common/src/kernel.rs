@@ -24,6 +24,7 @@ use crate::queue::Queue;
 use crate::work_size::{GlobalSize, Limits};
 
 /// A native function with what a launch needs to know of it.
+#[repr(C)]
 pub struct Function<D: Driver> {
     /// The native function.
     pub raw: D::Function,
@@ -31,21 +32,21 @@ pub struct Function<D: Driver> {
     pub parameters: Option<Vec<usize>>,
 }
 
-/// A kernel on one device.
+/// A kernel on one device. What every launch reads comes first, in few lines of the cache.
 #[repr(C)]
 pub struct DeviceKernel<D: Driver> {
     /// Its device, as the program's context has it. Queues of other contexts have another.
     pub home: Arc<DeviceState<D>>,
-    /// The module it lives in; keeps the code loaded.
-    pub module: Arc<Module<D>>,
     /// The function itself.
     pub plain: Function<D>,
-    /// The variant that takes a global offset, `NAME_with_offset`, if the program has one.
-    pub with_offset: Option<Function<D>>,
     /// What device, plain function and source allow of a launch's sizes.
     pub limits: Limits,
     /// What the kernel's source declares.
     pub declared: DeclaredSizes,
+    /// The module it lives in; keeps the code loaded.
+    pub module: Arc<Module<D>>,
+    /// The variant that takes a global offset, `NAME_with_offset`, if the program has one.
+    pub with_offset: Option<Function<D>>,
     /// Limits and resources of the plain function.
     pub attributes: FunctionAttributes,
     /// The block size that fills the device best without dynamic work-group memory.
@@ -136,11 +137,12 @@ fn limits_of(device: &DeviceProperties, attributes: &FunctionAttributes, declare
 }
 
 /// What the kernel's handle names.
+#[repr(C)]
 pub struct Kernel<D: Driver> {
+    devices: SmallVec<[DeviceKernel<D>; 1]>,
     /// The program it comes from.
     pub program: Arc<Object<Program<D>>>,
     name: CString,
-    devices: SmallVec<[DeviceKernel<D>; 1]>,
     /// What release 2026.1's setters have set.
     #[cfg(feature = "release-2026-1")]
     pub arguments: parking_lot::Mutex<crate::arguments::SetArguments>,

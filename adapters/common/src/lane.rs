@@ -273,7 +273,7 @@ impl<D: Driver> Lane<D> {
         let (sequence, idle) = {
             let mut state = self.lock();
             let state = &mut *state;
-            let idle = state.stock.keeps_any(&|source: &Source<D>| source.pool == pool)
+            let idle = state.stock.keeps_any(|source: &Source<D>| source.pool == pool)
                 && (!self.is_shared() && self.has_finished(state.sequence)
                     || self.device.driver.stream_is_idle(self.stream).unwrap_or(false));
             state.stock.close(self, &mut state.sequence, pool);

@@ -63,22 +63,26 @@ pub unsafe fn quick_shape(
     if global.is_null() || local.is_null() || dimensions == 0 || dimensions > 3 {
         return None;
     }
-    let (mut grid, mut block) = ([1u32; 3], [1u32; 3]);
-    let mut items = 1u64;
-    for axis in 0..dimensions as usize {
-        // SAFETY: readable for `dimensions` values by the caller's promise.
-        let (size, local) = unsafe { (u32::try_from(*global.add(axis)).ok()?, u32::try_from(*local.add(axis)).ok()?) };
-        if size == 0 || local == 0 || local > limits.block[axis] {
-            return None;
-        }
-        let groups = size / local;
-        if groups * local != size || groups > limits.grid[axis] {
-            return None;
-        }
-        (grid[axis], block[axis]) = (groups, local);
-        items *= u64::from(local);
+    // SAFETY: readable for `dimensions` values, at least one, by the caller's promise.
+    let (groups, mut items) = unsafe { divide(*global, *local, 0, limits) }?;
+    let (mut grid, mut block) = ([groups, 1, 1], [items, 1, 1]);
+    for axis in 1..dimensions as usize {
+        // SAFETY: as above.
+        (grid[axis], block[axis]) = unsafe { divide(*global.add(axis), *local.add(axis), axis, limits) }?;
+        items = items.checked_mul(block[axis])?;
     }
-    (items <= u64::from(limits.threads)).then_some((grid, block))
+    (items <= limits.threads).then_some((grid, block))
+}
+
+/// Groups and their size along an axis, if they are within the limits and fill it.
+#[inline]
+fn divide(size: usize, local: usize, axis: usize, limits: &Limits) -> Option<(u32, u32)> {
+    let (size, local) = (u32::try_from(size).ok()?, u32::try_from(local).ok()?);
+    if size == 0 || local == 0 || local > limits.block[axis] {
+        return None;
+    }
+    let groups = size / local;
+    (groups * local == size && groups <= limits.grid[axis]).then_some((groups, local))
 }
 
 impl GlobalSize {

@@ -53,31 +53,32 @@ fn bytes_of(text: &str) -> Option<usize> {
 
 enum Backing<D: Driver> {
     Native(D::Pool),
-    Arena(Arena<D>),
+    Arena(Box<Arena<D>>),
 }
 
-/// Where blocks come from.
+/// Where blocks come from. What every allocation reads comes first.
+#[repr(C)]
 pub struct Source<D: Driver> {
     /// Number of the pool it belongs to.
     pub pool: u64,
-    /// What memory it gives.
-    pub kind: MemoryKind,
-    /// The device that the memory is on, or next to.
-    pub device: Arc<Object<Device<D>>>,
-    /// Whether blocks read as zeros at first.
-    pub zeroed: bool,
     /// What a magazine may keep of it, bytes.
     pub keeps: usize,
     driver: &'static D,
-    parking: Arc<Parking<D>>,
-    backing: Backing<D>,
-    handle: Weak<Object<UsmPool<D>>>,
-    threshold: AtomicUsize,
-    may_wait: AtomicBool,
+    /// What memory it gives.
+    pub kind: MemoryKind,
+    /// Whether blocks read as zeros at first.
+    pub zeroed: bool,
     waits_now: AtomicBool,
-    taken: AtomicU64,
+    may_wait: AtomicBool,
     closed: AtomicBool,
+    backing: Backing<D>,
+    /// The device that the memory is on, or next to.
+    pub device: Arc<Object<Device<D>>>,
+    taken: AtomicU64,
+    threshold: AtomicUsize,
     account: Option<Account>,
+    parking: Arc<Parking<D>>,
+    handle: Weak<Object<UsmPool<D>>>,
 }
 
 impl<D: Driver> Source<D> {
@@ -93,7 +94,7 @@ impl<D: Driver> Source<D> {
         state: &DeviceState<D>,
     ) -> Result<Self> {
         let backing = match settings.buffer {
-            Some(buffer) => Backing::Arena(Arena::new(buffer.base, buffer.size)),
+            Some(buffer) => Backing::Arena(Box::new(Arena::new(buffer.base, buffer.size))),
             None => Backing::Native(create_native(settings, kind, state)?),
         };
         let keeps = magazine_bytes();

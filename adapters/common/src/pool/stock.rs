@@ -17,16 +17,17 @@ use crate::pool::ledger::{Ledger, Out};
 use crate::pool::magazine::{Magazine, block_size};
 use crate::pool::source::Source;
 
-/// A lane's dealings with one source.
+/// A lane's dealings with one source. What is read without a magazine comes first.
+#[repr(C)]
 pub struct Slot<D: Driver> {
     /// The source.
     pub source: Arc<Source<D>>,
-    magazine: Magazine,
     purse: Option<PurseRef>,
     out: usize,
     /// Whether blocks may be kept: not those of another device or of a pool that is gone.
     keeps: bool,
     closed: bool,
+    magazine: Magazine,
 }
 
 /// A block taken from the books of its lane.
@@ -277,7 +278,9 @@ fn take_kept<D: Driver>(slot: &mut Slot<D>, size: usize, proven: bool) -> Option
 #[inline]
 fn hand_out<D: Driver>(slot: &mut Slot<D>, size: usize) {
     slot.out += 1;
-    if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+    if let Some(purse) = &slot.purse
+        && let Some(account) = slot.source.account()
+    {
         account.spend(purse, size as u64);
     }
 }
@@ -285,7 +288,9 @@ fn hand_out<D: Driver>(slot: &mut Slot<D>, size: usize) {
 #[inline]
 fn come_back<D: Driver>(slot: &mut Slot<D>, size: usize) {
     slot.out -= 1;
-    if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+    if let Some(purse) = &slot.purse
+        && let Some(account) = slot.source.account()
+    {
         account.earn(purse, size as u64);
     }
 }

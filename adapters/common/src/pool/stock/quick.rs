@@ -26,7 +26,7 @@ impl<D: Driver> Stock<D> {
     }
 
     /// A block for a command after which the lane needs to know of no other.
-    #[inline]
+    #[inline(always)]
     pub fn quick_take(
         &mut self,
         lane: &Lane<D>,
@@ -58,7 +58,7 @@ impl<D: Driver> Stock<D> {
     }
 
     /// Frees the block that was handed out last, if it is this one.
-    #[inline]
+    #[inline(always)]
     pub fn quick_give(&mut self, lane: &Lane<D>, sequence: &mut u64, pointer: usize) -> Option<Result<()>> {
         let out = self.out.last_is(pointer).filter(|out| out.slot == 0)?;
         let slot = self.plain_slot()?;
