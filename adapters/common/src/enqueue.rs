@@ -20,6 +20,8 @@ use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::planted;
 use crate::queue::Queue;
+#[cfg(not(feature = "release-2026-1"))]
+use crate::reusable_event;
 
 /// What a command says beside its native call.
 pub struct Request<'a, D: Driver> {
@@ -302,7 +304,7 @@ pub unsafe fn events_wait<D: Driver>(
         return Ok(());
     }
     let (_, barrier) = request.queue.barrier();
-    let made = Queue::gather(request.queue, &request.waits, request.command, barrier.as_deref())?;
+    let made = Queue::gather(request.queue, &request.waits, request.command, barrier.as_deref(), None)?;
     give(event, &made);
     Ok(())
 }
@@ -325,12 +327,13 @@ pub unsafe fn barrier<D: Driver>(
     if request.queue.is_in_order() {
         return in_order_wait(&request);
     }
-    let made = Queue::put_barrier(request.queue, &request.waits)?;
+    let made = Queue::put_barrier(request.queue, &request.waits, None)?;
     give(event, &made);
     Ok(())
 }
 
-/// `urEnqueueEventsWaitWithBarrierExt`: as [`barrier`]. The one property there is, an event whose wait saves power, is a hint,
+/// `urEnqueueEventsWaitWithBarrierExt`: as [`barrier`], but a reusable event that `event` points to is signalled, and no
+/// other handed out. The one property there is, an event whose wait saves power, is a hint,
 /// and changes nothing here.
 ///
 /// # Safety
@@ -358,6 +361,14 @@ pub unsafe fn barrier_ext<D: Driver>(
             // coverage: none because the specification has no structure to chain to these
             return Err(Error::unsupported("an extension structure behind a barrier's properties"));
         }
+    }
+    #[cfg(not(feature = "release-2026-1"))]
+    // SAFETY: the queue's promise is the same; behind `event` is null or a live event, by the newer release's contract.
+    if let Some(reused) = unsafe { reusable_event::given::<D>(event) }? {
+        let command = ur_command_t::EVENTS_WAIT_WITH_BARRIER;
+        // SAFETY: as above.
+        let request = unsafe { Request::<D>::new(queue, command, count, waits, core::ptr::null_mut()) }?;
+        return reusable_event::signal(&request, reused);
     }
     // SAFETY: the caller's promises are the same.
     unsafe { barrier::<D>(queue, count, waits, event) }

@@ -43,6 +43,9 @@ pub struct Stamps<D: Driver> {
     pub base: Option<Base<D>>,
 }
 
+/// The number of a command that no lane gets to.
+const NEVER: u64 = u64::MAX;
+
 /// A command's place on its lane.
 pub struct Event<D: Driver> {
     /// The queue the command was given to.
@@ -89,6 +92,21 @@ impl<D: Driver> Event<D> {
     ) -> Self {
         let end = end.map_or_else(SetOnce::new, |marker| SetOnce::full(End::Own(marker)));
         Self { queue, lane, sequence, command, stamps: None, end, complete: AtomicBool::new(false) }
+    }
+
+    /// An event that lies on no lane: each time it is recorded it stands for another command.
+    pub fn reusable(
+        queue: Arc<Object<Queue<D>>>,
+        lane: Arc<Lane<D>>,
+        command: ur_command_t,
+        marker: Marker<D>,
+    ) -> Self {
+        Self::new(queue, lane, NEVER, command, Some(marker))
+    }
+
+    /// Whether the event is signalled again and again. Then that it was complete says nothing of now.
+    pub fn is_reusable(&self) -> bool {
+        self.sequence == NEVER
     }
 
     /// Makes a forgotten event of the same lane stand for another command, without allocating.
@@ -158,6 +176,9 @@ impl<D: Driver> Event<D> {
     }
 
     fn note_complete(&self) {
+        if self.is_reusable() {
+            return;
+        }
         self.complete.store(true, Ordering::Release);
         self.lane.note_finished(self.sequence);
     }

@@ -421,7 +421,9 @@ impl<D: Driver> LaneState<D> {
                 return Ok(());
             }
             lane.device.driver.stream_wait(lane.stream, marker.raw())?;
-            self.remember_wait(event.lane.key, event.sequence);
+            if !event.is_reusable() {
+                self.remember_wait(event.lane.key, event.sequence);
+            }
         }
         Ok(())
     }

@@ -12,8 +12,6 @@ use ur_ffi::ur_dditable_t;
 use crate::arguments;
 use crate::entry_points::{EntryPoints, table};
 use crate::forward;
-#[cfg(not(feature = "release-2026-1"))]
-use crate::ipc_physical;
 use crate::{
     adapter, buffer_commands, buffer_rect, context, cooperative, device, device_global, driver::Driver, enqueue, event,
     fill, host_register, image_commands, image_mem, ipc, kernel, launch, mem, memory_export, native_code,
@@ -21,6 +19,8 @@ use crate::{
     queue, sampler, select_binary, stream_ordered, timestamps, unsupported, usm, usm_2d, virtual_memory,
 };
 use crate::{device_wait, event_callback, host_task, native_command, timestamp_recording};
+#[cfg(not(feature = "release-2026-1"))]
+use crate::{ipc_physical, reusable_event};
 
 /// The engine over one driver, as the table sees it; never made.
 pub struct Engine<D: Driver> {
@@ -85,6 +85,9 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEventRelease => object::release::<event::Event<D>>);
     forward!(urEventGetNativeHandle => native_handles::event_get::<D>);
     forward!(urEventCreateWithNativeHandle => native_handles::event_create::<D>);
+
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urEventCreateExp => reusable_event::create::<D>);
 
     forward!(urUSMHostAlloc => usm::host_alloc::<D>);
     forward!(urUSMDeviceAlloc => usm::device_alloc::<D>);
@@ -337,9 +340,4 @@ left_out!(
     urIPCGetEventHandleExp,
     urIPCPutEventHandleExp,
     urIPCOpenEventHandleExp,
-);
-
-left_out!(
-    "events that are recorded again are not built yet (`UR_DEVICE_INFO_REUSABLE_EVENTS_SUPPORT_EXP` says so)" =>
-    urEventCreateExp,
 );

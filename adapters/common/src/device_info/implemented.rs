@@ -46,7 +46,7 @@ pub(super) struct Implemented {
     pub native_commands: bool,
     /// `urEnqueueHostTaskExp`.
     pub host_tasks: bool,
-    /// Events that can be recorded again.
+    /// `urEventCreateExp`.
     pub reusable_events: bool,
     /// Profiling of single events on a queue without profiling.
     pub per_event_profiling: bool,
@@ -90,7 +90,7 @@ pub(super) const IMPLEMENTED: Implemented = Implemented {
     timestamp_recording: true,
     native_commands: true,
     host_tasks: true,
-    reusable_events: false,
+    reusable_events: true,
     per_event_profiling: false,
     device_wait: true,
     program_link: true,

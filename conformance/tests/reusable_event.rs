@@ -1,0 +1,264 @@
+//! `urEventCreateExp` and the barrier that signals such an event: again and again, each time for what came before it.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+#![cfg(not(feature = "release-2026-1"))]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+use std::sync::mpsc::{Sender, channel};
+
+use ur_conformance::ffi::{
+    ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_execution_info_t,
+    ur_exp_event_desc_t, ur_exp_event_flags_t as Flags, ur_profiling_info_t, ur_queue_flags_t as QueueFlags,
+};
+use ur_conformance::native::Hip;
+use ur_conformance::sim::status as status_of;
+use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_sim, ok, query, refused};
+
+const BOTH: [QueueFlags; 2] = [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
+
+fn reusable(fixture: &Fixture) -> Event {
+    let description = ur_exp_event_desc_t::default();
+    let mut event = null_mut();
+    ok!(EventExp.pfnCreateExp(fixture.context(), fixture.device(), &raw const description, &raw mut event));
+    Event::take(event)
+}
+
+/// A barrier that signals the event after a list of others.
+#[track_caller]
+fn signal(queue: &Queue, event: &Event, waits: &[ur_event_handle_t]) {
+    let mut given = event.handle();
+    let count = u32::try_from(waits.len()).expect("a short list");
+    let list = if waits.is_empty() { null() } else { waits.as_ptr() };
+    ok!(Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), count, list, &raw mut given));
+    assert_eq!(given, event.handle(), "the handle stays the same");
+}
+
+fn status(event: &Event) -> Status {
+    Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
+}
+
+#[test]
+fn urEventCreateExp_gives_an_event_that_is_complete_until_something_signals_it() {
+    let fixture = Fixture::new();
+    let supported: u8 =
+        query::get(ask!(Device.pfnGetInfo(fixture.device(), ur_device_info_t::REUSABLE_EVENTS_SUPPORT_EXP)));
+    assert_eq!(supported, 1);
+    let (event, queue) = (reusable(&fixture), fixture.in_order());
+    assert_eq!(status(&event), Status::COMPLETE);
+    event.wait();
+    let list = [event.handle()];
+    ok!(Enqueue.pfnEventsWait(queue.handle(), 1, list.as_ptr(), null_mut()));
+    queue.finish();
+    let context: *mut c_void = query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::CONTEXT)));
+    assert_eq!(context, fixture.context().cast());
+    let references: u32 = query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::REFERENCE_COUNT)));
+    assert_eq!(references, 1);
+    let mut time = 0u64;
+    let (start, out) = (ur_profiling_info_t::COMMAND_START, (&raw mut time).cast());
+    refused!(ERROR_PROFILING_INFO_NOT_AVAILABLE, Event.pfnGetProfilingInfo(event.handle(), start, 8, out, null_mut()));
+}
+
+#[test]
+fn urEnqueueEventsWaitWithBarrierExt_signals_the_event_after_everything_before_it() {
+    for flags in BOTH {
+        let fixture = Fixture::new();
+        let (queue, other) = (fixture.queue(flags), fixture.in_order());
+        let (event, fill) = (reusable(&fixture), fixture.basic(c"fill"));
+        let result = fixture.memory(Kind::Host, 4);
+        for value in 1u32..=3 {
+            result.store(0, 0);
+            let mut gate = Gate::new(&fixture);
+            gate.block(&queue);
+            signal(&queue, &event, &[]);
+            let after = Launch::new(&fill, &[1]).pointer(result.pointer()).value(value).value(1u32).after(&[&event]);
+            let filled = after.event_on(&other);
+            assert_eq!((status(&event), result.load(0)), (Status::SUBMITTED, 0), "{flags:?}");
+            gate.open();
+            event.wait();
+            assert_eq!(status(&event), Status::COMPLETE);
+            filled.wait();
+            assert_eq!(result.load(0), value, "{flags:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_is_for_the_signal_before_it_and_no_later_one() {
+    for flags in BOTH {
+        let fixture = Fixture::new();
+        let (queue, other) = (fixture.queue(flags), fixture.in_order());
+        let event = reusable(&fixture);
+        let fill = fixture.basic(c"fill");
+        let result = fixture.memory(Kind::Host, 8);
+        result.store(0, 0);
+        result.store(1, 0);
+        let (mut first, mut second) = (Gate::new(&fixture), Gate::new(&fixture));
+        let write = |at: usize| Launch::new(&fill, &[1]).pointer(result.at(4 * at)).value(7u32).value(1u32);
+        first.block(&queue);
+        signal(&queue, &event, &[]);
+        let one = write(0).after(&[&event]).event_on(&other);
+        second.block(&queue);
+        signal(&queue, &event, &[]);
+        first.open();
+        one.wait();
+        assert_eq!((result.load(0), result.load(1), status(&event)), (7, 0, Status::SUBMITTED), "{flags:?}");
+        let two = write(1).after(&[&event]).event_on(&other);
+        assert_eq!(result.load(1), 0, "the second signal waits for its gate");
+        second.open();
+        two.wait();
+        assert_eq!((result.load(1), status(&event)), (7, Status::COMPLETE), "{flags:?}");
+    }
+}
+
+#[test]
+fn the_signal_comes_after_the_barrier_s_wait_list_which_may_hold_the_event_itself() {
+    for flags in BOTH {
+        let fixture = Fixture::new();
+        let (queue, other) = (fixture.queue(flags), fixture.in_order());
+        let event = reusable(&fixture);
+        let mut gate = Gate::new(&fixture);
+        let blocked = gate.block_event(&other);
+        signal(&queue, &event, &[blocked.handle()]);
+        signal(&queue, &event, &[event.handle()]);
+        assert_eq!(status(&event), Status::SUBMITTED, "{flags:?}");
+        gate.open();
+        event.wait();
+        assert!(gate.has_passed(), "{flags:?}");
+    }
+}
+
+#[test]
+fn later_commands_of_an_out_of_order_queue_come_after_the_barrier_that_signals() {
+    let fixture = Fixture::new();
+    let (queue, other) = (fixture.out_of_order(), fixture.in_order());
+    let (event, fill) = (reusable(&fixture), fixture.basic(c"fill"));
+    let result = fixture.memory(Kind::Host, 4);
+    result.store(0, 0);
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&other);
+    signal(&queue, &event, &[blocked.handle()]);
+    let later = Launch::new(&fill, &[1]).pointer(result.pointer()).value(5u32).value(1u32).event_on(&queue);
+    assert_eq!((status(&later), result.load(0)), (Status::SUBMITTED, 0));
+    gate.open();
+    later.wait();
+    assert_eq!(result.load(0), 5);
+}
+
+#[test]
+fn a_signal_records_the_event_and_makes_none() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (queue, event) = (fixture.in_order(), reusable(&fixture));
+    queue.finish();
+    let name = if Hip::loaded().is_some() { "hipEventRecord" } else { "cuEventRecord" };
+    for _ in 0..3 {
+        let ((), calls) = sim.calls_of(|| signal(&queue, &event, &[]));
+        let recorded: u64 =
+            calls.iter().filter(|(call, _)| call.contains("EventRecord")).map(|(_, count)| *count).sum();
+        assert!(recorded > 0 && !calls.keys().any(|call| call.contains("EventCreate")), "{name}: {calls:?}");
+    }
+    sim.fail("cuEventRecord", 1, status_of::UNKNOWN);
+    let mut given = event.handle();
+    refused!(
+        ERROR_ADAPTER_SPECIFIC,
+        Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), &raw mut given)
+    );
+    assert_eq!(given, event.handle());
+    event.wait();
+    signal(&queue, &event, &[]);
+    event.wait();
+}
+
+unsafe extern "C" fn note(_: ur_event_handle_t, _: ur_execution_info_t, data: *mut c_void) {
+    // SAFETY: the test gives a sender and keeps it until the call has come.
+    let _ = unsafe { &*data.cast::<Sender<()>>() }.send(());
+}
+
+#[test]
+fn urEventSetCallback_on_a_signalled_event_is_called_once_for_that_signal() {
+    let fixture = Fixture::new();
+    fixture.allow_late_releases();
+    let (queue, event) = (fixture.in_order(), reusable(&fixture));
+    let (called, calls) = channel::<()>();
+    let data = (&raw const called).cast_mut().cast::<c_void>();
+    for _ in 0..2 {
+        let mut gate = Gate::new(&fixture);
+        gate.block(&queue);
+        signal(&queue, &event, &[]);
+        ok!(Event.pfnSetCallback(event.handle(), ur_execution_info_t::COMPLETE, Some(note), data));
+        assert!(calls.try_recv().is_err(), "the gate is closed");
+        gate.open();
+        calls.recv().expect("the sender lives");
+    }
+    assert!(calls.try_recv().is_err(), "once each");
+}
+
+#[test]
+fn an_event_may_be_released_while_its_signal_is_on_its_way() {
+    for flags in BOTH {
+        let fixture = Fixture::new();
+        let (queue, other) = (fixture.queue(flags), fixture.in_order());
+        let mut gate = Gate::new(&fixture);
+        gate.block(&queue);
+        let event = reusable(&fixture);
+        signal(&queue, &event, &[]);
+        let list = [event.handle()];
+        ok!(Enqueue.pfnEventsWait(other.handle(), 1, list.as_ptr(), null_mut()));
+        drop(event);
+        gate.open();
+        other.finish();
+        queue.finish();
+        assert!(gate.has_passed(), "{flags:?}");
+    }
+}
+
+#[test]
+fn an_event_of_a_command_is_an_output_s_old_value_to_a_barrier() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let old = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(&queue);
+    let mut given = old.handle();
+    ok!(Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), &raw mut given));
+    assert_ne!(given, old.handle());
+    Event::take(given).wait();
+}
+
+#[test]
+fn wrong_descriptions_devices_and_events_are_refused_and_nothing_is_made() {
+    let fixture = Fixture::over_all_devices();
+    let (context, device) = (fixture.context(), fixture.device());
+    let mut event = null_mut();
+    let out = &raw mut event;
+    let with = |flags| ur_exp_event_desc_t { flags, ..Default::default() };
+    let plain = with(Flags::empty());
+    refused!(ERROR_INVALID_NULL_HANDLE, EventExp.pfnCreateExp(null_mut(), device, &raw const plain, out));
+    refused!(ERROR_INVALID_NULL_HANDLE, EventExp.pfnCreateExp(context, null_mut(), &raw const plain, out));
+    refused!(ERROR_INVALID_NULL_POINTER, EventExp.pfnCreateExp(context, device, null(), out));
+    refused!(ERROR_INVALID_NULL_POINTER, EventExp.pfnCreateExp(context, device, &raw const plain, null_mut()));
+    let unknown = with(Flags::from_bits_retain(1 << 20));
+    refused!(ERROR_INVALID_ENUMERATION, EventExp.pfnCreateExp(context, device, &raw const unknown, out));
+    for flags in [Flags::ENABLE_PROFILING, Flags::IPC_EXP] {
+        let description = with(flags);
+        refused!(ERROR_UNSUPPORTED_FEATURE, EventExp.pfnCreateExp(context, device, &raw const description, out));
+    }
+    if let Some(&second) = fixture.devices.get(1) {
+        let one = fixture.context_of(&[device]);
+        refused!(ERROR_INVALID_DEVICE, EventExp.pfnCreateExp(one.handle(), second, &raw const plain, out));
+    }
+    assert!(event.is_null());
+
+    // A queue of another context.
+    let elsewhere = fixture.context_of(&[device]);
+    let (queue, event) = (fixture.queue_in(elsewhere.handle(), device, QueueFlags::empty()), reusable(&fixture));
+    let mut given = event.handle();
+    refused!(
+        ERROR_INVALID_EVENT,
+        Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), &raw mut given)
+    );
+    let mut no_event: ur_event_handle_t = queue.handle().cast();
+    refused!(
+        ERROR_INVALID_EVENT,
+        Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), &raw mut no_event)
+    );
+    event.wait();
+}
