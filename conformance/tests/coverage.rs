@@ -111,11 +111,10 @@ fn left_out(table: &'static ur_dditable_t) -> BTreeMap<&'static str, Code> {
         pfnAppendMemBufferWriteExp pfnAppendMemBufferReadExp pfnAppendMemBufferCopyRectExp
         pfnAppendMemBufferWriteRectExp pfnAppendMemBufferReadRectExp pfnAppendMemBufferFillExp
         pfnAppendUSMPrefetchExp pfnAppendUSMAdviseExp pfnAppendNativeCommandExp pfnUpdateKernelLaunchExp
+        pfnUpdateSignalEventExp pfnUpdateWaitEventsExp pfnGetInfoExp pfnGetNativeHandleExp
     }
     EnqueueExp {
         pfnCommandBufferExp pfnGraphExp
-    }
-        pfnCreateExp
     }
     GraphExp {
         pfnCreateExp pfnInstantiateGraphExp pfnDestroyExp pfnExecutableGraphDestroyExp pfnIsEmptyExp
