@@ -28,7 +28,7 @@ use crate::pool::stock::Stock;
 
 /// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the
 /// caches, and each line more is felt.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Lane<D: Driver> {
     /// The stream.
     pub stream: D::Stream,
@@ -53,10 +53,10 @@ pub struct LaneState<D: Driver> {
     /// Number of the last command; 0 before the first.
     pub sequence: u64,
     tails: SmallVec<[Arc<Object<Event<D>>>; 2]>,
-    /// Generation of the queue's last barrier that this lane waits for.
-    pub barrier: u64,
     /// Stream-ordered memory that is out through the lane, and what it keeps.
     pub stock: Stock<D>,
+    /// Generation of the queue's last barrier that this lane waits for.
+    pub barrier: u64,
     /// The event that was settled last, to be filled again once nobody holds it.
     settled: Option<Arc<Object<Event<D>>>>,
     spare: Option<Arc<Object<Event<D>>>>,

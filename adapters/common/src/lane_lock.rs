@@ -18,7 +18,8 @@ const NOBODY: usize = 0;
 /// Several threads have, or there can be no owners.
 const EVERYBODY: usize = usize::MAX;
 
-/// The lock around a lane's state.
+/// The lock around a lane's state. The owner's words come first, beside what the lane has before them.
+#[repr(C)]
 pub struct LaneLock<T> {
     owner: AtomicUsize,
     busy: AtomicBool,

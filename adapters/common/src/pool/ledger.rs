@@ -40,6 +40,7 @@ pub struct Out {
 
 /// The blocks.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Ledger {
     last: Option<(usize, Out)>,
     others: AddressMap<Out>,

@@ -51,6 +51,7 @@ pub enum Served {
 }
 
 /// One lane's stock.
+#[repr(C)]
 pub struct Stock<D: Driver> {
     slots: Vec<Option<Slot<D>>>,
     out: Ledger,
