@@ -279,8 +279,8 @@ fn urUSMContextMemcpyExp_refuses_missing_pointers_and_no_bytes_and_tells_native_
     refused!(ERROR_INVALID_NULL_HANDLE, USMExp.pfnContextMemcpyExp(null_mut(), m, b, 64));
     let sim = ur_conformance::needs_sim!(fixture);
     for name in ["cuStreamCreateWithPriority", "cuMemcpyAsync", "cuStreamSynchronize"] {
-        sim.fail(name, 1, status::UNKNOWN);
-        refused!(ERROR_ADAPTER_SPECIFIC, USMExp.pfnContextMemcpyExp(c, m, b, 64));
+        sim.fail(name, 1, status::OUT_OF_MEMORY);
+        refused!(ERROR_OUT_OF_DEVICE_MEMORY, USMExp.pfnContextMemcpyExp(c, m, b, 64));
         sim.clear_faults();
     }
     ok!(USMExp.pfnContextMemcpyExp(c, m, b, 64));
