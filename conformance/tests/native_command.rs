@@ -6,13 +6,13 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
-    ur_command_t, ur_event_handle_t, ur_event_info_t, ur_exp_enqueue_native_command_flags_t,
-    ur_exp_enqueue_native_command_properties_t, ur_mem_handle_t, ur_profiling_info_t, ur_queue_flags_t as Flags,
-    ur_queue_handle_t, ur_result_t as Code,
+    ur_command_t, ur_device_handle_t, ur_event_handle_t, ur_event_info_t, ur_exp_enqueue_native_command_flags_t,
+    ur_exp_enqueue_native_command_properties_t, ur_mem_flags_t, ur_mem_handle_t, ur_native_handle_t,
+    ur_profiling_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
 };
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status;
-use ur_conformance::{Event, Fixture, Gate, Kind, Queue, ask, needs_sim, query, refused, ur};
+use ur_conformance::{Buffer, Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, refused, ur};
 
 const ORDERS: [Flags; 4] = [
     Flags::empty(),
@@ -94,6 +94,80 @@ fn urEnqueueNativeCommandExp_s_event_covers_what_the_function_enqueued_after_its
         queue.finish();
         other.finish();
     }
+}
+
+/// The device's address of a buffer, which makes the device the only one that has its bytes.
+fn address(buffer: &Buffer, device: ur_device_handle_t) -> *mut c_void {
+    let mut native: ur_native_handle_t = 0;
+    ok!(Mem.pfnGetNativeHandle(buffer.handle(), device, &raw mut native));
+    core::ptr::with_exposed_provenance_mut(native)
+}
+
+#[test]
+fn memory_objects_of_urEnqueueNativeCommandExp_are_current_on_the_queue_s_device_and_come_from_there_afterwards() {
+    for flags in ORDERS {
+        let fixture = Fixture::over_all_devices();
+        let (&first, &last) = (fixture.devices.first().expect("a device"), fixture.devices.last().expect("a device"));
+        let writer = fixture.queue_in(fixture.context(), first, Flags::empty());
+        let queue = fixture.queue_in(fixture.context(), last, flags);
+        let (one, two) = (Buffer::new(&fixture, 64), Buffer::new(&fixture, 16));
+        let there = address(&one, last);
+        one.write(&writer, &[7u32; 16]);
+        two.write(&writer, &[8u32; 4]);
+        let mut gate = Gate::new(&fixture);
+        let blocked = gate.block_event(&writer);
+        let (list, waits) = ([one.handle(), two.handle()], [blocked.handle()]);
+        // Through UR the function reaches the stream of the list's work on a queue that keeps the order alone.
+        let in_order = !flags.contains(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE);
+        let mut seen = Seen { fill: if in_order { there } else { null_mut() }, ..Seen::default() };
+        let (q, data) = (queue.handle(), core::ptr::from_mut(&mut seen).cast());
+        let event = event_of(|event| {
+            ur!(EnqueueExp.pfnNativeCommandExp(q, Some(see), data, 2, list.as_ptr(), null(), 1, waits.as_ptr(), event))
+        });
+        assert_eq!((seen.calls, seen.answer), (1, in_order.then_some(Code::SUCCESS)));
+        assert!(!is_complete(&event), "{flags:?}: the wait list comes first");
+        gate.open();
+        event.wait();
+        let mut expected = [7u32; 16];
+        expected[0] = if in_order { 5 } else { 7 };
+        assert_eq!(one.read::<u32>(&writer), expected, "{flags:?}");
+        assert_eq!(two.read::<u32>(&writer), [8; 4], "{flags:?}");
+    }
+}
+
+#[test]
+fn a_native_command_whose_memory_cannot_be_brought_calls_nobody() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let buffer = Buffer::new(&fixture, 1 << 20);
+    let (mut seen, mut event) = (Seen::default(), null_mut());
+    let data = (&raw mut seen).cast();
+    let (q, list) = (queue.handle(), [buffer.handle()]);
+    sim.fail("cuMemAlloc_v2", 1, status::UNKNOWN);
+    refused!(
+        ERROR_ADAPTER_SPECIFIC,
+        EnqueueExp.pfnNativeCommandExp(q, Some(see), data, 1, list.as_ptr(), null(), 0, null(), &raw mut event)
+    );
+    let elsewhere = fixture.context_of(&[fixture.device()]);
+    let foreign = Buffer::of(elsewhere.handle(), ur_mem_flags_t::READ_WRITE, 64, null_mut());
+    let list = [buffer.handle(), foreign.handle()];
+    refused!(
+        ERROR_INVALID_CONTEXT,
+        EnqueueExp.pfnNativeCommandExp(q, Some(see), data, 2, list.as_ptr(), null(), 0, null(), &raw mut event)
+    );
+    let list = [buffer.handle(), null_mut()];
+    refused!(
+        ERROR_INVALID_MEM_OBJECT,
+        EnqueueExp.pfnNativeCommandExp(q, Some(see), data, 2, list.as_ptr(), null(), 0, null(), &raw mut event)
+    );
+    let list: [ur_mem_handle_t; 1] = [q.cast()];
+    refused!(
+        ERROR_INVALID_MEM_OBJECT,
+        EnqueueExp.pfnNativeCommandExp(q, Some(see), data, 1, list.as_ptr(), null(), 0, null(), &raw mut event)
+    );
+    assert_eq!((seen.calls, event.is_null()), (0, true));
+    queue.finish();
 }
 
 #[test]

@@ -2,24 +2,30 @@
 //!
 //! The function is called at once, with the queue's device current and no lock held, so it may call UR. What it puts on
 //! the native stream of the queue (the first, of one that keeps no order) comes after the wait list, and the command's
-//! event after all of it.
+//! event after all of it. Memory objects of the list are current on the queue's device for that work, and nowhere else
+//! after it unless they are read only.
 
 use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::ptr::null_mut;
 use std::sync::Arc;
 
 use ur_ffi::{
     ur_command_t, ur_event_handle_t, ur_exp_enqueue_native_command_function_t,
-    ur_exp_enqueue_native_command_properties_t, ur_mem_handle_t, ur_queue_handle_t, ur_result_t,
+    ur_exp_enqueue_native_command_properties_t, ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t,
+    ur_exp_kernel_arg_type_t, ur_exp_kernel_arg_value_t, ur_mem_flags_t, ur_mem_handle_t, ur_queue_handle_t,
+    ur_result_t,
 };
 
 use crate::context::host_time_ns;
 use crate::driver::Driver;
 use crate::enqueue::{Request, come_after, expose_foreign, hand_out, hand_out_timed};
 use crate::error::{Error, Result};
-use crate::event::HostTimes;
+use crate::event::{Event, HostTimes};
 use crate::event_pool::Marker;
 use crate::lane::Lane;
-use crate::object::{known_flags, null_pointer};
+use crate::mem;
+use crate::object::{known_flags, null_pointer, release};
 
 /// `urEnqueueNativeCommandExp`.
 ///
@@ -28,8 +34,8 @@ use crate::object::{known_flags, null_pointer};
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER` without a function, `INVALID_ENUMERATION` for unknown flags, `INVALID_VALUE` for a list of memory
-/// objects that contradicts its length, `UNSUPPORTED_FEATURE` for one that is not empty; as [`Request::new`]; what the
-/// native library answers.
+/// objects that contradicts its length, `INVALID_MEM_OBJECT` and `INVALID_CONTEXT` for what is in it; as [`Request::new`];
+/// what the native library answers.
 pub unsafe fn enqueue<D: Driver>(
     queue: ur_queue_handle_t,
     function: ur_exp_enqueue_native_command_function_t,
@@ -49,20 +55,40 @@ pub unsafe fn enqueue<D: Driver>(
         let flags = properties.flags.bits();
         known_flags("urEnqueueNativeCommandExp", flags, ur_ffi::UR_EXP_ENQUEUE_NATIVE_COMMAND_FLAGS_MASK)?;
     }
-    check_memories(memories, memory_list)?;
-    let lane = request.queue.first();
-    let start = begin(&request, lane)?;
-    {
-        let _scope = lane.device.enter()?;
-        // SAFETY: the application gave the function for its data, to be called with a live queue.
-        unsafe { function(queue, data) };
+    // SAFETY: as many live handles as it says by the caller's promise.
+    let memories = unsafe { given(memories, memory_list) }?;
+    if memories.is_empty() {
+        return carry_out(&request, function, data);
     }
-    end(&request, lane, start)
+    let mut ready = Ready::<D> { event: null_mut(), marker: PhantomData };
+    // SAFETY: the caller's promises are the same; the place for the event is ours.
+    unsafe {
+        let first = Request::<D>::new(queue, request.command, count, waits, &raw mut ready.event)?;
+        bring(&first, memories)?;
+        carry_out(&Request::<D>::new(queue, request.command, 1, &raw const ready.event, event)?, function, data)
+    }
 }
 
-/// # Unsupported
-/// - a list of memory objects; USM memory needs none
-fn check_memories(count: u32, list: *const ur_mem_handle_t) -> Result<()> {
+/// The event of memory objects that are on their way, given back at the end.
+struct Ready<D: Driver> {
+    event: ur_event_handle_t,
+    marker: PhantomData<fn() -> D>,
+}
+
+impl<D: Driver> Drop for Ready<D> {
+    fn drop(&mut self) {
+        if !self.event.is_null() {
+            // SAFETY: it was handed out to this alone. It is alive, so the release cannot fail.
+            let _ = unsafe { release::<Event<D>>(self.event) };
+        }
+    }
+}
+
+/// The list of memory objects.
+///
+/// # Safety
+/// `list` is null or holds `count` handles.
+unsafe fn given<'a>(count: u32, list: *const ur_mem_handle_t) -> Result<&'a [ur_mem_handle_t]> {
     if (count == 0) != list.is_null() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
@@ -71,13 +97,58 @@ fn check_memories(count: u32, list: *const ur_mem_handle_t) -> Result<()> {
             ),
         ));
     }
-    if count > 0 {
-        return Err(Error::new(
-            ur_result_t::ERROR_UNSUPPORTED_FEATURE,
-            "urEnqueueNativeCommandExp: memory objects are not supported; use USM memory",
-        ));
+    if count == 0 {
+        return Ok(&[]);
     }
-    Ok(())
+    // SAFETY: not null, so it holds `count` handles by the caller's promise.
+    let list = unsafe { core::slice::from_raw_parts(list, count as usize) };
+    match list.iter().position(|mem| mem.is_null()) {
+        None => Ok(list),
+        Some(at) => Err(Error::new(
+            ur_result_t::ERROR_INVALID_MEM_OBJECT,
+            format!("urEnqueueNativeCommandExp: memory object {at} of {count} is null"),
+        )),
+    }
+}
+
+/// Makes memory objects current on the queue's device, as a kernel that is given them all would have it.
+///
+/// # Safety
+/// The handles are live or of another kind.
+unsafe fn bring<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t]) -> Result<()> {
+    let argument = |(index, mem): (usize, &ur_mem_handle_t)| ur_exp_kernel_arg_properties_t {
+        type_: ur_exp_kernel_arg_type_t::MEM_OBJ,
+        index: u32::try_from(index).unwrap_or(u32::MAX),
+        value: ur_exp_kernel_arg_value_t {
+            memObjTuple: ur_exp_kernel_arg_mem_obj_tuple_t { hMem: *mem, flags: ur_mem_flags_t::empty() },
+        },
+        ..Default::default()
+    };
+    let arguments: Vec<_> = memories.iter().enumerate().map(argument).collect();
+    // SAFETY: live by the caller's promise.
+    let objects = unsafe { mem::arguments::of_launch(request, &arguments, None) }?;
+    mem::storage::carry_out(request, false, &objects.touches, |_, stream, _| {
+        objects.images.bring(stream)?;
+        objects.images.launched();
+        Ok(())
+    })
+}
+
+/// Calls the function between the lane's turns.
+fn carry_out<D: Driver>(
+    request: &Request<'_, D>,
+    function: unsafe extern "C" fn(ur_queue_handle_t, *mut c_void),
+    data: *mut c_void,
+) -> Result<()> {
+    let queue = request.queue.handle();
+    let lane = request.queue.first();
+    let start = begin(request, lane)?;
+    {
+        let _scope = lane.device.enter()?;
+        // SAFETY: the application gave the function for its data, to be called with a live queue.
+        unsafe { function(queue, data) };
+    }
+    end(request, lane, start)
 }
 
 /// When a timed command began.
