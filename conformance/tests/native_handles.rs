@@ -293,6 +293,38 @@ fn a_queue_over_a_foreign_stream_is_timed_when_it_is_asked_to_be() {
 }
 
 #[test]
+fn a_queue_that_asks_for_it_keeps_an_order_with_the_native_default_stream_and_no_other_queue_does() {
+    const LEGACY: usize = 0;
+    let fixture = Fixture::new();
+    let of_default = ur_queue_flags_t::SYNC_WITH_DEFAULT_STREAM | ur_queue_flags_t::USE_DEFAULT_STREAM;
+    let apart = fixture.in_order();
+    // The device's native context is there once a queue is.
+    let native = Streams::of(of_context(&fixture));
+    let raw = native.event();
+    for flag in of_default.iter() {
+        for order in [ur_queue_flags_t::empty(), ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+            let queue = fixture.queue(flag | order);
+            let mut gate = Gate::new(&fixture);
+            gate.block(&queue);
+            native.record(raw, LEGACY);
+            assert_eq!(native.query(raw), 600, "{flag:?} {order:?}: the default stream waits for the queue");
+            gate.open();
+            queue.finish();
+        }
+    }
+    let mut gate = Gate::new(&fixture);
+    gate.block(&apart);
+    native.record(raw, LEGACY);
+    while native.query(raw) == 600 {
+        std::thread::yield_now();
+    }
+    assert!(!gate.has_passed(), "the default stream waits for no other queue");
+    gate.open();
+    apart.finish();
+    native.destroy_event(raw);
+}
+
+#[test]
 fn an_event_s_native_handle_is_done_when_the_event_is() {
     let fixture = Fixture::new();
     let native = Streams::of(of_context(&fixture));

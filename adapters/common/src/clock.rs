@@ -141,7 +141,7 @@ impl<D: Driver> State<D> {
 fn beside<D: Driver, R>(device: &DeviceState<D>, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
     let stream = {
         let _scope = device.enter()?;
-        device.driver.create_stream(0)?
+        device.driver.create_stream(crate::driver::StreamKind::default())?
     };
     let result = work(stream);
     // Nobody is left to tell.

@@ -17,7 +17,7 @@ use ur_ffi::{
 use crate::adapter;
 use crate::clock::{Base, Clock};
 use crate::device::Device;
-use crate::driver::Driver;
+use crate::driver::{Driver, StreamKind};
 use crate::error::{Error, Result};
 use crate::event_callback::Watch;
 use crate::event_pool::{EventPool, Marker};
@@ -369,7 +369,7 @@ impl<D: Driver> Context<D> {
         if let Some(lane) = &*service {
             return Ok(Arc::clone(lane));
         }
-        Ok(Arc::clone(service.insert(Lane::new(state, &self.registry, 0)?)))
+        Ok(Arc::clone(service.insert(Lane::new(state, &self.registry, StreamKind::default())?)))
     }
 
     /// The state of the context's first device, for memory that belongs to no device.

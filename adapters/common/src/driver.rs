@@ -120,6 +120,15 @@ pub struct FunctionAttributes {
     pub binary_version: u32,
 }
 
+/// What a stream is made with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StreamKind {
+    /// -1 (high), 0 or 1 (low), clamped to the device's range.
+    pub priority: i32,
+    /// Whether it keeps an order with the library's default stream: each waits for what the other was given before.
+    pub follows_default: bool,
+}
+
 /// Shape of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchShape {
@@ -234,9 +243,8 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// Makes a place current. `cuCtxSetCurrent` / `hipSetDevice`.
     fn set_place(&self, place: Self::Place) -> Result<()>;
 
-    /// A stream that does not synchronise with the legacy default stream. **Needs the place.** `priority`
-    /// is -1 (high), 0 or 1 (low), clamped to the device's range. `cuStreamCreateWithPriority`.
-    fn create_stream(&self, priority: i32) -> Result<Self::Stream>;
+    /// A stream. **Needs the place.** `cuStreamCreateWithPriority`.
+    fn create_stream(&self, kind: StreamKind) -> Result<Self::Stream>;
     /// `cuStreamDestroy`; work in flight still runs to its end.
     fn destroy_stream(&self, stream: Self::Stream) -> Result<()>;
     /// Blocks until everything submitted so far has finished. `cuStreamSynchronize`.

@@ -64,7 +64,11 @@ impl<D: Driver> Watch<D> {
             Some(index) => index,
             None => {
                 let _scope = device.enter()?;
-                streams.push(Watcher { stream: device.driver.create_stream(0)?, waits: 0, last: place });
+                streams.push(Watcher {
+                    stream: device.driver.create_stream(crate::driver::StreamKind::default())?,
+                    waits: 0,
+                    last: place,
+                });
                 streams.len() - 1
             }
         };

@@ -16,7 +16,7 @@ use std::sync::{Arc, Weak};
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
-use crate::driver::{Driver, Raw};
+use crate::driver::{Driver, Raw, StreamKind};
 use crate::error::Result;
 use crate::event::Event;
 use crate::event_pool::Marker;
@@ -73,10 +73,10 @@ impl<D: Driver> Lane<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, priority: i32) -> Result<Arc<Self>> {
+    pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, kind: StreamKind) -> Result<Arc<Self>> {
         let stream = {
             let _scope = device.enter()?;
-            device.driver.create_stream(priority)?
+            device.driver.create_stream(kind)?
         };
         let lane = Self::over(device, registry, stream, true, false);
         registry.add(&lane);

@@ -15,7 +15,7 @@ use ur_ffi::{
 use crate::adapter::{self, Adapter};
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::{Driver, Raw};
+use crate::driver::{Driver, Raw, StreamKind};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::event_pool::Marker;
@@ -343,12 +343,13 @@ pub unsafe fn queue_create<D: Driver>(
     }
     if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
         // On a stream of its own: the other may be busy for long.
-        state.start_clock(Lane::new(std::sync::Arc::clone(&state), &context.registry, 0)?.stream)?;
+        state
+            .start_clock(Lane::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.stream)?;
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let lane = Lane::adopt(std::sync::Arc::clone(&state), &context.registry, stream, owned);
     // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Queue::over_lane(context, state, flags, 0, lane))) };
+    unsafe { out.write(Object::into_handle(Queue::over_lane(context, state, flags, StreamKind::default(), lane))) };
     Ok(())
 }
 
@@ -417,7 +418,13 @@ pub unsafe fn event_create<D: Driver>(
     let marker = Marker::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned);
     // A lane that nothing is ever put on: its one command is the event, which has its native event from the start.
     let lane = Lane::without_stream(std::sync::Arc::clone(&state), &context.registry);
-    let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), 0, std::sync::Arc::clone(&lane));
+    let queue = Queue::over_lane(
+        context,
+        state,
+        ur_queue_flags_t::empty(),
+        StreamKind::default(),
+        std::sync::Arc::clone(&lane),
+    );
     let event = Object::new(Event::new(queue, lane, 1, ur_command_t::EVENTS_WAIT, Some(marker)));
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };

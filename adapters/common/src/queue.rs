@@ -14,7 +14,7 @@ use ur_ffi::{
 
 use crate::context::{Context, DeviceState, host_time_ns};
 use crate::device::Device;
-use crate::driver::Driver;
+use crate::driver::{Driver, StreamKind};
 use crate::error::{Error, Result};
 use crate::event::{Event, HostTimes, Stamps, WaitList};
 use crate::event_pool::Marker;
@@ -25,6 +25,19 @@ use crate::worker;
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
 const MAX_LANES: usize = 8;
+
+/// What asks for an order with the native library's default stream. A queue that is to be that stream has one of its own with the
+/// same order: which stream the default one is depends on the thread that calls.
+const DEFAULT_STREAM: ur_queue_flags_t =
+    ur_queue_flags_t::USE_DEFAULT_STREAM.union(ur_queue_flags_t::SYNC_WITH_DEFAULT_STREAM);
+
+fn priority_of(flags: ur_queue_flags_t) -> i32 {
+    if flags.contains(ur_queue_flags_t::PRIORITY_HIGH) {
+        -1
+    } else {
+        i32::from(flags.contains(ur_queue_flags_t::PRIORITY_LOW))
+    }
+}
 
 /// A lane on loan: the in-order queue's own costs no count.
 pub enum Chosen<'q, D: Driver> {
@@ -58,7 +71,7 @@ pub struct Queue<D: Driver> {
     pub device: Arc<DeviceState<D>>,
     /// The flags it was made with.
     pub flags: ur_queue_flags_t,
-    priority: i32,
+    kind: StreamKind,
     more: Mutex<SmallVec<[Arc<Lane<D>>; MAX_LANES]>>,
     turn: AtomicUsize,
     barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
@@ -110,18 +123,12 @@ impl<D: Driver> Queue<D> {
         flags: ur_queue_flags_t,
     ) -> Result<Arc<Object<Self>>> {
         let device = context.state(device)?;
-        let priority = if flags.contains(ur_queue_flags_t::PRIORITY_HIGH) {
-            -1
-        } else if flags.contains(ur_queue_flags_t::PRIORITY_LOW) {
-            1
-        } else {
-            0
-        };
-        let first = Lane::new(Arc::clone(&device), &context.registry, priority)?;
+        let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
+        let first = Lane::new(Arc::clone(&device), &context.registry, kind)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
             device.start_clock(first.stream)?;
         }
-        Ok(Self::over_lane(context, device, flags, priority, first))
+        Ok(Self::over_lane(context, device, flags, kind, first))
     }
 
     /// A queue over its first lane.
@@ -129,7 +136,7 @@ impl<D: Driver> Queue<D> {
         context: &Object<Context<D>>,
         device: Arc<DeviceState<D>>,
         flags: ur_queue_flags_t,
-        priority: i32,
+        kind: StreamKind,
         first: Arc<Lane<D>>,
     ) -> Arc<Object<Self>> {
         Object::new(Self {
@@ -139,7 +146,7 @@ impl<D: Driver> Queue<D> {
             flags,
             plain: !flags
                 .intersects(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE | ur_queue_flags_t::PROFILING_ENABLE),
-            priority,
+            kind,
             first,
             more: Mutex::new(SmallVec::new()),
             turn: AtomicUsize::new(0),
@@ -212,7 +219,7 @@ impl<D: Driver> Queue<D> {
         }
         let mut more = self.more.lock();
         while more.len() < turn {
-            more.push(Lane::new(Arc::clone(&self.device), &self.context.registry, self.priority)?);
+            more.push(Lane::new(Arc::clone(&self.device), &self.context.registry, self.kind)?);
         }
         Ok(Arc::clone(&more[turn - 1]))
     }
@@ -304,8 +311,8 @@ impl<D: Driver> Queue<D> {
 /// # Unsupported
 /// - `UR_QUEUE_FLAG_ON_DEVICE`: kernels put no work on queues here; it answers
 ///   `UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES`
-/// - `UR_QUEUE_FLAG_USE_DEFAULT_STREAM` and `UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM` are taken and change nothing: a
-///   queue always has streams of its own, which do not wait for the default stream
+/// - note: with `UR_QUEUE_FLAG_USE_DEFAULT_STREAM` the queue has a stream of its own that keeps an order with the default
+///   stream, as with `UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM`
 pub unsafe fn create<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,

@@ -14,7 +14,7 @@ use ur_ffi::{
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::Driver;
+use crate::driver::{Driver, StreamKind};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -66,7 +66,7 @@ pub unsafe fn create<D: Driver>(
     };
     let marker = Marker::adopt(raw, Arc::clone(&state), true);
     let lane = Lane::without_stream(Arc::clone(&state), &context.registry);
-    let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), 0, Arc::clone(&lane));
+    let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), StreamKind::default(), Arc::clone(&lane));
     let event = Object::new(Event::reusable(queue, lane, ur_command_t::EVENTS_WAIT_WITH_BARRIER, marker));
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };

@@ -7,7 +7,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::MemoryKind;
+use ur_adapter::driver::{MemoryKind, StreamKind};
 use ur_adapter::image::check_nvidia;
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
@@ -183,7 +183,8 @@ impl Driver for Cuda {
         call!(self.context_set_current(place), "cuCtxSetCurrent")
     }
 
-    fn create_stream(&self, priority: i32) -> Result<CUstream> {
+    fn create_stream(&self, kind: StreamKind) -> Result<CUstream> {
+        let StreamKind { priority, follows_default } = kind;
         // The range counts downwards, and 0 lies in it on every device.
         let (mut least, mut greatest): (c_int, c_int) = (0, 0);
         if priority != 0 {
@@ -195,7 +196,8 @@ impl Driver for Cuda {
             1.. => least,
         };
         let mut stream = CUstream::default();
-        call!(self.stream_create(&raw mut stream, sys::STREAM_NON_BLOCKING, native), "cuStreamCreateWithPriority")?;
+        let flags = if follows_default { 0 } else { sys::STREAM_NON_BLOCKING };
+        call!(self.stream_create(&raw mut stream, flags, native), "cuStreamCreateWithPriority")?;
         Ok(stream)
     }
 

@@ -21,7 +21,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::MemoryKind;
+use ur_adapter::driver::{MemoryKind, StreamKind};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
 use ur_adapter::native_image::{BoxCopy, ResourceDescriptor};
@@ -189,7 +189,8 @@ impl Driver for Hip {
         call!(self.device_set(place), "hipSetDevice")
     }
 
-    fn create_stream(&self, priority: i32) -> Result<HipStream> {
+    fn create_stream(&self, kind: StreamKind) -> Result<HipStream> {
+        let StreamKind { priority, follows_default } = kind;
         let mut stream = HipStream::default();
         // The range counts downwards, and 0 lies in it on every device.
         let native = if priority == 0 {
@@ -199,7 +200,8 @@ impl Driver for Hip {
             call!(self.device_priority_range(&raw mut least, &raw mut greatest), "hipDeviceGetStreamPriorityRange")?;
             if priority < 0 { greatest } else { least }
         };
-        call!(self.stream_create(&raw mut stream, flag::hipStreamNonBlocking, native), "hipStreamCreateWithPriority")?;
+        let flags = if follows_default { 0 } else { flag::hipStreamNonBlocking };
+        call!(self.stream_create(&raw mut stream, flags, native), "hipStreamCreateWithPriority")?;
         Ok(stream)
     }
 

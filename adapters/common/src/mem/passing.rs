@@ -23,7 +23,7 @@ impl<'s, D: Driver> Passing<'s, D> {
     /// What the native library answers.
     pub fn new(state: &'s Arc<DeviceState<D>>, here: usize) -> Result<Self> {
         let _scope = state.enter()?;
-        Ok(Self { state, stream: state.driver.create_stream(0)?, here })
+        Ok(Self { state, stream: state.driver.create_stream(crate::driver::StreamKind::default())?, here })
     }
 
     /// Runs the errand and waits until the device has done it, failed or not.

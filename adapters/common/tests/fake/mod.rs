@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute,
-    Rows,
+    Rows, StreamKind,
 };
 use ur_adapter::error::{Error, OpenError, Result};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
@@ -109,7 +109,7 @@ impl Driver for Fake {
     fn set_place(&self, _place: usize) -> Result<()> {
         Ok(())
     }
-    fn create_stream(&self, _priority: i32) -> Result<usize> {
+    fn create_stream(&self, _kind: StreamKind) -> Result<usize> {
         self.number()
     }
     fn destroy_stream(&self, _stream: usize) -> Result<()> {
