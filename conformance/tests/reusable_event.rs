@@ -194,6 +194,29 @@ fn urEventSetCallback_on_a_signalled_event_is_called_once_for_that_signal() {
 }
 
 #[test]
+fn urEventSetCallback_of_a_later_signal_does_not_wait_for_an_earlier_one_of_another_queue() {
+    let fixture = Fixture::new();
+    fixture.allow_late_releases();
+    let (slow, fast, event) = (fixture.in_order(), fixture.in_order(), reusable(&fixture));
+    let ((first, firsts), (second, seconds)) = (channel::<()>(), channel::<()>());
+    let on = |queue: &Queue, called: &Sender<()>| {
+        let data = core::ptr::from_ref(called).cast_mut().cast::<c_void>();
+        signal(queue, &event, &[]);
+        ok!(Event.pfnSetCallback(event.handle(), ur_execution_info_t::COMPLETE, Some(note), data));
+    };
+    let (mut gate, mut other) = (Gate::new(&fixture), Gate::new(&fixture));
+    gate.block(&slow);
+    on(&slow, &first);
+    other.block(&fast);
+    on(&fast, &second);
+    other.open();
+    seconds.recv().expect("the sender lives");
+    assert!(!gate.has_passed() && firsts.try_recv().is_err(), "the first signal is behind its gate");
+    gate.open();
+    firsts.recv().expect("the sender lives");
+}
+
+#[test]
 fn an_event_may_be_released_while_its_signal_is_on_its_way() {
     for flags in BOTH {
         let fixture = Fixture::new();

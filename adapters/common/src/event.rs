@@ -43,8 +43,8 @@ pub struct Stamps<D: Driver> {
     pub base: Option<Base<D>>,
 }
 
-/// The number of a command that no lane gets to.
-const NEVER: u64 = u64::MAX;
+/// The number of a command that no lane gets to, small enough to be doubled.
+const NEVER: u64 = u64::MAX / 4;
 
 /// A command's place on its lane.
 pub struct Event<D: Driver> {

@@ -39,6 +39,9 @@ struct Watcher<D: Driver> {
     last: Place,
 }
 
+/// In place of a lane's address: nothing comes after it, or before it.
+const NOWHERE: usize = 0;
+
 /// A place on a lane, before or after a command. Lanes are told apart by their address while somebody waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
@@ -57,9 +60,8 @@ impl<D: Driver> Watch<D> {
     /// Calls back when the marker is reached.
     fn add(&self, device: &DeviceState<D>, marker: &Marker<D>, place: Place, callback: Callback<D>) -> Result<()> {
         let mut streams = self.streams.lock();
-        let fits = |watcher: &Watcher<D>| {
-            watcher.waits == 0 || (watcher.last.lane == place.lane && watcher.last.at <= place.at)
-        };
+        let after = |last: Place| last.lane == place.lane && last.at <= place.at && place.lane != NOWHERE;
+        let fits = |watcher: &Watcher<D>| watcher.waits == 0 || after(watcher.last);
         let index = match streams.iter().position(fits) {
             Some(index) => index,
             None => {
@@ -131,7 +133,8 @@ pub unsafe fn set<D: Driver>(
         return at_once(callback);
     }
     let device = &event.lane.device;
-    let lane = Arc::as_ptr(&event.lane).addr();
+    // The signals of a reusable event may be several queues', and come in any order.
+    let lane = if event.is_reusable() { NOWHERE } else { Arc::as_ptr(&event.lane).addr() };
     let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
     if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
         return device.watch.add(device, start, Place { lane, at: event.sequence * 2 }, callback);
