@@ -4,7 +4,7 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use ur_conformance::ffi::{
     ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_execution_info_t,
@@ -170,8 +170,17 @@ fn a_signal_records_the_event_and_makes_none() {
 }
 
 unsafe extern "C" fn note(_: ur_event_handle_t, _: ur_execution_info_t, data: *mut c_void) {
-    // SAFETY: the test gives a sender and keeps it until the call has come.
-    let _ = unsafe { &*data.cast::<Sender<()>>() }.send(());
+    // SAFETY: `call_back` gave the sender away for one call.
+    let _ = unsafe { Box::from_raw(data.cast::<Sender<()>>()) }.send(());
+}
+
+/// Sets a callback whose call arrives at the receiver; the channel closes with it.
+#[track_caller]
+fn call_back(event: &Event) -> Receiver<()> {
+    let (sender, receiver) = channel();
+    let data = Box::into_raw(Box::new(sender)).cast();
+    ok!(Event.pfnSetCallback(event.handle(), ur_execution_info_t::COMPLETE, Some(note), data));
+    receiver
 }
 
 #[test]
@@ -179,18 +188,16 @@ fn urEventSetCallback_on_a_signalled_event_is_called_once_for_that_signal() {
     let fixture = Fixture::new();
     fixture.allow_late_releases();
     let (queue, event) = (fixture.in_order(), reusable(&fixture));
-    let (called, calls) = channel::<()>();
-    let data = (&raw const called).cast_mut().cast::<c_void>();
     for _ in 0..2 {
         let mut gate = Gate::new(&fixture);
         gate.block(&queue);
         signal(&queue, &event, &[]);
-        ok!(Event.pfnSetCallback(event.handle(), ur_execution_info_t::COMPLETE, Some(note), data));
-        assert!(calls.try_recv().is_err(), "the gate is closed");
+        let called = call_back(&event);
+        assert_eq!(called.try_recv(), Err(TryRecvError::Empty), "the gate is closed");
         gate.open();
-        calls.recv().expect("the sender lives");
+        assert_eq!(called.recv(), Ok(()));
+        assert!(called.recv().is_err(), "once");
     }
-    assert!(calls.try_recv().is_err(), "once each");
 }
 
 #[test]
@@ -198,22 +205,19 @@ fn urEventSetCallback_of_a_later_signal_does_not_wait_for_an_earlier_one_of_anot
     let fixture = Fixture::new();
     fixture.allow_late_releases();
     let (slow, fast, event) = (fixture.in_order(), fixture.in_order(), reusable(&fixture));
-    let ((first, firsts), (second, seconds)) = (channel::<()>(), channel::<()>());
-    let on = |queue: &Queue, called: &Sender<()>| {
-        let data = core::ptr::from_ref(called).cast_mut().cast::<c_void>();
-        signal(queue, &event, &[]);
-        ok!(Event.pfnSetCallback(event.handle(), ur_execution_info_t::COMPLETE, Some(note), data));
-    };
     let (mut gate, mut other) = (Gate::new(&fixture), Gate::new(&fixture));
     gate.block(&slow);
-    on(&slow, &first);
+    signal(&slow, &event, &[]);
+    let first = call_back(&event);
     other.block(&fast);
-    on(&fast, &second);
+    signal(&fast, &event, &[]);
+    let second = call_back(&event);
     other.open();
-    seconds.recv().expect("the sender lives");
-    assert!(!gate.has_passed() && firsts.try_recv().is_err(), "the first signal is behind its gate");
+    assert_eq!(second.recv(), Ok(()));
+    assert!(!gate.has_passed());
+    assert_eq!(first.try_recv(), Err(TryRecvError::Empty), "the first signal is behind its gate");
     gate.open();
-    firsts.recv().expect("the sender lives");
+    assert_eq!(first.recv(), Ok(()));
 }
 
 #[test]
