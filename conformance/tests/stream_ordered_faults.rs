@@ -13,7 +13,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::pool::{self, CURRENT, Figures, Plan, Take, free, give};
 use ur_conformance::sim::status;
-use ur_conformance::{Context, Environment, Event, Fixture, Kind, Launch, Pool, Queue, child, ur};
+use ur_conformance::{Context, Environment, Event, Fixture, Kind, Launch, Pool, Queue, child, ok, ur};
 
 const WORDS: usize = 1024;
 
@@ -309,6 +309,43 @@ fn an_allocation_that_fails_twice_is_OUT_OF_DEVICE_MEMORY_and_the_next_one_works
         library.clear_faults();
         give(&queue, Take::new(20_000).from(&pool).on(&queue));
         pool::trim(&fixture, pool.handle(), 0);
+    }
+    queue.finish();
+}
+
+/// No pool named, no wait list, no event: what most programs do has a way of its own through an adapter.
+#[test]
+fn an_allocation_and_a_free_that_come_alone_fail_like_any_other_and_with_no_call_more() {
+    /// More than a queue keeps.
+    const LARGE: usize = 65 << 20;
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let pool = Plan::new().of(&fixture);
+    ok!(USMExp.pfnPoolSetDevicePoolExp(fixture.context(), fixture.device(), pool.handle()));
+    give(&queue, Take::new(64).on(&queue));
+    for (library, name) in failing("cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync") {
+        let called = |work: &dyn Fn()| library.calls_of(work).1.get(&name).copied();
+        library.fail(&name, 1, status::UNKNOWN);
+        let refused = || assert_eq!(Take::new(LARGE).try_on(&queue), Err(Code::ERROR_ADAPTER_SPECIFIC));
+        assert_eq!(called(&refused), Some(1), "{name}");
+        library.fail(&name, 1, status::OUT_OF_MEMORY);
+        assert_eq!(called(&|| give(&queue, Take::new(LARGE).on(&queue))), Some(2), "{name}: one more try");
+        library.fail(&name, 1, status::OUT_OF_MEMORY);
+        library.fail(&name, 2, status::OUT_OF_MEMORY);
+        let refused = || assert_eq!(Take::new(LARGE).try_on(&queue), Err(Code::ERROR_OUT_OF_DEVICE_MEMORY));
+        assert_eq!(called(&refused), Some(2), "{name}");
+        library.clear_faults();
+        assert_eq!(pool::used(pool.handle()).0, 0);
+    }
+    for (library, name) in failing("cuMemFreeAsync", "hipFreeAsync") {
+        let block = Take::new(LARGE).on(&queue);
+        library.fail(&name, 1, status::UNKNOWN);
+        assert_eq!(free(&queue, block), Code::ERROR_ADAPTER_SPECIFIC, "{name}");
+        library.clear_faults();
+        assert_eq!(pool::used(pool.handle()).0, LARGE, "{name}: the block is out still");
+        give(&queue, block);
+        assert_eq!(free(&queue, block), Code::ERROR_INVALID_MEM_OBJECT);
+        assert_eq!(pool::used(pool.handle()).0, 0);
     }
     queue.finish();
 }

@@ -101,7 +101,8 @@ pub fn take_back(name: &str, kind: [u8; 8], data: *const c_void) -> Result<()> {
     ))
 }
 
-/// `urIPCGetMemHandleExp`, of device memory from `urUSMDeviceAlloc` without a pool and aligned as the library aligns it: no native library shares host memory,
+/// `urIPCGetMemHandleExp`, of device memory from `urUSMDeviceAlloc` without a pool and with the library's own alignment: no
+/// native library shares host memory,
 /// shared memory or memory of such pools in this way.
 ///
 /// # Safety

@@ -205,7 +205,7 @@ unsafe fn allocate_usually<D: Driver>(
         known_flags(name, properties.flags.bits(), UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)?;
     }
     let wanted = Wanted { kind, size, pool, context: &queue.context, in_order: queue.is_in_order() };
-    let first = failed.map_or_else(|| wanted.in_order(request), Err);
+    let first = failed.map_or_else(|| wanted.ask(request), Err);
     let pointer = first.or_else(|first| wanted.after(first, request))?;
     // SAFETY: not null, so writable.
     unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
@@ -234,7 +234,7 @@ pub struct Wanted<'a, D: Driver> {
 impl<D: Driver> Wanted<'_, D> {
     /// The usual way of an allocation.
     #[inline(never)]
-    fn in_order(&self, request: &Request<'_, D>) -> Result<usize> {
+    fn ask(&self, request: &Request<'_, D>) -> Result<usize> {
         let take = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
             // On several lanes order proves a block free only when the wait list ends with the lane's last command.
             let proven = self.in_order
@@ -250,7 +250,7 @@ impl<D: Driver> Wanted<'_, D> {
     fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
         let device = &request.queue.device;
         let source = || self.pool_on(device).source(self.kind, device).ok();
-        relieved(first, self.context, device, source, || self.in_order(request))
+        relieved(first, self.context, device, source, || self.ask(request))
     }
 
     /// A block for the lane, written down as handed out. The caller holds the lane's lock. `proven` says that all

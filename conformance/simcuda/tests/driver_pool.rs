@@ -375,18 +375,20 @@ fn a_host_pool_gives_all_of_its_memory_back() {
 }
 
 #[test]
-fn a_host_pool_destroyed_before_its_frees_were_waited_for_is_reported() {
+fn a_pool_destroyed_before_its_frees_were_waited_for_is_reported() {
     let host = CUmemLocation { kind: CU_MEM_LOCATION_TYPE_HOST, id: 0 };
     let setup = Setup::new();
-    for waits in [true, false] {
-        let pool: Handle = get!(cuMemPoolCreate(&CUmemPoolProps { location: host, ..device_pool(0) }));
-        let block: u64 = get!(cuMemAllocFromPoolAsync(64, pool, setup.stream));
-        ok!(cuMemFreeAsync(block, setup.stream));
-        if waits {
-            ok!(cuStreamSynchronize(setup.stream));
+    for (number, kind) in [device_pool(0), CUmemPoolProps { location: host, ..device_pool(0) }].iter().enumerate() {
+        for waits in [true, false] {
+            let pool: Handle = get!(cuMemPoolCreate(kind));
+            let block: u64 = get!(cuMemAllocFromPoolAsync(64, pool, setup.stream));
+            ok!(cuMemFreeAsync(block, setup.stream));
+            if waits {
+                ok!(cuStreamSynchronize(setup.stream));
+            }
+            ok!(cuMemPoolDestroy(pool));
+            assert_eq!(report_kinds(), vec!["early-pool-destroy"; number + usize::from(!waits)]);
         }
-        ok!(cuMemPoolDestroy(pool));
-        assert_eq!(report_kinds(), if waits { vec![] } else { vec!["early-pool-destroy"] });
     }
 }
 

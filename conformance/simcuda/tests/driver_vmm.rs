@@ -105,6 +105,17 @@ fn shareable_physical_memory_comes_back_from_its_descriptor() {
     ok!(cuMemSetAccess(base, 2 * SIZE, &access(), 1));
     ok!(cuMemsetD8_v2(base, 9, 64));
     assert_eq!(bytes_of(base + SIZE as u64, 64), [9; 64]);
+    // Over the border of two mappings a context must be current.
+    let border = base + SIZE as u64 - 8;
+    let (bytes, stream) = ([5u8; 16], get!(cuStreamCreate(1)));
+    ok!(cuCtxSetCurrent(0));
+    err!(1, cuMemcpyHtoDAsync_v2(border, bytes.as_ptr().cast(), 16, stream));
+    ok!(cuMemcpyHtoDAsync_v2(border, bytes.as_ptr().cast(), 8, stream));
+    ok!(cuCtxSetCurrent(context));
+    ok!(cuMemcpyHtoDAsync_v2(border, bytes.as_ptr().cast(), 16, stream));
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(bytes_of(border, 8), [5; 8]);
+    ok!(cuStreamDestroy_v2(stream));
     let mut handle: Handle = 0;
     err!(999, cuMemImportFromShareableHandle(&raw mut handle, 1 << 20, 1));
     ok!(cuMemUnmap(base, 2 * SIZE));
