@@ -286,8 +286,27 @@ fn ranges_that_are_not_what_the_call_is_about_are_refused() {
     refused!(ERROR_INVALID_NULL_POINTER, VirtualMem.pfnSetAccess(c, null(), 2 * step, rw));
     refused!(ERROR_INVALID_NULL_POINTER, VirtualMem.pfnUnmap(c, null(), 2 * step));
     refused!(ERROR_INVALID_SIZE, VirtualMem.pfnUnmap(c, s, 0));
+    refused!(ERROR_INVALID_VALUE, VirtualMem.pfnUnmap(c, s, step));
+    refused!(ERROR_INVALID_VALUE, VirtualMem.pfnUnmap(c, s, 3 * step));
+    refused!(ERROR_INVALID_VALUE, VirtualMem.pfnUnmap(elsewhere.handle(), s, 2 * step));
     assert_eq!(range.access(0), rw, "what was refused changed nothing");
     range.unmap(0, 2 * step);
+    refused!(ERROR_INVALID_VALUE, VirtualMem.pfnUnmap(c, s, 2 * step));
+    refused!(ERROR_INVALID_VALUE, VirtualMem.pfnFree(elsewhere.handle(), s, 4 * step));
+}
+
+/// Native libraries take two reservations side by side for one.
+#[test]
+fn reservations_side_by_side_stay_two() {
+    let fixture = Fixture::new();
+    let (c, step) = (fixture.context(), granularity(&fixture));
+    let ranges: Vec<Range<'_>> = (0..8).map(|_| Range::new(&fixture, step)).collect();
+    let physical = Physical::new(&fixture, 2 * step);
+    for range in &ranges {
+        let code = range.map(0, &physical, Access::READ_WRITE);
+        assert_eq!(code, Code::ERROR_INVALID_VALUE, "half of it lies behind the reservation");
+        refused!(ERROR_INVALID_VALUE, VirtualMem.pfnFree(c, range.start, 2 * step));
+    }
 }
 
 #[test]

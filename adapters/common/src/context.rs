@@ -31,6 +31,7 @@ use crate::pool::UsmPool;
 use crate::pool::parking::Parking;
 use crate::pool::registry::Registry;
 use crate::pool::source::Source;
+use crate::reservations::Reservations;
 use crate::worker;
 
 /// What the engine keeps for one device of one context.
@@ -260,6 +261,8 @@ pub struct Context<D: Driver> {
     pub registry: Arc<Registry<D>>,
     /// Plain memory that starts elsewhere than the native library knows.
     pub over_aligned: OverAligned,
+    /// Ranges of addresses for virtual memory.
+    pub reservations: Mutex<Reservations<D::Device>>,
     members: Vec<Member<D>>,
     deleters: Mutex<Vec<Deleter>>,
 }
@@ -301,7 +304,13 @@ impl<D: Driver> Context<D> {
     pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
         let member = |device| Member { device, state: Mutex::new(None), service: Mutex::new(None) };
         let members = devices.into_iter().map(member).collect();
-        Self { registry: Arc::default(), over_aligned: OverAligned::default(), members, deleters: Mutex::default() }
+        Self {
+            registry: Arc::default(),
+            over_aligned: OverAligned::default(),
+            reservations: Mutex::default(),
+            members,
+            deleters: Mutex::default(),
+        }
     }
 
     /// The devices, in the order they were given.

@@ -80,8 +80,9 @@ pub mod program_link;
 pub mod program_symbols;
 pub mod properties;
 pub mod queue;
+pub mod reservations;
 #[cfg(not(feature = "release-2026-1"))]
-pub mod reusable_event;
+mod reusable_event;
 pub mod sampler;
 pub mod select_binary;
 mod set_once;

@@ -1,7 +1,7 @@
 //! Ranges of addresses without memory, and mapping physical memory into them.
 //!
-//! The native library knows what is reserved and mapped; the engine keeps no list. Rights of access are given to every
-//! device of the context that can reach the memory.
+//! Every range is held against the context's own list ([`Reservations`]) before the native library sees it. Rights of
+//! access are given to every device of the context that can reach the memory.
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use crate::info::Answer;
 use crate::memory_calls::Access;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::physical_memory::{PhysicalMem, check_size, supported};
+use crate::reservations::{Mapping, Reservations};
 
 /// The context's first device, which stands for all in what needs no device's memory.
 fn first<D: Driver>(context: &Object<Context<D>>) -> Result<&Arc<Object<Device<D>>>> {
@@ -56,37 +57,46 @@ impl<D: Driver> Range<'_, D> {
         Ok(Self { name, context, driver: adapter::driver::<D>()?, start: start.addr(), size })
     }
 
-    /// The native library's refusal with what it means here.
-    fn explain(&self, error: Error, what: &str) -> Error {
-        if error.code() != ur_result_t::ERROR_INVALID_VALUE {
-            return error;
-        }
-        let (start, size) = (self.start, self.size);
-        Error::native(
+    /// The error of a range that is not what the call is about.
+    #[cold]
+    fn is_not(&self, what: &str) -> Error {
+        let (name, start, size) = (self.name, self.start, self.size);
+        Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
-            self.name,
-            error.native_status(),
-            &format!("{size} bytes at {start:#x} are not {what}; {}", error.message()),
+            format!("{name}: {size} bytes at {start:#x} are not {what} of this context"),
         )
     }
 
-    /// Gives every device of the context that can reach the owner's memory these rights, or none of them new ones.
-    fn set_access(&self, owner: D::Device, access: Access) -> Result<()> {
+    fn whole_mappings(&self, list: &Reservations<D::Device>) -> Result<Vec<Mapping<D::Device>>> {
+        list.whole_mappings(self.start, self.size).ok_or_else(|| self.is_not("whole mappings"))
+    }
+
+    /// Gives every device of the context that can reach them these rights to mappings, or none of them new ones.
+    fn set_access(&self, mappings: &[Mapping<D::Device>], access: Access) -> Result<()> {
         let mut before = Vec::new();
-        for device in self.context.devices().map(|device| device.raw) {
-            if device != owner && !self.driver.can_access_peer(device, owner)? {
-                continue;
+        self.set_one_by_one(mappings, access, &mut before).inspect_err(|_| {
+            for (mapping, device, had) in before {
+                // The first failure is the one to tell.
+                let _ = self.driver.set_access(mapping.start, mapping.size, device, had);
             }
-            let had = self.driver.access(self.start, device).map_err(|error| self.explain(error, "mapped"))?;
-            match self.driver.set_access(self.start, self.size, device, access) {
-                Ok(()) => before.push((device, had)),
-                Err(error) => {
-                    for (device, had) in before {
-                        // The first failure is the one to tell.
-                        let _ = self.driver.set_access(self.start, self.size, device, had);
-                    }
-                    return Err(self.explain(error, "whole mappings"));
+        })
+    }
+
+    /// Notes in `before` whose rights were changed, and what they were.
+    fn set_one_by_one(
+        &self,
+        mappings: &[Mapping<D::Device>],
+        access: Access,
+        before: &mut Vec<(Mapping<D::Device>, D::Device, Access)>,
+    ) -> Result<()> {
+        for mapping in mappings {
+            for device in self.context.devices().map(|device| device.raw) {
+                if device != mapping.device && !self.driver.can_access_peer(device, mapping.device)? {
+                    continue;
                 }
+                let had = self.driver.access(mapping.start, device)?;
+                self.driver.set_access(mapping.start, mapping.size, device, access)?;
+                before.push((*mapping, device, had));
             }
         }
         Ok(())
@@ -171,7 +181,9 @@ pub unsafe fn reserve<D: Driver>(
     }
     let driver = adapter::driver::<D>()?;
     check_size(NAME, driver, first(context)?, size)?;
+    let mut reservations = context.reservations.lock();
     let address = driver.reserve_addresses(size, wish.addr())?;
+    reservations.add(address, size);
     // SAFETY: not null, so writable.
     unsafe { out.write(core::ptr::with_exposed_provenance_mut(address)) };
     Ok(())
@@ -183,12 +195,18 @@ pub unsafe fn reserve<D: Driver>(
 /// The C contract: the handle is live; nothing uses the addresses any more.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_SIZE`; `INVALID_VALUE` for what is no whole reservation or holds mappings.
+/// `INVALID_NULL_POINTER`, `INVALID_SIZE`; `INVALID_VALUE` for what is no whole reservation of the context or holds
+/// mappings.
 pub unsafe fn free<D: Driver>(context: ur_context_handle_t, start: *const c_void, size: usize) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let range = unsafe { Range::<D>::new("urVirtualMemFree", context, start, size) }?;
-    let freed = range.driver.free_addresses(range.start, size);
-    freed.map_err(|error| range.explain(error, "a whole reservation without mappings"))
+    let mut reservations = range.context.reservations.lock();
+    if !reservations.is_whole_and_empty(range.start, size) {
+        return Err(range.is_not("a whole reservation without mappings"));
+    }
+    range.driver.free_addresses(range.start, size)?;
+    reservations.remove(range.start);
+    Ok(())
 }
 
 /// `urVirtualMemMap`. Both native libraries map whole physical memory alone: a part of it, or an offset, is not
@@ -229,18 +247,23 @@ pub unsafe fn map<D: Driver>(
             format!("{NAME}: {size} bytes from byte {offset} on are not in physical memory of {} bytes", physical.size),
         ));
     }
-    let mapped = range.driver.map(range.start, size, offset, physical.raw);
-    mapped.map_err(|error| range.explain(error, "reserved and free"))?;
-    if access == Access::None {
-        return Ok(());
+    let mut reservations = range.context.reservations.lock();
+    if !reservations.is_free(range.start, size) {
+        return Err(range.is_not("free addresses of one reservation"));
     }
-    range.set_access(physical.state.device.raw, access).inspect_err(|_| {
-        // The first failure is the one to tell.
-        let _ = range.driver.unmap(range.start, size);
-    })
+    range.driver.map(range.start, size, offset, physical.raw)?;
+    let mapping = Mapping { start: range.start, size, device: physical.state.device.raw };
+    if access != Access::None {
+        range.set_access(&[mapping], access).inspect_err(|_| {
+            // The first failure is the one to tell.
+            let _ = range.driver.unmap(range.start, size);
+        })?;
+    }
+    reservations.map(mapping);
+    Ok(())
 }
 
-/// `urVirtualMemUnmap`: whole mappings; the addresses stay reserved.
+/// `urVirtualMemUnmap`: whole mappings, one after the other; the addresses stay reserved.
 ///
 /// # Safety
 /// The C contract: the handle is live; nothing uses the mappings any more.
@@ -250,7 +273,12 @@ pub unsafe fn map<D: Driver>(
 pub unsafe fn unmap<D: Driver>(context: ur_context_handle_t, start: *const c_void, size: usize) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let range = unsafe { Range::<D>::new("urVirtualMemUnmap", context, start, size) }?;
-    range.driver.unmap(range.start, size).map_err(|error| range.explain(error, "whole mappings"))
+    let mut reservations = range.context.reservations.lock();
+    for mapping in range.whole_mappings(&reservations)? {
+        range.driver.unmap(mapping.start, mapping.size)?;
+        reservations.unmap(mapping.start);
+    }
+    Ok(())
 }
 
 /// `urVirtualMemSetAccess`, of whole mappings.
@@ -271,10 +299,8 @@ pub unsafe fn set_access<D: Driver>(
     // SAFETY: the caller's promise is the same.
     let range = unsafe { Range::<D>::new(NAME, context, start, size) }?;
     let access = access_of(NAME, flags)?;
-    let info = range.driver.pointer_info(range.start)?.ok_or_else(|| {
-        Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{NAME}: nothing is mapped at {start:p}"))
-    })?;
-    range.set_access(info.device, access)
+    let reservations = range.context.reservations.lock();
+    range.set_access(&range.whole_mappings(&reservations)?, access)
 }
 
 /// `urVirtualMemGetInfo`: of the mapping at the start of the range, for the context's first device.
@@ -300,8 +326,11 @@ pub unsafe fn get_info<D: Driver>(
     if property != ur_virtual_mem_info_t::ACCESS_MODE {
         return answer.unknown(property.0);
     }
-    let access = range.driver.access(range.start, first(range.context)?.raw);
-    answer.value(match access.map_err(|error| range.explain(error, "mapped"))? {
+    let reservations = range.context.reservations.lock();
+    if reservations.mapping_at(range.start).is_none() {
+        return Err(range.is_not("mapped memory"));
+    }
+    answer.value(match range.driver.access(range.start, first(range.context)?.raw)? {
         Access::None => Flags::NONE,
         Access::ReadOnly => Flags::READ_ONLY,
         Access::ReadWrite => Flags::READ_WRITE,
