@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, HostTimes, Stamps, WaitList};
 use crate::event_pool::Marker;
 use crate::lane::{Lane, LaneState};
+use crate::object::kept::Kept;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::planted;
 use crate::queue::Queue;
@@ -238,11 +239,13 @@ fn wait_for_all<D: Driver>(
 /// Makes the event of the lane's last command and gives it to the application.
 #[inline]
 pub(crate) fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, state: &mut LaneState<D>) {
-    let event = refilled(state.take_spare(), state.sequence, request.command).unwrap_or_else(|| {
-        Object::new(Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, None))
+    let handle = state.lend_again(request.command).unwrap_or_else(|| {
+        let event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, None);
+        let event = Kept::new(event);
+        let handle = event.lend();
+        state.add_tail(event);
+        handle
     });
-    let handle = Object::lend(&event);
-    state.add_tail(event);
     // SAFETY: `on_lane` is given a writable pointer or null, and null does not come here.
     unsafe { request.event.write(handle) };
 }
@@ -262,24 +265,16 @@ pub(crate) fn hand_out_timed<D: Driver>(
     let settled = end.is_some();
     let mut event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, end);
     event.stamps = Some(Box::new(Stamps { host: times, start: Some(start), base: lane.device.time_base() }));
-    let event = Object::new(event);
-    let handle = Object::lend(&event);
-    if !settled {
+    let handle = if settled {
+        Object::into_handle(Object::new(event))
+    } else {
+        let event = Kept::new(event);
+        let handle = event.lend();
         state.add_tail(event);
-    }
+        handle
+    };
     // SAFETY: as in `hand_out`.
     unsafe { request.event.write(handle) };
-}
-
-/// A forgotten event of the same lane, standing for another command now. Only queues without profiling have any.
-fn refilled<D: Driver>(
-    spare: Option<Arc<Object<Event<D>>>>,
-    sequence: u64,
-    command: ur_command_t,
-) -> Option<Arc<Object<Event<D>>>> {
-    let mut event = spare?;
-    Object::body_mut(&mut event)?.refill(sequence, command);
-    Some(event)
 }
 
 /// `urEnqueueEventsWait`: an event that completes after the list, or after everything when the list is empty.

@@ -110,6 +110,7 @@ impl<D: Driver> Event<D> {
     }
 
     /// Makes a forgotten event of the same lane stand for another command, without allocating.
+    #[inline]
     pub fn refill(&mut self, sequence: u64, command: ur_command_t) {
         self.sequence = sequence;
         self.command = command;

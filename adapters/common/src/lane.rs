@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
+use ur_ffi::{ur_command_t, ur_event_handle_t};
 
 use crate::context::DeviceState;
 use crate::driver::{Driver, Raw, StreamKind};
@@ -21,7 +22,7 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::event_pool::Marker;
 use crate::lane_lock::{Guard, LaneLock};
-use crate::object::Object;
+use crate::object::kept::Kept;
 use crate::pool::registry::Registry;
 use crate::pool::source::Source;
 use crate::pool::stock::Stock;
@@ -52,14 +53,14 @@ pub struct Lane<D: Driver> {
 pub struct LaneState<D: Driver> {
     /// Number of the last command; 0 before the first.
     pub sequence: u64,
-    tails: SmallVec<[Arc<Object<Event<D>>>; 2]>,
+    tails: SmallVec<[Kept<Event<D>>; 2]>,
     /// Stream-ordered memory that is out through the lane, and what it keeps.
     pub stock: Stock<D>,
     /// Generation of the queue's last barrier that this lane waits for.
     pub barrier: u64,
     /// The event that was settled last, to be filled again once nobody holds it.
-    settled: Option<Arc<Object<Event<D>>>>,
-    spare: Option<Arc<Object<Event<D>>>>,
+    settled: Option<Kept<Event<D>>>,
+    spare: Option<Kept<Event<D>>>,
     /// A native event to record next. Recording the same one again is much cheaper than another one.
     marker: Option<Marker<D>>,
     waited: SmallVec<[(u64, u64); 4]>,
@@ -333,20 +334,22 @@ impl<D: Driver> LaneState<D> {
     ///
     /// # Errors
     /// What the native library answers; nothing has changed then.
-    #[inline]
+    #[inline(always)]
     pub fn settle(&mut self, lane: &Lane<D>) -> Result<()> {
-        if self.tails.is_empty() { Ok(()) } else { self.settle_tails(lane) }
+        match self.tails.as_slice() {
+            [] => Ok(()),
+            // It stays where it is: the next command that wants an event finds it there.
+            [forgotten] if forgotten.is_unused() => Ok(()),
+            _ => self.settle_tails(lane),
+        }
     }
 
+    #[inline(never)]
     fn settle_tails(&mut self, lane: &Lane<D>) -> Result<()> {
         if self.tails.len() > 1 {
             return self.settle_several(lane);
         }
         let Some(event) = self.tails.pop() else { return Ok(()) };
-        if !Self::is_held(&event) {
-            self.keep_spare(event);
-            return Ok(());
-        }
         if !event.is_settled() {
             match self.record(lane) {
                 Ok(marker) => event.set_marker(marker),
@@ -363,17 +366,17 @@ impl<D: Driver> LaneState<D> {
     /// They all say "everything so far", so one native event does for all of them.
     #[cold]
     fn settle_several(&mut self, lane: &Lane<D>) -> Result<()> {
-        let open = |event: &&Arc<Object<Event<D>>>| Self::is_held(event) && !event.is_settled();
-        if let Some(first) = self.tails.iter().find(open).cloned() {
+        let open = |event: &&Kept<Event<D>>| !event.is_unused() && !event.is_settled();
+        if let Some(first) = self.tails.iter().find(open).map(Kept::share) {
             let marker = self.record(lane)?;
             first.set_marker(marker);
             self.tails.iter().filter(open).for_each(|event| event.follow(&first));
         }
         while let Some(event) = self.tails.pop() {
-            if Self::is_held(&event) {
-                self.settled = Some(event);
-            } else {
+            if event.is_unused() {
                 self.keep_spare(event);
+            } else {
+                self.settled = Some(event);
             }
         }
         Ok(())
@@ -390,21 +393,17 @@ impl<D: Driver> LaneState<D> {
     /// The native event of the settled event, if nobody holds that any more.
     #[inline]
     fn unused_marker(&mut self) -> Option<Marker<D>> {
-        let mut event = self.settled.take_if(|event| !Self::is_held(event))?;
-        let marker = Object::body_mut(&mut event).and_then(Event::take_marker);
+        let mut event = self.settled.take_if(|event| event.is_unused())?;
+        let marker = event.unused().and_then(Event::take_marker);
         self.keep_spare(event);
         marker
     }
 
     #[inline]
-    fn keep_spare(&mut self, event: Arc<Object<Event<D>>>) {
+    fn keep_spare(&mut self, event: Kept<Event<D>>) {
         if self.spare.is_none() {
             self.spare = Some(event);
         }
-    }
-
-    fn is_held(event: &Arc<Object<Event<D>>>) -> bool {
-        event.references() > 0 || Arc::strong_count(event) > 1
     }
 
     /// Makes the stream wait for an event of another lane that [`Lane::expose`] has seen, unless that is
@@ -443,22 +442,45 @@ impl<D: Driver> LaneState<D> {
         self.waited.push((key, sequence));
     }
 
+    /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
+    /// queues without profiling have any.
+    #[inline]
+    pub fn lend_again(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
+        if let [event] = self.tails.as_mut_slice()
+            && let Some(body) = event.unused()
+        {
+            body.refill(self.sequence, command);
+            return Some(event.lend_again());
+        }
+        self.lend_spare(command)
+    }
+
+    #[inline(never)]
+    fn lend_spare(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
+        let mut event = self.take_spare()?;
+        event.unused()?.refill(self.sequence, command);
+        let handle = event.lend_again();
+        self.add_tail(event);
+        Some(handle)
+    }
+
     /// Keeps an event as one of the last command's.
-    pub fn add_tail(&mut self, event: Arc<Object<Event<D>>>) {
+    #[inline]
+    pub fn add_tail(&mut self, event: Kept<Event<D>>) {
         self.tails.push(event);
     }
 
     /// An event object that nobody uses any more, to be filled again.
-    pub fn take_spare(&mut self) -> Option<Arc<Object<Event<D>>>> {
+    fn take_spare(&mut self) -> Option<Kept<Event<D>>> {
         if let Some(spare) = self.spare.take() {
             return Some(spare);
         }
-        if let Some(unused) = self.tails.iter().position(|event| !Self::is_held(event)) {
+        if let Some(unused) = self.tails.iter().position(|event| event.is_unused()) {
             return Some(self.tails.swap_remove(unused));
         }
-        let mut event = self.settled.take_if(|event| !Self::is_held(event))?;
+        let mut event = self.settled.take_if(|event| event.is_unused())?;
         if self.marker.is_none() {
-            self.marker = Object::body_mut(&mut event).and_then(Event::take_marker);
+            self.marker = event.unused().and_then(Event::take_marker);
         }
         Some(event)
     }

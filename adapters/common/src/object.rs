@@ -7,6 +7,8 @@
 //!
 //! Must never: read anything of a handle before the null check, or keep a registry of handles.
 
+pub mod kept;
+
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -47,13 +49,20 @@ unsafe impl<T: Body> Send for Object<T> {}
 // SAFETY: `table` points to an immutable static; the rest is `Sync` because `Body: Sync`.
 unsafe impl<T: Body> Sync for Object<T> {}
 
+/// Beside the application's references: a [`kept::Kept`] has the object, and its count of the `Arc` for those references.
+const KEPT: u32 = 1 << 31;
+
 /// Dead objects carry this tag, so that a stale handle whose memory was not reused yet is refused.
 const DEAD: u32 = 0xdead_0bec;
 
 impl<T: Body> Object<T> {
     /// A new object that only the engine holds.
     pub fn new(body: T) -> Arc<Self> {
-        Arc::new(Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(0), body })
+        Self::with_references(body, 0)
+    }
+
+    fn with_references(body: T, references: u32) -> Arc<Self> {
+        Arc::new(Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(references), body })
     }
 
     /// A new object that knows itself.
@@ -82,7 +91,7 @@ impl<T: Body> Object<T> {
 
     /// The application's references.
     pub fn references(&self) -> u32 {
-        self.references.load(Ordering::Acquire)
+        self.references.load(Ordering::Acquire) & !KEPT
     }
 
     /// A reference of the engine's own.
@@ -94,14 +103,6 @@ impl<T: Body> Object<T> {
             Arc::increment_strong_count(this);
             Arc::from_raw(this)
         }
-    }
-
-    /// The body for changing, when nobody else can see the object.
-    pub fn body_mut(object: &mut Arc<Self>) -> Option<&mut T> {
-        if object.references() != 0 {
-            return None;
-        }
-        Arc::get_mut(object).map(|object| &mut object.body)
     }
 }
 
@@ -195,8 +196,10 @@ pub unsafe fn release<T: Body>(handle: *mut T::Opaque) -> Result<()> {
             drop(unsafe { Arc::from_raw(core::ptr::from_ref(object)) });
             Ok(())
         }
-        0 => {
-            object.references.store(0, Ordering::Release);
+        // The object's keeper has the count, and may give it out anew from now on.
+        last if last == KEPT | 1 => Ok(()),
+        0 | KEPT => {
+            object.references.fetch_add(1, Ordering::Release);
             Err(Error::new(T::INVALID, format!("{} handle released more often than it was retained", T::NAME)))
         }
         _ => Ok(()),
@@ -239,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    struct Thing;
+    pub struct Thing;
 
     impl Body for Thing {
         type Opaque = ur_ffi::ur_device_handle_t_;
