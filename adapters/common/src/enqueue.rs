@@ -20,7 +20,7 @@ use crate::lane::{Lane, LaneState};
 use crate::object::kept::Kept;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::planted;
-use crate::queue::Queue;
+use crate::queue::{Chosen, Queue};
 #[cfg(not(feature = "release-2026-1"))]
 use crate::reusable_event;
 
@@ -114,7 +114,26 @@ enum Weight {
 /// The last barrier of an out-of-order queue, with its generation.
 type Barrier<D> = (u64, Option<Arc<Object<Event<D>>>>);
 
-#[inline]
+/// Where a command goes on a queue that is not plain.
+struct Place<'q, D: Driver> {
+    lane: Chosen<'q, D>,
+    barrier: Barrier<D>,
+    timed: bool,
+}
+
+impl<'q, D: Driver> Place<'q, D> {
+    #[inline(never)]
+    fn choose(request: &Request<'q, D>) -> Result<Self> {
+        let queue = request.queue;
+        let lane = queue.choose_lane(&request.waits)?;
+        // Times are an event's; a command without one is not timed.
+        let timed = queue.is_profiling() && !request.event.is_null();
+        Ok(Self { lane, barrier: queue.barrier(), timed })
+    }
+}
+
+/// Chooses the lane. What plain queues do not need is out of their way.
+#[inline(always)]
 fn on_queue<D: Driver, P, R>(
     request: &Request<'_, D>,
     weight: Weight,
@@ -122,37 +141,22 @@ fn on_queue<D: Driver, P, R>(
     call: impl FnOnce(P, &Arc<Lane<D>>, &mut LaneState<D>) -> Result<R>,
     undo: impl FnOnce(P, &mut LaneState<D>),
 ) -> Result<R> {
-    let queue = request.queue;
-    if queue.is_plain() {
-        return on_lane::<D, P, R, false>(request, queue.first(), &(0, None), weight, prepare, call, undo);
-    }
-    let lane = queue.choose_lane(&request.waits)?;
-    let barrier = queue.barrier();
-    // Times are an event's; a command without one is not timed.
-    if queue.is_profiling() && !request.event.is_null() {
-        return on_lane::<D, P, R, true>(request, &lane, &barrier, weight, prepare, call, undo);
-    }
-    on_lane::<D, P, R, false>(request, &lane, &barrier, weight, prepare, call, undo)
-}
-
-#[inline(always)]
-fn on_lane<D: Driver, P, R, const TIMED: bool>(
-    request: &Request<'_, D>,
-    lane: &Arc<Lane<D>>,
-    barrier: &Barrier<D>,
-    weight: Weight,
-    prepare: impl FnOnce(&mut LaneState<D>) -> Result<P>,
-    call: impl FnOnce(P, &Arc<Lane<D>>, &mut LaneState<D>) -> Result<R>,
-    undo: impl FnOnce(P, &mut LaneState<D>),
-) -> Result<R> {
-    let queued = if TIMED { host_time_ns() } else { 0 };
-    expose_foreign(&request.waits, lane)?;
+    let chosen;
+    let (lane, place) = if request.queue.is_plain() {
+        (request.queue.first(), None)
+    } else {
+        chosen = Place::choose(request)?;
+        (&*chosen.lane, Some(&chosen))
+    };
+    let (barrier, timed) = (place.map(|place| &place.barrier), place.is_some_and(|place| place.timed));
+    let queued = if timed { host_time_ns() } else { 0 };
+    let waits = expose_foreign(&request.waits, lane)?;
     let mut guard = lane.lock();
     let state = &mut *guard;
     let prepared = prepare(state)?;
     // Work of somebody else's on the stream is no command, so what stands for the last one would not wait for it.
-    if weight == Weight::Work || TIMED || lane.is_shared() || must_wait(state, lane, &request.waits, barrier) {
-        if let Err(error) = come_after(state, lane, &request.waits, barrier) {
+    if weight == Weight::Work || timed || lane.is_shared() || must_wait(state, lane, waits, barrier) {
+        if let Err(error) = come_after(state, lane, waits, barrier) {
             undo(prepared, state);
             return Err(error);
         }
@@ -161,9 +165,9 @@ fn on_lane<D: Driver, P, R, const TIMED: bool>(
         state.sequence += 1;
     }
     let mut stamps = None;
-    if TIMED {
-        match Marker::record(&lane.device, lane.stream, true) {
-            Ok(start) => stamps = Some((start, HostTimes { queued, submitted: host_time_ns() })),
+    if timed {
+        match start_times(lane, queued) {
+            Ok(started) => stamps = Some(started),
             Err(error) => {
                 undo(prepared, state);
                 return Err(error);
@@ -183,18 +187,31 @@ fn on_lane<D: Driver, P, R, const TIMED: bool>(
     Ok(result)
 }
 
+/// Marks the start of a command whose times are wanted.
+#[cold]
+fn start_times<D: Driver>(lane: &Lane<D>, queued: u64) -> Result<(Marker<D>, HostTimes)> {
+    let start = Marker::record(&lane.device, lane.stream, true)?;
+    Ok((start, HostTimes { queued, submitted: host_time_ns() }))
+}
+
 /// Settles the lane's events and makes its stream wait for what the command comes after.
-#[inline]
+#[inline(always)]
 pub(crate) fn come_after<D: Driver>(
     state: &mut LaneState<D>,
     lane: &Arc<Lane<D>>,
-    waits: &WaitList<'_, D>,
-    barrier: &Barrier<D>,
+    waits: Option<&WaitList<'_, D>>,
+    barrier: Option<&Barrier<D>>,
 ) -> Result<()> {
     if !planted::is(planted::Bug::LateEvent) {
         state.settle(lane)?;
     }
-    if waits.is_empty() && barrier.0 <= state.barrier { Ok(()) } else { wait_for_all(state, lane, waits, barrier) }
+    if waits.is_none() && !has_new_barrier(state, barrier) { Ok(()) } else { wait_for_all(state, lane, waits, barrier) }
+}
+
+/// Whether the queue's last barrier is one that the lane does not wait for yet.
+#[inline]
+fn has_new_barrier<D: Driver>(state: &LaneState<D>, barrier: Option<&Barrier<D>>) -> bool {
+    barrier.is_some_and(|(generation, _)| state.barrier < *generation)
 }
 
 /// Whether the stream must be made to wait for something before a command that needs nothing else of it.
@@ -202,32 +219,48 @@ pub(crate) fn come_after<D: Driver>(
 fn must_wait<D: Driver>(
     state: &LaneState<D>,
     lane: &Arc<Lane<D>>,
-    waits: &WaitList<'_, D>,
-    (generation, _): &Barrier<D>,
+    waits: Option<&WaitList<'_, D>>,
+    barrier: Option<&Barrier<D>>,
 ) -> bool {
-    state.barrier < *generation
-        || waits.iter().any(|event| !Arc::ptr_eq(&event.lane, lane) && !event.is_known_complete())
+    has_new_barrier(state, barrier)
+        || waits.is_some_and(|waits| {
+            waits.iter().any(|event| !Arc::ptr_eq(&event.lane, lane) && !event.is_known_complete())
+        })
 }
 
-pub(crate) fn expose_foreign<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Result<()> {
+/// Sees to it that events of other lanes can be waited for, before this one's lock is taken. Gives the list back if
+/// it has any: what comes before on the same lane needs no wait.
+#[inline]
+pub(crate) fn expose_foreign<'w, 'a, D: Driver>(
+    waits: &'w WaitList<'a, D>,
+    lane: &Arc<Lane<D>>,
+) -> Result<Option<&'w WaitList<'a, D>>> {
+    if waits.is_empty() || !expose_each(waits, lane)? { Ok(None) } else { Ok(Some(waits)) }
+}
+
+#[inline(never)]
+fn expose_each<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Result<bool> {
+    let mut any = false;
     for event in waits.iter() {
         if !Arc::ptr_eq(&event.lane, lane) {
+            any = true;
             event.lane.expose(event)?;
         }
     }
-    Ok(())
+    Ok(any)
 }
 
+#[inline(never)]
 fn wait_for_all<D: Driver>(
     state: &mut LaneState<D>,
     lane: &Arc<Lane<D>>,
-    waits: &WaitList<'_, D>,
-    (generation, barrier): &Barrier<D>,
+    waits: Option<&WaitList<'_, D>>,
+    barrier: Option<&Barrier<D>>,
 ) -> Result<()> {
-    for event in waits.iter() {
+    for event in waits.into_iter().flat_map(WaitList::iter) {
         state.wait_for(lane, event)?;
     }
-    if let Some(barrier) = barrier
+    if let Some((generation, Some(barrier))) = barrier
         && state.barrier < *generation
     {
         state.wait_for(lane, barrier)?;
@@ -413,8 +446,10 @@ pub unsafe fn usm_memcpy<D: Driver>(
         return unsafe { copy_and_wait(&request, to, from, size) };
     }
     let device = &request.queue.device;
-    // SAFETY: the ranges are valid by the caller's promise.
-    submit(&request, |driver, stream| device.transfer(|| unsafe { driver.copy_async(to, from, size, stream) }))
+    submit(&request, move |driver, stream| {
+        // SAFETY: the ranges are valid by the caller's promise.
+        device.transfer(move || unsafe { driver.copy_async(to, from, size, stream) })
+    })
 }
 
 /// # Safety

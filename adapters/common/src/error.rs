@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 use std::fmt;
+use std::num::NonZeroU32;
 
 use ur_ffi::ur_result_t;
 
@@ -15,7 +16,8 @@ pub type Result<T> = core::result::Result<T, Error>;
 /// A failed call: the code for the caller and, where there is more to say, a message and the native status.
 #[derive(Debug, Clone)]
 pub struct Error {
-    code: ur_result_t,
+    // Never success, so that a result without a value fits two registers.
+    code: NonZeroU32,
     detail: Option<Box<Detail>>,
 }
 
@@ -25,23 +27,32 @@ struct Detail {
     native: i32,
 }
 
+/// The code of a failure; one of none has no name.
+const fn failure(code: ur_result_t) -> NonZeroU32 {
+    match NonZeroU32::new(code.0) {
+        Some(code) => code,
+        None => failure(ur_result_t::ERROR_UNKNOWN),
+    }
+}
+
 impl Error {
     /// An error whose code says everything.
     #[must_use]
     pub const fn code_only(code: ur_result_t) -> Self {
-        Self { code, detail: None }
+        Self { code: failure(code), detail: None }
     }
 
     /// An error with a sentence that names the thing and the remedy.
     #[cold]
     pub fn new(code: ur_result_t, message: impl Into<String>) -> Self {
-        Self { code, detail: Some(Box::new(Detail { message: message.into(), native: 0 })) }
+        Self { code: failure(code), detail: Some(Box::new(Detail { message: message.into(), native: 0 })) }
     }
 
     /// A native call's failure.
     #[cold]
     pub fn native(code: ur_result_t, call: &str, status: i32, text: &str) -> Self {
-        Self { code, detail: Some(Box::new(Detail { message: format!("{call}: {text} ({status})"), native: status })) }
+        let detail = Detail { message: format!("{call}: {text} ({status})"), native: status };
+        Self { code: failure(code), detail: Some(Box::new(detail)) }
     }
 
     /// The answer of an entry point that this adapter does not implement.
@@ -54,14 +65,14 @@ impl Error {
     /// The same failure told to the caller as another code.
     #[must_use]
     pub fn with_code(mut self, code: ur_result_t) -> Self {
-        self.code = code;
+        self.code = failure(code);
         self
     }
 
     /// The code the caller gets.
     #[must_use]
     pub fn code(&self) -> ur_result_t {
-        self.code
+        ur_result_t(self.code.get())
     }
 
     /// The native status, 0 when no native call failed.
@@ -86,8 +97,8 @@ impl From<ur_result_t> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.detail {
-            Some(detail) => write!(f, "{:?}: {}", self.code, detail.message),
-            None => write!(f, "{:?}", self.code),
+            Some(detail) => write!(f, "{:?}: {}", self.code(), detail.message),
+            None => write!(f, "{:?}", self.code()),
         }
     }
 }

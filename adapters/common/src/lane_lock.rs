@@ -51,7 +51,7 @@ impl<T> LaneLock<T> {
     }
 
     /// Waits for the lock.
-    #[inline]
+    #[inline(always)]
     pub fn lock(&self) -> Guard<'_, T> {
         let me = barrier::thread();
         if self.owner.load(Ordering::Relaxed) == me && self.enter(me) {

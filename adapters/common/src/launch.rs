@@ -159,23 +159,18 @@ pub enum Resolved {
 /// `INVALID_NULL_POINTER`, `INVALID_KERNEL_ARGUMENT_SIZE`, `INVALID_ENUMERATION`, `UNSUPPORTED_FEATURE`.
 #[inline]
 pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<Resolved> {
+    if let Some(address) = direct(argument, size) {
+        return Ok(Resolved::Address(address));
+    }
     let index = argument.index as usize;
     match argument.type_ {
-        ur_exp_kernel_arg_type_t::POINTER => {
-            fits_a_word(index, size)?;
-            // The tag says that the union holds the pointer itself, so the value lies right there.
-            Ok(Resolved::Address((&raw const argument.value).cast()))
-        }
+        ur_exp_kernel_arg_type_t::POINTER => Err(too_small(index, size_of::<usize>(), size)),
         ur_exp_kernel_arg_type_t::VALUE => {
             // SAFETY: the tag says that the union holds the address of the value.
-            let value = unsafe { argument.value.value };
-            if value.is_null() {
+            if unsafe { argument.value.value }.is_null() {
                 return Err(null_pointer("a kernel argument's value"));
             }
-            if size.is_some_and(|size| argument.size < size) {
-                return Err(too_small(index, argument.size, size));
-            }
-            Ok(Resolved::Address(value))
+            Err(too_small(index, argument.size, size))
         }
         ur_exp_kernel_arg_type_t::LOCAL => {
             if argument.size == 0 {
@@ -196,6 +191,23 @@ pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -
             Ok(Resolved::Object)
         }
         other => Err(unknown_type(index, other)),
+    }
+}
+
+/// The address of a value that lies where the caller has it; `None` for arguments of other kinds, and for wrong ones.
+#[inline]
+fn direct(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Option<*const c_void> {
+    match argument.type_ {
+        // The tag says that the union holds the pointer itself, so the value lies right there.
+        ur_exp_kernel_arg_type_t::POINTER => {
+            size.is_none_or(|size| size <= size_of::<usize>()).then_some((&raw const argument.value).cast())
+        }
+        ur_exp_kernel_arg_type_t::VALUE => {
+            // SAFETY: the tag says that the union holds the address of the value.
+            let value = unsafe { argument.value.value };
+            (!value.is_null() && size.is_none_or(|size| size <= argument.size)).then_some(value)
+        }
+        _ => None,
     }
 }
 
@@ -307,6 +319,32 @@ pub struct Sizes {
     pub local: *const usize,
 }
 
+impl Sizes {
+    /// Whether every offset is 0, or there are none. Wrong dimensions have none.
+    ///
+    /// # Safety
+    /// The offsets hold as many values as there are dimensions.
+    #[inline]
+    unsafe fn have_no_offset(&self) -> bool {
+        let dimensions = if self.offset.is_null() { 0 } else { self.dimensions.min(3) as usize };
+        // SAFETY: readable for the dimensions by the caller's promise, and null has none.
+        (0..dimensions).all(|axis| unsafe { *self.offset.add(axis) } == 0)
+    }
+
+    /// What [`quick_shape`] makes of them for a kernel that leaves its local size to the caller.
+    ///
+    /// # Safety
+    /// As [`quick_shape`].
+    #[inline(always)]
+    unsafe fn quick_shape<D: Driver>(&self, kernel: &DeviceKernel<D>) -> Option<([u32; 3], [u32; 3])> {
+        if kernel.declared.required.is_some() {
+            return None;
+        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { quick_shape(self.dimensions, self.global, self.local, &kernel.limits) }
+    }
+}
+
 /// `urEnqueueKernelLaunchWithArgsExp`.
 ///
 /// # Safety
@@ -359,6 +397,63 @@ pub unsafe fn enqueue<D: Driver>(
     arguments: &[ur_exp_kernel_arg_properties_t],
     properties: *const ur_kernel_launch_ext_properties_t,
 ) -> Result<()> {
+    let function = &kernel.plain;
+    let mut room = [MaybeUninit::<*const c_void>::uninit(); INLINE_ARGUMENTS];
+    // SAFETY: the caller's promises are the same.
+    let simple = properties.is_null() && unsafe { sizes.have_no_offset() } && is_simple(function, arguments, &mut room);
+    // SAFETY: as above.
+    match if simple { unsafe { sizes.quick_shape(kernel) } } else { None } {
+        Some((grid, block)) => {
+            let (raw, shape, native) = (function.raw, shape(grid, block, 0), room.as_ptr().cast());
+            submit(request, move |driver, stream| {
+                // SAFETY: `room` has an entry for every parameter and outlives the call; each names a value of the
+                // caller's that is readable for the parameter's size.
+                unsafe { driver.launch(raw, shape, stream, native) }
+            })
+        }
+        // SAFETY: as above.
+        None => unsafe { enqueue_carefully(name, request, kernel, sizes, arguments, properties) },
+    }
+}
+
+/// Whether the arguments are right and lie in the caller's memory in the parameters' order, as nearly all do; their
+/// addresses then are in `room`.
+#[inline]
+fn is_simple<D: Driver>(
+    function: &Function<D>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    room: &mut [MaybeUninit<*const c_void>; INLINE_ARGUMENTS],
+) -> bool {
+    let sizes = function.parameters.as_deref();
+    if arguments.len() > room.len() || sizes.is_some_and(|sizes| sizes.len() != arguments.len()) {
+        return false;
+    }
+    for (place, (argument, room)) in arguments.iter().zip(room).enumerate() {
+        let size = sizes.map(|sizes| sizes[place]);
+        match direct(argument, size) {
+            Some(address) if argument.index as usize == place => room.write(address),
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// A launch with any arguments, sizes and properties, or the error of those that are wrong.
+///
+/// # Safety
+/// As [`enqueue`].
+///
+/// # Errors
+/// As [`enqueue`].
+#[inline(never)]
+unsafe fn enqueue_carefully<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    kernel: &DeviceKernel<D>,
+    sizes: &Sizes,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    properties: *const ur_kernel_launch_ext_properties_t,
+) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let properties = unsafe { LaunchProperties::read(properties) }?;
     // SAFETY: the sizes hold as many values as there are dimensions, by the caller's promise.
@@ -367,12 +462,8 @@ pub unsafe fn enqueue<D: Driver>(
         None => &kernel.plain,
         Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?,
     };
-    let quick = match kernel.declared.required {
-        // SAFETY: as above.
-        None => unsafe { quick_shape(sizes.dimensions, sizes.global, sizes.local, &kernel.limits) },
-        Some(_) => None,
-    };
-    let (grid, block) = match quick {
+    // SAFETY: as above.
+    let (grid, block) = match unsafe { sizes.quick_shape(kernel) } {
         Some(shape) => shape,
         // SAFETY: as above.
         None => unsafe { careful_shape(name, sizes, kernel) }?,

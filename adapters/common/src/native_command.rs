@@ -158,9 +158,9 @@ type Start<D> = Option<(Marker<D>, HostTimes)>;
 fn begin<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>) -> Result<Start<D>> {
     let queued = host_time_ns();
     let barrier = request.queue.barrier();
-    expose_foreign(&request.waits, lane)?;
+    let waits = expose_foreign(&request.waits, lane)?;
     let mut state = lane.lock();
-    come_after(&mut state, lane, &request.waits, &barrier)?;
+    come_after(&mut state, lane, waits, Some(&barrier))?;
     // Counted at once: whoever finishes the queue from now on must wait for what the application puts there.
     state.sequence += 1;
     if !request.queue.is_profiling() || request.event.is_null() {

@@ -45,10 +45,10 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     let queue = request.queue;
     let lane = queue.choose_lane(&request.waits)?;
     let barrier = queue.barrier();
-    expose_foreign(&request.waits, &lane)?;
+    let waits = expose_foreign(&request.waits, &lane)?;
     let mut guard = lane.lock();
     let state = &mut *guard;
-    come_after(state, &lane, &request.waits, &barrier)?;
+    come_after(state, &lane, waits, Some(&barrier))?;
     let host = HostTimes { queued, submitted: host_time_ns() };
     let marker = Marker::record(&lane.device, lane.stream, true)?;
     state.sequence += 1;

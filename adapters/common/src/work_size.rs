@@ -53,7 +53,7 @@ pub unsafe fn read_sizes(dimensions: u32, sizes: *const usize, missing: usize) -
 ///
 /// # Safety
 /// `global` and `local` are null or readable for `dimensions` values.
-#[inline]
+#[inline(always)]
 pub unsafe fn quick_shape(
     dimensions: u32,
     global: *const usize,
