@@ -173,3 +173,24 @@ pub fn last() -> (*const core::ffi::c_char, i32) {
     LAST.try_with(|last| last.borrow().as_ref().map_or((NONE.as_ptr(), 0), |(text, native)| (text.as_ptr(), *native)))
         .unwrap_or((NONE.as_ptr(), 0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_without_a_value_is_two_words() {
+        assert_eq!(size_of::<Result<()>>(), 2 * size_of::<usize>());
+    }
+
+    #[test]
+    fn no_error_says_success() {
+        let all = [
+            Error::code_only(ur_result_t::SUCCESS),
+            Error::new(ur_result_t::SUCCESS, "made of success"),
+            Error::native(ur_result_t::SUCCESS, "call", 0, "fine"),
+            Error::code_only(ur_result_t::ERROR_INVALID_SIZE).with_code(ur_result_t::SUCCESS),
+        ];
+        assert!(all.iter().all(|error| error.code() == ur_result_t::ERROR_UNKNOWN), "{all:?}");
+    }
+}

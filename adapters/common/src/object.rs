@@ -160,6 +160,17 @@ pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaqu
         .collect()
 }
 
+/// The object behind a handle, if it is of this kind and this adapter's.
+///
+/// # Safety
+/// As [`borrow`].
+#[inline(always)]
+unsafe fn peek<'a, T: Body>(handle: *mut T::Opaque) -> Option<&'a Object<T>> {
+    // SAFETY: as in `borrow`.
+    let object = unsafe { handle.cast::<Object<T>>().as_ref() }?;
+    (object.tag == T::TAG && core::ptr::eq(object.table, T::table())).then_some(object)
+}
+
 /// One more reference of the application, `ur*Retain`.
 ///
 /// # Safety
@@ -167,14 +178,31 @@ pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaqu
 ///
 /// # Errors
 /// As [`borrow`].
+#[inline]
 pub unsafe fn retain<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // What may fail is elsewhere, so that the usual case is a few instructions.
+    // SAFETY: the caller's promise is the same.
+    if let Some(object) = unsafe { peek::<T>(handle) }
+        && object.references.fetch_add(1, Ordering::Relaxed) != 0
+    {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    unsafe { retained_first::<T>(handle) }
+}
+
+/// What [`retain`] has not done: the error, or the `Arc` count behind a first reference.
+///
+/// # Safety
+/// As [`borrow`].
+#[cold]
+#[inline(never)]
+unsafe fn retained_first<T: Body>(handle: *mut T::Opaque) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let object = unsafe { borrow::<T>(handle) }?;
-    if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
-        // The handle came from a query after the last release. The application's references together own one
-        // count of the `Arc`, as in `lend`.
-        let _ = Arc::into_raw(object.share());
-    }
+    // The handle came from a query after the last release. The application's references together own one count of
+    // the `Arc`, as in `lend`.
+    let _ = Arc::into_raw(object.share());
     Ok(())
 }
 
@@ -186,24 +214,39 @@ pub unsafe fn retain<T: Body>(handle: *mut T::Opaque) -> Result<()> {
 ///
 /// # Errors
 /// As [`borrow`]; the kind's own code when the application holds no reference.
+#[inline]
 pub unsafe fn release<T: Body>(handle: *mut T::Opaque) -> Result<()> {
     // SAFETY: the caller's promise is the same.
-    let object = unsafe { borrow::<T>(handle) }?;
-    match object.references.fetch_sub(1, Ordering::AcqRel) {
-        1 => {
-            object.body.on_last_release();
-            // SAFETY: this was the application's last reference; `lend` left one `Arc` count for all of them.
-            drop(unsafe { Arc::from_raw(core::ptr::from_ref(object)) });
-            Ok(())
-        }
-        // The object's keeper has the count, and may give it out anew from now on.
-        last if last == KEPT | 1 => Ok(()),
-        0 | KEPT => {
-            object.references.fetch_add(1, Ordering::Release);
-            Err(Error::new(T::INVALID, format!("{} handle released more often than it was retained", T::NAME)))
-        }
-        _ => Ok(()),
+    let before = match unsafe { peek::<T>(handle) } {
+        // As in `retain`.
+        Some(object) => object.references.fetch_sub(1, Ordering::AcqRel),
+        None => 0,
+    };
+    // With a keeper the object stays, even without references; it may be given out anew from now on.
+    if before & !KEPT > 1 || before == KEPT | 1 {
+        return Ok(());
     }
+    // SAFETY: as above.
+    unsafe { released_last::<T>(handle, before) }
+}
+
+/// What [`release`] has not done: the error, or the end of the application's hold on the object.
+///
+/// # Safety
+/// As [`borrow`]; `before` is what [`release`] found.
+#[cold]
+#[inline(never)]
+unsafe fn released_last<T: Body>(handle: *mut T::Opaque, before: u32) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let object = unsafe { borrow::<T>(handle) }?;
+    if before != 1 {
+        object.references.fetch_add(1, Ordering::Release);
+        return Err(Error::new(T::INVALID, format!("{} handle released more often than it was retained", T::NAME)));
+    }
+    object.body.on_last_release();
+    // SAFETY: this was the application's last reference; `lend` left one `Arc` count for all of them.
+    drop(unsafe { Arc::from_raw(core::ptr::from_ref(object)) });
+    Ok(())
 }
 
 #[cold]

@@ -149,6 +149,7 @@ macro_rules! plain_pool_calls {
             $crate::native_call!(self.pool_trim(pool, keep), $trim_pool)
         }
 
+        #[inline(always)]
         fn free_async(&self, pointer: usize, stream: Self::Stream) -> $crate::error::Result<()> {
             $crate::native_call!(self.free_async(pointer, stream), $free_async)
         }

@@ -331,12 +331,14 @@ impl Driver for Cuda {
         call!(self.pool_set_access(pool, &raw const access, 1), "cuMemPoolSetAccess")
     }
 
+    #[inline(always)]
     fn allocate_from_pool(&self, pool: CUmemoryPool, size: usize, stream: CUstream) -> Result<usize> {
         let mut pointer: CUdeviceptr = 0;
         call!(self.pool_allocate(&raw mut pointer, size, pool, stream), "cuMemAllocFromPoolAsync")?;
         Ok(pointer)
     }
 
+    #[inline(always)]
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: CUstream) -> Result<()> {
         call!(self.copy_async(to, from, size, stream), "cuMemcpyAsync")
     }

@@ -345,6 +345,7 @@ impl Driver for Hip {
         call!(self.pool_set_access(pool, &raw const access, 1), "hipMemPoolSetAccess")
     }
 
+    #[inline(always)]
     fn allocate_from_pool(&self, pool: HipMemPool, size: usize, stream: HipStream) -> Result<usize> {
         let mut pointer: DevicePointer = 0;
         call!(self.pool_allocate(&raw mut pointer, size, pool, stream), "hipMallocFromPoolAsync")?;
@@ -355,6 +356,7 @@ impl Driver for Hip {
         Ok(pointer)
     }
 
+    #[inline(always)]
     unsafe fn copy_async(&self, to: usize, from: usize, size: usize, stream: HipStream) -> Result<()> {
         call!(self.copy_async(to, from, size, flag::hipMemcpyDefault, stream), "hipMemcpyAsync")
     }

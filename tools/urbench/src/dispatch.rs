@@ -1,8 +1,10 @@
 //! What the loader adds to a call: a cheap entry point through the loader's export, and the same adapter function straight
-//! from the table behind the handle's first word. Per call, in nanoseconds.
+//! from the table behind the handle's first word. Per call, in nanoseconds. Beside them stands what two atomic additions cost
+//! this machine, which no counted handle can do without.
 
 use std::ffi::c_void;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use ur_client::ffi::{ur_context_info_t, ur_dditable_t, ur_result_t};
 
@@ -15,6 +17,9 @@ use crate::outcome::{Case, Named};
 /// What a call may cost more through the loader, nanoseconds.
 const GOAL: f64 = 3.0;
 
+/// The case without a call.
+pub const ATOMICS: &str = "dispatch: two atomic additions";
+
 /// All cases of the group.
 pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Case>> {
     type Make = fn(&Fixture<'_>, &ur_dditable_t) -> Option<Body<'static>>;
@@ -23,10 +28,26 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Case>> {
         ("dispatch: urQueueFlush", 1.0, flush),
         ("dispatch: urContextGetInfo", 1.0, get_info),
     ];
-    all.into_iter()
+    let of_calls = all
+        .into_iter()
         .filter(|(name, _, _)| options.wants(name))
-        .map(|(name, calls, make)| (name.to_owned(), case(fixture, options, calls, make)))
-        .collect()
+        .map(|(name, calls, make)| (name.to_owned(), case(fixture, options, calls, make)));
+    let floor = options.wants(ATOMICS).then(|| (ATOMICS.to_owned(), atomics(options)));
+    of_calls.chain(floor).collect()
+}
+
+/// One atomic addition and one subtraction, for the machine's part in retain and release.
+fn atomics(options: &Options) -> Result<Case, Failure> {
+    let count = AtomicU32::new(1);
+    let pair: Body<'_> = Box::new(|iterations, meter| {
+        calls(iterations, meter, || {
+            let count = black_box(&count);
+            // The count never gets to 0, so the results are told apart from a failure's by their difference.
+            count.fetch_add(1, Ordering::Relaxed).abs_diff(count.fetch_sub(1, Ordering::AcqRel)) - 1
+        })
+    });
+    let rows = rounds(&mut [pair], options)?;
+    Ok(Case { measured: rows[0].clone(), note: "the pair".to_owned(), ..Case::default() })
 }
 
 fn case(

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::calls::Kind;
+use crate::dispatch::ATOMICS;
 use crate::outcome::{Case, Outcome};
 use crate::stats::Summary;
 use crate::threads::MANY_CASE;
@@ -61,7 +62,7 @@ const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 const RETAIN: &str = "dispatch: urContextRetain + Release";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 21] = [
+const GOALS: [Goal; 22] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -82,6 +83,7 @@ const GOALS: [Goal; 21] = [
     goal("copy 4 KiB, pinned host to device", "work: copy 4 KiB host to device", Ratio, Most(1.02), ""),
     goal("8 threads, alloc + free: throughput", MANY_CASE, Throughput, Least(6.0), "x0.23"),
     goal("retain + release of a handle", RETAIN, Nanoseconds(2.0), Most(14.0), "16-19 ns"),
+    goal("two atomic additions on this machine", ATOMICS, Nanoseconds(1.0), Limit::None, ""),
     goal("raw launch against itself (the error)", "work: raw launch against itself", Ratio, Limit::None, ""),
 ];
 

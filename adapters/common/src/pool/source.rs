@@ -154,7 +154,7 @@ impl<D: Driver> Source<D> {
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
-    #[inline]
+    #[inline(always)]
     pub fn take(&self, lane: &Lane<D>, sequence: u64, size: usize) -> Result<usize> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
@@ -185,7 +185,7 @@ impl<D: Driver> Source<D> {
     ///
     /// # Errors
     /// What the native library answers; the block is as it was then.
-    #[inline]
+    #[inline(always)]
     pub fn give_back(&self, lane: &Lane<D>, sequence: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
             Backing::Native(_) => self.driver.free_async(pointer, lane.stream)?,
