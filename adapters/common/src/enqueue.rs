@@ -23,6 +23,7 @@ use crate::planted;
 use crate::queue::{Chosen, Queue};
 #[cfg(not(feature = "release-2026-1"))]
 use crate::reusable_event;
+use crate::seldom::seldom;
 
 /// What a command says beside its native call.
 pub struct Request<'a, D: Driver> {
@@ -142,11 +143,11 @@ fn on_queue<D: Driver, P, R>(
     undo: impl FnOnce(P, &mut LaneState<D>),
 ) -> Result<R> {
     let chosen;
-    let (lane, place) = if request.queue.is_plain() {
-        (request.queue.first(), None)
-    } else {
+    let (lane, place) = if seldom(!request.queue.is_plain()) {
         chosen = Place::choose(request)?;
         (&*chosen.lane, Some(&chosen))
+    } else {
+        (request.queue.first(), None)
     };
     let (barrier, timed) = (place.map(|place| &place.barrier), place.is_some_and(|place| place.timed));
     let queued = if timed { host_time_ns() } else { 0 };
@@ -165,7 +166,7 @@ fn on_queue<D: Driver, P, R>(
         state.sequence += 1;
     }
     let mut stamps = None;
-    if timed {
+    if seldom(timed) {
         match start_times(lane, queued) {
             Ok(started) => stamps = Some(started),
             Err(error) => {
@@ -205,7 +206,10 @@ pub(crate) fn come_after<D: Driver>(
     if !planted::is(planted::Bug::LateEvent) {
         state.settle(lane)?;
     }
-    if waits.is_none() && !has_new_barrier(state, barrier) { Ok(()) } else { wait_for_all(state, lane, waits, barrier) }
+    if seldom(waits.is_some() || has_new_barrier(state, barrier)) {
+        return wait_for_all(state, lane, waits, barrier);
+    }
+    Ok(())
 }
 
 /// Whether the queue's last barrier is one that the lane does not wait for yet.
@@ -235,7 +239,7 @@ pub(crate) fn expose_foreign<'w, 'a, D: Driver>(
     waits: &'w WaitList<'a, D>,
     lane: &Arc<Lane<D>>,
 ) -> Result<Option<&'w WaitList<'a, D>>> {
-    if waits.is_empty() || !expose_each(waits, lane)? { Ok(None) } else { Ok(Some(waits)) }
+    if seldom(!waits.is_empty()) && expose_each(waits, lane)? { Ok(Some(waits)) } else { Ok(None) }
 }
 
 #[inline(never)]
@@ -441,7 +445,7 @@ pub unsafe fn usm_memcpy<D: Driver>(
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
     }
     let (to, from) = (to.addr(), from.addr());
-    if blocking.get() {
+    if seldom(blocking.get()) {
         // SAFETY: the caller's promise is the same.
         return unsafe { copy_and_wait(&request, to, from, size) };
     }

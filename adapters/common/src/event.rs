@@ -22,6 +22,7 @@ use crate::info::Answer;
 use crate::lane::Lane;
 use crate::object::{Body, Object, borrow};
 use crate::queue::Queue;
+use crate::seldom::seldom;
 use crate::set_once::SetOnce;
 
 /// Host times of a profiled command, nanoseconds of [`crate::context::host_time_ns`].
@@ -271,9 +272,19 @@ impl<'a, D: Driver> WaitList<'a, D> {
     /// for a handle of another kind.
     #[inline]
     pub unsafe fn new(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
-        if events.is_null() && count == 0 {
-            return Ok(Self { handles: &[], marker: PhantomData });
+        if seldom(!events.is_null() || count != 0) {
+            // SAFETY: the caller's promise is the same.
+            return unsafe { Self::checked(count, events) };
         }
+        Ok(Self { handles: &[], marker: PhantomData })
+    }
+
+    /// A list that is not empty, or wrong.
+    ///
+    /// # Safety
+    /// As [`WaitList::new`].
+    #[inline(never)]
+    unsafe fn checked(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
         if events.is_null() || count == 0 {
             return Err(contradiction(count, events.is_null()));
         }

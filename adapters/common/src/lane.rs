@@ -26,6 +26,7 @@ use crate::object::kept::Kept;
 use crate::pool::registry::Registry;
 use crate::pool::source::Source;
 use crate::pool::stock::Stock;
+use crate::seldom::seldom;
 
 /// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the
 /// caches, and each line more is felt.
@@ -336,12 +337,13 @@ impl<D: Driver> LaneState<D> {
     /// What the native library answers; nothing has changed then.
     #[inline(always)]
     pub fn settle(&mut self, lane: &Lane<D>) -> Result<()> {
-        match self.tails.as_slice() {
-            [] => Ok(()),
+        let settled = match self.tails.as_slice() {
+            [] => true,
             // It stays where it is: the next command that wants an event finds it there.
-            [forgotten] if forgotten.is_unused() => Ok(()),
-            _ => self.settle_tails(lane),
-        }
+            [event] => event.is_unused(),
+            _ => false,
+        };
+        if seldom(!settled) { self.settle_tails(lane) } else { Ok(()) }
     }
 
     #[inline(never)]

@@ -11,6 +11,7 @@
 
 use core::ops::{Deref, DerefMut};
 
+use crate::seldom::seldom;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, UnsafeCell, barrier};
 
 /// Nobody has locked yet.
@@ -114,7 +115,9 @@ impl<T> DerefMut for Guard<'_, T> {
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.gate.is_none() {
+        if seldom(self.gate.is_some()) {
+            drop(self.gate.take());
+        } else {
             self.lock.busy.store(false, Ordering::Release);
         }
     }

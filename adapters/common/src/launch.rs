@@ -21,6 +21,7 @@ use crate::launch_properties::LaunchProperties;
 use crate::mem::{self, storage::carry_out};
 use crate::object::{borrow, null_pointer};
 use crate::queue::Queue;
+use crate::seldom::seldom;
 use crate::work_size::{GlobalSize, quick_shape, read_sizes, shape};
 
 /// Arguments that a launch holds on the stack.
@@ -402,18 +403,17 @@ pub unsafe fn enqueue<D: Driver>(
     // SAFETY: the caller's promises are the same.
     let simple = properties.is_null() && unsafe { sizes.have_no_offset() } && is_simple(function, arguments, &mut room);
     // SAFETY: as above.
-    match if simple { unsafe { sizes.quick_shape(kernel) } } else { None } {
-        Some((grid, block)) => {
-            let (raw, shape, native) = (function.raw, shape(grid, block, 0), room.as_ptr().cast());
-            submit(request, move |driver, stream| {
-                // SAFETY: `room` has an entry for every parameter and outlives the call; each names a value of the
-                // caller's that is readable for the parameter's size.
-                unsafe { driver.launch(raw, shape, stream, native) }
-            })
-        }
+    let quick = if seldom(!simple) { None } else { unsafe { sizes.quick_shape(kernel) } };
+    let Some((grid, block)) = quick else {
         // SAFETY: as above.
-        None => unsafe { enqueue_carefully(name, request, kernel, sizes, arguments, properties) },
-    }
+        return unsafe { enqueue_carefully(name, request, kernel, sizes, arguments, properties) };
+    };
+    let (raw, shape, native) = (function.raw, shape(grid, block, 0), room.as_ptr().cast());
+    submit(request, move |driver, stream| {
+        // SAFETY: `room` has an entry for every parameter and outlives the call; each names a value of the caller's
+        // that is readable for the parameter's size.
+        unsafe { driver.launch(raw, shape, stream, native) }
+    })
 }
 
 /// Whether the arguments are right and lie in the caller's memory in the parameters' order, as nearly all do; their

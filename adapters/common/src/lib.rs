@@ -84,6 +84,7 @@ pub mod reservations;
 #[cfg(not(feature = "release-2026-1"))]
 mod reusable_event;
 pub mod sampler;
+mod seldom;
 pub mod select_binary;
 mod set_once;
 pub mod stream_ordered;

@@ -29,6 +29,13 @@ fn first<D: Driver>(context: &Object<Context<D>>) -> Result<&Arc<Object<Device<D
     Ok(device)
 }
 
+/// A device's rights to a mapping that were changed.
+struct Changed<D: Driver> {
+    mapping: Mapping<D::Device>,
+    device: D::Device,
+    had: Access,
+}
+
 /// The parameters that most entry points here share.
 struct Range<'a, D: Driver> {
     name: &'static str,
@@ -75,7 +82,7 @@ impl<D: Driver> Range<'_, D> {
     fn set_access(&self, mappings: &[Mapping<D::Device>], access: Access) -> Result<()> {
         let mut before = Vec::new();
         self.set_one_by_one(mappings, access, &mut before).inspect_err(|_| {
-            for (mapping, device, had) in before {
+            for Changed { mapping, device, had } in before {
                 // The first failure is the one to tell.
                 let _ = self.driver.set_access(mapping.start, mapping.size, device, had);
             }
@@ -87,7 +94,7 @@ impl<D: Driver> Range<'_, D> {
         &self,
         mappings: &[Mapping<D::Device>],
         access: Access,
-        before: &mut Vec<(Mapping<D::Device>, D::Device, Access)>,
+        before: &mut Vec<Changed<D>>,
     ) -> Result<()> {
         for mapping in mappings {
             for device in self.context.devices().map(|device| device.raw) {
@@ -96,7 +103,7 @@ impl<D: Driver> Range<'_, D> {
                 }
                 let had = self.driver.access(mapping.start, device)?;
                 self.driver.set_access(mapping.start, mapping.size, device, access)?;
-                before.push((*mapping, device, had));
+                before.push(Changed { mapping: *mapping, device, had });
             }
         }
         Ok(())
