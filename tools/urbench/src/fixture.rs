@@ -110,6 +110,9 @@ impl<'u> Fixture<'u> {
             call!(ur, USM.pfnHostAlloc(context, null(), null_mut(), COPY, &raw mut self.host))?;
             call!(ur, USM.pfnDeviceAlloc(context, device, null(), null_mut(), COPY, &raw mut self.memory))?;
         }
+        if let Some(raw) = &mut self.raw {
+            raw.copy_between(self.memory, self.host);
+        }
         Ok(())
     }
 

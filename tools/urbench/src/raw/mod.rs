@@ -41,8 +41,9 @@ pub struct Raw {
     kernel: Handle,
     event: Handle,
     stream: Handle,
-    host: *mut c_void,
-    memory: Address,
+    /// Where copies go to and come from: the UR's own buffers, since what the driver has to find out about an address is not
+    /// the same for every one.
+    buffers: Option<(Address, Address)>,
     /// Declared last: dropped after the functions are out of use.
     _library: Library,
 }
@@ -77,8 +78,7 @@ impl Raw {
             kernel: null_mut(),
             event: null_mut(),
             stream: null_mut(),
-            host: null_mut(),
-            memory: 0,
+            buffers: None,
             _library: library,
         };
         if let Place::Context { retain, .. } = &this.functions.place {
@@ -98,17 +98,14 @@ impl Raw {
 
     fn make_objects(&mut self, image: &[u8]) -> Result<(), Failure> {
         let (mut module, mut kernel, mut event) = (self.module, self.kernel, self.event);
-        let (mut host, mut memory) = (self.host, self.memory);
         // SAFETY: as in `new`; the image ends with a zero byte.
         let made = self.current(|functions| unsafe {
             if (functions.module_load.call)(&raw mut module, image.as_ptr().cast()) == 0 {
                 native!(functions, module_function(&raw mut kernel, module, c"empty".as_ptr()))?;
             }
-            native!(functions, event_create(&raw mut event, DISABLE_TIMING))?;
-            native!(functions, host_allocate(&raw mut host, COPY, 0))?;
-            native!(functions, allocate(&raw mut memory, COPY))
+            native!(functions, event_create(&raw mut event, DISABLE_TIMING))
         });
-        (self.module, self.kernel, self.event, self.host, self.memory) = (module, kernel, event, host, memory);
+        (self.module, self.kernel, self.event) = (module, kernel, event);
         made
     }
 
@@ -202,11 +199,19 @@ impl Raw {
         }
     }
 
+    /// Names the buffers for copies: device memory and pinned host memory of [`COPY`] bytes, which outlive all copies.
+    pub fn copy_between(&mut self, to: *mut c_void, from: *mut c_void) {
+        self.buffers = Some((to.addr() as Address, from.addr() as Address));
+    }
+
     /// A small copy to the device.
     #[inline]
     pub fn copy(&self) -> Result<(), Failure> {
-        let (to, from, stream) = (self.memory, self.host.addr() as Address, self.stream);
-        // SAFETY: both buffers have `COPY` bytes and live as long as `self`.
+        let stream = self.stream;
+        let Some((to, from)) = self.buffers else {
+            return Err(Failure::Other("the raw side has no buffers".to_owned()));
+        };
+        // SAFETY: both buffers have `COPY` bytes and outlive the copy by the word of whoever named them.
         unsafe {
             match &self.functions.copy {
                 Copying::Plain(copy) => check!(copy, (to, from, COPY, stream)),
@@ -218,10 +223,10 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        let (stream, event, module, host, memory) = (self.stream, self.event, self.module, self.host, self.memory);
+        let (stream, event, module) = (self.stream, self.event, self.module);
         // Errors have nobody to go to. What was not made is null, and null is not released.
         let _ = self.current(|functions| {
-            // SAFETY: made in `new`, released once; the stream's work is over before its buffers go.
+            // SAFETY: made in `new`, released once.
             unsafe {
                 if !stream.is_null() {
                     let _ = (functions.stream_synchronize.call)(stream);
@@ -232,12 +237,6 @@ impl Drop for Raw {
                 }
                 if !module.is_null() {
                     let _ = (functions.module_unload.call)(module);
-                }
-                if !host.is_null() {
-                    let _ = (functions.host_free.call)(host);
-                }
-                if memory != 0 {
-                    let _ = (functions.free.call)(memory);
                 }
             }
             Ok(())

@@ -107,10 +107,6 @@ functions! {
     pool_set = "cuMemPoolSetAttribute" | "hipMemPoolSetAttribute" (Handle, c_int, *mut c_void);
     pool_allocate = "cuMemAllocFromPoolAsync" | "hipMallocFromPoolAsync" (*mut Address, usize, Handle, Handle);
     free_async = "cuMemFreeAsync" | "hipFreeAsync" (Address, Handle);
-    host_allocate = "cuMemHostAlloc" | "hipHostMalloc" (*mut *mut c_void, usize, c_uint);
-    host_free = "cuMemFreeHost" | "hipHostFree" (*mut c_void);
-    allocate = "cuMemAlloc_v2" | "hipMalloc" (*mut Address, usize);
-    free = "cuMemFree_v2" | "hipFree" (Address);
 }
 
 /// What a thread has current: a context in CUDA, a device in HIP.
