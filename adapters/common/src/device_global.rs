@@ -190,7 +190,7 @@ pub unsafe fn context_memcpy<D: Driver>(
     let lane = context.service_lane(device)?;
     {
         let mut state = lane.lock();
-        state.settle(&lane)?;
+        state.settle()?;
         state.sequence += 1;
         // SAFETY: the ranges are valid by the caller's promise, and the copy has finished when this returns.
         lane.device.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, lane.stream) })?;

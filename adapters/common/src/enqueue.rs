@@ -177,7 +177,7 @@ fn on_queue<D: Driver, P, R>(
     }
     let result = call(prepared, lane, state)?;
     if planted::is(planted::Bug::LateEvent) {
-        state.settle(lane)?;
+        state.settle()?;
     }
     if !request.event.is_null() {
         match stamps {
@@ -204,7 +204,7 @@ pub(crate) fn come_after<D: Driver>(
     barrier: Option<&Barrier<D>>,
 ) -> Result<()> {
     if !planted::is(planted::Bug::LateEvent) {
-        state.settle(lane)?;
+        state.settle()?;
     }
     if seldom(waits.is_some() || has_new_barrier(state, barrier)) {
         return wait_for_all(state, lane, waits, barrier);

@@ -4,6 +4,7 @@
 //! another lane must wait) does it get a native event, and then exactly one. All of that happens under the
 //! lane's lock; reading an event takes no lock.
 
+use core::convert::Infallible;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use std::sync::Arc;
@@ -116,7 +117,12 @@ impl<D: Driver> Event<D> {
         self.sequence = sequence;
         self.command = command;
         self.stamps = None;
-        drop(self.end.take());
+        match self.end.get() {
+            // Its own native event serves again.
+            Some(End::Own(_)) => self.end.lay_by(),
+            Some(End::Of(_)) => drop(self.end.take()),
+            None => {}
+        }
         *self.complete.get_mut() = false;
     }
 
@@ -128,23 +134,23 @@ impl<D: Driver> Event<D> {
         }
     }
 
-    /// Gives the event a native event. The caller holds the lane's lock and the event has none.
-    pub fn set_marker(&self, marker: Marker<D>) {
-        let _ = self.end.set(End::Own(marker));
+    /// Records a native event for everything that the event's lane was given so far. The caller holds the lane's lock.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record(&self) -> Result<()> {
+        let lane = &*self.lane;
+        self.end.fill(|laid_by| match laid_by {
+            Some(End::Own(marker)) => marker.record_again(lane.stream).map(End::Own),
+            _ => Marker::record(&lane.device, lane.stream, false).map(End::Own),
+        })?;
+        Ok(())
     }
 
     /// Lets another event at the same place, which has a native event, speak for this one too. The caller holds the
     /// lane's lock and the event has none.
     pub fn follow(&self, other: &Arc<Object<Self>>) {
-        let _ = self.end.set(End::Of(Arc::clone(other)));
-    }
-
-    /// Takes the native event out of an event that nobody sees any more.
-    pub fn take_marker(&mut self) -> Option<Marker<D>> {
-        match self.end.take()? {
-            End::Own(marker) => Some(marker),
-            End::Of(_) => None,
-        }
+        let Ok(_) = self.end.fill(|_| Ok::<_, Infallible>(End::Of(Arc::clone(other))));
     }
 
     /// Whether it wraps a native event of somebody else's, behind which there is no queue.
@@ -160,9 +166,7 @@ impl<D: Driver> Event<D> {
     pub fn native(&self) -> Result<&Marker<D>> {
         if self.marker().is_none() {
             let _state = self.lane.lock();
-            if self.marker().is_none() {
-                self.set_marker(Marker::record(&self.lane.device, self.lane.stream, false)?);
-            }
+            self.record()?;
         }
         self.marker().ok_or_else(|| Error::code_only(ur_result_t::ERROR_INVALID_EVENT))
     }

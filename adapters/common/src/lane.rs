@@ -62,8 +62,6 @@ pub struct LaneState<D: Driver> {
     /// The event that was settled last, to be filled again once nobody holds it.
     settled: Option<Kept<Event<D>>>,
     spare: Option<Kept<Event<D>>>,
-    /// A native event to record next. Recording the same one again is much cheaper than another one.
-    marker: Option<Marker<D>>,
     waited: SmallVec<[(u64, u64); 4]>,
 }
 
@@ -128,7 +126,6 @@ impl<D: Driver> Lane<D> {
                 tails: SmallVec::new(),
                 settled: None,
                 spare: None,
-                marker: None,
                 waited: SmallVec::new(),
             }),
         })
@@ -240,13 +237,8 @@ impl<D: Driver> Lane<D> {
         if event.is_settled() {
             return Ok(());
         }
-        let mut state = self.lock();
-        if event.is_settled() {
-            return Ok(());
-        }
-        let marker = state.record(self)?;
-        event.set_marker(marker);
-        Ok(())
+        let _state = self.lock();
+        if event.is_settled() { Ok(()) } else { event.record() }
     }
 
     /// Empties the magazines that `which` names. When the lane had nothing to do, what it gave back is the pool's on
@@ -336,69 +328,58 @@ impl<D: Driver> LaneState<D> {
     /// # Errors
     /// What the native library answers; nothing has changed then.
     #[inline(always)]
-    pub fn settle(&mut self, lane: &Lane<D>) -> Result<()> {
+    pub fn settle(&mut self) -> Result<()> {
         let settled = match self.tails.as_slice() {
             [] => true,
             // It stays where it is: the next command that wants an event finds it there.
             [event] => event.is_unused(),
             _ => false,
         };
-        if seldom(!settled) { self.settle_tails(lane) } else { Ok(()) }
+        if seldom(!settled) { self.settle_tails() } else { Ok(()) }
     }
 
     #[inline(never)]
-    fn settle_tails(&mut self, lane: &Lane<D>) -> Result<()> {
+    fn settle_tails(&mut self) -> Result<()> {
         if self.tails.len() > 1 {
-            return self.settle_several(lane);
+            return self.settle_several();
         }
         let Some(event) = self.tails.pop() else { return Ok(()) };
-        if !event.is_settled() {
-            match self.record(lane) {
-                Ok(marker) => event.set_marker(marker),
-                Err(error) => {
-                    self.tails.push(event);
-                    return Err(error);
-                }
-            }
+        if !event.is_settled()
+            && let Err(error) = event.record()
+        {
+            self.tails.push(event);
+            return Err(error);
         }
-        self.settled = Some(event);
+        self.keep_settled(event);
         Ok(())
     }
 
     /// They all say "everything so far", so one native event does for all of them.
     #[cold]
-    fn settle_several(&mut self, lane: &Lane<D>) -> Result<()> {
+    fn settle_several(&mut self) -> Result<()> {
         let open = |event: &&Kept<Event<D>>| !event.is_unused() && !event.is_settled();
         if let Some(first) = self.tails.iter().find(open).map(Kept::share) {
-            let marker = self.record(lane)?;
-            first.set_marker(marker);
+            first.record()?;
             self.tails.iter().filter(open).for_each(|event| event.follow(&first));
         }
         while let Some(event) = self.tails.pop() {
             if event.is_unused() {
                 self.keep_spare(event);
             } else {
-                self.settled = Some(event);
+                self.keep_settled(event);
             }
         }
         Ok(())
     }
 
-    /// Records a native event of the lane's own for everything so far.
-    fn record(&mut self, lane: &Lane<D>) -> Result<Marker<D>> {
-        match self.marker.take().or_else(|| self.unused_marker()) {
-            Some(marker) => marker.record_again(lane.stream),
-            None => Marker::record(&lane.device, lane.stream, false),
-        }
-    }
-
-    /// The native event of the settled event, if nobody holds that any more.
+    /// Keeps an event that somebody holds, in case it is let go of, and the one before if that has happened to it.
     #[inline]
-    fn unused_marker(&mut self) -> Option<Marker<D>> {
-        let mut event = self.settled.take_if(|event| event.is_unused())?;
-        let marker = event.unused().and_then(Event::take_marker);
-        self.keep_spare(event);
-        marker
+    fn keep_settled(&mut self, event: Kept<Event<D>>) {
+        if let Some(before) = self.settled.replace(event)
+            && before.is_unused()
+        {
+            self.keep_spare(before);
+        }
     }
 
     #[inline]
@@ -480,10 +461,6 @@ impl<D: Driver> LaneState<D> {
         if let Some(unused) = self.tails.iter().position(|event| event.is_unused()) {
             return Some(self.tails.swap_remove(unused));
         }
-        let mut event = self.settled.take_if(|event| event.is_unused())?;
-        if self.marker.is_none() {
-            self.marker = event.unused().and_then(Event::take_marker);
-        }
-        Some(event)
+        self.settled.take_if(|event| event.is_unused())
     }
 }

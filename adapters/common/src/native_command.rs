@@ -174,7 +174,7 @@ fn begin<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>) -> Result<Sta
 fn end<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, start: Start<D>) -> Result<()> {
     let mut state = lane.lock();
     // Events that the function made through UR.
-    state.settle(lane)?;
+    state.settle()?;
     state.sequence += 1;
     if request.event.is_null() {
         return Ok(());

@@ -275,7 +275,7 @@ impl<D: Driver> Queue<D> {
         }
         let lane = &queue.first;
         let mut state = lane.lock();
-        state.settle(lane)?;
+        state.settle()?;
         for (_, mark) in &marks {
             queue.device.driver.stream_wait(lane.stream, mark.raw())?;
         }

@@ -1,5 +1,6 @@
 //! A place that is filled once and then read without a lock, as `OnceLock` without its waiting: whoever comes second is
-//! told so at once. Filling costs one atomic exchange, reading one load.
+//! told so at once. Filling costs one atomic exchange, reading one load. A value can be laid by: readers see none then, and
+//! whoever fills the place next gets it to make the new one of.
 
 use core::mem::MaybeUninit;
 
@@ -8,6 +9,7 @@ use crate::sync::{AtomicU8, Ordering, UnsafeCell};
 const EMPTY: u8 = 0;
 const FILLING: u8 = 1;
 const FULL: u8 = 2;
+const LAID_BY: u8 = 3;
 
 /// The place.
 pub struct SetOnce<T> {
@@ -17,8 +19,8 @@ pub struct SetOnce<T> {
 
 // SAFETY: the value moves with the place, and is dropped where the place is.
 unsafe impl<T: Send> Send for SetOnce<T> {}
-// SAFETY: the value is written by the one thread that won the exchange, before `FULL` is published; after that it is only
-// read, by shared reference.
+// SAFETY: the value is written, or what was laid by taken, by the one thread that won the exchange, before `FULL` is
+// published; after that it is only read, by shared reference.
 unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
 
 impl<T> SetOnce<T> {
@@ -48,25 +50,42 @@ impl<T> SetOnce<T> {
         Some(self.value.with(|value| unsafe { (*value).assume_init_ref() }))
     }
 
-    /// Fills it.
+    /// Fills it with what `make` makes, of what was laid by if there is such a thing; `false` if it is full or somebody is
+    /// filling it.
     ///
     /// # Errors
-    /// The value, if it is full or somebody is filling it.
+    /// Those of `make`; the place is empty then.
     #[inline]
-    pub fn set(&self, value: T) -> Result<(), T> {
-        if self.state.compare_exchange(EMPTY, FILLING, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            return Err(value);
+    pub fn fill<E>(&self, make: impl FnOnce(Option<T>) -> Result<T, E>) -> Result<bool, E> {
+        let before = self.state.load(Ordering::Relaxed);
+        if before == FULL
+            || before == FILLING
+            || self.state.compare_exchange(before, FILLING, Ordering::Acquire, Ordering::Relaxed).is_err()
+        {
+            return Ok(false);
         }
-        // SAFETY: only the winner of the exchange gets here, and readers wait for `FULL`.
-        self.value.with_mut(|place| unsafe { (*place).write(value) });
+        // SAFETY: only the winner of the exchange gets here, and readers wait for `FULL`. What was laid by was written
+        // and is taken once, for the place is not laid by any more.
+        let laid_by = (before == LAID_BY).then(|| self.value.with_mut(|place| unsafe { (*place).assume_init_read() }));
+        let made = make(laid_by).inspect_err(|_| self.state.store(EMPTY, Ordering::Release))?;
+        // SAFETY: as above.
+        self.value.with_mut(|place| unsafe { (*place).write(made) });
         self.state.store(FULL, Ordering::Release);
-        Ok(())
+        Ok(true)
     }
 
-    /// Empties it.
+    /// Lays what it holds by.
+    #[inline]
+    pub fn lay_by(&mut self) {
+        if self.is_set() {
+            self.state.store(LAID_BY, Ordering::Relaxed);
+        }
+    }
+
+    /// Empties it; answers what it held, or what was laid by.
     #[inline]
     pub fn take(&mut self) -> Option<T> {
-        if !self.is_set() {
+        if !matches!(self.state.load(Ordering::Acquire), FULL | LAID_BY) {
             return None;
         }
         self.state.store(EMPTY, Ordering::Relaxed);
@@ -87,15 +106,43 @@ mod tests {
 
     use super::*;
 
+    /// Fills a place that should have nothing laid by.
+    fn set<T>(place: &SetOnce<T>, value: T) -> bool {
+        let fresh = |laid_by: Option<T>| if laid_by.is_none() { Ok(value) } else { Err("a value was laid by") };
+        place.fill(fresh).unwrap()
+    }
+
     #[test]
     fn the_first_value_stays_until_it_is_taken() {
         let mut place = SetOnce::new();
         assert_eq!((place.get(), place.is_set()), (None, false));
-        assert_eq!(place.set(1), Ok(()));
-        assert_eq!((place.set(2), place.get()), (Err(2), Some(&1)));
+        assert!(set(&place, 1));
+        assert_eq!((set(&place, 2), place.get()), (false, Some(&1)));
         assert_eq!((place.take(), place.take(), place.get()), (Some(1), None, None));
-        assert_eq!(place.set(3), Ok(()));
+        assert!(set(&place, 3));
         assert_eq!(SetOnce::full(4).get(), Some(&4));
+    }
+
+    #[test]
+    fn what_is_laid_by_is_seen_by_nobody_but_the_next_to_fill_the_place() {
+        let mut place = SetOnce::full(1);
+        place.lay_by();
+        assert_eq!((place.get(), place.is_set()), (None, false));
+        assert_eq!(place.fill(|laid_by| laid_by.map(|value| value + 1).ok_or("nothing was laid by")), Ok(true));
+        assert_eq!(place.get(), Some(&2));
+        place.lay_by();
+        assert_eq!(place.take(), Some(2));
+        place.lay_by();
+        assert!(set(&place, 5));
+    }
+
+    #[test]
+    fn a_place_that_could_not_be_filled_is_empty() {
+        for mut place in [SetOnce::new(), SetOnce::full(1)] {
+            place.lay_by();
+            assert_eq!(place.fill(|_| Err("no value")), Err("no value"));
+            assert_eq!((place.get(), set(&place, 2), place.get()), (None, true, Some(&2)));
+        }
     }
 
     #[test]
@@ -104,7 +151,12 @@ mod tests {
         let mut place = SetOnce::full(Rc::clone(&value));
         drop(place.take());
         assert_eq!(Rc::strong_count(&value), 1);
-        assert!(place.set(Rc::clone(&value)).is_ok());
+        assert!(set(&place, Rc::clone(&value)));
+        place.lay_by();
+        assert_eq!(Rc::strong_count(&value), 2);
+        assert_eq!(place.fill(|laid_by| laid_by.ok_or(())), Ok(true));
+        assert_eq!(Rc::strong_count(&value), 2);
+        place.lay_by();
         drop(place);
         assert_eq!(Rc::strong_count(&value), 1);
     }
@@ -116,14 +168,23 @@ mod model {
     use super::*;
     use crate::sync::Arc;
 
-    /// One of two fillers wins, the other gets its value back, and a reader sees nothing or all of it.
+    /// One of two fillers wins, and a reader sees nothing or all of it; of an empty place and of one with a value laid by.
     #[test]
     fn a_place_is_filled_once_and_read_whole() {
-        loom::model(|| {
-            let place = Arc::new(SetOnce::new());
+        fill(|| SetOnce::new());
+        fill(|| {
+            let mut place = SetOnce::full([1, 2]);
+            place.lay_by();
+            place
+        });
+    }
+
+    fn fill(place: impl Fn() -> SetOnce<[u64; 2]> + Sync + Send + 'static) {
+        loom::model(move || {
+            let place = Arc::new(place());
             let fillers = [1u64, 2].map(|number| {
                 let place = Arc::clone(&place);
-                loom::thread::spawn(move || place.set([number, number]).is_ok())
+                loom::thread::spawn(move || place.fill(|_| Ok::<_, ()>([number, number])).unwrap())
             });
             if let Some([one, other]) = place.get() {
                 assert_eq!(one, other);

@@ -303,7 +303,7 @@ impl<D: Driver> Wanted<'_, D> {
     fn take_fresh(&self, lane: &Lane<D>, state: &mut LaneState<D>, at: usize) -> Result<usize> {
         let waits = state.stock.source(at).is_some_and(|source| source.may_wait_now());
         if waits {
-            state.settle(lane)?;
+            state.settle()?;
         }
         // It counts as a command whether or not it works out, so that a finish does not leave it out.
         state.sequence += 1;
@@ -313,7 +313,7 @@ impl<D: Driver> Wanted<'_, D> {
     }
 
     fn clear(&self, lane: &Lane<D>, state: &mut LaneState<D>, pointer: usize) -> Result<()> {
-        state.settle(lane)?;
+        state.settle()?;
         state.sequence += 1;
         let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
         let _scope = lane.device.enter_for_transfer()?;
