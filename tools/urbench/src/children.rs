@@ -52,6 +52,11 @@ pub fn without_magazines(options: &Options, cases: &[String]) -> Result<Outcome,
     ask(options, Child::Cases, cases, &[(MAGAZINE, "0".into())])
 }
 
+/// The rows of cases in one more process like this one.
+pub fn once_more(options: &Options, cases: &[String]) -> Result<Outcome, Failure> {
+    ask(options, Child::Cases, cases, &[])
+}
+
 /// The native calls of cases, in a process whose CUDA driver is called through a library that counts.
 pub fn counts(options: &Options, callcount: OsString, cases: &[String]) -> Result<Counts, Failure> {
     let counted = ("UR_CALLCOUNT_LIBRARY", options.native.clone());

@@ -120,8 +120,33 @@ fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failur
     }
     if options.child.is_none() {
         without_magazines(options, &mut outcome);
+        for _ in 1..options.processes {
+            once_more(options, &mut outcome);
+        }
     }
     Ok(outcome)
+}
+
+/// The same cases in one more process each way, whose rounds count with those there are. Starts of the UR are processes
+/// of their own already.
+fn once_more(options: &Options, outcome: &mut Outcome) {
+    let (mut on, mut off) = (Vec::new(), Vec::new());
+    for name in outcome.cases.iter().map(|case| &case.name).filter(|name| !name.starts_with("init")) {
+        match name.strip_suffix(goals::OFF) {
+            Some(name) => off.push(name.to_owned()),
+            None => on.push(name.clone()),
+        }
+    }
+    let mut join = |rows: Result<Outcome, Failure>, suffix: &str| match rows {
+        Ok(rows) => outcome.join(&rows, suffix),
+        Err(failure) => outcome.add(&format!("one more process{suffix}"), Err(failure)),
+    };
+    if !on.is_empty() {
+        join(children::once_more(options, &on), "");
+    }
+    if !off.is_empty() {
+        join(children::without_magazines(options, &off), goals::OFF);
+    }
 }
 
 /// Native calls where the library that is measured does not count them.

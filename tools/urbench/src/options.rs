@@ -23,6 +23,8 @@ usage: urbench [options]
   --only NAME       a case or a group: init, dispatch, work, threads; may be repeated
   --rounds N        rounds of each case (41)
   --round-time MS   time of one round (5)
+  --processes N     processes that measure, whose rounds count together (1): addresses and streams that one happens
+                    to get move a ratio by up to 0.02
   --quick           3 rounds of 1 ms: to see that it works, not to measure
   --json FILE       the results as JSON";
 
@@ -71,6 +73,8 @@ pub struct Options {
     pub rounds: usize,
     /// Time of one round.
     pub round_time: Duration,
+    /// Processes whose rounds count together.
+    pub processes: usize,
     /// Where the JSON goes.
     pub json: Option<PathBuf>,
     /// What this process does for the one that started it.
@@ -90,6 +94,7 @@ impl Default for Options {
             only: Vec::new(),
             rounds: 41,
             round_time: Duration::from_millis(5),
+            processes: 1,
             json: None,
             child: None,
         }
@@ -116,6 +121,7 @@ impl Options {
                 Long("only") => options.only.push(parser.value()?.string()?),
                 Long("rounds") => options.rounds = parser.value()?.parse()?,
                 Long("round-time") => options.round_time = Duration::from_micros(micros(parser.value()?.parse()?)),
+                Long("processes") => options.processes = parser.value()?.parse()?,
                 Long("quick") => (options.rounds, options.round_time) = (3, Duration::from_millis(1)),
                 Long("json") => options.json = Some(parser.value()?.into()),
                 Long("child") => {
@@ -130,8 +136,8 @@ impl Options {
                 other => return Err(other.unexpected()),
             }
         }
-        if options.rounds == 0 || options.round_time.is_zero() {
-            return Err("--rounds and --round-time take more than 0".into());
+        if options.rounds == 0 || options.round_time.is_zero() || options.processes == 0 {
+            return Err("--rounds, --round-time and --processes take more than 0".into());
         }
         Ok(Some(options))
     }
@@ -226,17 +232,19 @@ mod tests {
     fn quick_is_few_and_short_and_zero_is_refused() {
         let options = read(&["--quick"]);
         assert_eq!((options.rounds, options.round_time), (3, Duration::from_millis(1)));
-        for zero in [["--rounds", "0"], ["--round-time", "0"], ["--round-time", "-1"]] {
+        for zero in [["--rounds", "0"], ["--round-time", "0"], ["--round-time", "-1"], ["--processes", "0"]] {
             assert!(Options::read(lexopt::Parser::from_args(zero)).is_err(), "{zero:?}");
         }
     }
 
     #[test]
     fn another_process_is_told_the_same() {
-        let options = read(&["--adapter", "a", "--hip", "h", "--round-time", "2.5", "--rounds", "7", "--loader", "l"]);
+        let one = ["--adapter", "a", "--hip", "h", "--round-time", "2.5", "--rounds", "7", "--loader", "l"];
+        let options = read(&[&one[..], &["--processes", "3"]].concat());
         let again = options.arguments();
         let again = Options::read(lexopt::Parser::from_args(again)).expect("valid").expect("no help");
         assert_eq!((again.loader, again.adapter, again.hip), (options.loader, options.adapter, options.hip));
         assert_eq!((again.rounds, again.round_time), (7, Duration::from_micros(2500)));
+        assert_eq!((options.processes, again.processes), (3, 1), "it is one of the processes");
     }
 }

@@ -54,6 +54,19 @@ impl Default for Case {
     }
 }
 
+impl Case {
+    /// Takes another row's rounds. What only one of them has is left out: half of the rounds would say it.
+    fn join(&mut self, more: &Self) {
+        let both = |one: &Option<Summary>, other: &Option<Summary>| Some(one.as_ref()?.with(other.as_ref()?));
+        self.measured = self.measured.with(&more.measured);
+        self.raw = both(&self.raw, &more.raw);
+        self.ratio = both(&self.ratio, &more.ratio);
+        self.difference = both(&self.difference, &more.difference);
+        self.throughput = both(&self.throughput, &more.throughput);
+        self.raw_throughput = both(&self.raw_throughput, &more.raw_throughput);
+    }
+}
+
 /// A case without a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
@@ -100,6 +113,18 @@ impl Outcome {
             .extend(other.missing.into_iter().map(|missing| Missing { name: missing.name + suffix, ..missing }));
     }
 
+    /// Takes the rounds of another process that measured cases of the same names, behind which it has this.
+    pub fn join(&mut self, other: &Self, suffix: &str) {
+        for more in &other.cases {
+            let name = format!("{}{suffix}", more.name);
+            if let Some(case) = self.cases.iter_mut().find(|case| case.name == name) {
+                case.join(more);
+            }
+        }
+        let missing = other.missing.iter().cloned();
+        self.missing.extend(missing.map(|missing| Missing { name: missing.name + suffix, ..missing }));
+    }
+
     /// Takes the native calls that another process counted.
     pub fn fill(&mut self, counts: &Counts) {
         for case in &mut self.cases {
@@ -133,6 +158,26 @@ mod tests {
         assert!(!outcome.is_complete());
         let reasons: Vec<_> = outcome.missing.iter().map(|missing| missing.reason.as_str()).collect();
         assert_eq!(reasons, ["no kernel", "broken"]);
+    }
+
+    #[test]
+    fn rounds_of_another_process_count_with_those_of_the_same_case() {
+        let row = |name: &str, ratio| {
+            let ratio = Some(Summary::of(vec![ratio]));
+            Case { name: name.into(), measured: Summary::of(vec![1.0]), ratio, ..Case::default() }
+        };
+        let mut outcome = Outcome { cases: vec![row("work: x", 1.0), row("work: x, off", 5.0)], missing: Vec::new() };
+        let mut other = Outcome { cases: vec![row("work: x", 3.0), row("work: z", 9.0)], missing: Vec::new() };
+        other.add("work: y", Err(Failure::Other("broken".into())));
+        outcome.join(&other, "");
+        outcome.join(&Outcome { cases: vec![row("work: x", 6.0)], missing: Vec::new() }, ", off");
+        let ratios: Vec<_> =
+            outcome.cases.iter().map(|case| case.ratio.as_ref().expect("both have one").median).collect();
+        assert_eq!(ratios, [2.0, 5.5]);
+        assert_eq!((outcome.cases.len(), outcome.missing[0].name.as_str()), (2, "work: y"));
+        let without = Outcome { cases: vec![Case { ratio: None, ..row("work: x", 0.0) }], missing: Vec::new() };
+        outcome.join(&without, "");
+        assert_eq!(outcome.cases[0].ratio, None);
     }
 
     #[test]

@@ -30,6 +30,7 @@ impl<'o> Report<'o> {
             "magazine_bytes": variable("UR_USM_MAGAZINE_BYTES"),
             "rounds": options.rounds,
             "round_time_ns": options.round_time.as_nanos() as u64,
+            "processes": options.processes,
             "processors": std::thread::available_parallelism().map_or(0, usize::from),
         });
         Self { options, subject }

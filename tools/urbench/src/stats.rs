@@ -40,6 +40,11 @@ impl Summary {
         Self::of(self.rounds.iter().zip(&other.rounds).map(|(&a, &b)| with(a, b)).collect())
     }
 
+    /// The rounds of both.
+    pub fn with(&self, more: &Self) -> Self {
+        Self::of(self.rounds.iter().chain(&more.rounds).copied().collect())
+    }
+
     /// Every round changed alike.
     pub fn scale(&self, factor: f64) -> Self {
         Self::of(self.rounds.iter().map(|round| round * factor).collect())
@@ -83,6 +88,12 @@ mod tests {
         let ratio = ur.combine(&raw, |a, b| a / b);
         assert_eq!((ratio.min, ratio.max), (2.0, 2.0));
         assert_eq!(ur.scale(0.5).rounds, [1.0, 20.0, 3.0]);
+    }
+
+    #[test]
+    fn rounds_of_two_rows_count_together() {
+        let both = Summary::of(vec![1.0, 9.0]).with(&Summary::of(vec![5.0]));
+        assert_eq!((both.median, both.rounds.len()), (5.0, 3));
     }
 
     #[test]

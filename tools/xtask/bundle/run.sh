@@ -46,7 +46,7 @@ part() {
 part urinfo "$dist/bin/urinfo" --why
 part demo env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" "$dist/bin/ur-demo"
 part saxpy.c "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
-part urbench "$dist/bin/urbench" --json "${OUT:-$here}/urbench-cuda.json"
+part urbench "$dist/bin/urbench" --processes 3 --json "${OUT:-$here}/urbench-cuda.json"
 for test in "$tests"/*; do
     [ -x "$test" ] && part "cuda/$(basename "$test")" "$test"
 done
@@ -56,7 +56,7 @@ if [ -e "$hip" ]; then
     part hip/saxpy.c env UR_ADAPTERS_FORCE_LOAD="$hip" UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so" \
         "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
     part hip/urbench env UR_ADAPTERS_FORCE_LOAD="$hip" \
-        "$dist/bin/urbench" --hip "$dist/lib/libhip_on_cuda.so" --json "${OUT:-$here}/urbench-hip.json"
+        "$dist/bin/urbench" --processes 3 --hip "$dist/lib/libhip_on_cuda.so" --json "${OUT:-$here}/urbench-hip.json"
     for test in "$tests"/*; do
         [ -x "$test" ] && part "hip/$(basename "$test")" env UR_TEST_ADAPTER="$hip" "$test"
     done
