@@ -114,6 +114,13 @@ impl<'k> Launch<'k> {
         Self { kernel, dimensions, global: global.to_vec(), local: None, offset: None, args, waits, properties: None }
     }
 
+    /// A launch of these sizes that leaves the local size to the adapter, and one that does not: an adapter may know a
+    /// shorter way for the second.
+    #[must_use]
+    pub fn both(kernel: &'k Kernel, global: &[usize]) -> [Self; 2] {
+        [Self::new(kernel, global), Self::new(kernel, global).local(&vec![1; global.len()])]
+    }
+
     /// With work-groups of this size.
     #[must_use]
     pub fn local(mut self, local: &[usize]) -> Self {

@@ -63,10 +63,16 @@ fn a_value_s_bytes_are_the_caller_s_again_when_the_launch_returns() {
 fn arguments_may_come_in_any_order() {
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
-    let out = fixture.memory(Kind::Device, 40);
-    let launch = Launch::new(&kernel, &[10]).arg_at(2, Arg::value(10u32)).arg_at(0, Arg::pointer(out.pointer()));
-    launch.arg_at(1, Arg::value(9u32)).on(&queue);
-    assert_eq!(out.read::<u32>(&queue, 10), [9; 10]);
+    for launch in Launch::both(&kernel, &[10]) {
+        let out = fixture.memory(Kind::Device, 40);
+        let last = launch.clone().arg_at(2, Arg::value(10u32)).arg_at(0, Arg::pointer(out.pointer()));
+        last.arg_at(1, Arg::value(9u32)).on(&queue);
+        assert_eq!(out.read::<u32>(&queue, 10), [9; 10]);
+        // Two of one size, whose places nothing but their numbers tells.
+        let swapped = launch.pointer(out.pointer()).arg_at(2, Arg::value(10u32)).arg_at(1, Arg::value(8u32));
+        swapped.on(&queue);
+        assert_eq!(out.read::<u32>(&queue, 10), [8; 10]);
+    }
 }
 
 #[test]
@@ -165,19 +171,20 @@ fn a_list_that_is_too_short_too_long_or_says_something_twice_is_refused() {
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 40);
     let (pointer, word) = (Arg::pointer(out.pointer()), Arg::value(1u32));
-    let launch = Launch::new(&kernel, &[10]);
     let args = [Code::ERROR_INVALID_KERNEL_ARGS, Code::ERROR_INVALID_KERNEL_ARGUMENT_INDEX];
-    let two = launch.clone().arg(pointer.clone()).arg(word.clone());
-    if parameters_are_known(&kernel) {
-        launch.refused(&args, &queue);
-        two.refused(&args, &queue);
-        two.clone().arg(word.clone()).arg(word.clone()).refused(&args, &queue);
+    for launch in Launch::both(&kernel, &[10]) {
+        let two = launch.clone().arg(pointer.clone()).arg(word.clone());
+        if parameters_are_known(&kernel) {
+            launch.refused(&args, &queue);
+            two.refused(&args, &queue);
+            two.clone().arg(word.clone()).arg(word.clone()).refused(&args, &queue);
+        }
+        two.clone().arg_at(1, word.clone()).refused(&args, &queue);
+        two.clone().arg_at(0, pointer.clone()).refused(&args, &queue);
+        two.clone().arg_at(3, word.clone()).refused(&args, &queue);
+        two.clone().arg_at(u32::MAX, word.clone()).refused(&args, &queue);
+        two.arg(word.clone()).on(&queue);
     }
-    two.clone().arg_at(1, word.clone()).refused(&args, &queue);
-    two.clone().arg_at(0, pointer).refused(&args, &queue);
-    two.clone().arg_at(3, word.clone()).refused(&args, &queue);
-    two.clone().arg_at(u32::MAX, word.clone()).refused(&args, &queue);
-    two.arg(word).on(&queue);
     queue.finish();
 }
 
@@ -190,13 +197,16 @@ fn an_argument_smaller_than_its_parameter_is_refused() {
     }
     let out = fixture.memory(Kind::Device, 40);
     let size = [Code::ERROR_INVALID_KERNEL_ARGUMENT_SIZE, Code::ERROR_INVALID_KERNEL_ARGS];
-    let launch = Launch::new(&kernel, &[10]).pointer(out.pointer());
-    launch.clone().value(1u16).value(10u32).refused(&size, &queue);
-    launch.clone().arg(Arg::value(1u32).of_size(0)).value(10u32).refused(&size, &queue);
+    for launch in Launch::both(&kernel, &[10]) {
+        let launch = launch.pointer(out.pointer());
+        launch.clone().value(1u16).value(10u32).refused(&size, &queue);
+        launch.clone().arg(Arg::value(1u32).of_size(0)).value(10u32).refused(&size, &queue);
+    }
     let large = fixture.basic(c"large_argument");
-    let launch = Launch::new(&large, &[1]).value([0u32; 8]).pointer(out.pointer());
-    launch.refused(&size, &queue);
-    Launch::new(&large, &[1]).pointer(out.pointer()).pointer(out.pointer()).refused(&size, &queue);
+    for launch in Launch::both(&large, &[1]) {
+        launch.clone().value([0u32; 8]).pointer(out.pointer()).refused(&size, &queue);
+        launch.pointer(out.pointer()).pointer(out.pointer()).refused(&size, &queue);
+    }
     queue.finish();
 }
 
@@ -205,12 +215,14 @@ fn an_argument_of_no_known_type_no_value_or_no_bytes_is_refused() {
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 40);
-    let launch = Launch::new(&kernel, &[10]).pointer(out.pointer()).value(10u32);
-    let unknown = Arg::value(1u32).of_type(Type(0x7777));
-    launch.clone().arg(unknown).refused(&[Code::ERROR_INVALID_ENUMERATION], &queue);
-    let no_value = Arg::local(4).of_type(Type::VALUE);
-    launch.clone().arg(no_value).refused(&[Code::ERROR_INVALID_NULL_POINTER], &queue);
-    let size = [Code::ERROR_INVALID_KERNEL_ARGUMENT_SIZE];
-    launch.clone().arg(Arg::local(0)).refused(&size, &queue);
+    for launch in Launch::both(&kernel, &[10]) {
+        let launch = launch.pointer(out.pointer()).value(10u32);
+        let unknown = Arg::value(1u32).of_type(Type(0x7777));
+        launch.clone().arg(unknown).refused(&[Code::ERROR_INVALID_ENUMERATION], &queue);
+        let no_value = Arg::local(4).of_type(Type::VALUE);
+        launch.clone().arg(no_value).refused(&[Code::ERROR_INVALID_NULL_POINTER], &queue);
+        let size = [Code::ERROR_INVALID_KERNEL_ARGUMENT_SIZE];
+        launch.clone().arg(Arg::local(0)).refused(&size, &queue);
+    }
     queue.finish();
 }

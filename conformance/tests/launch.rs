@@ -206,8 +206,10 @@ fn a_global_offset_goes_to_the_variant_that_takes_one() {
         (&[5, 5, 5], &[0, 0, 9], [0, 0, 9]),
     ];
     for (global, offset, seen) in launches {
-        Launch::new(&kernel, global).offset(offset).pointer(out.pointer()).on(&queue);
-        expect_ids(&queue, &out, global, seen);
+        for launch in Launch::both(&kernel, global) {
+            launch.offset(offset).pointer(out.pointer()).on(&queue);
+            expect_ids(&queue, &out, global, seen);
+        }
     }
 }
 
@@ -216,10 +218,12 @@ fn a_global_offset_does_not_disturb_the_other_arguments() {
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 400);
-    out.write(&queue, &[0u32; 100]);
-    Launch::new(&kernel, &[50]).offset(&[25]).pointer(out.pointer()).value(7u32).value(100u32).on(&queue);
-    let found = out.read::<u32>(&queue, 100);
-    assert!((0..100).all(|index| found[index] == if (25..75).contains(&index) { 7 } else { 0 }));
+    for launch in Launch::both(&kernel, &[50]) {
+        out.write(&queue, &[0u32; 100]);
+        launch.offset(&[25]).pointer(out.pointer()).value(7u32).value(100u32).on(&queue);
+        let found = out.read::<u32>(&queue, 100);
+        assert!((0..100).all(|index| found[index] == if (25..75).contains(&index) { 7 } else { 0 }));
+    }
 }
 
 #[test]
@@ -227,9 +231,11 @@ fn a_global_offset_without_the_variant_is_an_invalid_operation() {
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"iota"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 40);
-    let launch = Launch::new(&kernel, &[10]).pointer(out.pointer()).value(10u32);
-    launch.clone().offset(&[1]).refused(&[Code::ERROR_INVALID_OPERATION], &queue);
-    launch.offset(&[0]).on(&queue);
+    for launch in Launch::both(&kernel, &[10]) {
+        let launch = launch.pointer(out.pointer()).value(10u32);
+        launch.clone().offset(&[1]).refused(&[Code::ERROR_INVALID_OPERATION], &queue);
+        launch.offset(&[0]).on(&queue);
+    }
     queue.finish();
 }
 

@@ -341,3 +341,28 @@ fn a_native_failure_of_mapping_leaves_nothing_mapped() {
         assert!(start.is_null());
     }
 }
+
+#[test]
+fn a_native_failure_over_several_mappings_leaves_the_rights_and_what_was_not_reached_as_they_were() {
+    let fixture = Fixture::new();
+    let (step, sim) = (granularity(&fixture), needs_sim!(fixture));
+    let range = Range::new(&fixture, 3 * step);
+    let (first, second) = (Physical::new(&fixture, step), Physical::new(&fixture, 2 * step));
+    expect_success(range.map(0, &first, Access::READ_ONLY), "urVirtualMemMap");
+    expect_success(range.map(step, &second, Access::READ_WRITE), "urVirtualMemMap");
+    let (c, s) = (fixture.context(), range.start);
+    sim.fail("cuMemSetAccess", 2, status::UNKNOWN);
+    refused!(ERROR_ADAPTER_SPECIFIC, VirtualMem.pfnSetAccess(c, s, 3 * step, Access::NONE));
+    sim.clear_faults();
+    assert_eq!((range.access(0), range.access(step)), (Access::READ_ONLY, Access::READ_WRITE));
+    ok!(VirtualMem.pfnSetAccess(c, s, 3 * step, Access::READ_WRITE));
+    assert_eq!((range.access(0), range.access(step)), (Access::READ_WRITE, Access::READ_WRITE));
+    sim.fail("cuMemUnmap", 2, status::UNKNOWN);
+    refused!(ERROR_ADAPTER_SPECIFIC, VirtualMem.pfnUnmap(c, s, 3 * step));
+    sim.clear_faults();
+    refused!(ERROR_INVALID_VALUE, VirtualMem.pfnUnmap(c, s, 3 * step));
+    assert_eq!(range.access(step), Access::READ_WRITE, "it is mapped still");
+    range.unmap(step, 2 * step);
+    expect_success(range.map(0, &first, Access::READ_WRITE), "urVirtualMemMap");
+    range.unmap(0, step);
+}

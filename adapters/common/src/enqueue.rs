@@ -283,7 +283,7 @@ pub(crate) fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>,
         state.add_tail(event);
         handle
     });
-    // SAFETY: `on_lane` is given a writable pointer or null, and null does not come here.
+    // SAFETY: a request has a writable pointer or null, and null does not come here.
     unsafe { request.event.write(handle) };
 }
 

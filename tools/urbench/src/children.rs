@@ -47,14 +47,9 @@ pub fn answer<T: Serialize>(value: &T) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The rows of cases in a process whose queues keep no freed blocks.
-pub fn without_magazines(options: &Options, cases: &[String]) -> Result<Outcome, Failure> {
-    ask(options, Child::Cases, cases, &[(MAGAZINE, "0".into())])
-}
-
-/// The rows of cases in one more process like this one.
-pub fn once_more(options: &Options, cases: &[String]) -> Result<Outcome, Failure> {
-    ask(options, Child::Cases, cases, &[])
+/// The rows of cases in a process whose queues keep no freed blocks; what they are for says `child`.
+pub fn without_magazines(options: &Options, child: Child, cases: &[String]) -> Result<Outcome, Failure> {
+    ask(options, child, cases, &[(MAGAZINE, "0".into())])
 }
 
 /// The native calls of cases, in a process whose CUDA driver is called through a library that counts.

@@ -90,7 +90,7 @@ fn run(options: &Options) -> Result<bool, Failure> {
     match options.child {
         Some(Child::Init) => init::child(options)?,
         Some(Child::Counts) => children::answer(&counts(options)?)?,
-        Some(Child::Cases) => children::answer(&measure(options, &mut report)?)?,
+        Some(Child::Cases | Child::Rounds) => children::answer(&measure(options, &mut report)?)?,
         None => {
             let outcome = measure(options, &mut report)?;
             report.print(&outcome);
@@ -114,7 +114,7 @@ fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failur
             // Ours over HIP counts itself; another HIP library is no matter for a library that counts CUDA's calls.
             fixture.calls.is_none() && raw::Api::of(fixture.backend) == Some(raw::Api::Cuda)
         })?;
-        if may_count || options.callcount.is_some() {
+        if options.child != Some(Child::Rounds) && (may_count || options.callcount.is_some()) {
             count(options, report, &mut outcome);
         }
     }
@@ -142,10 +142,10 @@ fn once_more(options: &Options, outcome: &mut Outcome) {
         Err(failure) => outcome.add(&format!("one more process{suffix}"), Err(failure)),
     };
     if !on.is_empty() {
-        join(children::once_more(options, &on), "");
+        join(children::ask(options, Child::Rounds, &on, &[]), "");
     }
     if !off.is_empty() {
-        join(children::without_magazines(options, &off), goals::OFF);
+        join(children::without_magazines(options, Child::Rounds, &off), goals::OFF);
     }
 }
 
@@ -168,7 +168,7 @@ fn without_magazines(options: &Options, outcome: &mut Outcome) {
     if names.is_empty() {
         return;
     }
-    match children::without_magazines(options, &names) {
+    match children::without_magazines(options, Child::Cases, &names) {
         Ok(rows) => outcome.merge(rows, goals::OFF),
         Err(failure) => {
             let reason = failure.to_string();

@@ -37,6 +37,8 @@ pub enum Child {
     Cases,
     /// The native calls of cases.
     Counts,
+    /// Cases whose rounds are added to those of the same cases: their native calls are known.
+    Rounds,
 }
 
 impl Child {
@@ -46,6 +48,7 @@ impl Child {
             Self::Init => "init",
             Self::Cases => "cases",
             Self::Counts => "counts",
+            Self::Rounds => "rounds",
         }
     }
 }
@@ -126,7 +129,8 @@ impl Options {
                 Long("json") => options.json = Some(parser.value()?.into()),
                 Long("child") => {
                     let name = parser.value()?.string()?;
-                    let child = [Child::Init, Child::Cases, Child::Counts].into_iter().find(|c| c.name() == name);
+                    let all = [Child::Init, Child::Cases, Child::Counts, Child::Rounds];
+                    let child = all.into_iter().find(|child| child.name() == name);
                     options.child = Some(child.ok_or("--child is for this program's own processes")?);
                 }
                 Short('h') | Long("help") => {

@@ -58,7 +58,9 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
         report.step("C example for 2026.1", || run_example(workspace, &older, "2026.1"));
         report.step("CMake package", || cmake(workspace, &newest));
         report.step("urinfo", || process::run(newest.on_simulated(60, newest.program("urinfo")).arg("--why")));
-        report.step("urbench", || process::run(newest.on_simulated(300, newest.program("urbench")).arg("--quick")));
+        report.step("urbench", || {
+            process::run(newest.on_simulated(300, newest.program("urbench")).args(["--quick", "--processes", "2"]))
+        });
         report.step("urbench, hip", || {
             let mut command = newest.on_simulated(300, newest.program("urbench"));
             command.env("UR_ADAPTERS_FORCE_LOAD", newest.library(HIP_ADAPTER));
