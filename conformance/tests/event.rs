@@ -47,6 +47,33 @@ fn urEventGetInfo_sees_completion_without_a_wait() {
     assert_eq!((status(&early), status(&late)), (Status::COMPLETE, Status::COMPLETE));
 }
 
+/// In a chain each event is held when the next command comes, and the object of one that was released may serve another.
+#[test]
+fn an_event_of_a_chain_tells_of_its_own_command_whatever_its_object_stood_for_before() {
+    let fixture = Fixture::new();
+    let (queue, kernel) = (fixture.in_order(), fixture.basic(c"empty"));
+    let mut gate = Gate::new(&fixture);
+    let launch = || Launch::new(&kernel, &[1]).event_on(&queue);
+    let mut held = launch();
+    for _ in 0..4 {
+        let next = launch();
+        drop(std::mem::replace(&mut held, next));
+    }
+    queue.finish();
+    let closed = gate.block_event(&queue);
+    drop(held);
+    let behind = launch();
+    let last = launch();
+    for event in [&closed, &behind, &last] {
+        assert_ne!(status(event), Status::COMPLETE, "the gate is closed");
+    }
+    gate.open();
+    closed.wait();
+    assert_eq!(status(&closed), Status::COMPLETE);
+    last.wait();
+    assert_eq!((status(&behind), status(&last)), (Status::COMPLETE, Status::COMPLETE));
+}
+
 #[test]
 fn urEventGetInfo_answers_every_property_by_the_rules() {
     let fixture = Fixture::new();
