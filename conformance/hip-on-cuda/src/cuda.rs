@@ -10,8 +10,8 @@ use libloading::Library;
 
 use crate::error;
 use crate::sys::layout::{
-    HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipIpcMemHandle_t, hipMemAccessDesc,
-    hipMemAllocationProp, hipMemLocation, hipMemPoolProps, hipMemPoolPtrExportData, hipUUID,
+    HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipIpcEventHandle_t, hipIpcMemHandle_t,
+    hipMemAccessDesc, hipMemAllocationProp, hipMemLocation, hipMemPoolProps, hipMemPoolPtrExportData, hipUUID,
 };
 use crate::sys::status::{Result, hipErrorInsufficientDriver};
 
@@ -183,6 +183,8 @@ symbols! {
     ipc_get = "cuIpcGetMemHandle" (*mut hipIpcMemHandle_t, usize);
     ipc_open = "cuIpcOpenMemHandle_v2" (*mut usize, hipIpcMemHandle_t, c_uint);
     ipc_close = "cuIpcCloseMemHandle" (usize);
+    ipc_event_get = "cuIpcGetEventHandle" (*mut hipIpcEventHandle_t, usize);
+    ipc_event_open = "cuIpcOpenEventHandle" (*mut usize, hipIpcEventHandle_t);
 
     pool_create = "cuMemPoolCreate" (*mut usize, *const hipMemPoolProps);
     pool_destroy = "cuMemPoolDestroy" (usize);

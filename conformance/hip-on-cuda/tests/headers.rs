@@ -96,6 +96,7 @@ fn common(program: &mut Program, text: &str) {
     program.layout::<hipResourceDesc>("hipResourceDesc", &[]);
     program.layout::<HIP_TEXTURE_DESC>("HIP_TEXTURE_DESC", &[]);
     program.layout::<hipIpcMemHandle_t>("hipIpcMemHandle_t", &[]);
+    program.layout::<hipIpcEventHandle_t>("hipIpcEventHandle_t", &[]);
     program.layout::<hipMemPoolPtrExportData>("hipMemPoolPtrExportData", &[]);
     program.holds("sizeof(hipDeviceArch_t) == 4", "size of hipDeviceArch_t");
 }

@@ -221,7 +221,7 @@ static ATTRIBUTES: [i32; 149] = [
     1024, 0, 0, 0, 1, 0, 0, 0, 0, 1,
     // 121: deferred arrays, 64-bit mem ops, NOR, DMA-BUF, IPC events, sync domains, tensor maps, fabric, unified
     // functions, NUMA config
-    0, 1, 1, 0, 0, 1, 0, 0, 0, 0,
+    0, 1, 1, 0, 1, 1, 0, 0, 0, 0,
     // 131: NUMA id, multicast, MPS, host NUMA id, D3D12, decompress mask, length, Vulkan, GPU PCI ids
     -1, 0, 0, 0, 0, 0, 0, 0, 0x2335_10de, 0x18be_10de,
     // 141: host NUMA VMM, host NUMA pools, multi-node IPC, host pools, host VMM, host DMA-BUF, partial atomics,

@@ -1,11 +1,13 @@
 //! Events: each record makes a new completion; waits and queries hold on to the one they were made for.
 //!
 //! So re-recording an event never disturbs a wait that was submitted before, and an event that was never recorded
-//! counts as complete. Timestamps are taken when a stream reaches the record, by a monotonic clock.
+//! counts as complete. Of an event that other processes share the latest record may be theirs (`shared_event.rs`). Timestamps are taken when a stream reaches the record, by a monotonic clock.
 
 use crate::clock::{Clock, Point};
 use crate::context::Context;
 use crate::handles::{self, Registry};
+use crate::reports;
+use crate::shared_event::SharedRecords;
 use crate::stream::Stream;
 use crate::sys::*;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -25,13 +27,22 @@ pub struct Completion {
     done: AtomicBool,
     at: Mutex<Option<Instant>>,
     reached: Condvar,
+    /// Of an event that processes share: its records, and which of them this is.
+    shared: Option<(Arc<SharedRecords>, u64)>,
+    /// Whether another process made it.
+    foreign: bool,
 }
 
 impl Completion {
-    fn new(point: &Point, context: Arc<Context>) -> Self {
+    fn new(known: Clock, context: Arc<Context>, shared: Option<(Arc<SharedRecords>, u64)>, foreign: bool) -> Self {
+        let (done, at, reached) = (AtomicBool::new(false), Mutex::new(None), Condvar::new());
+        Self { known, context, done, at, reached, shared, foreign }
+    }
+
+    fn here(point: &Point, context: Arc<Context>, shared: Option<(Arc<SharedRecords>, u64)>) -> Self {
         let mut known = Clock::clone(&point.clock);
         known.advance(point.stream, point.seq);
-        Self { known, context, done: AtomicBool::new(false), at: Mutex::new(None), reached: Condvar::new() }
+        Self::new(known, context, shared, false)
     }
 
     /// The stream got here.
@@ -39,15 +50,28 @@ impl Completion {
         *self.at.lock() = Some(Instant::now());
         self.done.store(true, Ordering::Release);
         self.reached.notify_all();
+        if let Some((records, number)) = &self.shared {
+            records.reach(*number);
+        }
+    }
+
+    fn of_others(&self) -> Option<&(Arc<SharedRecords>, u64)> {
+        self.shared.as_ref().filter(|_| self.foreign)
     }
 
     /// Whether the stream got here.
     pub fn is_done(&self) -> bool {
-        self.done.load(Ordering::Acquire)
+        match self.of_others() {
+            Some((records, number)) => records.is_reached(*number),
+            None => self.done.load(Ordering::Acquire),
+        }
     }
 
     /// Blocks until the stream gets here.
     pub fn wait(&self) {
+        if let Some((records, number)) = self.of_others() {
+            return records.wait(*number);
+        }
         let mut at = self.at.lock();
         while at.is_none() {
             self.reached.wait(&mut at);
@@ -68,12 +92,45 @@ pub struct Event {
     /// Flags it was made with.
     pub flags: u32,
     latest: Mutex<Option<Arc<Completion>>>,
+    /// Its records in all processes, if others may open it; whether another process made it.
+    shared: Option<(Arc<SharedRecords>, bool)>,
 }
 
 impl Event {
     /// Makes an event.
-    pub fn create(context: Arc<Context>, flags: u32) -> Handle {
-        EVENTS.insert_with(|handle| Event { handle, context, flags, latest: Mutex::new(None) }).0
+    pub fn create(context: Arc<Context>, flags: u32) -> Result<Handle> {
+        let shared = match flags & CU_EVENT_INTERPROCESS {
+            0 => None,
+            _ => Some((SharedRecords::new()?, false)),
+        };
+        Ok(EVENTS.insert_with(|handle| Event { handle, context, flags, latest: Mutex::new(None), shared }).0)
+    }
+
+    /// Opens another process's event.
+    pub fn open(context: Arc<Context>, ipc: &CUipcEventHandle) -> Result<Handle> {
+        let (flags, latest) = (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, Mutex::new(None));
+        let shared = Some((SharedRecords::open(ipc)?, true));
+        Ok(EVENTS.insert_with(|handle| Event { handle, context, flags, latest, shared }).0)
+    }
+
+    /// What another process opens it by: the process that made it can tell.
+    pub fn ipc_handle(&self) -> Result<CUipcEventHandle> {
+        match &self.shared {
+            Some((records, false)) => Ok(records.handle()),
+            _ => Err(CUDA_ERROR_INVALID_HANDLE),
+        }
+    }
+
+    /// Fails where a stream's wait for the event would crash the real driver.
+    pub fn check_wait(&self, stream: &Stream) -> Result {
+        if self.shared.is_some() && self.context.device.ordinal != stream.context.device.ordinal {
+            reports::add(
+                reports::Kind::FarSharedEvent,
+                "a stream waits for another device's event that processes share",
+            );
+            return Err(CUDA_ERROR_INVALID_HANDLE);
+        }
+        Ok(())
     }
 
     /// Records it on a stream of its own context.
@@ -83,7 +140,8 @@ impl Event {
         }
         let mut latest = self.latest.lock();
         stream.submit(|point| {
-            let completion = Arc::new(Completion::new(point, stream.context.clone()));
+            let shared = self.shared.as_ref().map(|(records, _)| (records.clone(), records.give()));
+            let completion = Arc::new(Completion::here(point, stream.context.clone(), shared));
             *latest = Some(completion.clone());
             crate::command::Command::Record(completion)
         });
@@ -92,7 +150,14 @@ impl Event {
 
     /// The latest record, if there is one.
     pub fn latest(&self) -> Option<Arc<Completion>> {
-        self.latest.lock().clone()
+        let own = self.latest.lock().clone();
+        let Some((records, _)) = &self.shared else { return own };
+        let number = records.given();
+        if number == 0 || own.as_ref().and_then(|own| own.shared.as_ref()).is_some_and(|(_, last)| *last == number) {
+            return own;
+        }
+        let shared = Some((records.clone(), number));
+        Some(Arc::new(Completion::new(Clock::default(), self.context.clone(), shared, true)))
     }
 
     /// Milliseconds from `start` to `self`.

@@ -35,5 +35,6 @@ mod occupancy;
 mod pool;
 mod region;
 mod reports;
+mod shared_event;
 mod stream;
 mod vmm;

@@ -20,6 +20,8 @@ pub struct Region {
     pub size: usize,
     /// Where its bytes lie in the process's file, if others may map them.
     offset: Option<u64>,
+    /// Whether they stay there for others when this process no longer maps them.
+    stays: bool,
 }
 
 /// The file that shareable regions are cut from, one for the process: its offsets are never used twice.
@@ -74,7 +76,7 @@ impl Region {
         if base == libc::MAP_FAILED {
             return None;
         }
-        let region = Region { base: base as u64, mapped, size, offset: None };
+        let region = Region { base: base as u64, mapped, size, offset: None, stays: false };
         // SAFETY: the range lies inside the mapping made above, which nobody else knows yet.
         let opened = unsafe { libc::mprotect(base, usable, libc::PROT_READ | libc::PROT_WRITE) };
         (opened == 0).then(|| Arc::new(region))
@@ -87,6 +89,13 @@ impl Region {
         let (file, offset) = room(usable)?;
         region.show(file, offset)?;
         Arc::get_mut(&mut region)?.offset = Some(offset);
+        Some(region)
+    }
+
+    /// As [`Region::shareable`], and the bytes stay for those who have mapped them, or still will.
+    pub fn shareable_for_good(size: usize) -> Option<Arc<Region>> {
+        let mut region = Self::shareable(size)?;
+        Arc::get_mut(&mut region)?.stays = true;
         Some(region)
     }
 
@@ -117,7 +126,7 @@ impl Region {
     /// # Safety
     /// The mapping must be whole and nobody else's.
     pub unsafe fn adopt(base: u64, size: usize) -> Arc<Region> {
-        Arc::new(Region { base, mapped: size, size, offset: None })
+        Arc::new(Region { base, mapped: size, size, offset: None, stays: false })
     }
 
     /// Gives the memory behind a stretch of whole pages back to the host; it reads as zeros from then on.
@@ -141,7 +150,7 @@ impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping is this region's own and nobody holds the region any more.
         unsafe { libc::munmap(self.base as *mut libc::c_void, self.mapped) };
-        if let (Some(offset), Some(arena)) = (self.offset, ARENA.lock().as_ref()) {
+        if let (Some(offset), Some(arena)) = (self.offset.filter(|_| !self.stays), ARENA.lock().as_ref()) {
             let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
             let (file, size) = (arena.file.as_raw_fd(), (self.mapped - PAGE) as libc::off_t);
             // SAFETY: the descriptor is open; the bytes are this region's own in the file.

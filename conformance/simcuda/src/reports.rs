@@ -24,6 +24,8 @@ pub enum Kind {
     PlainFree,
     /// A pool was destroyed before a synchronisation had seen its frees, which crashes the real driver.
     EarlyPoolDestroy,
+    /// A stream was to wait for another device's event that processes share, which crashes the real driver.
+    FarSharedEvent,
     /// Memory was freed twice.
     DoubleFree,
     /// A pointer that is not what the call needs, or an access outside of its allocation.
@@ -53,6 +55,7 @@ impl Kind {
             Kind::UnorderedFree => "unordered-free",
             Kind::PlainFree => "plain-free",
             Kind::EarlyPoolDestroy => "early-pool-destroy",
+            Kind::FarSharedEvent => "far-shared-event",
             Kind::DoubleFree => "double-free",
             Kind::InvalidPointer => "invalid-pointer",
             Kind::DestroyedHandle => "destroyed-handle",

@@ -151,6 +151,13 @@ pub struct CUipcMemHandle {
     pub bytes: [u8; 64],
 }
 
+/// What stands for an event in another process; passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CUipcEventHandle {
+    pub bytes: [u8; 64],
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CUmemLocation {

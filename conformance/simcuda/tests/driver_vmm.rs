@@ -184,3 +184,39 @@ fn a_graph_runs_its_nodes_in_the_order_of_their_dependencies() {
     ok!(cuStreamDestroy_v2(stream));
     ok!(cuCtxDestroy_v2(context));
 }
+
+/// What another process may do is the conformance suite's to try.
+#[test]
+fn events_for_other_processes_tell_no_times_and_are_refused_to_their_own() {
+    let _session = Session::begin();
+    let contexts: [Handle; 2] = [get!(cuCtxCreate_v2(0, 1)), get!(cuCtxCreate_v2(0, 0))];
+    err!(1, cuEventCreate(&mut 0, 4));
+    let [plain, shared]: [Handle; 2] = [get!(cuEventCreate(2)), get!(cuEventCreate(6))];
+    let (mut handle, mut opened) = (CUipcEventHandle { bytes: [0; 64] }, 0);
+    err!(400, cuIpcGetEventHandle(&raw mut handle, plain));
+    err!(205, cuIpcOpenEventHandle(&raw mut opened, handle));
+    ok!(cuIpcGetEventHandle(&raw mut handle, shared));
+    err!(201, cuIpcOpenEventHandle(&raw mut opened, handle));
+    let stream: Handle = get!(cuStreamCreate(1));
+    ok!(cuEventQuery(shared));
+    ok!(cuEventRecord(shared, stream));
+    ok!(cuStreamWaitEvent(stream, shared, 0));
+    ok!(cuEventSynchronize(shared));
+    ok!(cuEventQuery(shared));
+    err!(400, cuEventElapsedTime_v2(&mut 0.0, shared, shared));
+    assert_eq!(report_kinds(), [""; 0]);
+    ok!(cuCtxSetCurrent(contexts[0]));
+    let far: Handle = get!(cuStreamCreate(1));
+    err!(400, cuStreamWaitEvent(far, shared, 0));
+    err!(400, cuEventRecord(shared, far));
+    assert_eq!(report_kinds(), ["far-shared-event"]);
+    for event in [plain, shared] {
+        ok!(cuEventDestroy_v2(event));
+    }
+    for stream in [far, stream] {
+        ok!(cuStreamDestroy_v2(stream));
+    }
+    for context in contexts {
+        ok!(cuCtxDestroy_v2(context));
+    }
+}

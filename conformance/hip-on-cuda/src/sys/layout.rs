@@ -101,6 +101,13 @@ layout! {
 }
 
 layout! {
+    /// An event on its way to another process.
+    hipIpcEventHandle_t {
+        reserved: [u8; 64],
+    }
+}
+
+layout! {
     /// A copy of rows.
     hip_Memcpy2D {
         srcXInBytes: usize,

@@ -17,10 +17,7 @@ pub extern "C" fn cuEventCreate(out: Out<Handle>, flags: c_uint) -> CUresult {
         if flags & !7 != 0 || (flags & CU_EVENT_INTERPROCESS != 0 && flags & CU_EVENT_DISABLE_TIMING == 0) {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
-        if flags & CU_EVENT_INTERPROCESS != 0 {
-            return Err(CUDA_ERROR_NOT_SUPPORTED);
-        }
-        out.put(Event::create(context, flags))
+        out.put(Event::create(context, flags)?)
     })
 }
 

@@ -1,7 +1,8 @@
-//! Device memory of other processes.
+//! Device memory and events of other processes.
 
 use super::args::Out;
 use super::guard::call;
+use crate::event::{EVENTS, Event};
 use crate::sys::*;
 use crate::{context, ipc};
 use core::ffi::c_uint;
@@ -32,5 +33,22 @@ pub extern "C" fn cuIpcCloseMemHandle(address: CUdeviceptr) -> CUresult {
     call!(cuIpcCloseMemHandle, {
         context::current()?;
         ipc::close(address)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuIpcGetEventHandle(out: Out<CUipcEventHandle>, event: Handle) -> CUresult {
+    call!(cuIpcGetEventHandle, {
+        out.required()?;
+        out.put(EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?.ipc_handle()?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuIpcOpenEventHandle(out: Out<Handle>, handle: CUipcEventHandle) -> CUresult {
+    call!(cuIpcOpenEventHandle, {
+        out.required()?;
+        let context = context::current()?;
+        out.put(Event::open(context, &handle)?)
     })
 }

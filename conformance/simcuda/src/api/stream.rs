@@ -109,6 +109,7 @@ pub extern "C" fn cuStreamWaitEvent(handle: Handle, event: Handle, flags: c_uint
         }
         let stream = stream::resolve(handle)?;
         let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
+        event.check_wait(&stream)?;
         if let Some(completion) = event.latest() {
             stream.submit_wait(completion);
         }

@@ -147,6 +147,8 @@ unsafe extern "C" {
     pub fn cuIpcGetMemHandle(out: *mut CUipcMemHandle, address: u64) -> CUresult;
     pub fn cuIpcOpenMemHandle_v2(out: *mut u64, handle: CUipcMemHandle, flags: c_uint) -> CUresult;
     pub fn cuIpcCloseMemHandle(address: u64) -> CUresult;
+    pub fn cuIpcGetEventHandle(out: *mut CUipcEventHandle, event: Handle) -> CUresult;
+    pub fn cuIpcOpenEventHandle(out: *mut Handle, handle: CUipcEventHandle) -> CUresult;
     pub fn cuModuleLoadData(out: *mut Handle, image: *const c_void) -> CUresult;
     pub fn cuModuleLoadDataEx(
         out: *mut Handle,
