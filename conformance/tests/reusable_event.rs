@@ -8,16 +8,21 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use ur_conformance::ffi::{
     ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_execution_info_t,
-    ur_exp_event_desc_t, ur_exp_event_flags_t as Flags, ur_profiling_info_t, ur_queue_flags_t as QueueFlags,
+    ur_exp_event_desc_t, ur_exp_event_flags_t as Flags, ur_profiling_info_t as Time, ur_queue_flags_t as QueueFlags,
 };
 use ur_conformance::native::Hip;
+use ur_conformance::owned::event_of;
 use ur_conformance::sim::status as status_of;
-use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_sim, ok, query, refused};
+use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_sim, ok, query, refused, ur};
 
 const BOTH: [QueueFlags; 2] = [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
 
 fn reusable(fixture: &Fixture) -> Event {
-    let description = ur_exp_event_desc_t::default();
+    with_flags(fixture, Flags::empty())
+}
+
+fn with_flags(fixture: &Fixture, flags: Flags) -> Event {
+    let description = ur_exp_event_desc_t { flags, ..Default::default() };
     let mut event = null_mut();
     ok!(EventExp.pfnCreateExp(fixture.context(), fixture.device(), &raw const description, &raw mut event));
     Event::take(event)
@@ -53,9 +58,7 @@ fn urEventCreateExp_gives_an_event_that_is_complete_until_something_signals_it()
     assert_eq!(context, fixture.context().cast());
     let references: u32 = query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::REFERENCE_COUNT)));
     assert_eq!(references, 1);
-    let mut time = 0u64;
-    let (start, out) = (ur_profiling_info_t::COMMAND_START, (&raw mut time).cast());
-    refused!(ERROR_PROFILING_INFO_NOT_AVAILABLE, Event.pfnGetProfilingInfo(event.handle(), start, 8, out, null_mut()));
+    TIMES.into_iter().for_each(|property| no_time(&event, property));
 }
 
 #[test]
@@ -239,6 +242,130 @@ fn an_event_may_be_released_while_its_signal_is_on_its_way() {
     }
 }
 
+const TIMES: [Time; 5] =
+    [Time::COMMAND_QUEUED, Time::COMMAND_SUBMIT, Time::COMMAND_START, Time::COMMAND_END, Time::COMMAND_COMPLETE];
+
+#[track_caller]
+fn times(event: &Event) -> [u64; 5] {
+    TIMES.map(|property| query::get(ask!(Event.pfnGetProfilingInfo(event.handle(), property))))
+}
+
+#[track_caller]
+fn no_time(event: &Event, property: Time) {
+    let (mut time, mut size) = (0u64, 7usize);
+    let (out, size_out) = ((&raw mut time).cast(), &raw mut size);
+    refused!(ERROR_PROFILING_INFO_NOT_AVAILABLE, Event.pfnGetProfilingInfo(event.handle(), property, 8, out, size_out));
+    assert_eq!((time, size), (0, 7));
+}
+
+#[test]
+fn urEventGetProfilingInfo_tells_when_the_last_signal_of_an_event_with_times_was_reached() {
+    let timed = [
+        QueueFlags::empty(),
+        QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE,
+        QueueFlags::PROFILING_ENABLE,
+        QueueFlags::PROFILING_ENABLE | QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE,
+    ];
+    for flags in timed {
+        let fixture = Fixture::new();
+        let property = ur_device_info_t::PER_EVENT_PROFILING_SUPPORT_EXP;
+        assert_eq!(query::get::<u8>(ask!(Device.pfnGetInfo(fixture.device(), property))), 1);
+        let queue = fixture.queue(flags);
+        let event = with_flags(&fixture, Flags::ENABLE_PROFILING);
+        TIMES.into_iter().for_each(|property| no_time(&event, property));
+        let mut last = 0;
+        for round in 0..3 {
+            let mut gate = Gate::new(&fixture);
+            gate.block(&queue);
+            signal(&queue, &event, &[]);
+            no_time(&event, Time::COMMAND_END);
+            let mut before = 0;
+            ok!(Device.pfnGetGlobalTimestamps(fixture.device(), &raw mut before, null_mut()));
+            gate.open();
+            event.wait();
+            let now = times(&event);
+            assert!(now.is_sorted() && now[0] > last, "{flags:?} {round}: {now:?} after {last}");
+            assert_eq!(now[2], now[3], "a signal takes no time");
+            // The clocks are set by each other to well within a millisecond.
+            assert!(
+                now[3] + 1_000_000 > before,
+                "{flags:?}: reached at {} and the gate was closed at {before}",
+                now[3]
+            );
+            last = now[3];
+            assert_eq!(times(&event), now, "asked once more");
+        }
+    }
+}
+
+#[test]
+fn queues_of_every_device_of_the_context_signal_an_event() {
+    let fixture = Fixture::over_all_devices();
+    let Some(&second) = fixture.devices.get(1) else { return };
+    for kind in [Flags::empty(), Flags::ENABLE_PROFILING] {
+        for flags in BOTH {
+            let event = with_flags(&fixture, kind);
+            let near = fixture.queue(flags);
+            let far = fixture.queue_in(fixture.context(), second, flags);
+            for _ in 0..2 {
+                let mut gate = Gate::new(&fixture);
+                let blocked = gate.block_event(&near);
+                signal(&far, &event, &[blocked.handle()]);
+                assert_eq!(status(&event), Status::SUBMITTED, "{kind:?} {flags:?}");
+                let list = [event.handle()];
+                let after = event_of(|out| ur!(Enqueue.pfnEventsWait(near.handle(), 1, list.as_ptr(), out)));
+                gate.open();
+                event.wait();
+                after.wait();
+                let far_end = (kind == Flags::ENABLE_PROFILING).then(|| times(&event)[3]);
+
+                let mut gate = Gate::new(&fixture);
+                gate.block(&near);
+                signal(&near, &event, &[]);
+                let after = event_of(|out| ur!(Enqueue.pfnEventsWait(far.handle(), 1, list.as_ptr(), out)));
+                assert_eq!(
+                    (status(&event), status(&after)),
+                    (Status::SUBMITTED, Status::SUBMITTED),
+                    "{kind:?} {flags:?}"
+                );
+                gate.open();
+                after.wait();
+                assert_eq!(status(&event), Status::COMPLETE);
+                if let Some(far_end) = far_end {
+                    assert!(times(&event)[0] > far_end, "the times are the last signal's");
+                }
+            }
+            near.finish();
+            far.finish();
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_fails_leaves_an_event_the_times_it_had() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let (queue, event) = (fixture.in_order(), with_flags(&fixture, Flags::ENABLE_PROFILING));
+    signal(&queue, &event, &[]);
+    event.wait();
+    let before = times(&event);
+    let mut given = event.handle();
+    let out = &raw mut given;
+    sim.fail("cuEventRecord", 1, status_of::UNKNOWN);
+    refused!(ERROR_ADAPTER_SPECIFIC, Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), out));
+    assert_eq!(times(&event), before);
+    if let Some(&second) = fixture.devices.get(1) {
+        let far = fixture.queue_in(fixture.context(), second, QueueFlags::empty());
+        far.finish();
+        sim.fail("cuEventCreate", 1, status_of::UNKNOWN);
+        refused!(ERROR_ADAPTER_SPECIFIC, Enqueue.pfnEventsWaitWithBarrierExt(far.handle(), null(), 0, null(), out));
+        assert_eq!(times(&event), before);
+        signal(&far, &event, &[]);
+        event.wait();
+        assert!(times(&event)[0] > before[3]);
+    }
+}
+
 #[test]
 fn an_event_of_a_command_is_an_output_s_old_value_to_a_barrier() {
     let fixture = Fixture::new();
@@ -264,10 +391,6 @@ fn wrong_descriptions_devices_and_events_are_refused_and_nothing_is_made() {
     refused!(ERROR_INVALID_NULL_POINTER, EventExp.pfnCreateExp(context, device, &raw const plain, null_mut()));
     let unknown = with(Flags::from_bits_retain(1 << 20));
     refused!(ERROR_INVALID_ENUMERATION, EventExp.pfnCreateExp(context, device, &raw const unknown, out));
-    for flags in [Flags::ENABLE_PROFILING, Flags::IPC_EXP] {
-        let description = with(flags);
-        refused!(ERROR_UNSUPPORTED_FEATURE, EventExp.pfnCreateExp(context, device, &raw const description, out));
-    }
     if let Some(&second) = fixture.devices.get(1) {
         let one = fixture.context_of(&[device]);
         refused!(ERROR_INVALID_DEVICE, EventExp.pfnCreateExp(one.handle(), second, &raw const plain, out));

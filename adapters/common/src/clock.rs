@@ -10,7 +10,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::context::{DeviceState, host_time_ns};
-use crate::driver::Driver;
+use crate::driver::{Driver, EventPurpose};
 use crate::error::Result;
 use crate::event_pool::Marker;
 
@@ -87,7 +87,7 @@ impl<D: Driver> Clock<D> {
         if state.anchor.is_some() {
             return Ok(());
         }
-        beside(device, |stream| state.start(device, stream))
+        device.beside(|stream| state.start(device, stream))
     }
 
     /// The anchor for commands enqueued now, a fresh one if it is due and the device is quick to answer.
@@ -96,7 +96,7 @@ impl<D: Driver> Clock<D> {
         state.anchor.as_ref()?;
         let now = host_time_ns();
         if now >= state.due_ns {
-            match beside(device, |stream| renew(device, stream)) {
+            match device.beside(|stream| renew(device, stream)) {
                 // A failure shows in the command's own calls; the old anchor is less exact and still right.
                 Ok(Some(anchor)) => state.take(anchor),
                 Ok(None) | Err(_) => state.due_ns = now.saturating_add(RETRY_NS),
@@ -137,18 +137,6 @@ impl<D: Driver> State<D> {
     }
 }
 
-/// Does something on a stream of its own, which waits for nobody's work and does not stay.
-fn beside<D: Driver, R>(device: &DeviceState<D>, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
-    let stream = {
-        let _scope = device.enter()?;
-        device.driver.create_stream(crate::driver::StreamKind::default())?
-    };
-    let result = work(stream);
-    // Nobody is left to tell.
-    let _ = device.driver.destroy_stream(stream);
-    result
-}
-
 /// An anchor of this moment; `None` if the device does not get to it at once.
 fn renew<D: Driver>(device: &DeviceState<D>, stream: D::Stream) -> Result<Option<Anchor<D>>> {
     let mut anchor = new_anchor(device)?;
@@ -169,5 +157,5 @@ fn renew<D: Driver>(device: &DeviceState<D>, stream: D::Stream) -> Result<Option
 
 fn new_anchor<D: Driver>(device: &DeviceState<D>) -> Result<Anchor<D>> {
     let _scope = device.enter()?;
-    Ok(Anchor { driver: device.driver, event: device.driver.create_event(true)?, host_ns: 0 })
+    Ok(Anchor { driver: device.driver, event: device.driver.create_event(EventPurpose::Times)?, host_ns: 0 })
 }

@@ -101,6 +101,22 @@ impl<D: Driver> DeviceState<D> {
         Scope::enter(self.driver, self.place)
     }
 
+    /// Does something on a stream of its own, which waits for nobody's work and does not stay: the library ends it when
+    /// what is on it has ended.
+    ///
+    /// # Errors
+    /// Those of `work`; what the native library answers.
+    pub fn beside<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+        let stream = {
+            let _scope = self.enter()?;
+            self.driver.create_stream(StreamKind::default())?
+        };
+        let result = work(stream);
+        // Nobody is left to tell.
+        let _ = self.driver.destroy_stream(stream);
+        result
+    }
+
     /// As [`DeviceState::enter`] where the backend's copies and fills need the place; else nothing, not even a
     /// question.
     ///

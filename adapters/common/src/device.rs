@@ -19,6 +19,7 @@ use crate::object::{Body, Object, borrow};
 use crate::peer::Peers;
 use crate::platform::Platform;
 use crate::properties::DeviceProperties;
+use crate::reusable::SharedEvents;
 use crate::{adapter, device_info, object};
 
 /// One GPU.
@@ -33,6 +34,8 @@ pub struct Device<D: Driver> {
     pub peers: Peers<D>,
     /// Allocations that can be shared with other APIs.
     pub exports: Exports<D>,
+    /// Events that other processes may have opened.
+    pub shared_events: SharedEvents<D>,
     /// How many contexts use it now.
     pub states: AtomicUsize,
 }
@@ -58,8 +61,15 @@ impl<D: Driver> Device<D> {
             .map(|ordinal| {
                 let raw = driver.device(ordinal)?;
                 let properties = driver.properties(raw)?;
-                let (peers, exports) = (Peers::new(), Exports::new());
-                Ok(Object::new(Self { raw, ordinal, properties, peers, exports, states: AtomicUsize::new(0) }))
+                Ok(Object::new(Self {
+                    raw,
+                    ordinal,
+                    properties,
+                    peers: Peers::new(),
+                    exports: Exports::new(),
+                    shared_events: SharedEvents::new(),
+                    states: AtomicUsize::new(0),
+                }))
             })
             .collect()
     }

@@ -46,6 +46,17 @@ pub enum CachePreference {
     DataCache,
 }
 
+/// What a native event is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventPurpose {
+    /// Order alone.
+    Order,
+    /// Order, and the time between two of them.
+    Times,
+    /// Order among processes; no times.
+    Processes,
+}
+
 /// What memory a native pointer names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
@@ -277,8 +288,8 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// `hipDeviceSynchronize`.
     fn synchronize_place(&self) -> Result<()>;
 
-    /// **Needs the place.** `cuEventCreate`, with or without timing.
-    fn create_event(&self, timing: bool) -> Result<Self::Event>;
+    /// **Needs the place.** `cuEventCreate`, with timing, without, or `INTERPROCESS`.
+    fn create_event(&self, purpose: EventPurpose) -> Result<Self::Event>;
     /// `cuEventDestroy`.
     fn destroy_event(&self, event: Self::Event) -> Result<()>;
     /// `cuEventRecord`.
@@ -371,6 +382,12 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn open_ipc(&self, handle: &IpcHandle) -> Result<usize>;
     /// **Needs the place** that it was opened with. Undoes one [`Driver::open_ipc`]. `cuIpcCloseMemHandle`.
     fn close_ipc(&self, address: usize) -> Result<()>;
+    /// **Needs the place** of the event. What stands for an event of [`EventPurpose::Processes`] in other processes; only
+    /// the process that made it can tell. `cuIpcGetEventHandle`.
+    fn event_ipc_handle(&self, event: Self::Event) -> Result<IpcHandle>;
+    /// **Needs the place** of the device that the event was made on. Another process's event, to be destroyed like one's
+    /// own. `cuIpcOpenEventHandle`.
+    fn open_event_ipc(&self, handle: &IpcHandle) -> Result<Self::Event>;
 
     /// Whether atomic operations of `device` are native on memory of `peer`. `cuDeviceGetP2PAttribute`.
     fn has_peer_atomics(&self, device: Self::Device, peer: Self::Device) -> Result<bool>;

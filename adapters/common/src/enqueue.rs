@@ -336,7 +336,7 @@ pub unsafe fn events_wait<D: Driver>(
         return Ok(());
     }
     let (_, barrier) = request.queue.barrier();
-    let made = Queue::gather(request.queue, &request.waits, request.command, barrier.as_deref(), None)?;
+    let made = Queue::gather(request.queue, &request.waits, request.command, barrier.as_deref(), &|_| Ok(()))?;
     give(event, &made);
     Ok(())
 }
@@ -359,7 +359,7 @@ pub unsafe fn barrier<D: Driver>(
     if request.queue.is_in_order() {
         return in_order_wait(&request);
     }
-    let made = Queue::put_barrier(request.queue, &request.waits, None)?;
+    let made = Queue::put_barrier(request.queue, &request.waits, &|_| Ok(()))?;
     give(event, &made);
     Ok(())
 }

@@ -23,6 +23,7 @@ use crate::info::Answer;
 use crate::lane::Lane;
 use crate::object::{Body, Object, borrow};
 use crate::queue::Queue;
+use crate::reusable::Reusable;
 use crate::seldom::seldom;
 use crate::set_once::SetOnce;
 
@@ -43,6 +44,44 @@ pub struct Stamps<D: Driver> {
     pub start: Option<Marker<D>>,
     /// What the device's times are counted from, the same for start and end.
     pub base: Option<Base<D>>,
+}
+
+impl<D: Driver> Stamps<D> {
+    fn host_time(&self, property: ur_profiling_info_t) -> Option<u64> {
+        match property {
+            ur_profiling_info_t::COMMAND_QUEUED => Some(self.host.queued),
+            ur_profiling_info_t::COMMAND_SUBMIT => Some(self.host.submitted),
+            _ => None,
+        }
+    }
+
+    /// A time of the command that `end` is recorded after.
+    ///
+    /// # Errors
+    /// `PROFILING_INFO_NOT_AVAILABLE` before the end; those of `is_complete`; what the native library answers.
+    pub fn time(
+        &self,
+        property: ur_profiling_info_t,
+        end: &Marker<D>,
+        is_complete: impl FnOnce() -> Result<bool>,
+    ) -> Result<u64> {
+        if let Some(time) = self.host_time(property) {
+            return Ok(time);
+        }
+        if !is_complete()? {
+            return Err(Error::new(
+                ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                "urEventGetProfilingInfo: the command has not finished; wait for the event first",
+            ));
+        }
+        // The clocks meet within microseconds; a command must not start before it was submitted.
+        let base = self.base.as_ref().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
+        let started = base.time_of(self.start.as_ref().unwrap_or(end))?.max(self.host.submitted);
+        if property == ur_profiling_info_t::COMMAND_START {
+            return Ok(started);
+        }
+        Ok(base.time_of(end)?.max(started))
+    }
 }
 
 /// The number of a command that no lane gets to, small enough to be doubled.
@@ -70,6 +109,8 @@ enum End<D: Driver> {
     Own(Marker<D>),
     /// The native event of another event at the same place.
     Of(Arc<Object<Event<D>>>),
+    /// That of the last signal.
+    Signal(Arc<Reusable<D>>),
 }
 
 impl<D: Driver> Body for Event<D> {
@@ -101,14 +142,32 @@ impl<D: Driver> Event<D> {
         queue: Arc<Object<Queue<D>>>,
         lane: Arc<Lane<D>>,
         command: ur_command_t,
-        marker: Marker<D>,
+        reusable: Arc<Reusable<D>>,
     ) -> Self {
-        Self::new(queue, lane, NEVER, command, Some(marker))
+        let end = SetOnce::full(End::Signal(reusable));
+        Self { end, ..Self::new(queue, lane, NEVER, command, None) }
+    }
+
+    /// What it consists of, if it is signalled again and again.
+    pub fn as_reusable(&self) -> Option<&Arc<Reusable<D>>> {
+        match self.end.get() {
+            Some(End::Signal(reusable)) => Some(reusable),
+            _ => None,
+        }
     }
 
     /// Whether the event is signalled again and again. Then that it was complete says nothing of now.
     pub fn is_reusable(&self) -> bool {
         self.sequence == NEVER
+    }
+
+    /// Makes a lane's stream wait for what a reusable event stands for now.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[cold]
+    pub fn let_wait(&self, lane: &Lane<D>) -> Result<()> {
+        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&lane.device, lane.stream))
     }
 
     /// Makes a forgotten event of the same lane stand for another command, without allocating.
@@ -120,7 +179,7 @@ impl<D: Driver> Event<D> {
         match self.end.get() {
             // Its own native event serves again.
             Some(End::Own(_)) => self.end.lay_by(),
-            Some(End::Of(_)) => drop(self.end.take()),
+            Some(End::Of(_) | End::Signal(_)) => drop(self.end.take()),
             None => {}
         }
         *self.complete.get_mut() = false;
@@ -131,6 +190,7 @@ impl<D: Driver> Event<D> {
         match self.end.get()? {
             End::Own(marker) => Some(marker),
             End::Of(other) => other.marker(),
+            End::Signal(reusable) => reusable.marker(),
         }
     }
 
@@ -230,32 +290,20 @@ impl<D: Driver> Event<D> {
     }
 
     fn profile(&self, property: ur_profiling_info_t) -> Result<u64> {
+        if let Some(reusable) = self.as_reusable() {
+            return reusable.time(property);
+        }
         let stamps = self.stamps.as_ref().ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
                 "urEventGetProfilingInfo: the queue was created without UR_QUEUE_FLAG_PROFILING_ENABLE",
             )
         })?;
-        match property {
-            ur_profiling_info_t::COMMAND_QUEUED => return Ok(stamps.host.queued),
-            ur_profiling_info_t::COMMAND_SUBMIT => return Ok(stamps.host.submitted),
-            _ => {}
+        // Without an end marker, which could not be made, there are the host's times alone.
+        match self.marker() {
+            Some(end) => stamps.time(property, end, || self.is_complete()),
+            None => stamps.host_time(property).ok_or_else(|| ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE.into()),
         }
-        if !self.is_complete()? {
-            return Err(Error::new(
-                ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
-                "urEventGetProfilingInfo: the command has not finished; wait for the event first",
-            ));
-        }
-        let end = self.marker().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
-        let start = stamps.start.as_ref().unwrap_or(end);
-        // The clocks meet within microseconds; a command must not start before it was submitted.
-        let base = stamps.base.as_ref().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
-        let started = base.time_of(start)?.max(stamps.host.submitted);
-        if property == ur_profiling_info_t::COMMAND_START {
-            return Ok(started);
-        }
-        Ok(base.time_of(end)?.max(started))
     }
 }
 

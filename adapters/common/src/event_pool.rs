@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::context::DeviceState;
-use crate::driver::Driver;
+use crate::driver::{Driver, EventPurpose};
 use crate::error::Result;
 use crate::place::Scope;
 
@@ -18,7 +18,7 @@ const KEPT: usize = 32;
 
 /// Free native events of one kind.
 pub struct EventPool<D: Driver> {
-    timing: bool,
+    purpose: EventPurpose,
     list: Mutex<List<D>>,
 }
 
@@ -31,7 +31,8 @@ impl<D: Driver> EventPool<D> {
     /// An empty pool; `timing` events can be compared for elapsed time.
     #[must_use]
     pub fn new(timing: bool) -> Self {
-        Self { timing, list: Mutex::new(List { free: Vec::new(), in_use: 0 }) }
+        let purpose = if timing { EventPurpose::Times } else { EventPurpose::Order };
+        Self { purpose, list: Mutex::new(List { free: Vec::new(), in_use: 0 }) }
     }
 
     fn take(&self, state: &DeviceState<D>) -> Result<D::Event> {
@@ -43,7 +44,7 @@ impl<D: Driver> EventPool<D> {
         if let Some(event) = kept {
             return Ok(event);
         }
-        let made = Scope::enter(state.driver, state.place).and_then(|_scope| state.driver.create_event(self.timing));
+        let made = Scope::enter(state.driver, state.place).and_then(|_scope| state.driver.create_event(self.purpose));
         if made.is_err() {
             self.list.lock().in_use -= 1;
         }

@@ -1,7 +1,7 @@
 //! Device memory for other processes.
 //!
-//! What an application carries to the other process is a small envelope of bytes: which adapter it is for, and the native
-//! handle. The envelopes that are out are kept in a list, so that one given back twice is refused and not freed twice.
+//! What an application carries to the other process is a small envelope of bytes: which adapter it is for, on which device
+//! the thing lies, and the native handle. The envelopes that are out are kept in a list, so that one given back twice is refused and not freed twice.
 
 use core::ffi::c_void;
 use std::collections::BTreeMap;
@@ -17,10 +17,12 @@ use crate::error::{Error, Result};
 use crate::memory_calls::IpcHandle;
 use crate::object::{borrow, null_pointer};
 
-/// Bytes of an envelope: 8 that tell what is in it, the backend, and 64 of content.
-pub const ENVELOPE: usize = 80;
+/// Bytes of an envelope: 8 that tell what is in it, the backend, 16 that name the device, and 64 of content.
+pub const ENVELOPE: usize = 96;
+/// Where the device's name begins.
+const DEVICE: usize = 16;
 /// Where the content begins.
-const CONTENT: usize = 16;
+const CONTENT: usize = 32;
 const MEMORY: [u8; 8] = *b"URIPCMEM";
 
 /// An envelope that is out, and the descriptor that its content names in this process.
@@ -31,11 +33,31 @@ struct Lent {
 
 static LENT: Mutex<BTreeMap<usize, Lent>> = Mutex::new(BTreeMap::new());
 
+/// What an envelope holds.
+pub struct Content {
+    device: [u8; 16],
+    /// The native handle.
+    pub handle: IpcHandle,
+}
+
+impl Content {
+    /// Whether the thing lies on that device, in whatever order a process sees them.
+    pub fn is_of<D: Driver>(&self, device: &Device<D>) -> bool {
+        self.device == name_of(device)
+    }
+}
+
+/// A device's name in every process; zeros where the library does not tell.
+fn name_of<D: Driver>(device: &Device<D>) -> [u8; 16] {
+    device.properties.uuid.unwrap_or_default()
+}
+
 /// Makes an envelope.
-pub fn seal<D: Driver>(kind: [u8; 8], content: &IpcHandle) -> [u8; ENVELOPE] {
+pub fn seal<D: Driver>(kind: [u8; 8], device: &Device<D>, content: &IpcHandle) -> [u8; ENVELOPE] {
     let mut bytes = [0; ENVELOPE];
     bytes[..8].copy_from_slice(&kind);
     bytes[8..12].copy_from_slice(&D::BACKEND.0.to_ne_bytes());
+    bytes[DEVICE..CONTENT].copy_from_slice(&name_of(device));
     bytes[CONTENT..].copy_from_slice(content);
     bytes
 }
@@ -47,7 +69,7 @@ pub fn seal<D: Driver>(kind: [u8; 8], content: &IpcHandle) -> [u8; ENVELOPE] {
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_VALUE` for bytes that are no envelope of this kind and backend.
-pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, size: usize) -> Result<IpcHandle> {
+pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, size: usize) -> Result<Content> {
     if data.is_null() {
         return Err(null_pointer(name));
     }
@@ -62,8 +84,9 @@ pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, 
             format!("{name}: the {size} bytes are no handle data of this adapter"),
         ));
     }
-    let mut content = [0; ENVELOPE - CONTENT];
-    content.copy_from_slice(&bytes[CONTENT..]);
+    let mut content = Content { device: [0; 16], handle: [0; 64] };
+    content.device.copy_from_slice(&bytes[DEVICE..CONTENT]);
+    content.handle.copy_from_slice(&bytes[CONTENT..]);
     Ok(content)
 }
 
@@ -147,7 +170,7 @@ pub unsafe fn get<D: Driver>(
         driver.ipc_handle(memory.addr())?
     };
     // SAFETY: neither is null, so both are writable.
-    unsafe { lend(seal::<D>(MEMORY, &handle), None, data, size) };
+    unsafe { lend(seal(MEMORY, device, &handle), None, data, size) };
     Ok(())
 }
 
@@ -186,10 +209,10 @@ pub unsafe fn open<D: Driver>(
         return Err(null_pointer(NAME));
     }
     // SAFETY: readable for `size` bytes by the caller's promise.
-    let handle = unsafe { unseal::<D>(NAME, MEMORY, data, size) }?;
+    let content = unsafe { unseal::<D>(NAME, MEMORY, data, size) }?;
     let state = context.state(device)?;
     let _scope = state.enter()?;
-    let address = state.driver.open_ipc(&handle).map_err(|error| match error.code() {
+    let address = state.driver.open_ipc(&content.handle).map_err(|error| match error.code() {
         // With the device's context current this is what a process is told of its own memory.
         ur_result_t::ERROR_INVALID_CONTEXT => Error::native(
             ur_result_t::ERROR_INVALID_VALUE,

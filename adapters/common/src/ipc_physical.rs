@@ -89,7 +89,7 @@ pub unsafe fn get<D: Driver>(
         size: physical.size as u64,
     };
     // SAFETY: neither is null, so both are writable.
-    unsafe { lend(seal::<D>(PHYSICAL, &content.to_bytes()), Some(descriptor), data, size) };
+    unsafe { lend(seal(PHYSICAL, &physical.state.device, &content.to_bytes()), Some(descriptor), data, size) };
     Ok(())
 }
 
@@ -151,7 +151,7 @@ pub unsafe fn open<D: Driver>(
         return Err(null_pointer(NAME));
     }
     // SAFETY: readable for `size` bytes by the caller's promise.
-    let content = Content::of(&unsafe { unseal::<D>(NAME, PHYSICAL, data, size) }?);
+    let content = Content::of(&unsafe { unseal::<D>(NAME, PHYSICAL, data, size) }?.handle);
     context.check_member(device)?;
     supported(device)?;
     let descriptor = fetch(content).map_err(|error| {

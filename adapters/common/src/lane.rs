@@ -398,14 +398,15 @@ impl<D: Driver> LaneState<D> {
         if core::ptr::eq(Arc::as_ptr(&event.lane), lane) || event.is_known_complete() {
             return Ok(());
         }
+        if seldom(event.is_reusable()) {
+            return event.let_wait(lane);
+        }
         if let Some(marker) = event.marker() {
             if self.has_waited(event.lane.key, event.sequence) {
                 return Ok(());
             }
             lane.device.driver.stream_wait(lane.stream, marker.raw())?;
-            if !event.is_reusable() {
-                self.remember_wait(event.lane.key, event.sequence);
-            }
+            self.remember_wait(event.lane.key, event.sequence);
         }
         Ok(())
     }

@@ -47,6 +47,8 @@ pub mod image_object;
 pub mod info;
 pub mod ipc;
 #[cfg(not(feature = "release-2026-1"))]
+pub mod ipc_event;
+#[cfg(not(feature = "release-2026-1"))]
 pub mod ipc_physical;
 pub mod jit;
 pub mod kernel;
@@ -81,6 +83,7 @@ pub mod program_symbols;
 pub mod properties;
 pub mod queue;
 pub mod reservations;
+pub mod reusable;
 #[cfg(not(feature = "release-2026-1"))]
 mod reusable_event;
 pub mod sampler;

@@ -86,6 +86,8 @@ pub struct DeviceProperties {
     pub host_native_atomics: bool,
     /// Whether stream-ordered pools exist.
     pub memory_pools: bool,
+    /// Whether events can be shared with other processes.
+    pub ipc_events: bool,
     /// Whether streams can wait for a word of memory to change.
     pub stream_value_waits: bool,
     /// Whether cooperative launches work.

@@ -234,25 +234,25 @@ impl<D: Driver> Queue<D> {
     }
 
     /// Puts a barrier on an out-of-order queue's first lane: it comes after `waits`, or after everything when
-    /// there are none, and everything later comes after it. `signals` is recorded at the same place.
+    /// there are none, and everything later comes after it. `at_place` puts more on the stream at the same place.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn put_barrier(
         queue: &Object<Self>,
         waits: &WaitList<'_, D>,
-        signals: Option<&Marker<D>>,
+        at_place: &dyn Fn(D::Stream) -> Result<()>,
     ) -> Result<Arc<Object<Event<D>>>> {
         // The lock makes barriers of several threads follow one another; it is taken before any lane's.
         let mut published = queue.barrier.lock();
-        let event = Self::gather(queue, waits, ur_command_t::EVENTS_WAIT_WITH_BARRIER, published.as_deref(), signals)?;
+        let event = Self::gather(queue, waits, ur_command_t::EVENTS_WAIT_WITH_BARRIER, published.as_deref(), at_place)?;
         *published = Some(Arc::clone(&event));
         queue.generation.fetch_add(1, Ordering::AcqRel);
         Ok(event)
     }
 
-    /// An event on an out-of-order queue's first lane after `waits`, or after everything when there are none; `signals` is
-    /// recorded there, too.
+    /// An event on an out-of-order queue's first lane after `waits`, or after everything when there are none; `at_place`
+    /// puts more on the stream there.
     ///
     /// # Errors
     /// What the native library answers.
@@ -261,7 +261,7 @@ impl<D: Driver> Queue<D> {
         waits: &WaitList<'_, D>,
         command: ur_command_t,
         barrier: Option<&Object<Event<D>>>,
-        signals: Option<&Marker<D>>,
+        at_place: &dyn Fn(D::Stream) -> Result<()>,
     ) -> Result<Arc<Object<Event<D>>>> {
         let queued = host_time_ns();
         let mut marks: SmallVec<[(u64, Marker<D>); MAX_LANES]> = SmallVec::new();
@@ -283,9 +283,7 @@ impl<D: Driver> Queue<D> {
             state.wait_for(lane, event)?;
         }
         let marker = Marker::record(&queue.device, lane.stream, queue.is_profiling())?;
-        if let Some(signals) = signals {
-            queue.device.driver.record_event(signals.raw(), lane.stream)?;
-        }
+        at_place(lane.stream)?;
         state.sequence += 1;
         let mut event = Event::new(queue.share(), Arc::clone(lane), state.sequence, command, Some(marker));
         event.stamps = queue.is_profiling().then(|| {

@@ -1,9 +1,8 @@
 //! Events that the application makes ahead of any command, and that barriers signal again and again.
 //!
-//! Such an event is one native event for good: a barrier records it at its place, and whoever waits is bound to what was
-//! recorded last when it began to wait, as in the native libraries. Before the first barrier it is complete. Nothing of
-//! it may be remembered from one signal to the next, so it lies on no lane and is always asked natively; see
-//! [`Event::is_reusable`].
+//! A barrier records such an event at its place, and whoever waits is bound to what was recorded last when it began to
+//! wait, as in the native libraries. Before the first barrier it is complete. It lies on no lane and is always asked
+//! natively; see [`Event::is_reusable`], and [`Reusable`] for what it consists of.
 
 use std::sync::Arc;
 
@@ -12,16 +11,16 @@ use ur_ffi::{
     ur_exp_event_desc_t, ur_exp_event_flags_t, ur_queue_flags_t, ur_result_t,
 };
 
-use crate::context::Context;
+use crate::context::{Context, DeviceState};
 use crate::device::Device;
-use crate::driver::{Driver, StreamKind};
+use crate::driver::{Driver, EventPurpose, StreamKind};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::event_pool::Marker;
 use crate::lane::Lane;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::queue::Queue;
+use crate::reusable::Reusable;
 
 /// `urEventCreateExp`.
 ///
@@ -30,12 +29,8 @@ use crate::queue::Queue;
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context, `INVALID_ENUMERATION` for unknown flags,
-/// `UNSUPPORTED_FEATURE` for events with times and for those of other processes; what the native library answers.
-///
-/// # Unsupported
-/// - `UR_EXP_EVENT_FLAG_ENABLE_PROFILING` (`UR_DEVICE_INFO_PER_EVENT_PROFILING_SUPPORT_EXP` says so): times are those of
-///   queues with profiling
-/// - `UR_EXP_EVENT_FLAG_IPC_EXP` (`UR_DEVICE_INFO_IPC_EVENT_SUPPORT_EXP` says so)
+/// `INVALID_VALUE` for times and other processes together, which no native library has; `UNSUPPORTED_FEATURE` for an event
+/// for other processes where the device shares none; what the native library answers.
 pub unsafe fn create<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,
@@ -51,26 +46,42 @@ pub unsafe fn create<D: Driver>(
         return Err(null_pointer(NAME));
     }
     known_flags(NAME, description.flags.bits(), UR_EXP_EVENT_FLAGS_MASK)?;
-    if description.flags.contains(ur_exp_event_flags_t::ENABLE_PROFILING) {
-        return Err(Error::unsupported(
-            "a reusable event with times (make the queue with UR_QUEUE_FLAG_PROFILING_ENABLE)",
-        ));
-    }
-    if description.flags.contains(ur_exp_event_flags_t::IPC_EXP) {
-        return Err(Error::unsupported("an event for other processes"));
-    }
+    let purpose = purpose_of(description.flags, device)?;
     let state = context.state(device)?;
-    let raw = {
-        let _scope = state.enter()?;
-        state.driver.create_event(false)?
-    };
-    let marker = Marker::adopt(raw, Arc::clone(&state), true);
-    let lane = Lane::without_stream(Arc::clone(&state), &context.registry);
-    let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), StreamKind::default(), Arc::clone(&lane));
-    let event = Object::new(Event::reusable(queue, lane, ur_command_t::EVENTS_WAIT_WITH_BARRIER, marker));
+    let reusable = Reusable::new(context, &state, purpose)?;
+    let event = hand_out(context, state, reusable);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())
+}
+
+/// What the flags ask for.
+///
+/// # Unsupported
+/// - needs: a device whose events can be shared, for `UR_EXP_EVENT_FLAG_IPC_EXP`
+fn purpose_of<D: Driver>(flags: ur_exp_event_flags_t, device: &Device<D>) -> Result<EventPurpose> {
+    let timed = flags.contains(ur_exp_event_flags_t::ENABLE_PROFILING);
+    match (timed, flags.contains(ur_exp_event_flags_t::IPC_EXP)) {
+        (false, false) => Ok(EventPurpose::Order),
+        (true, false) => Ok(EventPurpose::Times),
+        (false, true) if device.properties.ipc_events => Ok(EventPurpose::Processes),
+        (false, true) => Err(Error::unsupported("an event for other processes on this device")),
+        (true, true) => Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            "urEventCreateExp: an event for other processes has no times; leave one of the two flags out",
+        )),
+    }
+}
+
+/// An event of a context over what it consists of.
+pub(crate) fn hand_out<D: Driver>(
+    context: &Object<Context<D>>,
+    state: Arc<DeviceState<D>>,
+    reusable: Arc<Reusable<D>>,
+) -> Arc<Object<Event<D>>> {
+    let lane = Lane::without_stream(Arc::clone(&state), &context.registry);
+    let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), StreamKind::default(), Arc::clone(&lane));
+    Object::new(Event::reusable(queue, lane, ur_command_t::EVENTS_WAIT_WITH_BARRIER, reusable))
 }
 
 /// The reusable event that a barrier is given to signal, if it is given one. Any other event there is an output's old
@@ -94,17 +105,19 @@ pub unsafe fn given<'a, D: Driver>(event: *const ur_event_handle_t) -> Result<Op
 /// A barrier that signals a reusable event instead of making one. If it fails, the event stands for what it stood for.
 ///
 /// # Errors
-/// `INVALID_EVENT` for an event of another context or device than the queue's; what the native library answers.
+/// `INVALID_EVENT` for an event of another context than the queue's; what the native library answers.
 pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> Result<()> {
-    let marker = event.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-    if !Arc::ptr_eq(marker.state(), &request.queue.device) {
+    let reusable = event.as_reusable().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
+    if !Arc::ptr_eq(&event.queue.context, &request.queue.context) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_EVENT,
-            "a reusable event is signalled by queues of the context and device that it was made for",
+            "a reusable event is signalled by queues of the context that it was made or opened in",
         ));
     }
-    if request.queue.is_in_order() {
-        return submit(request, |driver, stream| driver.record_event(marker.raw(), stream));
-    }
-    Queue::put_barrier(request.queue, &request.waits, Some(marker)).map(drop)
+    reusable.signal(&request.queue.device, |record| {
+        if request.queue.is_in_order() {
+            return submit(request, |_, stream| record(stream));
+        }
+        Queue::put_barrier(request.queue, &request.waits, record).map(drop)
+    })
 }

@@ -20,7 +20,7 @@ use crate::{
 };
 use crate::{device_wait, event_callback, host_task, native_command, timestamp_recording};
 #[cfg(not(feature = "release-2026-1"))]
-use crate::{ipc_physical, reusable_event};
+use crate::{ipc_event, ipc_physical, reusable_event};
 
 /// The engine over one driver, as the table sees it; never made.
 pub struct Engine<D: Driver> {
@@ -165,6 +165,12 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urIPCOpenPhysMemHandleExp => ipc_physical::open::<D>);
     #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCClosePhysMemHandleExp => ipc_physical::close::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCGetEventHandleExp => ipc_event::get::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCPutEventHandleExp => ipc_event::put::<D>);
+    #[cfg(not(feature = "release-2026-1"))]
+    forward!(urIPCOpenEventHandleExp => ipc_event::open::<D>);
     forward!(urMemoryExportAllocExportableMemoryExp => memory_export::alloc::<D>);
     forward!(urMemoryExportFreeExportableMemoryExp => memory_export::free::<D>);
     forward!(urMemoryExportExportMemoryHandleExp => memory_export::export::<D>);
@@ -332,12 +338,4 @@ left_out!(
     urBindlessImagesReleaseExternalSemaphoreExp,
     urBindlessImagesWaitExternalSemaphoreExp,
     urBindlessImagesSignalExternalSemaphoreExp,
-);
-
-left_out!(
-    "events of other processes are not built yet (`UR_DEVICE_INFO_IPC_EVENT_SUPPORT_EXP` says so): an event gets its native \
-     event only when somebody looks at it, and a shared one must have it from the start" =>
-    urIPCGetEventHandleExp,
-    urIPCPutEventHandleExp,
-    urIPCOpenEventHandleExp,
 );

@@ -65,6 +65,7 @@ mod attribute {
     pub(super) const CLUSTER_LAUNCH: i32 = 120;
     /// The second version's operations have no other attribute: where those of 64 bits are, those of 32 are.
     pub(super) const CAN_USE_64_BIT_STREAM_MEM_OPS: i32 = 122;
+    pub(super) const IPC_EVENT_SUPPORTED: i32 = 125;
     pub(super) const HOST_NUMA_ID: i32 = 134;
     /// PCI device number in the upper, vendor number in the lower half.
     pub(super) const GPU_PCI_DEVICE_ID: i32 = 139;
@@ -205,6 +206,8 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         pageable_access: read.flag(of::PAGEABLE_MEMORY_ACCESS)?,
         host_native_atomics: read.flag(of::HOST_NATIVE_ATOMIC_SUPPORTED)?,
         memory_pools: read.flag(of::MEMORY_POOLS_SUPPORTED)?,
+        // Drivers that do not know the question share events where they share memory.
+        ipc_events: cfg!(target_os = "linux") && read.optional(of::IPC_EVENT_SUPPORTED)? != Some(0),
         stream_value_waits: driver.symbols.stream_wait_value.is_some()
             && read.flag(of::CAN_USE_64_BIT_STREAM_MEM_OPS)?,
         cooperative_launch: read.flag(of::COOPERATIVE_LAUNCH)?,

@@ -7,7 +7,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::{MemoryKind, StreamKind};
+use ur_adapter::driver::{EventPurpose, MemoryKind, StreamKind};
 use ur_adapter::image::check_nvidia;
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
@@ -20,8 +20,9 @@ use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::{memory_kind, native_access, native_advice, physical_properties, pool_properties, spot_device};
 use crate::sys::{
-    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUipcMemHandle, CUlaunchAttribute, CUlaunchConfig,
-    CUmemAccessDesc, CUmemLocation, CUmemoryPool, CUmodule, CUphysical, CUresult, CUstream, CudaMemcpy2D, Symbols,
+    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUipcEventHandle, CUipcMemHandle, CUlaunchAttribute,
+    CUlaunchConfig, CUmemAccessDesc, CUmemLocation, CUmemoryPool, CUmodule, CUphysical, CUresult, CUstream,
+    CudaMemcpy2D, Symbols,
 };
 use crate::{device_info, program};
 
@@ -244,8 +245,12 @@ impl Driver for Cuda {
         call!(self.context_synchronize(), "cuCtxSynchronize")
     }
 
-    fn create_event(&self, timing: bool) -> Result<CUevent> {
-        let flags: c_uint = if timing { sys::EVENT_DEFAULT } else { sys::EVENT_DISABLE_TIMING };
+    fn create_event(&self, purpose: EventPurpose) -> Result<CUevent> {
+        let flags: c_uint = match purpose {
+            EventPurpose::Order => sys::EVENT_DISABLE_TIMING,
+            EventPurpose::Times => sys::EVENT_DEFAULT,
+            EventPurpose::Processes => sys::EVENT_DISABLE_TIMING | sys::EVENT_INTERPROCESS,
+        };
         let mut event = CUevent::default();
         call!(self.event_create(&raw mut event, flags), "cuEventCreate")?;
         Ok(event)
@@ -406,6 +411,18 @@ impl Driver for Cuda {
         let mut pointer: CUdeviceptr = 0;
         call!(self.ipc_open(&raw mut pointer, CUipcMemHandle(*handle), sys::IPC_LAZY_PEER), "cuIpcOpenMemHandle")?;
         Ok(pointer)
+    }
+
+    fn event_ipc_handle(&self, event: CUevent) -> Result<IpcHandle> {
+        let mut handle = CUipcEventHandle([0; 64]);
+        call!(self.ipc_event_get(&raw mut handle, event), "cuIpcGetEventHandle")?;
+        Ok(handle.0)
+    }
+
+    fn open_event_ipc(&self, handle: &IpcHandle) -> Result<CUevent> {
+        let mut event = CUevent::default();
+        call!(self.ipc_event_open(&raw mut event, CUipcEventHandle(*handle)), "cuIpcOpenEventHandle")?;
+        Ok(event)
     }
 
     fn has_peer_atomics(&self, device: CUdevice, peer: CUdevice) -> Result<bool> {

@@ -244,6 +244,8 @@ pub(crate) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(crate) const EVENT_DEFAULT: c_uint = 0;
 /// `CU_EVENT_DISABLE_TIMING`.
 pub(crate) const EVENT_DISABLE_TIMING: c_uint = 2;
+/// `CU_EVENT_INTERPROCESS`, of events without timing.
+pub(crate) const EVENT_INTERPROCESS: c_uint = 4;
 /// `CU_STREAM_WAIT_VALUE_GEQ`.
 pub(crate) const WAIT_VALUE_AT_LEAST: c_uint = 0;
 /// `CU_EVENT_WAIT_DEFAULT`.
@@ -264,6 +266,11 @@ pub(crate) struct CUmemAllocationProp {
 }
 
 const _: () = assert!(size_of::<CUmemAllocationProp>() == 32);
+
+/// `CUipcEventHandle`, which is passed by value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct CUipcEventHandle(pub(crate) [u8; 64]);
 
 /// `CUipcMemHandle`, which is passed by value.
 #[repr(C)]
@@ -481,6 +488,8 @@ ur_adapter::symbol_table! {
         ipc_get = "cuIpcGetMemHandle" (*mut CUipcMemHandle, CUdeviceptr);
         ipc_open = "cuIpcOpenMemHandle_v2" (*mut CUdeviceptr, CUipcMemHandle, c_uint);
         ipc_close = "cuIpcCloseMemHandle" (CUdeviceptr);
+        ipc_event_get = "cuIpcGetEventHandle" (*mut CUipcEventHandle, CUevent);
+        ipc_event_open = "cuIpcOpenEventHandle" (*mut CUevent, CUipcEventHandle);
         peer_attribute = "cuDeviceGetP2PAttribute" (*mut c_int, c_int, CUdevice, CUdevice);
         peer_enable = "cuCtxEnablePeerAccess" (CUcontext, c_uint);
         peer_disable = "cuCtxDisablePeerAccess" (CUcontext);

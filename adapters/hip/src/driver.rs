@@ -21,7 +21,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::{MemoryKind, StreamKind};
+use ur_adapter::driver::{EventPurpose, MemoryKind, StreamKind};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
 use ur_adapter::native_image::{BoxCopy, ResourceDescriptor};
@@ -35,7 +35,7 @@ use crate::map::{memory_kind, native_access, native_advice, physical_properties,
 use crate::program::Loader;
 use crate::sys::{
     self, BoxTypes, DevicePointer, HipError, HipEvent, HipFunction, HipMemPool, HipModule, HipPhysical, HipStream,
-    IpcMemHandle, MemAccess, MemLocation, Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
+    IpcEventHandle, IpcMemHandle, MemAccess, MemLocation, Ordinal, PointerAttributes, PoolProperties, Symbols, flag,
 };
 use crate::{device_info, program};
 
@@ -259,8 +259,12 @@ impl Driver for Hip {
         call!(self.device_synchronize(), "hipDeviceSynchronize")
     }
 
-    fn create_event(&self, timing: bool) -> Result<HipEvent> {
-        let flags: c_uint = if timing { 0 } else { flag::hipEventDisableTiming };
+    fn create_event(&self, purpose: EventPurpose) -> Result<HipEvent> {
+        let flags: c_uint = match purpose {
+            EventPurpose::Order => flag::hipEventDisableTiming,
+            EventPurpose::Times => 0,
+            EventPurpose::Processes => flag::hipEventDisableTiming | flag::hipEventInterprocess,
+        };
         let mut event = HipEvent::default();
         call!(self.event_create(&raw mut event, flags), "hipEventCreateWithFlags")?;
         Ok(event)
@@ -424,6 +428,18 @@ impl Driver for Hip {
         let mut pointer: DevicePointer = 0;
         call!(self.ipc_open(&raw mut pointer, IpcMemHandle(*handle), flags), "hipIpcOpenMemHandle")?;
         Ok(pointer)
+    }
+
+    fn event_ipc_handle(&self, event: HipEvent) -> Result<IpcHandle> {
+        let mut handle = IpcEventHandle([0; 64]);
+        call!(self.ipc_event_get(&raw mut handle, event), "hipIpcGetEventHandle")?;
+        Ok(handle.0)
+    }
+
+    fn open_event_ipc(&self, handle: &IpcHandle) -> Result<HipEvent> {
+        let mut event = HipEvent::default();
+        call!(self.ipc_event_open(&raw mut event, IpcEventHandle(*handle)), "hipIpcOpenEventHandle")?;
+        Ok(event)
     }
 
     fn has_peer_atomics(&self, device: Ordinal, peer: Ordinal) -> Result<bool> {

@@ -16,9 +16,9 @@ use ur_adapter::jit;
 use ur_adapter::native_image::{ArrayDescriptor, Channel, ResourceDescriptor, TextureDescriptor};
 
 use crate::sys::{
-    HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcMemHandle, MemAccess, MemLocation, Memcpy3D, Memcpy3DSide,
-    PhysicalProperties, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch, attribute, flag,
-    function, memory_type_5, memory_type_6,
+    HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcEventHandle, IpcMemHandle, MemAccess, MemLocation, Memcpy3D,
+    Memcpy3DSide, PhysicalProperties, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch,
+    attribute, flag, function, memory_type_5, memory_type_6,
 };
 
 /// A C expression and what `sys` says it is.
@@ -111,6 +111,7 @@ fn common(newer: bool) -> Numbers {
     add(&mut numbers, "offsetof(hipMemPoolProps, location)", offset_of!(PoolProperties, location));
     add(&mut numbers, "offsetof(hipMemLocation, id)", offset_of!(MemLocation, device));
     add(&mut numbers, "sizeof(hipIpcMemHandle_t)", size_of::<IpcMemHandle>());
+    add(&mut numbers, "sizeof(hipIpcEventHandle_t)", size_of::<IpcEventHandle>());
     add(&mut numbers, "hipCpuDeviceId", HOST.0);
     add(&mut numbers, "sizeof(hipMemAccessDesc)", size_of::<MemAccess>());
     add(&mut numbers, "offsetof(hipMemAccessDesc, flags)", offset_of!(MemAccess, flags));

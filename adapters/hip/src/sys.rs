@@ -147,6 +147,7 @@ numbers! {
     all {
         hipStreamNonBlocking = 1,
         hipEventDisableTiming = 2,
+        hipEventInterprocess = 4,
         hipStreamWaitValueGte = 0,
         hipHostMallocPortable = 1,
         hipHostMallocMapped = 2,
@@ -294,6 +295,11 @@ pub(crate) struct PhysicalProperties {
     pub(crate) security_attributes: usize,
     pub(crate) flags: [u8; 8],
 }
+
+/// `hipIpcEventHandle_t`, which is passed by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IpcEventHandle(pub(crate) [u8; 64]);
 
 /// `hipIpcMemHandle_t`, which is passed by value.
 #[repr(C)]
@@ -517,6 +523,8 @@ ur_adapter::symbol_table! {
         ipc_get = "hipIpcGetMemHandle" (*mut IpcMemHandle, DevicePointer);
         ipc_open = "hipIpcOpenMemHandle" (*mut DevicePointer, IpcMemHandle, c_uint);
         ipc_close = "hipIpcCloseMemHandle" (DevicePointer);
+        ipc_event_get = "hipIpcGetEventHandle" (*mut IpcEventHandle, HipEvent);
+        ipc_event_open = "hipIpcOpenEventHandle" (*mut HipEvent, IpcEventHandle);
         peer_attribute = "hipDeviceGetP2PAttribute" (*mut c_int, c_uint, Ordinal, Ordinal);
         peer_enable = "hipDeviceEnablePeerAccess" (Ordinal, c_uint);
         peer_disable = "hipDeviceDisablePeerAccess" (Ordinal);

@@ -26,7 +26,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         #[cfg(not(feature = "release-2026-1"))]
         Info::PER_EVENT_PROFILING_SUPPORT_EXP => IMPLEMENTED.per_event_profiling,
         #[cfg(not(feature = "release-2026-1"))]
-        Info::IPC_EVENT_SUPPORT_EXP => IMPLEMENTED.ipc_events,
+        Info::IPC_EVENT_SUPPORT_EXP => IMPLEMENTED.ipc_events && device.ipc_events,
 
         Info::GLOBAL_VARIABLE_SUPPORT => IMPLEMENTED.global_variables,
         Info::DYNAMIC_LINK_SUPPORT_EXP => IMPLEMENTED.dynamic_link,

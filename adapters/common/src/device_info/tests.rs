@@ -49,6 +49,7 @@ fn gpu() -> DeviceProperties {
         pageable_access: true,
         host_native_atomics: true,
         memory_pools: true,
+        ipc_events: true,
         stream_value_waits: true,
         cooperative_launch: true,
         clusters: true,

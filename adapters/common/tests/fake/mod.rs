@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
 use ur_adapter::driver::{
-    BuildRequest, CachePreference, Driver, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo, PoolAttribute,
-    Rows, StreamKind,
+    BuildRequest, CachePreference, Driver, EventPurpose, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo,
+    PoolAttribute, Rows, StreamKind,
 };
 use ur_adapter::error::{Error, OpenError, Result};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
@@ -80,6 +80,7 @@ impl Driver for Fake {
     fn properties(&self, _device: usize) -> Result<DeviceProperties> {
         Ok(DeviceProperties {
             memory_pools: true,
+            ipc_events: true,
             stream_value_waits: true,
             global_memory: 1 << 40,
             max_threads_per_block: 1024,
@@ -143,7 +144,7 @@ impl Driver for Fake {
     fn synchronize_place(&self) -> Result<()> {
         Ok(())
     }
-    fn create_event(&self, _timing: bool) -> Result<usize> {
+    fn create_event(&self, _purpose: EventPurpose) -> Result<usize> {
         self.number()
     }
     fn destroy_event(&self, event: usize) -> Result<()> {
@@ -270,6 +271,12 @@ impl Driver for Fake {
     }
     fn open_ipc(&self, _handle: &IpcHandle) -> Result<usize> {
         Err(Error::unsupported("memory beyond pools"))
+    }
+    fn event_ipc_handle(&self, _event: usize) -> Result<IpcHandle> {
+        Err(Error::unsupported("other processes"))
+    }
+    fn open_event_ipc(&self, _handle: &IpcHandle) -> Result<usize> {
+        Err(Error::unsupported("other processes"))
     }
     fn close_ipc(&self, _address: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
