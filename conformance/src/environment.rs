@@ -52,6 +52,10 @@ impl Environment {
         unsafe {
             env::set_var("UR_ADAPTERS_FORCE_LOAD", &self.adapter);
             env::set_var("UR_CUDA_LIBRARY", &self.native);
+            // The simulated driver is its own management library; a real one has its own.
+            if set("UR_TEST_NATIVE").is_none() && set("UR_NVML_LIBRARY").is_none() {
+                env::set_var("UR_NVML_LIBRARY", &self.native);
+            }
             env::set_var("UR_HIP_LIBRARY", &self.hip);
             env::remove_var("ONEAPI_DEVICE_SELECTOR");
         }

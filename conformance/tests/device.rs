@@ -4,10 +4,13 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_device_handle_t, ur_device_info_t as info, ur_device_type_t as Type, ur_exp_async_usm_alloc_properties_t,
-    ur_result_t, ur_usm_pool_desc_t,
+    ur_device_handle_t, ur_device_info_t as info, ur_device_throttle_reasons_flags_t as Throttle,
+    ur_device_type_t as Type, ur_exp_async_usm_alloc_properties_t, ur_result_t, ur_usm_pool_desc_t,
 };
-use ur_conformance::{Fixture, adapter, ask, check_every_property, child, loader, needs_sim, ok, query, refused, ur};
+use ur_conformance::native::Hip;
+use ur_conformance::{
+    Fixture, adapter, ask, check_every_property, child, last_error, loader, needs_sim, ok, query, refused, ur,
+};
 
 fn number<T: query::Plain>(device: ur_device_handle_t, property: info) -> T {
     query::get(ask!(Device.pfnGetInfo(device, property)))
@@ -179,5 +182,56 @@ fn urDeviceGet_finds_as_many_devices_as_the_driver_has() {
             assert_eq!(number::<u64>(device, info::GLOBAL_MEM_SIZE), 256 << 20);
             assert_eq!(query::text(ask!(Device.pfnGetInfo(device, info::VERSION))), "7.5");
         }
+    });
+}
+
+/// On the simulated devices: the first has a fan and is short of power, the others are not.
+#[test]
+fn urDeviceGetInfo_tells_power_fan_and_throttling_as_the_management_library_does() {
+    let fixture = Fixture::over_all_devices();
+    needs_sim!(fixture);
+    if Hip::loaded().is_some() {
+        for property in [info::FAN_SPEED, info::MIN_POWER_LIMIT] {
+            no_sensor(fixture.device(), property, "AMD's management library");
+        }
+        return;
+    }
+    for (index, &device) in fixture.devices.iter().enumerate() {
+        let limits = [info::MIN_POWER_LIMIT, info::MAX_POWER_LIMIT].map(|property| number::<i32>(device, property));
+        assert_eq!(limits, [200_000, 700_000], "milliwatts");
+        let throttled = Throttle::from_bits_retain(number(device, info::CURRENT_CLOCK_THROTTLE_REASONS));
+        if index == 0 {
+            assert_eq!(number::<i32>(device, info::FAN_SPEED), 30);
+            assert_eq!(throttled, Throttle::POWER_CAP);
+        } else {
+            no_sensor(device, info::FAN_SPEED, "nvmlDeviceGetFanSpeed");
+            assert_eq!(throttled, Throttle::empty(), "idle is no reason");
+        }
+    }
+}
+
+#[track_caller]
+fn no_sensor(device: ur_device_handle_t, property: info, words: &str) {
+    let mut value = 7i32;
+    refused!(
+        ERROR_UNSUPPORTED_ENUMERATION,
+        Device.pfnGetInfo(device, property, size_of::<i32>(), (&raw mut value).cast(), null_mut())
+    );
+    assert_eq!(value, 7);
+    assert!(last_error().contains(words), "{}", last_error());
+}
+
+#[test]
+fn urDeviceGetInfo_does_without_a_management_library_and_says_how_to_name_one() {
+    const NAME: &str = "urDeviceGetInfo_does_without_a_management_library_and_says_how_to_name_one";
+    child::in_process(NAME, &[("UR_NVML_LIBRARY", "/nowhere/libnvidia-ml.so.1")], || {
+        let fixture = Fixture::new();
+        if Hip::loaded().is_some() {
+            return;
+        }
+        for property in [info::FAN_SPEED, info::CURRENT_CLOCK_THROTTLE_REASONS, info::MAX_POWER_LIMIT] {
+            no_sensor(fixture.device(), property, "UR_NVML_LIBRARY");
+        }
+        assert!(number::<u64>(fixture.device(), info::GLOBAL_MEM_SIZE) > 0, "everything else is told");
     });
 }

@@ -13,8 +13,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::{Fixture, Launch, adapter, check_every_property};
 
-/// What no device of a CUDA driver or a HIP runtime tells: terms of other vendors' architectures, and what belongs to
-/// management libraries.
+/// What no device of a CUDA driver or a HIP runtime tells: terms of other vendors' architectures.
 const NO_DEVICE: &[device] = &[
     device::IP_VERSION,
     device::COMPONENT_DEVICES,
@@ -30,13 +29,10 @@ const NO_DEVICE: &[device] = &[
     device::XE_CORES_PER_CLUSTER,
     device::EUS_PER_XE_CORE,
     device::MAX_LANES_PER_HW_THREAD,
-    device::CURRENT_CLOCK_THROTTLE_REASONS,
-    device::FAN_SPEED,
-    device::MIN_POWER_LIMIT,
-    device::MAX_POWER_LIMIT,
 ];
 
-/// What a driver of an older release, of another system or of a device without it does not tell.
+/// What a driver of an older release, of another system, of a device without it, or without its management library does
+/// not tell.
 const SOME_DEVICES: &[device] = &[
     device::DEVICE_ID,
     device::UUID,
@@ -47,6 +43,10 @@ const SOME_DEVICES: &[device] = &[
     device::MEMORY_CLOCK_RATE,
     device::MEMORY_BUS_WIDTH,
     device::MAX_MEMORY_BANDWIDTH,
+    device::CURRENT_CLOCK_THROTTLE_REASONS,
+    device::FAN_SPEED,
+    device::MIN_POWER_LIMIT,
+    device::MAX_POWER_LIMIT,
 ];
 
 /// Fails when a property was not answered that is not listed, or was answered though it is listed as never told.

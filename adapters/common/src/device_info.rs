@@ -3,13 +3,13 @@
 //! Answers come from memory: pure functions over [`DeviceProperties`], one module a group, and the list
 //! [`implemented::IMPLEMENTED`] of what this engine can do so far. A device never claims a feature because its
 //! hardware has it while the engine does not. Only free memory is asked of the native library, and only that
-//! question makes a native context.
+//! question makes a native context; what changes without us is asked of the management library.
 
 use ur_ffi::{ur_device_info_t, ur_result_t};
 
 use crate::adapter;
 use crate::device::Device;
-use crate::driver::Driver;
+use crate::driver::{Driver, Sensor};
 use crate::error::{Error, Result};
 use crate::info::Answer;
 use crate::object::Object;
@@ -45,6 +45,10 @@ pub fn answer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
         ur_device_info_t::VENDOR => answer.text(D::VENDOR),
         ur_device_info_t::VENDOR_ID => answer.value(D::VENDOR_ID),
         ur_device_info_t::GLOBAL_MEM_FREE => answer.value(free_memory(device)?),
+        ur_device_info_t::CURRENT_CLOCK_THROTTLE_REASONS => show(device, Sensor::ThrottleReasons, answer),
+        ur_device_info_t::FAN_SPEED => show(device, Sensor::FanSpeed, answer),
+        ur_device_info_t::MIN_POWER_LIMIT => show(device, Sensor::MinPowerLimit, answer),
+        ur_device_info_t::MAX_POWER_LIMIT => show(device, Sensor::MaxPowerLimit, answer),
         _ => match reply_of(&device.properties, property) {
             Some(Reply::Is(value)) => value.write(answer),
             Some(Reply::Unsupported(reason)) => Err(unsupported(property, reason)),
@@ -55,12 +59,16 @@ pub fn answer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
 
 /// The properties that [`answer`] answers from the object or the backend instead of the device's properties.
 #[cfg(test)]
-const LIVE: [ur_device_info_t; 5] = [
+const LIVE: [ur_device_info_t; 9] = [
     ur_device_info_t::REFERENCE_COUNT,
     ur_device_info_t::PLATFORM,
     ur_device_info_t::VENDOR,
     ur_device_info_t::VENDOR_ID,
     ur_device_info_t::GLOBAL_MEM_FREE,
+    ur_device_info_t::CURRENT_CLOCK_THROTTLE_REASONS,
+    ur_device_info_t::FAN_SPEED,
+    ur_device_info_t::MIN_POWER_LIMIT,
+    ur_device_info_t::MAX_POWER_LIMIT,
 ];
 
 /// What the device's properties say, `None` for a number that no group knows.
@@ -74,6 +82,11 @@ fn reply_of(device: &DeviceProperties, property: ur_device_info_t) -> Option<Rep
 fn unsupported(property: ur_device_info_t, reason: &str) -> Error {
     // coverage: none because the groups that reply so tell it
     Error::new(ur_result_t::ERROR_UNSUPPORTED_ENUMERATION, format!("urDeviceGetInfo: {property:?}: {reason}"))
+}
+
+/// What a sensor shows; each has four bytes in the specification, flags or a number that is never negative.
+fn show<D: Driver>(device: &Device<D>, sensor: Sensor, answer: &Answer) -> Result<()> {
+    answer.value(adapter::driver::<D>()?.sensor(&device.properties, sensor)?)
 }
 
 /// Bytes that are free on the device now.

@@ -57,6 +57,19 @@ pub enum EventPurpose {
     Processes,
 }
 
+/// What a management library tells of a device's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sensor {
+    /// `ur_device_throttle_reasons_flags_t`.
+    ThrottleReasons,
+    /// Percent of the most.
+    FanSpeed,
+    /// The lowest limit of power that can be set, in milliwatts.
+    MinPowerLimit,
+    /// The highest.
+    MaxPowerLimit,
+}
+
 /// What memory a native pointer names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
@@ -311,6 +324,11 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn free_device(&self, pointer: usize) -> Result<()>;
     /// Frees host memory. `cuMemFreeHost`.
     fn free_host(&self, pointer: usize) -> Result<()>;
+    /// What a sensor of a device shows, by the backend's management library.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_ENUMERATION` without such a library, and for a device that has no such sensor.
+    fn sensor(&self, device: &DeviceProperties, sensor: Sensor) -> Result<u32>;
     /// What a pointer names; `None` when the library does not know it. `cuPointerGetAttributes`.
     fn pointer_info(&self, pointer: usize) -> Result<Option<PointerInfo<Self>>>;
 

@@ -5,9 +5,10 @@
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
+use std::sync::OnceLock;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::{EventPurpose, MemoryKind, StreamKind};
+use ur_adapter::driver::{EventPurpose, MemoryKind, Sensor, StreamKind};
 use ur_adapter::image::check_nvidia;
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
@@ -19,6 +20,7 @@ use ur_adapter::{
 use ur_ffi::{ur_backend_t, ur_result_t};
 
 use crate::map::{memory_kind, native_access, native_advice, physical_properties, pool_properties, spot_device};
+use crate::nvml::Nvml;
 use crate::sys::{
     self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUipcEventHandle, CUipcMemHandle, CUlaunchAttribute,
     CUlaunchConfig, CUmemAccessDesc, CUmemLocation, CUmemoryPool, CUmodule, CUphysical, CUresult, CUstream,
@@ -34,6 +36,8 @@ pub(crate) struct Cuda {
     pub(crate) symbols: Symbols,
     /// `cuDriverGetVersion`: major * 1000 + minor * 10.
     pub(crate) version: u32,
+    /// Opened when somebody first asks it.
+    management: OnceLock<core::result::Result<Nvml, OpenError>>,
     /// Whether the driver found a device at all; without one it refuses to be initialised.
     has_devices: bool,
 }
@@ -53,7 +57,7 @@ impl Cuda {
         if status != CUresult::SUCCESS {
             return Err(cannot_start(&symbols, library, "cuDriverGetVersion", status));
         }
-        Ok(Self { version: version.unsigned_abs(), has_devices, symbols })
+        Ok(Self { version: version.unsigned_abs(), has_devices, management: OnceLock::new(), symbols })
     }
 
     /// Whether the driver implements that version of CUDA.
@@ -423,6 +427,18 @@ impl Driver for Cuda {
         let mut event = CUevent::default();
         call!(self.ipc_event_open(&raw mut event, CUipcEventHandle(*handle)), "cuIpcOpenEventHandle")?;
         Ok(event)
+    }
+
+    /// # Unsupported
+    /// - needs: NVML, which comes with the driver, for throttle reasons, fan speed and power limits
+    fn sensor(&self, device: &DeviceProperties, sensor: Sensor) -> Result<u32> {
+        match self.management.get_or_init(Nvml::open) {
+            Ok(nvml) => nvml.read(device, sensor),
+            Err(error) => Err(Error::new(
+                ur_result_t::ERROR_UNSUPPORTED_ENUMERATION,
+                format!("urDeviceGetInfo: {sensor:?} is for NVML to tell: {error}"),
+            )),
+        }
     }
 
     fn has_peer_atomics(&self, device: CUdevice, peer: CUdevice) -> Result<bool> {

@@ -6,6 +6,7 @@
 mod device_info;
 mod driver;
 mod map;
+mod nvml;
 mod program;
 mod sys;
 

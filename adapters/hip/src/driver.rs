@@ -21,7 +21,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::backend::*;
-use ur_adapter::driver::{EventPurpose, MemoryKind, StreamKind};
+use ur_adapter::driver::{EventPurpose, MemoryKind, Sensor, StreamKind};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
 use ur_adapter::native_image::{BoxCopy, ResourceDescriptor};
@@ -440,6 +440,16 @@ impl Driver for Hip {
         let mut event = HipEvent::default();
         call!(self.ipc_event_open(&raw mut event, IpcEventHandle(*handle)), "hipIpcOpenEventHandle")?;
         Ok(event)
+    }
+
+    /// # Unsupported
+    /// - throttle reasons, fan speed and power limits: the runtime does not tell them, and AMD's management library is not
+    ///   opened
+    fn sensor(&self, _device: &DeviceProperties, sensor: Sensor) -> Result<u32> {
+        Err(Error::new(
+            ur_result_t::ERROR_UNSUPPORTED_ENUMERATION,
+            format!("urDeviceGetInfo: {sensor:?} is for AMD's management library to tell, which is not opened"),
+        ))
     }
 
     fn has_peer_atomics(&self, device: Ordinal, peer: Ordinal) -> Result<bool> {

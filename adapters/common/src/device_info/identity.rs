@@ -6,13 +6,11 @@ use ur_ffi::{ur_device_info_t as Info, ur_device_type_t};
 use super::value::{Reply, Value, or};
 use crate::properties::DeviceProperties;
 
-const NO_MANAGEMENT: &str = "power, fan and clock state belong to the management library, which is not opened";
 const ONE_VENDORS_WORD: &str = "a term of one vendor's architecture, which this device does not have";
 
 /// # Unsupported
 /// - `UR_DEVICE_INFO_IP_VERSION`: the architecture has no number here; `UR_DEVICE_INFO_VERSION` names it
 /// - what only one vendor has words for (`UR_DEVICE_INFO_GPU_*`, `XE_*`, `EUS_PER_XE_CORE`, `MAX_LANES_PER_HW_THREAD`)
-/// - throttle reasons, fan speed and power limits, which the management libraries tell and the native ones do not
 pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     Some(match property {
         // Every device of the native libraries served here is a GPU.
@@ -66,9 +64,6 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         | Info::EUS_PER_XE_CORE
         | Info::MAX_LANES_PER_HW_THREAD => Reply::Unsupported(ONE_VENDORS_WORD),
 
-        Info::CURRENT_CLOCK_THROTTLE_REASONS | Info::FAN_SPEED | Info::MIN_POWER_LIMIT | Info::MAX_POWER_LIMIT => {
-            Reply::Unsupported(NO_MANAGEMENT)
-        }
         _ => return None,
     })
 }

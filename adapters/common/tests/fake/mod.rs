@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use ur_adapter::adapter::{self, AdapterCell};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, EventPurpose, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo,
-    PoolAttribute, Rows, StreamKind,
+    PoolAttribute, Rows, Sensor, StreamKind,
 };
 use ur_adapter::error::{Error, OpenError, Result};
 use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
@@ -271,6 +271,9 @@ impl Driver for Fake {
     }
     fn open_ipc(&self, _handle: &IpcHandle) -> Result<usize> {
         Err(Error::unsupported("memory beyond pools"))
+    }
+    fn sensor(&self, _device: &DeviceProperties, _sensor: Sensor) -> Result<u32> {
+        Err(Error::unsupported("sensors"))
     }
     fn event_ipc_handle(&self, _event: usize) -> Result<IpcHandle> {
         Err(Error::unsupported("other processes"))

@@ -24,6 +24,7 @@ pub mod library;
 pub mod link;
 pub mod memory;
 pub mod module;
+pub mod nvml;
 pub mod pointer;
 pub mod pool;
 pub mod primary;
