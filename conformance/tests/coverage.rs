@@ -102,9 +102,6 @@ fn left_out(table: &'static ur_dditable_t) -> BTreeMap<&'static str, Code> {
         pfnFreeMappedLinearMemoryExp pfnSupportsImportingHandleTypeExp pfnImportExternalSemaphoreExp
         pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
     }
-    IPCExp {
-        pfnGetEventHandleExp pfnPutEventHandleExp pfnOpenEventHandleExp
-    }
     CommandBufferExp {
         pfnCreateExp pfnRetainExp pfnReleaseExp pfnFinalizeExp pfnAppendKernelLaunchExp
         pfnAppendKernelLaunchWithArgsExp pfnAppendUSMMemcpyExp pfnAppendUSMFillExp pfnAppendMemBufferCopyExp

@@ -143,9 +143,13 @@ class Child:
         )
 
     def __call__(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().strip()
+        """What it answers; nothing if it is gone, as after a crash of the driver."""
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+            return self.process.stdout.readline().strip()
+        except BrokenPipeError:
+            return ""
 
 
 def main():
