@@ -4,7 +4,7 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_device_info_t, ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t as Flags,
+    ur_device_info_t, ur_kernel_group_info_t, ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t as Flags,
     ur_kernel_launch_properties_flags_t as Capabilities, ur_kernel_launch_workgroup_property_t, ur_result_t as Code,
     ur_structure_type_t,
 };
@@ -117,6 +117,26 @@ fn urKernelSuggestMaxCooperativeGroupCount_refuses_wrong_sizes_and_touches_no_ou
     }
     refused!(ERROR_OUT_OF_RESOURCES, Kernel.pfnSuggestMaxCooperativeGroupCount(k, device, 1, list, usize::MAX, out));
     assert_eq!(groups, 77);
+}
+
+/// SYCL asks with the last dimension fastest, as it does nowhere else.
+#[test]
+fn urKernelSuggestMaxCooperativeGroupCount_takes_sizes_in_either_order_of_dimensions() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, device) = (fixture.basic(c"empty"), fixture.device());
+    let most: usize =
+        query::get(ask!(Kernel.pfnGetGroupInfo(kernel.handle(), device, ur_kernel_group_info_t::WORK_GROUP_SIZE)));
+    let count = |local: [usize; 3]| {
+        let mut groups = 0;
+        let at = local.as_ptr();
+        ok!(Kernel.pfnSuggestMaxCooperativeGroupCount(kernel.handle(), device, 3, at, 0, &raw mut groups));
+        groups
+    };
+    assert!(count([most, 1, 1]) > 0);
+    assert_eq!([count([1, 1, most]), count([1, most, 1])], [count([most, 1, 1]); 2]);
 }
 
 #[test]

@@ -4,9 +4,10 @@
 use core::ptr::null;
 
 use ur_conformance::ffi::{
-    ur_kernel_group_info_t, ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t, ur_queue_flags_t as Flags,
-    ur_result_t as Code,
+    ur_event_info_t, ur_event_status_t as Status, ur_kernel_group_info_t, ur_kernel_launch_ext_properties_t,
+    ur_kernel_launch_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code,
 };
+use ur_conformance::launch::parameters_are_known;
 use ur_conformance::{Fixture, Gate, Kind, Launch, Memory, Queue, ask, query, refused, ur};
 
 /// The work-items of `ids` each write a number that tells their global id, at its linear position.
@@ -141,11 +142,39 @@ fn a_local_size_that_does_not_divide_or_is_too_large_is_refused() {
 }
 
 #[test]
-fn an_empty_or_missing_global_size_is_refused() {
+fn a_launch_over_nothing_runs_nothing_and_keeps_its_place() {
+    let fixture = Fixture::new();
+    let (fill, other) = (fixture.basic(c"fill"), fixture.in_order());
+    let result = fixture.memory(Kind::Host, 4);
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE] {
+        let queue = fixture.queue(flags);
+        for global in [&[0][..], &[0, 1], &[1, 0], &[1, 1, 0], &[0, 0, 0]] {
+            for launch in Launch::both(&fill, global) {
+                result.store(0, 0);
+                let mut gate = Gate::new(&fixture);
+                let blocked = gate.block_event(&other);
+                let launch = launch.pointer(result.pointer()).value(7u32).value(1u32);
+                let nothing = launch.after(&[&blocked]).event_on(&queue);
+                let property = ur_event_info_t::COMMAND_EXECUTION_STATUS;
+                let status = Status(query::get(ask!(Event.pfnGetInfo(nothing.handle(), property))));
+                assert_ne!(status, Status::COMPLETE, "{global:?} comes after its wait list, {flags:?}");
+                gate.open();
+                nothing.wait();
+                assert!(gate.has_passed() && result.load(0) == 0, "{global:?} {flags:?}");
+            }
+        }
+        queue.finish();
+    }
+}
+
+#[test]
+fn a_launch_over_nothing_with_wrong_arguments_and_a_missing_global_size_are_refused() {
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
-    for global in [&[0][..], &[0, 1], &[1, 0], &[1, 1, 0], &[0, 0, 0]] {
-        Launch::new(&kernel, global).refused(&[Code::ERROR_INVALID_WORK_DIMENSION], &queue);
+    for launch in Launch::both(&kernel, &[0]) {
+        if parameters_are_known(&kernel) {
+            launch.value(7u32).refused(&[Code::ERROR_INVALID_KERNEL_ARGS], &queue);
+        }
     }
     let answer = ur!(EnqueueExp.pfnKernelLaunchWithArgsExp(
         queue.handle(),

@@ -45,8 +45,8 @@ pub unsafe fn suggest_group_count<D: Driver>(
     }
     let threads = local.iter().try_fold(1_usize, |all, size| all.checked_mul(*size)).unwrap_or(usize::MAX);
     let most = kernel.limits.threads;
-    let fits = (0..3).all(|axis| local[axis] <= kernel.limits.block[axis] as usize);
-    let threads = u32::try_from(threads).ok().filter(|threads| fits && (1..=most).contains(threads));
+    // Their shape is not looked at: SYCL gives sizes in its own order of dimensions here, the last one fastest.
+    let threads = u32::try_from(threads).ok().filter(|threads| (1..=most).contains(threads));
     let threads = threads.ok_or_else(|| {
         Error::new(
             ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE,

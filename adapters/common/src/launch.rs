@@ -463,8 +463,8 @@ unsafe fn enqueue_carefully<D: Driver>(
         Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?,
     };
     // SAFETY: as above.
-    let (grid, block) = match unsafe { sizes.quick_shape(kernel) } {
-        Some(shape) => shape,
+    let divided = match unsafe { sizes.quick_shape(kernel) } {
+        Some(shape) => Some(shape),
         // SAFETY: as above.
         None => unsafe { careful_shape(name, sizes, kernel) }?,
     };
@@ -487,6 +487,10 @@ unsafe fn enqueue_carefully<D: Driver>(
         list.begin_local_at(properties.work_group_memory);
     }
     list.fill(arguments, function.parameters.as_deref())?;
+    let Some((grid, block)) = divided else {
+        // Nothing to run; the command still has its place, and its event.
+        return submit(request, |_, _| Ok(()));
+    };
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
         allow_local(kernel, function.raw, dynamic_shared)?;
@@ -576,7 +580,7 @@ fn no_offset_variant(name: &str) -> Error {
 }
 
 /// The shape of a launch whose local size is the engine's or the kernel's to choose, or the error of sizes that are
-/// wrong.
+/// wrong; `None` for a global size with a dimension of 0.
 ///
 /// # Safety
 /// As [`read_sizes`].
@@ -585,11 +589,15 @@ unsafe fn careful_shape<D: Driver>(
     name: &str,
     sizes: &Sizes,
     kernel: &DeviceKernel<D>,
-) -> Result<([u32; 3], [u32; 3])> {
+) -> Result<Option<([u32; 3], [u32; 3])>> {
     let Sizes { dimensions, global, local, .. } = *sizes;
     // SAFETY: the caller's promise is the same.
     let (global, local) = unsafe { (read_sizes(dimensions, global, 1)?, read_sizes(dimensions, local, 1)?) };
-    kernel.divide(GlobalSize::new(global.ok_or_else(|| null_pointer(name))?)?, local)
+    let global = global.ok_or_else(|| null_pointer(name))?;
+    if global.contains(&0) {
+        return Ok(None);
+    }
+    kernel.divide(GlobalSize::new(global)?, local).map(Some)
 }
 
 /// # Safety

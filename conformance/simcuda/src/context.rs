@@ -9,6 +9,7 @@ use crate::reports::{self, Kind as Misuse};
 use crate::stream::{self, Stream};
 use crate::sys::*;
 use core::cell::RefCell;
+use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
@@ -46,6 +47,13 @@ pub struct Context {
 
 thread_local! {
     static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+    /// The stack of a thread whose own is gone: a process's exit handlers run after the thread's variables have ended.
+    static LATE: ManuallyDrop<RefCell<Vec<Arc<Context>>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+}
+
+fn with_stack<R>(work: impl Fn(&mut Vec<Arc<Context>>) -> R) -> R {
+    let own = STACK.try_with(|stack| work(&mut stack.borrow_mut()));
+    own.unwrap_or_else(|_| LATE.with(|stack| work(&mut stack.borrow_mut())))
 }
 
 impl Context {
@@ -175,7 +183,7 @@ impl Context {
 
 /// The context on top of this thread's stack, dead or alive.
 pub fn top() -> Option<Arc<Context>> {
-    STACK.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
+    with_stack(|stack| stack.last().cloned())
 }
 
 /// The context that a call needs: current, alive and not failed.
@@ -190,20 +198,19 @@ pub fn current() -> Result<Arc<Context>> {
 
 /// Puts a context on top of the stack.
 pub fn push(context: Arc<Context>) {
-    let _ = STACK.try_with(|stack| stack.borrow_mut().push(context));
+    with_stack(|stack| stack.push(context.clone()));
 }
 
 /// Takes the top of the stack.
 pub fn pop() -> Option<Arc<Context>> {
-    STACK.try_with(|stack| stack.borrow_mut().pop()).ok().flatten()
+    with_stack(|stack| stack.pop())
 }
 
 /// Replaces the top of the stack; `None` removes it.
 pub fn set(context: Option<Arc<Context>>) {
-    let _ = STACK.try_with(|stack| {
-        let mut stack = stack.borrow_mut();
+    with_stack(|stack| {
         stack.pop();
-        stack.extend(context);
+        stack.extend(context.clone());
     });
 }
 

@@ -63,3 +63,34 @@ fn handles_made_and_destroyed_by_many_threads_stay_apart() {
     });
     ok!(cuCtxDestroy_v2(context));
 }
+
+/// Uses the driver when its thread's other variables have ended, as exit handlers of a process do.
+struct Last(Handle);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        ok!(cuCtxSetCurrent(self.0));
+        ok!(cuCtxSynchronize());
+        let mut current = 0;
+        ok!(cuCtxGetCurrent(&mut current));
+        assert_eq!(current, self.0);
+    }
+}
+
+thread_local! {
+    static LAST: core::cell::RefCell<Option<Last>> = const { core::cell::RefCell::new(None) };
+}
+
+#[test]
+fn a_thread_whose_variables_have_ended_still_has_a_current_context() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuDevicePrimaryCtxRetain(0));
+    let ends = std::thread::spawn(move || {
+        // Variables end in the reverse of the order in which they were first used.
+        LAST.with(|last| *last.borrow_mut() = Some(Last(context)));
+        ok!(cuCtxSetCurrent(context));
+    });
+    assert!(ends.join().is_ok());
+    assert_eq!(report_kinds(), [""; 0]);
+    ok!(cuDevicePrimaryCtxRelease_v2(0));
+}
