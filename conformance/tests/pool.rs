@@ -6,8 +6,9 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::below::Below;
 use ur_conformance::ffi::{
-    UR_USM_POOL_FLAGS_MASK, ur_base_desc_t, ur_result_t as Code, ur_structure_type_t, ur_usm_alloc_info_t,
-    ur_usm_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t as Flags, ur_usm_pool_handle_t, ur_usm_pool_info_t as info,
+    UR_USM_POOL_FLAGS_MASK, ur_base_desc_t, ur_queue_flags_t, ur_result_t as Code, ur_structure_type_t,
+    ur_usm_alloc_info_t, ur_usm_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t as Flags, ur_usm_pool_handle_t,
+    ur_usm_pool_info_t as info,
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, CURRENT, Plan, Take, figure, free, free_of, give, give_after, used};
@@ -682,4 +683,22 @@ fn urUSMPoolDestroyExp_of_a_pool_that_gave_host_memory_waits_for_nobody_and_harm
         give(&queue, block);
     }
     queue.finish();
+}
+
+/// A pool that holds memory is destroyed after a wait for the device alone: CUDA 13.0 crashes over anything else.
+#[test]
+fn a_pool_with_a_block_that_nobody_freed_ends_after_a_wait_when_an_event_is_the_last_to_go() {
+    let mut fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let context = fixture.context_of(&[fixture.device()]);
+    let queue = fixture.queue_in(context.handle(), fixture.device(), ur_queue_flags_t::empty());
+    let pool = Plan::new().create(context.handle(), fixture.device()).expect("a pool");
+    let _never_freed = Take::new(1000).from(&pool).on(&queue);
+    let kernel = fixture.kernel(&fixture.program_in(context.handle(), "basic.ptx"), c"empty");
+    let event = Launch::new(&kernel, &[1]).event_on(&queue);
+    drop((kernel, pool, queue, context));
+    let ((), calls) = sim.calls_of(|| drop(event));
+    let count = |name: &str| calls.get(name).copied().unwrap_or(0);
+    assert_eq!((count("cuCtxSynchronize"), count("cuMemPoolDestroy")), (1, 1), "{calls:?}");
+    fixture.accept_objects();
 }

@@ -40,9 +40,11 @@ pub struct Lane<D: Driver> {
     /// Whether somebody else may put work on the stream.
     shared: AtomicBool,
     state: LaneLock<LaneState<D>>,
+    /// Dropped before the device's state: blocks that nobody freed give up their pools with it, and the state's end is
+    /// what waits for those.
+    registry: Arc<Registry<D>>,
     /// The device state it belongs to.
     pub device: Arc<DeviceState<D>>,
-    registry: Arc<Registry<D>>,
     this: Weak<Self>,
     key: u64,
     /// Whether the stream is this lane's to destroy.
