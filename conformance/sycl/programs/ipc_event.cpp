@@ -6,6 +6,8 @@
 #include <sycl/ext/oneapi/experimental/ipc_event.hpp>
 #include <sycl/ext/oneapi/experimental/ipc_memory.hpp>
 
+#include <cstdio>
+#include <iterator>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,11 +78,20 @@ static void second(int in, int out) {
 static void first(const char *program) {
     int there[2], back[2];
     check::that(pipe(there) == 0 && pipe(back) == 0, "no pipes");
+    // Over the simulated driver, the second process's driver reports into a file of its own.
+    const char *report = std::getenv("SIMCUDA_REPORT");
+    const std::string own = report == nullptr ? "" : std::string(report) + ".second";
+    std::remove(own.c_str());
     // Started before this process uses the device: a fork would not carry it along.
     const pid_t child = fork();
     check::that(child >= 0, "no second process");
     if (child == 0) {
-        dup2(there[0], 0);
+        dup2(there[0], STDIN_FILENO);
+        // Only one process may say "ok" on the standard output.
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        if (report != nullptr) {
+            setenv("SIMCUDA_REPORT", own.c_str(), 1);
+        }
         close(there[1]);
         close(back[0]);
         setenv("UR_SYCL_SECOND", std::to_string(back[1]).c_str(), 1);
@@ -119,6 +130,9 @@ static void first(const char *program) {
     check::that(waitpid(child, &status, 0) == child, "the second process is gone");
     check::that(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the second process failed");
     ipc::memory::put(memory, context);
+    std::ifstream file{own};
+    const std::string misuse{std::istreambuf_iterator<char>{file}, {}};
+    check::that(misuse.empty(), "the second process misused the driver: " + misuse);
 
     // In its own process a handle opens the same event.
     auto handle = ipc::event::get(mine);
