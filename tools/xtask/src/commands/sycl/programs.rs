@@ -89,8 +89,8 @@ impl Program {
 
 /// Builds the program against the runtime's own headers, unless that has been done.
 fn build(workspace: &Workspace, mode: &Mode, program: &Program, prelude: &Path) -> Result {
-    let common = workspace.path("conformance/sycl/programs/check.hpp");
-    if program.is_python() || !files::outdated(&program.binary(mode), &[&program.source, &common, prelude]) {
+    let [common, child] = ["check.hpp", "child.hpp"].map(|name| workspace.path("conformance/sycl/programs").join(name));
+    if program.is_python() || !files::outdated(&program.binary(mode), &[&program.source, &common, &child, prelude]) {
         return Ok(());
     }
     let mut cxx = compiler(workspace, mode);
