@@ -67,11 +67,15 @@ template <typename F> std::error_code code_of(F work, const std::string &what) {
 }
 
 // The options of a build for CUDA: where libdevice is (without UR_SYCL_CUDA the compiler looks for a CUDA toolkit itself), and
-// no removal of unused arguments, after which the compiler of 2026.2.0 crashes in its PTX back end.
+// no removal of unused arguments, after which the compiler of 2026.2.0 crashes in its PTX back end. UR_SYCL_PCH names a folder
+// for what the compiler makes of <sycl/sycl.hpp>: reading that takes most of a program's time.
 inline std::vector<std::string> options() {
     std::vector<std::string> list{"-fno-sycl-dead-args-optimization"};
     if (const char *cuda = std::getenv("UR_SYCL_CUDA")) {
         list.push_back(std::string("--cuda-path=") + cuda);
+    }
+    if (const char *folder = std::getenv("UR_SYCL_PCH")) {
+        list.push_back(std::string("--persistent-auto-pch=") + folder);
     }
     return list;
 }
