@@ -92,6 +92,10 @@ fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Rele
     if release == Release::R2026_2 && planted.is_dir() {
         command.env("UR_PLANTED_DIST", planted);
     }
+    // The engine is the same: ten thousand programs have run on the newest release.
+    if release == Release::R2026_1 {
+        command.env("UR_MODEL_PROGRAMS", "1000");
+    }
     if let Some(shared) = workspace.shared() {
         command.env("UR_SHARED", shared);
     }
