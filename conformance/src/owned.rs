@@ -1,8 +1,12 @@
 //! Handles that give their reference back. A test that cares how the release went calls [`Owned::release`].
 
+use core::ffi::c_void;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
 use ur_ffi::{
-    ur_context_handle_t_, ur_event_handle_t, ur_event_handle_t_, ur_kernel_handle_t_, ur_mem_handle_t_,
-    ur_program_handle_t_, ur_queue_handle_t_, ur_result_t, ur_sampler_handle_t_, ur_usm_pool_handle_t_,
+    ur_context_handle_t_, ur_event_handle_t, ur_event_handle_t_, ur_execution_info_t, ur_kernel_handle_t_,
+    ur_mem_handle_t_, ur_program_handle_t_, ur_queue_handle_t_, ur_result_t, ur_sampler_handle_t_,
+    ur_usm_pool_handle_t_,
 };
 
 use crate::{expect_success, loader};
@@ -119,6 +123,24 @@ impl Event {
         let list = [self.handle()];
         crate::ok!(Event.pfnWait(1, list.as_ptr()));
     }
+
+    /// Sets a callback for the event's end, whose call arrives at the receiver; the channel closes with it.
+    #[track_caller]
+    #[must_use]
+    pub fn call_back(&self) -> Receiver<()> {
+        let (sender, receiver) = channel();
+        let data = Box::into_raw(Box::new(sender)).cast();
+        crate::ok!(Event.pfnSetCallback(self.handle(), ur_execution_info_t::COMPLETE, Some(tell), data));
+        receiver
+    }
+}
+
+/// What [`Event::call_back`] sets.
+unsafe extern "C" fn tell(_: ur_event_handle_t, _: ur_execution_info_t, data: *mut c_void) {
+    // SAFETY: the sender was given away for this one call.
+    let sender = unsafe { Box::from_raw(data.cast::<Sender<()>>()) };
+    // A test that no longer listens has seen what it wanted.
+    let _ = sender.send(());
 }
 
 impl Queue {

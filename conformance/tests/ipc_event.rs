@@ -8,12 +8,11 @@ use core::ptr::{null, null_mut};
 use std::io::{Read, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::scope;
 
 use ur_conformance::ffi::{
     ur_context_handle_t, ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status,
-    ur_execution_info_t, ur_exp_event_desc_t, ur_exp_event_flags_t as Flags, ur_queue_flags_t as QueueFlags,
+    ur_exp_event_desc_t, ur_exp_event_flags_t as Flags, ur_queue_flags_t as QueueFlags,
 };
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status as status_of;
@@ -227,7 +226,7 @@ fn other_waits(fixture: &Fixture, event: &Event, other: &mut Other, flags: Queue
     other.meet();
     other.meet();
     assert_eq!(status(event), Status::SUBMITTED, "{flags:?}");
-    let called = call_back(event);
+    let called = event.call_back();
     let list = [event.handle()];
     let written = write.on(&queue, &[event]);
     assert_eq!((status(&written), write.result()), (Status::SUBMITTED, 0), "{flags:?}");
@@ -238,19 +237,6 @@ fn other_waits(fixture: &Fixture, event: &Event, other: &mut Other, flags: Queue
     assert_eq!(write.result(), 7, "{flags:?}");
     assert_eq!(called.recv(), Ok(()));
     other.meet();
-}
-
-unsafe extern "C" fn note(_: ur_event_handle_t, _: ur_execution_info_t, data: *mut c_void) {
-    // SAFETY: `call_back` gave the sender away for one call.
-    let _ = unsafe { Box::from_raw(data.cast::<Sender<()>>()) }.send(());
-}
-
-#[track_caller]
-fn call_back(event: &Event) -> Receiver<()> {
-    let (sender, receiver) = channel();
-    let data = Box::into_raw(Box::new(sender)).cast();
-    ok!(Event.pfnSetCallback(event.handle(), ur_execution_info_t::COMPLETE, Some(note), data));
-    receiver
 }
 
 #[test]

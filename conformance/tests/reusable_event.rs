@@ -4,11 +4,11 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::TryRecvError;
 
 use ur_conformance::ffi::{
-    ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_execution_info_t,
-    ur_exp_event_desc_t, ur_exp_event_flags_t as Flags, ur_profiling_info_t as Time, ur_queue_flags_t as QueueFlags,
+    ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_exp_event_desc_t,
+    ur_exp_event_flags_t as Flags, ur_profiling_info_t as Time, ur_queue_flags_t as QueueFlags,
 };
 use ur_conformance::native::Hip;
 use ur_conformance::owned::event_of;
@@ -172,20 +172,6 @@ fn a_signal_records_the_event_and_makes_none() {
     event.wait();
 }
 
-unsafe extern "C" fn note(_: ur_event_handle_t, _: ur_execution_info_t, data: *mut c_void) {
-    // SAFETY: `call_back` gave the sender away for one call.
-    let _ = unsafe { Box::from_raw(data.cast::<Sender<()>>()) }.send(());
-}
-
-/// Sets a callback whose call arrives at the receiver; the channel closes with it.
-#[track_caller]
-fn call_back(event: &Event) -> Receiver<()> {
-    let (sender, receiver) = channel();
-    let data = Box::into_raw(Box::new(sender)).cast();
-    ok!(Event.pfnSetCallback(event.handle(), ur_execution_info_t::COMPLETE, Some(note), data));
-    receiver
-}
-
 #[test]
 fn urEventSetCallback_on_a_signalled_event_is_called_once_for_that_signal() {
     let fixture = Fixture::new();
@@ -195,7 +181,7 @@ fn urEventSetCallback_on_a_signalled_event_is_called_once_for_that_signal() {
         let mut gate = Gate::new(&fixture);
         gate.block(&queue);
         signal(&queue, &event, &[]);
-        let called = call_back(&event);
+        let called = event.call_back();
         assert_eq!(called.try_recv(), Err(TryRecvError::Empty), "the gate is closed");
         gate.open();
         assert_eq!(called.recv(), Ok(()));
@@ -211,10 +197,10 @@ fn urEventSetCallback_of_a_later_signal_does_not_wait_for_an_earlier_one_of_anot
     let (mut gate, mut other) = (Gate::new(&fixture), Gate::new(&fixture));
     gate.block(&slow);
     signal(&slow, &event, &[]);
-    let first = call_back(&event);
+    let first = event.call_back();
     other.block(&fast);
     signal(&fast, &event, &[]);
-    let second = call_back(&event);
+    let second = event.call_back();
     other.open();
     assert_eq!(second.recv(), Ok(()));
     assert!(!gate.has_passed());

@@ -43,7 +43,7 @@ impl Nvml {
     /// Opens the library that the environment names, or the installed one.
     ///
     /// # Errors
-    /// As [`open_first`]; `Start` if it does not start.
+    /// As [`open_first`]; `Library`, too, if it does not start.
     pub(crate) fn open() -> core::result::Result<Self, OpenError> {
         let (symbols, library) =
             open_first(LIBRARY_VARIABLE, &[DEFAULT_LIBRARY], |name| Symbols::open(name, LIBRARY_VARIABLE))?;
