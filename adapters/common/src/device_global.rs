@@ -187,13 +187,11 @@ pub unsafe fn context_memcpy<D: Driver>(
             None => context.devices().next().ok_or(ur_result_t::ERROR_INVALID_CONTEXT)?,
         },
     };
-    let lane = context.service_lane(device)?;
-    {
-        let mut state = lane.lock();
-        state.settle()?;
-        state.sequence += 1;
+    // A stream of its own: the copy may block, and what others need of a lane must not wait for it.
+    let state = context.state(device)?;
+    state.beside(|stream| {
         // SAFETY: the ranges are valid by the caller's promise, and the copy has finished when this returns.
-        lane.device.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, lane.stream) })?;
-    }
-    lane.finish()
+        state.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) })?;
+        driver.synchronize_stream(stream).map_err(|error| state.failed(error))
+    })
 }

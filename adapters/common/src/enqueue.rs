@@ -1,7 +1,8 @@
 //! The one way onto a queue: order, waits, the native call, the event.
 //!
 //! Every command goes through [`submit`]; an entry point adds only its own native call. The order of the steps
-//! is what makes tail events exact, so nothing else may put work on a lane's stream.
+//! is what makes tail events exact, so nothing else may put work on a lane's stream. The lane's lock is held over the
+//! native call, which may block; [`crate::lane`] says what that means for everybody else.
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -175,7 +176,11 @@ fn on_queue<D: Driver, P, R>(
             }
         }
     }
-    let result = call(prepared, lane, state)?;
+    // What puts work on the stream may block in the native library, and others must be able to tell.
+    let result = match weight {
+        Weight::Work => lane.calling(|| call(prepared, lane, state)),
+        Weight::None => call(prepared, lane, state),
+    }?;
     if planted::is(planted::Bug::LateEvent) {
         state.settle()?;
     }
@@ -283,6 +288,11 @@ pub(crate) fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>,
         state.add_tail(event);
         handle
     });
+    if seldom(lane.is_shared()) {
+        // What stands for the last command would not wait for somebody else's work behind it. If this fails, the event
+        // stays what others' events are, and completes later than it could.
+        let _ = state.settle_all();
+    }
     // SAFETY: a request has a writable pointer or null, and null does not come here.
     unsafe { request.event.write(handle) };
 }

@@ -218,17 +218,25 @@ impl<D: Driver> Event<D> {
         self.marker().is_some_and(Marker::is_adopted)
     }
 
-    /// The native event, recorded now if nobody needed one before. For a command that has finished already it stands
-    /// for everything enqueued since as well.
+    /// The native event, recorded now if nobody needed one before.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn native(&self) -> Result<&Marker<D>> {
-        if self.marker().is_none() {
-            let _state = self.lane.lock();
-            self.record()?;
+        loop {
+            if let Some(marker) = self.marker() {
+                return Ok(marker);
+            }
+            if self.is_known_complete() {
+                // Of a command that has finished nobody waits for the stream; any place that is reached at once will do.
+                let device = &self.lane.device;
+                let record = |_| device.beside(|stream| Marker::record(device, stream, false).map(End::Own));
+                self.end.fill(record)?;
+            } else {
+                self.lane.expose(self)?;
+            }
+            std::hint::spin_loop();
         }
-        self.marker().ok_or_else(|| Error::code_only(ur_result_t::ERROR_INVALID_EVENT))
     }
 
     /// Whether later work on the lane no longer matters to this event.

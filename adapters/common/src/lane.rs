@@ -10,6 +10,8 @@
 //! else goes on the stream, waits included. An allocation or free that cannot make the stream wait is no work in
 //! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
 
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -22,11 +24,13 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::event_pool::Marker;
 use crate::lane_lock::{Guard, LaneLock};
+use crate::lane_word::{Word, Words};
 use crate::object::kept::Kept;
-use crate::pool::registry::Registry;
+use crate::pool::registry::{Claimed, Registry};
 use crate::pool::source::Source;
 use crate::pool::stock::Stock;
 use crate::seldom::seldom;
+use crate::sync::barrier;
 
 /// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the
 /// caches, and each line more is felt.
@@ -37,9 +41,14 @@ pub struct Lane<D: Driver> {
     /// The opened library.
     pub driver: &'static D,
     finished: AtomicU64,
+    /// [`LaneState::sequence`] as it was when the lock was last given back.
+    position: AtomicU64,
     /// Whether somebody else may put work on the stream.
     shared: AtomicBool,
+    /// Whether the holder of the lock is inside a native call that can block, with every earlier event settled.
+    calling: AtomicBool,
     state: LaneLock<LaneState<D>>,
+    words: Words<D>,
     /// Dropped before the device's state: blocks that nobody freed give up their pools with it, and the state's end is
     /// what waits for those.
     registry: Arc<Registry<D>>,
@@ -66,6 +75,9 @@ pub struct LaneState<D: Driver> {
     spare: Option<Kept<Event<D>>>,
     waited: SmallVec<[(u64, u64); 4]>,
 }
+
+/// Events that stand for the last command, at most: each is looked at when another one is wanted.
+const MOST_TAILS: usize = 8;
 
 /// Other lanes whose progress a lane remembers to have waited for.
 const REMEMBERED_WAITS: usize = 16;
@@ -111,20 +123,24 @@ impl<D: Driver> Lane<D> {
         shared: bool,
     ) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
+        let key = NEXT.fetch_add(1, Ordering::Relaxed);
         Arc::new_cyclic(|this| Self {
             stream,
             driver: device.driver,
             device,
             registry: Arc::clone(registry),
             this: Weak::clone(this),
-            key: NEXT.fetch_add(1, Ordering::Relaxed),
+            key,
             finished: AtomicU64::new(0),
+            position: AtomicU64::new(0),
             owned,
             shared: AtomicBool::new(shared),
+            calling: AtomicBool::new(false),
+            words: Words::default(),
             state: LaneLock::new(LaneState {
                 sequence: 0,
                 barrier: 0,
-                stock: Stock::default(),
+                stock: Stock::new(key, Arc::clone(registry.blocks())),
                 tails: SmallVec::new(),
                 settled: None,
                 spare: None,
@@ -133,9 +149,19 @@ impl<D: Driver> Lane<D> {
         })
     }
 
-    /// Notes that somebody else has the stream's handle now: what the lane counts is no longer all that is on it.
-    pub fn share(&self) {
-        self.shared.store(true, Ordering::Release);
+    /// Notes that somebody else gets the stream's handle: what the lane counts is no longer all that is on it, so every
+    /// event is recorded from now on when it is made, and those that there are, now.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn share(&self) -> Result<()> {
+        self.shared.store(true, Ordering::SeqCst);
+        // Before the question whether a call is on its way, as the caller asks whether the stream is shared after it.
+        barrier::heavy();
+        match self.lock_unless_calling() {
+            Some(mut state) => state.settle_all(),
+            None => Ok(()),
+        }
     }
 
     /// Whether work may be on the stream that the lane has not counted.
@@ -144,10 +170,76 @@ impl<D: Driver> Lane<D> {
         self.shared.load(Ordering::Acquire)
     }
 
-    /// The lane's lock. Never held together with another lane's.
-    #[inline]
-    pub fn lock(&self) -> Guard<'_, LaneState<D>> {
-        self.state.lock()
+    /// A number that no other lane of the process has.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The context's registry.
+    pub fn registry(&self) -> &Arc<Registry<D>> {
+        &self.registry
+    }
+
+    /// The lane's lock, for putting work on the stream. Never held together with another lane's.
+    #[inline(always)]
+    pub fn lock(&self) -> Held<'_, D> {
+        Held { lane: self, guard: ManuallyDrop::new(self.state.lock()) }
+    }
+
+    fn try_lock(&self) -> Option<Held<'_, D>> {
+        Some(Held { lane: self, guard: ManuallyDrop::new(self.state.try_lock()?) })
+    }
+
+    /// The lane's lock, unless its holder is inside a native call that can block. All events are settled then but those
+    /// of that call's command.
+    pub fn lock_unless_calling(&self) -> Option<Held<'_, D>> {
+        loop {
+            if let Some(state) = self.try_lock() {
+                return Some(state);
+            }
+            if self.calling.load(Ordering::SeqCst) {
+                return None;
+            }
+            barrier::relax();
+        }
+    }
+
+    /// Makes a native call that can block while the caller holds the lock; earlier events must be settled.
+    #[inline(always)]
+    pub fn calling<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.calling.store(true, Ordering::Relaxed);
+        let result = call();
+        self.calling.store(false, Ordering::Relaxed);
+        // What others did when they saw the call on its way is looked for after this.
+        barrier::light();
+        result
+    }
+
+    /// Has something done with the lock, now if nobody has it, else by its holder on the way out.
+    pub fn leave(&self, word: Word<D>) {
+        self.words.push(word);
+        if let Some(state) = self.try_lock() {
+            drop(state);
+            self.follow_words();
+        }
+    }
+
+    /// Does what others left word of. Called without the lock.
+    #[cold]
+    #[inline(never)]
+    fn follow_words(&self) {
+        while !self.words.is_empty() {
+            // Whoever has the lock does it on the way out.
+            let Some(mut state) = self.try_lock() else { return };
+            let after: Vec<_> = self.words.take().into_iter().map(|word| word.follow(self, &mut state)).collect();
+            drop(state);
+            after.into_iter().flatten().for_each(|source| self.registry.end_if_unused(&source));
+        }
+    }
+
+    /// Passes the lock once; `false` if its holder is inside a native call that can block.
+    pub fn pass(&self) -> bool {
+        self.lock_unless_calling().is_some()
     }
 
     /// The lane for somebody who must not keep it alive.
@@ -198,8 +290,7 @@ impl<D: Driver> Lane<D> {
     /// # Errors
     /// What the native library answers.
     pub fn wait_until_reached(&self) -> Result<()> {
-        let sequence = self.lock().sequence;
-        self.reach(sequence)
+        self.reach(self.position.load(Ordering::Acquire))
     }
 
     /// Whether everything enqueued so far has finished.
@@ -207,8 +298,8 @@ impl<D: Driver> Lane<D> {
     /// # Errors
     /// What the native library answers.
     pub fn is_idle(&self) -> Result<bool> {
-        let sequence = self.lock().sequence;
-        if !self.is_shared() && self.has_finished(sequence) {
+        let sequence = self.position.load(Ordering::Acquire);
+        if !self.is_shared() && self.has_finished(sequence) && !self.calling.load(Ordering::Acquire) {
             return Ok(true);
         }
         let idle = self.device.driver.stream_is_idle(self.stream).map_err(|error| self.device.failed(error))?;
@@ -218,12 +309,24 @@ impl<D: Driver> Lane<D> {
         Ok(idle)
     }
 
-    /// A native event for everything enqueued so far, for others to wait for; `None` when all has finished.
+    /// A native event for everything enqueued so far, for others to wait for; `None` when all has finished. For commands
+    /// of the lane's own queue.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn mark(&self) -> Result<Option<(u64, Marker<D>)>> {
-        let state = self.lock();
+        self.mark_in(&self.lock())
+    }
+
+    /// As [`Lane::mark`] for somebody else, who must not wait: `None` also while a native call that can block is on its way.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn mark_unless_calling(&self) -> Result<Option<(u64, Marker<D>)>> {
+        self.lock_unless_calling().map_or(Ok(None), |state| self.mark_in(&state))
+    }
+
+    fn mark_in(&self, state: &LaneState<D>) -> Result<Option<(u64, Marker<D>)>> {
         if !self.is_shared() && self.has_finished(state.sequence) {
             return Ok(None);
         }
@@ -244,62 +347,88 @@ impl<D: Driver> Lane<D> {
     }
 
     /// Empties the magazines that `which` names. When the lane had nothing to do, what it gave back is the pool's on
-    /// return.
+    /// return. Nothing happens while a native call that can block is on its way.
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
     pub fn flush(&self, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
-        let (sequence, idle) = {
-            let mut state = self.lock();
+        let Some(mut state) = self.lock_unless_calling() else { return Ok(()) };
+        if !state.stock.keeps_any(&which) {
+            return Ok(());
+        }
+        let idle = self.has_nothing_to_do(&state)?;
+        {
             let state = &mut *state;
-            if !state.stock.keeps_any(&which) {
-                return Ok(());
-            }
-            let known = !self.is_shared() && self.has_finished(state.sequence);
-            let idle = known || self.device.driver.stream_is_idle(self.stream)?;
             state.stock.flush(self, &mut state.sequence, which)?;
-            (state.sequence, idle)
-        };
-        if idle { self.reach(sequence) } else { Ok(()) }
+        }
+        self.see_frees(state, idle)
+    }
+
+    fn has_nothing_to_do(&self, state: &LaneState<D>) -> Result<bool> {
+        Ok(!self.is_shared() && self.has_finished(state.sequence) || self.device.driver.stream_is_idle(self.stream)?)
+    }
+
+    /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
+    fn see_frees(&self, state: Held<'_, D>, idle: bool) -> Result<()> {
+        if !idle {
+            return Ok(());
+        }
+        let sequence = state.sequence;
+        let marker = Marker::record(&self.device, self.stream, false)?;
+        drop(state);
+        self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
+        self.note_finished(sequence);
+        Ok(())
     }
 
     /// Empties a pool's magazines and keeps nothing more of it. When the lane had nothing to do, what it gave back is the
-    /// pool's on return.
+    /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
     pub fn close_pool(&self, pool: u64) {
-        let (sequence, idle) = {
-            let mut state = self.lock();
+        let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
+        let gives_back = state.stock.keeps_any(|source: &Source<D>| source.pool == pool);
+        let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
+        let closed = {
             let state = &mut *state;
-            let idle = state.stock.keeps_any(|source: &Source<D>| source.pool == pool)
-                && (!self.is_shared() && self.has_finished(state.sequence)
-                    || self.device.driver.stream_is_idle(self.stream).unwrap_or(false));
-            state.stock.close(self, &mut state.sequence, pool);
-            (state.sequence, idle)
+            state.stock.close(self, &mut state.sequence, pool)
         };
-        if idle {
-            // The pool waits for its end a little longer if this fails.
-            let _ = self.reach(sequence);
-        }
+        // The pool waits for its end a little longer if this fails.
+        let _ = self.see_frees(state, idle);
+        closed.iter().for_each(|source| self.registry.end_if_unused(source));
     }
 
-    /// Ends the lane's dealings with stream-ordered memory: nothing stays kept, and blocks that are out belong to the
-    /// context's registry. Its queue is gone.
+    /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
+    /// it back to the caller if the lane's queue is gone.
+    ///
+    /// # Errors
+    /// What the native library answers; the block is nowhere then.
+    pub fn take_back(&self, claimed: Claimed<D>, pointer: usize) -> Result<Option<Claimed<D>>> {
+        let Some(mut state) = self.lock_unless_calling() else {
+            self.leave(Word::GiveBack(claimed, pointer));
+            return Ok(None);
+        };
+        let state = &mut *state;
+        if state.stock.has_ended() {
+            return Ok(Some(claimed));
+        }
+        state.stock.give_back_from(self, &mut state.sequence, &claimed.source, pointer, claimed.size)?;
+        Ok(None)
+    }
+
+    /// Ends the lane's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
     pub fn retire(&self) {
         let mut state = self.lock();
-        let state = &mut *state;
-        if state.stock.is_unused() {
-            return;
+        let state_ref = &mut *state;
+        let arenas = state_ref.stock.arenas();
+        let ended = state_ref.stock.end(self, &mut state_ref.sequence);
+        if !arenas.is_empty() {
+            // Nobody can ask this lane any more, so an event has to say when its frees were reached.
+            if let Ok(marker) = Marker::record(&self.device, self.stream, false) {
+                let marker = Arc::new(marker);
+                arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, &marker));
+            }
         }
-        let arenas = state.stock.arenas();
-        let out = state.stock.end(self, &mut state.sequence);
-        self.registry.adopt(out);
-        if arenas.is_empty() {
-            return;
-        }
-        // Nobody can ask this lane any more, so an event has to say when its frees were reached.
-        if let Ok(marker) = Marker::record(&self.device, self.stream, false) {
-            let marker = Arc::new(marker);
-            arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, &marker));
-        }
+        drop(state);
+        ended.iter().for_each(|source| self.registry.end_if_unused(source));
     }
 
     /// Drops what the lane keeps of events that nobody else holds. Events hold their queue, so this is what
@@ -314,8 +443,43 @@ impl<D: Driver> Lane<D> {
     }
 }
 
+/// The lane's lock, held.
+pub struct Held<'l, D: Driver> {
+    lane: &'l Lane<D>,
+    guard: ManuallyDrop<Guard<'l, LaneState<D>>>,
+}
+
+impl<D: Driver> Deref for Held<'_, D> {
+    type Target = LaneState<D>;
+
+    #[inline(always)]
+    fn deref(&self) -> &LaneState<D> {
+        &self.guard
+    }
+}
+
+impl<D: Driver> DerefMut for Held<'_, D> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut LaneState<D> {
+        &mut self.guard
+    }
+}
+
+impl<D: Driver> Drop for Held<'_, D> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.lane.position.store(self.guard.sequence, Ordering::Release);
+        // SAFETY: the guard is taken here alone, and `self` ends with this.
+        let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
+        if seldom(guard.unlock()) && seldom(!self.lane.words.is_empty()) {
+            self.lane.follow_words();
+        }
+    }
+}
+
 impl<D: Driver> Drop for Lane<D> {
     fn drop(&mut self) {
+        self.registry.remove(self.key);
         if self.owned {
             // Nobody is left to tell; work in flight still runs to its end.
             let _ = self.device.driver.destroy_stream(self.stream);
@@ -338,6 +502,14 @@ impl<D: Driver> LaneState<D> {
             _ => false,
         };
         if seldom(!settled) { self.settle_tails() } else { Ok(()) }
+    }
+
+    /// As [`LaneState::settle`] where the last event must not stay either, because others may put work on the stream.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn settle_all(&mut self) -> Result<()> {
+        if self.tails.is_empty() { Ok(()) } else { self.settle_several() }
     }
 
     #[inline(never)]
@@ -450,10 +622,15 @@ impl<D: Driver> LaneState<D> {
         Some(handle)
     }
 
-    /// Keeps an event as one of the last command's.
+    /// Keeps an event as one of the last command's. Events of commands that put no work on the stream pile up; so that
+    /// nothing grows with them, they get their one native event when they are many. What cannot be recorded now is
+    /// tried again with the next command.
     #[inline]
     pub fn add_tail(&mut self, event: Kept<Event<D>>) {
         self.tails.push(event);
+        if seldom(self.tails.len() > MOST_TAILS) {
+            let _ = self.settle_several();
+        }
     }
 
     /// An event object that nobody uses any more, to be filled again.

@@ -9,10 +9,11 @@
 //! between the two on both sides one of them sees the other's store. The owner's barrier is the one that `membarrier` puts
 //! there. Where the system has no `membarrier` there are no owners.
 
+use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
 use crate::seldom::seldom;
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, UnsafeCell, barrier};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, UnsafeCell, barrier, fence};
 
 /// Nobody has locked yet.
 const NOBODY: usize = 0;
@@ -34,10 +35,12 @@ unsafe impl<T: Send> Send for LaneLock<T> {}
 // one that holds the gate once `owner` is `EVERYBODY`; the change between the two waits for the owner to be outside.
 unsafe impl<T: Send> Sync for LaneLock<T> {}
 
-/// The way to the value; unlocks when it goes. It stays on its thread.
+/// The way to the value; unlocks when it goes. It stays on its thread, and so does what it lends.
 pub struct Guard<'l, T> {
     lock: &'l LaneLock<T>,
     gate: Option<MutexGuard<'l, ()>>,
+    /// As a pointer it is neither sent nor shared: a shared guard would share a value that need not be `Sync`.
+    value: PhantomData<*mut T>,
 }
 
 impl<T> LaneLock<T> {
@@ -56,9 +59,39 @@ impl<T> LaneLock<T> {
     pub fn lock(&self) -> Guard<'_, T> {
         let me = barrier::thread();
         if self.owner.load(Ordering::Relaxed) == me && self.enter(me) {
-            return Guard { lock: self, gate: None };
+            return self.owners_guard();
         }
         self.lock_slowly(me)
+    }
+
+    fn owners_guard(&self) -> Guard<'_, T> {
+        Guard { lock: self, gate: None, value: PhantomData }
+    }
+
+    /// The lock if nobody has it, without waiting. It ends the ownership of another thread, whose unlocking then answers
+    /// that somebody came ([`Guard::unlock`]); so whoever leaves word before a try that fails can count on its being read.
+    #[cold]
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        let me = barrier::thread();
+        let is_inside = self.busy.load(Ordering::Acquire);
+        if self.owner.load(Ordering::Relaxed) == me && !is_inside && self.enter(me) {
+            return Some(self.owners_guard());
+        }
+        fence(Ordering::SeqCst);
+        let gate = self.gate.try_lock()?;
+        self.withdraw_ownership();
+        if self.busy.load(Ordering::Acquire) { None } else { Some(self.gate_guard(gate)) }
+    }
+
+    fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
+        Guard { lock: self, gate: Some(gate), value: PhantomData }
+    }
+
+    /// Sees to it that no thread gets in as the owner any more; one that is inside still is. The caller holds the gate.
+    fn withdraw_ownership(&self) {
+        if self.owner.swap(EVERYBODY, Ordering::AcqRel) != EVERYBODY {
+            barrier::heavy();
+        }
     }
 
     /// The owner's way in; `false` if it is the owner no more.
@@ -80,17 +113,15 @@ impl<T> LaneLock<T> {
         if barrier::is_there() {
             let first = self.owner.compare_exchange(NOBODY, me, Ordering::AcqRel, Ordering::Relaxed);
             if first.is_ok() && self.enter(me) {
-                return Guard { lock: self, gate: None };
+                return self.owners_guard();
             }
         }
         let gate = self.gate.lock();
-        if self.owner.swap(EVERYBODY, Ordering::AcqRel) != EVERYBODY {
-            barrier::heavy();
-            while self.busy.load(Ordering::Acquire) {
-                barrier::relax();
-            }
+        self.withdraw_ownership();
+        while self.busy.load(Ordering::Acquire) {
+            barrier::relax();
         }
-        Guard { lock: self, gate: Some(gate) }
+        self.gate_guard(gate)
     }
 }
 
@@ -112,14 +143,33 @@ impl<T> DerefMut for Guard<'_, T> {
     }
 }
 
+impl<T> Guard<'_, T> {
+    /// Unlocks; answers whether somebody else may have come meanwhile and gone away without the lock.
+    #[inline(always)]
+    pub fn unlock(self) -> bool {
+        let mut this = core::mem::ManuallyDrop::new(self);
+        this.give_up()
+    }
+
+    #[inline(always)]
+    fn give_up(&mut self) -> bool {
+        if seldom(self.gate.is_some()) {
+            drop(self.gate.take());
+            // What is asked next is asked behind the unlocking, as whoever failed to lock asked behind what they left.
+            fence(Ordering::SeqCst);
+            return true;
+        }
+        self.lock.busy.store(false, Ordering::Release);
+        barrier::light();
+        // The owner that is none any more was told so while it was inside.
+        self.lock.owner.load(Ordering::Relaxed) == EVERYBODY
+    }
+}
+
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if seldom(self.gate.is_some()) {
-            drop(self.gate.take());
-        } else {
-            self.lock.busy.store(false, Ordering::Release);
-        }
+        self.give_up();
     }
 }
 
@@ -162,6 +212,27 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_somebody_has_is_not_waited_for_and_the_holder_is_told() {
+        let lock = LaneLock::new(0);
+        for _ in 0..3 {
+            let guard = lock.lock();
+            std::thread::scope(|scope| scope.spawn(|| assert!(lock.try_lock().is_none())).join().unwrap());
+            assert!(guard.unlock(), "the holder is told that somebody came");
+            std::thread::scope(|scope| scope.spawn(|| assert!(lock.try_lock().is_some())).join().unwrap());
+        }
+        assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
+    fn the_owner_that_tries_again_inside_does_not_get_in() {
+        let lock = LaneLock::new(0);
+        let guard = lock.lock();
+        assert!(lock.try_lock().is_none());
+        assert!(guard.unlock(), "it is told that it came");
+        assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
     fn a_panic_inside_unlocks() {
         let lock = LaneLock::new(());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -178,6 +249,27 @@ mod tests {
 mod model {
     use super::*;
     use crate::sync::Arc;
+
+    /// Of a thread that leaves word and tries, and the holder that looks for word when it is told so, one sees to it.
+    #[test]
+    fn word_left_before_a_try_that_fails_is_read_by_the_holder() {
+        loom::model(|| {
+            let lock = Arc::new((LaneLock::new(0u32), AtomicBool::new(false)));
+            let other = {
+                let lock = Arc::clone(&lock);
+                loom::thread::spawn(move || {
+                    lock.1.store(true, Ordering::Release);
+                    let guard = lock.0.try_lock();
+                    guard.is_some() && lock.1.swap(false, Ordering::AcqRel)
+                })
+            };
+            let guard = lock.0.lock();
+            let told = guard.unlock();
+            let read = told && lock.1.swap(false, Ordering::AcqRel);
+            // Word that came after the unlocking is the other thread's own to read.
+            assert!(other.join().unwrap() || read);
+        });
+    }
 
     /// Two threads that want the lock in every order: one is the owner and the other takes it over.
     #[test]

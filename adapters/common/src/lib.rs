@@ -54,6 +54,7 @@ pub mod jit;
 pub mod kernel;
 pub mod lane;
 pub mod lane_lock;
+pub mod lane_word;
 pub mod launch;
 pub mod launch_properties;
 pub mod library;

@@ -263,7 +263,7 @@ pub unsafe fn queue_get<D: Driver>(
     unsafe {
         let queue = borrow::<Queue<D>>(queue)?;
         give("urQueueGetNativeHandle", out, || {
-            queue.first().share();
+            queue.first().share()?;
             Ok(queue.first().stream.number())
         })
     }

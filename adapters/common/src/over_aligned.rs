@@ -4,11 +4,10 @@
 //! the moved start, so this is the one registry of plain memory that a context keeps; one that has no such allocations pays
 //! one load of a number for it. It makes no native call.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-
-use crate::pool::ledger::AddressMap;
 
 /// Alignment that every native allocation has, bytes.
 pub const NATIVE_ALIGNMENT: usize = 256;
@@ -27,7 +26,22 @@ pub struct Moved {
 pub struct OverAligned {
     /// How many there are, so that whoever has none takes no lock.
     count: AtomicUsize,
-    moved: Mutex<AddressMap<Moved>>,
+    list: Mutex<List>,
+}
+
+#[derive(Debug, Default)]
+struct List {
+    /// By the moved start.
+    moved: HashMap<usize, Moved>,
+    /// Moved starts by the native one.
+    starts: HashMap<usize, usize>,
+}
+
+impl List {
+    fn insert(&mut self, start: usize, one: Moved) {
+        self.moved.insert(start, one);
+        self.starts.insert(one.native, start);
+    }
 }
 
 /// Bytes to allocate so that `size` bytes fit behind a start of that alignment; `None` beyond the address space.
@@ -41,9 +55,7 @@ impl OverAligned {
     #[must_use]
     pub fn place(&self, native: usize, size: usize, align: usize) -> usize {
         let start = native.next_multiple_of(align);
-        let mut moved = self.moved.lock();
-        moved.insert(start, Moved { native, size });
-        self.count.store(moved.len(), Ordering::Release);
+        self.put_back(start, Moved { native, size });
         start
     }
 
@@ -53,17 +65,18 @@ impl OverAligned {
         if self.is_empty() {
             return None;
         }
-        let mut moved = self.moved.lock();
-        let taken = moved.remove(&start);
-        self.count.store(moved.len(), Ordering::Release);
-        taken
+        let mut list = self.list.lock();
+        let taken = list.moved.remove(&start)?;
+        list.starts.remove(&taken.native);
+        self.count.store(list.moved.len(), Ordering::Release);
+        Some(taken)
     }
 
     /// Puts one back that could not be freed.
     pub fn put_back(&self, start: usize, taken: Moved) {
-        let mut moved = self.moved.lock();
-        moved.insert(start, taken);
-        self.count.store(moved.len(), Ordering::Release);
+        let mut list = self.list.lock();
+        list.insert(start, taken);
+        self.count.store(list.moved.len(), Ordering::Release);
     }
 
     /// Start and size of what lies in the native allocation that starts there.
@@ -72,8 +85,9 @@ impl OverAligned {
         if self.is_empty() {
             return None;
         }
-        let moved = self.moved.lock();
-        moved.iter().find(|(_, one)| one.native == native).map(|(start, one)| (*start, one.size))
+        let list = self.list.lock();
+        let start = *list.starts.get(&native)?;
+        Some((start, list.moved.get(&start)?.size))
     }
 
     fn is_empty(&self) -> bool {

@@ -8,7 +8,7 @@ pub mod account;
 pub mod arena;
 pub mod create;
 pub mod info;
-pub mod ledger;
+pub mod live_blocks;
 pub mod magazine;
 pub mod parking;
 pub mod pressure;
@@ -130,8 +130,16 @@ impl<D: Driver> Body for UsmPool<D> {
         for state in context.known_states() {
             state.forget_current_pool(self.id);
         }
-        self.sources().iter().for_each(|source| source.close());
+        let sources = self.sources();
+        sources.iter().for_each(|source| source.close());
         context.registry.close(self.id);
+        sources.iter().for_each(|source| context.registry.end_if_unused(source));
+    }
+}
+
+impl<D: Driver> Drop for UsmPool<D> {
+    fn drop(&mut self) {
+        self.sources.get_mut().iter().for_each(Source::end_with_pool);
     }
 }
 

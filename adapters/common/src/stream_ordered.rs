@@ -13,15 +13,14 @@ use ur_ffi::{
 };
 
 use crate::context::{Context, DeviceState};
-use crate::driver::{Driver, MemoryKind};
+use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::enqueue::{Request, submit_light};
 use crate::error::{Error, Result};
 use crate::lane::{Lane, LaneState};
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::planted;
 use crate::pool::pressure::relieved;
-use crate::pool::registry::Block;
-use crate::pool::source::Source;
+use crate::pool::registry::{Block, Claimed};
 use crate::pool::stock::Served;
 use crate::pool::{UsmPool, checked};
 use crate::queue::Queue;
@@ -297,7 +296,10 @@ impl<D: Driver> Wanted<'_, D> {
 
     #[cold]
     fn open(&self, lane: &Lane<D>, state: &mut LaneState<D>) -> Result<usize> {
-        Ok(state.stock.open(lane, self.pool_on(&lane.device).source(self.kind, &lane.device)?))
+        let source = self.pool_on(&lane.device).source(self.kind, &lane.device)?;
+        state.stock.open(lane, &source)?.ok_or_else(|| {
+            Error::new(ur_result_t::ERROR_INVALID_VALUE, "the pool was released while something was allocated from it")
+        })
     }
 
     fn take_fresh(&self, lane: &Lane<D>, state: &mut LaneState<D>, at: usize) -> Result<usize> {
@@ -309,7 +311,9 @@ impl<D: Driver> Wanted<'_, D> {
         state.sequence += 1;
         let sequence = state.sequence;
         let source = state.stock.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-        source.take(lane, sequence, self.size)
+        let pointer = source.take(lane, sequence, self.size)?;
+        state.stock.note_fresh(at, pointer);
+        Ok(pointer)
     }
 
     fn clear(&self, lane: &Lane<D>, state: &mut LaneState<D>, pointer: usize) -> Result<()> {
@@ -417,18 +421,18 @@ fn of_another_pool(pointer: usize) -> Error {
 #[cold]
 fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Option<u64>) -> Result<()> {
     let context = &request.queue.context;
-    let Some((claimed, owner)) = context.registry.claim(pointer) else {
+    let Some(claimed) = context.registry.claim(pointer) else {
         return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
     };
     let freed = check_pool(pointer, claimed.source.pool, pool).and_then(|()| {
         let give = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
-            let at = state.stock.open(lane, Arc::clone(&claimed.source));
-            state.stock.give_back(lane, &mut state.sequence, at, pointer, claimed.size)
+            state.stock.give_back_from(lane, &mut state.sequence, &claimed.source, pointer, claimed.size)
         };
         submit_light(request, |_| Ok(()), give, |(), _| ())
     });
-    if freed.is_err() {
-        context.registry.unclaim(pointer, claimed, owner.as_ref());
+    match &freed {
+        Ok(()) => context.registry.end_if_unused(&claimed.source),
+        Err(_) => context.registry.unclaim(pointer, &claimed),
     }
     freed
 }
@@ -436,15 +440,26 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
 /// Why an address cannot be freed.
 #[cold]
 pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) -> Error {
-    let what = match context.registry.find(pointer) {
+    let native = || context.first_state().and_then(|state| state.driver.pointer_info(pointer)).ok().flatten();
+    let what = match find(context, pointer, native) {
         Some(Block::Out { base, .. }) => format!("lies inside the block at {base:#x}; give that address"),
         Some(Block::Kept) => "was freed already".to_owned(),
-        None => match context.first_state().and_then(|state| state.driver.pointer_info(pointer)) {
-            Ok(Some(_)) => "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned(),
-            _ => "is no live USM memory; it may have been freed already".to_owned(),
-        },
+        None if native().is_some() => {
+            "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned()
+        }
+        None => "is no live USM memory; it may have been freed already".to_owned(),
     };
     Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("{name}: {pointer:#x} {what}"))
+}
+
+/// What is known of the block that an address lies in; `native` asks the native library about it, where nothing else tells.
+fn find<D: Driver>(
+    context: &Context<D>,
+    address: usize,
+    native: impl Fn() -> Option<PointerInfo<D>>,
+) -> Option<Block<D>> {
+    let registry = &context.registry;
+    registry.find(address).or_else(|| registry.find_from(native()?.base, address))
 }
 
 /// Frees a stream-ordered block that nothing uses any more, in no queue's order. `None` when it is none.
@@ -452,28 +467,28 @@ pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) 
 /// # Errors
 /// What the native library answers; the block is out as before then.
 pub fn free_unused<D: Driver>(context: &Context<D>, pointer: usize) -> Option<Result<()>> {
-    let (claimed, owner) = context.registry.claim(pointer)?;
-    let freed = give_back_unused(context, pointer, &claimed.source, claimed.size, owner.as_ref());
-    if freed.is_err() {
-        context.registry.unclaim(pointer, claimed, owner.as_ref());
-    }
-    Some(freed)
+    let claimed = context.registry.claim(pointer)?;
+    Some(give_back_unused(context, pointer, claimed))
 }
 
-fn give_back_unused<D: Driver>(
-    context: &Context<D>,
-    pointer: usize,
-    source: &Arc<Source<D>>,
-    size: usize,
-    owner: Option<&Arc<Lane<D>>>,
-) -> Result<()> {
+fn give_back_unused<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
+    let source = Arc::clone(&claimed.source);
+    let again = claimed.again();
+    let given = give_back_to_somebody(context, pointer, claimed);
+    match &given {
+        Ok(()) => context.registry.end_if_unused(&source),
+        Err(_) => context.registry.unclaim(pointer, &again),
+    }
+    given
+}
+
+fn give_back_to_somebody<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
     // The lane that allocated it has at least got the allocation before it.
-    let lane = match owner {
-        Some(lane) => Arc::clone(lane),
-        None => context.service_lane(&source.device)?,
+    let left = match context.registry.lane(claimed.lane()) {
+        Some(lane) => lane.take_back(claimed, pointer)?,
+        None => Some(claimed),
     };
-    let mut state = lane.lock();
-    let state = &mut *state;
-    let at = state.stock.open(&lane, Arc::clone(source));
-    state.stock.give_back(&lane, &mut state.sequence, at, pointer, size)
+    let Some(claimed) = left else { return Ok(()) };
+    let service = context.service_lane(&claimed.source.device)?;
+    service.take_back(claimed, pointer).map(drop)
 }

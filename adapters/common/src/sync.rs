@@ -5,7 +5,7 @@ pub use parking_lot::{Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
 };
 
 #[cfg(loom)]
@@ -13,7 +13,7 @@ pub use loom::cell::UnsafeCell;
 #[cfg(loom)]
 pub use loom::sync::{
     Arc, MutexGuard,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
 };
 
 /// The usual cell with the way in that loom's has.
@@ -57,6 +57,11 @@ impl<T> Mutex<T> {
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().expect("a model that panicked has ended")
     }
+
+    /// Locks it if nobody has.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        self.0.try_lock().ok()
+    }
 }
 
 /// Barriers of which one side is nearly free: the light one only keeps the compiler in order, the heavy one makes every
@@ -88,9 +93,10 @@ pub mod barrier {
 
     /// Makes every running thread pass a full barrier.
     pub fn heavy() {
-        // Without it there are no owners, and an exchange has ordered everything. It cannot fail once it is registered.
-        if is_there() {
-            membarrier(PRIVATE_EXPEDITED);
+        // Without it there are no owners, and an exchange has ordered everything.
+        if is_there() && !membarrier(PRIVATE_EXPEDITED) {
+            // Two threads could be inside one lock from here on.
+            std::process::abort();
         }
     }
 

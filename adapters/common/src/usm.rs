@@ -285,7 +285,8 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, memory: *mut c_void)
 /// Frees what the native library knows as the start of plain memory.
 fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result<()> {
     let state = context.first_state()?;
-    // Memory of a pool that is not out is a magazine's or another program part's; the plain free would take it.
+    // Memory of a pool that is not out is a magazine's or another program part's; the plain free would take it. The
+    // native library of AMD does not tell pools, but the table knows what is kept.
     let known = state.driver.pointer_info(address)?;
     let plain = known.filter(|info| info.base == address && info.pool.is_none());
     let info = plain.filter(|_| context.registry.find(address).is_none());
@@ -361,18 +362,22 @@ impl<D: Driver> Known<D> {
     /// Looks among the blocks of pools first: the native library knows freed ones that a magazine keeps, and tells the
     /// start of some wrongly.
     fn of(context: &Context<D>, address: usize) -> Result<Option<Self>> {
-        match context.registry.find(address) {
-            Some(Block::Out { base, size, source }) => {
-                let (kind, device) = (source.kind, source.device.raw);
-                return Ok(Some(Self { kind, base, size, device, pool: source.pool_object() }));
-            }
-            Some(Block::Kept) => return Ok(None),
-            None => {}
+        if let Some(block) = context.registry.find(address) {
+            return Ok(Self::of_block(block));
         }
         let Some(info) = crate::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
+        if let Some(block) = context.registry.find_from(info.base, address) {
+            return Ok(Self::of_block(block));
+        }
         let (base, size) = context.over_aligned.within(info.base).unwrap_or((info.base, info.size));
         // The room around a moved start is nobody's.
         let inside = (base..base.saturating_add(size)).contains(&address);
         Ok(inside.then_some(Self { kind: info.kind, base, size, device: info.device, pool: None }))
+    }
+
+    fn of_block(block: Block<D>) -> Option<Self> {
+        let Block::Out { base, size, source } = block else { return None };
+        let (kind, device) = (source.kind, source.device.raw);
+        Some(Self { kind, base, size, device, pool: source.pool_object() })
     }
 }

@@ -107,6 +107,11 @@ impl Account {
         self.shared.lock().spare += bytes;
     }
 
+    /// Notes that a block is out of which somebody without a purse said the contrary; undoes [`Account::refund`].
+    pub fn charge(&self, bytes: u64) {
+        self.draw(bytes);
+    }
+
     /// Bytes in use.
     pub fn used(&self) -> u64 {
         let mut shared = self.shared.lock();

@@ -111,7 +111,7 @@ impl<D: Driver> Arena<D> {
         let lanes: Vec<Arc<Lane<D>>> = self.state.lock().pending.iter().filter_map(|one| one.lane.upgrade()).collect();
         for lane in lanes {
             if !lane.is_idle()?
-                && let Some((_, marker)) = lane.mark()?
+                && let Some((_, marker)) = lane.mark_unless_calling()?
             {
                 self.mark(&lane, &Arc::new(marker));
             }

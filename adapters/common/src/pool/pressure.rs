@@ -43,11 +43,12 @@ pub fn relieved<D: Driver, R>(
     }
     let _one_at_a_time = state.relief();
     let source = source();
-    if let Some(source) = &source {
+    let may_wait = source.as_ref().filter(|source| {
         source.announce_waits();
-        context.registry.pass_all(state);
-    }
-    let relieved = relieve(context, state).and_then(|()| source.as_ref().map_or(Ok(()), |one| one.let_wait(true)));
+        // A lane inside a native call that can block has not seen it, and must not be waited for.
+        context.registry.pass_all(state)
+    });
+    let relieved = relieve(context, state).and_then(|()| may_wait.map_or(Ok(()), |one| one.let_wait(true)));
     let second = match relieved {
         Ok(()) => allocate(),
         // What is lost stays lost; of any other failure the caller's own is the better news.

@@ -1,28 +1,57 @@
-//! Where a context finds stream-ordered memory: its lanes, and the blocks whose lane is gone.
+//! Where a context finds stream-ordered memory: which block lies at an address, the sources of blocks, and its lanes.
 //!
-//! Only what is rare comes here: a free on another queue, a query, a trim, a full device. Lanes are locked one after the
-//! other, never two at a time and never with the registry's own lock held.
+//! A query or a free of any pointer looks into the table of live blocks and takes no lane's lock. Lanes are locked only
+//! where kept blocks have to move (a trim, a full device, the end of a pool), one after the other, never two at a time
+//! and never with the registry's own locks held; a lane that is inside a native call which can block is not waited for.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
+use ur_ffi::ur_result_t;
 
 use crate::context::DeviceState;
 use crate::driver::Driver;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lane::Lane;
-use crate::pool::ledger::AddressMap;
+use crate::planted;
+use crate::pool::live_blocks::{Found, LiveBlocks, Owner};
 use crate::pool::source::Source;
-use crate::pool::stock::Claimed;
 
-/// The lanes of a context.
+/// The lanes, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
-    lanes: Mutex<Vec<Weak<Lane<D>>>>,
-    orphans: Mutex<AddressMap<Claimed<D>>>,
+    lanes: Mutex<HashMap<u64, Weak<Lane<D>>>>,
+    blocks: Arc<LiveBlocks>,
+    sources: RwLock<Sources<D>>,
 }
 
-/// The lane that a block was out through; `None` when it is gone.
-pub type Owner<D> = Option<Arc<Lane<D>>>;
+/// Sources by the number that entries of blocks name them with.
+struct Sources<D: Driver> {
+    known: Vec<Option<Arc<Source<D>>>>,
+    free: Vec<u32>,
+}
+
+/// A block that was taken from the application, to be given back.
+pub struct Claimed<D: Driver> {
+    /// Where it came from.
+    pub source: Arc<Source<D>>,
+    /// Bytes that were asked for.
+    pub size: usize,
+    owner: Owner,
+}
+
+impl<D: Driver> Claimed<D> {
+    /// The same claim, for whoever has to undo it.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { source: Arc::clone(&self.source), size: self.size, owner: self.owner }
+    }
+
+    /// The key of the lane whose command allocated it.
+    pub fn lane(&self) -> u64 {
+        self.owner.stream()
+    }
+}
 
 /// What is known of the block that an address lies in.
 pub enum Block<D: Driver> {
@@ -41,91 +70,132 @@ pub enum Block<D: Driver> {
 
 impl<D: Driver> Default for Registry<D> {
     fn default() -> Self {
-        Self { lanes: Mutex::new(Vec::new()), orphans: Mutex::new(AddressMap::default()) }
+        let sources = Sources { known: Vec::new(), free: Vec::new() };
+        Self { lanes: Mutex::default(), blocks: Arc::default(), sources: RwLock::new(sources) }
     }
 }
 
 impl<D: Driver> Registry<D> {
     /// Notes a new lane.
     pub fn add(&self, lane: &Arc<Lane<D>>) {
-        let mut lanes = self.lanes.lock();
-        lanes.retain(|known| known.strong_count() > 0);
-        lanes.push(Arc::downgrade(lane));
+        self.lanes.lock().insert(lane.key(), Arc::downgrade(lane));
+    }
+
+    /// Forgets a lane that ends.
+    pub fn remove(&self, key: u64) {
+        self.lanes.lock().remove(&key);
+    }
+
+    /// The lane of a key, while it lives.
+    pub fn lane(&self, key: u64) -> Option<Arc<Lane<D>>> {
+        self.lanes.lock().get(&key)?.upgrade()
     }
 
     /// Every lane that lives.
     pub fn lanes(&self) -> Vec<Arc<Lane<D>>> {
-        self.lanes.lock().iter().filter_map(Weak::upgrade).collect()
+        self.lanes.lock().values().filter_map(Weak::upgrade).collect()
     }
 
-    /// Takes the blocks of a lane that ends. The caller holds that lane's lock, so that a search finds each block
-    /// either there or here.
-    pub fn adopt(&self, blocks: Vec<(usize, Claimed<D>)>) {
-        if blocks.is_empty() {
-            return;
-        }
-        // Frees by somebody without a purse.
-        let mut orphans = self.orphans.lock();
-        orphans.extend(blocks);
+    /// The table of live blocks.
+    pub fn blocks(&self) -> &Arc<LiveBlocks> {
+        &self.blocks
     }
 
-    /// Takes a block off the books of whatever lane it is out through, with that lane. The lane is `None` when it is
-    /// gone.
-    pub fn claim(&self, pointer: usize) -> Option<(Claimed<D>, Owner<D>)> {
-        for lane in self.lanes() {
-            let claimed = lane.lock().stock.claim(pointer);
-            if let Some(claimed) = claimed {
-                return Some((claimed, Some(lane)));
+    /// The number of a source, given to it now if it has none.
+    ///
+    /// # Errors
+    /// `OUT_OF_RESOURCES` when all numbers are taken.
+    pub fn register(self: &Arc<Self>, source: &Arc<Source<D>>) -> Result<u32> {
+        source.number_in(self, || {
+            let mut sources = self.sources.write();
+            let number = match sources.free.pop() {
+                Some(number) => number,
+                None => {
+                    let next = u32::try_from(sources.known.len()).ok().filter(|one| *one <= Owner::LAST_SOURCE);
+                    let next = next.ok_or_else(|| {
+                        Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, "the context has too many pools; release some")
+                    })?;
+                    sources.known.push(None);
+                    next
+                }
+            };
+            sources.known[number as usize] = Some(Arc::clone(source));
+            Ok(number)
+        })
+    }
+
+    fn source(&self, number: u32) -> Option<Arc<Source<D>>> {
+        self.sources.read().known.get(number as usize)?.clone()
+    }
+
+    /// Lets a source go whose pool is gone and that nobody deals with any more. Called without any lane's lock.
+    pub fn end_if_unused(&self, source: &Arc<Source<D>>) {
+        let Some(number) = source.number().filter(|_| source.is_over()) else { return };
+        let ended = {
+            let mut sources = self.sources.write();
+            let place = &mut sources.known[number as usize];
+            let ended = place.take_if(|known| Arc::ptr_eq(known, source));
+            if ended.is_some() {
+                sources.free.push(number);
             }
+            ended
+        };
+        // The native pool goes with the last hold on its source, which may be this one.
+        drop(ended);
+    }
+
+    /// Takes a block from the application, wherever it was allocated. Of several threads that try, one gets it.
+    pub fn claim(&self, pointer: usize) -> Option<Claimed<D>> {
+        let entry = self.blocks.entry(pointer)?;
+        let (size, owner) = entry.take()?;
+        let Some(source) = self.source(owner.source()) else {
+            debug_assert!(false, "a live block without a source");
+            return None;
+        };
+        if !planted::is(planted::Bug::StatisticsLeak)
+            && let Some(account) = source.account()
+        {
+            account.refund(size as u64);
         }
-        let orphan = self.orphans.lock().remove(&pointer)?;
-        if let Some(account) = orphan.source.account() {
-            account.refund(orphan.size as u64);
-        }
-        Some((orphan, None))
+        source.note_claimed();
+        Some(Claimed { source, size, owner })
     }
 
     /// Puts a claimed block back that could not be freed.
-    pub fn unclaim(&self, pointer: usize, claimed: Claimed<D>, lane: Option<&Arc<Lane<D>>>) {
-        match lane {
-            Some(lane) => {
-                let mut state = lane.lock();
-                let at = state.stock.open(lane, Arc::clone(&claimed.source));
-                state.stock.enter(at, pointer, claimed.size);
-            }
-            None => {
-                if let Some(account) = claimed.source.account() {
-                    let purse = account.open();
-                    account.spend(&purse, claimed.size as u64);
-                    account.close(&purse);
-                }
-                self.orphans.lock().insert(pointer, claimed);
-            }
+    pub fn unclaim(&self, pointer: usize, claimed: &Claimed<D>) {
+        if let Some(account) = claimed.source.account() {
+            account.charge(claimed.size as u64);
+        }
+        claimed.source.note_unclaimed();
+        if let Some(entry) = self.blocks.entry(pointer) {
+            entry.set_out(claimed.size, claimed.owner);
         }
     }
 
-    /// What is known of an address.
-    pub fn find(&self, address: usize) -> Option<Block<D>> {
-        let lanes = self.lanes();
-        for lane in &lanes {
-            let state = lane.lock();
-            if state.stock.is_unused() {
-                continue;
+    /// What is known of the block that starts at an address.
+    pub fn find_start(&self, address: usize) -> Option<Block<D>> {
+        match self.blocks.find(address)? {
+            Found::Out { size, owner } => {
+                self.source(owner.source()).map(|source| Block::Out { base: address, size, source })
             }
-            if let Some((base, size, source)) = state.stock.out_around(address) {
-                return Some(Block::Out { base, size, source: Arc::clone(source) });
-            }
-            if state.stock.is_kept(address) {
-                return Some(Block::Kept);
-            }
+            Found::Kept { .. } => Some(Block::Kept),
         }
-        let orphans = self.orphans.lock();
-        let found = orphans.iter().find(|(base, one)| (**base..**base + one.size).contains(&address));
-        found.map(|(base, one)| Block::Out { base: *base, size: one.size, source: Arc::clone(&one.source) })
+    }
+
+    /// What is known of the block that an address lies in, as far as the native library need not be asked: blocks that
+    /// start there, and those whose start it does not know.
+    pub fn find(&self, address: usize) -> Option<Block<D>> {
+        self.find_start(address).or_else(|| self.find_from(self.blocks.unnamed_before(address)?, address))
+    }
+
+    /// What is known of the block that starts at `base`, if `address` lies in it.
+    pub fn find_from(&self, base: usize, address: usize) -> Option<Block<D>> {
+        let (Found::Out { size, .. } | Found::Kept { size, .. }) = self.blocks.find(base)?;
+        if (base..base.saturating_add(size)).contains(&address) { self.find_start(base) } else { None }
     }
 
     /// Empties the magazines of the sources that `which` names into the native pools. Where a lane had nothing to do,
-    /// what it gave back is the pool's when this returns.
+    /// what it gave back is the pool's when this returns. Lanes inside a native call that can block keep what they have.
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
@@ -140,17 +210,18 @@ impl<D: Driver> Registry<D> {
         result
     }
 
-    /// Empties every magazine of a pool and keeps nothing more of it.
+    /// Empties every magazine of a pool and keeps nothing more of it; lanes inside a native call that can block do so
+    /// when they come out of it.
     pub fn close(&self, pool: u64) {
         for lane in self.lanes() {
             lane.close_pool(pool);
         }
     }
 
-    /// Passes every lane's lock once: what was published before is seen by all allocations after.
-    pub fn pass_all(&self, state: &DeviceState<D>) {
-        for lane in self.lanes().iter().filter(|lane| core::ptr::eq(&raw const *lane.device, state)) {
-            drop(lane.lock());
-        }
+    /// Passes every lane's lock once: what was published before is seen by all allocations after. `false` if a lane is
+    /// inside a native call that can block, and was not waited for.
+    pub fn pass_all(&self, state: &DeviceState<D>) -> bool {
+        let lanes = self.lanes();
+        lanes.iter().filter(|lane| core::ptr::eq(&raw const *lane.device, state)).all(|lane| lane.pass())
     }
 }

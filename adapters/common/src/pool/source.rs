@@ -4,7 +4,7 @@
 //! memory; which lane keeps what is [`crate::pool::stock`]'s. Blocks keep their source alive, so a native pool goes with
 //! the last of them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use ur_ffi::ur_result_t;
@@ -19,6 +19,7 @@ use crate::pool::account::Account;
 use crate::pool::arena::Arena;
 use crate::pool::magazine;
 use crate::pool::parking::Parking;
+use crate::pool::registry::Registry;
 use crate::pool::{Settings, UsmPool};
 
 /// The most that a queue keeps of a source unless `UR_USM_MAGAZINE_BYTES` says otherwise.
@@ -68,6 +69,7 @@ pub struct Source<D: Driver> {
     pub kind: MemoryKind,
     /// Whether blocks read as zeros at first.
     pub zeroed: bool,
+    hides_starts: bool,
     waits_now: AtomicBool,
     may_wait: AtomicBool,
     closed: AtomicBool,
@@ -79,6 +81,12 @@ pub struct Source<D: Driver> {
     account: Option<Account>,
     parking: Arc<Parking<D>>,
     handle: Weak<Object<UsmPool<D>>>,
+    /// Its number in the context's registry, with the registry.
+    place: OnceLock<(u32, Weak<Registry<D>>)>,
+    /// Lanes that deal with it.
+    slots: AtomicUsize,
+    /// Blocks that are out, less those that the lanes in `slots` count.
+    uncounted: AtomicI64,
 }
 
 impl<D: Driver> Source<D> {
@@ -104,6 +112,7 @@ impl<D: Driver> Source<D> {
             kind,
             device: Arc::clone(&state.device),
             zeroed: settings.zeroed,
+            hides_starts: kind == MemoryKind::Host || !is_native,
             keeps,
             driver: state.driver,
             parking: Arc::clone(&state.parking),
@@ -114,6 +123,9 @@ impl<D: Driver> Source<D> {
             waits_now: AtomicBool::new(false),
             taken: AtomicU64::new(0),
             closed: AtomicBool::new(false),
+            place: OnceLock::new(),
+            slots: AtomicUsize::new(0),
+            uncounted: AtomicI64::new(0),
             // Without magazines the native pool's own figures are what is asked for.
             account: (keeps > 0 || !is_native).then(Account::new),
         })
@@ -126,12 +138,83 @@ impl<D: Driver> Source<D> {
 
     /// Says that the pool's handle is gone. Every lane's lock must be taken once afterwards, so that each has seen it.
     pub fn close(&self) {
-        self.closed.store(true, Ordering::Release);
+        self.closed.store(true, Ordering::SeqCst);
     }
 
     /// Whether the pool's handle is gone, so that nothing of it may be kept.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    /// Its number in the registry, given by `take` if it has none.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn number_in(&self, registry: &Arc<Registry<D>>, take: impl FnOnce() -> Result<u32>) -> Result<u32> {
+        static ONE_AT_A_TIME: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+        if let Some((number, _)) = self.place.get() {
+            return Ok(*number);
+        }
+        let _turn = ONE_AT_A_TIME.lock();
+        if let Some((number, _)) = self.place.get() {
+            return Ok(*number);
+        }
+        let number = take()?;
+        let _ = self.place.set((number, Arc::downgrade(registry)));
+        Ok(number)
+    }
+
+    /// Its number in the registry; `None` while nobody has dealt with it.
+    pub fn number(&self) -> Option<u32> {
+        self.place.get().map(|(number, _)| *number)
+    }
+
+    /// Closes it, and lets the registry end it if nobody deals with it any more. Its pool is gone.
+    pub fn end_with_pool(self: &Arc<Self>) {
+        self.close();
+        if let Some(registry) = self.place.get().and_then(|(_, registry)| registry.upgrade()) {
+            registry.end_if_unused(self);
+        }
+    }
+
+    /// Says that one more lane deals with it; `false` once the pool is gone.
+    pub fn begin_slot(&self) -> bool {
+        // The count comes before the question and `close` before its look at the count, so one of the two sees the other.
+        self.slots.fetch_add(1, Ordering::SeqCst);
+        let open = !self.closed.load(Ordering::SeqCst);
+        if !open {
+            self.slots.fetch_sub(1, Ordering::SeqCst);
+        }
+        open
+    }
+
+    /// Says that a lane deals with it no more, which gave `out` blocks out beyond those it freed itself.
+    pub fn end_slot(&self, out: i64) {
+        self.uncounted.fetch_add(out, Ordering::SeqCst);
+        self.slots.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Says that a block was taken back elsewhere than on the lane that counts it.
+    pub fn note_claimed(&self) {
+        self.uncounted.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Undoes [`Source::note_claimed`].
+    pub fn note_unclaimed(&self) {
+        self.uncounted.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Whether its pool is gone, no lane deals with it and none of its blocks is out.
+    pub fn is_over(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+            && self.slots.load(Ordering::SeqCst) == 0
+            && self.uncounted.load(Ordering::SeqCst) == 0
+    }
+
+    /// Whether the native library does not tell the start of a block from an address inside of it.
+    #[inline]
+    pub fn hides_starts(&self) -> bool {
+        self.hides_starts
     }
 
     /// The books, where the engine keeps them.

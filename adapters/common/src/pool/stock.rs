@@ -1,8 +1,10 @@
-//! What a lane has of stream-ordered memory: the blocks that are out through it, and the magazines.
+//! What a lane has of stream-ordered memory: its dealings with each source, and the blocks that it keeps.
 //!
 //! Everything here is behind the lane's lock, so the common allocation and free of a queue touch nothing that another
-//! queue touches. A block belongs to the lane whose command allocated it; a free on another lane claims it from there
-//! first ([`crate::pool::registry`]). Native frees happen on the lane's own stream, in its order.
+//! queue touches but the entry of their own block ([`crate::pool::live_blocks`]). A block that is out belongs to the lane
+//! whose command allocated it; a free on another lane takes it by its entry, without this lane's lock
+//! ([`crate::pool::registry`]). Native frees happen on the lane's own stream, in its order. A block's entry is cleared
+//! before the native free: from that call on the address may be somebody else's.
 
 mod quick;
 
@@ -11,9 +13,10 @@ use std::sync::Arc;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::Result;
 use crate::lane::Lane;
+#[cfg(feature = "planted")]
 use crate::planted;
 use crate::pool::account::PurseRef;
-use crate::pool::ledger::{Ledger, Out};
+use crate::pool::live_blocks::{Cursor, LiveBlocks, Owner};
 use crate::pool::magazine::{Magazine, block_size};
 use crate::pool::source::Source;
 
@@ -22,20 +25,14 @@ use crate::pool::source::Source;
 pub struct Slot<D: Driver> {
     /// The source.
     pub source: Arc<Source<D>>,
+    /// What the entries of its blocks say.
+    owner: Owner,
     purse: Option<PurseRef>,
-    out: usize,
-    /// Whether blocks may be kept: not those of another device or of a pool that is gone.
+    /// Blocks given out less blocks freed on this lane. Blocks freed elsewhere are counted by the source.
+    out: i64,
+    /// Whether blocks may be kept: not those of another device.
     keeps: bool,
-    closed: bool,
     magazine: Magazine,
-}
-
-/// A block taken from the books of its lane.
-pub struct Claimed<D: Driver> {
-    /// Where it came from.
-    pub source: Arc<Source<D>>,
-    /// Bytes that were asked for.
-    pub size: usize,
 }
 
 /// What became of a request.
@@ -54,20 +51,30 @@ pub enum Served {
 #[repr(C)]
 pub struct Stock<D: Driver> {
     slots: Vec<Option<Slot<D>>>,
-    out: Ledger,
-}
-
-impl<D: Driver> Default for Stock<D> {
-    fn default() -> Self {
-        Self { slots: Vec::new(), out: Ledger::default() }
-    }
+    live: Cursor,
+    /// The lane's key.
+    key: u64,
+    /// Whether the lane's queue is gone, so that nobody empties what would be kept from now on.
+    ended: bool,
 }
 
 impl<D: Driver> Stock<D> {
-    /// Whether the lane never had to do with stream-ordered memory.
+    /// The stock of a lane that never had to do with stream-ordered memory.
+    #[must_use]
+    pub fn new(key: u64, blocks: Arc<LiveBlocks>) -> Self {
+        Self { slots: Vec::new(), live: Cursor::new(blocks), key, ended: false }
+    }
+
+    /// Whether the lane deals with no source.
     #[must_use]
     pub fn is_unused(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// Whether [`Stock::end`] was called.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// Serves a request of `size` bytes from what is kept. `proven` says that all the lane was given so far comes before
@@ -83,32 +90,40 @@ impl<D: Driver> Stock<D> {
             Some(pointer) if slot.source.zeroed => Served::Zeroed(at, pointer),
             Some(pointer) => {
                 hand_out(slot, size);
-                self.out.insert(pointer, Out { size, slot: at });
+                set_out(&mut self.live, slot, pointer, size);
                 Served::Kept(pointer)
             }
         }
     }
 
-    /// The slot of a source, made now if there is none.
-    pub fn open(&mut self, lane: &Lane<D>, source: Arc<Source<D>>) -> usize {
-        let known = |slot: &Option<Slot<D>>| slot.as_ref().is_some_and(|slot| Arc::ptr_eq(&slot.source, &source));
+    /// The slot of a source, made now if there is none; `None` for a source whose pool is gone.
+    ///
+    /// # Errors
+    /// `OUT_OF_RESOURCES` when there are more sources than can be told apart.
+    pub fn open(&mut self, lane: &Lane<D>, source: &Arc<Source<D>>) -> Result<Option<usize>> {
+        let known = |slot: &Option<Slot<D>>| slot.as_ref().is_some_and(|slot| Arc::ptr_eq(&slot.source, source));
         if let Some(at) = self.slots.iter().position(known) {
-            return at;
+            return Ok(Some(at));
         }
-        let purse = source.account().map(super::account::Account::open);
-        let closed = source.is_closed();
-        let keeps = !closed && Arc::ptr_eq(&source.device, &lane.device.device);
-        let slot = Slot { source, magazine: Magazine::default(), purse, out: 0, keeps, closed };
-        match self.slots.iter().position(Option::is_none) {
-            Some(at) => {
-                self.slots[at] = Some(slot);
-                at
-            }
-            None => {
-                self.slots.push(Some(slot));
-                self.slots.len() - 1
-            }
+        let number = lane.registry().register(source)?;
+        if !source.begin_slot() {
+            return Ok(None);
         }
+        let slot = Slot {
+            owner: Owner::new(self.key, number),
+            magazine: Magazine::default(),
+            purse: source.account().map(super::account::Account::open),
+            out: 0,
+            keeps: Arc::ptr_eq(&source.device, &lane.device.device),
+            source: Arc::clone(source),
+        };
+        let free = self.slots.iter().position(Option::is_none);
+        let at = free.unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[at] = Some(slot);
+        Ok(Some(at))
     }
 
     /// The source behind a slot.
@@ -117,38 +132,38 @@ impl<D: Driver> Stock<D> {
         self.slots.get(at)?.as_ref().map(|slot| &slot.source)
     }
 
+    /// Notes a block that has just come from its source, of which nobody knows yet.
+    pub fn note_fresh(&mut self, at: usize, pointer: usize) {
+        if let Some(Some(slot)) = self.slots.get(at)
+            && slot.source.hides_starts()
+        {
+            self.live.blocks().add_unnamed(pointer);
+        }
+    }
+
     /// Writes a block down as handed out; undoes [`Stock::strike`].
     #[inline]
     pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
         let Some(Some(slot)) = self.slots.get_mut(at) else { return };
         hand_out(slot, size);
-        self.out.insert(pointer, Out { size, slot: at });
+        set_out(&mut self.live, slot, pointer, size);
     }
 
     /// Strikes a block of this lane off the books, to be given back through the same slot.
     #[inline]
     pub fn strike(&mut self, pointer: usize) -> Option<(usize, usize)> {
-        let out = self.out.remove(pointer)?;
-        let slot = self.slots[out.slot].as_mut()?;
-        come_back(slot, out.size);
-        Some((out.slot, out.size))
+        let entry = self.live.entry(pointer)?;
+        let (at, slot, size) = self.slots.iter_mut().enumerate().find_map(|(at, slot)| {
+            let slot = slot.as_mut()?;
+            let size = entry.is_out_of(slot.owner)?;
+            Some((at, slot, size))
+        })?;
+        entry.clear();
+        come_back(slot, size);
+        Some((at, size))
     }
 
-    /// Strikes a block off for a free on another lane.
-    pub fn claim(&mut self, pointer: usize) -> Option<Claimed<D>> {
-        let (at, size) = self.strike(pointer)?;
-        let source = Arc::clone(self.source(at)?);
-        if planted::is(planted::Bug::StatisticsLeak)
-            && let (Some(account), Some(Some(slot))) = (source.account(), self.slots.get(at))
-            && let Some(purse) = &slot.purse
-        {
-            account.spend(purse, size as u64);
-        }
-        self.sweep(at);
-        Some(Claimed { source, size })
-    }
-
-    /// Gives a struck block back: into the magazine if it may stay, else below.
+    /// Gives a block that nobody has back: into the magazine if it may stay, else below.
     ///
     /// # Errors
     /// What the native library answers; the block is nowhere then.
@@ -163,11 +178,9 @@ impl<D: Driver> Stock<D> {
     ) -> Result<()> {
         let Some(Some(slot)) = self.slots.get_mut(at) else { return Ok(()) };
         let bytes = block_size(size).unwrap_or(size);
-        if bytes > slot.source.keeps || !slot.keeps {
+        if bytes > slot.source.keeps || !slot.keeps || self.ended {
             *sequence += 1;
-            slot.source.give_back(lane, *sequence, pointer, size)?;
-            self.sweep(at);
-            return Ok(());
+            return free_below(&self.live, &slot.source, lane, *sequence, pointer, size);
         }
         #[cfg(feature = "planted")]
         if planted::is(planted::Bug::MagazineIgnoresQueue) {
@@ -175,10 +188,35 @@ impl<D: Driver> Stock<D> {
             return Ok(());
         }
         if !slot.magazine.has_room(bytes, slot.source.keeps) {
-            make_room(slot, lane, sequence, bytes);
+            make_room(slot, &mut self.live, lane, sequence, bytes);
         }
         slot.magazine.keep(bytes, pointer);
+        if let Some(entry) = self.live.entry(pointer) {
+            entry.set_kept(bytes, slot.owner);
+        }
         Ok(())
+    }
+
+    /// As [`Stock::give_back`] for a block of whatever source, which no slot has counted.
+    ///
+    /// # Errors
+    /// As [`Stock::give_back`] and [`Stock::open`].
+    pub fn give_back_from(
+        &mut self,
+        lane: &Lane<D>,
+        sequence: &mut u64,
+        source: &Arc<Source<D>>,
+        pointer: usize,
+        size: usize,
+    ) -> Result<()> {
+        let at = if self.ended { None } else { self.open(lane, source)? };
+        match at {
+            Some(at) => self.give_back(lane, sequence, at, pointer, size),
+            None => {
+                *sequence += 1;
+                free_below(&self.live, source, lane, *sequence, pointer, size)
+            }
+        }
     }
 
     /// Gives kept blocks back to their sources as long as `which` names these.
@@ -188,7 +226,7 @@ impl<D: Driver> Stock<D> {
     pub fn flush(&mut self, lane: &Lane<D>, sequence: &mut u64, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
         let mut result = Ok(());
         for slot in self.slots.iter_mut().flatten().filter(|slot| which(&slot.source)) {
-            if let Err(error) = empty(slot, lane, sequence, &which)
+            if let Err(error) = empty(slot, &mut self.live, lane, sequence, &which)
                 && result.is_ok()
             {
                 result = Err(error);
@@ -204,32 +242,30 @@ impl<D: Driver> Stock<D> {
         self.slots.iter().flatten().any(|slot| slot.magazine.bytes() > 0 && which(&slot.source))
     }
 
-    /// Empties a pool's magazines and keeps nothing more of it.
-    pub fn close(&mut self, lane: &Lane<D>, sequence: &mut u64, pool: u64) {
+    /// Ends the lane's dealings with a pool: empties its magazines and leaves its blocks to their entries. The sources
+    /// come back for [`Registry::end_if_unused`](super::registry::Registry::end_if_unused), to be asked without the lane's lock.
+    pub fn close(&mut self, lane: &Lane<D>, sequence: &mut u64, pool: u64) -> Vec<Arc<Source<D>>> {
+        let mut closed = Vec::new();
         for at in 0..self.slots.len() {
-            let Some(slot) = &mut self.slots[at] else { continue };
-            if slot.source.pool == pool {
-                // What the native library refuses to take back now goes with the native pool.
-                while empty(slot, lane, sequence, |_| true).is_err() {
-                    slot.magazine.give_up();
-                }
-                (slot.keeps, slot.closed) = (false, true);
-                self.sweep(at);
-            }
+            let Some(mut slot) = self.slots[at].take_if(|slot| slot.source.pool == pool) else { continue };
+            self.end_slot(&mut slot, lane, sequence);
+            closed.push(slot.source);
         }
+        closed
     }
 
-    /// The block that an address lies in.
-    #[must_use]
-    pub fn out_around(&self, address: usize) -> Option<(usize, usize, &Arc<Source<D>>)> {
-        let (start, out) = self.out.around(address)?;
-        Some((start, out.size, self.source(out.slot)?))
-    }
-
-    /// Whether an address lies in a block that a magazine keeps.
-    #[must_use]
-    pub fn is_kept(&self, address: usize) -> bool {
-        self.slots.iter().flatten().any(|slot| slot.magazine.find(address).is_some())
+    fn end_slot(&mut self, slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) {
+        // What the native library refuses to take back now goes with the native pool.
+        while empty(slot, &mut self.live, lane, sequence, |_| true).is_err() {
+            if let Some((pointer, _)) = slot.magazine.oldest() {
+                forget(&self.live, &slot.source, pointer);
+            }
+            slot.magazine.give_up();
+        }
+        if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
+            account.close(purse);
+        }
+        slot.source.end_slot(slot.out);
     }
 
     /// The sources over memory of the application's.
@@ -239,30 +275,16 @@ impl<D: Driver> Stock<D> {
         sources.filter(|source| source.arena().is_some()).cloned().collect()
     }
 
-    /// Ends the stock: empties every magazine and hands over the blocks that are out.
-    pub fn end(&mut self, lane: &Lane<D>, sequence: &mut u64) -> Vec<(usize, Claimed<D>)> {
-        let mut out = Vec::new();
-        for (pointer, one) in self.out.iter() {
-            let Some(Some(slot)) = self.slots.get(one.slot) else { continue };
-            out.push((pointer, Claimed { source: Arc::clone(&slot.source), size: one.size }));
-        }
-        self.out.clear();
-        for mut slot in self.slots.drain(..).flatten() {
-            let _ = empty(&mut slot, lane, sequence, |_| true);
-            close_books(&slot);
-        }
-        out
-    }
-
-    /// Drops a closed slot that has nothing out any more, and its hold on the source.
-    fn sweep(&mut self, at: usize) {
-        if let Some(slot) = &self.slots[at]
-            && slot.closed
-            && slot.out == 0
-        {
-            close_books(slot);
-            self.slots[at] = None;
-        }
+    /// Ends the stock: empties every magazine and keeps nothing from now on. The sources come back as from
+    /// [`Stock::close`].
+    pub fn end(&mut self, lane: &Lane<D>, sequence: &mut u64) -> Vec<Arc<Source<D>>> {
+        self.ended = true;
+        let slots = core::mem::take(&mut self.slots);
+        let end = |mut slot| {
+            self.end_slot(&mut slot, lane, sequence);
+            slot.source
+        };
+        slots.into_iter().flatten().map(end).collect()
     }
 }
 
@@ -296,18 +318,50 @@ fn come_back<D: Driver>(slot: &mut Slot<D>, size: usize) {
     }
 }
 
-fn close_books<D: Driver>(slot: &Slot<D>) {
-    if let (Some(account), Some(purse)) = (slot.source.account(), &slot.purse) {
-        account.close(purse);
+#[inline]
+fn set_out<D: Driver>(live: &mut Cursor, slot: &Slot<D>, pointer: usize, size: usize) {
+    if let Some(entry) = live.entry(pointer) {
+        entry.set_out(size, slot.owner);
     }
+}
+
+/// Takes a block out of the table, before it goes below.
+fn forget<D: Driver>(live: &Cursor, source: &Source<D>, pointer: usize) {
+    if let Some(entry) = live.blocks().entry(pointer) {
+        entry.clear();
+    }
+    if source.hides_starts() {
+        live.blocks().remove_unnamed(pointer);
+    }
+}
+
+/// Gives a block back below that is out of the table or on its way out.
+#[inline]
+fn free_below<D: Driver>(
+    live: &Cursor,
+    source: &Source<D>,
+    lane: &Lane<D>,
+    sequence: u64,
+    pointer: usize,
+    size: usize,
+) -> Result<()> {
+    let hides = source.hides_starts();
+    if hides {
+        live.blocks().remove_unnamed(pointer);
+    }
+    let freed = source.give_back(lane, sequence, pointer, size);
+    if hides && freed.is_err() {
+        live.blocks().add_unnamed(pointer);
+    }
+    freed
 }
 
 /// Gives the sizes used longest ago back until `bytes` more have room. A block that the library refuses stays.
 #[cold]
-fn make_room<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64, bytes: usize) {
+fn make_room<D: Driver>(slot: &mut Slot<D>, live: &mut Cursor, lane: &Lane<D>, sequence: &mut u64, bytes: usize) {
     slot.magazine.forget_empty();
     while !slot.magazine.has_room(bytes, slot.source.keeps) {
-        if give_up_oldest(slot, lane, sequence).is_err() {
+        if give_up_oldest(slot, live, lane, sequence).is_err() {
             return;
         }
     }
@@ -315,6 +369,7 @@ fn make_room<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64, 
 
 fn empty<D: Driver>(
     slot: &mut Slot<D>,
+    live: &mut Cursor,
     lane: &Lane<D>,
     sequence: &mut u64,
     wanted: impl Fn(&Source<D>) -> bool,
@@ -325,15 +380,28 @@ fn empty<D: Driver>(
         slot.source.give_back(lane, *sequence, pointer, size)?;
     }
     while slot.magazine.bytes() > 0 && wanted(&slot.source) {
-        give_up_oldest(slot, lane, sequence)?;
+        give_up_oldest(slot, live, lane, sequence)?;
     }
     Ok(())
 }
 
-fn give_up_oldest<D: Driver>(slot: &mut Slot<D>, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
+fn give_up_oldest<D: Driver>(
+    slot: &mut Slot<D>,
+    live: &mut Cursor,
+    lane: &Lane<D>,
+    sequence: &mut u64,
+) -> Result<()> {
     let Some((oldest, size)) = slot.magazine.oldest() else { return Ok(()) };
     *sequence += 1;
-    slot.source.give_back(lane, *sequence, oldest, size)?;
+    if let Some(entry) = live.entry(oldest) {
+        entry.clear();
+    }
+    if let Err(error) = free_below(live, &slot.source, lane, *sequence, oldest, size) {
+        if let Some(entry) = live.entry(oldest) {
+            entry.set_kept(size, slot.owner);
+        }
+        return Err(error);
+    }
     slot.magazine.give_up();
     Ok(())
 }

@@ -7,24 +7,14 @@
 use crate::driver::{Driver, MemoryKind};
 use crate::error::Result;
 use crate::lane::Lane;
-use crate::pool::ledger::Out;
 use crate::pool::magazine::block_size;
 
-use super::{Slot, Stock, come_back, hand_out};
+use super::{Stock, come_back, hand_out, set_out};
 
 /// The planted bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "planted");
 
 impl<D: Driver> Stock<D> {
-    /// The first slot, if nothing about it is special.
-    #[inline]
-    fn plain_slot(&mut self) -> Option<&mut Slot<D>> {
-        if IS_OFF {
-            return None;
-        }
-        self.slots.first_mut()?.as_mut().filter(|slot| slot.keeps)
-    }
-
     /// A block for a command after which the lane needs to know of no other.
     #[inline(always)]
     pub fn quick_take(
@@ -35,7 +25,10 @@ impl<D: Driver> Stock<D> {
         kind: MemoryKind,
         size: usize,
     ) -> Option<Result<usize>> {
-        let slot = self.plain_slot()?;
+        if IS_OFF {
+            return None;
+        }
+        let slot = self.slots.first_mut()?.as_mut().filter(|slot| slot.keeps)?;
         let source = &*slot.source;
         if source.pool != pool || source.kind != kind || source.zeroed {
             return None;
@@ -43,7 +36,7 @@ impl<D: Driver> Stock<D> {
         let kept = if source.keeps > 0 { slot.magazine.take(block_size(size)?) } else { None };
         let pointer = match kept {
             Some(pointer) => pointer,
-            None if source.may_wait_now() => return None,
+            None if source.may_wait_now() || source.hides_starts() => return None,
             None => {
                 *sequence += 1;
                 match source.take(lane, *sequence, size) {
@@ -53,29 +46,39 @@ impl<D: Driver> Stock<D> {
             }
         };
         hand_out(slot, size);
-        self.out.insert(pointer, Out { size, slot: 0 });
+        set_out(&mut self.live, slot, pointer, size);
         Some(Ok(pointer))
     }
 
-    /// Frees the block that was handed out last, if it is this one.
+    /// Frees a block that came through the first slot.
     #[inline(always)]
     pub fn quick_give(&mut self, lane: &Lane<D>, sequence: &mut u64, pointer: usize) -> Option<Result<()>> {
-        let out = self.out.last_is(pointer).filter(|out| out.slot == 0)?;
-        let slot = self.plain_slot()?;
-        let bytes = block_size(out.size)?;
+        if IS_OFF {
+            return None;
+        }
+        let slot = self.slots.first_mut()?.as_mut().filter(|slot| slot.keeps)?;
+        let entry = self.live.entry(pointer)?;
+        let size = entry.is_out_of(slot.owner)?;
+        let bytes = block_size(size)?;
         let keeps = slot.source.keeps;
         if bytes > keeps {
+            if slot.source.hides_starts() {
+                return None;
+            }
+            // From the native call on the address may be somebody else's.
+            entry.clear();
             *sequence += 1;
-            if let Err(error) = slot.source.give_back(lane, *sequence, pointer, out.size) {
+            if let Err(error) = slot.source.give_back(lane, *sequence, pointer, size) {
+                entry.set_out(size, slot.owner);
                 return Some(Err(error));
             }
         } else if slot.magazine.has_room(bytes, keeps) {
             slot.magazine.keep(bytes, pointer);
+            entry.set_kept(bytes, slot.owner);
         } else {
             return None;
         }
-        come_back(slot, out.size);
-        self.out.forget_last();
+        come_back(slot, size);
         Some(Ok(()))
     }
 }

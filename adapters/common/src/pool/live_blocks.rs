@@ -1,0 +1,502 @@
+//! Which block of a pool lies at an address, for every queue of a context.
+//!
+//! A table over the address space with one entry for each place where a block can start. The stream that hands a block out
+//! or keeps it writes the block's entry with plain stores; whoever has an address reads it with a few loads. So a query
+//! or a free costs the same whatever else lives, and takes no lock that a queue holds. The table never makes a native
+//! call and never gives memory back before it ends; pages of it that no block ever lay in are never touched.
+//!
+//! A legal program has one writer at a time: blocks change hands by the application's own synchronisation. Two threads
+//! that free one block at the same moment find it freed once by [`Entry::take`].
+
+use core::ptr::NonNull;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+
+/// Blocks start at multiples of this, bytes.
+const STEP_BITS: u32 = 8;
+/// Address bits that a leaf, and each level above, tells apart.
+const LEAF_BITS: u32 = 13;
+const LOW_BITS: u32 = 13;
+const MIDDLE_BITS: u32 = 11;
+const TOP_BITS: u32 = 12;
+
+/// Addresses that one leaf covers, as a shift.
+const CHUNK_BITS: u32 = STEP_BITS + LEAF_BITS;
+
+/// The size and the state share a word.
+const STATE_SHIFT: u32 = 56;
+const OUT: u64 = 1 << STATE_SHIFT;
+const KEPT: u64 = 2 << STATE_SHIFT;
+const SIZE_MASK: u64 = OUT - 1;
+
+/// Who a block came from: a stream's key and a pool source's number in its registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner(u64);
+
+impl Owner {
+    /// Bits of the source's number.
+    const SOURCE_BITS: u32 = 28;
+
+    /// The largest number that a source can have.
+    pub const LAST_SOURCE: u32 = (1 << Self::SOURCE_BITS) - 1;
+
+    /// A stream's key, which no process uses up, and a source's number.
+    #[must_use]
+    #[inline]
+    pub fn new(stream: u64, source: u32) -> Self {
+        debug_assert!(stream < 1 << (64 - Self::SOURCE_BITS) && source <= Self::LAST_SOURCE, "an owner's number");
+        Self(stream << Self::SOURCE_BITS | u64::from(source))
+    }
+
+    /// The stream's key.
+    #[must_use]
+    pub fn stream(self) -> u64 {
+        self.0 >> Self::SOURCE_BITS
+    }
+
+    /// The source's number.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "masked to 28 bits")]
+    pub fn source(self) -> u32 {
+        (self.0 & u64::from(Self::LAST_SOURCE)) as u32
+    }
+}
+
+/// What is known of the block that starts at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The application has it.
+    Out {
+        /// Bytes that were asked for.
+        size: usize,
+        /// Where it came from.
+        owner: Owner,
+    },
+    /// It was freed, and its stream keeps it for the next request.
+    Kept {
+        /// Bytes of the whole block.
+        size: usize,
+        /// Whose it is.
+        owner: Owner,
+    },
+}
+
+/// The place of a block.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Entry {
+    /// Size and state; all zeros where no block starts.
+    size: AtomicU64,
+    owner: AtomicU64,
+}
+
+impl Entry {
+    /// Says that the application has a block of `size` bytes.
+    #[inline]
+    pub fn set_out(&self, size: usize, owner: Owner) {
+        self.owner.store(owner.0, Ordering::Relaxed);
+        self.size.store(OUT | size as u64, Ordering::Release);
+    }
+
+    /// Says that a stream keeps a block of `size` bytes.
+    #[inline]
+    pub fn set_kept(&self, size: usize, owner: Owner) {
+        self.owner.store(owner.0, Ordering::Relaxed);
+        self.size.store(KEPT | size as u64, Ordering::Release);
+    }
+
+    /// Says that no block of a pool starts here.
+    #[inline]
+    pub fn clear(&self) {
+        self.size.store(0, Ordering::Release);
+    }
+
+    /// The size of a block that the application has and that came from `owner`.
+    #[inline]
+    #[must_use]
+    pub fn is_out_of(&self, owner: Owner) -> Option<usize> {
+        let size = self.size.load(Ordering::Acquire);
+        (size >> STATE_SHIFT == OUT >> STATE_SHIFT && self.owner.load(Ordering::Relaxed) == owner.0)
+            .then_some(size_of(size))
+    }
+
+    /// What starts here.
+    #[must_use]
+    pub fn found(&self) -> Option<Found> {
+        let word = self.size.load(Ordering::Acquire);
+        let (size, owner) = (size_of(word), Owner(self.owner.load(Ordering::Relaxed)));
+        match word >> STATE_SHIFT {
+            1 => Some(Found::Out { size, owner }),
+            2 => Some(Found::Kept { size, owner }),
+            _ => None,
+        }
+    }
+
+    /// Takes a block that the application has; of several threads that try, one gets it.
+    #[must_use]
+    pub fn take(&self) -> Option<(usize, Owner)> {
+        let word = self.size.load(Ordering::Acquire);
+        if word >> STATE_SHIFT != OUT >> STATE_SHIFT {
+            return None;
+        }
+        self.size.compare_exchange(word, 0, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        Some((size_of(word), Owner(self.owner.load(Ordering::Relaxed))))
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "it was a size of this process")]
+fn size_of(word: u64) -> usize {
+    (word & SIZE_MASK) as usize
+}
+
+/// A level of the table: pointers to the next, null until somebody needs one.
+struct Level<C, const BITS: u32> {
+    /// As many as the level tells apart; the memory lies behind the pointer because of its size.
+    children: NonNull<AtomicPtr<C>>,
+}
+
+// SAFETY: the children are atomic pointers to memory that stays until the level ends, and `C` is shared between threads.
+unsafe impl<C: Send + Sync, const BITS: u32> Send for Level<C, BITS> {}
+// SAFETY: as above.
+unsafe impl<C: Send + Sync, const BITS: u32> Sync for Level<C, BITS> {}
+
+impl<C, const BITS: u32> Level<C, BITS> {
+    fn layout() -> Layout {
+        Layout::array::<AtomicPtr<C>>(1 << BITS).expect("a level's size is a constant")
+    }
+
+    fn child(&self, index: usize) -> &AtomicPtr<C> {
+        // SAFETY: the memory holds `1 << BITS` pointers, zeroed when it was made, and the mask keeps the index below that.
+        unsafe { &*self.children.as_ptr().add(index & ((1 << BITS) - 1)) }
+    }
+
+    fn get(&self, index: usize) -> Option<&C> {
+        // SAFETY: null, or a child that was made for this place and lives as long as the level.
+        unsafe { self.child(index).load(Ordering::Acquire).as_ref() }
+    }
+}
+
+impl<C: Default, const BITS: u32> Level<C, BITS> {
+    fn get_or_make(&self, index: usize) -> &C {
+        if let Some(child) = self.get(index) {
+            return child;
+        }
+        let made = Box::into_raw(Box::<C>::default());
+        let place = self.child(index);
+        match place.compare_exchange(core::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: it was made just now and belongs to the level from here on.
+            Ok(_) => unsafe { &*made },
+            Err(other) => {
+                // SAFETY: nobody has seen this one; the other thread's is the level's and stays.
+                unsafe {
+                    drop(Box::from_raw(made));
+                    &*other
+                }
+            }
+        }
+    }
+}
+
+impl<C, const BITS: u32> Default for Level<C, BITS> {
+    fn default() -> Self {
+        let layout = Self::layout();
+        // SAFETY: the layout has a size. Zeroed memory is an array of null pointers.
+        let children = unsafe { alloc_zeroed(layout) };
+        Self { children: NonNull::new(children.cast()).unwrap_or_else(|| handle_alloc_error(layout)) }
+    }
+}
+
+impl<C, const BITS: u32> Drop for Level<C, BITS> {
+    fn drop(&mut self) {
+        for index in 0..1 << BITS {
+            let child = self.child(index).load(Ordering::Acquire);
+            if !child.is_null() {
+                // SAFETY: `get_or_make` made it with `Box` for this place alone, and nobody borrows a level that ends.
+                drop(unsafe { Box::from_raw(child) });
+            }
+        }
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.children.as_ptr().cast(), Self::layout()) };
+    }
+}
+
+/// The entries of one chunk of addresses.
+struct Leaf {
+    entries: NonNull<Entry>,
+}
+
+// SAFETY: entries are atomics, in memory that stays until the leaf ends.
+unsafe impl Send for Leaf {}
+// SAFETY: as above.
+unsafe impl Sync for Leaf {}
+
+impl Leaf {
+    fn layout() -> Layout {
+        Layout::array::<Entry>(1 << LEAF_BITS).expect("a leaf's size is a constant")
+    }
+
+    fn entry(&self, address: usize) -> &Entry {
+        // SAFETY: the entries live as long as the leaf.
+        unsafe { entry_of(self.entries, address) }
+    }
+}
+
+/// The entry of an address among those of its chunk.
+///
+/// # Safety
+/// `entries` are a leaf's, which lives for `'t`.
+#[inline]
+unsafe fn entry_of<'t>(entries: NonNull<Entry>, address: usize) -> &'t Entry {
+    let index = (address >> STEP_BITS) & ((1 << LEAF_BITS) - 1);
+    // SAFETY: a leaf holds `1 << LEAF_BITS` entries, for which zeros are valid, and the mask keeps the index below that.
+    unsafe { &*entries.as_ptr().add(index) }
+}
+
+impl Default for Leaf {
+    fn default() -> Self {
+        let layout = Self::layout();
+        // SAFETY: the layout has a size; zeroed entries are ones where no block starts.
+        let entries = unsafe { alloc_zeroed(layout) };
+        Self { entries: NonNull::new(entries.cast()).unwrap_or_else(|| handle_alloc_error(layout)) }
+    }
+}
+
+impl Drop for Leaf {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.entries.as_ptr().cast(), Self::layout()) };
+    }
+}
+
+type Low = Level<Leaf, LOW_BITS>;
+type Middle = Level<Low, MIDDLE_BITS>;
+
+/// The table of a context.
+#[derive(Default)]
+pub struct LiveBlocks {
+    top: OnceLock<Level<Middle, TOP_BITS>>,
+    /// Starts of the blocks that an address inside of them does not lead to natively.
+    unnamed: Mutex<BTreeSet<usize>>,
+    /// How many those are, so that whoever has none takes no lock.
+    unnamed_count: AtomicUsize,
+}
+
+impl LiveBlocks {
+    fn leaf(&self, address: usize) -> Option<&Leaf> {
+        let [top, middle, low] = indexes(address)?;
+        self.top.get()?.get(top)?.get(middle)?.get(low)
+    }
+
+    fn make_leaf(&self, address: usize) -> Option<&Leaf> {
+        let [top, middle, low] = indexes(address)?;
+        let top_level = self.top.get_or_init(Level::default);
+        Some(top_level.get_or_make(top).get_or_make(middle).get_or_make(low))
+    }
+
+    /// The entry of the block that starts at an address, if there is one.
+    #[must_use]
+    pub fn entry(&self, address: usize) -> Option<&Entry> {
+        if !address.is_multiple_of(1 << STEP_BITS) {
+            return None;
+        }
+        self.leaf(address).map(|leaf| leaf.entry(address))
+    }
+
+    /// Notes the start of a block for which the native library does not tell the start from an address inside.
+    pub fn add_unnamed(&self, start: usize) {
+        let mut unnamed = self.unnamed.lock();
+        unnamed.insert(start);
+        self.unnamed_count.store(unnamed.len(), Ordering::Release);
+    }
+
+    /// Forgets what [`LiveBlocks::add_unnamed`] noted; called before the block goes back to its pool.
+    pub fn remove_unnamed(&self, start: usize) {
+        let mut unnamed = self.unnamed.lock();
+        unnamed.remove(&start);
+        self.unnamed_count.store(unnamed.len(), Ordering::Release);
+    }
+
+    /// The start of the block of which [`LiveBlocks::add_unnamed`] was told last below an address, or at it.
+    #[must_use]
+    pub fn unnamed_before(&self, address: usize) -> Option<usize> {
+        if self.unnamed_count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        self.unnamed.lock().range(..=address).next_back().copied()
+    }
+
+    /// What starts at an address.
+    #[must_use]
+    pub fn find(&self, address: usize) -> Option<Found> {
+        self.entry(address)?.found()
+    }
+}
+
+/// Where an address lies in each level; `None` beyond what processors address.
+fn indexes(address: usize) -> Option<[usize; 3]> {
+    const LAST: u32 = CHUNK_BITS + LOW_BITS + MIDDLE_BITS + TOP_BITS;
+    let chunk = address >> CHUNK_BITS;
+    (address >> LAST == 0).then_some([
+        chunk >> (LOW_BITS + MIDDLE_BITS),
+        (chunk >> LOW_BITS) & ((1 << MIDDLE_BITS) - 1),
+        chunk & ((1 << LOW_BITS) - 1),
+    ])
+}
+
+/// One stream's way into the table, which remembers where it was last: the blocks of a stream lie side by side.
+pub struct Cursor {
+    blocks: Arc<LiveBlocks>,
+    chunk: usize,
+    /// The entries of that chunk; the table, which `blocks` keeps alive, never moves or ends them.
+    entries: Option<NonNull<Entry>>,
+}
+
+// SAFETY: the pointer is to entries of a table that `blocks` keeps alive, and entries are shared between threads.
+unsafe impl Send for Cursor {}
+
+impl Cursor {
+    /// A cursor that was nowhere yet.
+    #[must_use]
+    pub fn new(blocks: Arc<LiveBlocks>) -> Self {
+        Self { blocks, chunk: usize::MAX, entries: None }
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn blocks(&self) -> &LiveBlocks {
+        &self.blocks
+    }
+
+    /// The entry of a block that starts at an address. `None` for addresses at which none can start.
+    #[inline]
+    pub fn entry(&mut self, address: usize) -> Option<&Entry> {
+        if address >> CHUNK_BITS != self.chunk {
+            self.go_to(address);
+        }
+        if !address.is_multiple_of(1 << STEP_BITS) {
+            return None;
+        }
+        // SAFETY: these are the entries of the address's chunk, and `blocks`, to which they belong, lives as long as `self`.
+        self.entries.map(|entries| unsafe { entry_of(entries, address) })
+    }
+
+    #[inline(never)]
+    fn go_to(&mut self, address: usize) {
+        self.entries = self.blocks.make_leaf(address).map(|leaf| leaf.entries);
+        self.chunk = address >> CHUNK_BITS;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const OWNER: Owner = Owner(7 << Owner::SOURCE_BITS | 3);
+
+    fn cursor() -> Cursor {
+        Cursor::new(Arc::default())
+    }
+
+    #[test]
+    fn an_owner_is_a_stream_and_a_source() {
+        let owner = Owner::new(123_456_789, 42);
+        assert_eq!((owner.stream(), owner.source()), (123_456_789, 42));
+    }
+
+    #[test]
+    fn a_block_is_found_by_its_start_alone_in_the_state_it_was_left_in() {
+        let mut cursor = cursor();
+        let entry = cursor.entry(0x7f00_0000_0200).unwrap();
+        entry.set_out(1000, OWNER);
+        assert_eq!(entry.is_out_of(OWNER), Some(1000));
+        assert_eq!(entry.is_out_of(Owner::new(8, 3)), None);
+        let blocks = Arc::clone(&cursor.blocks);
+        assert_eq!(blocks.find(0x7f00_0000_0200), Some(Found::Out { size: 1000, owner: OWNER }));
+        assert_eq!((blocks.find(0x7f00_0000_0201), blocks.find(0x7f00_0000_0100)), (None, None));
+        blocks.entry(0x7f00_0000_0200).unwrap().set_kept(1024, OWNER);
+        assert_eq!(blocks.find(0x7f00_0000_0200), Some(Found::Kept { size: 1024, owner: OWNER }));
+        assert_eq!(blocks.entry(0x7f00_0000_0200).unwrap().is_out_of(OWNER), None);
+        blocks.entry(0x7f00_0000_0200).unwrap().clear();
+        assert_eq!(blocks.find(0x7f00_0000_0200), None);
+    }
+
+    #[test]
+    fn addresses_that_no_processor_has_hold_no_block() {
+        let mut cursor = cursor();
+        assert!(cursor.entry(usize::MAX & !0xff).is_none() && cursor.blocks.find(usize::MAX & !0xff).is_none());
+        assert!(cursor.entry((1 << 57) - 256).is_some());
+    }
+
+    #[test]
+    fn a_block_is_taken_once_however_many_threads_try() {
+        let mut cursor = cursor();
+        for round in 0..200 {
+            let address = 4096 * (round + 1);
+            cursor.entry(address).unwrap().set_out(512, OWNER);
+            let start = std::sync::Barrier::new(4);
+            let taken: usize = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4)
+                    .map(|_| {
+                        scope.spawn(|| {
+                            start.wait();
+                            usize::from(cursor.blocks.entry(address).and_then(Entry::take).is_some())
+                        })
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+            });
+            assert_eq!(taken, 1);
+        }
+    }
+
+    #[test]
+    fn threads_that_need_the_same_new_leaf_share_it() {
+        for _ in 0..100 {
+            let blocks = Arc::new(LiveBlocks::default());
+            let start = std::sync::Barrier::new(2);
+            std::thread::scope(|scope| {
+                for thread in 0..2 {
+                    let (blocks, start) = (Arc::clone(&blocks), &start);
+                    scope.spawn(move || {
+                        start.wait();
+                        let address = 0x5000_0000 + thread * 4096;
+                        Cursor::new(blocks).entry(address).unwrap().set_out(thread, OWNER);
+                    });
+                }
+            });
+            for thread in 0..2 {
+                assert_eq!(blocks.find(0x5000_0000 + thread * 4096), Some(Found::Out { size: thread, owner: OWNER }));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_far_and_near_are_told_apart(
+            steps in prop::collection::vec((0usize..6, 0usize..6, any::<bool>()), 0..100)
+        ) {
+            let (mut cursor, mut plain) = (cursor(), HashMap::new());
+            for (far, near, add) in steps {
+                let address = (far << 33) + (near << STEP_BITS) + 0x10_0000;
+                let entry = cursor.entry(address).unwrap();
+                if add {
+                    entry.set_out(far * 10 + near, OWNER);
+                    plain.insert(address, far * 10 + near);
+                } else {
+                    prop_assert_eq!(entry.take().map(|(size, _)| size), plain.remove(&address));
+                }
+            }
+            for (address, size) in plain {
+                prop_assert_eq!(cursor.blocks.find(address), Some(Found::Out { size, owner: OWNER }));
+            }
+        }
+    }
+}
