@@ -69,6 +69,14 @@ impl Answer {
         self.bytes(core::ptr::from_ref(&value).cast(), size_of::<T>())
     }
 
+    /// A value that was written into zeros where it lies, padding and all.
+    ///
+    /// # Errors
+    /// As [`Answer::value`].
+    pub fn zeroed<T: Copy>(&self, value: &core::mem::MaybeUninit<T>) -> Result<()> {
+        self.bytes(value.as_ptr().cast(), size_of::<T>())
+    }
+
     /// An array of values.
     ///
     /// # Errors

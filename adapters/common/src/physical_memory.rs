@@ -160,11 +160,17 @@ pub unsafe fn get_info<D: Driver>(
         ur_physical_mem_info_t::CONTEXT => answer.value(physical.context.handle()),
         ur_physical_mem_info_t::DEVICE => answer.value(physical.state.device.handle()),
         ur_physical_mem_info_t::SIZE => answer.value(physical.size),
-        ur_physical_mem_info_t::PROPERTIES => answer.value(ur_physical_mem_properties_t {
-            stype: ur_structure_type_t::PHYSICAL_MEM_PROPERTIES,
-            pNext: core::ptr::null_mut(),
-            flags: physical.flags,
-        }),
+        ur_physical_mem_info_t::PROPERTIES => {
+            // Written field by field into zeros: the bytes between the fields go to the caller, too.
+            let mut properties = core::mem::MaybeUninit::<ur_physical_mem_properties_t>::zeroed();
+            let fields = properties.as_mut_ptr();
+            // SAFETY: the fields are this variable's; the null pointer of the chain is there already.
+            unsafe {
+                (&raw mut (*fields).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
+                (&raw mut (*fields).flags).write(physical.flags);
+            }
+            answer.zeroed(&properties)
+        }
         ur_physical_mem_info_t::REFERENCE_COUNT => answer.value(physical.references()),
         _ => answer.unknown(property.0),
     }

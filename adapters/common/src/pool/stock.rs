@@ -385,12 +385,7 @@ fn empty<D: Driver>(
     Ok(())
 }
 
-fn give_up_oldest<D: Driver>(
-    slot: &mut Slot<D>,
-    live: &mut Cursor,
-    lane: &Lane<D>,
-    sequence: &mut u64,
-) -> Result<()> {
+fn give_up_oldest<D: Driver>(slot: &mut Slot<D>, live: &mut Cursor, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
     let Some((oldest, size)) = slot.magazine.oldest() else { return Ok(()) };
     *sequence += 1;
     if let Some(entry) = live.entry(oldest) {
