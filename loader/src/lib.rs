@@ -14,6 +14,7 @@
 pub mod config;
 pub mod dispatch;
 pub mod entry;
+pub mod environment;
 pub mod generated;
 pub mod guard;
 pub mod info;

@@ -163,6 +163,9 @@ impl State {
         for problem in &plan.problems {
             log::error(format_args!("{problem}"));
         }
+        for warning in &plan.warnings {
+            log::warning(format_args!("{warning}"));
+        }
         for skipped in plan.skipped {
             log::info(format_args!("{} is not loaded: {}", skipped.name, skipped.reason));
             let outcome = Outcome::Skipped(skipped.reason);
@@ -262,6 +265,13 @@ impl Slot {
     }
 }
 
+/// The directory of a file, through symbolic links: what lies beside the file itself and not beside a link to it. A file
+/// that is gone is taken by its name.
+pub fn directory_of(file: &Path) -> Option<PathBuf> {
+    let file = std::fs::canonicalize(file).or_else(|_| std::path::absolute(file)).ok()?;
+    file.parent().map(Path::to_owned)
+}
+
 /// The directory of the file that holds this code: the shared object's, once it is linked into one.
 pub fn loader_directory() -> Option<PathBuf> {
     // SAFETY: all fields are integers or pointers.
@@ -274,8 +284,7 @@ pub fn loader_directory() -> Option<PathBuf> {
     }
     // SAFETY: the name belongs to the linker and stays for as long as this object is loaded.
     let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
-    let file = Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name.to_bytes()));
-    std::path::absolute(file).ok()?.parent().map(Path::to_owned)
+    directory_of(Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name.to_bytes())))
 }
 
 /// What the environment asks to load, now.

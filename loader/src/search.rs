@@ -1,10 +1,11 @@
 //! Where adapters are looked for: environment and directories in, an ordered list of candidate paths out. Pure: it opens
 //! nothing and asks the file system nothing, so the loader, the tools and the tests see the same list.
 //!
-//! The order of precedence is the one that users of the stock loader know: `UR_ADAPTERS_FORCE_LOAD` (and nothing else
-//! then), each directory of `UR_ADAPTERS_SEARCH_PATH`, the system's search, the loader's own directory. Among the
-//! candidates of one adapter the first that can be used wins.
+//! The order of precedence is that of the stock loader of the same release: `UR_ADAPTERS_FORCE_LOAD` (and nothing else
+//! then), each directory of `UR_ADAPTERS_SEARCH_PATH`, and then the loader's own directory and the system's search, which
+//! changed places with 2026.2 ([`ORDER`]). Among the candidates of one adapter the first that can be used wins.
 
+use crate::environment;
 use crate::selector::{Backend, Kind, Selector};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -50,18 +51,33 @@ pub struct Environment {
     pub preload_filter: Option<OsString>,
     /// `UR_ADAPTERS_DEEP_BIND`: whether adapters prefer their own libraries' symbols; off when unset.
     pub deep_bind: Option<OsString>,
+    /// Variables that are set and not read, because they name libraries and the process runs with raised rights.
+    pub withheld: Vec<&'static str>,
 }
 
 impl Environment {
     /// The variables of this process, now.
     pub fn from_process() -> Self {
-        let get = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        Self::read(environment::has_raised_rights(), environment::variable)
+    }
+
+    fn read(raised_rights: bool, get: impl Fn(&str) -> Option<OsString>) -> Self {
+        let mut withheld = Vec::new();
+        let mut trusted = |name| {
+            let value = get(name);
+            if value.is_some() && raised_rights {
+                withheld.push(name);
+                return None;
+            }
+            value
+        };
         Environment {
-            force_load: get("UR_ADAPTERS_FORCE_LOAD"),
-            search_path: get("UR_ADAPTERS_SEARCH_PATH"),
+            force_load: trusted("UR_ADAPTERS_FORCE_LOAD"),
+            search_path: trusted("UR_ADAPTERS_SEARCH_PATH"),
             device_selector: get("ONEAPI_DEVICE_SELECTOR"),
             preload_filter: get("UR_LOADER_PRELOAD_FILTER"),
             deep_bind: get("UR_ADAPTERS_DEEP_BIND"),
+            withheld,
         }
     }
 }
@@ -78,6 +94,13 @@ pub enum Origin {
     /// Beside the loader.
     LoaderDirectory,
 }
+
+/// The rules that name the candidates of a known adapter, first to last.
+pub const ORDER: [Origin; 3] = if cfg!(feature = "release-2026-1") {
+    [Origin::SearchPath, Origin::System, Origin::LoaderDirectory]
+} else {
+    [Origin::SearchPath, Origin::LoaderDirectory, Origin::System]
+};
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,12 +134,16 @@ pub struct Group {
 /// What the search came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
+    /// The rules that named the candidates, first to last.
+    pub order: Vec<Origin>,
     /// The adapters to load, in the order in which the loader lists them.
     pub groups: Vec<Group>,
     /// Adapters that are not looked for, and why.
     pub skipped: Vec<Skipped>,
     /// Variables that could not be used, each with its remedy.
     pub problems: Vec<String>,
+    /// Variables that were not read, and why.
+    pub warnings: Vec<String>,
     /// Whether libraries are opened with their own symbols first.
     pub deep_bind: bool,
 }
@@ -132,7 +159,11 @@ pub struct Skipped {
 
 /// Lists what to load. `loader_directory` is where the loader's own file lies, if that is known.
 pub fn plan(environment: &Environment, loader_directory: Option<&Path>) -> Plan {
-    let mut plan = Plan { deep_bind: truth(environment.deep_bind.as_deref(), false), ..Plan::default() };
+    plan_in_order(&ORDER, environment, loader_directory)
+}
+
+fn plan_in_order(order: &[Origin], environment: &Environment, loader_directory: Option<&Path>) -> Plan {
+    let mut plan = empty_plan(environment);
     if let Some(value) = &environment.force_load {
         match parse_list(value) {
             Ok(paths) => {
@@ -150,10 +181,11 @@ pub fn plan(environment: &Environment, loader_directory: Option<&Path>) -> Plan 
             Vec::new()
         }
     };
+    plan.order = order.to_vec();
     let selector = preload_selector(environment, &mut plan.problems);
     for adapter in KNOWN_ADAPTERS {
         if selector.admits(adapter.backend, adapter.kinds) {
-            plan.groups.push(known_group(adapter.library, &directories, loader_directory));
+            plan.groups.push(known_group(order, adapter.library, &directories, loader_directory));
         } else {
             plan.skipped.push(Skipped {
                 name: adapter.library.to_owned(),
@@ -168,6 +200,15 @@ pub fn plan(environment: &Environment, loader_directory: Option<&Path>) -> Plan 
     plan
 }
 
+/// A plan that lists nothing yet.
+fn empty_plan(environment: &Environment) -> Plan {
+    Plan {
+        deep_bind: truth(environment.deep_bind.as_deref(), false),
+        warnings: environment.withheld.iter().map(|name| environment::withheld(name)).collect(),
+        ..Plan::default()
+    }
+}
+
 /// Lists the mock adapter alone: it is a test's own, so only the loader's directory may provide it.
 pub fn mock_plan(environment: &Environment, loader_directory: Option<&Path>) -> Plan {
     let candidates = loader_directory
@@ -175,13 +216,14 @@ pub fn mock_plan(environment: &Environment, loader_directory: Option<&Path>) -> 
         .into_iter()
         .collect();
     Plan {
+        order: vec![Origin::LoaderDirectory],
         groups: vec![Group { name: MOCK_ADAPTER.to_owned(), candidates }],
-        deep_bind: truth(environment.deep_bind.as_deref(), false),
-        ..Plan::default()
+        ..empty_plan(environment)
     }
 }
 
 fn force_load(paths: &[PathBuf], plan: &mut Plan) {
+    plan.order = vec![Origin::ForceLoad];
     for path in paths {
         if path.extension().is_some_and(|e| e == "a") {
             plan.skipped.push(Skipped {
@@ -190,24 +232,34 @@ fn force_load(paths: &[PathBuf], plan: &mut Plan) {
             });
             continue;
         }
-        // The list holds paths, so a bare name means a file of the current directory, not the system's search.
-        let opened = if path.as_os_str().as_bytes().contains(&b'/') { path.clone() } else { Path::new(".").join(path) };
+        // A bare name goes to the dynamic linker as it is, which looks for it as the system does and never in the
+        // current directory.
         plan.groups.push(Group {
             name: path.display().to_string(),
-            candidates: vec![Candidate { path: opened, origin: Origin::ForceLoad }],
+            candidates: vec![Candidate { path: path.clone(), origin: Origin::ForceLoad }],
         });
     }
 }
 
-fn known_group(library: &str, directories: &[PathBuf], loader_directory: Option<&Path>) -> Group {
+fn known_group(
+    order: &[Origin],
+    library: &str,
+    directories: &[PathBuf],
+    loader_directory: Option<&Path>,
+) -> Group {
     let at = |directory: &Path, origin| {
         // An empty component would turn into a bare name and so into the system's search.
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
         Candidate { path: directory.join(library), origin }
     };
-    let mut candidates: Vec<_> = directories.iter().map(|d| at(d, Origin::SearchPath)).collect();
-    candidates.push(Candidate { path: library.into(), origin: Origin::System });
-    candidates.extend(loader_directory.map(|d| at(d, Origin::LoaderDirectory)));
+    let of_rule = |&origin: &Origin| -> Vec<Candidate> {
+        match origin {
+            Origin::SearchPath => directories.iter().map(|directory| at(directory, origin)).collect(),
+            Origin::LoaderDirectory => loader_directory.map(|directory| at(directory, origin)).into_iter().collect(),
+            Origin::System | Origin::ForceLoad => vec![Candidate { path: library.into(), origin }],
+        }
+    };
+    let candidates = order.iter().flat_map(of_rule).collect();
     Group { name: library.to_owned(), candidates }
 }
 
@@ -326,7 +378,7 @@ mod tests {
         };
         assert_eq!(
             plan.groups,
-            [forced("/b/two.so", "/b/two.so"), forced("one.so", "./one.so"), forced("./three.so", "./three.so")]
+            [forced("/b/two.so", "/b/two.so"), forced("one.so", "one.so"), forced("./three.so", "./three.so")]
         );
         assert_eq!(plan.skipped.len(), 1);
         assert_eq!(plan.skipped[0].name, "/x/four.a");
@@ -343,31 +395,61 @@ mod tests {
     }
 
     #[test]
-    fn search_path_precedes_the_system_which_precedes_the_loaders_directory() {
-        let plan = plan(&environment(|e| e.search_path = Some("/first,second".into())), Some(Path::new("/opt/loader")));
-        assert_eq!(
-            names(&plan),
-            KNOWN_ADAPTERS.map(|a| a.library),
-            "every known adapter is looked for, in the order of the names"
-        );
+    fn each_release_has_its_order_of_the_system_and_the_loaders_directory() {
+        let environment = environment(|e| e.search_path = Some("/first,second".into()));
         let candidate = |path: &str, origin| Candidate { path: path.into(), origin };
-        assert_eq!(
-            plan.groups[0].candidates,
-            [
-                candidate("/first/libur_adapter_cuda.so.0", Origin::SearchPath),
-                candidate("second/libur_adapter_cuda.so.0", Origin::SearchPath),
-                candidate("libur_adapter_cuda.so.0", Origin::System),
-                candidate("/opt/loader/libur_adapter_cuda.so.0", Origin::LoaderDirectory),
-            ]
-        );
+        let [first, second, beside, system] = [
+            candidate("/first/libur_adapter_cuda.so.0", Origin::SearchPath),
+            candidate("second/libur_adapter_cuda.so.0", Origin::SearchPath),
+            candidate("/opt/loader/libur_adapter_cuda.so.0", Origin::LoaderDirectory),
+            candidate("libur_adapter_cuda.so.0", Origin::System),
+        ];
+        let older = [Origin::SearchPath, Origin::System, Origin::LoaderDirectory];
+        let newer = [Origin::SearchPath, Origin::LoaderDirectory, Origin::System];
+        let orders = [
+            (older, [first.clone(), second.clone(), system.clone(), beside.clone()]),
+            (newer, [first, second, beside, system]),
+        ];
+        for (order, expected) in orders {
+            let plan = plan_in_order(&order, &environment, Some(Path::new("/opt/loader")));
+            assert_eq!(
+                names(&plan),
+                KNOWN_ADAPTERS.map(|a| a.library),
+                "every known adapter is looked for, in the order of the names"
+            );
+            assert_eq!(plan.groups[0].candidates, expected);
+            assert_eq!(plan.order, order, "for those who show it");
+        }
+        assert_eq!(ORDER, if ur_ffi::RELEASE == "2026.1" { older } else { newer });
     }
 
     #[test]
     fn without_variables_the_system_and_the_loaders_directory_are_searched() {
         let plan = plan(&Environment::default(), Some(Path::new("/opt")));
         let origins: Vec<_> = plan.groups[1].candidates.iter().map(|c| c.origin).collect();
-        assert_eq!(origins, [Origin::System, Origin::LoaderDirectory]);
-        assert!(plan.problems.is_empty() && plan.skipped.is_empty() && !plan.deep_bind);
+        assert_eq!(origins, ORDER[1..]);
+        assert!(plan.problems.is_empty() && plan.warnings.is_empty() && plan.skipped.is_empty() && !plan.deep_bind);
+    }
+
+    #[test]
+    fn with_raised_rights_the_variables_that_name_libraries_are_not_read_and_are_named() {
+        let get = |name: &str| match name {
+            "UR_ADAPTERS_FORCE_LOAD" => Some("/force.so".into()),
+            "UR_ADAPTERS_SEARCH_PATH" => Some("/search".into()),
+            "ONEAPI_DEVICE_SELECTOR" => Some("cuda:*".into()),
+            _ => None,
+        };
+        let usual = Environment::read(false, get);
+        assert_eq!((usual.force_load, usual.withheld.len()), (Some("/force.so".into()), 0));
+        let raised = Environment::read(true, get);
+        assert_eq!((&raised.force_load, &raised.search_path), (&None, &None));
+        assert_eq!(raised.device_selector, Some("cuda:*".into()), "it names no file");
+        let plan = plan(&raised, None);
+        assert_eq!(names(&plan), ["libur_adapter_cuda.so.0"]);
+        assert_eq!(plan.warnings.len(), 2);
+        assert!(plan.warnings[0].starts_with("UR_ADAPTERS_FORCE_LOAD is ignored"), "{}", plan.warnings[0]);
+        assert!(plan.warnings[1].starts_with("UR_ADAPTERS_SEARCH_PATH is ignored"), "{}", plan.warnings[1]);
+        assert!(Environment::read(true, |_| None).withheld.is_empty(), "what is not set is not missed");
     }
 
     #[test]

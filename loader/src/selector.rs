@@ -178,10 +178,12 @@ impl Selector {
     }
 
     /// The positions in `nodes` that the selector exposes, each once, in the order of the accepting terms and, within
-    /// one, in the order of `nodes`. A discarded device takes its sub-devices with it.
+    /// one, in the order of `nodes`. Terms for every backend (`*:…`) come before those that name one, wherever they
+    /// stand, as in the stock loader, which sorts its terms. A discarded device takes its sub-devices with it.
     pub fn select(&self, backend: Backend, nodes: &[Node]) -> Vec<usize> {
         let mut selected = Vec::new();
-        for accept in patterns(&self.accepts, backend) {
+        let of = |named: bool| patterns(self.accepts.iter().filter(move |t| t.backend.is_some() == named), backend);
+        for accept in of(false).chain(of(true)) {
             for (position, node) in nodes.iter().enumerate() {
                 if node.path.len() == accept.depth()
                     && accept.matches(node)
@@ -196,8 +198,8 @@ impl Selector {
     }
 }
 
-fn patterns(terms: &[Term], backend: Backend) -> impl Iterator<Item = &Pattern> {
-    terms.iter().filter(move |t| t.backend.is_none_or(|b| b == backend)).flat_map(|t| &t.devices)
+fn patterns<'a>(terms: impl IntoIterator<Item = &'a Term>, backend: Backend) -> impl Iterator<Item = &'a Pattern> {
+    terms.into_iter().filter(move |t| t.backend.is_none_or(|b| b == backend)).flat_map(|t| &t.devices)
 }
 
 impl Term {
@@ -365,6 +367,10 @@ mod tests {
             ("cuda:1,0", &["1", "0"]),
             ("cuda:1,*", &["1", "0", "2"]),
             ("cuda:1;cuda:0", &["1", "0"]),
+            ("*:1;cuda:0", &["1", "0"]),
+            ("cuda:0;*:1", &["1", "0"]),
+            ("cuda:1;*:*", &["0", "1", "2"]),
+            ("cuda:0.1;*:1", &["1", "0.1"]),
             ("cuda:7", &[]),
             ("cuda:fpga", &[]),
             ("cuda:0.1", &["0.1"]),

@@ -1,7 +1,7 @@
 //! Which adapters the loader finds, and where, as an application and its user see it.
 
 mod common;
-use common::{adapter, client_run, client_run_with, folder, loader};
+use common::{RELEASE, adapter, client_run, client_run_with, folder, loader};
 
 #[test]
 fn force_load_loads_what_it_lists_in_its_order_and_nothing_else() {
@@ -16,14 +16,21 @@ fn force_load_loads_what_it_lists_in_its_order_and_nothing_else() {
 }
 
 #[test]
-fn a_bare_name_in_force_load_is_a_file_of_the_current_directory() {
-    adapter("bare/one.so", &["ID=1"]);
-    let run = client_run().env("UR_ADAPTERS_FORCE_LOAD", "one.so").words(&[
-        &format!("chdir={}", folder().join("bare").display()),
-        "init",
-        "adapters",
-    ]);
-    assert_eq!(run.lines[1..], ["init SUCCESS", "adapters SUCCESS 1"], "{}", run.log);
+fn a_bare_name_in_force_load_goes_by_the_systems_search_and_not_the_current_directory() {
+    adapter("bare/here/one.so", &["ID=1"]);
+    adapter("bare/system/one.so", &["ID=2"]);
+    let run = |library_path: &[&std::path::Path]| {
+        client_run()
+            .env("UR_ADAPTERS_FORCE_LOAD", "one.so")
+            .env("LD_LIBRARY_PATH", std::env::join_paths(library_path).unwrap())
+            .words(&[&format!("chdir={}", folder().join("bare/here").display()), "init", "adapters"])
+    };
+    let loaders = loader().parent().unwrap();
+    let nowhere = run(&[loaders]);
+    assert_eq!(nowhere.lines[1..], ["init SUCCESS", "adapters SUCCESS"], "{}", nowhere.log);
+    assert!(nowhere.log.contains("one.so (UR_ADAPTERS_FORCE_LOAD): not found"), "{}", nowhere.log);
+    let system = run(&[loaders, &folder().join("bare/system")]);
+    assert_eq!(system.lines[1..], ["init SUCCESS", "adapters SUCCESS 2"], "{}", system.log);
 }
 
 #[test]
@@ -33,34 +40,51 @@ fn a_path_with_a_colon_is_listed_in_quotes() {
     assert_eq!(run.lines, ["init SUCCESS", "adapters SUCCESS 1"], "{}", run.log);
 }
 
-#[test]
-fn search_path_precedes_the_systems_search_which_precedes_the_loaders_directory() {
-    // A loader of this test's own, since the adapter beside it would be found by the other tests' clients.
-    let beside = folder().join("order/loader");
-    adapter("order/loader/libur_adapter_cuda.so.0", &["ID=3"]);
-    let own = beside.join("libur_loader.so.0");
-    std::fs::copy(loader(), &own).unwrap();
-    adapter("order/system/libur_adapter_cuda.so.0", &["ID=2"]);
-    adapter("order/path/libur_adapter_cuda.so.0", &["ID=1"]);
-    let path = folder().join("order/path");
-    let library_path = |folders: &[&str]| {
-        let absolute: Vec<_> = folders.iter().map(|f| folder().join("order").join(f).display().to_string()).collect();
-        absolute.join(":")
-    };
-    let found = |run: common::Run| run.words(&["init", "adapters"]).lines[1].clone();
+/// A loader of a test's own with adapters around it, since one beside the common loader would be found by all clients.
+struct Surroundings(std::path::PathBuf);
 
-    // The loader's directory must be reached by its own rule, not by the library path: the client gets the loader preloaded.
-    let by_preload = || client_run_with(&own).env("LD_PRELOAD", &own).env("LD_LIBRARY_PATH", library_path(&["none"]));
-    assert_eq!(found(by_preload()), "adapters SUCCESS 3", "the loader's directory");
-    assert_eq!(
-        found(by_preload().env("LD_LIBRARY_PATH", library_path(&["system"]))),
-        "adapters SUCCESS 2",
-        "the system"
-    );
-    let all = by_preload().env("LD_LIBRARY_PATH", library_path(&["system"])).env("UR_ADAPTERS_SEARCH_PATH", &path);
-    assert_eq!(found(all), "adapters SUCCESS 1", "the search path");
-    let gone = by_preload().env("UR_ADAPTERS_SEARCH_PATH", "/nonexistent");
-    assert_eq!(found(gone), "adapters SUCCESS 3", "a directory that is not there is passed over");
+impl Surroundings {
+    /// Adapter 1 in `path`, 2 in `system`, and 3 beside the loader in `loader`.
+    fn new(name: &str) -> Self {
+        for (id, place) in [(1, "path"), (2, "system"), (3, "loader")] {
+            adapter(&format!("{name}/{place}/libur_adapter_cuda.so.0"), &[&format!("ID={id}")]);
+        }
+        std::fs::copy(loader(), folder().join(name).join("loader/libur_loader.so.0")).unwrap();
+        Surroundings(folder().join(name))
+    }
+
+    /// What a client finds that has this file as its loader, and `library_path` for the system's search. The loader is
+    /// preloaded, so that its directory is reached by its own rule alone.
+    fn found(&self, loader: &str, library_path: &str, search_path: &str) -> String {
+        let loader = self.0.join(loader);
+        let run = client_run_with(&loader)
+            .env("LD_PRELOAD", &loader)
+            .env("LD_LIBRARY_PATH", self.0.join(library_path))
+            .env("UR_ADAPTERS_SEARCH_PATH", self.0.join(search_path))
+            .words(&["init", "adapters"]);
+        run.lines[1].clone()
+    }
+}
+
+#[test]
+fn search_path_comes_first_and_the_loaders_directory_where_the_release_has_it() {
+    let around = Surroundings::new("order");
+    let found = |library_path: &str, search_path: &str| around.found("loader/libur_loader.so.0", library_path, search_path);
+    assert_eq!(found("none", "none"), "adapters SUCCESS 3", "the loader's directory");
+    // As seen of the stock loaders: 2026.1 asks the system first, 2026.2 looks beside itself first.
+    let both = if RELEASE == "2026.1" { "adapters SUCCESS 2" } else { "adapters SUCCESS 3" };
+    assert_eq!(found("system", "none"), both, "the loader's directory and the system");
+    assert_eq!(found("system", "path"), "adapters SUCCESS 1", "the search path");
+}
+
+#[test]
+fn beside_the_loader_is_beside_its_file_and_not_beside_a_link_to_it() {
+    let around = Surroundings::new("linked");
+    adapter("linked/links/libur_adapter_cuda.so.0", &["ID=4"]);
+    let link = folder().join("linked/links/libur_loader.so.0");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink("../loader/libur_loader.so.0", &link).unwrap();
+    assert_eq!(around.found("links/libur_loader.so.0", "none", "none"), "adapters SUCCESS 3");
 }
 
 #[test]

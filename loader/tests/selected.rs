@@ -58,6 +58,16 @@ fn numbers_run_through_all_platforms_of_the_adapter() {
     }
 }
 
+/// As seen of the stock loader of 2026.2, which sorts its terms by backend: `*` comes before every name.
+#[test]
+fn terms_for_every_backend_come_before_those_that_name_one() {
+    for value in ["*:2;cuda:1", "cuda:1;*:2"] {
+        assert_eq!(selected(Some(value), "selected")[1], "selected SUCCESS gpu1 gpu0", "{value}");
+    }
+    assert_eq!(selected(Some("cuda:2;*:*"), "selected")[1], "selected SUCCESS gpu0 gpu1");
+    assert_eq!(selected(Some("cuda:1;*:1.1"), "selected")[1], "selected SUCCESS gpu0.1 gpu0");
+}
+
 #[test]
 fn the_device_type_narrows_what_the_variable_selects() {
     assert_eq!(selected(None, GPU), ["selected SUCCESS", "selected SUCCESS gpu0 gpu1"]);

@@ -79,7 +79,10 @@ fn write_properties(out: &mut String, properties: &Properties) -> std::fmt::Resu
 }
 
 fn write_search(out: &mut String, search: &Search) -> std::fmt::Result {
-    writeln!(out, "search:")?;
+    writeln!(out, "search: {}", search.order.join(", then "))?;
+    if let Some(directory) = &search.loader_directory {
+        writeln!(out, "  the loader's directory is {}", directory.display())?;
+    }
     for problem in &search.problems {
         writeln!(out, "  {problem}")?;
     }
@@ -184,6 +187,7 @@ mod tests {
         };
         Search {
             loader_directory: Some("/l".into()),
+            order: vec!["the first rule".into(), "the second".into()],
             problems: vec!["X is ignored".into()],
             adapters: vec![
                 Considered {
@@ -214,9 +218,15 @@ mod tests {
     #[test]
     fn text_marks_the_candidate_that_is_used() {
         let text = text(OsStr::new("l.so"), &Inventory { adapters: Vec::new() }, Some(&search()));
-        for part in
-            ["  X is ignored", "* /l/a.so (the system's search): used", "- /l/a.so", "not looked for", "no adapter"]
-        {
+        for part in [
+            "search: the first rule, then the second",
+            "the loader's directory is /l",
+            "  X is ignored",
+            "* /l/a.so (the system's search): used",
+            "- /l/a.so",
+            "not looked for",
+            "no adapter",
+        ] {
             assert!(text.contains(part), "{part:?} is missing from\n{text}");
         }
     }
@@ -229,5 +239,6 @@ mod tests {
         assert_eq!(device["unsupported"][0], "FAN_SPEED");
         assert_eq!(json["adapters"][1]["last_error"], "no library");
         assert_eq!(json["search"]["adapters"][0]["candidates"][0]["taken"], true);
+        assert_eq!(json["search"]["order"][1], "the second");
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-use ur_loader::registry::{Finding, Outcome, Registry};
+use ur_loader::registry::{self, Finding, Outcome, Registry};
 use ur_loader::search::{self, Environment, Plan};
 
 /// What the search came to.
@@ -19,6 +19,8 @@ use ur_loader::search::{self, Environment, Plan};
 pub struct Search {
     /// Where the loader lies, if that could be told.
     pub loader_directory: Option<PathBuf>,
+    /// The rules that name candidates, first to last.
+    pub order: Vec<String>,
     /// Variables that could not be used.
     pub problems: Vec<String>,
     /// The adapters in order.
@@ -74,7 +76,12 @@ pub fn search(loader: &OsStr) -> Search {
     let loader_directory = directory_of(loader);
     let plan = search::plan(&Environment::from_process(), loader_directory.as_deref());
     let findings = judge(&plan);
-    Search { loader_directory, problems: plan.problems.clone(), adapters: consider(&plan, &findings) }
+    Search {
+        order: plan.order.iter().map(ToString::to_string).collect(),
+        problems: plan.problems.iter().chain(&plan.warnings).cloned().collect(),
+        adapters: consider(&plan, &findings),
+        loader_directory,
+    }
 }
 
 /// Lets the loader's registry open what the plan lists, and ask it for adapters, as the real one does.
@@ -134,8 +141,7 @@ fn consider(plan: &Plan, findings: &[Finding]) -> Vec<Considered> {
 /// The directory of the loader that this process has loaded under this name.
 fn directory_of(loader: &OsStr) -> Option<PathBuf> {
     let name = CString::new(loader.as_bytes()).ok()?;
-    let path = loaded_path(&name)?;
-    std::path::absolute(path).ok()?.parent().map(Path::to_owned)
+    registry::directory_of(&loaded_path(&name)?)
 }
 
 fn loaded_path(name: &CStr) -> Option<PathBuf> {
