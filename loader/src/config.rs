@@ -2,7 +2,8 @@
 //! no adapter, so it has a tag where an adapter's handle has its table, and only the functions here may look into it.
 
 use crate::info::Answer;
-use std::ffi::{CStr, c_char, c_void};
+use crate::log::{self, Level};
+use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use ur_ffi::*;
@@ -142,6 +143,26 @@ pub unsafe fn get_info(
     }
 }
 
+/// The layer of that name, or the sentence that says which there are.
+fn find_layer(name: &str) -> Result<&'static &'static str, String> {
+    let available = if AVAILABLE_LAYERS.is_empty() { "none".to_owned() } else { AVAILABLE_LAYERS.join(", ") };
+    let found = AVAILABLE_LAYERS.iter().find(|layer| **layer == name);
+    found.ok_or_else(|| format!("there is no layer `{name}`; available: {available}"))
+}
+
+/// The layers that `UR_ENABLE_LAYERS` (names separated by commas) asks for. One that is not there is an error: a program
+/// that was to be validated or traced must not run without, unnoticed. Said on stderr whatever the log's settings are, as
+/// the stock loader does of a layer that it knows and cannot load.
+pub fn layers_of_environment(value: Option<&OsStr>) -> Result<Vec<&'static str>, ur_result_t> {
+    let value = value.unwrap_or_default().to_string_lossy();
+    let names = value.split(',').map(|name| name.trim_matches(['\'', '"'])).filter(|name| !name.is_empty());
+    let found: Result<Vec<_>, _> = names.map(|name| find_layer(name).copied()).collect();
+    found.map_err(|reason| {
+        log::complain(Level::Error, format_args!("urLoaderInit: UR_ENABLE_LAYERS: {reason}"));
+        ur_result_t::ERROR_LAYER_NOT_PRESENT
+    })
+}
+
 /// `urLoaderConfigEnableLayer`
 ///
 /// # Safety
@@ -154,13 +175,10 @@ pub unsafe fn enable_layer(handle: ur_loader_config_handle_t, name: *const c_cha
     }
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-    let Some(layer) = AVAILABLE_LAYERS.iter().find(|layer| **layer == name) else {
-        crate::log::error(format_args!(
-            "urLoaderConfigEnableLayer: there is no layer `{name}`; available: `{}`",
-            AVAILABLE_LAYERS.join(";")
-        ));
-        return Err(ur_result_t::ERROR_LAYER_NOT_PRESENT);
-    };
+    let layer = find_layer(&name).map_err(|reason| {
+        log::error(format_args!("urLoaderConfigEnableLayer: {reason}"));
+        ur_result_t::ERROR_LAYER_NOT_PRESENT
+    })?;
     let mut settings = config.settings.lock().unwrap_or_else(PoisonError::into_inner);
     if !settings.layers.contains(layer) {
         settings.layers.push(layer);

@@ -4,6 +4,7 @@
 #![allow(non_snake_case, reason = "entry points keep their C names")]
 
 use crate::config;
+use crate::environment;
 use crate::guard::guard;
 use crate::info::Answer;
 use crate::registry::{self, Finding, Registry};
@@ -34,7 +35,11 @@ pub unsafe fn urLoaderInit(flags: ur_device_init_flags_t, config: ur_loader_conf
             // SAFETY: the caller's promise.
             unsafe { config::get(config) }?.mocking()
         };
-        REGISTRY.init(|| registry::current_plan(mocking))
+        REGISTRY.init(|| {
+            let layers = environment::variable("UR_ENABLE_LAYERS");
+            config::layers_of_environment(layers.as_deref())?;
+            Ok(registry::current_plan(mocking))
+        })
     })
 }
 

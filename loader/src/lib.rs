@@ -20,6 +20,7 @@ pub mod guard;
 pub mod info;
 pub mod library;
 pub mod log;
+pub mod log_file;
 pub mod registry;
 pub mod release;
 pub mod search;

@@ -80,11 +80,12 @@ impl Registry {
         }
     }
 
-    /// Counts one initialisation; the first loads what `plan` lists. Finding no adapter is no error.
-    pub fn init(&self, plan: impl FnOnce() -> Plan) -> Result<(), ur_result_t> {
+    /// Counts one initialisation; the first loads what `plan` lists, and counts nothing if there is no plan. Finding no
+    /// adapter is no error.
+    pub fn init(&self, plan: impl FnOnce() -> Result<Plan, ur_result_t>) -> Result<(), ur_result_t> {
         self.exclusively(|state| {
             if state.references == 0 {
-                *state = State::load(plan());
+                *state = State::load(plan()?);
             }
             state.references += 1;
             Ok(())

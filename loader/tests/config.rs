@@ -37,6 +37,33 @@ fn a_configuration_is_counted_and_refuses_what_it_does_not_know() {
 }
 
 #[test]
+fn a_layer_of_the_environment_that_is_not_there_is_an_error_that_lists_what_is() {
+    let real = adapter("layers.so", &["ID=1"]);
+    let run = |value: &str| {
+        let run = client_run().force(&[&real]).env("UR_ENABLE_LAYERS", value).env("UR_LOG_LOADER", "");
+        run.words(&["init", "adapters", "teardown", "init"])
+    };
+    for (value, named) in [
+        ("UR_LAYER_OF_CAKE", "UR_LAYER_OF_CAKE"),
+        ("\"UR_LAYER_TRACING\",UR_LAYER_OF_CAKE", "UR_LAYER_TRACING"),
+        ("a;b", "a;b"),
+    ] {
+        let outcome = run(value);
+        assert_eq!(
+            outcome.lines,
+            ["init LAYER_NOT_PRESENT", "adapters UNINITIALIZED", "teardown UNINITIALIZED", "init LAYER_NOT_PRESENT"],
+            "{value}: {}",
+            outcome.log
+        );
+        let expected = format!("UR_ENABLE_LAYERS: there is no layer `{named}`; available: none");
+        assert!(outcome.log.contains(&expected), "{value}: {}", outcome.log);
+    }
+    for value in ["", ","] {
+        assert_eq!(run(value).lines[..2], ["init SUCCESS", "adapters SUCCESS 1"], "{value} names none");
+    }
+}
+
+#[test]
 fn mocking_takes_the_mock_adapter_beside_the_loader_instead_of_real_ones() {
     let real = adapter("real-too.so", &["ID=1"]);
     adapter("mocked/libur_adapter_mock.so.0", &["ID=9"]);
