@@ -15,6 +15,7 @@ pub mod config;
 pub mod dispatch;
 pub mod entry;
 pub mod environment;
+pub mod fork;
 pub mod generated;
 pub mod guard;
 pub mod info;

@@ -2,6 +2,7 @@
 //! It never unloads an adapter and never lets one adapter's failure hide another. One lock, held while adapters load, so
 //! that every thread that initialises returns to a loader that is ready; API calls on handles never come here.
 
+use crate::fork;
 use crate::library::{self, Fault, Library};
 use crate::log;
 use crate::search::{self, Candidate, Environment, Group, Origin, Plan};
@@ -44,6 +45,8 @@ pub struct Registry {
 struct State {
     /// Successful `urLoaderInit` calls that have no `urLoaderTearDown` yet.
     references: usize,
+    /// While there are such calls.
+    in_use: Option<fork::Use>,
     /// The adapters that may be used, in their order; the rest of their candidates in case they turn out not to be.
     slots: Vec<Slot>,
     findings: Vec<Finding>,
@@ -75,7 +78,7 @@ impl Registry {
     /// A loader that nobody has initialised.
     pub const fn new() -> Self {
         Registry {
-            state: Mutex::new(State { references: 0, slots: Vec::new(), findings: Vec::new(), deep_bind: false }),
+            state: Mutex::new(State::empty(false)),
             owner: AtomicU64::new(0),
         }
     }
@@ -88,6 +91,7 @@ impl Registry {
                 *state = State::load(plan()?);
             }
             state.references += 1;
+            state.in_use.get_or_insert_with(fork::Use::begin);
             Ok(())
         })
     }
@@ -103,6 +107,7 @@ impl Registry {
                 for slot in std::mem::take(&mut state.slots) {
                     slot.give_back();
                 }
+                state.in_use = None;
             }
             Ok(())
         })
@@ -136,6 +141,8 @@ impl Registry {
             log::error(format_args!("an adapter called the loader while the loader was calling it; refused"));
             return Err(ur_result_t::ERROR_UNINITIALIZED);
         }
+        // Before the lock: whoever forks while this thread holds it leaves the child a lock that nobody opens.
+        let _in_use = fork::Use::begin();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let _owned = Owned::new(&self.owner, me);
         f(&mut state)
@@ -159,8 +166,12 @@ impl Drop for Owned<'_> {
 }
 
 impl State {
+    const fn empty(deep_bind: bool) -> Self {
+        State { references: 0, in_use: None, slots: Vec::new(), findings: Vec::new(), deep_bind }
+    }
+
     fn load(plan: Plan) -> Self {
-        let mut state = State { references: 0, slots: Vec::new(), findings: Vec::new(), deep_bind: plan.deep_bind };
+        let mut state = State::empty(plan.deep_bind);
         for problem in &plan.problems {
             log::error(format_args!("{problem}"));
         }

@@ -152,21 +152,43 @@ fn leaving_without_teardown_is_harmless() {
     assert_eq!(run.lines, ["init SUCCESS", "adapters SUCCESS 1 2"]);
 }
 
+/// What the child prints: eleven entry points are the loader's own.
+fn refused() -> String {
+    ["UNINITIALIZED"; 11].join(" ")
+}
+
 #[test]
-fn a_forked_child_has_its_own_loader() {
-    let run = run(&["init", "adapters", "fork", "adapters", "teardown"]);
-    assert_eq!(
-        run.lines,
-        [
-            "init SUCCESS",
-            "adapters SUCCESS 1 2",
-            "adapters SUCCESS 1 2",
-            "child teardown SUCCESS",
-            "child ended 0",
-            "adapters SUCCESS 1 2",
-            "teardown SUCCESS",
-        ]
-    );
+fn the_child_of_a_fork_gets_an_error_from_every_entry_point_and_may_exit_and_exec() {
+    for ending in ["_exit", "exit", "exec"] {
+        let run = run(&["init", &format!("fork={ending}"), "adapters", "teardown"]);
+        assert_eq!(
+            run.lines,
+            ["init SUCCESS", &refused(), "child ended 0", "adapters SUCCESS 1 2", "teardown SUCCESS"],
+            "{ending}: {}",
+            run.log
+        );
+        assert!(run.log.contains("urAdapterGet: this process was forked"), "{}", run.log);
+    }
+}
+
+#[test]
+fn the_child_of_a_fork_does_not_wait_for_threads_that_were_inside_the_loader() {
+    let mut words = vec!["init", "inside"];
+    words.extend([["fork=exit"; 20], ["fork=exec"; 20]].concat());
+    let run = run(&words);
+    for lines in run.lines[1..].chunks(2) {
+        assert_eq!(lines, [&refused(), "child ended 0"], "{}", run.log);
+    }
+    assert_eq!(run.lines.len(), 1 + 2 * 40);
+}
+
+#[test]
+fn the_child_of_a_fork_has_a_loader_of_its_own_where_the_parents_was_not_in_use() {
+    let child = ["child init SUCCESS", "adapters SUCCESS 1 2", "child teardown SUCCESS", "child ended 0"];
+    assert_eq!(run(&["fork=use"]).lines, child, "before urLoaderInit");
+    let after = run(&["init", "adapters", "teardown", "fork=use", "init"]);
+    assert_eq!(after.lines[3..7], child, "after urLoaderTearDown: {}", after.log);
+    assert_eq!(after.lines[7], "init SUCCESS");
 }
 
 #[test]
