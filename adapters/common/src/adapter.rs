@@ -13,6 +13,7 @@ use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_dd
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{self, Error, OpenError, Result};
+use crate::fork;
 use crate::info::{Answer, enumerate};
 use crate::log;
 use crate::object::{Body, Object, borrow};
@@ -92,6 +93,7 @@ impl<D: Driver> AdapterCell<D> {
         if let Some(native) = self.native.get() {
             return Ok(native);
         }
+        let opening = fork::Opening::begin();
         let driver = D::open()?;
         let devices = Device::enumerate(&driver).map_err(|error| OpenError::Initialise {
             library: D::PLATFORM_NAME.to_owned(),
@@ -100,6 +102,7 @@ impl<D: Driver> AdapterCell<D> {
             text: error.message().to_owned(),
         })?;
         let platform = Object::new(Platform::default());
+        opening.succeed();
         Ok(self.native.get_or_init(|| Native { driver, platform, devices }))
     }
 }

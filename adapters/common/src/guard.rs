@@ -1,17 +1,22 @@
 //! The wall between the engine and the C ABI: a result becomes a code, a panic an error.
 //!
 //! Every exported entry point goes through [`call`]; nothing unwinds past it and no error passes without
-//! leaving its message for `urAdapterGetLastError`.
+//! leaving its message for `urAdapterGetLastError`. The child of a fork gets no further than here, but for that very
+//! message.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ur_ffi::ur_result_t;
 
 use crate::error::{self, Error, Result};
+use crate::fork;
 
 /// Runs one entry point's body and gives the code that C sees.
 #[inline]
 pub fn call(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
+    if fork::is_child() && is_refused(name) {
+        return failed(&fork::refusal(name));
+    }
     // Unwind safety: after a panic the objects concerned may be inconsistent but never dangling; the caller
     // is told that the call failed and can only release them.
     match catch_unwind(AssertUnwindSafe(body)) {
@@ -19,6 +24,12 @@ pub fn call(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_
         Ok(Err(error)) => failed(&error),
         Err(panic) => panicked(name, &*panic),
     }
+}
+
+/// Whether the child of a fork may not have this: all but the question what was wrong, whose answer is this thread's own.
+#[cold]
+fn is_refused(name: &str) -> bool {
+    name != "urAdapterGetLastError"
 }
 
 #[cold]

@@ -35,6 +35,7 @@ pub mod event;
 pub mod event_callback;
 pub mod event_pool;
 pub mod fill;
+pub mod fork;
 pub mod guard;
 pub mod host_register;
 pub mod host_task;
