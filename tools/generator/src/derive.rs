@@ -62,36 +62,42 @@ pub fn implied_errors(release: &Release, params: &[Param], null_checks: bool) ->
         "UR_RESULT_ERROR_DEVICE_LOST",
         "UR_RESULT_ERROR_ADAPTER_SPECIFIC",
     ] {
-        add_error(&mut errors, code, &[]);
+        error_case(&mut errors, code);
     }
     if !null_checks {
         return errors;
     }
     let required = |param: &&Param| !param.has("optional");
     for param in params.iter().filter(required).filter(|param| release.is_handle(&param.ty)) {
-        let when = format!("NULL == {}", param.name);
-        add_error(&mut errors, "UR_RESULT_ERROR_INVALID_NULL_HANDLE", &[when]);
+        let case = error_case(&mut errors, "UR_RESULT_ERROR_INVALID_NULL_HANDLE");
+        add_condition(&mut case.when, is_null(param));
     }
     for param in params.iter().filter(required).filter(|param| release.is_address(&param.ty)) {
         if !param.has("nocheck") {
-            let when = format!("NULL == {}", param.name);
-            add_error(&mut errors, "UR_RESULT_ERROR_INVALID_NULL_POINTER", &[when]);
+            let case = error_case(&mut errors, "UR_RESULT_ERROR_INVALID_NULL_POINTER");
+            add_condition(&mut case.when, is_null(param));
         }
     }
     errors
 }
 
-/// Adds conditions to a code, which is listed once.
-pub fn add_error(errors: &mut Vec<ErrorCase>, code: &str, when: &[String]) {
+fn is_null(param: &Param) -> Condition {
+    Condition { at: param.at.clone(), text: format!("NULL == {}", param.name) }
+}
+
+/// The case of a code, which is listed once.
+pub fn error_case<'e>(errors: &'e mut Vec<ErrorCase>, code: &str) -> &'e mut ErrorCase {
     let index = errors.iter().position(|error| error.code == code).unwrap_or_else(|| {
-        errors.push(ErrorCase { code: code.to_owned(), when: Vec::new() });
+        errors.push(ErrorCase { code: code.to_owned(), when: Vec::new(), prose: Vec::new() });
         errors.len() - 1
     });
-    let known = &mut errors[index].when;
-    for condition in when {
-        if !known.contains(condition) {
-            known.push(condition.clone());
-        }
+    &mut errors[index]
+}
+
+/// Adds a condition unless it is there.
+pub fn add_condition(known: &mut Vec<Condition>, condition: Condition) {
+    if !known.iter().any(|other| other.text == condition.text) {
+        known.push(condition);
     }
 }
 
@@ -126,7 +132,7 @@ pub fn dispatch(release: &Release, file: &str, name: &str, params: &[Param], err
     let empty = count
         .and_then(|count| {
             let condition = format!("{} == 0", params[count].name);
-            errors.iter().find(|error| error.when.contains(&condition))
+            errors.iter().find(|error| error.when.iter().any(|when| when.text == condition))
         })
         .map_or("UR_RESULT_ERROR_INVALID_SIZE", |error| &error.code)
         .to_owned();

@@ -279,11 +279,29 @@ impl Param {
     }
 }
 
-/// A result code and the conditions under which it is owed; none where prose alone describes it.
+/// A result code and when it is owed; nothing where the vendor has prose alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorCase {
     pub code: String,
-    pub when: Vec<String>,
+    /// Expressions over the parameters.
+    pub when: Vec<Condition>,
+    /// Sentences for what no expression can say; their backquoted parts are expressions or names.
+    pub prose: Vec<Condition>,
+}
+
+impl ErrorCase {
+    /// Every condition as a reader sees it: expressions in backquotes, sentences as they are.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        let expressions = self.when.iter().map(|when| format!("`{}`", when.text));
+        expressions.chain(self.prose.iter().map(|sentence| sentence.text.clone()))
+    }
+}
+
+/// A condition as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    pub at: Location,
+    pub text: String,
 }
 
 /// How the loader finds the adapter that a call is for.
@@ -316,6 +334,8 @@ pub struct Function {
     pub doc: String,
     pub params: Vec<Param>,
     pub errors: Vec<ErrorCase>,
+    /// When and why a call can wait for something; `None` if none can.
+    pub blocks: Option<Condition>,
     /// Where the function sits; `None` for what the loader alone has.
     pub slot: Option<Slot>,
     pub dispatch: Dispatch,

@@ -314,9 +314,14 @@ impl<'s, 'p> Resolver<'s, 'p> {
         let mut errors = derive::implied_errors(release, &params, written.null_checks);
         for error in &written.errors {
             if self.live(&error.since, &error.until) {
-                derive::add_error(&mut errors, error.code.get_ref(), &error.when);
+                let condition = |text: &Text| Condition { at: source.at(text.span()), text: text.get_ref().clone() };
+                let case = derive::error_case(&mut errors, error.code.get_ref());
+                error.when.iter().for_each(|text| derive::add_condition(&mut case.when, condition(text)));
+                error.prose.iter().for_each(|text| derive::add_condition(&mut case.prose, condition(text)));
             }
         }
+        let blocks = written.blocks.as_ref();
+        let blocks = blocks.map(|text| Condition { at: source.at(text.span()), text: text.get_ref().clone() });
         let slot = derive::slot_of(&release.tables, name);
         let dispatch = derive::dispatch(release, &source.stem, name, &params, &errors);
         Function {
@@ -327,6 +332,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             doc: text(&written.doc),
             params,
             errors,
+            blocks,
             slot,
             dispatch,
         }

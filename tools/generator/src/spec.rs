@@ -205,6 +205,8 @@ pub struct Function {
     pub until: Option<Text>,
     #[serde(default = "yes")]
     pub null_checks: bool,
+    /// When and why a call can wait for something.
+    pub blocks: Option<Text>,
     #[serde(default)]
     pub params: Vec<Param>,
     #[serde(default)]
@@ -244,8 +246,12 @@ pub struct ParamChange {
 #[serde(deny_unknown_fields)]
 pub struct Error {
     pub code: Text,
+    /// Expressions over the parameters.
     #[serde(default)]
-    pub when: Vec<String>,
+    pub when: Vec<Text>,
+    /// Sentences for what no expression can say.
+    #[serde(default)]
+    pub prose: Vec<Text>,
     pub since: Option<Text>,
     pub until: Option<Text>,
 }

@@ -220,13 +220,17 @@ fn field_doc(field: &Field) -> String {
 
 fn function(out: &mut String, item: &Function) {
     out.push_str(&c::doc("", &item.doc));
+    if let Some(blocks) = &item.blocks {
+        out.push_str("///\n");
+        out.push_str(&c::doc("", &format!("Blocks: {}", blocks.text)));
+    }
     out.push_str("///\n");
     for error in &item.errors {
-        if error.when.is_empty() {
+        let conditions: Vec<String> = error.texts().collect();
+        if conditions.is_empty() {
             let _ = writeln!(out, "/// - `{}`", error.code);
         } else {
-            let when: Vec<String> = error.when.iter().map(|w| format!("`{w}`")).collect();
-            let _ = writeln!(out, "/// - `{}`: {}", error.code, when.join(", "));
+            let _ = writeln!(out, "/// - `{}`: {}", error.code, conditions.join(", "));
         }
     }
     let _ = write!(out, "UR_APIEXPORT ur_result_t UR_APICALL {}{};\n\n", item.name, c::params(&item.params));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::across::{Entry, across};
 use crate::emit::c;
 use crate::emit::manual::{cell, code_cell, only, releases_of};
-use crate::model::{Function, Model, Param};
+use crate::model::{ErrorCase, Function, Model, Param};
 
 /// Callbacks of one page.
 pub fn callbacks(out: &mut String, model: &Model, file: &str) {
@@ -48,6 +48,7 @@ fn function(out: &mut String, model: &Model, entry: &Entry<'_, Function>) {
         }
         out.push('\n');
     }
+    blocks(out, entry);
     out.push_str("Answers:\n\n");
     errors(out, model, entry);
     out.push('\n');
@@ -87,23 +88,31 @@ fn errors(out: &mut String, model: &Model, entry: &Entry<'_, Function>) {
         let has = |function: &Function| function.errors.iter().any(|error| error.code == code);
         let owed = present(entry, has);
         let _ = writeln!(out, "- `{code}`{}", mark(&owed, &context));
-        let mut conditions: Vec<&str> = Vec::new();
+        let mut conditions: Vec<String> = Vec::new();
         for (_, function) in entry.per_release.iter().rev().flatten() {
-            for error in function.errors.iter().filter(|error| error.code == code) {
-                for when in &error.when {
-                    if !conditions.contains(&when.as_str()) {
-                        conditions.push(when);
-                    }
+            for condition in conditions_of(function, code) {
+                if !conditions.contains(&condition) {
+                    conditions.push(condition);
                 }
             }
         }
         for condition in conditions {
-            let holds = |function: &Function| {
-                let own = function.errors.iter().find(|error| error.code == code);
-                own.is_some_and(|error| error.when.iter().any(|when| when == condition))
-            };
-            let _ = writeln!(out, "  - `{condition}`{}", mark(&present(entry, holds), &owed));
+            let holds = |function: &Function| conditions_of(function, code).contains(&condition);
+            let _ = writeln!(out, "  - {condition}{}", mark(&present(entry, holds), &owed));
         }
+    }
+}
+
+/// The conditions of one code, expressions in backquotes.
+fn conditions_of(function: &Function, code: &str) -> Vec<String> {
+    let own = function.errors.iter().filter(|error| error.code == code);
+    own.flat_map(ErrorCase::texts).collect()
+}
+
+/// When and why a call waits, which no release changes.
+fn blocks(out: &mut String, entry: &Entry<'_, Function>) {
+    if let Some(blocks) = &entry.latest().1.blocks {
+        let _ = write!(out, "Blocks: {}\n\n", blocks.text);
     }
 }
 
