@@ -30,10 +30,16 @@ fn page(model: &Model, file: &FileInfo) -> Output {
     Output::new(format!("{FOLDER}/{}.md", file.stem), Comment::Markup, text)
 }
 
+/// What `blocks` means for the functions that have it and for the others.
+const WAITING: &str = "A function that can wait for work of a device, for the application's own code or for a compiler \
+    says so under *Blocks*; one without it does not. A command that blocks holds up other commands on the same queue, \
+    and nothing else.\n\n";
+
 fn index(model: &Model) -> Output {
     let mut out = String::from("# The API, page by page\n\n");
     let releases: Vec<&str> = model.releases.iter().map(|r| r.name.as_str()).collect();
     let _ = write!(out, "Releases: {}. What is not marked is the same in all of them.\n\n", releases.join(", "));
+    out.push_str(WAITING);
     out.push_str("| page | about |\n|---|---|\n");
     for file in &model.files {
         let _ = writeln!(out, "| [{}]({}.md) | {} |", file.title, file.stem, cell(&file.doc));

@@ -22,6 +22,19 @@ pub fn check(release: &Release, findings: &mut Findings) {
                 judged.err().into_iter().for_each(|fault| tell(sentence, fault));
             }
         }
+        for param in function.params.iter().filter(|param| param.name.starts_with("blocking")) {
+            let quoted = format!("`{}`", param.name);
+            if !function.blocks.as_ref().is_some_and(|blocks| blocks.text.contains(&quoted)) {
+                findings.add(
+                    &param.at,
+                    &function.name,
+                    format!(
+                        "has a parameter {}, which `blocks` does not name; say what the call waits for",
+                        param.name
+                    ),
+                );
+            }
+        }
         if let Some(blocks) = &function.blocks {
             let judged = condition::check_prose(release, function, &blocks.text);
             judged.err().into_iter().for_each(|fault| tell(findings, function, "`blocks`", blocks, &fault));
