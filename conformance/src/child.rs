@@ -1,7 +1,8 @@
 //! Tests that need a process of their own: another environment, a first call, or a device that will not recover.
 
 use std::ffi::OsStr;
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const VARIABLE: &str = "UR_TEST_CHILD";
 
@@ -31,15 +32,90 @@ fn run<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: impl FnOnce()
         body();
         return None;
     }
+    let output = command(test, variables).output().unwrap_or_else(|error| panic!("cannot start the child: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let text = format!("the child ended with {}\n{out}\n{err}", output.status);
+    Some((output.status.success(), text))
+}
+
+fn command<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)]) -> Command {
     let program = std::env::current_exe().unwrap_or_else(|error| panic!("the test's own path: {error}"));
     let mut command = Command::new(program);
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(VARIABLE, test);
     for (name, value) in variables {
         command.env(name, value);
     }
-    let output = command.output().unwrap_or_else(|error| panic!("cannot start the child: {error}"));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    let text = format!("the child ended with {}\n{out}\n{err}", output.status);
-    Some((output.status.success(), text))
+    command
+}
+
+/// What a child's line begins with, among those of the test's own harness.
+const SAYS: &str = "the child says: ";
+
+/// Says a line to the parent that started this process by [`piped`].
+pub fn say(line: &str) {
+    println!("\n{SAYS}{line}");
+}
+
+/// A child process that lives beside its parent and answers it.
+pub struct Piped {
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+/// Starts the test of this name in a child process, as [`in_process`], and does not wait for it.
+///
+/// # Panics
+/// When no process can be started.
+#[must_use]
+pub fn piped<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)]) -> Piped {
+    let mut command = command(test, variables);
+    let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = started.unwrap_or_else(|error| panic!("cannot start the child: {error}"));
+    let questions = child.stdin.take();
+    let answers = BufReader::new(child.stdout.take().expect("a pipe was asked for"));
+    Piped { child, questions, answers }
+}
+
+impl Piped {
+    /// The child's number.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line that the child says.
+    ///
+    /// # Panics
+    /// When the child ends without one.
+    #[track_caller]
+    pub fn line(&mut self) -> String {
+        let mut all = String::new();
+        loop {
+            let mut line = String::new();
+            let read = self.answers.read_line(&mut line).unwrap_or_else(|error| panic!("the child's output: {error}"));
+            assert!(read > 0, "the child ended without an answer\n{all}");
+            if let Some(said) = line.trim_end().strip_prefix(SAYS) {
+                return said.to_owned();
+            }
+            all.push_str(&line);
+        }
+    }
+
+    /// Sends the child a line and takes its next one.
+    #[track_caller]
+    pub fn ask(&mut self, question: &str) -> String {
+        let questions = self.questions.as_mut().expect("open until the end");
+        writeln!(questions, "{question}").unwrap_or_else(|error| panic!("the child does not listen: {error}"));
+        self.line()
+    }
+
+    /// Closes the child's input, which ends it, and checks that it ended well.
+    #[track_caller]
+    pub fn end(mut self) {
+        drop(self.questions.take());
+        let ended = self.child.wait().unwrap_or_else(|error| panic!("the child's end: {error}"));
+        assert!(ended.success(), "the child ended with {ended}");
+    }
 }

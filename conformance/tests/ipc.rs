@@ -208,11 +208,14 @@ fn urIPCOpenMemHandleExp_refuses_bytes_that_are_no_handle_data_and_memory_of_its
 mod physical {
     use core::ffi::{c_int, c_ulong};
     use core::ptr::null;
+    use std::fs::File;
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
     use super::*;
     use ur_conformance::ffi::{
-        ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_info_t, ur_physical_mem_properties_t,
-        ur_virtual_mem_access_flags_t as Access, ur_virtual_mem_granularity_info_t as Granularity,
+        ur_exp_external_mem_type_t as Type, ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_info_t,
+        ur_physical_mem_properties_t, ur_virtual_mem_access_flags_t as Access,
+        ur_virtual_mem_granularity_info_t as Granularity,
     };
 
     unsafe extern "C" {
@@ -377,6 +380,150 @@ mod physical {
         for physical in [own, shared] {
             ok!(PhysicalMem.pfnRelease(physical));
         }
+    }
+
+    /// Handle data with another process, descriptor and size in them, where they have those.
+    fn forged(data: &[u8], process: u32, descriptor: c_int, bytes: usize) -> Vec<u8> {
+        let own = u64::from(std::process::id()).to_ne_bytes();
+        let mut forged = data.to_vec();
+        let place = forged.windows(8).position(|word| word == own).expect("handle data that name their process");
+        let number = u64::from(descriptor.unsigned_abs());
+        for (index, word) in [u64::from(process), number, bytes as u64].into_iter().enumerate() {
+            let word_at = place + index * 8;
+            forged[word_at..word_at + 8].copy_from_slice(&word.to_ne_bytes());
+        }
+        forged
+    }
+
+    #[track_caller]
+    fn refused(fixture: &Fixture, data: &[u8]) {
+        let mut opened = null_mut();
+        let (c, d, size) = (fixture.context(), fixture.device(), data.len());
+        refused!(
+            ERROR_INVALID_VALUE,
+            IPCExp.pfnOpenPhysMemHandleExp(c, d, data.as_ptr().cast(), size, &raw mut opened)
+        );
+        assert!(opened.is_null());
+    }
+
+    /// A record lock of the kind that `fcntl` knows, on a whole file.
+    #[repr(C)]
+    struct RecordLock {
+        kind: i16,
+        whence: i16,
+        start: i64,
+        length: i64,
+        process: c_int,
+    }
+
+    unsafe extern "C" {
+        fn fcntl(descriptor: c_int, command: c_int, lock: *mut RecordLock) -> c_int;
+    }
+
+    const F_WRLCK: i16 = 1;
+
+    fn lock(file: &File, command: c_int) -> RecordLock {
+        let mut lock = RecordLock { kind: F_WRLCK, whence: 0, start: 0, length: 0, process: 0 };
+        // SAFETY: the descriptor is open, and the lock is of the layout that the commands take.
+        assert_eq!(unsafe { fcntl(file.as_raw_fd(), command, &raw mut lock) }, 0);
+        lock
+    }
+
+    /// Takes the record lock of a file (`F_SETLK`).
+    fn take_lock(file: &File) {
+        lock(file, 6);
+    }
+
+    /// The process that keeps this one from locking a file (`F_GETLK`).
+    fn who_locks(file: &File) -> Option<u32> {
+        let lock = lock(file, 5);
+        (lock.kind == F_WRLCK).then_some(lock.process.unsigned_abs())
+    }
+
+    /// Names the file that another process looks at.
+    const LOCKED: &str = "UR_TEST_LOCKED_FILE";
+
+    /// Runs the test of this name in a child that has the file open, and forges handle data that name it there: the
+    /// child looks for this process's lock before and after.
+    #[test]
+    fn urIPCOpenPhysMemHandleExp_keeps_the_record_locks_of_its_process() {
+        const NAME: &str = "physical::urIPCOpenPhysMemHandleExp_keeps_the_record_locks_of_its_process";
+        if let Ok(path) = std::env::var(LOCKED) {
+            return child::in_process::<&str>(NAME, &[], || watch_the_lock(&path));
+        }
+        let fixture = Fixture::new();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("locked");
+        let file = File::options().create(true).truncate(true).write(true).read(true).open(&path).expect("a file");
+        take_lock(&file);
+        let physical = create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC);
+        let data = get(&fixture, physical);
+        // The file in this very process, by any size that it may have.
+        for bytes in [0, step(&fixture)] {
+            refused(&fixture, &forged(&data.bytes, std::process::id(), file.as_raw_fd(), bytes));
+        }
+        let mut child = child::piped(NAME, &[(LOCKED, &path)]);
+        let number = child.line().parse().expect("the descriptor's number");
+        assert_eq!(child.ask("who"), std::process::id().to_string(), "after handle data that named this process");
+        refused(&fixture, &forged(&data.bytes, child.id(), number, step(&fixture)));
+        assert_eq!(child.ask("who"), std::process::id().to_string(), "after handle data that named another process");
+        child.end();
+        ok!(IPCExp.pfnPutPhysMemHandleExp(fixture.context(), data.pointer));
+        ok!(PhysicalMem.pfnRelease(physical));
+    }
+
+    fn watch_the_lock(path: &str) {
+        let_others();
+        let file = File::options().write(true).read(true).open(path).expect("the parent's file");
+        child::say(&file.as_raw_fd().to_string());
+        for question in std::io::stdin().lines() {
+            assert_eq!(question.expect("a question"), "who");
+            child::say(&who_locks(&file).map_or_else(|| "nobody".to_owned(), |process| process.to_string()));
+        }
+    }
+
+    #[test]
+    fn urIPCOpenPhysMemHandleExp_refuses_handle_data_that_were_forged() {
+        const NAME: &str = "physical::urIPCOpenPhysMemHandleExp_refuses_handle_data_that_were_forged";
+        let fixture = Fixture::new();
+        let size = step(&fixture);
+        if is_child() {
+            return in_another_process(NAME, Vec::new, |data| {
+                for forged in data.chunks(data.len() / 2) {
+                    refused(&fixture, forged);
+                }
+            });
+        }
+        let_others();
+        let physical = create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC);
+        let data = get(&fixture, physical);
+        let process = std::process::id();
+        // A descriptor of this process that is physical memory and was never shared: one that the library exported.
+        let mut private: c_int = -1;
+        let (c, d) = (fixture.context(), fixture.device());
+        let mut memory = null_mut();
+        ok!(MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, size, Type::OPAQUE_FD, &raw mut memory));
+        let to = (&raw mut private).cast();
+        ok!(MemoryExportExp.pfnExportMemoryHandleExp(c, d, Type::OPAQUE_FD, memory, to));
+        // SAFETY: the call gave the descriptor to its caller.
+        let private = unsafe { OwnedFd::from_raw_fd(private) };
+        let unshared = forged(&data.bytes, process, private.as_raw_fd(), size);
+        // And the right descriptor, with twice the bytes that it has.
+        let place =
+            data.bytes.windows(8).position(|word| word == u64::from(process).to_ne_bytes()).expect("the process");
+        let number = data.bytes[place + 8..place + 16].try_into().map(u64::from_ne_bytes).expect("eight bytes");
+        let number = c_int::try_from(number).expect("a descriptor");
+        let too_long = forged(&data.bytes, process, number, 2 * size);
+        for forged in [&unshared, &too_long] {
+            refused(&fixture, forged);
+        }
+        in_another_process(NAME, || [unshared, too_long].concat(), drop);
+        // The genuine ones still open.
+        let opened = open(&fixture, &data.bytes);
+        ok!(IPCExp.pfnClosePhysMemHandleExp(c, opened));
+        ok!(IPCExp.pfnPutPhysMemHandleExp(c, data.pointer));
+        ok!(MemoryExportExp.pfnFreeExportableMemoryExp(c, d, memory));
+        ok!(PhysicalMem.pfnRelease(physical));
     }
 }
 

@@ -59,8 +59,9 @@ fn exporting_refuses_kinds_sizes_alignments_and_memory_that_it_does_not_have() {
             MemoryExportExp.pfnAllocExportableMemoryExp(c, d, alignment, 4096, fd, out)
         );
     }
-    for size in [0, usize::MAX, 1 << 60] {
-        refused!(ERROR_INVALID_USM_SIZE, MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, size, fd, out));
+    refused!(ERROR_INVALID_USM_SIZE, MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, 0, fd, out));
+    for size in [usize::MAX, 1 << 60] {
+        refused!(ERROR_UNSUPPORTED_SIZE, MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, size, fd, out));
     }
     refused!(ERROR_INVALID_NULL_POINTER, MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, 4096, fd, null_mut()));
     refused!(ERROR_INVALID_NULL_HANDLE, MemoryExportExp.pfnAllocExportableMemoryExp(c, null_mut(), 0, 4096, fd, out));

@@ -5,7 +5,6 @@
 
 use core::ffi::c_void;
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
 
 use parking_lot::Mutex;
 use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_result_t};
@@ -14,6 +13,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
+use crate::ipc_descriptor::Shared;
 use crate::memory_calls::IpcHandle;
 use crate::object::{borrow, null_pointer};
 
@@ -28,7 +28,7 @@ const MEMORY: [u8; 8] = *b"URIPCMEM";
 /// An envelope that is out, and the descriptor that its content names in this process.
 struct Lent {
     bytes: Box<[u8; ENVELOPE]>,
-    _descriptor: Option<OwnedFd>,
+    _descriptor: Option<Shared>,
 }
 
 static LENT: Mutex<BTreeMap<usize, Lent>> = Mutex::new(BTreeMap::new());
@@ -94,7 +94,7 @@ pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, 
 ///
 /// # Safety
 /// `data` and `size` are writable.
-pub unsafe fn lend(bytes: [u8; ENVELOPE], descriptor: Option<OwnedFd>, data: *mut *mut c_void, size: *mut usize) {
+pub unsafe fn lend(bytes: [u8; ENVELOPE], descriptor: Option<Shared>, data: *mut *mut c_void, size: *mut usize) {
     let bytes = Box::new(bytes);
     let pointer = bytes.as_ptr().cast_mut().cast::<c_void>();
     LENT.lock().insert(pointer.addr(), Lent { bytes, _descriptor: descriptor });
@@ -114,14 +114,16 @@ pub fn take_back(name: &str, kind: [u8; 8], data: *const c_void) -> Result<()> {
         return Err(null_pointer(name));
     }
     let mut lent = LENT.lock();
-    if lent.get(&data.addr()).is_some_and(|found| found.bytes[..8] == kind) {
-        lent.remove(&data.addr());
-        return Ok(());
-    }
-    Err(Error::new(
-        ur_result_t::ERROR_INVALID_VALUE,
-        format!("{name}: {data:p} is no handle data that this process was given, or it is given back already"),
-    ))
+    let known = lent.get(&data.addr()).is_some_and(|found| found.bytes[..8] == kind);
+    let taken = if known { lent.remove(&data.addr()) } else { None };
+    drop(lent);
+    // What it shared is closed here, without the lock.
+    taken.map(drop).ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{name}: {data:p} is no handle data that this process was given, or it is given back already"),
+        )
+    })
 }
 
 /// `urIPCGetMemHandleExp`, of device memory from `urUSMDeviceAlloc` without a pool and with the library's own alignment: no

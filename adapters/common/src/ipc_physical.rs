@@ -2,8 +2,8 @@
 //!
 //! A native library shares physical memory as a file descriptor. The envelope names the process and the descriptor in it,
 //! which stays open until the envelope is given back; whoever opens the envelope asks the kernel for a descriptor of its
-//! own. The kernel lets a process at another's descriptors that it may also trace: the same user, and where the system
-//! restricts tracing (Yama), an ancestor.
+//! own, once [`crate::ipc_descriptor`] has seen that it is one that was shared. The kernel lets a process at another's
+//! descriptors that it may also trace: the same user, and where the system restricts tracing (Yama), an ancestor.
 
 use core::ffi::c_void;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -15,37 +15,33 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::ipc::{lend, seal, take_back, unseal};
+use crate::ipc_descriptor::{self, Address, Cookie, Shared};
 use crate::memory_calls::IpcHandle;
 use crate::object::{self, Object, borrow, null_pointer};
-use crate::physical_memory::{PhysicalMem, supported};
+use crate::physical_memory::{PhysicalMem, check_size, supported};
 
 const PHYSICAL: [u8; 8] = *b"URIPCPHY";
 
-/// What an envelope holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Content {
-    process: u64,
-    descriptor: u64,
-    size: u64,
+/// The content of an envelope.
+fn to_bytes(address: &Address) -> IpcHandle {
+    let mut bytes = [0; 64];
+    let numbers = [address.process, address.descriptor, address.size, address.certificate];
+    for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+        place.copy_from_slice(&number.to_ne_bytes());
+    }
+    bytes[32..48].copy_from_slice(&address.cookie);
+    bytes
 }
 
-impl Content {
-    fn to_bytes(self) -> IpcHandle {
-        let mut bytes = [0; 64];
-        for (place, number) in bytes.chunks_exact_mut(8).zip([self.process, self.descriptor, self.size]) {
-            place.copy_from_slice(&number.to_ne_bytes());
-        }
-        bytes
-    }
-
-    fn of(bytes: &IpcHandle) -> Self {
-        let number = |index: usize| {
-            let mut number = [0; 8];
-            number.copy_from_slice(&bytes[index * 8..index * 8 + 8]);
-            u64::from_ne_bytes(number)
-        };
-        Self { process: number(0), descriptor: number(1), size: number(2) }
-    }
+fn from_bytes(bytes: &IpcHandle) -> Address {
+    let number = |index: usize| {
+        let mut number = [0; 8];
+        number.copy_from_slice(&bytes[index * 8..index * 8 + 8]);
+        u64::from_ne_bytes(number)
+    };
+    let mut cookie = Cookie::default();
+    cookie.copy_from_slice(&bytes[32..48]);
+    Address { process: number(0), descriptor: number(1), size: number(2), certificate: number(3), cookie }
 }
 
 /// `urIPCGetPhysMemHandleExp`.
@@ -83,13 +79,16 @@ pub unsafe fn get<D: Driver>(
     let raw = physical.state.driver.export_physical(physical.raw)?;
     // SAFETY: the native library just opened the descriptor for its caller.
     let descriptor = unsafe { OwnedFd::from_raw_fd(raw) };
-    let content = Content {
-        process: std::process::id().into(),
-        descriptor: descriptor.as_raw_fd().unsigned_abs().into(),
-        size: physical.size as u64,
-    };
+    let shared = Shared::new(descriptor, physical.size as u64).map_err(|error| {
+        let code = match error.kind() {
+            std::io::ErrorKind::Unsupported => ur_result_t::ERROR_UNSUPPORTED_FEATURE,
+            _ => ur_result_t::ERROR_OUT_OF_RESOURCES,
+        };
+        Error::new(code, format!("{NAME}: no descriptor can be shared: {error}"))
+    })?;
+    let content = to_bytes(&shared.address());
     // SAFETY: neither is null, so both are writable.
-    unsafe { lend(seal(PHYSICAL, &physical.state.device, &content.to_bytes()), Some(descriptor), data, size) };
+    unsafe { lend(seal(PHYSICAL, &physical.state.device, &content), Some(shared), data, size) };
     Ok(())
 }
 
@@ -106,28 +105,6 @@ pub unsafe fn put<D: Driver>(context: ur_context_handle_t, data: *const c_void) 
     take_back("urIPCPutPhysMemHandleExp", PHYSICAL, data)
 }
 
-/// A descriptor of this process for one of another.
-#[cfg(target_os = "linux")]
-fn fetch(content: Content) -> std::io::Result<OwnedFd> {
-    let owned = |raw: i64| {
-        if raw < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        #[allow(clippy::cast_possible_truncation, reason = "the kernel's descriptors are of type `int`")]
-        // SAFETY: the kernel just opened the descriptor for this process.
-        Ok(unsafe { OwnedFd::from_raw_fd(raw as i32) })
-    };
-    // SAFETY: plain numbers; the call makes a descriptor or fails.
-    let process = owned(unsafe { libc::syscall(libc::SYS_pidfd_open, content.process, 0) })?;
-    // SAFETY: as above.
-    owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), content.descriptor, 0) })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn fetch(_content: Content) -> std::io::Result<OwnedFd> {
-    Err(std::io::ErrorKind::Unsupported.into())
-}
-
 /// `urIPCOpenPhysMemHandleExp`.
 ///
 /// # Safety
@@ -135,8 +112,8 @@ fn fetch(_content: Content) -> std::io::Result<OwnedFd> {
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_VALUE` for bytes that are no handle data of this adapter, or whose process is gone or
-/// gave them back; `INVALID_OPERATION` where the kernel does not let this process at the other's descriptors;
-/// `INVALID_DEVICE`; what the native library answers.
+/// gave them back, and for memory of another size than they say; `INVALID_OPERATION` where the kernel does not let this
+/// process at the other's descriptors; `INVALID_DEVICE`; what the native library answers.
 pub unsafe fn open<D: Driver>(
     context: ur_context_handle_t,
     device: ur_device_handle_t,
@@ -151,13 +128,13 @@ pub unsafe fn open<D: Driver>(
         return Err(null_pointer(NAME));
     }
     // SAFETY: readable for `size` bytes by the caller's promise.
-    let content = Content::of(&unsafe { unseal::<D>(NAME, PHYSICAL, data, size) }?.handle);
+    let address = from_bytes(&unsafe { unseal::<D>(NAME, PHYSICAL, data, size) }?.handle);
     context.check_member(device)?;
     supported(device)?;
-    let descriptor = fetch(content).map_err(|error| {
+    let descriptor = ipc_descriptor::open(&address).map_err(|error| {
         let refused = matches!(error.kind(), std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::Unsupported);
         let code = if refused { ur_result_t::ERROR_INVALID_OPERATION } else { ur_result_t::ERROR_INVALID_VALUE };
-        Error::new(code, format!("{NAME}: descriptor {} of process {}: {error}", content.descriptor, content.process))
+        Error::new(code, format!("{NAME}: descriptor {} of process {}: {error}", address.descriptor, address.process))
     })?;
     let state = context.state(device)?;
     // The native library keeps what it needs; the descriptor is closed when this returns.
@@ -166,13 +143,38 @@ pub unsafe fn open<D: Driver>(
         raw,
         context: context.share(),
         state,
-        size: usize::try_from(content.size).unwrap_or(0),
+        size: usize::try_from(address.size).unwrap_or(0),
         flags: ur_physical_mem_flags_t::ENABLE_IPC,
         imported: true,
     });
+    check_whole(NAME, &opened)?;
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(opened)) };
     Ok(())
+}
+
+/// Checks that memory which another process made is as large as that process says. No library tells the size of physical
+/// memory, but none maps it with another.
+fn check_whole<D: Driver>(name: &str, opened: &PhysicalMem<D>) -> Result<()> {
+    let (driver, size) = (opened.state.driver, opened.size);
+    check_size(name, driver, &opened.state.device, size).map_err(|error| match error.code() {
+        ur_result_t::ERROR_INVALID_SIZE => error.with_code(ur_result_t::ERROR_INVALID_VALUE),
+        _ => error,
+    })?;
+    let address = driver.reserve_addresses(size, 0)?;
+    let mapped = driver.map(address, size, 0, opened.raw);
+    let unmapped = if mapped.is_ok() { driver.unmap(address, size) } else { Ok(()) };
+    let freed = driver.free_addresses(address, size);
+    mapped.map_err(|error| match error.code() {
+        ur_result_t::ERROR_INVALID_VALUE | ur_result_t::ERROR_UNSUPPORTED_FEATURE => Error::native(
+            ur_result_t::ERROR_INVALID_VALUE,
+            name,
+            error.native_status(),
+            &format!("the memory does not have the {size} bytes that the handle data say"),
+        ),
+        _ => error,
+    })?;
+    unmapped.and(freed)
 }
 
 /// Native libraries have no code of their own for a descriptor of something else.
@@ -221,16 +223,8 @@ mod tests {
 
     #[test]
     fn what_an_envelope_holds_comes_out_again() {
-        let content = Content { process: 4_000_000_000, descriptor: 7, size: 1 << 40 };
-        assert_eq!(Content::of(&content.to_bytes()), content);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_descriptor_that_is_not_open_or_a_process_that_is_gone_is_an_error() {
-        let own = std::process::id().into();
-        assert!(fetch(Content { process: own, descriptor: 1 << 30, size: 0 }).is_err());
-        assert!(fetch(Content { process: 1 << 30, descriptor: 0, size: 0 }).is_err());
-        assert!(fetch(Content { process: own, descriptor: 0, size: 0 }).is_ok());
+        let cookie = *b"sixteen bytes...";
+        let address = Address { process: 4_000_000_000, descriptor: 7, certificate: 9, cookie, size: 1 << 40 };
+        assert_eq!(from_bytes(&to_bytes(&address)), address);
     }
 }

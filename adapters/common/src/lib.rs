@@ -47,6 +47,7 @@ pub mod image_mem;
 pub mod image_object;
 pub mod info;
 pub mod ipc;
+pub mod ipc_descriptor;
 #[cfg(not(feature = "release-2026-1"))]
 pub mod ipc_event;
 #[cfg(not(feature = "release-2026-1"))]

@@ -111,7 +111,7 @@ fn check_type(name: &str, kind: ur_exp_external_mem_type_t) -> Result<()> {
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for an unknown kind, `UNSUPPORTED_FEATURE` for any but an opaque
 /// descriptor or a device that cannot share; `UNSUPPORTED_ALIGNMENT` for what is no power of two or above the
-/// granularity; `INVALID_USM_SIZE`; `INVALID_DEVICE`; `OUT_OF_DEVICE_MEMORY`.
+/// granularity; `INVALID_USM_SIZE` for no bytes, `UNSUPPORTED_SIZE` for more than the device has; `INVALID_DEVICE`; `OUT_OF_DEVICE_MEMORY`.
 ///
 /// # Unsupported
 /// - needs: a device whose memory can be shared as a file descriptor
@@ -144,11 +144,15 @@ pub unsafe fn alloc<D: Driver>(
             format!("{NAME}: an alignment of {alignment} is no power of two up to {granularity}"),
         ));
     }
-    let fits = |whole: &usize| size != 0 && *whole as u64 <= device.properties.global_memory;
+    if size == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{NAME}: size is 0")));
+    }
+    let fits = |whole: &usize| *whole as u64 <= device.properties.global_memory;
     let whole = size.checked_next_multiple_of(granularity).filter(fits).ok_or_else(|| {
+        let most = device.properties.global_memory;
         Error::new(
-            ur_result_t::ERROR_INVALID_USM_SIZE,
-            format!("{NAME}: {size} bytes are none, or more than the device has"),
+            ur_result_t::ERROR_UNSUPPORTED_SIZE,
+            format!("{NAME}: {size} bytes are more than the device's {most}"),
         )
     })?;
     let mut reaching = Vec::new();
