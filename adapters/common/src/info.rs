@@ -4,6 +4,7 @@
 //! Outputs stay untouched on error.
 
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
 use ur_ffi::{ur_bool_t, ur_result_t};
 
@@ -69,11 +70,12 @@ impl Answer {
         self.bytes(core::ptr::from_ref(&value).cast(), size_of::<T>())
     }
 
-    /// A value that was written into zeros where it lies, padding and all.
+    /// A structure with padding, made in zeroed memory and written there field by field: as a value it would carry what
+    /// the stack holds between its fields to the application.
     ///
     /// # Errors
     /// As [`Answer::value`].
-    pub fn zeroed<T: Copy>(&self, value: &core::mem::MaybeUninit<T>) -> Result<()> {
+    pub fn zeroed<T: Copy>(&self, value: &MaybeUninit<T>) -> Result<()> {
         self.bytes(value.as_ptr().cast(), size_of::<T>())
     }
 

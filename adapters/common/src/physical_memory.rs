@@ -3,6 +3,7 @@
 //! The object holds the native handle alone. Memory lives on while it is mapped, whoever released the object.
 
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 use std::sync::Arc;
 
 use ur_ffi::{
@@ -161,13 +162,13 @@ pub unsafe fn get_info<D: Driver>(
         ur_physical_mem_info_t::DEVICE => answer.value(physical.state.device.handle()),
         ur_physical_mem_info_t::SIZE => answer.value(physical.size),
         ur_physical_mem_info_t::PROPERTIES => {
-            // Written field by field into zeros: the bytes between the fields go to the caller, too.
-            let mut properties = core::mem::MaybeUninit::<ur_physical_mem_properties_t>::zeroed();
-            let fields = properties.as_mut_ptr();
-            // SAFETY: the fields are this variable's; the null pointer of the chain is there already.
+            // All zeros, `pNext` is null.
+            let mut properties = MaybeUninit::<ur_physical_mem_properties_t>::zeroed();
+            let place = properties.as_mut_ptr();
+            // SAFETY: both are fields of the structure that `place` points to, written without a reference to it.
             unsafe {
-                (&raw mut (*fields).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
-                (&raw mut (*fields).flags).write(physical.flags);
+                (&raw mut (*place).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
+                (&raw mut (*place).flags).write(physical.flags);
             }
             answer.zeroed(&properties)
         }
