@@ -70,13 +70,16 @@ impl Room {
         }
         // SAFETY: each of them was written just now.
         let pointers = unsafe { &mut *(core::ptr::from_mut(pointers) as *mut [*const c_void]) };
-        Arguments { pointers, values, dynamic_shared: 0, objects: false }
+        Arguments { pointers, given: count, values, dynamic_shared: 0, objects: false }
     }
 }
 
 /// The native argument list of one launch: a pointer to each value, which lies in the caller's list where it can.
 struct Arguments<'r> {
+    /// An entry for every parameter: the driver reads through this whole list.
     pointers: &'r mut [*const c_void],
+    /// How many of them the caller gives; what follows is hidden from it.
+    given: usize,
     /// Values that have no storage of the caller's: offsets into work-group memory, what stands for objects.
     values: &'r mut [MaybeUninit<usize>],
     dynamic_shared: usize,
@@ -98,8 +101,8 @@ impl Arguments<'_> {
     #[inline]
     fn add(&mut self, argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<()> {
         let index = argument.index as usize;
-        match self.pointers.get(index) {
-            None => return Err(no_such_argument(index, self.pointers.len())),
+        match self.pointers[..self.given].get(index) {
+            None => return Err(no_such_argument(index, self.given)),
             Some(taken) if !taken.is_null() => return Err(given_twice(index)),
             Some(_) => {}
         }
@@ -121,6 +124,14 @@ impl Arguments<'_> {
     #[inline]
     fn keep(&mut self, index: usize, value: usize) -> *const c_void {
         core::ptr::from_mut(self.values[index].write(value)).cast_const().cast()
+    }
+
+    /// Puts what the caller does not give behind what it gives.
+    fn hide(&mut self, value: *const c_void) {
+        if let Some(last) = self.pointers.last_mut() {
+            *last = value;
+            self.given = self.pointers.len() - 1;
+        }
     }
 
     /// Leaves that much work-group memory before the first argument's.
@@ -479,9 +490,7 @@ unsafe fn enqueue_carefully<D: Driver>(
     let narrowed;
     if let Some(offset) = offset {
         narrowed = narrow(offset)?;
-        let (own, last) = list.pointers.split_at_mut(count);
-        last[0] = narrowed.as_ptr().cast();
-        list.pointers = own;
+        list.hide(narrowed.as_ptr().cast());
     }
     if let Some(properties) = &properties {
         list.begin_local_at(properties.work_group_memory);

@@ -5,7 +5,8 @@
 //! own (`Arc`): all references of the application together hold one `Arc` count, so `retain` and `release`
 //! are one atomic operation and `UR_*_INFO_REFERENCE_COUNT` shows what the application did, nothing else.
 //!
-//! Must never: read anything of a handle before the null check, or keep a registry of handles.
+//! Must never: read anything of a handle before the null check, read more than the table of an object that may be another
+//! adapter's, refer to an object before its kind is known, or keep a registry of handles.
 
 pub mod kept;
 
@@ -62,12 +63,29 @@ impl<T: Body> Object<T> {
     }
 
     fn with_references(body: T, references: u32) -> Arc<Self> {
-        Arc::new(Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(references), body })
+        Self::exposed(Arc::new(Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(references), body }))
+    }
+
+    /// Handles come back from C, and references to the body lead to the `Arc`'s counts, which lie before it: both go by
+    /// the address, to which the whole allocation is exposed here. Costs nothing at run time.
+    fn exposed(object: Arc<Self>) -> Arc<Self> {
+        let _ = Arc::as_ptr(&object).expose_provenance();
+        object
+    }
+
+    /// The pointer that the object's `Arc` gives, from a reference to the object alone.
+    fn as_arc_ptr(&self) -> *const Self {
+        core::ptr::with_exposed_provenance(core::ptr::from_ref(self).addr())
     }
 
     /// A new object that knows itself.
     pub fn new_cyclic(body: impl FnOnce(&std::sync::Weak<Self>) -> T) -> Arc<Self> {
-        Arc::new_cyclic(|this| Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(0), body: body(this) })
+        Self::exposed(Arc::new_cyclic(|this| Self {
+            table: T::table(),
+            tag: T::TAG,
+            references: AtomicU32::new(0),
+            body: body(this),
+        }))
     }
 
     /// A new object and the application's first reference to it.
@@ -86,7 +104,7 @@ impl<T: Body> Object<T> {
 
     /// The handle without a new reference, for queries that lend none.
     pub fn handle(&self) -> *mut T::Opaque {
-        core::ptr::from_ref(self).cast_mut().cast()
+        self.as_arc_ptr().cast_mut().cast()
     }
 
     /// The application's references.
@@ -96,8 +114,8 @@ impl<T: Body> Object<T> {
 
     /// A reference of the engine's own.
     pub fn share(&self) -> Arc<Self> {
-        let this = core::ptr::from_ref(self);
-        // SAFETY: an `Object` always lives in an `Arc` (its only constructor), so `this` came from one that
+        let this = self.as_arc_ptr();
+        // SAFETY: an `Object` always lives in an `Arc` (its only constructors), so `this` is the pointer of one that
         // is alive while `&self` is.
         unsafe {
             Arc::increment_strong_count(this);
@@ -132,13 +150,32 @@ pub unsafe fn borrow<'a, T: Body>(handle: *mut T::Opaque) -> Result<&'a Object<T
     if handle.is_null() {
         return Err(null_handle::<T>());
     }
-    // SAFETY: not null; every object of every adapter starts with a table pointer, and every object of ours
-    // goes on with the tag, so both words can be read before the kind is known.
-    let object = unsafe { &*handle.cast::<Object<T>>() };
-    if object.tag != T::TAG || !core::ptr::eq(object.table, T::table()) {
-        return Err(wrong_kind::<T>());
+    // SAFETY: not null, and an adapter's object by the caller's promise.
+    match unsafe { of_kind::<T>(handle) } {
+        Some(object) => Ok(object),
+        None => Err(wrong_kind::<T>()),
     }
-    Ok(object)
+}
+
+/// The object behind a handle that is not null, if it is this adapter's and of this kind.
+///
+/// # Safety
+/// `handle` points to a live object that some adapter made; it stays alive for `'a`.
+#[inline(always)]
+unsafe fn of_kind<'a, T: Body>(handle: *mut T::Opaque) -> Option<&'a Object<T>> {
+    let object = handle.cast::<Object<T>>();
+    // SAFETY: every object of every adapter starts with a table pointer; another adapter's may end behind it.
+    let table = unsafe { (&raw const (*object).table).read() };
+    if !core::ptr::eq(table, T::table()) {
+        return None;
+    }
+    // SAFETY: every object with this adapter's table goes on with a tag; a smaller kind may end behind it.
+    let tag = unsafe { (&raw const (*object).tag).read() };
+    if tag != T::TAG {
+        return None;
+    }
+    // SAFETY: table and tag say that it is a whole object of this kind, alive by the caller's promise.
+    Some(unsafe { &*object })
 }
 
 /// The objects behind a list of handles.
@@ -166,9 +203,11 @@ pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaqu
 /// As [`borrow`].
 #[inline(always)]
 unsafe fn peek<'a, T: Body>(handle: *mut T::Opaque) -> Option<&'a Object<T>> {
-    // SAFETY: as in `borrow`.
-    let object = unsafe { handle.cast::<Object<T>>().as_ref() }?;
-    (object.tag == T::TAG && core::ptr::eq(object.table, T::table())).then_some(object)
+    if handle.is_null() {
+        return None;
+    }
+    // SAFETY: not null, and an adapter's object by the caller's promise.
+    unsafe { of_kind::<T>(handle) }
 }
 
 /// One more reference of the application, `ur*Retain`.
@@ -245,7 +284,7 @@ unsafe fn released_last<T: Body>(handle: *mut T::Opaque, before: u32) -> Result<
     }
     object.body.on_last_release();
     // SAFETY: this was the application's last reference; `lend` left one `Arc` count for all of them.
-    drop(unsafe { Arc::from_raw(core::ptr::from_ref(object)) });
+    drop(unsafe { Arc::from_raw(object.as_arc_ptr()) });
     Ok(())
 }
 
@@ -314,6 +353,82 @@ mod tests {
             unsafe { retain::<Thing>(handle) }.unwrap();
         }
         assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
+    }
+
+    /// Another kind of this adapter's, as small as an object can be.
+    struct Small;
+
+    impl Body for Small {
+        type Opaque = ur_ffi::ur_device_handle_t_;
+        const TAG: u32 = 0x5552_00fe;
+        const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_QUEUE;
+        const NAME: &'static str = "small thing";
+
+        fn table() -> &'static ur_dditable_t {
+            Thing::table()
+        }
+    }
+
+    /// A page behind which nothing can be read.
+    struct Edge(*mut u8, usize);
+
+    impl Edge {
+        fn new() -> Self {
+            // SAFETY: a question about the system.
+            let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            // SAFETY: a fresh mapping of two pages that nobody can read, of which the first is opened.
+            let start = unsafe {
+                let start = libc::mmap(core::ptr::null_mut(), 2 * page, libc::PROT_NONE, flags, -1, 0);
+                assert_ne!(start, libc::MAP_FAILED);
+                assert_eq!(libc::mprotect(start, page, libc::PROT_READ | libc::PROT_WRITE), 0);
+                start
+            };
+            Self(start.cast(), page)
+        }
+
+        /// The last words of the page.
+        fn end_with<const N: usize>(&self, words: [usize; N]) -> *mut ur_ffi::ur_device_handle_t_ {
+            // SAFETY: inside of the page, and aligned.
+            unsafe {
+                let place = self.0.add(self.1 - size_of_val(&words));
+                place.cast::<[usize; N]>().write(words);
+                place.cast()
+            }
+        }
+    }
+
+    impl Drop for Edge {
+        fn drop(&mut self) {
+            // SAFETY: the mapping is this object's.
+            unsafe { libc::munmap(self.0.cast(), 2 * self.1) };
+        }
+    }
+
+    fn refused_by_all(handle: *mut ur_ffi::ur_device_handle_t_) {
+        // SAFETY: as much of an object as the test is about.
+        let answers = unsafe { [borrow::<Thing>(handle).map(drop), retain::<Thing>(handle), release::<Thing>(handle)] };
+        for answer in answers {
+            assert_eq!(answer.unwrap_err().code(), ur_result_t::ERROR_INVALID_DEVICE);
+        }
+    }
+
+    #[test]
+    fn of_another_adapter_s_object_nothing_but_the_table_is_read() {
+        let edge = Edge::new();
+        refused_by_all(edge.end_with([0x1000]));
+        // Though it goes on with what would be the tag here.
+        refused_by_all(edge.end_with([0x1000, Thing::TAG as usize]));
+    }
+
+    #[test]
+    fn of_another_kind_s_object_nothing_but_the_header_is_read() {
+        let edge = Edge::new();
+        let table = core::ptr::from_ref(Thing::table()).expose_provenance();
+        refused_by_all(edge.end_with([table, Small::TAG as usize]));
+        let small = Object::new(Small);
+        refused_by_all(small.handle());
+        assert_eq!(small.references(), 0);
     }
 
     #[test]
