@@ -3,7 +3,7 @@
 
 use ur_conformance::ffi::{ur_exp_kernel_arg_type_t as Type, ur_result_t as Code};
 use ur_conformance::launch::parameters_are_known;
-use ur_conformance::{Arg, Fixture, Kind, Launch};
+use ur_conformance::{Arg, Fixture, Kind, Launch, needs_sim};
 
 #[test]
 fn values_of_1_2_4_8_12_and_16_bytes_arrive() {
@@ -134,6 +134,57 @@ fn a_local_argument_can_be_all_of_the_memory_that_a_group_has() {
     let codes = [Code::ERROR_OUT_OF_RESOURCES, Code::ERROR_INVALID_KERNEL_ARGUMENT_SIZE];
     huge.pointer(out.pointer()).refused(&codes, &queue);
     launch(32).on(&queue);
+    queue.finish();
+}
+
+/// The most memory that a group of the device can have, bytes.
+fn most_local(fixture: &Fixture) -> usize {
+    let property = ur_conformance::ffi::ur_device_info_t::LOCAL_MEM_SIZE;
+    let most: u64 = ur_conformance::query::get(ur_conformance::ask!(Device.pfnGetInfo(fixture.device(), property)));
+    usize::try_from(most).expect("a 64-bit machine")
+}
+
+/// Both sizes lie above what the driver gives without being asked, and the driver keeps one limit for the function.
+#[test]
+fn local_arguments_of_two_sizes_are_launched_by_two_threads_at_once() {
+    const ROUNDS: usize = 300;
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"two_locals");
+    let start = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        for first in [(48 << 10) + 1024, most_local(&fixture) - 32] {
+            let (fixture, kernel, start) = (&fixture, &kernel, &start);
+            scope.spawn(move || {
+                let (queue, out) = (fixture.in_order(), fixture.memory(Kind::Device, 4 * 8));
+                let launch = Launch::new(kernel, &[8]).local(&[8]).arg(Arg::local(first)).arg(Arg::local(32));
+                let launch = launch.pointer(out.pointer());
+                start.wait();
+                for _ in 0..ROUNDS {
+                    launch.on(&queue);
+                }
+                queue.finish();
+            });
+        }
+    });
+}
+
+#[test]
+fn the_limit_of_local_arguments_is_raised_once_for_all_sizes() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"two_locals"), fixture.in_order());
+    let sim = needs_sim!(fixture);
+    let out = fixture.memory(Kind::Device, 4 * 8);
+    let launch = |first| {
+        let launch = Launch::new(&kernel, &[8]).local(&[8]).arg(Arg::local(first)).arg(Arg::local(32));
+        let (_, calls) = sim.calls_of(|| launch.pointer(out.pointer()).on(&queue));
+        assert_eq!(calls.get("cuLaunchKernel"), Some(&1));
+        calls.get("cuFuncSetAttribute").copied().unwrap_or(0)
+    };
+    assert_eq!(launch(1024), 0, "what every device gives needs no permission");
+    assert_eq!(launch(64 << 10), 1, "the first that needs more");
+    for first in [most_local(&fixture) - 32, 64 << 10, 100 << 10, 1024] {
+        assert_eq!(launch(first), 0, "{first} bytes after the limit was raised");
+    }
     queue.finish();
 }
 

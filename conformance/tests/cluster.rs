@@ -8,7 +8,7 @@ use ur_conformance::ffi::{
     ur_kernel_launch_flags_t as Flags, ur_kernel_launch_properties_flags_t as Capabilities, ur_result_t as Code,
     ur_structure_type_t,
 };
-use ur_conformance::{Fixture, Kernel, Kind, Launch, ask, ok, query, ur};
+use ur_conformance::{Fixture, Kernel, Kind, Launch, ask, needs_sim, ok, query, ur};
 
 /// Each block's first thread writes the cluster's number of blocks and its own rank in it. Only devices that have
 /// clusters can read those registers.
@@ -89,6 +89,57 @@ fn every_group_knows_its_place_in_its_cluster() {
         let expected: Vec<u32> = (0..16).flat_map(|block| [size, block % size]).collect();
         assert_eq!(out.read::<u32>(&queue, 32), expected, "clusters of {size}, {flags:?}");
     }
+}
+
+/// More work-groups than 8 are more than every device with clusters has; a device that can have 16 runs them.
+#[test]
+fn clusters_of_more_than_8_groups_run_where_the_device_can() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, queue) = (places(&fixture), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 8 * 32);
+    for size in [[16, 1, 1], [4, 1, 1], [2, 4, 2], [16, 1, 1]] {
+        out.write(&queue, &[u32::MAX; 64]);
+        let mut property = cluster(size);
+        let global: Vec<usize> = if size[1] == 1 { vec![32 * 32] } else { vec![4 * 32, 4, 2] };
+        let local: Vec<usize> = [32, 1, 1][..global.len()].to_vec();
+        let launch = Launch::new(&kernel, &global).local(&local).pointer(out.pointer());
+        let launch = launch.properties(behind(&mut property, Flags::empty()));
+        let answer = launch.enqueue(&queue, null_mut());
+        if fixture.sim().is_none() && answer == Code::ERROR_INVALID_WORK_GROUP_SIZE {
+            println!("skipped: the device has no clusters of {size:?}");
+            continue;
+        }
+        assert_eq!(answer, Code::SUCCESS, "clusters of {size:?}: {}", ur_conformance::last_error());
+        let found = out.read::<u32>(&queue, 64);
+        if size[1] == 1 {
+            let expected: Vec<u32> = (0..32).flat_map(|block| [size[0], block % size[0]]).collect();
+            assert_eq!(found, expected, "clusters of {size:?}");
+        } else {
+            // Blocks write by their x alone.
+            assert!(found[..8].chunks(2).all(|place| place[0] == 16 && place[1] < 16), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_permission_for_large_clusters_is_asked_for_once() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    for (size, asked) in [(8, None), (16, Some(&1)), (16, None), (2, None)] {
+        let mut property = cluster([size, 1, 1]);
+        let launch = Launch::new(&kernel, &[32]).local(&[1]);
+        let launch = launch.properties(behind(&mut property, Flags::empty()));
+        let (_, calls) = sim.calls_of(|| launch.on(&queue));
+        assert_eq!((calls.get("cuFuncSetAttribute"), calls.get("cuLaunchKernelEx")), (asked, Some(&1)), "{size}");
+    }
+    queue.finish();
 }
 
 #[test]

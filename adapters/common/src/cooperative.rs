@@ -8,7 +8,6 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::launch::allow_local;
 use crate::object::{borrow, null_pointer};
 use crate::work_size::read_sizes;
 
@@ -54,7 +53,7 @@ pub unsafe fn suggest_group_count<D: Driver>(
         )
     })?;
     if dynamic_shared > 0 {
-        allow_local(kernel, kernel.plain.raw, dynamic_shared)?;
+        kernel.allow_local(dynamic_shared)?;
     }
     let state = &kernel.module.state;
     let blocks = {

@@ -498,6 +498,9 @@ pub trait Driver: Sized + Send + Sync + 'static {
     fn function_parameters(&self, function: Self::Function) -> Result<Option<Vec<usize>>>;
     /// Raises a function's limit of dynamic work-group memory. **Needs the place**. `cuFuncSetAttribute`.
     fn allow_dynamic_shared(&self, function: Self::Function, bytes: usize) -> Result<()>;
+    /// Lets a function's launches have clusters of more blocks than every device with clusters has. **Needs the place**.
+    /// `cuFuncSetAttribute(NON_PORTABLE_CLUSTER_SIZE_ALLOWED)` / unsupported.
+    fn allow_large_clusters(&self, function: Self::Function) -> Result<()>;
     /// **Needs the place.** The block size that fills the device best, at most `limit` threads (0: no limit).
     /// `cuOccupancyMaxPotentialBlockSize`.
     fn suggested_block_size(&self, function: Self::Function, dynamic_shared: usize, limit: u32) -> Result<u32>;

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::info::Answer;
 use crate::metadata::DeclaredSizes;
 use crate::object::{Body, Object, borrow, null_pointer};
+use crate::permissions::Permissions;
 use crate::program::{Module, Program};
 use crate::properties::DeviceProperties;
 use crate::queue::Queue;
@@ -51,6 +52,8 @@ pub struct DeviceKernel<D: Driver> {
     pub attributes: FunctionAttributes,
     /// The block size that fills the device best without dynamic work-group memory.
     pub suggested_block: u32,
+    /// Which limits of its functions were raised.
+    pub permissions: Permissions,
 }
 
 impl<D: Driver> DeviceKernel<D> {
@@ -86,6 +89,7 @@ impl<D: Driver> DeviceKernel<D> {
             with_offset,
             attributes,
             suggested_block,
+            permissions: Permissions::default(),
             declared,
         })
     }

@@ -298,27 +298,6 @@ fn unknown_type(index: usize, found: ur_exp_kernel_arg_type_t) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("argument {index} has the unknown type {:#x}", found.0))
 }
 
-/// Lets a function use more work-group memory than every device gives, up to what this one can.
-///
-/// # Errors
-/// `OUT_OF_RESOURCES` beyond the device's limit; what the native library answers.
-pub fn allow_local<D: Driver>(kernel: &DeviceKernel<D>, raw: D::Function, bytes: usize) -> Result<()> {
-    let state = &kernel.module.state;
-    let properties = &state.device.properties;
-    let total = bytes.saturating_add(kernel.attributes.static_shared);
-    if total <= properties.shared_per_block {
-        return Ok(());
-    }
-    if total > properties.shared_per_block_optin {
-        return Err(Error::new(
-            ur_result_t::ERROR_OUT_OF_RESOURCES,
-            format!("{total} bytes of work-group memory; the device has {}", properties.shared_per_block_optin),
-        ));
-    }
-    let _scope = state.enter()?;
-    state.driver.allow_dynamic_shared(raw, bytes)
-}
-
 /// The sizes of a launch as the caller holds them.
 pub struct Sizes {
     /// How many there are of each.
@@ -502,14 +481,14 @@ unsafe fn enqueue_carefully<D: Driver>(
     };
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
-        allow_local(kernel, function.raw, dynamic_shared)?;
+        kernel.allow_local(dynamic_shared)?;
     }
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
     if properties.is_some() || list.objects {
         // SAFETY: as below, and by the caller's promise objects live during the call.
-        return unsafe { special(name, request, arguments, &mut list, properties.as_ref(), function, shape) };
+        return unsafe { special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape) };
     }
     let native = list.pointers.as_ptr();
     submit(request, |driver, stream| {
@@ -527,6 +506,7 @@ unsafe fn enqueue_carefully<D: Driver>(
 unsafe fn special<D: Driver>(
     name: &str,
     request: &Request<'_, D>,
+    kernel: &DeviceKernel<D>,
     arguments: &[ur_exp_kernel_arg_properties_t],
     list: &mut Arguments<'_>,
     properties: Option<&LaunchProperties>,
@@ -536,6 +516,9 @@ unsafe fn special<D: Driver>(
     let queue = request.queue;
     if let Some(properties) = properties {
         properties.check(name, &queue.target.properties, shape.grid)?;
+        if let Some(cluster) = properties.cluster {
+            kernel.allow_cluster(cluster)?;
+        }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
     let launch = |driver: &'static D, stream, native| {

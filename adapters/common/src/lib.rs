@@ -73,6 +73,7 @@ pub mod native_image;
 pub mod object;
 pub mod over_aligned;
 pub mod peer;
+pub mod permissions;
 pub mod physical_memory;
 pub mod place;
 pub mod plain_calls;

@@ -643,6 +643,10 @@ impl Driver for Cuda {
         }
     }
 
+    fn allow_large_clusters(&self, function: CUfunction) -> Result<()> {
+        call!(self.function_set_attribute(function, sys::function::NON_PORTABLE_CLUSTERS, 1), "cuFuncSetAttribute")
+    }
+
     fn suggested_block_size(&self, function: CUfunction, dynamic_shared: usize, limit: u32) -> Result<u32> {
         let (mut grid, mut block): (c_int, c_int) = (0, 0);
         let limit = c_int::try_from(limit).unwrap_or(c_int::MAX);

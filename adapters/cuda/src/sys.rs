@@ -368,6 +368,7 @@ pub(crate) mod function {
     pub(crate) const REGISTERS: i32 = 4;
     pub(crate) const BINARY_VERSION: i32 = 6;
     pub(crate) const MAX_DYNAMIC_SHARED: i32 = 8;
+    pub(crate) const NON_PORTABLE_CLUSTERS: i32 = 14;
 }
 
 /// What an image is, `CUjitInputType`.

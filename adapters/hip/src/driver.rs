@@ -644,6 +644,11 @@ impl Driver for Hip {
         Ok(None)
     }
 
+    fn allow_large_clusters(&self, _function: HipFunction) -> Result<()> {
+        // coverage: none because the engine refuses clusters before, on devices that have none
+        Err(Error::unsupported("clusters of work-groups (AMD's devices have none)"))
+    }
+
     fn suggested_block_size(&self, function: HipFunction, dynamic_shared: usize, limit: u32) -> Result<u32> {
         let (mut grid, mut block): (c_int, c_int) = (0, 0);
         let most = c_int::try_from(limit).unwrap_or(c_int::MAX);

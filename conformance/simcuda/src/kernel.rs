@@ -143,12 +143,15 @@ fn code_of(fault: &LaunchFault) -> CUresult {
 
 /// Most blocks of a cluster on every device that has clusters.
 const PORTABLE_CLUSTER: u64 = 8;
+/// Most blocks of a cluster on this device, for functions that may have so many.
+const MOST_CLUSTER: u64 = 16;
 
 fn check_shape(function: &Function, shape: &Shape) -> Result {
     if (0..3).any(|i| shape.cluster[i] == 0 || !shape.grid[i].is_multiple_of(shape.cluster[i])) {
         return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
     }
-    if shape.cluster.iter().map(|&n| u64::from(n)).product::<u64>() > PORTABLE_CLUSTER {
+    let most = if function.large_clusters.load(Ordering::Relaxed) { MOST_CLUSTER } else { PORTABLE_CLUSTER };
+    if shape.cluster.iter().fold(1, |blocks: u64, &side| blocks.saturating_mul(side.into())) > most {
         return Err(CUDA_ERROR_INVALID_CLUSTER_SIZE);
     }
     let bad_grid = (0..3).any(|i| shape.grid[i] == 0 || shape.grid[i] > Device::MAX_GRID[i]);

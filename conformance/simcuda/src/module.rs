@@ -14,7 +14,7 @@ use crate::memory::{self, Allocation, Kind, Make};
 use crate::ptx::{self, FunctionId};
 use crate::region::Region;
 use crate::sys::*;
-use core::sync::atomic::{AtomicI32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -59,6 +59,8 @@ pub struct Function {
     /// Most dynamic shared memory a launch may ask for.
     pub max_dynamic_shared: AtomicI32,
     carveout: AtomicI32,
+    /// Whether clusters may have more blocks than every device with clusters has.
+    pub large_clusters: AtomicBool,
 }
 
 impl Module {
@@ -95,6 +97,7 @@ impl Module {
             name: c_name,
             max_dynamic_shared: AtomicI32::new(default_dynamic as i32),
             carveout: AtomicI32::new(-1),
+            large_clusters: AtomicBool::new(false),
         };
         let (handle, _) = FUNCTIONS.insert_with(make);
         functions.insert(name.to_owned(), handle);
@@ -214,7 +217,8 @@ impl Function {
             5 | 6 => (self.context.device.capability.0 * 10 + self.context.device.capability.1) as i32,
             8 => self.max_dynamic_shared.load(Ordering::Relaxed),
             9 => self.carveout.load(Ordering::Relaxed),
-            7 | 10..=17 => 0,
+            14 => self.large_clusters.load(Ordering::Relaxed).into(),
+            7 | 10..=13 | 15..=17 => 0,
             _ => return Err(CUDA_ERROR_INVALID_VALUE),
         })
     }
@@ -225,7 +229,8 @@ impl Function {
         match (attribute, value) {
             (8, 0..) if value <= most => self.max_dynamic_shared.store(value, Ordering::Relaxed),
             (9, -1..=100) => self.carveout.store(value, Ordering::Relaxed),
-            (14 | 15, _) => {}
+            (14, 0 | 1) => self.large_clusters.store(value == 1, Ordering::Relaxed),
+            (15, _) => {}
             _ => return Err(CUDA_ERROR_INVALID_VALUE),
         }
         Ok(())

@@ -371,6 +371,9 @@ impl Driver for Fake {
     fn allow_dynamic_shared(&self, _function: usize, _bytes: usize) -> Result<()> {
         Ok(())
     }
+    fn allow_large_clusters(&self, _function: usize) -> Result<()> {
+        Ok(())
+    }
     fn suggested_block_size(&self, _function: usize, _dynamic_shared: usize, _limit: u32) -> Result<u32> {
         Ok(1)
     }
