@@ -7,6 +7,7 @@ use ur_conformance::ffi::{
     CBool, ur_buffer_create_type_t, ur_buffer_region_t, ur_image_channel_order_t as Order,
     ur_image_channel_type_t as Type, ur_image_info_t as ImageInfo, ur_mem_flags_t as Flags, ur_mem_info_t as MemInfo,
     ur_mem_native_properties_t, ur_mem_type_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t as Code,
+    ur_structure_type_t,
 };
 use ur_conformance::memory::pattern;
 use ur_conformance::{
@@ -104,6 +105,9 @@ fn urMemImageCreate_refuses_flags_that_contradict_each_other_or_the_host_pointer
     refuse(&fixture, &shape, rw | using | Flags::ALLOC_HOST_POINTER, some, Code::ERROR_INVALID_VALUE, "allocate");
     refuse(&fixture, &shape, rw | using, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
     refuse(&fixture, &shape, rw | copying, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
+    // Flags that contradict each other besides: the missing memory is what other adapters tell of.
+    refuse(&fixture, &shape, rw | using | copying, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
+    refuse(&fixture, &shape, rw | using | Flags::ALLOC_HOST_POINTER, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
     refuse(&fixture, &shape, rw, some, Code::ERROR_INVALID_HOST_PTR, "pHost");
     for flags in [Flags::empty(), Flags::READ_ONLY, Flags::WRITE_ONLY, rw | Flags::ALLOC_HOST_POINTER] {
         let (answer, mem) = shape.create(fixture.context(), flags, null_mut());
@@ -135,6 +139,9 @@ fn urMemImageCreate_refuses_shapes_that_are_no_image_s() {
         shape
     };
     const WRONG: Code = Code::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+    for stype in [ur_structure_type_t::BUFFER_PROPERTIES, ur_structure_type_t::SAMPLER_DESC, ur_structure_type_t(!0)] {
+        refuse(&of(&|shape| shape.desc.stype = stype), WRONG, "stype");
+    }
     refuse(&of(&|shape| shape.desc.type_ = ur_mem_type_t(77)), WRONG, "0x4d");
     refuse(&of(&|shape| shape.desc.numMipLevel = 2), WRONG, "mipmap");
     refuse(&of(&|shape| shape.desc.numSamples = 4), WRONG, "samples");
@@ -151,6 +158,15 @@ fn urMemImageCreate_refuses_shapes_that_are_no_image_s() {
     let mut flat = Shape::word(&[4, 4, 2]);
     flat.desc.slicePitch = 63;
     self::refuse(&fixture, &flat, flags, host.as_ptr(), WRONG, "slice pitch");
+}
+
+/// Clients leave the type of a structure 0 whose place says what it is.
+#[test]
+fn urMemImageCreate_takes_a_description_without_a_structure_type() {
+    let fixture = Fixture::new();
+    let mut shape = Shape::word(&[4, 4]);
+    shape.desc.stype = ur_structure_type_t(0);
+    assert_eq!(Image::new(&fixture, shape).read::<u32>(&fixture.in_order()).len(), 16);
 }
 
 #[test]

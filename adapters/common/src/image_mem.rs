@@ -5,8 +5,8 @@
 use core::ffi::c_void;
 
 use ur_ffi::{
-    ur_context_handle_t, ur_image_desc_t, ur_image_format_t, ur_image_info_t, ur_mem_flags_t, ur_mem_handle_t,
-    ur_mem_native_properties_t, ur_native_handle_t, ur_result_t,
+    UR_MEM_FLAGS_MASK, ur_context_handle_t, ur_image_desc_t, ur_image_format_t, ur_image_info_t, ur_mem_flags_t,
+    ur_mem_handle_t, ur_mem_native_properties_t, ur_native_handle_t, ur_result_t, ur_structure_type_t,
 };
 
 use crate::context::Context;
@@ -16,29 +16,33 @@ use crate::image_format::{Extents, Pitches, Pixel};
 use crate::image_object::Image;
 use crate::info::Answer;
 use crate::mem::{Mem, MemBody, check_flags};
-use crate::object::{Object, borrow, null_pointer};
+use crate::object::{Object, borrow, known_flags, null_pointer};
 
 /// Where an image's contents come from, by its flags.
 ///
 /// # Errors
-/// `INVALID_ENUMERATION` for unknown bits, `INVALID_VALUE` for bits that contradict each other, `INVALID_HOST_PTR`
-/// for host memory without a flag that says what for, or the other way around.
+/// `INVALID_ENUMERATION` for unknown bits; `INVALID_HOST_PTR` for flags that speak of host memory without any, whatever
+/// else they say; `INVALID_VALUE` for bits that contradict each other; `INVALID_HOST_PTR` for host memory without a flag
+/// that says what for.
 fn check_host(name: &str, flags: ur_mem_flags_t, has_host: bool) -> Result<()> {
-    check_flags(name, flags)?;
+    known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
     let wanted = flags.intersects(ur_mem_flags_t::USE_HOST_POINTER | ur_mem_flags_t::ALLOC_COPY_HOST_POINTER);
-    match (has_host, wanted) {
-        (false, true) => Err(Error::new(
+    if wanted && !has_host {
+        return Err(Error::new(
             ur_result_t::ERROR_INVALID_HOST_PTR,
             format!("{name}: the flags speak of host memory, and pHost is null"),
-        )),
-        (true, false) => Err(Error::new(
+        ));
+    }
+    check_flags(name, flags)?;
+    if has_host && !wanted {
+        return Err(Error::new(
             ur_result_t::ERROR_INVALID_HOST_PTR,
             format!(
                 "{name}: pHost is given; say what for with UR_MEM_FLAG_USE_HOST_POINTER or ALLOC_COPY_HOST_POINTER"
             ),
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// The image that a format and a description ask for.
@@ -58,11 +62,17 @@ impl Asked {
         format: *const ur_image_format_t,
         desc: *const ur_image_desc_t,
     ) -> Result<Self> {
-        // The descriptor's place says what it is; clients leave its `stype` 0.
         // SAFETY: null or valid by the caller's promise.
         let (Some(format), Some(desc)) = (unsafe { (format.as_ref(), desc.as_ref()) }) else {
             return Err(null_pointer(name));
         };
+        // The parameter's place says what the structure is, and clients leave its `stype` 0; another one is a mistake.
+        if !matches!(desc.stype, ur_structure_type_t::IMAGE_DESC | ur_structure_type_t(0)) {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                format!("{name}: pImageDesc has the stype {:#x}; give UR_STRUCTURE_TYPE_IMAGE_DESC", desc.stype.0),
+            ));
+        }
         let (extents, pixel) = (Extents::of(name, desc)?, Pixel::of(name, format)?);
         context.devices().try_for_each(|device| extents.check_fits(name, &device.properties))?;
         extents.bytes(name, &pixel)?;
