@@ -219,6 +219,19 @@ impl Fixture {
         program
     }
 
+    /// The built program of an image of the kernels' folder, on one device of the fixture's context.
+    #[track_caller]
+    #[must_use]
+    pub fn program_on(&self, image: &str, mut device: ur_device_handle_t) -> Program {
+        let (context, image) = (self.context(), Environment::get().image(image));
+        let (mut length, mut bytes, mut program) = (image.len(), image.as_ptr(), null_mut());
+        let (devices, lengths, images) = (&raw mut device, &raw mut length, &raw mut bytes);
+        ok!(Program.pfnCreateWithBinary(context, 1, devices, lengths, images, null(), &raw mut program));
+        let program = Program::take(program);
+        ok!(Program.pfnBuild(context, program.handle(), null()));
+        program
+    }
+
     /// A kernel of a built program.
     #[track_caller]
     #[must_use]

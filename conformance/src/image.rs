@@ -34,6 +34,18 @@ impl Shape {
         Self { format: ur_image_format_t { channelOrder: order, channelType: kind }, desc }
     }
 
+    /// An array of so many of these images, which have one or two dimensions.
+    #[must_use]
+    pub fn layers(mut self, count: usize) -> Self {
+        self.desc.arraySize = count;
+        self.desc.type_ = match self.desc.type_ {
+            ur_mem_type_t::IMAGE1D => ur_mem_type_t::IMAGE1D_ARRAY,
+            ur_mem_type_t::IMAGE2D => ur_mem_type_t::IMAGE2D_ARRAY,
+            other => panic!("no array of images of kind {other:?}"),
+        };
+        self
+    }
+
     /// Four channels of 32 unsigned bits.
     #[must_use]
     pub fn words(size: &[usize]) -> Self {
@@ -46,10 +58,15 @@ impl Shape {
         Self::new(ur_image_channel_order_t::R, ur_image_channel_type_t::UNSIGNED_INT32, size)
     }
 
-    /// Elements along every axis, 1 where there is none.
+    /// Elements along every axis of the ABI, 1 where there is none. Layers follow the axes of one image.
     #[must_use]
     pub fn size(&self) -> [usize; 3] {
-        [self.desc.width, self.desc.height.max(1), self.desc.depth.max(1)]
+        let desc = &self.desc;
+        match desc.type_ {
+            ur_mem_type_t::IMAGE1D_ARRAY => [desc.width, desc.arraySize, 1],
+            ur_mem_type_t::IMAGE2D_ARRAY => [desc.width, desc.height, desc.arraySize],
+            _ => [desc.width, desc.height.max(1), desc.depth.max(1)],
+        }
     }
 
     /// Bytes of one element.
@@ -118,6 +135,45 @@ impl Box3 {
         let [width, height, depth] = self.size.map(|size| size as u64);
         ur_rect_region_t { width, height, depth }
     }
+}
+
+/// The bytes of a box in packed contents, row by row.
+#[must_use]
+pub fn cut(shape: &Shape, contents: &[u8], part: &Box3) -> Vec<u8> {
+    let ([width, height, _], element) = (shape.size(), shape.element());
+    let mut out = Vec::new();
+    for z in 0..part.size[2] {
+        for y in 0..part.size[1] {
+            let row = (part.origin[2] + z) * height + part.origin[1] + y;
+            out.extend_from_slice(&contents[(row * width + part.origin[0]) * element..][..part.size[0] * element]);
+        }
+    }
+    out
+}
+
+/// Puts a box's bytes into packed contents.
+pub fn paste(shape: &Shape, contents: &mut [u8], part: &Box3, bytes: &[u8]) {
+    let ([width, height, _], element) = (shape.size(), shape.element());
+    let length = part.size[0] * element;
+    for (line, row) in bytes.chunks(length).enumerate() {
+        let (y, z) = (line % part.size[1], line / part.size[1]);
+        let at = ((part.origin[2] + z) * height + part.origin[1] + y) * width + part.origin[0];
+        contents[at * element..][..length].copy_from_slice(row);
+    }
+}
+
+/// Boxes at the ends of an image and across its middle.
+#[must_use]
+pub fn boxes(size: [usize; 3]) -> Vec<Box3> {
+    let half = size.map(|size| (size / 2).max(1));
+    let last = size.map(|size| size - 1);
+    vec![
+        Box3 { origin: [0; 3], size },
+        Box3 { origin: [0; 3], size: [1; 3] },
+        Box3 { origin: last, size: [1; 3] },
+        Box3 { origin: [0; 3], size: half },
+        Box3 { origin: [size[0] - half[0], size[1] - half[1], size[2] - half[2]], size: half },
+    ]
 }
 
 /// An image and what it was made from.

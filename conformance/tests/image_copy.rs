@@ -8,48 +8,12 @@ use ur_conformance::ffi::{
     CBool, ur_command_t, ur_event_info_t, ur_image_channel_order_t as Order, ur_image_channel_type_t as Type,
     ur_result_t as Code,
 };
-use ur_conformance::image::Box3;
+use ur_conformance::image::{Box3, boxes, cut, paste};
 use ur_conformance::memory::pattern;
 use ur_conformance::owned::event_of;
 use ur_conformance::{
     Fixture, Gate, Image, Queue, Shape, ask, expect_success, last_error, needs_sim, query, refused, ur,
 };
-
-/// The bytes of a box in packed contents, row by row.
-fn cut(shape: &Shape, contents: &[u8], part: &Box3) -> Vec<u8> {
-    let ([width, height, _], element) = (shape.size(), shape.element());
-    let mut out = Vec::new();
-    for z in 0..part.size[2] {
-        for y in 0..part.size[1] {
-            let row = (part.origin[2] + z) * height + part.origin[1] + y;
-            out.extend_from_slice(&contents[(row * width + part.origin[0]) * element..][..part.size[0] * element]);
-        }
-    }
-    out
-}
-
-/// Puts a box's bytes into packed contents.
-fn paste(shape: &Shape, contents: &mut [u8], part: &Box3, bytes: &[u8]) {
-    let ([width, height, _], element) = (shape.size(), shape.element());
-    let length = part.size[0] * element;
-    for (line, row) in bytes.chunks(length).enumerate() {
-        let (y, z) = (line % part.size[1], line / part.size[1]);
-        let at = ((part.origin[2] + z) * height + part.origin[1] + y) * width + part.origin[0];
-        contents[at * element..][..length].copy_from_slice(row);
-    }
-}
-
-fn boxes(size: [usize; 3]) -> Vec<Box3> {
-    let half = size.map(|size| (size / 2).max(1));
-    let last = size.map(|size| size - 1);
-    vec![
-        Box3 { origin: [0; 3], size },
-        Box3 { origin: [0; 3], size: [1; 3] },
-        Box3 { origin: last, size: [1; 3] },
-        Box3 { origin: [0; 3], size: half },
-        Box3 { origin: [size[0] - half[0], size[1] - half[1], size[2] - half[2]], size: half },
-    ]
-}
 
 const SIZES: [&[usize]; 3] = [&[24], &[12, 6], &[6, 4, 5]];
 

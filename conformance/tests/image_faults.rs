@@ -34,7 +34,10 @@ struct Stage<'f> {
 
 impl Stage<'_> {
     fn make(&self, contents: &[u8]) -> Result<Image, (&'static str, Code)> {
-        let shape = Shape::words(&[8, 4]);
+        self.make_of(Shape::words(&[8, 4]), contents)
+    }
+
+    fn make_of(&self, shape: Shape, contents: &[u8]) -> Result<Image, (&'static str, Code)> {
         let flags = Flags::READ_WRITE | Flags::ALLOC_COPY_HOST_POINTER;
         let context: *mut _ = self.fixture.context();
         let (answer, mem) = shape.create(context, flags, contents.as_ptr().cast_mut().cast());
@@ -73,6 +76,7 @@ impl Stage<'_> {
             tried("urEnqueueMemImageCopy", answer)?;
             tried("urQueueFinish", ur!(Queue.pfnFinish(q)))?;
         }
+        self.act_on_layers(contents)?;
         // Kernels run on the first device, where the images are not at present.
         let queue = &self.queues[0];
         let read = Launch::new(&self.read, &[8, 4]).arg(Arg::memory(other.handle(), Flags::READ_WRITE));
@@ -83,6 +87,24 @@ impl Stage<'_> {
             tried("a launch with a texture", launch.enqueue(queue, null_mut()))?;
         }
         tried("urQueueFinish", ur!(Queue.pfnFinish(queue.handle())))
+    }
+}
+
+impl Stage<'_> {
+    /// Lines in an array, written on one device after the other and copied to the rows of a plane, one native copy each.
+    fn act_on_layers(&self, contents: &[u8]) -> Attempt {
+        let (lines, plane) = (self.make_of(Shape::words(&[8]).layers(4), contents)?, self.make(contents)?);
+        for queue in &self.queues {
+            let part = Box3 { origin: [1, 1, 0], size: [2, 2, 1] };
+            let from = contents.as_ptr().cast();
+            tried("urEnqueueMemImageWrite", lines.write_box(queue, &part, [0, 0], from, &[], null_mut()))?;
+            let (q, a, b) = (queue.handle(), lines.handle(), plane.handle());
+            let (at, region) = (lines.whole().offset(), lines.whole().region());
+            let answer = ur!(Enqueue.pfnMemImageCopy(q, a, b, at, at, region, 0, null(), null_mut()));
+            tried("urEnqueueMemImageCopy", answer)?;
+            tried("urQueueFinish", ur!(Queue.pfnFinish(q)))?;
+        }
+        Ok(())
     }
 }
 

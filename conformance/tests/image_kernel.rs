@@ -146,7 +146,7 @@ fn a_kernel_on_another_device_finds_what_the_first_one_wrote() {
         .iter()
         .map(|device| {
             let queue = fixture.queue_in(context, *device, Default::default());
-            let program = program_on(&fixture, *device);
+            let program = fixture.program_on("image.ptx", *device);
             let kernel = fixture.kernel(&program, c"add_2d");
             (queue, program, kernel)
         })
@@ -164,23 +164,6 @@ fn a_kernel_on_another_device_finds_what_the_first_one_wrote() {
     }
 }
 
-fn program_on(fixture: &Fixture, mut device: ur_conformance::ffi::ur_device_handle_t) -> Program {
-    let image = ur_conformance::Environment::get().image("image.ptx");
-    let (mut length, mut bytes, mut program) = (image.len(), image.as_ptr(), null_mut());
-    ur_conformance::ok!(Program.pfnCreateWithBinary(
-        fixture.context(),
-        1,
-        &raw mut device,
-        &raw mut length,
-        &raw mut bytes,
-        core::ptr::null(),
-        &raw mut program
-    ));
-    let program = Program::take(program);
-    ur_conformance::ok!(Program.pfnBuild(fixture.context(), program.handle(), core::ptr::null()));
-    program
-}
-
 /// What a kernel reads stays with the devices that have it; what it writes does not.
 #[test]
 fn an_image_that_a_kernel_only_reads_is_not_copied_again() {
@@ -191,7 +174,7 @@ fn an_image_that_a_kernel_only_reads_is_not_copied_again() {
     }
     let queue = |index: usize| fixture.queue_in(fixture.context(), fixture.devices[index], Default::default());
     let (first, second) = (queue(0), queue(1));
-    let program = program_on(&fixture, fixture.devices[0]);
+    let program = fixture.program_on("image.ptx", fixture.devices[0]);
     let read = fixture.kernel(&program, c"read_2d");
     let image = Image::in_context(fixture.context(), Shape::words(&[8, 8]));
     image.write(&first, &vec![3u8; image.shape.bytes()]);

@@ -1,7 +1,8 @@
 //! `urEnqueueMemImageRead`, `Write` and `Copy`: boxes of elements between images and host memory.
 //!
 //! One native copy each, in the order of the queue; more only where slices of host memory lie at a distance that is
-//! no whole number of rows. Must never look at the host's memory itself.
+//! no whole number of rows, where rows lie further apart than native copies take, and between the rows of one image and
+//! the layers of another. Must never look at the host's memory itself.
 
 use core::ffi::c_void;
 
@@ -19,6 +20,7 @@ use crate::image_object::Image;
 use crate::native_image::{BoxCopy, BoxSide, RectSide};
 use crate::object::null_pointer;
 use crate::queue::Queue;
+use crate::usm_2d::MAX_PITCH;
 
 /// [`transfer`] from the image to the host.
 pub const READ: bool = false;
@@ -41,25 +43,37 @@ impl<D: Driver> Transfer<'_, D> {
         let _scope = queue.device.enter_for_transfer()?;
         let Pitches { row, slice } = self.pitches;
         let [_, height, depth] = self.region.size;
+        if row > MAX_PITCH {
+            let mut rows = (0..depth).flat_map(|z| (0..height).map(move |y| [y, z]));
+            return rows.try_for_each(|first| self.copy(driver, stream, array, first, [1, 1], 1));
+        }
         if depth == 1 || slice.is_multiple_of(row) {
-            self.copy(driver, stream, array, 0, depth, if depth == 1 { height } else { slice / row })
+            self.copy(driver, stream, array, [0, 0], [height, depth], if depth == 1 { height } else { slice / row })
         } else {
-            (0..depth).try_for_each(|z| self.copy(driver, stream, array, z, 1, height))
+            (0..depth).try_for_each(|z| self.copy(driver, stream, array, [0, z], [height, 1], height))
         }
     }
 
-    /// Copies `depth` slices from the `z`th of the box on, which lie `rows` rows apart.
-    fn copy(&self, driver: &D, stream: D::Stream, array: usize, z: usize, depth: usize, rows: usize) -> Result<()> {
+    /// Copies so many rows of so many slices from a row and a slice of the box on; slices lie `step` rows apart.
+    fn copy(
+        &self,
+        driver: &D,
+        stream: D::Stream,
+        array: usize,
+        [y, z]: [usize; 2],
+        [rows, slices]: [usize; 2],
+        step: usize,
+    ) -> Result<()> {
         let pixel = self.image.pixel.bytes();
-        let [x, y, first] = self.region.origin;
-        let (address, row_pitch) = (self.host + z * self.pitches.slice, self.pitches.row);
-        let host = RectSide { address, row_pitch, slice_pitch: rows * row_pitch, of_process: true };
+        let ([left, top, front], width) = (self.region.origin, self.region.size[0] * pixel);
+        let address = self.host + z * self.pitches.slice + y * self.pitches.row;
+        let row_pitch = if rows == 1 && slices == 1 { width } else { self.pitches.row };
+        let host = RectSide { address, row_pitch, slice_pitch: step * row_pitch, of_process: true };
         let host = BoxSide::Memory(host);
-        let array = BoxSide::Array { array, origin: [x * pixel, y, first + z] };
+        let array = BoxSide::Array { array, origin: [left * pixel, top + y, front + z] };
         let (to, from) = if self.writes { (array, host) } else { (host, array) };
-        let extent = [self.region.size[0] * pixel, self.region.size[1], depth];
         // SAFETY: the host's rows are valid by the promise of the enqueue's caller; the box lies in the array.
-        unsafe { driver.copy_box_async(&BoxCopy { to, from, extent }, stream) }
+        unsafe { driver.copy_box_async(&BoxCopy { to, from, extent: [width, rows, slices] }, stream) }
     }
 }
 
@@ -123,6 +137,21 @@ pub unsafe fn transfer<D: Driver, const WRITES: bool>(
     if blocking.get() { submit_blocking(&request, work) } else { submit(&request, work) }
 }
 
+/// Boxes of one shape that make up a box of each of two images. Native copies take one shape for both sides; where one
+/// image has rows and the other layers of lines, each line is a box of its own.
+fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
+    let count = if to.size == from.size { 1 } else { to.size[1].max(to.size[2]) };
+    let line = move |region: Region, index: usize| {
+        if count == 1 {
+            return region;
+        }
+        let Region { origin: [x, y, z], size: [width, rows, _] } = region;
+        let origin = if rows == 1 { [x, y, z + index] } else { [x, y + index, z] };
+        Region { origin, size: [width, 1, 1] }
+    };
+    (0..count).map(move |index| (line(to, index), line(from, index)))
+}
+
 /// `urEnqueueMemImageCopy`, between images of one format and within one image.
 ///
 /// # Safety
@@ -172,16 +201,18 @@ pub unsafe fn copy<D: Driver>(
         let from_array = source.bring(&queue.device, stream, None)?;
         let to_array = target.bring(&queue.device, stream, replaced)?;
         let pixel = source.pixel.bytes();
-        let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
-        let [width, height, depth] = from.size;
-        let copy = BoxCopy {
-            to: side(to_array, to.origin),
-            from: side(from_array, from.origin),
-            extent: [width * pixel, height, depth],
-        };
         let _scope = queue.device.enter_for_transfer()?;
-        // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
-        unsafe { driver.copy_box_async(&copy, stream) }?;
+        for (to, from) in pieces(to, from) {
+            let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
+            let [width, height, depth] = from.size;
+            let copy = BoxCopy {
+                to: side(to_array, to.origin),
+                from: side(from_array, from.origin),
+                extent: [width * pixel, height, depth],
+            };
+            // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
+            unsafe { driver.copy_box_async(&copy, stream) }?;
+        }
         target.wrote(&queue.device);
         Ok(())
     })

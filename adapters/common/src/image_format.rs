@@ -85,44 +85,57 @@ fn unknown(name: &str, what: &str, value: u32) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("{name}: {value:#x} is no {what}"))
 }
 
-/// The extents of an image.
+/// What a number of elements along each axis of an image is called.
+const AXES: [&str; 3] = ["width", "height", "depth"];
+
+/// The extents of an image. Layers of an array are along the third axis, as native arrays have them. The ABI, like
+/// OpenCL, counts the layers of one-dimensional images along the second axis: [`Extents::exchange_axes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extents {
-    /// 1, 2 or 3.
+    /// 1, 2 or 3; 1 or 2 for one image of an array.
     pub dimensions: usize,
     /// Elements along every axis, 1 along those that the image does not have.
     pub size: [usize; 3],
+    /// Whether the third axis counts layers.
+    pub layered: bool,
 }
 
 impl Extents {
     /// The extents of a description.
     ///
     /// # Errors
-    /// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for an unknown kind, mipmap levels or samples; `UNSUPPORTED_FEATURE` for
-    /// arrays of images; `INVALID_IMAGE_SIZE` for an extent of 0.
-    ///
-    /// # Unsupported
-    /// - arrays of images
+    /// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for an unknown kind, mipmap levels or samples; `INVALID_IMAGE_SIZE` for an
+    /// extent of 0 and for no layers.
     pub fn of(name: &str, desc: &ur_image_desc_t) -> Result<Self> {
         let wrong = |text: String| Error::new(ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR, text);
-        let (dimensions, size) = match desc.type_ {
-            ur_mem_type_t::IMAGE1D => (1, [desc.width, 1, 1]),
-            ur_mem_type_t::IMAGE2D => (2, [desc.width, desc.height, 1]),
-            ur_mem_type_t::IMAGE3D => (3, [desc.width, desc.height, desc.depth]),
-            ur_mem_type_t::IMAGE1D_ARRAY | ur_mem_type_t::IMAGE2D_ARRAY => {
-                return Err(Error::unsupported("an array of images"));
-            }
+        let (dimensions, size, layered) = match desc.type_ {
+            ur_mem_type_t::IMAGE1D => (1, [desc.width, 1, 1], false),
+            ur_mem_type_t::IMAGE2D => (2, [desc.width, desc.height, 1], false),
+            ur_mem_type_t::IMAGE3D => (3, [desc.width, desc.height, desc.depth], false),
+            ur_mem_type_t::IMAGE1D_ARRAY => (1, [desc.width, 1, desc.arraySize], true),
+            ur_mem_type_t::IMAGE2D_ARRAY => (2, [desc.width, desc.height, desc.arraySize], true),
             other => return Err(wrong(format!("{name}: {:#x} is no kind of image that this call makes", other.0))),
         };
         if desc.numMipLevel != 0 || desc.numSamples != 0 {
             let (levels, samples) = (desc.numMipLevel, desc.numSamples);
             return Err(wrong(format!("{name}: {levels} mipmap levels and {samples} samples given; both must be 0")));
         }
+        let extents = Self { dimensions, size, layered };
         if let Some(axis) = size.iter().position(|size| *size == 0) {
-            let axis = ["width", "height", "depth"][axis];
+            let axis = extents.axis(axis);
             return Err(Error::new(ur_result_t::ERROR_INVALID_IMAGE_SIZE, format!("{name}: the {axis} is 0")));
         }
-        Ok(Self { dimensions, size })
+        Ok(extents)
+    }
+
+    /// What the description calls an axis.
+    fn axis(&self, axis: usize) -> &'static str {
+        if self.layered && axis == 2 { "arraySize" } else { AXES[axis] }
+    }
+
+    /// Places and sizes as the ABI has them, of those that arrays have, and the other way around.
+    fn exchange_axes<T>(&self, [x, y, z]: [T; 3]) -> [T; 3] {
+        if self.layered && self.dimensions == 1 { [x, z, y] } else { [x, y, z] }
     }
 
     /// Refuses extents that a device does not have.
@@ -136,9 +149,11 @@ impl Extents {
         if !device.has_images() {
             return Err(Error::unsupported("images on this device"));
         }
-        let limits = match self.dimensions {
-            1 => [device.image1d, 1, 1],
-            2 => [device.image2d[0], device.image2d[1], 1],
+        let limits = match (self.dimensions, self.layered) {
+            (1, false) => [device.image1d, 1, 1],
+            (1, true) => [device.image1d_array[0], 1, device.image1d_array[1]],
+            (2, false) => [device.image2d[0], device.image2d[1], 1],
+            (2, true) => device.image2d_array,
             _ => device.image3d,
         };
         match (0..3).find(|axis| self.size[*axis] > limits[*axis]) {
@@ -146,8 +161,8 @@ impl Extents {
             Some(axis) => Err(Error::new(
                 ur_result_t::ERROR_INVALID_IMAGE_SIZE,
                 format!(
-                    "{name}: a {} of {} is more than the {} that the device takes",
-                    ["width", "height", "depth"][axis],
+                    "{name}: the {} of {} is more than the {} that the device takes",
+                    self.axis(axis),
                     self.size[axis],
                     limits[axis]
                 ),
@@ -158,8 +173,9 @@ impl Extents {
     /// The native array of this extent.
     #[must_use]
     pub fn array(&self, pixel: &Pixel) -> ArrayShape {
-        let extent = core::array::from_fn(|axis| if axis < self.dimensions { self.size[axis] } else { 0 });
-        ArrayShape { extent, channel: pixel.channel, channels: pixel.channels }
+        let has = |axis| axis < self.dimensions || self.layered && axis == 2;
+        let extent = core::array::from_fn(|axis| if has(axis) { self.size[axis] } else { 0 });
+        ArrayShape { extent, layered: self.layered, channel: pixel.channel, channels: pixel.channels }
     }
 
     /// Bytes of all elements, packed.
@@ -173,7 +189,7 @@ impl Extents {
     }
 }
 
-/// A box of elements inside an image.
+/// A box of elements inside an image, by the axes of [`Extents`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Its first element.
@@ -183,30 +199,31 @@ pub struct Region {
 }
 
 impl Region {
-    /// A box, which must lie inside.
+    /// A box of the ABI, which must lie inside.
     ///
     /// # Errors
     /// `INVALID_SIZE` for a box without elements or one that leaves the image.
     pub fn new(name: &str, image: &Extents, origin: &ur_rect_offset_t, region: &ur_rect_region_t) -> Result<Self> {
         let wrong = |text: String| Error::new(ur_result_t::ERROR_INVALID_SIZE, text);
         let (from, size) = ([origin.x, origin.y, origin.z], [region.width, region.height, region.depth]);
-        let mut made = Self { origin: [0; 3], size: [0; 3] };
+        let whole = image.exchange_axes(image.size);
+        let (mut first, mut elements) = ([0; 3], [0; 3]);
         for axis in 0..3 {
-            let word = ["width", "height", "depth"][axis];
+            let word = AXES[axis];
             if size[axis] == 0 {
                 return Err(wrong(format!("{name}: the region's {word} is 0; along an axis without extent it is 1")));
             }
-            let inside = from[axis].checked_add(size[axis]).is_some_and(|end| end <= image.size[axis] as u64);
+            let inside = from[axis].checked_add(size[axis]).is_some_and(|end| end <= whole[axis] as u64);
             if !inside {
                 return Err(wrong(format!(
                     "{name}: the region's {word} of {} from {} on leaves the image, which has {}",
-                    size[axis], from[axis], image.size[axis]
+                    size[axis], from[axis], whole[axis]
                 )));
             }
             // Not above the image's, which are of the host's width.
-            (made.origin[axis], made.size[axis]) = (from[axis] as usize, size[axis] as usize);
+            (first[axis], elements[axis]) = (from[axis] as usize, size[axis] as usize);
         }
-        Ok(made)
+        Ok(Self { origin: image.exchange_axes(first), size: image.exchange_axes(elements) })
     }
 
     /// All of an image.
@@ -225,7 +242,8 @@ impl Region {
     }
 }
 
-/// How rows and slices of a box lie in host memory.
+/// How rows and slices of a box lie in host memory. A layer is a slice; slices of one row are stepped over by that row's
+/// pitch, which then is the slices'.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pitches {
     /// Bytes from row to row.
@@ -255,7 +273,7 @@ impl Pitches {
         }
         let slice = if slice == 0 || size[2] == 1 { plane } else { slice };
         slice.checked_mul(size[2]).ok_or_else(overflow)?;
-        Ok(Self { row, slice })
+        Ok(Self { row: if size[1] == 1 { slice } else { row }, slice })
     }
 }
 
@@ -291,7 +309,7 @@ mod tests {
 
     #[test]
     fn boxes_overlap_only_where_all_axes_do() {
-        let image = Extents { dimensions: 3, size: [8, 8, 8] };
+        let image = Extents { dimensions: 3, size: [8, 8, 8], layered: false };
         let region = |x, y, z| {
             let (origin, size) = (ur_rect_offset_t { x, y, z }, ur_rect_region_t { width: 2, height: 2, depth: 2 });
             Region::new("test", &image, &origin, &size).unwrap()
@@ -303,8 +321,35 @@ mod tests {
     }
 
     #[test]
+    fn layers_of_lines_are_the_second_axis_of_the_abi_and_the_third_of_an_array() {
+        let image = Extents { dimensions: 1, size: [8, 1, 5], layered: true };
+        let region = |y, z, height, depth| {
+            let (origin, size) = (ur_rect_offset_t { x: 1, y, z }, ur_rect_region_t { width: 2, height, depth });
+            Region::new("test", &image, &origin, &size)
+        };
+        assert_eq!(region(3, 0, 2, 1).unwrap(), Region { origin: [1, 0, 3], size: [2, 1, 2] });
+        for wrong in [region(3, 0, 3, 1), region(0, 3, 1, 1), region(0, 0, 1, 2), region(0, 0, 0, 1)] {
+            assert_eq!(wrong.unwrap_err().code(), ur_result_t::ERROR_INVALID_SIZE);
+        }
+        let pixel = Pixel { channel: Channel::Float, channels: 1, normalized: false };
+        let array = image.array(&pixel);
+        assert_eq!((array.extent, array.layered), ([8, 0, 5], true));
+    }
+
+    #[test]
+    fn rows_of_layers_that_have_one_each_lie_a_slice_apart() {
+        let pitches = |given| Pitches::new("test", ur_result_t::ERROR_INVALID_SIZE, &[8, 1, 5], 4, given);
+        for (given, step) in [([0, 0], 32), ([40, 0], 40), ([0, 50], 50), ([40, 50], 50)] {
+            assert_eq!(pitches(given).unwrap(), Pitches { row: step, slice: step }, "{given:?}");
+        }
+        for wrong in [[31, 0], [0, 31], [40, 39], [usize::MAX, 0], [0, usize::MAX]] {
+            assert_eq!(pitches(wrong).unwrap_err().code(), ur_result_t::ERROR_INVALID_SIZE, "{wrong:?}");
+        }
+    }
+
+    #[test]
     fn a_region_that_overflows_is_refused() {
-        let image = Extents { dimensions: 1, size: [8, 1, 1] };
+        let image = Extents { dimensions: 1, size: [8, 1, 1], layered: false };
         let (origin, size) =
             (ur_rect_offset_t { x: u64::MAX, y: 0, z: 0 }, ur_rect_region_t { width: 2, height: 1, depth: 1 });
         let error = Region::new("test", &image, &origin, &size).unwrap_err();

@@ -116,8 +116,8 @@ impl Asked {
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_ENUMERATION`, `INVALID_VALUE` and `INVALID_HOST_PTR` for the flags;
-/// `INVALID_IMAGE_FORMAT_DESCRIPTOR`, `INVALID_IMAGE_SIZE`, `UNSUPPORTED_IMAGE_FORMAT`; `UNSUPPORTED_FEATURE` for arrays of images and
-/// on devices without images; what the native library answers.
+/// `INVALID_IMAGE_FORMAT_DESCRIPTOR`, `INVALID_IMAGE_SIZE`, `UNSUPPORTED_IMAGE_FORMAT`; `UNSUPPORTED_FEATURE` on
+/// devices without images; what the native library answers.
 pub unsafe fn create<D: Driver>(
     context: ur_context_handle_t,
     flags: ur_mem_flags_t,
@@ -216,18 +216,18 @@ pub unsafe fn get_image_info<D: Driver>(
     // SAFETY: the caller's promises are the same.
     let (mem, answer) = unsafe { (borrow::<Mem<D>>(mem)?, Answer::new("urMemImageGetInfo", size, value, size_out)?) };
     let image = mem.image()?;
-    let Extents { dimensions, size: [width, height, depth] } = image.extents;
-    let of = |axes: usize, value: usize| if dimensions >= axes { value } else { 0 };
+    let Extents { dimensions, size: [width, height, depth], layered } = image.extents;
+    let of = |there: bool, value: usize| if there { value } else { 0 };
     let row = width * image.pixel.bytes();
     match property {
         ur_image_info_t::FORMAT => answer.value(image.format),
         ur_image_info_t::ELEMENT_SIZE => answer.value(image.pixel.bytes()),
         ur_image_info_t::ROW_PITCH => answer.value(row),
-        ur_image_info_t::SLICE_PITCH => answer.value(of(3, row * height)),
+        ur_image_info_t::SLICE_PITCH => answer.value(of(dimensions == 3 || layered, row * height)),
         ur_image_info_t::WIDTH => answer.value(width),
-        ur_image_info_t::HEIGHT => answer.value(of(2, height)),
-        ur_image_info_t::DEPTH => answer.value(of(3, depth)),
-        ur_image_info_t::ARRAY_SIZE => answer.value(0usize),
+        ur_image_info_t::HEIGHT => answer.value(of(dimensions >= 2, height)),
+        ur_image_info_t::DEPTH => answer.value(of(dimensions == 3, depth)),
+        ur_image_info_t::ARRAY_SIZE => answer.value(of(layered, depth)),
         ur_image_info_t::NUM_MIP_LEVELS | ur_image_info_t::NUM_SAMPLES => answer.value(0u32),
         _ => answer.unknown(property.0),
     }

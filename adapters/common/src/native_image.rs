@@ -43,8 +43,10 @@ impl Channel {
 /// What an array is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayShape {
-    /// Elements in x, y and z; 0 for an axis that the array does not have.
+    /// Elements in x, y and z; 0 for an axis that the array does not have. Layers are counted in z.
     pub extent: [usize; 3],
+    /// Whether z counts layers: images of one extent and format that no filter mixes.
+    pub layered: bool,
     /// The type of every channel.
     pub channel: Channel,
     /// Channels of an element: 1, 2 or 4.
@@ -131,11 +133,13 @@ pub struct ArrayDescriptor {
     pub format: c_uint,
     /// 1, 2 or 4.
     pub channels: c_uint,
-    /// [`ArrayDescriptor::SURFACES`].
+    /// [`ArrayDescriptor::LAYERED`], [`ArrayDescriptor::SURFACES`].
     pub flags: c_uint,
 }
 
 impl ArrayDescriptor {
+    /// `CUDA_ARRAY3D_LAYERED` / `hipArrayLayered`: the depth counts layers.
+    pub const LAYERED: c_uint = 1;
     /// `CUDA_ARRAY3D_SURFACE_LDST` / `hipArraySurfaceLoadStore`: surfaces can be made of the array.
     pub const SURFACES: c_uint = 2;
 
@@ -143,7 +147,8 @@ impl ArrayDescriptor {
     #[must_use]
     pub fn new(shape: &ArrayShape) -> Self {
         let [width, height, depth] = shape.extent;
-        Self { width, height, depth, format: shape.channel as c_uint, channels: shape.channels, flags: Self::SURFACES }
+        let flags = Self::SURFACES | if shape.layered { Self::LAYERED } else { 0 };
+        Self { width, height, depth, format: shape.channel as c_uint, channels: shape.channels, flags }
     }
 }
 

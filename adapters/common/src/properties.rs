@@ -134,8 +134,10 @@ pub struct DeviceProperties {
     pub image2d_linear: [usize; 3],
     /// Alignment of an image's pitch, bytes.
     pub image_pitch_align: u32,
-    /// Most layers of an image array.
-    pub image_layers: usize,
+    /// Largest array of 1-D images: width, layers.
+    pub image1d_array: [usize; 2],
+    /// Largest array of 2-D images: width, height, layers.
+    pub image2d_array: [usize; 3],
     /// Bytes that all parameters of one kernel may take together.
     pub max_parameter_size: usize,
     /// Whether POSIX file descriptors of memory can be exported.

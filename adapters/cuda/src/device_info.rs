@@ -31,7 +31,7 @@ mod attribute {
     pub(super) const TEXTURE1D_WIDTH: i32 = 21;
     pub(super) const TEXTURE2D_WIDTH: i32 = 22;
     pub(super) const TEXTURE3D_WIDTH: i32 = 24;
-    pub(super) const TEXTURE2D_LAYERS: i32 = 29;
+    pub(super) const TEXTURE2D_LAYERED_WIDTH: i32 = 27;
     pub(super) const CONCURRENT_KERNELS: i32 = 31;
     pub(super) const ECC_ENABLED: i32 = 32;
     pub(super) const PCI_BUS_ID: i32 = 33;
@@ -43,11 +43,13 @@ mod attribute {
     pub(super) const ASYNC_ENGINE_COUNT: i32 = 40;
     pub(super) const UNIFIED_ADDRESSING: i32 = 41;
     pub(super) const PCI_DOMAIN_ID: i32 = 50;
+    pub(super) const TEXTURE1D_LAYERED_WIDTH: i32 = 42;
     pub(super) const TEXTURE_PITCH_ALIGNMENT: i32 = 51;
     pub(super) const SURFACE1D_WIDTH: i32 = 55;
     pub(super) const SURFACE2D_WIDTH: i32 = 56;
     pub(super) const SURFACE3D_WIDTH: i32 = 58;
-    pub(super) const SURFACE2D_LAYERS: i32 = 65;
+    pub(super) const SURFACE1D_LAYERED_WIDTH: i32 = 61;
+    pub(super) const SURFACE2D_LAYERED_WIDTH: i32 = 63;
     pub(super) const TEXTURE1D_LINEAR_WIDTH: i32 = 69;
     pub(super) const TEXTURE2D_LINEAR_WIDTH: i32 = 70;
     pub(super) const COMPUTE_CAPABILITY_MAJOR: i32 = 75;
@@ -232,7 +234,8 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         image1d_linear: read.size(of::TEXTURE1D_LINEAR_WIDTH)?,
         image2d_linear: [width_linear as usize, height_linear as usize, pitch_linear as usize],
         image_pitch_align: read.number(of::TEXTURE_PITCH_ALIGNMENT)?,
-        image_layers: read.image::<1>(of::TEXTURE2D_LAYERS, of::SURFACE2D_LAYERS)?[0],
+        image1d_array: read.image(of::TEXTURE1D_LAYERED_WIDTH, of::SURFACE1D_LAYERED_WIDTH)?,
+        image2d_array: read.image(of::TEXTURE2D_LAYERED_WIDTH, of::SURFACE2D_LAYERED_WIDTH)?,
     })
 }
 

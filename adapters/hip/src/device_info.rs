@@ -72,6 +72,10 @@ impl Identity {
     }
 }
 
+/// Layers of an array of images: no attribute tells them. The least that OpenCL asks for, and what NVIDIA's devices and
+/// ROCm's OpenCL tell.
+const LAYERS: usize = 2048;
+
 /// The questions about one device.
 struct Reader<'d> {
     driver: &'d Hip,
@@ -128,6 +132,11 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
     ];
     let block_memory = read.size(of::hipDeviceAttributeMaxSharedMemoryPerBlock)?;
     let plane = read.image([of::hipDeviceAttributeMaxTexture2DWidth, of::hipDeviceAttributeMaxTexture2DHeight])?;
+    let line = read.size(of::hipDeviceAttributeMaxTexture1DWidth)?;
+    // Told on NVIDIA's devices alone; AMD's arrays of images reach as far as their images.
+    let layered = |plain: usize, attribute| -> Result<usize> {
+        Ok(read.some(attribute)?.and_then(|most| usize::try_from(most).ok()).map_or(plain, |most| plain.min(most)))
+    };
     let virtual_memory = read.flag(of::hipDeviceAttributeVirtualMemoryManagementSupported)?;
     Ok(DeviceProperties {
         // Who it is. SYCL takes AMD's architecture from the version, with all that follows the colon.
@@ -206,7 +215,7 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         native_assert: !amd,
 
         // Images.
-        image1d: read.size(of::hipDeviceAttributeMaxTexture1DWidth)?,
+        image1d: line,
         image2d: plane,
         image3d: read.image([
             of::hipDeviceAttributeMaxTexture3DWidth,
@@ -216,8 +225,12 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         image1d_linear: read.size(of::hipDeviceAttributeMaxTexture1DLinear)?,
         image2d_linear: [plane[0], plane[1], read.size(of::hipDeviceAttributeMaxPitch)?],
         image_pitch_align: read.number(of::hipDeviceAttributeTexturePitchAlignment)?,
-        // Not told, and there are no arrays of images so far.
-        image_layers: 0,
+        image1d_array: [layered(line, of::hipDeviceAttributeMaxTexture1DLayered)?, LAYERS],
+        image2d_array: [
+            layered(plane[0], of::hipDeviceAttributeMaxTexture2DLayered)?,
+            layered(plane[1], of::hipDeviceAttributeMaxTexture2DLayered)?,
+            LAYERS,
+        ],
 
         name: identity.name,
         architecture: identity.architecture,

@@ -140,6 +140,7 @@ fn common(newer: bool) -> Numbers {
         add(&mut numbers, name, channel as u32);
     }
     for (name, value) in [
+        ("hipArrayLayered", ArrayDescriptor::LAYERED),
         ("hipArraySurfaceLoadStore", ArrayDescriptor::SURFACES),
         ("HIP_TRSF_READ_AS_INTEGER", TextureDescriptor::AS_INTEGER),
         ("HIP_TRSF_NORMALIZED_COORDINATES", TextureDescriptor::NORMALIZED),

@@ -1,8 +1,9 @@
 //! Arrays, and the texture and surface objects that kernels reach them by.
 //!
 //! An array's elements lie packed, row by row, in an allocation of its own, so that the map of memory and the order of
-//! the streams guard it like any other. Its address is nobody's: clients have the handle alone. Layers, cubes,
-//! mipmaps and sparse arrays are not simulated and answer that they are not supported.
+//! the streams guard it like any other. Its address is nobody's: clients have the handle alone. Layers lie one after
+//! another like slices; the layers of lines have one row each. Cubes, mipmaps and sparse arrays are not simulated and
+//! answer that they are not supported.
 
 use crate::alloc;
 use crate::context::{self, Context};
@@ -45,29 +46,34 @@ pub struct Object<T> {
 
 /// Most elements along each axis of arrays of one, two and three dimensions that can be surfaces, an H200's.
 const LIMITS: [[usize; 3]; 3] = [[32768, 1, 1], [131_072, 65536, 1], [16384; 3]];
+/// The same for layered arrays of one and two dimensions, with the layers.
+const LAYERED_LIMITS: [[usize; 3]; 2] = [[32768, 1, 2048], [32768, 32768, 2048]];
 
 impl Array {
     /// Makes an array in the current context.
     pub fn create(descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> Result<Handle> {
         let context = context::current()?;
         let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, format, num_channels, flags } = descriptor;
-        if flags & !CUDA_ARRAY3D_SURFACE_LDST != 0 {
+        if flags & !(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED) != 0 {
             return Err(CUDA_ERROR_NOT_SUPPORTED);
         }
         let channel = channel(format)?;
-        if !matches!(num_channels, 1 | 2 | 4) || width == 0 || height == 0 && depth != 0 {
+        let layered = flags & CUDA_ARRAY3D_LAYERED != 0;
+        let wrong_depth = if layered { depth == 0 } else { height == 0 && depth != 0 };
+        if !matches!(num_channels, 1 | 2 | 4) || width == 0 || wrong_depth {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
-        let dimensions = 1 + usize::from(height > 0) + usize::from(depth > 0);
+        let dimensions = 1 + usize::from(height > 0) + usize::from(depth > 0 && !layered);
+        let limits = if layered { LAYERED_LIMITS[dimensions - 1] } else { LIMITS[dimensions - 1] };
         let extent = [width, height.max(1), depth.max(1)];
-        if (0..3).any(|axis| extent[axis] > LIMITS[dimensions - 1][axis]) {
+        if (0..3).any(|axis| extent[axis] > limits[axis]) {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
         let element = channel.bytes() * num_channels as usize;
         let memory = alloc::device_memory(&context, extent.iter().product::<usize>() * element, Kind::Array)?;
         let extent = extent.map(|size| size as u32);
         let (dimensions, channels) = (dimensions as u8, num_channels as u8);
-        let texels = Texels { base: memory.base, extent, dimensions, channel, channels };
+        let texels = Texels { base: memory.base, extent, dimensions, layered, channel, channels };
         let make = |handle| Array { context, handle, descriptor, memory, texels };
         Ok(ARRAYS.insert_with(make).0)
     }
@@ -89,7 +95,7 @@ impl Array {
         alloc::free_now(&self.memory);
     }
 
-    /// A box of its bytes, which must lie inside: first byte of a row, row and slice, and as many of each.
+    /// A box of its bytes, which must lie inside: first byte of a row, row and slice or layer, and as many of each.
     pub fn place(&self, [x, y, z]: [usize; 3], [width, height, depth]: [usize; 3]) -> Result<Place> {
         let [_, rows, slices] = self.texels.extent.map(|size| size as usize);
         let pitch = self.texels.row_bytes() as usize;

@@ -128,6 +128,7 @@ pub const CU_LAUNCH_PARAM_END: usize = 0;
 pub const CU_LAUNCH_PARAM_BUFFER_POINTER: usize = 1;
 pub const CU_LAUNCH_PARAM_BUFFER_SIZE: usize = 2;
 
+pub const CUDA_ARRAY3D_LAYERED: c_uint = 1;
 pub const CUDA_ARRAY3D_SURFACE_LDST: c_uint = 2;
 pub const CU_RESOURCE_TYPE_ARRAY: c_uint = 0;
 pub const CU_TRSF_READ_AS_INTEGER: c_uint = 1;

@@ -27,6 +27,11 @@ fn reading() -> CUDA_TEXTURE_DESC {
     }
 }
 
+/// The same with layers in place of slices.
+fn layered(shape: CUDA_ARRAY3D_DESCRIPTOR) -> CUDA_ARRAY3D_DESCRIPTOR {
+    CUDA_ARRAY3D_DESCRIPTOR { flags: shape.flags | 1, ..shape }
+}
+
 /// A copy between an array and host memory of packed floats.
 fn copy(array: Handle, host: *mut f32, to_array: bool, extent: [usize; 3]) -> CUDA_MEMCPY3D {
     // SAFETY: numbers alone, of which 0 is one.
@@ -64,20 +69,28 @@ fn shapes_that_no_array_has_are_refused_and_those_there_are_tell_themselves() {
     }
     err!(1, cuArray3DCreate_v2(&raw mut array, &CUDA_ARRAY3D_DESCRIPTOR { num_channels: 3, ..shape(4, 4, 0) }));
     err!(1, cuArray3DCreate_v2(&raw mut array, &CUDA_ARRAY3D_DESCRIPTOR { format: 0x15, ..shape(4, 4, 0) }));
-    err!(801, cuArray3DCreate_v2(&raw mut array, &CUDA_ARRAY3D_DESCRIPTOR { flags: 1, ..shape(4, 4, 2) }));
+    err!(801, cuArray3DCreate_v2(&raw mut array, &CUDA_ARRAY3D_DESCRIPTOR { flags: 4, ..shape(6, 6, 6) }));
+    for bad in [shape(4, 0, 0), shape(4, 4, 0), shape(0, 0, 4), shape(4, 0, 2049), shape(4, 4, 2049)] {
+        err!(1, cuArray3DCreate_v2(&raw mut array, &layered(bad)));
+    }
+    for bad in [shape(32769, 0, 1), shape(32769, 4, 1), shape(4, 32769, 1)] {
+        err!(1, cuArray3DCreate_v2(&raw mut array, &layered(bad)));
+    }
     assert_eq!(array, 7);
-    for good in [shape(9, 0, 0), shape(9, 5, 0), shape(9, 5, 3)] {
+    let layers = [layered(shape(9, 0, 2048)), layered(shape(9, 5, 7))];
+    for good in [shape(9, 0, 0), shape(9, 5, 0), shape(9, 5, 3)].into_iter().chain(layers) {
         let array: Handle = get!(cuArray3DCreate_v2(&good));
         let mut told = shape(1, 0, 0);
         ok!(cuArray3DGetDescriptor_v2(&raw mut told, array));
         assert_eq!((told.width, told.height, told.depth, told.format), (good.width, good.height, good.depth, 0x20));
+        assert_eq!(told.flags, good.flags);
         // Destroying needs no context.
         no_context();
         ok!(cuArrayDestroy(array));
         err!(400, cuArrayDestroy(array));
         c!(cuCtxSetCurrent(context));
     }
-    assert_eq!(report_kinds(), ["destroyed-handle"; 3]);
+    assert_eq!(report_kinds(), ["destroyed-handle"; 5]);
     ok!(cuCtxDestroy_v2(context));
 }
 
@@ -115,6 +128,30 @@ fn copies_reach_arrays_of_any_device_without_a_context_and_stay_inside() {
     ok!(cuCtxDestroy_v2(first));
     ok!(cuCtxDestroy_v2(second));
     assert!(reports().iter().all(|(_, text)| !text.contains("array")), "{:?}", reports());
+}
+
+#[test]
+fn layers_are_copied_along_the_third_axis_and_the_layers_of_lines_have_one_row() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let array: Handle = get!(cuArray3DCreate_v2(&layered(shape(4, 0, 3))));
+    let mut values: Vec<f32> = (0..12).map(|value| value as f32).collect();
+    ok!(cuMemcpy3DAsync_v2(&copy(array, values.as_mut_ptr(), true, [4, 1, 3]), stream));
+    let mut found = vec![0f32; 4];
+    let last = CUDA_MEMCPY3D { src_z: 2, ..copy(array, found.as_mut_ptr(), false, [4, 1, 1]) };
+    ok!(cuMemcpy3DAsync_v2(&last, stream));
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(found, [8.0, 9.0, 10.0, 11.0]);
+    for outside in [[4, 2, 1], [4, 3, 1], [4, 1, 4]] {
+        err!(1, cuMemcpy3DAsync_v2(&copy(array, values.as_mut_ptr(), true, outside), stream));
+    }
+    // The attribute of the largest pitch holds for rows that are never stepped over, too.
+    let far = CUDA_MEMCPY3D { src_pitch: 1 << 31, ..copy(array, values.as_mut_ptr(), true, [4, 1, 1]) };
+    err!(1, cuMemcpy3DAsync_v2(&far, stream));
+    ok!(cuArrayDestroy(array));
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
 }
 
 #[test]

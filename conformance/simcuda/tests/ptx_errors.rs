@@ -22,7 +22,7 @@ fn an_unknown_instruction_is_named_whole() {
     for (body, name) in [
         ("foo.bar.f32 %f1, %f2;", "foo.bar.f32"),
         ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
-        ("tex.a2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%f2,%f3,%f3}];", "tex.a2d.v4.f32.f32"),
+        ("tex.acube.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%f2,%f3,%f3}];", "tex.acube.v4.f32.f32"),
         ("tex.2d.v4.f32.u32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2}];", "tex.2d.v4.f32.u32"),
         ("suld.p.2d.v4.b32.trap {%r1,%r2,%r3,%r0}, [%rd1, {%r1,%r2}];", "suld.p.2d.v4.b32.trap"),
         ("sust.b.2d.v4.b64.trap [%rd1, {%r1,%r2}], {%rd1,%rd2,%rd3,%rd0};", "sust.b.2d.v4.b64.trap"),
@@ -164,9 +164,16 @@ fn no_mutation_of_a_text_panics() {
         (state >> 33) as usize % n
     };
     let pool = b"%.,;:{}[]()@!|<>+-*/~\"0123456789abcdefuUxX_ \n";
-    for file in
-        ["control.ptx", "atomics.ptx", "warp.ptx", "image.ptx", "nvcc/math.ptx", "nvcc/basic.ptx", "nvcc/image.ptx"]
-    {
+    for file in [
+        "control.ptx",
+        "atomics.ptx",
+        "warp.ptx",
+        "image.ptx",
+        "image_array.ptx",
+        "nvcc/math.ptx",
+        "nvcc/basic.ptx",
+        "nvcc/image.ptx",
+    ] {
         let text = std::fs::read(directory.join(file)).unwrap();
         assert!(Module::parse(&text, 90).is_ok());
         for _ in 0..150 {
@@ -200,6 +207,8 @@ fn an_image_instruction_needs_a_handle_and_as_many_coordinates_as_dimensions() {
     for (body, words) in [
         ("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}];", "'tex' takes 2 coordinates here, not 1"),
         ("tex.3d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2,%f3}];", "'tex' takes 4 coordinates here, not 3"),
+        ("tex.a1d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}];", "'tex' takes 2 coordinates here, not 1"),
+        ("suld.b.a2d.b32.trap {%r1}, [%rd1, {%r1,%r2,%r3}];", "'suld' takes 4 coordinates here, not 3"),
         ("tex.1d.v4.f32.f32 {%f1,%f2,%f3}, [%rd1, {%f1}];", "'tex' takes 4 elements, not 3"),
         ("suld.b.1d.b32.trap {%r1}, [%rd1];", "a handle and its coordinates in brackets are expected"),
         ("sust.b.1d.v2.b32.zero [%rd1, {%r1}], {%r1};", "'sust' takes 2 elements, not 1"),

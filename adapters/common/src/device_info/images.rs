@@ -34,8 +34,10 @@ fn classic(device: &DeviceProperties, property: Info) -> Option<Value> {
         Info::IMAGE3D_MAX_WIDTH => size(device.image3d[0]),
         Info::IMAGE3D_MAX_HEIGHT => size(device.image3d[1]),
         Info::IMAGE3D_MAX_DEPTH => size(device.image3d[2]),
-        // Images are neither made of buffers nor in arrays.
-        Info::IMAGE_MAX_BUFFER_SIZE | Info::IMAGE_MAX_ARRAY_SIZE => Value::Size(0),
+        // Arrays of images of one and of two dimensions both have so many layers.
+        Info::IMAGE_MAX_ARRAY_SIZE => size(device.image1d_array[1].min(device.image2d_array[2])),
+        // Images are not made of buffers.
+        Info::IMAGE_MAX_BUFFER_SIZE => Value::Size(0),
         // No graphics API shares memory with the engine, so there is nothing it could synchronise by itself.
         Info::PREFERRED_INTEROP_USER_SYNC => Value::Bool(true),
         _ => return None,

@@ -172,6 +172,9 @@ pub extern "C" fn cuMemcpyPeerAsync(
     })
 }
 
+/// `CU_DEVICE_ATTRIBUTE_MAX_PITCH`.
+const MAX_PITCH: usize = i32::MAX as usize;
+
 /// One side of a copy of several dimensions as the API describes it.
 struct Described {
     kind: u32,
@@ -193,6 +196,9 @@ impl Described {
             _ => return Err(CUDA_ERROR_INVALID_VALUE),
         };
         let pitch = if self.pitch == 0 { extent[0] } else { self.pitch };
+        if pitch > MAX_PITCH {
+            return Err(CUDA_ERROR_INVALID_VALUE);
+        }
         let height = if self.height == 0 { extent[1] } else { self.height };
         if extent[1] > 1 && pitch < extent[0] || extent[2] > 1 && height < extent[1] {
             return Err(CUDA_ERROR_INVALID_VALUE);

@@ -65,15 +65,17 @@ impl Channel {
     }
 }
 
-/// Where elements lie: packed, row by row, slice by slice.
+/// Where elements lie: packed, row by row, slice by slice or layer by layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Texels {
     /// Address of the first.
     pub base: u64,
-    /// Elements along each axis, 1 where there is none.
+    /// Elements along each axis, 1 where there is none. Layers are along the third.
     pub extent: [u32; 3],
-    /// 1, 2 or 3.
+    /// 1, 2 or 3; 1 or 2 of a layer.
     pub dimensions: u8,
+    /// Whether the third axis counts layers.
+    pub layered: bool,
     /// The type of each channel.
     pub channel: Channel,
     /// Channels of an element.
@@ -96,8 +98,12 @@ impl Texels {
         self.row_bytes() * u64::from(self.extent[1]) * u64::from(self.extent[2])
     }
 
-    /// What `txq` and `suq` tell of an axis: of those that there are not, textures alone have a height of 1.
+    /// What `txq` and `suq` tell of an axis: of those that there are not, textures alone have a height of 1. The fourth
+    /// is the number of layers.
     pub(super) fn told(&self, axis: usize, of_surface: bool) -> u32 {
+        if axis == 3 {
+            return if self.layered { self.extent[2] } else { 0 };
+        }
         let there = axis < usize::from(self.dimensions) || axis == 1 && !of_surface;
         if there { self.extent[axis] } else { 0 }
     }
@@ -196,9 +202,12 @@ impl Texture {
         Pick { at: [there.filter(|_| self.texels.dimensions > 1), None], weight: 0 }
     }
 
-    /// The four channels at a place, each as the 32 bits of an integer or a float. `read` gives a channel's bits.
-    pub(super) fn sample(&self, at: Place, dimensions: usize, read: &dyn Fn(u64) -> u32) -> [u32; 4] {
+    /// The four channels at a place of a layer, each as the 32 bits of an integer or a float. `read` gives a channel's
+    /// bits. A layer that there is not is the last one.
+    pub(super) fn sample(&self, at: Place, dimensions: usize, layer: u32, read: &dyn Fn(u64) -> u32) -> [u32; 4] {
+        let layer = u64::from(layer.min(self.texels.extent[2] - 1));
         let pick = |axis: usize| match at {
+            _ if axis == 2 && self.texels.layered => Pick { at: [Some(layer), None], weight: 0 },
             // To the filter a line is a plane, whose rows it mixes with what its sampler says is above.
             Place::Float(_) if axis == 1 && dimensions == 1 => self.pick(1, 0.0),
             _ if axis >= dimensions => Pick { at: [Some(0), None], weight: 0 },
@@ -289,14 +298,15 @@ mod tests {
     use super::*;
 
     fn texture(n: u32) -> Texture {
-        let texels = Texels { base: 0, extent: [n, 1, 1], dimensions: 1, channel: Channel::Float, channels: 1 };
+        let texels =
+            Texels { base: 0, extent: [n, 1, 1], dimensions: 1, layered: false, channel: Channel::Float, channels: 1 };
         Texture { texels, addressing: [Addressing::Clamp; 3], linear: false, normalized: false, as_integer: false }
     }
 
     /// The element at `i` is `i * i + 1`.
     fn at(texture: &Texture, x: f32) -> f32 {
         let read = |address: u64| ((address / 4 * (address / 4) + 1) as f32).to_bits();
-        f32::from_bits(texture.sample(Place::Float([x, 0.0, 0.0]), 1, &read)[0])
+        f32::from_bits(texture.sample(Place::Float([x, 0.0, 0.0]), 1, 0, &read)[0])
     }
 
     #[test]
@@ -339,9 +349,9 @@ mod tests {
     #[test]
     fn integers_are_fractions_of_their_largest_value_or_themselves() {
         let one = |channel: Channel, as_integer, bits: u32| {
-            let texels = Texels { base: 0, extent: [1, 1, 1], dimensions: 1, channel, channels: 1 };
+            let texels = Texels { base: 0, extent: [1, 1, 1], dimensions: 1, layered: false, channel, channels: 1 };
             let t = Texture { texels, as_integer, ..texture(1) };
-            t.sample(Place::Float([0.0; 3]), 1, &|_| bits)
+            t.sample(Place::Float([0.0; 3]), 1, 0, &|_| bits)
         };
         let float = |channel, bits| f32::from_bits(one(channel, false, bits)[0]);
         assert_eq!((float(Channel::U8, 255), float(Channel::U16, 0), float(Channel::S8, 0x80)), (1.0, 0.0, -1.0));

@@ -9,6 +9,15 @@ fn problem(lane: usize, message: String) -> Problem {
     Problem { lane, kind: FaultKind::IllegalAddress, message }
 }
 
+/// An instruction with a layer takes a layered array, one without takes another; hardware says nothing of the rest.
+fn same_layers(texels: &Texels, layered: bool, lane: usize) -> Result<(), Problem> {
+    if texels.layered == layered {
+        return Ok(());
+    }
+    let (has, takes) = if texels.layered { ("has", "takes none") } else { ("has no", "takes one") };
+    Err(problem(lane, format!("the image {has} layers, and the instruction {takes}")))
+}
+
 /// The object of a handle, asked for again only when a lane has another one than the lane before.
 struct Last<T> {
     found: Option<(u64, T)>,
@@ -46,13 +55,15 @@ impl View<'_> {
             if fresh {
                 self.allow(&texture.texels, lane, Access::Read)?;
             }
+            same_layers(&texture.texels, op.layer.is_some(), lane)?;
+            let layer = op.layer.map_or(0, |slot| regs[slot as usize][lane] as u32);
             let raw: [u32; 3] = op.at.map(|slot| regs[slot as usize][lane] as u32);
             let at =
                 if op.integer { Place::Integer(raw.map(|c| c as i32)) } else { Place::Float(raw.map(f32::from_bits)) };
             let width = texture.texels.channel.bytes() as u8;
             // SAFETY: the whole array was allowed just now, and elements are aligned to their channels.
             let read = |address: u64| unsafe { Self::get(address as *mut u8, width) } as u32;
-            let channels = texture.sample(at, op.dimensions.into(), &read);
+            let channels = texture.sample(at, op.dimensions.into(), layer, &read);
             for (slot, value) in op.to.iter().zip(channels) {
                 regs[*slot as usize][lane] = value.into();
             }
@@ -70,6 +81,7 @@ impl View<'_> {
             if fresh {
                 self.allow(&surface.texels, lane, access)?;
             }
+            same_layers(&surface.texels, op.layered, lane)?;
             let at: [i32; 3] = op.at.map(|slot| regs[slot as usize][lane] as u32 as i32);
             if at[0].rem_euclid(len as i32) != 0 {
                 let message = format!("misaligned access of {len} bytes at byte {} of a surface's row", at[0]);

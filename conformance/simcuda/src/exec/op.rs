@@ -221,18 +221,22 @@ pub(crate) struct Atomic {
 pub(crate) struct Sample {
     pub texture: Slot,
     pub at: [Slot; 3],
+    /// The layer, of a layered texture.
+    pub layer: Option<Slot>,
     pub dimensions: u8,
     /// Whether coordinates are integers.
     pub integer: bool,
     pub to: [Slot; 4],
 }
 
-/// A load or store of a surface; x counts bytes.
+/// A load or store of a surface; x counts bytes, and layers are along z.
 #[derive(Clone, Debug)]
 pub(crate) struct SurfaceAccess {
     pub store: bool,
     pub surface: Slot,
     pub at: [Slot; 3],
+    /// Whether z is a layer.
+    pub layered: bool,
     pub outside: Outside,
     /// Bytes of one value.
     pub width: u8,

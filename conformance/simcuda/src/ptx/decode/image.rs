@@ -1,7 +1,7 @@
 //! Textures and surfaces by handle: `tex`, `suld.b`, `sust.b`, `txq`, `suq`.
 //!
-//! The forms that CUDA's texture and surface functions compile to, for images of one to three dimensions. Levels,
-//! gradients, layers, cubes and references by name have no operation here and stay unknown.
+//! The forms that CUDA's texture and surface functions compile to, for images of one to three dimensions and layers of
+//! one and two. Levels, gradients, cubes and references by name have no operation here and stay unknown.
 
 use super::*;
 use crate::exec::image::Outside;
@@ -15,25 +15,47 @@ pub(super) fn decode(i: &mut Instr<'_>) -> Result<(), LoadError> {
     }
 }
 
-fn dimensions(i: &mut Instr<'_>) -> Result<usize, LoadError> {
-    i.require(&[("1d", 1), ("2d", 2), ("3d", 3)])
+/// What an instruction says of its image.
+#[derive(Clone, Copy)]
+struct Geometry {
+    dimensions: usize,
+    layered: bool,
 }
 
-/// The slots of `[handle, {x, y, z}]`; a third coordinate is followed by one without meaning.
-fn place(i: &mut Instr<'_>, at: usize, dimensions: usize, ty: Type) -> Result<(Slot, [Slot; 3]), LoadError> {
+fn geometry(i: &mut Instr<'_>) -> Result<Geometry, LoadError> {
+    let of = |dimensions, layered| Geometry { dimensions, layered };
+    i.require(&[
+        ("1d", of(1, false)),
+        ("2d", of(2, false)),
+        ("3d", of(3, false)),
+        ("a1d", of(1, true)),
+        ("a2d", of(2, true)),
+    ])
+}
+
+/// The slots of `[handle, {layer, x, y, z}]`, with a layer for layered images alone; a third number is followed by one
+/// without meaning.
+fn place(
+    i: &mut Instr<'_>,
+    at: usize,
+    Geometry { dimensions, layered }: Geometry,
+    ty: Type,
+) -> Result<(Slot, [Slot; 3], Option<Slot>), LoadError> {
     let Operand::Texel(handle, coordinates) = i.op(at)? else {
         return Err(i.error("a handle and its coordinates in brackets are expected"));
     };
-    let wanted = if dimensions == 3 { 4 } else { dimensions };
+    let (first, count) = (usize::from(layered), dimensions + usize::from(layered));
+    let wanted = if count == 3 { 4 } else { count };
     if coordinates.len() != wanted {
         return Err(i.error(format!("'{}' takes {wanted} coordinates here, not {}", i.base, coordinates.len())));
     }
     let handle = i.b.read(&Operand::Name(handle.clone()), Type::B64)?;
     let mut slots = [i.b.constant(0); 3];
-    for (slot, coordinate) in slots.iter_mut().zip(&coordinates[..dimensions]) {
+    for (slot, coordinate) in slots.iter_mut().zip(&coordinates[first..count]) {
         *slot = i.b.read(coordinate, ty)?;
     }
-    Ok((handle, slots))
+    let layer = if layered { Some(i.b.read(&coordinates[0], Type::B32)?) } else { None };
+    Ok((handle, slots, layer))
 }
 
 /// The registers of `{a, b, c, d}`, or of one alone.
@@ -55,15 +77,15 @@ fn sample(i: &mut Instr<'_>) -> Result<(), LoadError> {
         return Err(i.unknown());
     }
     i.require(&[("v4", ())])?;
-    let dimensions = dimensions(i)?;
+    let geometry = geometry(i)?;
     i.arity(2)?;
     let mut to = [0; 4];
     for (slot, element) in to.iter_mut().zip(elements(i, 0, 4)?) {
         *slot = i.b.write(element, value)?;
     }
-    let (texture, at) = place(i, 1, dimensions, coordinate)?;
-    let (integer, dimensions) = (coordinate == Type::S32, dimensions as u8);
-    i.b.emit(Op::Sample(Box::new(Sample { texture, at, dimensions, integer, to })));
+    let (texture, at, layer) = place(i, 1, geometry, coordinate)?;
+    let (integer, dimensions) = (coordinate == Type::S32, geometry.dimensions as u8);
+    i.b.emit(Op::Sample(Box::new(Sample { texture, at, layer, dimensions, integer, to })));
     Ok(())
 }
 
@@ -76,7 +98,7 @@ fn surface(i: &mut Instr<'_>) -> Result<(), LoadError> {
     }
     i.require(&[("b", ())])?;
     let count = i.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
-    let dimensions = dimensions(i)?;
+    let geometry = geometry(i)?;
     i.ignore(if store { &["wb", "cg", "cs", "wt"] } else { &["ca", "cg", "cs", "cv"] });
     if count * ty.bytes() > 16 {
         return Err(i.unknown());
@@ -87,9 +109,10 @@ fn surface(i: &mut Instr<'_>) -> Result<(), LoadError> {
     for (slot, element) in values.iter_mut().zip(elements(i, value, count)?) {
         *slot = if store { i.b.read_wide(element, ty)? } else { i.b.write_wide(element, ty)?.0 };
     }
-    let (surface, at) = place(i, at, dimensions, Type::B32)?;
+    let (surface, [x, y, z], layer) = place(i, at, geometry, Type::B32)?;
+    let (at, layered) = ([x, y, layer.unwrap_or(z)], geometry.layered);
     let (width, count) = (ty.bytes() as u8, count as u8);
-    i.b.emit(Op::Surface(Box::new(SurfaceAccess { store, surface, at, outside, width, count, values })));
+    i.b.emit(Op::Surface(Box::new(SurfaceAccess { store, surface, at, layered, outside, width, count, values })));
     Ok(())
 }
 
@@ -97,7 +120,7 @@ fn query(i: &mut Instr<'_>) -> Result<(), LoadError> {
     if i.ty()? != Type::B32 {
         return Err(i.unknown());
     }
-    let axis = i.require(&[("width", 0), ("height", 1), ("depth", 2)])?;
+    let axis = i.require(&[("width", 0), ("height", 1), ("depth", 2), ("array_size", 3)])?;
     i.arity(2)?;
     let to = i.write(0, Type::B32)?;
     let Operand::Address(Some(handle), 0) = i.op(1)? else {
