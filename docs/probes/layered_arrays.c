@@ -188,7 +188,7 @@ int main(void) {
         if (allow) printf("non-portable clusters allowed: %d\n", CALL(cuFuncSetAttribute, (void *, int, int), plain, 14, 1));
         for (unsigned size = 8; size <= 32; size *= 2) {
             Attribute attribute = {.id = 4, .value = {size, 1, 1}};
-            Config config = {{64, 1, 1}, {32, 1, 1}, 0, stream, &attribute, 1};
+            Config config = {{64, 1, 1}, {32, 1, 1}, 16, stream, &attribute, 1};
             void *args[] = {&memory};
             int most = -1;
             int (*ask_most)(int *, void *, const Config *) = dlsym(lib, "cuOccupancyMaxPotentialClusterSize");
