@@ -8,6 +8,8 @@
 //! must not overtake, and a free only follows every use; where the order is missing, the step waits for the events that
 //! give it.
 //!
+//! [`threads`] plans programs of several threads, from a seed.
+//!
 //! This crate must never know how an adapter works, and never call one: the conformance suite takes the steps
 //! (`conformance/tests/model`).
 
@@ -19,9 +21,11 @@ mod pools;
 pub mod set;
 pub mod state;
 pub mod step;
+pub mod threads;
 mod wrong;
 
 pub use op::{Op, Profile, program};
 pub use plan::Model;
 pub use state::{Abilities, Block, Content, Flavour, Kind, Sabotage};
 pub use step::{Mistake, Step};
+pub use threads::Threaded;
