@@ -2,7 +2,7 @@
 //! handed out too early, or an order that was lost between two threads, is seen by what lies in the block.
 
 use core::ffi::c_void;
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError, RwLock};

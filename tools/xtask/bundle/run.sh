@@ -4,13 +4,15 @@
 #
 #   sh .carry/run.sh            on the real driver
 #   sh .carry/run.sh sim        on the simulated one, to try the bundle itself
+#   sh .carry/run.sh sanitizer PART...    tests and random programs under compute-sanitizer; see sanitizer.sh
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 dist=$here/dist
 case ${1:-real} in
     real) native=libcuda.so.1 ;;
     sim) native=$dist/lib/libsimcuda.so ;;
-    *) echo "usage: $0 [real|sim]" >&2; exit 2 ;;
+    sanitizer) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
+    *) echo "usage: $0 [real|sim|sanitizer PART...]" >&2; exit 2 ;;
 esac
 
 unset ONEAPI_DEVICE_SELECTOR UR_ADAPTERS_SEARCH_PATH
@@ -28,6 +30,13 @@ if [ -e "$here/tests.tar.gz" ]; then
     unpacked=$(mktemp -d)
     trap 'rm -rf "$unpacked"' EXIT
     tar -C "$unpacked" -xzf "$here/tests.tar.gz" && tests=$unpacked/tests
+fi
+
+if [ "${1:-real}" = sanitizer ]; then
+    shift
+    export TESTS="$tests"
+    sh "$here/sanitizer.sh" "$@"
+    exit $?
 fi
 
 results=

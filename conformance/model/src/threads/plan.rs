@@ -273,7 +273,8 @@ impl Planner<'_> {
     /// A block: mostly one that the thread wrote last, else anybody's.
     fn block_for(&mut self, thread: usize) -> Option<BlockId> {
         let live = self.live();
-        let own: Vec<BlockId> = live.iter().copied().filter(|&block| self.blocks[block].written.1.0 == thread).collect();
+        let own: Vec<BlockId> =
+            live.iter().copied().filter(|&block| self.blocks[block].written.1.0 == thread).collect();
         if !own.is_empty() && self.random.chance(55) { self.random.pick(&own) } else { self.random.pick(&live) }
     }
 

@@ -1,5 +1,6 @@
 //! `bundle`: puts into `.carry` what a machine without a toolchain needs to run the demonstration, the C example, the
-//! benchmarks and the conformance tests on its real driver. It must stay small: debug information and symbol names are left behind.
+//! benchmarks and the conformance tests on its real driver, and the tests under compute-sanitizer. It must stay small: debug
+//! information and symbol names are left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +42,11 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     for (name, path) in suite(workspace)? {
         put(&path, &carry, Path::new("tests").join(name), &mut kept)?;
     }
-    put(&workspace.path("tools/xtask/bundle/run.sh"), &carry, "run.sh".into(), &mut kept)?;
+    for script in ["run.sh", "sanitizer.sh"] {
+        put(&workspace.path("tools/xtask/bundle").join(script), &carry, script.into(), &mut kept)?;
+    }
+    let expected = "sanitizer-expected.txt";
+    put(&workspace.path("conformance").join(expected), &carry, expected.into(), &mut kept)?;
     files::keep_only(&carry, &kept)?;
     pack(&carry, &mut kept)?;
 

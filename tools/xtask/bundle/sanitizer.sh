@@ -1,0 +1,193 @@
+#!/bin/sh
+# Runs the suite's test binaries and the random programs under NVIDIA's compute-sanitizer. Called by run.sh, which says where
+# everything is (UR_TEST_DIST and so on) and unpacks the tests.
+#
+#   run.sh sanitizer PART...        PART is TOOL:LISTS:WHAT
+#       TOOL    memcheck (with races of stream-ordered memory and leaks) or synccheck
+#       LISTS   on or off: free lists as they are, or UR_USM_MAGAZINE_BYTES=0
+#       WHAT    1/4 to 4/4 (any n/m): that share of the test binaries, side by side
+#               alone: the binaries that fill the device, one after the other
+#               model: 1,000 programs of the model; threads: 400 programs of several threads
+#   run.sh sanitizer list           the parts that make up everything
+#
+# It prints one line for each run (errors, expected ones, how the tests ended), then every finding that is not expected, once,
+# with its count. Findings that are expected stand in sanitizer-expected.txt with their reasons. All output of the tool is in
+# $OUT (or /tmp)/sanitizer-PART.log. SANITIZER_SECONDS (540) bounds everything: what was not run by then is named as such.
+# SANITIZER_JOBS (10) runs go side by side, each for at most SANITIZER_LIMIT (200) seconds.
+# Ends with 1 if anything unexpected was found, or a run did not end well, or was left out.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+expected=${SANITIZER_EXPECTED:-$here/sanitizer-expected.txt}
+seconds=${SANITIZER_SECONDS:-540}
+limit=${SANITIZER_LIMIT:-200}
+jobs=${SANITIZER_JOBS:-10}
+alone="pool_limits stream_ordered"
+begun=$(date +%s)
+
+everything() {
+    for lists in on off; do
+        for what in 1/4 2/4 3/4 4/4 alone model threads; do echo "memcheck:$lists:$what"; done
+        for what in 1/2 2/2 alone; do echo "synccheck:$lists:$what"; done
+    done
+}
+
+# --- one run, in a process of its own: TOOL LISTS NAME BINARY ARGUMENTS...
+if [ "${1:-}" = --one ]; then
+    shift
+    tool=$1 lists=$2 name=$3
+    shift 3
+    log=$SANITIZER_LOGS/$tool.$lists.$name.log
+    left=$((SANITIZER_END - $(date +%s)))
+    if [ "$left" -lt 15 ]; then
+        echo "left out: no time" >"$log.ended"
+        exit 0
+    fi
+    [ "$left" -lt "$limit" ] && limit=$left
+    [ "$lists" = off ] && export UR_USM_MAGAZINE_BYTES=0
+    case $tool in
+        memcheck) options="--track-stream-ordered-races all --leak-check full --report-api-errors explicit" ;;
+        *) options= ;;
+    esac
+    from=$(date +%s)
+    # shellcheck disable=SC2086 # the options are words
+    timeout -k 10 "$limit" "$SANITIZER" --tool "$tool" $options --target-processes all --print-limit 2000 \
+        --show-backtrace host "$@" >"$log" 2>&1
+    status=$?
+    case $status in
+        0) ended="ok" ;;
+        124 | 137) ended="STOPPED after $limit s" ;;
+        *) ended="FAILED ($status)" ;;
+    esac
+    echo "$ended, $(($(date +%s) - from)) s" >"$log.ended"
+    exit 0
+fi
+
+# --- all runs of the parts
+[ $# -gt 0 ] || { sed -n '2,22p' "$0" >&2; exit 2; }
+[ "$1" = list ] && { everything; exit 0; }
+
+find_sanitizer() {
+    for candidate in "${COMPUTE_SANITIZER:-}" "$(command -v compute-sanitizer)" /usr/local/cuda/bin/compute-sanitizer \
+        /usr/local/cuda/compute-sanitizer/compute-sanitizer /usr/local/cuda-*/bin/compute-sanitizer \
+        /usr/local/cuda-*/compute-sanitizer/compute-sanitizer /opt/nvidia/*/compute-sanitizer; do
+        [ -n "$candidate" ] && [ -x "$candidate" ] && { echo "$candidate"; return; }
+    done
+}
+SANITIZER=$(find_sanitizer)
+[ -n "$SANITIZER" ] || { echo "compute-sanitizer is not here; COMPUTE_SANITIZER may name it" >&2; exit 2; }
+SANITIZER_LOGS=$(mktemp -d)
+SANITIZER_END=$((begun + seconds))
+export SANITIZER SANITIZER_LOGS SANITIZER_END SANITIZER_LIMIT="$limit"
+trap 'rm -rf "$SANITIZER_LOGS"' EXIT
+"$SANITIZER" --version 2>/dev/null | tail -1
+
+# Under the tool everything takes longer.
+export UR_MODEL_PATIENCE="${UR_MODEL_PATIENCE:-100}" UR_MODEL_SHRINK=0 RUST_BACKTRACE=0
+
+# Lines "TOOL LISTS NAME BINARY ARGUMENTS..." of a part.
+runs_of() {
+    tool=${1%%:*} rest=${1#*:}
+    lists=${rest%%:*} what=${rest#*:}
+    case $what in
+        model)
+            for seed in 1 2 3 4 5 6 7 8 9 10; do
+                echo "$tool $lists model-$seed env UR_MODEL_PROGRAMS=100 UR_MODEL_SEED=$seed $TESTS/model --nocapture" \
+                    "programs_ pools_and work_before"
+            done ;;
+        threads)
+            for seed in 1 2 3 4 5 6 7 8; do
+                echo "$tool $lists threads-$seed env UR_MODEL_THREADED=50 UR_MODEL_SEED=$seed $TESTS/model_threads" \
+                    "--nocapture --exact programs_of_several_threads_do_what_the_model_says"
+            done ;;
+        alone)
+            for name in $alone; do echo "$tool $lists $name $TESTS/$name"; done ;;
+        */*)
+            index=0
+            for test in "$TESTS"/*; do
+                name=$(basename "$test")
+                # The random programs have parts of their own, and planted bugs need adapters that do not travel.
+                case " $alone model model_threads model_planted " in *" $name "*) continue ;; esac
+                index=$((index + 1))
+                if [ $((index % ${what#*/})) -eq $((${what%/*} % ${what#*/})) ]; then echo "$tool $lists $name $test"; fi
+            done ;;
+        *) echo "no part: $1" >&2; exit 2 ;;
+    esac
+}
+
+for part in "$@"; do
+    one=$jobs
+    case $part in *:alone) one=1 ;; esac
+    runs_of "$part" >"$SANITIZER_LOGS/runs" || exit 2
+    xargs -P "$one" -I '{}' sh -c 'exec sh "$0" --one $1' "$0" '{}' <"$SANITIZER_LOGS/runs"
+done
+
+# --- what was found
+# A finding is the tool's heading with its kernel and what it says of the address, numbers left out.
+findings_of() {
+    awk '
+        function flush() { if (text != "") print text; text = "" }
+        /^=========( |$)/ {
+            line = substr($0, 11)
+            if (line ~ /^[^ ]/) {
+                flush()
+                if (line !~ /^(COMPUTE-SANITIZER|ERROR SUMMARY|LEAK SUMMARY|RACECHECK SUMMARY|Target application returned|Error: process did|Warning:)/)
+                    text = line
+            } else if (text != "" && line ~ /^ +at /) {
+                sub(/^ +/, "", line); sub(/ in .*/, "", line); sub(/\+0x[0-9a-f]+.*/, "", line); sub(/\(.*/, "", line)
+                if (!(text ~ / at /)) text = text " " line
+            } else if (text != "" && line ~ /^ +(Address|Device|Access)/) {
+                sub(/^ +/, "", line)
+                text = text "; " line
+            }
+        }
+        END { flush() }
+    ' "$1" | sed -e 's/0x[0-9a-f]\{1,\}/ADDRESS/g' -e 's/\b[0-9]\{1,\} bytes/N bytes/g' \
+        -e 's/nearest allocation.*//' -e 's/stream [0-9]\{1,\}/stream N/g' -e 's/[0-9,]\{1,\} bytes/N bytes/g'
+}
+
+# Splits findings into expected and others by the list: BINARY | PATTERN | REASON, patterns as grep -E has them.
+unexpected_of() {
+    awk -F ' *[|] *' -v name="$1" '
+        NR == FNR { if ($0 !~ /^#/ && NF >= 3 && ($1 == "*" || $1 == name)) pattern[++count] = $2; next }
+        { for (i = 1; i <= count; i++) if ($0 ~ pattern[i]) next; print }
+    ' "$expected" "$2"
+}
+
+bad=0
+: >"$SANITIZER_LOGS/all"
+for ended in "$SANITIZER_LOGS"/*.log.ended; do
+    [ -e "$ended" ] || continue
+    log=${ended%.ended}
+    run=$(basename "$log" .log)
+    name=${run#*.*.}
+    how=$(cat "$ended")
+    if [ ! -e "$log" ]; then
+        echo "$run: $how"
+        bad=1
+        continue
+    fi
+    findings_of "$log" >"$SANITIZER_LOGS/found"
+    binary=${name%-[0-9]*}
+    unexpected_of "$binary" "$SANITIZER_LOGS/found" >"$SANITIZER_LOGS/others"
+    found=$(wc -l <"$SANITIZER_LOGS/found")
+    others=$(wc -l <"$SANITIZER_LOGS/others")
+    failed=$(sed -n 's/^test \(.*\) \.\.\. FAILED.*/\1/p' "$log" | tr '\n' ' ')
+    echo "$run: $others errors, $((found - others)) expected; tests: $how${failed:+; failed: $failed}"
+    sed "s/^/$binary: /" "$SANITIZER_LOGS/others" >>"$SANITIZER_LOGS/all"
+    case "$others $how" in "0 ok"*) ;; *) bad=1 ;; esac
+done
+echo "== findings that are not expected =="
+sort "$SANITIZER_LOGS/all" | uniq -c | sort -rn | cut -c1-300 | head -50
+lines=$(sort -u "$SANITIZER_LOGS/all" | wc -l)
+[ "$lines" -le 50 ] || echo "... and $((lines - 50)) more"
+
+# All that the tool and the tests said, in one file.
+kept=${OUT:-/tmp}/sanitizer-$(echo "$*" | tr ' :/' '---' | cut -c1-60).log
+for log in "$SANITIZER_LOGS"/*.log; do
+    [ -e "$log" ] || continue
+    echo "##### $(basename "$log" .log)"
+    # A run that says the same thousands of times would fill what may come back.
+    head -c 3000000 "$log"
+done | gzip >"$kept.gz"
+echo "everything that was said: $kept.gz; $(($(date +%s) - begun)) s"
+exit $bad
