@@ -4,13 +4,15 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
+use ur_conformance::control::Control;
 use ur_conformance::ffi::{
     ur_event_info_t, ur_event_status_t, ur_queue_flags_t as Flags, ur_result_t as Code, ur_structure_type_t,
     ur_usm_alloc_info_t, ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t, ur_usm_pool_info_t as info, ur_usm_type_t,
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, Figures, Plan, Take, figure, free, give, give_after, set, used};
-use ur_conformance::{Fixture, Gate, Kind, Launch, Memory, Pool, ask, child, ok, query, refused};
+use ur_conformance::sim::status;
+use ur_conformance::{Fixture, Gate, Kind, Launch, Memory, Pool, ask, child, needs_sim, ok, query, refused};
 
 const SIZE: usize = 1 << 20;
 
@@ -167,6 +169,49 @@ fn a_block_of_a_buffer_whose_free_was_reached_is_everybody_s() {
     }
     gate.open();
     blocked.finish();
+}
+
+/// The native names of a wait on an event, in each library that can be made to fail it.
+fn waits() -> Vec<(Control, &'static str)> {
+    let named = |library: Control| {
+        let name = if library.is_driver() { "cuStreamWaitEvent" } else { "hipStreamWaitEvent" };
+        (library, name)
+    };
+    Control::loaded().into_iter().map(named).collect()
+}
+
+/// A block that another queue's free still precedes keeps that order when the wait for it could not be made.
+#[test]
+fn a_block_of_a_buffer_whose_wait_the_driver_refuses_keeps_its_order() {
+    let fixture = Fixture::new();
+    let (fill, copy) = (fixture.basic(c"fill"), fixture.basic(c"copy"));
+    // All of it, and a part: what is put back is joined with its rest.
+    for ((library, name), part) in waits().iter().flat_map(|case| [(case, SIZE), (case, SIZE / 2)]) {
+        let (first, second) = (fixture.in_order(), fixture.in_order());
+        let (_buffer, pool) = over(&fixture, Kind::Device);
+        let out = fixture.memory(Kind::Device, 4096);
+        let block = Take::new(SIZE).from(&pool).on(&first);
+        let mut gate = Gate::new(&fixture);
+        gate.block(&first);
+        Launch::new(&fill, &[1024]).pointer(block).value(1u32).value(1024u32).on(&first);
+        Launch::new(&copy, &[1024]).pointer(out.pointer()).pointer(block).value(1024u32).on(&first);
+        give(&first, block);
+        library.fail(name, 1, status::UNKNOWN);
+        Take::new(part).from(&pool).refused(Code::ERROR_ADAPTER_SPECIFIC, &second);
+        library.clear_faults();
+        assert_eq!(used(pool.handle()).0, 0, "{name}");
+        let (again, allocated) = Take::new(SIZE).from(&pool).event_on(&second);
+        let launch = Launch::new(&fill, &[1024]).pointer(again).value(2u32).value(1024u32).after(&[&allocated]);
+        let used = launch.event_on(&second);
+        let property = ur_event_info_t::COMMAND_EXECUTION_STATUS;
+        let status: u32 = query::get(ask!(Event.pfnGetInfo(used.handle(), property)));
+        assert_ne!(status, ur_event_status_t::COMPLETE.0, "{name}: the buffer is used twice at one time");
+        drop(give_after(&second, again, &[&used]));
+        gate.open();
+        first.finish();
+        second.finish();
+        assert!(out.read::<u32>(&first, 1024).iter().all(|&word| word == 1), "{name}");
+    }
 }
 
 #[test]
@@ -328,5 +373,35 @@ fn a_buffer_backed_pool_works_without_magazines() {
         }
         first.finish();
         second.finish();
+    });
+}
+
+/// Whoever asks a full buffer asks each queue that freed something, not each block, and asks again only for what came since.
+#[test]
+fn an_allocation_from_a_full_buffer_records_one_event_for_each_queue() {
+    const BLOCKS: usize = 64;
+    let test = "an_allocation_from_a_full_buffer_records_one_event_for_each_queue";
+    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "0")], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (_buffer, pool) = over(&fixture, Kind::Device);
+        let (first, second, third) = (fixture.in_order(), fixture.in_order(), fixture.in_order());
+        let mut gate = Gate::new(&fixture);
+        for queue in [&first, &second] {
+            gate.block(queue);
+            let blocks: Vec<_> = (0..BLOCKS).map(|_| Take::new(SIZE / BLOCKS / 2).from(&pool).on(queue)).collect();
+            blocks.into_iter().for_each(|block| give(queue, block));
+        }
+        let records = |work: &dyn Fn()| sim.calls_of(work).1.get("cuEventRecord").copied().unwrap_or(0);
+        let too_much = || Take::new(SIZE).from(&pool).refused(Code::ERROR_OUT_OF_DEVICE_MEMORY, &third);
+        assert_eq!(records(&too_much), 2, "events for {} blocks that two queues freed", 2 * BLOCKS);
+        assert_eq!(records(&too_much), 0, "events for what has one already");
+        let block = Take::new(SIZE / BLOCKS / 2).from(&pool).on(&first);
+        give(&first, block);
+        assert_eq!(records(&too_much), 1, "events for what one queue freed since");
+        gate.open();
+        [&first, &second, &third].into_iter().for_each(ur_conformance::Queue::finish);
+        give(&third, Take::new(SIZE).from(&pool).on(&third));
+        third.finish();
     });
 }

@@ -420,11 +420,12 @@ impl<D: Driver> Lane<D> {
         let state_ref = &mut *state;
         let arenas = state_ref.stock.arenas();
         let ended = state_ref.stock.end(self, &mut state_ref.sequence);
+        let position = state_ref.sequence;
         if !arenas.is_empty() {
             // Nobody can ask this lane any more, so an event has to say when its frees were reached.
             if let Ok(marker) = Marker::record(&self.device, self.stream, false) {
                 let marker = Arc::new(marker);
-                arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, &marker));
+                arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
             }
         }
         drop(state);

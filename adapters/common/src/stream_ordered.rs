@@ -309,9 +309,8 @@ impl<D: Driver> Wanted<'_, D> {
         }
         // It counts as a command whether or not it works out, so that a finish does not leave it out.
         state.sequence += 1;
-        let sequence = state.sequence;
         let source = state.stock.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-        let pointer = source.take(lane, sequence, self.size)?;
+        let pointer = source.take(lane, self.size)?;
         state.stock.note_fresh(at, pointer);
         Ok(pointer)
     }

@@ -238,13 +238,13 @@ impl<D: Driver> Source<D> {
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
     #[inline(always)]
-    pub fn take(&self, lane: &Lane<D>, sequence: u64, size: usize) -> Result<usize> {
+    pub fn take(&self, lane: &Lane<D>, size: usize) -> Result<usize> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
                 let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
                 self.driver.allocate_from_pool(*pool, bytes, lane.stream)?
             }
-            Backing::Arena(arena) => self.cut(arena, lane, sequence, size)?,
+            Backing::Arena(arena) => self.cut(arena, lane, size)?,
         };
         if self.keeps > 0 {
             self.taken.fetch_add(magazine::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
@@ -253,15 +253,15 @@ impl<D: Driver> Source<D> {
     }
 
     #[inline(never)]
-    fn cut(&self, arena: &Arena<D>, lane: &Lane<D>, sequence: u64, size: usize) -> Result<usize> {
+    fn cut(&self, arena: &Arena<D>, lane: &Lane<D>, size: usize) -> Result<usize> {
         let cut = arena.cut(lane, size, self.may_wait_now()).ok_or_else(|| self.exhausted(size))?;
-        if let Some(behind) = &cut.behind
+        if let Some(behind) = cut.behind()
             && let Err(error) = self.driver.stream_wait(lane.stream, behind.raw())
         {
-            arena.give_back(cut.pointer, lane, sequence);
+            arena.put_back(cut);
             return Err(error);
         }
-        Ok(cut.pointer)
+        Ok(cut.pointer())
     }
 
     /// Gives a block back below, in the lane's order. The caller holds the lane's lock.

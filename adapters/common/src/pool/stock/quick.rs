@@ -39,7 +39,7 @@ impl<D: Driver> Stock<D> {
             None if source.may_wait_now() || source.hides_starts() => return None,
             None => {
                 *sequence += 1;
-                match source.take(lane, *sequence, size) {
+                match source.take(lane, size) {
                     Ok(pointer) => pointer,
                     Err(error) => return Some(Err(error)),
                 }

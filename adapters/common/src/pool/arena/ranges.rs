@@ -1,0 +1,286 @@
+//! The ranges of a buffer-backed pool by address: free ones, and freed ones that the stream of the free may still be using.
+//!
+//! Addresses alone. It makes no native call, never touches the memory, and knows a stream by a number, a place on it by the
+//! number of a command, and an event that covers a place by whatever the caller has for it. Every question is a search in an
+//! ordered index, so its cost grows with the logarithm of the ranges. Free ranges that touch each other are always one;
+//! freed ranges are joined when they become free, because each has a place of its own.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::index::{Index, Key, count_step};
+
+/// A stream, by a number that no other one has while it has freed ranges here.
+pub type StreamKey = usize;
+
+/// A freed range's place: its stream and the number of the last command that may use it.
+type Place = (StreamKey, u64);
+
+/// What is known of a stream that has freed ranges.
+struct Stream<S, M> {
+    stream: S,
+    /// Recorded events with the commands up to which they cover the stream, in that order.
+    marks: VecDeque<(u64, M)>,
+}
+
+/// The order that a range comes with, which is another stream's.
+#[derive(Clone, Debug)]
+pub struct Behind<S, M> {
+    key: StreamKey,
+    stream: S,
+    position: u64,
+    covers: u64,
+    /// The event that the range must come after.
+    pub mark: M,
+}
+
+/// A range that was taken.
+#[derive(Clone, Debug)]
+pub struct Taken<S, M> {
+    /// Its first byte.
+    pub start: usize,
+    /// What must be waited for before it is used.
+    pub behind: Option<Behind<S, M>>,
+}
+
+/// All ranges of a pool.
+pub struct Ranges<S, M> {
+    /// Sizes by start.
+    free: Index<usize, usize>,
+    /// (size, start).
+    free_by_size: Index<(usize, usize), ()>,
+    /// Sizes by (stream, position, start).
+    freed: Index<(StreamKey, u64, usize), usize>,
+    /// Positions by (stream, size, start).
+    freed_by_size: Index<(StreamKey, usize, usize), u64>,
+    /// Those of them that an event covers, whatever their stream, by (size, start).
+    covered: Index<(usize, usize), Place>,
+    streams: Index<StreamKey, Stream<S, M>>,
+    /// Sizes of the ranges that are out, by start.
+    out: HashMap<usize, usize>,
+    /// Events that cover nothing any more, for the caller to drop where it likes.
+    gone: Vec<M>,
+}
+
+impl<S: Clone, M: Clone> Ranges<S, M> {
+    /// One free range.
+    #[must_use]
+    pub fn new(start: usize, size: usize) -> Self {
+        let mut ranges = Self {
+            free: Index::new(),
+            free_by_size: Index::new(),
+            freed: Index::new(),
+            freed_by_size: Index::new(),
+            covered: Index::new(),
+            streams: Index::new(),
+            out: HashMap::new(),
+            gone: Vec::new(),
+        };
+        if size > 0 {
+            ranges.add_free(start, size);
+        }
+        ranges
+    }
+
+    /// The smallest range of at least `size` bytes that this stream freed: its own order is enough.
+    pub fn take_own(&mut self, key: StreamKey, size: usize) -> Option<Taken<S, M>> {
+        let fits = Key((key, size, 0))..=Key((key, usize::MAX, usize::MAX));
+        let (&Key((_, length, start)), &position) = self.freed_by_size.range(fits).next()?;
+        self.remove_freed((key, position), start, length);
+        self.keep_rest((key, position), start, length, size);
+        self.forget_if_empty(key);
+        self.out.insert(start, size);
+        Some(Taken { start, behind: None })
+    }
+
+    /// The smallest free range of at least `size` bytes.
+    pub fn take_free(&mut self, size: usize) -> Option<Taken<S, M>> {
+        let (&Key((length, start)), ()) = self.free_by_size.range(Key((size, 0))..).next()?;
+        self.remove_free(start, length);
+        if length > size {
+            self.add_free(start + size, length - size);
+        }
+        self.out.insert(start, size);
+        Some(Taken { start, behind: None })
+    }
+
+    /// The smallest range of at least `size` bytes that an event covers, with that event.
+    pub fn take_covered(&mut self, size: usize) -> Option<Taken<S, M>> {
+        let (&Key((length, start)), &place) = self.covered.range(Key((size, 0))..).next()?;
+        let (key, position) = place;
+        let known = self.streams.get(&Key(key))?;
+        let (covers, mark) = known.marks.get(known.marks.partition_point(|(upto, _)| *upto < position))?.clone();
+        let behind = Behind { key, stream: known.stream.clone(), position, covers, mark };
+        self.remove_freed(place, start, length);
+        self.keep_rest(place, start, length, size);
+        self.forget_if_empty(key);
+        self.out.insert(start, size);
+        Some(Taken { start, behind: Some(behind) })
+    }
+
+    /// Takes a range back as if it had never been taken: with the order that it came with.
+    pub fn put_back(&mut self, taken: Taken<S, M>) {
+        let Some(size) = self.out.remove(&taken.start) else { return };
+        let Some(Behind { key, stream, position, covers, mark }) = taken.behind else {
+            return self.put_free(taken.start, size);
+        };
+        let known = self.streams.entry(Key(key)).or_insert_with(|| Stream { stream, marks: VecDeque::new() });
+        let at = known.marks.partition_point(|(upto, _)| *upto < covers);
+        if known.marks.get(at).is_none_or(|(upto, _)| *upto != covers) {
+            known.marks.insert(at, (covers, mark));
+        }
+        // What was cut off it lies behind it still, unless somebody took that since.
+        let (start, rest) = (taken.start, taken.start + size);
+        let more = self.freed.get(&Key((key, position, rest))).copied().unwrap_or(0);
+        if more > 0 {
+            self.remove_freed((key, position), rest, more);
+        }
+        self.add_freed((key, position), start, size + more);
+    }
+
+    /// Takes a range back that command `position` of a stream is the last to use.
+    pub fn give_back(&mut self, start: usize, key: StreamKey, stream: impl FnOnce() -> S, position: u64) {
+        let Some(size) = self.out.remove(&start) else { return };
+        self.streams.entry(Key(key)).or_insert_with(|| Stream { stream: stream(), marks: VecDeque::new() });
+        self.add_freed((key, position), start, size);
+    }
+
+    /// Says that an event covers what a stream freed up to command `position`, and nothing after it. What an earlier event
+    /// covers keeps that one.
+    pub fn mark(&mut self, key: StreamKey, position: u64, mark: M) {
+        let after = self.covered_up_to(key);
+        let new = Key((key, after.map_or(0, |upto| upto + 1), 0))..=Key((key, position, usize::MAX));
+        let open = if after.is_none_or(|upto| upto < position) { Some(self.freed.range(new)) } else { None };
+        let mut covers_any = false;
+        for (&Key((_, at, start)), &size) in open.into_iter().flatten() {
+            count_step();
+            self.covered.insert(Key((size, start)), (key, at));
+            covers_any = true;
+        }
+        match self.streams.get_mut(&Key(key)) {
+            Some(known) if covers_any => known.marks.push_back((position, mark)),
+            _ => self.gone.push(mark),
+        }
+        self.drop_useless_marks(key);
+    }
+
+    /// Makes free what a stream freed up to command `position`, which has finished.
+    pub fn finish(&mut self, key: StreamKey, position: u64) {
+        self.finish_while(key, |at| at <= position);
+    }
+
+    /// Makes free what a stream freed, from the earliest on, as long as the command has finished.
+    pub fn finish_while(&mut self, key: StreamKey, has_finished: impl Fn(u64) -> bool) {
+        while let Some((position, start, size)) = self.earliest(key)
+            && has_finished(position)
+        {
+            count_step();
+            self.remove_freed((key, position), start, size);
+            self.put_free(start, size);
+        }
+        self.drop_useless_marks(key);
+        self.forget_if_empty(key);
+    }
+
+    /// The stream with the smallest key above `after` that has freed ranges.
+    pub fn stream_after(&self, after: Option<StreamKey>) -> Option<(StreamKey, &S)> {
+        count_step();
+        let first = after.map_or(Some(0), |key| key.checked_add(1))?;
+        self.streams.range(Key(first)..).next().map(|(&Key(key), known)| (key, &known.stream))
+    }
+
+    /// Whether a stream freed something that no event covers.
+    pub fn wants_mark(&self, key: StreamKey) -> bool {
+        let first = self.covered_up_to(key).map_or(0, |upto| upto + 1);
+        self.freed.range(Key((key, first, 0))..=Key((key, u64::MAX, usize::MAX))).next().is_some()
+    }
+
+    /// The earliest event of a stream, with the command up to which it covers it.
+    pub fn first_mark(&self, key: StreamKey) -> Option<(u64, M)> {
+        self.streams.get(&Key(key))?.marks.front().cloned()
+    }
+
+    /// Events that cover nothing any more.
+    pub fn take_gone(&mut self) -> Vec<M> {
+        core::mem::take(&mut self.gone)
+    }
+
+    fn covered_up_to(&self, key: StreamKey) -> Option<u64> {
+        self.streams.get(&Key(key))?.marks.back().map(|(upto, _)| *upto)
+    }
+
+    fn earliest(&self, key: StreamKey) -> Option<(u64, usize, usize)> {
+        let every = Key((key, 0, 0))..=Key((key, u64::MAX, usize::MAX));
+        self.freed.range(every).next().map(|(&Key((_, position, start)), &size)| (position, start, size))
+    }
+
+    fn add_freed(&mut self, (key, position): Place, start: usize, size: usize) {
+        self.freed.insert(Key((key, position, start)), size);
+        self.freed_by_size.insert(Key((key, size, start)), position);
+        if self.covered_up_to(key).is_some_and(|upto| position <= upto) {
+            self.covered.insert(Key((size, start)), (key, position));
+        }
+    }
+
+    fn remove_freed(&mut self, (key, position): Place, start: usize, size: usize) {
+        self.freed.remove(&Key((key, position, start)));
+        self.freed_by_size.remove(&Key((key, size, start)));
+        self.covered.remove(&Key((size, start)));
+    }
+
+    fn keep_rest(&mut self, place: Place, start: usize, length: usize, taken: usize) {
+        if length > taken {
+            self.add_freed(place, start + taken, length - taken);
+        }
+    }
+
+    fn add_free(&mut self, start: usize, size: usize) {
+        self.free.insert(Key(start), size);
+        self.free_by_size.insert(Key((size, start)), ());
+    }
+
+    fn remove_free(&mut self, start: usize, size: usize) {
+        self.free.remove(&Key(start));
+        self.free_by_size.remove(&Key((size, start)));
+    }
+
+    /// Joins a range with its free neighbours.
+    fn put_free(&mut self, mut start: usize, mut size: usize) {
+        let next = start + size;
+        if let Some(&more) = self.free.get(&Key(next)) {
+            self.remove_free(next, more);
+            size += more;
+        }
+        let before = self.free.range(..Key(start)).next_back().map(|(&Key(before), &length)| (before, length));
+        if let Some((before, length)) = before
+            && before + length == start
+        {
+            self.remove_free(before, length);
+            start = before;
+            size += length;
+        }
+        self.add_free(start, size);
+    }
+
+    /// Drops events that lie before the earliest range of their stream.
+    fn drop_useless_marks(&mut self, key: StreamKey) {
+        let earliest = self.earliest(key).map(|(position, ..)| position);
+        let Some(known) = self.streams.get_mut(&Key(key)) else { return };
+        while let Some((upto, _)) = known.marks.front()
+            && earliest.is_none_or(|position| *upto < position)
+        {
+            count_step();
+            self.gone.extend(known.marks.pop_front().map(|(_, mark)| mark));
+        }
+    }
+
+    fn forget_if_empty(&mut self, key: StreamKey) {
+        if self.earliest(key).is_none()
+            && let Some(known) = self.streams.remove(&Key(key))
+        {
+            self.gone.extend(known.marks.into_iter().map(|(_, mark)| mark));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

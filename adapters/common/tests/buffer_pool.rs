@@ -1,0 +1,50 @@
+//! Buffer-backed pools, with the steps of two threads put in an order that no scheduler need be asked for.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+#[allow(dead_code, reason = "shared with other tests")]
+mod fake;
+
+use std::sync::Arc;
+
+use fake::{Fake, Handles};
+use ur_adapter::lane::Lane;
+use ur_adapter::object;
+use ur_adapter::pool::arena::Arena;
+use ur_adapter::queue::Queue;
+use ur_ffi::ur_queue_handle_t;
+
+const BLOCK: usize = 512;
+
+fn lane(queue: ur_queue_handle_t) -> Arc<Lane<Fake>> {
+    // SAFETY: a live queue.
+    let queue = unsafe { object::borrow::<Queue<Fake>>(queue) }.expect("a live queue");
+    Arc::clone(&queue.lanes()[0])
+}
+
+/// A thread that looks for room records an event on another queue. Before it can say what the event covers, that queue
+/// frees one more block: the event was recorded before the last use of it.
+#[test]
+fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
+    let handles = Handles::new();
+    let queues = [handles.queue(), handles.queue()];
+    let [busy, other] = queues.map(lane);
+    let arena = Arena::<Fake>::new(1 << 20, 2 * BLOCK);
+    let blocks = [(); 2].map(|()| arena.cut(&busy, BLOCK, false).expect("a free block").pointer());
+    let mut next = || {
+        let mut state = busy.lock();
+        state.sequence += 1;
+        state.sequence
+    };
+    arena.give_back(blocks[0], &busy, next());
+    let (position, marker) = busy.mark().expect("an event").expect("the queue has not finished");
+    arena.give_back(blocks[1], &busy, next());
+    arena.mark(&busy, position, &Arc::new(marker));
+    let cut = arena.cut(&other, BLOCK, true).expect("what was freed before the event");
+    assert!(cut.pointer() == blocks[0] && cut.behind().is_some());
+    assert!(
+        arena.cut(&other, BLOCK, true).is_none(),
+        "a block is behind an event that was recorded before its last use"
+    );
+    assert_eq!(arena.cut(&busy, BLOCK, false).map(|cut| cut.pointer()), Some(blocks[1]));
+    queues.into_iter().for_each(|queue| handles.release_queue(queue));
+}
