@@ -34,6 +34,7 @@ pub mod error;
 pub mod event;
 pub mod event_callback;
 pub mod event_pool;
+pub mod extent;
 pub mod fill;
 pub mod fork;
 pub mod guard;

@@ -14,6 +14,7 @@ use ur_ffi::{
 use crate::driver::{Driver, MemoryKind};
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::memory_calls::{Advice, Spot};
 use crate::object::{known_flags, null_pointer};
 
@@ -30,17 +31,18 @@ fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: *const c_vo
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: size is 0")));
     }
     let device = &request.queue.device;
-    let info = device.driver.pointer_info(memory.addr())?.ok_or_else(|| {
+    let known = Extent::around(&request.queue.context, memory.addr())?;
+    let found = known.and_then(|extent| extent.bytes_from(memory.addr()).map(|left| (extent.kind, left)));
+    let (kind, left) = found.ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("{name}: {memory:p} lies in no USM allocation"))
     })?;
-    let left = info.size - (memory.addr() - info.base);
     if size > left {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_SIZE,
             format!("{name}: {size} bytes go past the end of the allocation, which has {left} more"),
         ));
     }
-    Ok(info.kind == MemoryKind::Shared && device.device.properties.concurrent_managed)
+    Ok(kind == MemoryKind::Shared && device.device.properties.concurrent_managed)
 }
 
 /// `urEnqueueUSMPrefetch`: to the queue's device, or to the host.

@@ -7,6 +7,8 @@ mod fake;
 use std::sync::Arc;
 
 use fake::{Fake, Handles};
+use ur_adapter::driver::MemoryKind;
+use ur_adapter::extent::Extent;
 use ur_adapter::lane::Lane;
 use ur_adapter::object;
 use ur_adapter::pool::arena::Arena;
@@ -47,4 +49,15 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     );
     assert_eq!(arena.cut(&busy, BLOCK, false).map(|cut| cut.pointer()), Some(blocks[1]));
     queues.into_iter().for_each(|queue| handles.release_queue(queue));
+}
+
+/// The native library tells the start of its own region for blocks of host pools, with the block's size.
+#[test]
+fn bytes_from_an_address_that_the_library_places_wrongly_are_none_and_no_wrapped_number() {
+    let extent = |base, size| Extent::<Fake> { kind: MemoryKind::Host, base, size, device: 0, is_plain: false };
+    assert_eq!(extent(4096, 1000).bytes_from(4096), Some(1000));
+    assert_eq!(extent(4096, 1000).bytes_from(5095), Some(1));
+    assert_eq!(extent(4096, 1000).bytes_from(5096), None, "the end");
+    assert_eq!(extent(4096, 1000).bytes_from(8192), None, "further behind the start than it has bytes");
+    assert_eq!(extent(8192, 1000).bytes_from(4096), None, "before the start");
 }

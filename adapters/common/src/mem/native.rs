@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::object::{Object, borrow, null_pointer};
 
 /// `urMemGetNativeHandle`: of a buffer the address of the first byte at the device, of an image the array there; at the
@@ -53,6 +54,19 @@ pub unsafe fn get_native_handle<D: Driver>(
     Ok(())
 }
 
+/// A buffer frees what it owns by the native library's plain free, which ruins a native pool and knows no moved start; and it
+/// has no place in a queue's order, which a free to the pool would need.
+#[cold]
+fn not_to_be_owned(name: &str, address: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_VALUE,
+        format!(
+            "{name}: {address:#x} is memory of a pool, or has an alignment above the native one; leave isNativeHandleOwned \
+             false and free it by urEnqueueUSMFreeExp or urUSMFree"
+        ),
+    )
+}
+
 /// `urMemBufferCreateWithNativeHandle`: a buffer over native memory, from the address given to the end of its
 /// allocation.
 ///
@@ -61,8 +75,8 @@ pub unsafe fn get_native_handle<D: Driver>(
 /// else's to free if the buffer is to own it.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for an address in no native allocation, or not at the start of one that is to
-/// be owned; `INVALID_DEVICE` for memory of a device that the context has not.
+/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for an address in no live allocation, or one that is to be owned and is not at
+/// the start, is a pool's, or has an alignment above the native one; `INVALID_DEVICE` for memory of a device that the context has not.
 pub unsafe fn create_with_native_handle<D: Driver>(
     native: ur_native_handle_t,
     context: ur_context_handle_t,
@@ -79,17 +93,20 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     let owned = unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let address = native;
     let first = context.first_state()?;
-    let known = if address == 0 { None } else { first.driver.pointer_info(address)? };
-    let info = known.filter(|info| !owned || info.base == address).ok_or_else(|| {
+    let known = if address == 0 { None } else { Extent::around(context, address)? };
+    let found = known.and_then(|extent| extent.bytes_from(address).map(|size| (extent, size)));
+    let (extent, size) = found.filter(|(extent, _)| !owned || extent.base == address).ok_or_else(|| {
         Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
-            format!("{NAME}: {address:#x} is not in (or, to be owned, at the start of) a native allocation"),
+            format!("{NAME}: {address:#x} is not in (or, to be owned, at the start of) a live native allocation"),
         )
     })?;
-    let size = info.size - (address - info.base);
-    let given = owned.then_some(info.kind);
-    let home = if info.kind == MemoryKind::Device {
-        let device = context.devices().find(|device| device.raw == info.device).ok_or_else(|| {
+    if owned && !extent.is_plain {
+        return Err(not_to_be_owned(NAME, address));
+    }
+    let given = owned.then_some(extent.kind);
+    let home = if extent.kind == MemoryKind::Device {
+        let device = context.devices().find(|device| device.raw == extent.device).ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_DEVICE,
                 format!("{NAME}: {address:#x} is memory of a device that the context has not"),

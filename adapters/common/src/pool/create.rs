@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
 use crate::pool::{Buffer, Reuse, Settings, UsmPool};
 
@@ -175,14 +176,14 @@ unsafe fn read_buffer<D: Driver>(
         }
     }
     let (base, size) = (desc.pMem.addr(), desc.size);
-    let info = context.first_state()?.driver.pointer_info(base)?;
-    let room = info.as_ref().map_or(0, |info| info.size - (base - info.base));
+    let found = Extent::around(context, base)?;
+    let room = found.as_ref().and_then(|extent| extent.bytes_from(base)).unwrap_or(0);
     let fits = size > 0 && size <= room;
-    match info {
-        Some(info) if info.kind != kind => {
-            Err(invalid(format!("{name}: the buffer is {:?} memory and described as {kind:?} memory", info.kind)))
+    match found {
+        Some(extent) if extent.kind != kind => {
+            Err(invalid(format!("{name}: the buffer is {:?} memory and described as {kind:?} memory", extent.kind)))
         }
-        Some(info) if kind == MemoryKind::Device && device.is_some_and(|device| device.raw != info.device) => {
+        Some(extent) if kind == MemoryKind::Device && device.is_some_and(|device| device.raw != extent.device) => {
             Err(Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{name}: the buffer is another device's")))
         }
         Some(_) if fits => Ok(Buffer { base, size, kind }),
