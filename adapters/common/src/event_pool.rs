@@ -3,6 +3,9 @@
 //! One pool a device of a context. It keeps at least [`KEPT`] free events once made, and no more free ones
 //! than are in use beyond that, so a burst does not stay. A [`Marker`] gives its event back when it dies; it
 //! keeps the device's state alive, so a pool outlives its users.
+//!
+//! Events are made many at a time: while one thread is inside a copy that blocks, CUDA lets no other thread make an event,
+//! though it may record one (`docs/probes/blocking.c`), and what that copy waits for may be what the other thread does.
 
 use std::sync::Arc;
 
@@ -44,11 +47,23 @@ impl<D: Driver> EventPool<D> {
         if let Some(event) = kept {
             return Ok(event);
         }
-        let made = Scope::enter(state.driver, state.place).and_then(|_scope| state.driver.create_event(self.purpose));
+        let made = self.make(state);
         if made.is_err() {
             self.list.lock().in_use -= 1;
         }
         made
+    }
+
+    /// A new event, and more of them for the next to come.
+    #[cold]
+    fn make(&self, state: &DeviceState<D>) -> Result<D::Event> {
+        let _scope = Scope::enter(state.driver, state.place)?;
+        let first = state.driver.create_event(self.purpose)?;
+        // Only the first is wanted now.
+        let more = (1..KEPT).map_while(|_| state.driver.create_event(self.purpose).ok());
+        let more: Vec<_> = more.collect();
+        self.list.lock().free.extend(more);
+        Ok(first)
     }
 
     fn give(&self, driver: &D, event: D::Event) {
@@ -100,6 +115,20 @@ impl<D: Driver> Marker<D> {
         let raw = state.events(timing).take(state)?;
         let marker = Self { raw, timing, adopted: None, state: Arc::clone(state) };
         state.driver.record_event(marker.raw, stream)?;
+        Ok(marker)
+    }
+
+    /// An event that is complete, for a command that is. Nothing is recorded where the pool's event has ended.
+    ///
+    /// # Errors
+    /// What the native library answers; no event is lost then.
+    pub fn of_the_past(state: &Arc<DeviceState<D>>) -> Result<Self> {
+        let raw = state.events(false).take(state)?;
+        let marker = Self { raw, timing: false, adopted: None, state: Arc::clone(state) };
+        if !state.driver.event_is_complete(marker.raw)? {
+            // Whoever had it last has let go of it before its time.
+            state.beside(|stream| state.driver.record_event(marker.raw, stream))?;
+        }
         Ok(marker)
     }
 

@@ -4,13 +4,15 @@
 //! inside a buffer-backed pool, and tells a start for blocks of host pools that is not theirs. So nobody computes with the
 //! library's start and size but here, and here every step is checked.
 
+use std::sync::Arc;
+
 use crate::context::Context;
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::error::Result;
 use crate::pool::registry::Block;
+use crate::pool::source::Source;
 
 /// Live memory.
-#[derive(Debug)]
 pub struct Extent<D: Driver> {
     /// Host, device or managed.
     pub kind: MemoryKind,
@@ -23,6 +25,8 @@ pub struct Extent<D: Driver> {
     /// Whether the native library knows it as an allocation of its own by its first byte: no pool's block, and no start
     /// that was moved for an alignment.
     pub is_plain: bool,
+    /// Where a pool's block came from.
+    pub source: Option<Arc<Source<D>>>,
 }
 
 impl<D: Driver> Extent<D> {
@@ -31,20 +35,28 @@ impl<D: Driver> Extent<D> {
     /// # Errors
     /// What the native library answers.
     pub fn around(context: &Context<D>, address: usize) -> Result<Option<Self>> {
-        match context.registry.find(address) {
-            Some(Block::Out { base, size, source }) => {
-                let (kind, device) = (source.kind, source.device.raw);
-                return Ok(Some(Self { kind, base, size, device, is_plain: false }));
-            }
-            Some(Block::Kept) => return Ok(None),
-            None => {}
+        let registry = &context.registry;
+        if let Some(block) = registry.find(address) {
+            return Ok(Self::of_block(block));
         }
         let Some(info) = crate::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
+        // Of most pools the library tells the start of the block that an address lies in.
+        if let Some(block) = registry.find_from(info.base, address) {
+            return Ok(Self::of_block(block));
+        }
         let PointerInfo { kind, base, size, device, pool } = info;
         let moved = context.over_aligned.within(base);
         let is_plain = pool.is_none() && moved.is_none();
         let (base, size) = moved.unwrap_or((base, size));
-        Ok(Some(Self { kind, base, size, device, is_plain }).filter(|extent| extent.bytes_from(address).is_some()))
+        let extent = Self { kind, base, size, device, is_plain, source: None };
+        // The room around a moved start is nobody's.
+        Ok(Some(extent).filter(|extent| extent.bytes_from(address).is_some()))
+    }
+
+    fn of_block(block: Block<D>) -> Option<Self> {
+        let Block::Out { base, size, source } = block else { return None };
+        let (kind, device) = (source.kind, source.device.raw);
+        Some(Self { kind, base, size, device, is_plain: false, source: Some(source) })
     }
 
     /// The bytes from an address to the end, or `None` for an address outside.

@@ -4,7 +4,6 @@
 //! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's lanes' to know.
 
 use core::ffi::c_void;
-use std::sync::Arc;
 
 use ur_ffi::{
     UR_USM_ADVICE_FLAGS_MASK, ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_alloc_info_t, ur_usm_desc_t,
@@ -15,11 +14,11 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::info::Answer;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::over_aligned::{NATIVE_ALIGNMENT, with_room};
 use crate::pool::pressure::with_relief;
-use crate::pool::registry::Block;
 use crate::pool::{UsmPool, checked};
 use crate::stream_ordered::{Wanted, free_unused, not_a_block};
 
@@ -318,7 +317,7 @@ pub unsafe fn get_alloc_info<D: Driver>(
     if memory.is_null() {
         return Err(null_pointer("urUSMGetMemAllocInfo"));
     }
-    let known = Known::of(context, memory.addr())?;
+    let known = Extent::around(context, memory.addr())?;
     let live = || {
         known.as_ref().ok_or_else(|| {
             Error::new(
@@ -342,42 +341,10 @@ pub unsafe fn get_alloc_info<D: Driver>(
             answer.value(owner.map_or(core::ptr::null_mut(), |device| device.handle()))
         }
         ur_usm_alloc_info_t::POOL => {
-            let pool = live()?.pool.as_ref().map(|pool| pool.handle());
+            let pool = live()?.source.as_ref().and_then(|source| source.pool_object());
+            let pool = pool.as_ref().map(|pool| pool.handle());
             answer.value(pool.unwrap_or(core::ptr::null_mut()))
         }
         _ => answer.unknown(property.0),
-    }
-}
-
-/// What a live USM pointer names.
-struct Known<D: Driver> {
-    kind: MemoryKind,
-    base: usize,
-    size: usize,
-    device: D::Device,
-    pool: Option<Arc<Object<UsmPool<D>>>>,
-}
-
-impl<D: Driver> Known<D> {
-    /// Looks among the blocks of pools first: the native library knows freed ones that a magazine keeps, and tells the
-    /// start of some wrongly.
-    fn of(context: &Context<D>, address: usize) -> Result<Option<Self>> {
-        if let Some(block) = context.registry.find(address) {
-            return Ok(Self::of_block(block));
-        }
-        let Some(info) = crate::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
-        if let Some(block) = context.registry.find_from(info.base, address) {
-            return Ok(Self::of_block(block));
-        }
-        let (base, size) = context.over_aligned.within(info.base).unwrap_or((info.base, info.size));
-        // The room around a moved start is nobody's.
-        let inside = (base..base.saturating_add(size)).contains(&address);
-        Ok(inside.then_some(Self { kind: info.kind, base, size, device: info.device, pool: None }))
-    }
-
-    fn of_block(block: Block<D>) -> Option<Self> {
-        let Block::Out { base, size, source } = block else { return None };
-        let (kind, device) = (source.kind, source.device.raw);
-        Some(Self { kind, base, size, device, pool: source.pool_object() })
     }
 }
