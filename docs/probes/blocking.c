@@ -651,6 +651,56 @@ static void run_capacity(int number) {
     CHECK(cuStreamDestroy_v2(gated));
 }
 
+/* ---- when a copy takes its bytes: at the call, or when the stream gets there ---- */
+
+#define SOURCES(X)                                                                                                     \
+    X(heap_4k, NONE, cuMemcpyAsync(device, at(heap), 4096, gated))                                                     \
+    X(heap_60k, NONE, cuMemcpyAsync(device, at(heap), 60000, gated))                                                   \
+    X(heap_100k, NONE, cuMemcpyAsync(device, at(heap), 100000, gated))                                                 \
+    X(heap_8m, NONE, cuMemcpyAsync(device, at(heap), LARGE, gated))                                                    \
+    X(heap_2d, NONE, copy_2d(device, at(heap)))                                                                        \
+    X(heap_3d, NONE, copy_3d(device, at(heap)))                                                                        \
+    X(pinned_4k, NONE, cuMemcpyAsync(device, at(heap), 4096, gated))                                                   \
+    X(host_function_then_heap_4k, NONE, (cuLaunchHostFunc(gated, write_heap, NULL), cuMemcpyAsync(device, at(heap), 4096, gated))) \
+    X(host_function_then_heap_8m, NONE, (cuLaunchHostFunc(gated, write_heap, NULL), cuMemcpyAsync(device, at(heap), LARGE, gated)))
+
+static void write_heap(void *nothing) {
+    (void)nothing;
+    memset(heap, 2, LARGE);
+}
+
+#define MAKE_SOURCE(name, prepare, act)                                                                                \
+    static void prepare_source_##name(void) { prepare; }                                                               \
+    static int act_source_##name(void) { return act; }
+SOURCES(MAKE_SOURCE)
+#define LIST_SOURCE(name, prepare, act) {#name, prepare_source_##name, act_source_##name},
+static const Call sources[] = {SOURCES(LIST_SOURCE)};
+enum { SOURCE_COUNT = sizeof sources / sizeof *sources };
+
+static void run_source(int number) {
+    const Call *call = &sources[number];
+    double after = OPEN_AFTER, begun, taken;
+    pthread_t opener;
+
+    CHECK(cuStreamCreate(&gated, NON_BLOCKING));
+    memset(heap, 1, LARGE);
+    CHECK(cuMemsetD8_v2(device, 0, LARGE));
+    CHECK(cuCtxSynchronize());
+    close_gate(BY_VALUE, gated);
+    pthread_create(&opener, NULL, open_later, &after);
+    begun = now();
+    CHECK(call->act());
+    taken = now() - begun;
+    memset(heap, 2, LARGE);
+    pthread_join(opener, NULL);
+    CHECK(cuCtxSynchronize());
+    CHECK(cuMemcpyDtoH_v2(heap_too, device, 64));
+    printf("source %s: %s (%.0f ms), %s\n", call->name, taken > WAITED ? "waits" : "returns", taken,
+           heap_too[0] == 1 ? "takes its bytes at the call" : "takes its bytes when the stream gets there");
+    memset(heap, 1, LARGE);
+    CHECK(cuStreamDestroy_v2(gated));
+}
+
 /* ---- another device ---- */
 
 #define FAR(X)                                                                                                         \
@@ -753,7 +803,7 @@ static void get_ready(void) {
 }
 
 enum { CALLS_ALL = GATES * CALL_COUNT, PAIRS = BLOCKER_COUNT * BESIDE_COUNT, CAPACITIES = 2 * COMMAND_COUNT };
-enum { TESTS = CALLS_ALL + PAIRS + CAPACITIES + FAR_COUNT };
+enum { BEFORE_FAR = CALLS_ALL + PAIRS + CAPACITIES + SOURCE_COUNT, TESTS = BEFORE_FAR + FAR_COUNT };
 
 static void run(int test) {
     if (test < CALLS_ALL) {
@@ -762,8 +812,10 @@ static void run(int test) {
         run_pair(test - CALLS_ALL);
     } else if (test < CALLS_ALL + PAIRS + CAPACITIES) {
         run_capacity(test - CALLS_ALL - PAIRS);
+    } else if (test < BEFORE_FAR) {
+        run_source(test - CALLS_ALL - PAIRS - CAPACITIES);
     } else {
-        run_far(test - CALLS_ALL - PAIRS - CAPACITIES);
+        run_far(test - BEFORE_FAR);
     }
 }
 
@@ -776,8 +828,10 @@ static void name_of(int test, char *name, size_t size) {
     } else if (test < CALLS_ALL + PAIRS + CAPACITIES) {
         test -= CALLS_ALL + PAIRS;
         snprintf(name, size, "behind %s/%s", gate_names[test / COMMAND_COUNT], commands[test % COMMAND_COUNT].name);
+    } else if (test < BEFORE_FAR) {
+        snprintf(name, size, "source %s", sources[test - CALLS_ALL - PAIRS - CAPACITIES].name);
     } else {
-        snprintf(name, size, "far/%s", far_calls[test - CALLS_ALL - PAIRS - CAPACITIES].name);
+        snprintf(name, size, "far/%s", far_calls[test - BEFORE_FAR].name);
     }
 }
 
