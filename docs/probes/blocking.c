@@ -660,7 +660,6 @@ static void run_capacity(int number) {
     X(heap_8m, NONE, cuMemcpyAsync(device, at(heap), LARGE, gated))                                                    \
     X(heap_2d, NONE, copy_2d(device, at(heap)))                                                                        \
     X(heap_3d, NONE, copy_3d(device, at(heap)))                                                                        \
-    X(pinned_4k, NONE, cuMemcpyAsync(device, at(heap), 4096, gated))                                                   \
     X(host_function_then_heap_4k, NONE, (cuLaunchHostFunc(gated, write_heap, NULL), cuMemcpyAsync(device, at(heap), 4096, gated))) \
     X(host_function_then_heap_8m, NONE, (cuLaunchHostFunc(gated, write_heap, NULL), cuMemcpyAsync(device, at(heap), LARGE, gated)))
 
