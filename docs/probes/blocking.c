@@ -1,8 +1,9 @@
 /*
  * Which calls of the CUDA driver wait for work that runs on the device: the lines of native-facts.md about waiting.
- * Needs a GPU and no header or library but the driver's (or another library with its calls, as the one argument).
+ * Needs a GPU and no header or library but the driver's (or another library with its calls, as the first argument).
+ * A second argument picks the tests whose names contain it; all of them take four minutes.
  *
- *   cc -O2 blocking.c -o blocking -ldl -lpthread && ./blocking [libcuda.so.1]
+ *   cc -O2 blocking.c -o blocking -ldl -lpthread && ./blocking [libcuda.so.1 [part of a name]]
  *
  * A stream is held back by a gate: a value wait, a kernel that spins on a word, or a host function. Another thread opens
  * the gate after OPEN_AFTER milliseconds, so nothing here can hang for good; a test that does all the same is ended by an
@@ -403,6 +404,10 @@ static void nothing_to_do(void *nothing) { (void)nothing; }
     X(copy_heap_to_device, NONE, cuMemcpyAsync(device, at(heap), SIZE, gated))                                         \
     X(copy_heap_to_device_large, NONE, cuMemcpyAsync(device, at(heap), LARGE, gated))                                  \
     X(copy_heap_to_device_100k, NONE, cuMemcpyAsync(device, at(heap), 100000, gated))                                  \
+    X(copy_heap_to_device_256k, NONE, cuMemcpyAsync(device, at(heap), 256 << 10, gated))                               \
+    X(copy_heap_to_device_1m, NONE, cuMemcpyAsync(device, at(heap), 1 << 20, gated))                                   \
+    X(copy_heap_to_device_2m, NONE, cuMemcpyAsync(device, at(heap), 2 << 20, gated))                                   \
+    X(copy_heap_to_device_4m, NONE, cuMemcpyAsync(device, at(heap), 4 << 20, gated))                                   \
     X(copy_htod_async, NONE, cuMemcpyHtoDAsync_v2(device, heap, SIZE, gated))                                          \
     X(copy_device_to_heap, NONE, cuMemcpyAsync(at(heap), device, SIZE, gated))                                         \
     X(copy_device_to_heap_large, NONE, cuMemcpyAsync(at(heap), device, LARGE, gated))                                  \
@@ -852,7 +857,12 @@ int main(int count, char **arguments) {
             alarm(PATIENCE);
             get_ready();
             for (int test = first; test < TESTS; test++) {
+                char name[256];
                 *reached = test;
+                name_of(test, name, sizeof name);
+                if (count > 2 && strstr(name, arguments[2]) == NULL) {
+                    continue;
+                }
                 alarm(PATIENCE);
                 run(test);
             }

@@ -1,7 +1,8 @@
 //! Allocations that the host makes and frees at once: device, host, registered and managed memory.
 //!
-//! Freed memory stays mapped while work submitted before the free may still use it: the real driver waits for such
-//! work instead. Only the account is settled at once.
+//! Freeing waits for all that runs on the device, as the real driver does. Freed memory stays mapped while work that was
+//! submitted before the free may still use it, for frees while work is held and for work submitted by other threads
+//! meanwhile.
 
 use crate::clock::Milestone;
 use crate::context::Context;
@@ -11,6 +12,7 @@ use crate::pool;
 use crate::region::{self, Region};
 use crate::reports::{self, Kind as Misuse};
 use crate::sys::*;
+use crate::waiting;
 use std::sync::Arc;
 
 /// Bytes that an allocation takes of its device.
@@ -111,6 +113,9 @@ pub fn register(context: &Context, base: u64, size: usize, flags: u32) -> Result
 
 /// Ends that. Memory that is there but is not registered from here on is another error than memory that is not.
 pub fn unregister(base: u64) -> Result {
+    if let Some(allocation) = memory::starting_at(base, |allocation| allocation.kind == Kind::Registered) {
+        waiting::for_device_of(&allocation);
+    }
     if memory::take(base, |allocation| allocation.kind == Kind::Registered).is_some() {
         return Ok(());
     }
@@ -118,9 +123,13 @@ pub fn unregister(base: u64) -> Result {
     Err(if memory::find(base).is_some() { CUDA_ERROR_INVALID_VALUE } else { CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED })
 }
 
-/// Frees at once what `wanted` accepts.
+/// Frees what `wanted` accepts, when all that runs on its device has ended.
 pub fn free(base: u64, wanted: impl FnOnce(&Allocation) -> bool) -> Result {
-    match memory::starting_at(base, wanted) {
+    let found = memory::starting_at(base, wanted);
+    if let Some(allocation) = &found {
+        waiting::for_device_of(allocation);
+    }
+    match found {
         Some(allocation) if free_now(&allocation) => Ok(()),
         _ => {
             report_bad_free(base);

@@ -5,7 +5,7 @@
 
 use crate::array;
 use crate::clock::Point;
-use crate::command::{self, Command};
+use crate::command;
 use crate::context::Context;
 use crate::device::Device;
 use crate::exec::{self, Access, Environment, FaultKind, Grid, LaunchFault, MemoryFault};
@@ -68,7 +68,7 @@ impl Kernel {
         if self.function.context.id != stream.context.id {
             return Err(CUDA_ERROR_INVALID_HANDLE);
         }
-        stream.submit(|_| Command::Kernel(Box::new(self)));
+        stream.submit_launch(Box::new(self));
         Ok(())
     }
 

@@ -38,3 +38,4 @@ mod reports;
 mod shared_event;
 mod stream;
 mod vmm;
+mod waiting;

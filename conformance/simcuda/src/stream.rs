@@ -11,9 +11,11 @@ use crate::context::{self, Context};
 use crate::device;
 use crate::event::Completion;
 use crate::handles::{self, Registry};
+use crate::kernel::Kernel;
 use crate::memory::{Allocation, Kind};
 use crate::reports;
 use crate::sys::*;
+use crate::waiting;
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
@@ -59,6 +61,8 @@ pub struct Stream {
     done: Condvar,
     submitted: AtomicU64,
     completed: AtomicU64,
+    /// Launches that have not ended.
+    launches: AtomicU64,
     /// Tick of the oldest command not yet done; `u64::MAX` if there is none.
     oldest: Arc<AtomicU64>,
 }
@@ -131,6 +135,7 @@ impl Stream {
             done: Condvar::new(),
             submitted: AtomicU64::new(0),
             completed: AtomicU64::new(0),
+            launches: AtomicU64::new(0),
             oldest,
         }
     }
@@ -150,8 +155,8 @@ impl Stream {
         }
     }
 
-    /// Submits a command that is told where it stands.
-    pub fn submit(self: &Arc<Self>, make: impl FnOnce(&Point) -> Command) {
+    /// Submits a command that is told where it stands. Answers its number in the stream.
+    pub fn submit(self: &Arc<Self>, make: impl FnOnce(&Point) -> Command) -> u64 {
         let dependencies = self.implicit_dependencies();
         let mut state = self.state.lock();
         for Dependency { stream, seq, known } in dependencies {
@@ -162,8 +167,22 @@ impl Stream {
             }
         }
         let point = self.point(&state);
-        let command = make(&point);
+        let (seq, command) = (point.seq, make(&point));
         self.enqueue(&mut state, Item { point, command });
+        seq
+    }
+
+    /// Submits a launch once the stream has room for one more.
+    pub fn submit_launch(self: &Arc<Self>, kernel: Box<Kernel>) {
+        let has_room = |launches| (launches < waiting::LAUNCH_QUEUE || is_held()).then_some(launches + 1);
+        let takes = || self.launches.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).is_ok();
+        if !takes() {
+            let mut state = self.state.lock();
+            while !takes() {
+                self.done.wait(&mut state);
+            }
+        }
+        self.submit(|_| Command::Kernel(kernel));
     }
 
     /// Submits a wait for one record of an event.
@@ -269,9 +288,11 @@ impl Stream {
             if let Some((seed, delay)) = &mut random {
                 std::thread::sleep(Duration::from_micros(next_random(seed) % (delay.max_micros + 1)));
             }
+            let is_launch = matches!(item.command, Command::Kernel(_));
             self.run(item);
             state = self.state.lock();
             state.running = false;
+            self.launches.fetch_sub(is_launch.into(), Ordering::AcqRel);
             let oldest = state.queue.front().map_or(u64::MAX, |next| next.point.tick);
             self.oldest.store(oldest, Ordering::Release);
             self.completed.store(seq, Ordering::Release);
@@ -408,12 +429,9 @@ pub fn hold() {
     HELD.store(true, Ordering::Release);
 }
 
-/// Waits for everything that a context was given, as the real driver does in calls that have nothing to do with streams.
-/// Held streams are not waited for: whoever holds them calls from the same thread.
-pub fn wait_for_all_of(context: &Context) {
-    if !HELD.load(Ordering::Acquire) {
-        context.streams().iter().for_each(|stream| stream.wait_submitted());
-    }
+/// Whether all streams stop before their next command.
+pub fn is_held() -> bool {
+    HELD.load(Ordering::Acquire)
 }
 
 /// Lets them go on.

@@ -11,6 +11,7 @@ use crate::pool;
 use crate::reports;
 use crate::stream::{self, Stream};
 use crate::sys::*;
+use crate::waiting;
 use std::sync::Arc;
 
 /// What one side of a copy must be.
@@ -64,12 +65,16 @@ fn refused(denied: Denied) -> CUresult {
     CUDA_ERROR_INVALID_VALUE
 }
 
-/// Submits a copy to a stream; pageable sources are taken at once.
+/// Submits a copy to a stream, and waits for it if the driver does; pageable sources are taken at once.
 fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
+    let waits = waiting::copy_waits(&copy);
     copy.check(&stream.next_point()).map_err(refused)?;
     // SAFETY: by the API's contract an untracked source is host memory that the client may read.
     unsafe { copy.stage() };
     stream.submit(|_| Command::Copy(Box::new(copy)));
+    if waits {
+        waiting::for_stream(stream);
+    }
     Ok(())
 }
 

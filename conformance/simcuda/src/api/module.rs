@@ -5,8 +5,8 @@ use super::guard::call;
 use crate::context;
 use crate::image::{Failure, Image, JitOptions};
 use crate::module::{MODULES, Module};
-use crate::stream;
 use crate::sys::*;
+use crate::waiting;
 use core::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ unsafe fn load(
     let (major, minor) = context.device.capability;
     // SAFETY: as above.
     let code = options.write(unsafe { Image::read(image) }.and_then(|image| image.compile(major * 10 + minor)))?;
-    stream::wait_for_all_of(&context);
+    waiting::for_device(context.device.ordinal);
     out.put(Module::load(context, code, false)?.handle)
 }
 
@@ -44,7 +44,9 @@ pub extern "C" fn cuModuleLoad(out: Out<Handle>, file: Text) -> CUresult {
         let bytes = std::fs::read(file.get()?).map_err(|_| CUDA_ERROR_FILE_NOT_FOUND)?;
         let (major, minor) = context.device.capability;
         let code = Image::from_bytes(&bytes).and_then(|image| image.compile(major * 10 + minor));
-        out.put(Module::load(context, code.map_err(|failure: Failure| failure.code)?, false)?.handle)
+        let code = code.map_err(|failure: Failure| failure.code)?;
+        waiting::for_device(context.device.ordinal);
+        out.put(Module::load(context, code, false)?.handle)
     })
 }
 
@@ -85,6 +87,7 @@ pub extern "C" fn cuModuleUnload(handle: Handle) -> CUresult {
         if module.of_library {
             return Err(CUDA_ERROR_INVALID_HANDLE);
         }
+        waiting::for_device(module.context.device.ordinal);
         module.unload();
         Ok(())
     })
