@@ -13,6 +13,7 @@ use crate::handles::{self, Registry};
 use crate::memory::{Allocation, Kind};
 use crate::reports::{self, Kind as Misuse};
 use crate::sys::*;
+use crate::waiting;
 use std::sync::Arc;
 
 /// All arrays.
@@ -85,8 +86,8 @@ impl Array {
 
     /// Destroys the array of a handle.
     pub fn destroy(handle: Handle) -> Result {
-        let array = ARRAYS.take(handle, CUDA_ERROR_INVALID_HANDLE)?;
-        array.free();
+        waiting::for_device_of(&Self::lookup(handle)?.memory);
+        ARRAYS.take(handle, CUDA_ERROR_INVALID_HANDLE)?.free();
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 #[macro_use]
 mod driver;
 use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicBool, Ordering};
 use driver::*;
 use simcuda::sys::*;
 
@@ -86,52 +85,6 @@ fn work_in_flight_outlives_the_unloading_of_its_module() {
     ok!(cuCtxSynchronize());
     assert_eq!(bytes_of(out, 8), 42u64.to_le_bytes());
     ok!(cuMemFree_v2(out));
-}
-
-/// What a host function sees of a call that another thread makes meanwhile.
-#[derive(Default)]
-struct Seen {
-    begins: AtomicBool,
-    returned: AtomicBool,
-    early: AtomicBool,
-}
-
-/// Stays on its stream until the call begins, and then long enough for one that does not wait to return.
-unsafe extern "C" fn watch(data: *mut c_void) {
-    // SAFETY: the data outlives the stream's work.
-    let seen = unsafe { &*data.cast::<Seen>() };
-    while !seen.begins.load(Ordering::Acquire) {
-        std::thread::yield_now();
-    }
-    for _ in 0..50_000 {
-        if seen.returned.load(Ordering::Acquire) {
-            seen.early.store(true, Ordering::Release);
-            return;
-        }
-        std::thread::yield_now();
-    }
-}
-
-#[test]
-fn loading_a_module_waits_for_what_runs_in_its_context() {
-    let _current = Current::new();
-    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
-    let early = |call: &dyn Fn()| {
-        let seen = Seen::default();
-        ok!(cuLaunchHostFunc(stream, Some(watch), (&raw const seen).cast_mut().cast()));
-        seen.begins.store(true, Ordering::Release);
-        call();
-        seen.returned.store(true, Ordering::Release);
-        ok!(cuStreamSynchronize(stream));
-        seen.early.into_inner()
-    };
-    let memory = get!(cuMemAlloc_v2(8));
-    assert!(early(&|| ok!(cuMemFree_v2(memory))), "the watcher sees what does not wait");
-    assert!(!early(&|| {
-        let module: Handle = get!(cuModuleLoadData(PTX.as_ptr().cast()));
-        ok!(cuModuleUnload(module));
-    }));
-    ok!(cuStreamDestroy_v2(stream));
 }
 
 #[test]

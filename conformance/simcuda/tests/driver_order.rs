@@ -299,18 +299,18 @@ fn a_value_wait_lets_later_work_through_when_the_host_writes() {
 fn each_thread_has_a_default_stream_of_its_own() {
     let _session = Session::begin();
     let context = context();
+    let memory = get!(cuMemAlloc_v2(64));
     let plug = Plug::put(CU_STREAM_PER_THREAD);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             ok!(cuCtxSetCurrent(context));
             ok!(cuStreamQuery(CU_STREAM_PER_THREAD));
-            let memory = get!(cuMemAlloc_v2(64));
             ok!(cuMemsetD8Async(memory, 1, 64, CU_STREAM_PER_THREAD));
             ok!(cuStreamSynchronize(CU_STREAM_PER_THREAD));
-            ok!(cuMemFree_v2(memory));
         });
     });
     err!(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_PER_THREAD));
     plug.pull(CU_STREAM_PER_THREAD);
+    ok!(cuMemFree_v2(memory));
     ok!(cuCtxDestroy_v2(context));
 }

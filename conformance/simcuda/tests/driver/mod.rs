@@ -149,6 +149,7 @@ unsafe extern "C" {
     pub fn cuIpcCloseMemHandle(address: u64) -> CUresult;
     pub fn cuIpcGetEventHandle(out: *mut CUipcEventHandle, event: Handle) -> CUresult;
     pub fn cuIpcOpenEventHandle(out: *mut Handle, handle: CUipcEventHandle) -> CUresult;
+    pub fn cuModuleLoad(out: *mut Handle, file: *const c_char) -> CUresult;
     pub fn cuModuleLoadData(out: *mut Handle, image: *const c_void) -> CUresult;
     pub fn cuModuleLoadDataEx(
         out: *mut Handle,
