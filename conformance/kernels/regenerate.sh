@@ -19,3 +19,7 @@ targets="-gencode arch=compute_75,code=[sm_75,compute_75] -gencode arch=compute_
 "$NVCC" -std=c++17 $targets --no-compress -fatbin -o fatbin/saxpy.plain.fatbin saxpy.cu
 "$NVCC" -std=c++17 $targets --compress-mode=speed -fatbin -o fatbin/saxpy.speed.fatbin saxpy.cu
 "$NVCC" -std=c++17 -arch=sm_90 -cubin -o cubin/saxpy.sm_90.cubin saxpy.cu
+tools=$(dirname "$NVCC")
+"$tools/ptxas" -arch=sm_90 -o cubin/fixed.sm_90.cubin fixed.ptx
+images="--image3=kind=elf,sm=90,file=cubin/fixed.sm_90.cubin --image3=kind=ptx,sm=70,file=fixed.ptx"
+"$tools/fatbinary" -64 $images --create=fatbin/fixed.fatbin

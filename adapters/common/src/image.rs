@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 
 pub mod elf;
 mod fatbin;
+pub mod fixed;
 mod ptx;
 
 #[cfg(test)]

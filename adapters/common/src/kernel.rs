@@ -15,6 +15,7 @@ use crate::context::DeviceState;
 use crate::device::Device;
 use crate::driver::{CachePreference, Driver, FunctionAttributes};
 use crate::error::{Error, Result};
+use crate::image::fixed::FixedSizes;
 use crate::info::Answer;
 use crate::metadata::DeclaredSizes;
 use crate::object::{Body, Object, borrow, null_pointer};
@@ -61,7 +62,7 @@ impl<D: Driver> DeviceKernel<D> {
     ///
     /// # Errors
     /// `INVALID_KERNEL_NAME`; what the native library answers.
-    pub fn load(module: Arc<Module<D>>, name: &CStr, declared: DeclaredSizes) -> Result<Self> {
+    pub fn load(program: &Program<D>, module: Arc<Module<D>>, name: &CStr) -> Result<Self> {
         let scope = module.state.enter()?;
         let plain = Self::function(&module, name)?.ok_or_else(|| {
             Error::new(
@@ -75,7 +76,10 @@ impl<D: Driver> DeviceKernel<D> {
         // A C string has no NUL inside, and neither has the suffix.
         let offset_name = CString::new(offset_name).unwrap_or_default();
         let with_offset = Self::function(&module, &offset_name)?;
-        let limits = limits_of(&module.state.device.properties, &attributes, &declared);
+        let device = &module.state.device;
+        let text = name.to_string_lossy();
+        let fixed = program.target(device)?.fixed_sizes(&text, attributes.binary_version);
+        let (declared, limits) = sizes_of(&device.properties, &attributes, program.metadata.sizes_of(&text), fixed);
         // Asked now, so that no launch has to. A library that cannot say leaves it to the function's own limit.
         let limit = limits.threads.max(1);
         let suggested = module.state.driver.suggested_block_size(plain.raw, 0, limit);
@@ -124,6 +128,27 @@ fn not_required(local: [usize; 3], required: [usize; 3]) -> Error {
         ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE,
         format!("work-groups of {local:?}; the kernel's source requires {required:?}"),
     )
+}
+
+/// What a kernel's source declares, by the compiler's metadata or else by the image, and what a launch is held against.
+fn sizes_of(
+    device: &DeviceProperties,
+    attributes: &FunctionAttributes,
+    mut declared: DeclaredSizes,
+    fixed: FixedSizes,
+) -> (DeclaredSizes, Limits) {
+    let items = |sizes: [usize; 3]| sizes.into_iter().fold(1, usize::saturating_mul);
+    if let Some(most) = fixed.most.map(items) {
+        declared.most_items = Some(declared.most_items.map_or(most, |items| items.min(most)));
+    }
+    declared.required = declared.required.or(fixed.required);
+    let mut limits = limits_of(device, attributes, &declared);
+    if let Some(only) = fixed.required.map(items) {
+        limits.threads = limits.threads.min(u32::try_from(only).unwrap_or(u32::MAX));
+    }
+    // Told, but no limit of a dimension: an image limits the product.
+    declared.most = declared.most.or(fixed.most);
+    (declared, limits)
 }
 
 /// The smallest of what device, function and source allow.
@@ -251,8 +276,7 @@ pub unsafe fn create<D: Driver>(
             "urKernelCreate: the program is not built; call urProgramBuild first",
         ));
     }
-    let declared = program.metadata.sizes_of(&name.to_string_lossy());
-    let load = |module| DeviceKernel::load(module, name, declared);
+    let load = |module| DeviceKernel::load(program, module, name);
     let devices = modules.into_iter().map(load).collect::<Result<SmallVec<_>>>()?;
     let kernel = Object::new(Kernel::new(program.share(), name.to_owned(), devices));
     // SAFETY: not null, so writable.
@@ -338,7 +362,7 @@ pub unsafe fn get_group_info<D: Driver>(
             answer.array(&most)
         }
         ur_kernel_group_info_t::WORK_GROUP_SIZE => answer.value(kernel.limits.threads as usize),
-        // Told by the compiler in the program's metadata; 0 where it says nothing.
+        // Told by the compiler in the program's metadata or in the image; 0 where neither says anything.
         ur_kernel_group_info_t::COMPILE_WORK_GROUP_SIZE => answer.array(&declared.required.unwrap_or_default()),
         ur_kernel_group_info_t::COMPILE_MAX_WORK_GROUP_SIZE => answer.array(&declared.most.unwrap_or_default()),
         ur_kernel_group_info_t::LOCAL_MEM_SIZE => answer.value(attributes.static_shared),

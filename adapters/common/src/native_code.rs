@@ -26,13 +26,19 @@ use crate::program::{Module, Program, Target, not_built, of_context};
 /// The handle is the C contract's; `out` is null or writable.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_PROGRAM_EXECUTABLE` before it is built.
+/// `INVALID_NULL_POINTER`; `UNSUPPORTED_FEATURE` before it is built.
+///
+/// # Unsupported
+/// - of a program that is not built yet: a module is what its image becomes when it is built
 pub unsafe fn program_get<D: Driver>(program: ur_program_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
     const NAME: &str = "urProgramGetNativeHandle";
     // SAFETY: the caller's promises are the same.
     unsafe {
         let program = borrow::<Program<D>>(program)?;
-        give(NAME, out, || program.modules().first().map(|module| module.raw.number()).ok_or_else(|| not_built(NAME)))
+        give(NAME, out, || {
+            let native = program.modules().first().map(|module| module.raw.number());
+            native.ok_or_else(|| Error::unsupported("the native handle of a program that is not built yet"))
+        })
     }
 }
 
@@ -148,10 +154,9 @@ pub unsafe fn kernel_create<D: Driver>(
     if modules.is_empty() {
         return Err(not_built(NAME));
     }
-    let declared = program.metadata.sizes_of(&name.to_string_lossy());
     let devices = modules
         .into_iter()
-        .map(|module| DeviceKernel::load(module, &name, declared))
+        .map(|module| DeviceKernel::load(&program, module, &name))
         .collect::<Result<SmallVec<_>>>()
         .ok()
         .filter(|devices: &SmallVec<[DeviceKernel<D>; 1]>| devices.iter().any(|kernel| kernel.plain.raw == raw))

@@ -5,7 +5,7 @@
 //! text as the build log and leaves no module behind.
 
 use core::ffi::{c_char, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use ur_ffi::{
@@ -18,6 +18,7 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::{BuildRequest, Driver};
 use crate::error::{Error, Result};
+use crate::image::fixed::{FixedByKernel, FixedSizes, fixed_sizes};
 use crate::info::Answer;
 use crate::metadata::Metadata;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
@@ -52,6 +53,8 @@ pub struct Target<D: Driver> {
     image: Box<[u8]>,
     /// What became of it.
     pub build: Mutex<Build<D>>,
+    /// Sizes of work-groups that the image fixes, read for its first kernel.
+    fixed: OnceLock<FixedByKernel>,
 }
 
 /// The state of one device's image.
@@ -85,6 +88,7 @@ impl<D: Driver> Target<D> {
                 log: String::new(),
                 module: None,
             }),
+            fixed: OnceLock::new(),
         }
     }
 
@@ -98,6 +102,12 @@ impl<D: Driver> Target<D> {
             build.module = Some(module);
         }
         target
+    }
+
+    /// What the image fixes of a kernel's work-groups; `binary` is the version of the machine code that it runs as.
+    pub fn fixed_sizes(&self, kernel: &str, binary: u32) -> FixedSizes {
+        let fixed = self.fixed.get_or_init(|| fixed_sizes(&self.image[..self.length], binary));
+        fixed.get(kernel).copied().unwrap_or_default()
     }
 
     /// The image and the NUL behind it.

@@ -105,3 +105,22 @@ pub fn check(elf: Bytes<'_>, start: u64, machine: &Machine) -> Result<()> {
     }
     Ok(())
 }
+
+/// Names and contents of the sections that take bytes of a file that [`check`] has passed.
+pub fn sections<'a>(elf: Bytes<'a>) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+    const NO_BITS: u32 = 8;
+    let (table, size, count) = (elf.u64(40).unwrap_or(0), elf.u16(58).unwrap_or(0), elf.u16(60).unwrap_or(0));
+    let header = move |number: u16| table.saturating_add(u64::from(number) * u64::from(size));
+    let contents = move |number: u16| {
+        let header = header(number);
+        elf.part(elf.u64(header.checked_add(24)?)?, elf.u64(header.checked_add(32)?)?)
+    };
+    let names = contents(elf.u16(62).unwrap_or(0)).unwrap_or(&[]);
+    (1..count).filter_map(move |number| {
+        let header = header(number);
+        let start = names.get(elf.u32(header)? as usize..)?;
+        let name = &start[..start.iter().position(|byte| *byte == 0)?];
+        let has_bytes = elf.u32(header.checked_add(4)?)? != NO_BITS;
+        Some((name, contents(number).filter(|_| has_bytes)?))
+    })
+}

@@ -86,6 +86,6 @@ impl Scan<'_> {
 }
 
 /// Where `what` is at or after `from`.
-fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
+pub(super) fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     text.get(from..)?.windows(what.len()).position(|window| window == what).map(|at| from + at)
 }
