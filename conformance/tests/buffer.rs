@@ -161,6 +161,10 @@ fn urMemBufferCreate_refuses_bad_flags_sizes_and_host_pointers() {
         (Flags::READ_WRITE, usize::MAX, null_mut(), Code::ERROR_INVALID_BUFFER_SIZE),
         (Flags::USE_HOST_POINTER, 64, null_mut(), Code::ERROR_INVALID_HOST_PTR),
         (Flags::ALLOC_COPY_HOST_POINTER, 64, null_mut(), Code::ERROR_INVALID_HOST_PTR),
+        // That the pointer is missing comes before what else is wrong.
+        (Flags::USE_HOST_POINTER | Flags::ALLOC_COPY_HOST_POINTER, 64, null_mut(), Code::ERROR_INVALID_HOST_PTR),
+        (Flags::USE_HOST_POINTER | Flags::ALLOC_HOST_POINTER, 64, null_mut(), Code::ERROR_INVALID_HOST_PTR),
+        (Flags::USE_HOST_POINTER, 0, null_mut(), Code::ERROR_INVALID_HOST_PTR),
         (Flags::READ_WRITE, 64, host, Code::ERROR_INVALID_HOST_PTR),
         (Flags::ALLOC_HOST_POINTER, 64, host, Code::ERROR_INVALID_HOST_PTR),
     ];
@@ -180,6 +184,13 @@ fn urMemBufferCreate_refuses_bad_flags_sizes_and_host_pointers() {
         ERROR_INVALID_HOST_PTR,
         Mem.pfnBufferCreate(fixture.context(), Flags::USE_HOST_POINTER, 64, &raw const none, &raw mut mem)
     );
+    for flags in [
+        Flags::USE_HOST_POINTER,
+        Flags::ALLOC_COPY_HOST_POINTER,
+        Flags::USE_HOST_POINTER | Flags::ALLOC_COPY_HOST_POINTER,
+    ] {
+        refused!(ERROR_INVALID_HOST_PTR, Mem.pfnBufferCreate(fixture.context(), flags, 64, null(), &raw mut mem));
+    }
     assert!(mem.is_null());
 }
 

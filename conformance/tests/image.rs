@@ -103,6 +103,8 @@ fn urMemImageCreate_refuses_flags_that_contradict_each_other_or_the_host_pointer
     refuse(&fixture, &shape, rw | Flags::READ_ONLY, none, Code::ERROR_INVALID_VALUE, "access");
     refuse(&fixture, &shape, rw | using | copying, some, Code::ERROR_INVALID_VALUE, "allocate");
     refuse(&fixture, &shape, rw | using | Flags::ALLOC_HOST_POINTER, some, Code::ERROR_INVALID_VALUE, "allocate");
+    refuse(&fixture, &shape, using | copying, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
+    refuse(&fixture, &shape, using | Flags::ALLOC_HOST_POINTER, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
     refuse(&fixture, &shape, rw | using, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
     refuse(&fixture, &shape, rw | copying, none, Code::ERROR_INVALID_HOST_PTR, "pHost");
     // Flags that contradict each other besides: the missing memory is what other adapters tell of.

@@ -15,35 +15,8 @@ use crate::error::{Error, Result};
 use crate::image_format::{Extents, Pitches, Pixel};
 use crate::image_object::Image;
 use crate::info::Answer;
-use crate::mem::{Mem, MemBody, check_flags};
-use crate::object::{Object, borrow, known_flags, null_pointer};
-
-/// Where an image's contents come from, by its flags.
-///
-/// # Errors
-/// `INVALID_ENUMERATION` for unknown bits; `INVALID_HOST_PTR` for flags that speak of host memory without any, whatever
-/// else they say; `INVALID_VALUE` for bits that contradict each other; `INVALID_HOST_PTR` for host memory without a flag
-/// that says what for.
-fn check_host(name: &str, flags: ur_mem_flags_t, has_host: bool) -> Result<()> {
-    known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
-    let wanted = flags.intersects(ur_mem_flags_t::USE_HOST_POINTER | ur_mem_flags_t::ALLOC_COPY_HOST_POINTER);
-    if wanted && !has_host {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_HOST_PTR,
-            format!("{name}: the flags speak of host memory, and pHost is null"),
-        ));
-    }
-    check_flags(name, flags)?;
-    if has_host && !wanted {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_HOST_PTR,
-            format!(
-                "{name}: pHost is given; say what for with UR_MEM_FLAG_USE_HOST_POINTER or ALLOC_COPY_HOST_POINTER"
-            ),
-        ));
-    }
-    Ok(())
-}
+use crate::mem::{Mem, MemBody, check_host_flags};
+use crate::object::{Object, borrow, null_pointer};
 
 /// The image that a format and a description ask for.
 struct Asked {
@@ -132,7 +105,7 @@ pub unsafe fn create<D: Driver>(
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
-    check_host(NAME, flags, !host.is_null())?;
+    check_host_flags(NAME, flags, !host.is_null())?;
     // SAFETY: as above.
     let asked = unsafe { Asked::new(NAME, context, format, desc) }?;
     // SAFETY: as above.

@@ -104,6 +104,30 @@ fn of_another_kind(given: &str, wanted: &str) -> Error {
 const ACCESS: ur_mem_flags_t =
     ur_mem_flags_t::READ_WRITE.union(ur_mem_flags_t::WRITE_ONLY).union(ur_mem_flags_t::READ_ONLY);
 
+/// The bits that want a host pointer.
+const FROM_HOST: ur_mem_flags_t = ur_mem_flags_t::USE_HOST_POINTER.union(ur_mem_flags_t::ALLOC_COPY_HOST_POINTER);
+
+/// Checks flags of a new memory object together with its host pointer. That the pointer is missing wins over whatever
+/// else is wrong with known flags.
+///
+/// # Errors
+/// As [`check_flags`]; `INVALID_HOST_PTR` for a host pointer without a flag that says what for, or the other way around.
+pub fn check_host_flags(name: &str, flags: ur_mem_flags_t, has_host: bool) -> Result<()> {
+    let wrong = |text: &str| Err(Error::new(ur_result_t::ERROR_INVALID_HOST_PTR, format!("{name}: {flags:?} {text}")));
+    known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
+    let wanted = flags.intersects(FROM_HOST);
+    if wanted && !has_host {
+        return wrong("asks for a pHost, which is null");
+    }
+    check_flags(name, flags)?;
+    if has_host && !wanted {
+        return wrong(
+            "has no use for the pHost that is given; say what for with USE_HOST_POINTER or ALLOC_COPY_HOST_POINTER",
+        );
+    }
+    Ok(())
+}
+
 /// Checks flags of a memory object or of an access to one.
 ///
 /// # Errors

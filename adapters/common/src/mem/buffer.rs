@@ -16,7 +16,7 @@ use super::map::Maps;
 use super::migration::{Access, Places};
 use super::passing::Passing;
 use super::storage::{Home, Storage};
-use super::{ACCESS, Mem, MemBody, check_flags};
+use super::{ACCESS, Mem, MemBody, check_flags, check_host_flags};
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
@@ -63,18 +63,15 @@ impl<D: Driver> Buffer<D> {
 ///
 /// # Safety
 /// `properties` is null or valid, its chain too.
-unsafe fn host_pointer(flags: ur_mem_flags_t, properties: *const ur_buffer_properties_t) -> Result<*const u8> {
+unsafe fn host_pointer(
+    name: &str,
+    flags: ur_mem_flags_t,
+    properties: *const ur_buffer_properties_t,
+) -> Result<*const u8> {
     // SAFETY: null or valid by the caller's promise.
     let properties = unsafe { properties.as_ref() };
     let host = properties.map_or(core::ptr::null(), |properties| properties.pHost.cast::<u8>().cast_const());
-    let wanted = flags.intersects(ur_mem_flags_t::USE_HOST_POINTER | ur_mem_flags_t::ALLOC_COPY_HOST_POINTER);
-    if wanted == host.is_null() {
-        let text = if wanted { "ask for a pHost, which is null" } else { "have no use for the pHost that is given" };
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_HOST_PTR,
-            format!("urMemBufferCreate: the flags {flags:?} {text}"),
-        ));
-    }
+    check_host_flags(name, flags, !host.is_null())?;
     // SAFETY: as above.
     unsafe { check_chain(properties.map_or(core::ptr::null_mut(), |properties| properties.pNext)) }?;
     Ok(host)
@@ -128,7 +125,8 @@ pub unsafe fn create<D: Driver>(
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
-    check_flags(NAME, flags)?;
+    // SAFETY: as above.
+    let host = unsafe { host_pointer(NAME, flags, properties) }?;
     let most = context.devices().map(|device| device.properties.global_memory).max().unwrap_or(0);
     if size == 0 || size as u64 > most {
         return Err(Error::new(
@@ -136,8 +134,6 @@ pub unsafe fn create<D: Driver>(
             format!("{NAME}: {size} bytes; a buffer has 1 to UR_DEVICE_INFO_MAX_MEM_ALLOC_SIZE, here {most}"),
         ));
     }
-    // SAFETY: as above.
-    let host = unsafe { host_pointer(flags, properties) }?;
     // SAFETY: `host` is readable for `size` bytes by the caller's promise, where the flags want one.
     let home = unsafe { home(context, flags, size, host) }?;
     let body = MemBody::Buffer(Buffer::whole(Storage { context: context.share(), size, home }));
@@ -195,8 +191,8 @@ unsafe fn home<D: Driver>(
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_ENUMERATION`, `INVALID_MEM_OBJECT` for a buffer that is a part itself,
-/// `INVALID_VALUE` for a region outside or flags that contradict the buffer's, `INVALID_BUFFER_SIZE` for an empty
-/// region, `MISALIGNED_SUB_BUFFER_OFFSET`.
+/// `INVALID_VALUE` for flags that contradict the buffer's, `INVALID_BUFFER_SIZE` for a region that is empty or outside,
+/// `MISALIGNED_SUB_BUFFER_OFFSET`.
 pub unsafe fn partition<D: Driver>(
     buffer: ur_mem_handle_t,
     flags: ur_mem_flags_t,
@@ -224,7 +220,7 @@ pub unsafe fn partition<D: Driver>(
     }
     if origin.checked_add(size).is_none_or(|end| end > parent.size) {
         let text = format!("{size} bytes at {origin} of a buffer of {} bytes", parent.size);
-        return fault(ur_result_t::ERROR_INVALID_VALUE, text);
+        return fault(ur_result_t::ERROR_INVALID_BUFFER_SIZE, text);
     }
     let align =
         mem.context.devices().map(|device| device.properties.address_align_bits as usize / 8).max().unwrap_or(1);
