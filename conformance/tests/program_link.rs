@@ -24,7 +24,7 @@ fn supported(fixture: &Fixture) -> bool {
     if there == 0 {
         let program = unbuilt(fixture, "saxpy.ptx");
         refused!(ERROR_UNSUPPORTED_FEATURE, Program.pfnCompile(fixture.context(), program.handle(), null()));
-        let (list, mut made) = ([program.handle()], null_mut());
+        let (list, mut made) = ([program.handle()], garbage());
         refused!(
             ERROR_UNSUPPORTED_FEATURE,
             Program.pfnLink(fixture.context(), 1, list.as_ptr(), null(), &raw mut made)
@@ -34,6 +34,11 @@ fn supported(fixture: &Fixture) -> bool {
         there = 0;
     }
     there != 0
+}
+
+/// What an output held before.
+fn garbage() -> ur_program_handle_t {
+    core::ptr::without_provenance_mut(0x5a5a)
 }
 
 fn answer<T: query::Plain>(fixture: &Fixture, program: &Program, property: build_info) -> T {
@@ -53,7 +58,7 @@ fn compiled(fixture: &Fixture, image: &str) -> Program {
 }
 
 fn link(fixture: &Fixture, programs: &[ur_program_handle_t]) -> (Code, ur_program_handle_t) {
-    let mut made = null_mut();
+    let mut made = garbage();
     let count = u32::try_from(programs.len()).unwrap();
     let answer = ur!(Program.pfnLink(fixture.context(), count, programs.as_ptr(), null(), &raw mut made));
     (answer, made)
@@ -91,7 +96,7 @@ fn urProgramLink_makes_one_program_of_two_that_lives_on_its_own() {
 }
 
 #[test]
-fn urProgramLink_tells_what_is_missing_and_makes_nothing() {
+fn urProgramLink_tells_what_is_missing_and_sets_its_output_to_null() {
     let fixture = Fixture::new();
     if !supported(&fixture) {
         return;
@@ -143,29 +148,41 @@ fn a_compiled_program_can_be_built_and_a_built_one_not_compiled() {
 }
 
 #[test]
-fn urProgramLink_refuses_wrong_arguments_and_touches_no_output() {
+fn urProgramLink_and_urProgramLinkExp_set_their_output_to_null_when_they_refuse_an_argument() {
     let fixture = Fixture::new();
     let program = unbuilt(&fixture, "saxpy.ptx");
     let other = fixture.context_of(&[fixture.device()]);
-    let (list, mut made) = ([program.handle()], null_mut());
-    let (context, programs, out) = (fixture.context(), list.as_ptr(), &raw mut made);
-    refused!(ERROR_INVALID_SIZE, Program.pfnLink(context, 0, programs, null(), out));
-    refused!(ERROR_INVALID_NULL_POINTER, Program.pfnLink(context, 1, null(), null(), out));
+    let (list, nobody) = ([program.handle()], [null_mut()]);
+    let (context, programs) = (fixture.context(), list.as_ptr());
+    let of_null = |code: Code, call: &str, link: &dyn Fn(*mut ur_program_handle_t) -> Code| {
+        let mut made = garbage();
+        expect_code(link(&raw mut made), &[code], call);
+        assert!(made.is_null(), "{call} left {made:p}, {code:?}");
+    };
+    let link = |code, context, count, programs| {
+        of_null(code, "urProgramLink", &|out| ur!(Program.pfnLink(context, count, programs, null(), out)));
+    };
+    link(Code::ERROR_INVALID_SIZE, context, 0, programs);
+    link(Code::ERROR_INVALID_NULL_POINTER, context, 1, null());
+    link(Code::ERROR_INVALID_PROGRAM, other.handle(), 1, programs);
+    link(Code::ERROR_INVALID_NULL_HANDLE, context, 1, nobody.as_ptr());
     refused!(ERROR_INVALID_NULL_POINTER, Program.pfnLink(context, 1, programs, null(), null_mut()));
-    refused!(ERROR_INVALID_PROGRAM, Program.pfnLink(other.handle(), 1, programs, null(), out));
-    let nobody = [null_mut()];
-    refused!(ERROR_INVALID_NULL_HANDLE, Program.pfnLink(context, 1, nobody.as_ptr(), null(), out));
     refused!(ERROR_INVALID_CONTEXT, Program.pfnCompile(other.handle(), program.handle(), null()));
+
     let mut device = fixture.device();
     let devices = &raw mut device;
-    let unknown = Flags::from_bits_retain(1 << 30);
-    let link = |count, flags, programs_count| {
-        ur!(ProgramExp.pfnLinkExp(context, count, devices, flags, programs_count, programs, null(), out))
+    let (none, unknown) = (Flags::empty(), Flags::from_bits_retain(1 << 30));
+    let link = |code, devices, device_count, flags, count, programs| {
+        of_null(code, "urProgramLinkExp", &|out| {
+            ur!(ProgramExp.pfnLinkExp(context, device_count, devices, flags, count, programs, null(), out))
+        });
     };
-    expect_code(link(1, unknown, 1), &[Code::ERROR_INVALID_ENUMERATION], "urProgramLinkExp");
-    expect_code(link(0, Flags::empty(), 1), &[Code::ERROR_INVALID_SIZE], "urProgramLinkExp");
-    expect_code(link(1, Flags::empty(), 0), &[Code::ERROR_INVALID_SIZE], "urProgramLinkExp");
-    assert!(made.is_null());
+    link(Code::ERROR_INVALID_ENUMERATION, devices, 1, unknown, 1, programs);
+    link(Code::ERROR_INVALID_SIZE, devices, 0, none, 1, programs);
+    link(Code::ERROR_INVALID_SIZE, devices, 1, none, 0, programs);
+    link(Code::ERROR_INVALID_NULL_POINTER, null_mut(), 1, none, 1, programs);
+    link(Code::ERROR_INVALID_NULL_POINTER, devices, 1, none, 1, null());
+    link(Code::ERROR_INVALID_NULL_HANDLE, devices, 1, none, 1, nobody.as_ptr());
 }
 
 #[test]

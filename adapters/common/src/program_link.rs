@@ -67,7 +67,8 @@ pub unsafe fn compile_exp<D: Driver>(
 ///
 /// # Errors
 /// `INVALID_SIZE`, `INVALID_NULL_POINTER`, `INVALID_PROGRAM` for programs of another context or without a device in
-/// common, `PROGRAM_LINK_FAILURE` with the linker's text, `UNSUPPORTED_FEATURE` where the library links nothing.
+/// common, `PROGRAM_LINK_FAILURE` with the linker's text, `UNSUPPORTED_FEATURE` where the library links nothing. The
+/// output is null then.
 pub unsafe fn link<D: Driver>(
     context: ur_context_handle_t,
     count: u32,
@@ -77,7 +78,10 @@ pub unsafe fn link<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urProgramLink";
     // SAFETY: the caller's promises are the same.
-    let (context, programs) = unsafe { inputs::<D>(NAME, context, count, programs, out) }?;
+    let (context, programs) = unsafe {
+        begin(out);
+        inputs::<D>(NAME, context, count, programs, out)?
+    };
     let all_have = |device: &Object<Device<D>>| programs.iter().all(|program| program.target(device).is_ok());
     let devices: Vec<_> = context.devices().filter(|device| all_have(device)).map(|device| &**device).collect();
     // SAFETY: null or NUL-terminated by the caller's promise.
@@ -106,7 +110,10 @@ pub unsafe fn link_exp<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urProgramLinkExp";
     // SAFETY: the caller's promises are the same.
-    let (context, programs) = unsafe { inputs::<D>(NAME, context, count, programs, out) }?;
+    let (context, programs) = unsafe {
+        begin(out);
+        inputs::<D>(NAME, context, count, programs, out)?
+    };
     check_flags(NAME, flags)?;
     if devices.is_null() {
         return Err(null_pointer(NAME));
@@ -130,6 +137,17 @@ pub unsafe fn link_exp<D: Driver>(
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(made)) };
     Ok(())
+}
+
+/// Sets the output of a link to null, which it stays unless the link succeeds: programs release what they find there.
+///
+/// # Safety
+/// `out` is null or writable.
+unsafe fn begin(out: *mut ur_program_handle_t) {
+    if !out.is_null() {
+        // SAFETY: not null, so writable by the caller's promise.
+        unsafe { out.write(core::ptr::null_mut()) };
+    }
 }
 
 /// A link's context and programs.
