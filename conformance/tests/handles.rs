@@ -249,9 +249,9 @@ fn enqueue_cases<'a>(all: &'a Objects<'_>) -> Vec<Case<'a>> {
             ur!(EnqueueExp.pfnKernelLaunchWithArgsExp(q, k, 1, no, one, no, 0, args, null(), 0, list, null_mut()))
         };
         Kernel: "urKernelGetSuggestedLocalWorkSize" =>
-            |h| ur!(Kernel.pfnGetSuggestedLocalWorkSize(h.cast(), q, 1, null(), one, scratch()));
+            |h| ur!(Kernel.pfnGetSuggestedLocalWorkSize(h.cast(), q, 1, one, one, scratch()));
         Queue: "urKernelGetSuggestedLocalWorkSize's queue" =>
-            |h| ur!(Kernel.pfnGetSuggestedLocalWorkSize(k, h.cast(), 1, null(), one, scratch()));
+            |h| ur!(Kernel.pfnGetSuggestedLocalWorkSize(k, h.cast(), 1, one, one, scratch()));
     }
 }
 

@@ -38,11 +38,11 @@ fn urEnqueueKernelLaunchWithArgsExp_refuses_a_kernel_of_another_context() {
         let foreign = fixture.queue_in(other.handle(), fixture.device(), flags);
         let launch = Launch::new(&kernel, &[100]).pointer(out.pointer()).value(5u32).value(100u32);
         launch.refused(&[Code::ERROR_INVALID_KERNEL], &foreign);
-        let (mut size, global) = (0usize, 100usize);
+        let (mut size, global, offset) = (0usize, 100usize, 0usize);
         let (k, q) = (kernel.handle(), foreign.handle());
         refused!(
             ERROR_INVALID_KERNEL,
-            Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), &raw const global, &raw mut size)
+            Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, &raw const offset, &raw const global, &raw mut size)
         );
         foreign.finish();
     }
@@ -278,6 +278,47 @@ fn a_kernel_of_another_device_is_refused() {
     let kernel = fixture.basic(c"empty");
     let queue = fixture.queue_in(fixture.context(), other, Flags::empty());
     Launch::new(&kernel, &[1]).refused(&[Code::ERROR_INVALID_KERNEL], &queue);
+}
+
+#[test]
+fn one_kernel_runs_on_the_queues_of_two_devices_in_turn() {
+    const COUNT: usize = 200;
+    let fixture = Fixture::over_all_devices();
+    let Some(&second) = fixture.devices.get(1) else {
+        println!("skipped: needs a second device");
+        return;
+    };
+    let context = fixture.context_of(&[fixture.device(), second]);
+    let image = ur_conformance::Environment::get().image("basic.ptx");
+    let devices = [fixture.device(), second];
+    let kernel = ur_conformance::faults::make_kernel(&context, &devices, &image, c"fill");
+    let (_program, kernel) = kernel.expect("PTX is for every device");
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE] {
+        let queues = devices.map(|device| fixture.queue_in(context.handle(), device, flags));
+        let memory: Vec<Memory<'_>> = devices.iter().map(|_| fixture.memory(Kind::Host, 4 * COUNT)).collect();
+        memory.iter().for_each(|memory| (0..COUNT).for_each(|word| memory.store(word, 0)));
+        // With and without a local size, the two ways to a shape.
+        for word in 0..COUNT {
+            for (queue, memory) in queues.iter().zip(&memory) {
+                let launch = Launch::new(&kernel, &[1]).pointer(memory.at(4 * word)).value(word as u32 + 1).value(1u32);
+                if word % 2 == 0 { launch.on(queue) } else { launch.local(&[1]).on(queue) }
+            }
+        }
+        queues.iter().for_each(Queue::finish);
+        for memory in &memory {
+            assert!((0..COUNT).all(|word| memory.load(word) == word as u32 + 1), "{flags:?}");
+        }
+        // Each after the other's last, to and fro.
+        let mut last =
+            Launch::new(&kernel, &[1]).pointer(memory[0].pointer()).value(0u32).value(1u32).event_on(&queues[0]);
+        for step in 1..20u32 {
+            let launch = Launch::new(&kernel, &[1]).pointer(memory[0].pointer()).value(step).value(1u32);
+            last = launch.after(&[&last]).event_on(&queues[step as usize % 2]);
+        }
+        last.wait();
+        assert_eq!(memory[0].load(0), 19, "{flags:?}");
+        queues.iter().for_each(Queue::finish);
+    }
 }
 
 #[test]

@@ -6,11 +6,14 @@ use core::ptr::{null, null_mut};
 use ur_conformance::ffi::{ur_kernel_group_info_t, ur_result_t as Code};
 use ur_conformance::{Fixture, Kernel, Kind, Launch, Queue, ask, query, refused, ur};
 
+static ZERO: usize = 0;
+
 fn suggest(kernel: &Kernel, queue: &Queue, global: &[usize]) -> Result<Vec<usize>, Code> {
     let mut local = vec![0; global.len() + 1];
     let dimensions = u32::try_from(global.len()).expect("few");
     let (k, q, out) = (kernel.handle(), queue.handle(), local.as_mut_ptr());
-    let answer = ur!(Kernel.pfnGetSuggestedLocalWorkSize(k, q, dimensions, null(), global.as_ptr(), out));
+    let offset = [0; 4];
+    let answer = ur!(Kernel.pfnGetSuggestedLocalWorkSize(k, q, dimensions, offset.as_ptr(), global.as_ptr(), out));
     assert_eq!(local.pop(), Some(0), "no more dimensions than were asked for");
     if answer == Code::SUCCESS { Ok(local) } else { Err(answer) }
 }
@@ -79,11 +82,15 @@ fn urKernelGetSuggestedLocalWorkSize_refuses_what_a_launch_refuses() {
     assert_eq!(suggest(&kernel, &queue, &[0]), Err(Code::ERROR_INVALID_WORK_DIMENSION));
     assert_eq!(suggest(&kernel, &queue, &[8, 0]), Err(Code::ERROR_INVALID_WORK_DIMENSION));
     let (k, q, global) = (kernel.handle(), queue.handle(), 8usize);
-    let mut out = 0;
-    refused!(ERROR_INVALID_NULL_POINTER, Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), null(), &raw mut out));
+    let (mut out, zero) = (0, &raw const ZERO);
+    refused!(ERROR_INVALID_NULL_POINTER, Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, zero, null(), &raw mut out));
     refused!(
         ERROR_INVALID_NULL_POINTER,
-        Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), &raw const global, null_mut())
+        Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, zero, &raw const global, null_mut())
+    );
+    refused!(
+        ERROR_INVALID_NULL_POINTER,
+        Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), &raw const global, &raw mut out)
     );
     assert_eq!(out, 0);
 }
@@ -95,12 +102,16 @@ fn urKernelGetSuggestedLocalWorkSizeWithArgs_agrees_and_checks_its_list() {
     let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
     let (k, q, global) = (kernel.handle(), queue.handle(), 4096usize);
     let mut out = 0;
-    let (sizes, to) = (&raw const global, &raw mut out);
-    ur_conformance::ok!(Kernel.pfnGetSuggestedLocalWorkSizeWithArgs(k, q, 1, null(), sizes, 0, null(), to));
+    let (sizes, zero, to) = (&raw const global, &raw const ZERO, &raw mut out);
+    refused!(
+        ERROR_INVALID_NULL_POINTER,
+        Kernel.pfnGetSuggestedLocalWorkSizeWithArgs(k, q, 1, null(), sizes, 0, null(), to)
+    );
+    ur_conformance::ok!(Kernel.pfnGetSuggestedLocalWorkSizeWithArgs(k, q, 1, zero, sizes, 0, null(), to));
     assert_eq!(suggest(&kernel, &queue, &[4096]), Ok(vec![out]));
     refused!(
         ERROR_INVALID_NULL_POINTER,
-        Kernel.pfnGetSuggestedLocalWorkSizeWithArgs(k, q, 1, null(), sizes, 1, null(), to)
+        Kernel.pfnGetSuggestedLocalWorkSizeWithArgs(k, q, 1, zero, sizes, 1, null(), to)
     );
     let unknown = ur_conformance::ffi::ur_exp_kernel_arg_properties_t {
         type_: ur_conformance::ffi::ur_exp_kernel_arg_type_t(0x7777),
@@ -108,6 +119,6 @@ fn urKernelGetSuggestedLocalWorkSizeWithArgs_agrees_and_checks_its_list() {
     };
     refused!(
         ERROR_INVALID_ENUMERATION,
-        Kernel.pfnGetSuggestedLocalWorkSizeWithArgs(k, q, 1, null(), sizes, 1, &raw const unknown, to)
+        Kernel.pfnGetSuggestedLocalWorkSizeWithArgs(k, q, 1, zero, sizes, 1, &raw const unknown, to)
     );
 }

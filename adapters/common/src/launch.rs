@@ -620,14 +620,15 @@ pub unsafe fn suggested_local_size<D: Driver>(
     kernel: ur_kernel_handle_t,
     queue: ur_queue_handle_t,
     dimensions: u32,
-    _offset: *const usize,
+    offset: *const usize,
     global: *const usize,
     out: *mut usize,
 ) -> Result<()> {
     const NAME: &str = "urKernelGetSuggestedLocalWorkSize";
     // SAFETY: the caller's promises are the same.
     let (kernel, queue) = unsafe { (borrow::<Kernel<D>>(kernel)?, borrow::<Queue<D>>(queue)?) };
-    if out.is_null() {
+    // The offset changes no suggestion, but the specification has it required.
+    if offset.is_null() || out.is_null() {
         return Err(null_pointer(NAME));
     }
     let kernel = kernel.on_queue(queue)?;
