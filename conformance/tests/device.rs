@@ -75,13 +75,20 @@ fn urPlatformGet_and_urDeviceGet_tell_the_count_to_whoever_gives_a_capacity_and_
 }
 
 #[test]
-fn urDeviceRetain_and_urDeviceRelease_count() {
+fn urDeviceRetain_and_urDeviceRelease_leave_the_count_of_a_root_device_alone() {
     let fixture = Fixture::new();
-    let before: u32 = number(fixture.device(), info::REFERENCE_COUNT);
-    ok!(Device.pfnRetain(fixture.device()));
-    assert_eq!(number::<u32>(fixture.device(), info::REFERENCE_COUNT), before + 1);
-    ok!(Device.pfnRelease(fixture.device()));
-    assert_eq!(number::<u32>(fixture.device(), info::REFERENCE_COUNT), before);
+    let device = fixture.device();
+    let count = || number::<u32>(device, info::REFERENCE_COUNT);
+    assert_eq!(count(), 1);
+    ok!(Device.pfnRetain(device));
+    assert_eq!(count(), 1);
+    ok!(Device.pfnGet(fixture.platform, Type::ALL, 1, [null_mut()].as_mut_ptr(), null_mut()));
+    assert_eq!(count(), 1);
+    // As often as it was given out, and once more.
+    for _ in 0..4 {
+        ok!(Device.pfnRelease(device));
+        assert_eq!(count(), 1);
+    }
 }
 
 #[test]

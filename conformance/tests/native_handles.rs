@@ -88,7 +88,7 @@ fn a_device_s_native_handle_leads_back_to_the_device() {
         let before = references();
         let mut found = null_mut();
         ok!(Device.pfnCreateWithNativeHandle(native, adapter(), null(), &raw mut found));
-        assert_eq!((found, references()), (device, before + 1));
+        assert_eq!((found, references()), (device, before));
         ok!(Device.pfnRelease(found));
     }
     let mut found = null_mut();
@@ -390,6 +390,40 @@ fn an_event_of_a_native_one_is_waited_for_by_host_and_queues() {
     queue.finish();
 }
 
+/// In the other context the event is of another device, or of the same.
+#[test]
+fn an_event_of_a_native_one_is_waited_for_in_another_context() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let fill = fixture.basic(c"fill");
+    for &device in &fixture.devices {
+        let other = fixture.context_of(&[device]);
+        let foreign = fixture.queue_in(other.handle(), device, ur_queue_flags_t::empty());
+        let after = fixture.memory(Kind::Host, 4);
+        after.store(0, 0);
+        let mut gate = Gate::new(&fixture);
+        let native = Streams::of(of_context(&fixture));
+        let raw = native.event();
+        gate.block(&queue);
+        native.record(raw, of_queue(&queue));
+        let event = adopt_event(&fixture, raw, false);
+        let list = [event.handle()];
+        let wait =
+            ur_conformance::owned::event_of(|out| ur!(Enqueue.pfnEventsWait(foreign.handle(), 1, list.as_ptr(), out)));
+        let launch = Launch::new(&fill, &[1]).pointer(after.pointer()).value(9u32).value(1u32).after(&[&wait]);
+        let last = launch.event_on(&fixture.in_order());
+        assert_eq!([&wait, &last].map(status), [Status::SUBMITTED; 2]);
+        assert_eq!(after.load(0), 0);
+        gate.open();
+        last.wait();
+        assert_eq!((after.load(0), status(&event)), (9, Status::COMPLETE));
+        drop((event, wait));
+        native.destroy_event(raw);
+        foreign.finish();
+    }
+    queue.finish();
+}
+
 #[test]
 fn a_native_event_that_is_owned_goes_with_the_event() {
     let fixture = Fixture::new();
@@ -403,9 +437,86 @@ fn a_native_event_that_is_owned_goes_with_the_event() {
     // The fixture fails if it is left behind; destroying it here is what must not be needed.
     let mut event = null_mut();
     let (context, out) = (fixture.context(), &raw mut event);
-    refused!(ERROR_INVALID_NULL_HANDLE, Event.pfnCreateWithNativeHandle(0, context, null(), out));
+    refused!(ERROR_INVALID_NULL_HANDLE, Event.pfnCreateWithNativeHandle(0, null_mut(), null(), out));
     refused!(ERROR_INVALID_NULL_POINTER, Event.pfnCreateWithNativeHandle(1, context, null(), null_mut()));
     assert!(event.is_null());
+}
+
+#[test]
+fn urEventCreateWithNativeHandle_of_0_gives_an_event_that_is_complete() {
+    let fixture = Fixture::over_all_devices();
+    fixture.allow_late_releases();
+    let native = Streams::of(of_context(&fixture));
+    let kernel = fixture.basic(c"fill");
+    for owned in [false, true] {
+        let event = adopt_event(&fixture, 0, owned);
+        assert_eq!(status(&event), Status::COMPLETE);
+        event.wait();
+        assert_eq!(event.call_back().recv(), Ok(()));
+        let raw = of_event(&event);
+        assert_eq!((raw != 0, native.query(raw)), (true, 0), "its native event is done");
+        for device in &fixture.devices {
+            for flags in [ur_queue_flags_t::empty(), ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+                let queue = fixture.queue_in(fixture.context(), *device, flags);
+                let list = [event.handle()];
+                ok!(Enqueue.pfnEventsWait(queue.handle(), 1, list.as_ptr(), null_mut()));
+                ok!(Enqueue.pfnEventsWaitWithBarrier(queue.handle(), 1, list.as_ptr(), null_mut()));
+                queue.finish();
+            }
+        }
+        let out = fixture.memory(Kind::Device, 4);
+        let queue = fixture.in_order();
+        Launch::new(&kernel, &[1]).pointer(out.pointer()).value(5u32).value(1u32).after(&[&event]).on(&queue);
+        assert_eq!(out.read::<u32>(&queue, 1), [5]);
+        let mut time = 0u64;
+        let (start, time) = (ur_profiling_info_t::COMMAND_START, (&raw mut time).cast());
+        refused!(
+            ERROR_PROFILING_INFO_NOT_AVAILABLE,
+            Event.pfnGetProfilingInfo(event.handle(), start, 8, time, null_mut())
+        );
+    }
+}
+
+#[test]
+fn urEventCreateWithNativeHandle_of_0_that_fails_natively_leaves_nothing() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    // The device's native context is there once a queue is.
+    let _queue = fixture.in_order();
+    sim.fail("cuEventCreate", 1, ur_conformance::sim::status::OUT_OF_MEMORY);
+    let mut event = null_mut();
+    let (context, out) = (fixture.context(), &raw mut event);
+    refused!(ERROR_OUT_OF_DEVICE_MEMORY, Event.pfnCreateWithNativeHandle(0, context, null(), out));
+    assert!(event.is_null());
+    assert_eq!(status(&adopt_event(&fixture, 0, false)), Status::COMPLETE);
+}
+
+#[test]
+fn urEventGetInfo_COMMAND_QUEUE_gives_a_queue_that_can_be_asked_for_its_native_handle() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    for flags in [
+        ur_queue_flags_t::empty(),
+        ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE,
+        ur_queue_flags_t::PROFILING_ENABLE,
+        ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE | ur_queue_flags_t::PROFILING_ENABLE,
+    ] {
+        let queue = fixture.queue(flags);
+        let events: Vec<Event> = (0..10).map(|_| Launch::new(&kernel, &[1]).event_on(&queue)).collect();
+        let barrier = ur_conformance::owned::event_of(|event| {
+            ur!(Enqueue.pfnEventsWaitWithBarrier(queue.handle(), 0, null(), event))
+        });
+        let native = of_queue(&queue);
+        let asked = |event: &Event| {
+            let queue: *mut ur_conformance::ffi::ur_queue_handle_t_ =
+                query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_QUEUE)));
+            native_of(|out| ur!(Queue.pfnGetNativeHandle(queue, null_mut(), out)))
+        };
+        assert!(events.iter().chain([&barrier]).all(|event| asked(event) == native), "{flags:?}");
+        assert_eq!(queue.release(), Code::SUCCESS);
+        assert!(events.iter().chain([&barrier]).all(|event| asked(event) == native), "{flags:?}, released");
+        events.iter().for_each(Event::wait);
+    }
 }
 
 fn adopt_program(fixture: &Fixture, native: ur_native_handle_t) -> Program {
@@ -437,7 +548,8 @@ fn a_program_of_a_native_module_is_built_and_its_kernels_run() {
     assert_eq!(out.read::<u32>(&queue, 100), [5; 100]);
     let unbuilt = fixture.unbuilt(&ur_conformance::Environment::get().image("basic.ptx")).expect("PTX");
     let mut native: ur_native_handle_t = NATIVE;
-    refused!(ERROR_INVALID_PROGRAM_EXECUTABLE, Program.pfnGetNativeHandle(unbuilt.handle(), &raw mut native));
+    refused!(ERROR_UNSUPPORTED_FEATURE, Program.pfnGetNativeHandle(unbuilt.handle(), &raw mut native));
+    refused!(ERROR_INVALID_NULL_POINTER, Program.pfnGetNativeHandle(unbuilt.handle(), null_mut()));
     assert_eq!(native, NATIVE);
     let mut made = null_mut();
     let (context, out) = (fixture.context(), &raw mut made);

@@ -211,6 +211,54 @@ fn an_event_of_another_device_is_waited_for() {
     assert_eq!(seen.load(0), Gate::OPEN);
 }
 
+/// Of every pair of queue kinds: an event of one context, of the same device or of another, in the wait list of another
+/// context's command, barrier and wait.
+#[test]
+fn an_event_of_another_context_is_waited_for() {
+    let fixture = Fixture::new();
+    let kinds = [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE];
+    for (&device, from) in fixture.devices.iter().flat_map(|device| kinds.map(move |from| (device, from))) {
+        let other = fixture.context_of(&[device]);
+        for to in kinds {
+            let (blocked, queue) = (fixture.queue(from), fixture.queue_in(other.handle(), device, to));
+            let seen = Cells::new(&fixture, 1);
+            let mut gate = Gate::new(&fixture);
+            let before = gate.block_event(&blocked);
+            let event = copy(&queue, seen.at(0), gate.result(), 4, &[&before]);
+            let events = [event, wait_for(&queue, &[&before]), barrier(&queue, &[&before])];
+            for event in &events {
+                stays_incomplete(event, "its dependency still runs in another context");
+            }
+            gate.open();
+            let list = [before.handle(), events[2].handle(), events[1].handle(), events[0].handle()];
+            ok!(Event.pfnWait(4, list.as_ptr()));
+            assert_eq!(seen.load(0), Gate::OPEN, "{from:?}, then {to:?}");
+            queue.finish();
+        }
+    }
+}
+
+#[test]
+fn an_event_of_another_context_is_waited_for_when_later_work_follows_it_there() {
+    let fixture = Fixture::new();
+    for &device in &fixture.devices {
+        let other = fixture.context_of(&[device]);
+        let (blocked, queue) = (fixture.in_order(), fixture.queue_in(other.handle(), device, Flags::empty()));
+        let seen = Cells::new(&fixture, 1);
+        let (mut gate, mut later) = (Gate::new(&fixture), Gate::new(&fixture));
+        let before = gate.block_event(&blocked);
+        later.block(&blocked);
+        let event = copy(&queue, seen.at(0), gate.result(), 4, &[&before]);
+        stays_incomplete(&event, "its dependency still runs in another context");
+        gate.open();
+        event.wait();
+        assert_eq!(seen.load(0), Gate::OPEN);
+        assert!(!later.has_passed(), "the event does not stand for later work");
+        later.open();
+        blocked.finish();
+    }
+}
+
 #[test]
 fn urEnqueueEventsWaitWithBarrier_holds_back_everything_later() {
     let fixture = Fixture::new();

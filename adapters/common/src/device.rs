@@ -1,7 +1,7 @@
 //! A device: its native number and the properties that were read of it once.
 //!
 //! Queries are answered from memory but for the few that change (free memory, timestamps). A device never
-//! dies; its reference count is the application's bookkeeping alone.
+//! dies, and no device here is a part of another one, so nobody counts references to it: the count is always 1.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -20,7 +20,7 @@ use crate::peer::Peers;
 use crate::platform::Platform;
 use crate::properties::DeviceProperties;
 use crate::reusable::SharedEvents;
-use crate::{adapter, device_info, object};
+use crate::{adapter, device_info};
 
 /// One GPU.
 pub struct Device<D: Driver> {
@@ -115,10 +115,7 @@ pub unsafe fn get<D: Driver>(
     let chosen = if kind == ur_device_type_t::DEFAULT { &every[..every.len().min(1)] } else { every };
     let handles: Vec<ur_device_handle_t> = chosen.iter().map(|device| device.handle()).collect();
     // SAFETY: the caller's promise is the same.
-    let written = unsafe { enumerate("urDeviceGet", &handles, capacity, devices, count) }?;
-    for device in &chosen[..written] {
-        Object::lend(device);
-    }
+    unsafe { enumerate("urDeviceGet", &handles, capacity, devices, count) }?;
     Ok(())
 }
 
@@ -142,22 +139,16 @@ pub unsafe fn get_info<D: Driver>(
     device_info::answer(device, property, &answer)
 }
 
-/// Gives a device's handle back, `urDeviceRelease`. Devices are never destroyed, so a release too many is
-/// tolerated: applications written for adapters without counting rely on it.
+/// `urDeviceRetain` and `urDeviceRelease`: neither changes anything of a device that is not a part of another one.
 ///
 /// # Safety
 /// The handle is the C contract's.
 ///
 /// # Errors
 /// As [`borrow`].
-pub unsafe fn release<D: Driver>(device: ur_device_handle_t) -> Result<()> {
+pub unsafe fn keep_or_release<D: Driver>(device: ur_device_handle_t) -> Result<()> {
     // SAFETY: the caller's promise is the same.
-    let device = unsafe { borrow::<Device<D>>(device) }?;
-    if device.references() == 0 {
-        return Ok(());
-    }
-    // SAFETY: as above.
-    unsafe { object::release::<Device<D>>(device.handle()) }
+    unsafe { borrow::<Device<D>>(device) }.map(|_| ())
 }
 
 /// The opened driver behind a device.

@@ -36,7 +36,7 @@ use value::Reply;
 /// that this device cannot answer, as [`Answer`] otherwise.
 pub fn answer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, answer: &Answer) -> Result<()> {
     match property {
-        ur_device_info_t::REFERENCE_COUNT => answer.value(device.references()),
+        ur_device_info_t::REFERENCE_COUNT => answer.value(1u32),
         ur_device_info_t::PLATFORM => match D::cell().native() {
             Some(native) => answer.value(native.platform.handle()),
             // coverage: none because a device is there only with its platform

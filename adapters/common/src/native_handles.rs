@@ -15,7 +15,7 @@ use ur_ffi::{
 use crate::adapter::{self, Adapter};
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::{Driver, Raw, StreamKind};
+use crate::driver::{Driver, EventPurpose, Raw, StreamKind};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::event_pool::Marker;
@@ -124,8 +124,8 @@ pub unsafe fn device_get<D: Driver>(device: ur_device_handle_t, out: *mut ur_nat
     }
 }
 
-/// `urDeviceCreateWithNativeHandle`: the device of that ordinal, with one more reference. Devices are nobody's to
-/// destroy, so ownership of one is accepted and means nothing.
+/// `urDeviceCreateWithNativeHandle`: the device of that ordinal. Devices are nobody's to destroy, so ownership of one is
+/// accepted and means nothing.
 ///
 /// # Safety
 /// The handle is the C contract's; `out` is null or writable.
@@ -149,7 +149,7 @@ pub unsafe fn device_create<D: Driver>(
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
     // SAFETY: not null, so writable by the caller's promise.
-    unsafe { out.write(Object::lend(device)) };
+    unsafe { out.write(device.handle()) };
     Ok(())
 }
 
@@ -387,14 +387,15 @@ pub unsafe fn event_get<D: Driver>(event: ur_event_handle_t, out: *mut ur_native
     }
 }
 
-/// `urEventCreateWithNativeHandle`: an event that waits and answers for a native one. It has no queue and no times.
+/// `urEventCreateWithNativeHandle`: an event that waits and answers for a native one. It has no queue and no times. The
+/// native handle 0 asks for an event that is complete.
 ///
 /// # Safety
-/// The C contract: `properties` is null or valid, `out` writable, the native handle an event that is alive as long as
-/// the UR event.
+/// The C contract: `properties` is null or valid, `out` writable, the native handle 0 or an event that is alive as long
+/// as the UR event.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_NULL_HANDLE`; what the native library answers.
+/// `INVALID_NULL_POINTER`; what the native library answers.
 ///
 /// # Unsupported
 /// - note: such an event has no queue and no times
@@ -410,14 +411,20 @@ pub unsafe fn event_create<D: Driver>(
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
-    if native == 0 {
-        return Err(null_native(NAME));
-    }
     let state = context.first_state()?;
-    let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let marker = Marker::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned);
+    let marker = if native == 0 {
+        // Native libraries take an event that was never recorded for one that is done.
+        let _scope = state.enter()?;
+        Marker::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
+    } else {
+        let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
+        Marker::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
+    };
     // A lane that nothing is ever put on: its one command is the event, which has its native event from the start.
     let lane = Lane::without_stream(std::sync::Arc::clone(&state), &context.registry);
+    if native == 0 {
+        lane.note_finished(1);
+    }
     let queue = Queue::over_lane(
         context,
         state,

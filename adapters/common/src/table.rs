@@ -52,8 +52,8 @@ impl<D: Driver> EntryPoints for Engine<D> {
 
     forward!(urDeviceGet => device::get::<D>);
     forward!(urDeviceGetInfo => device::get_info::<D>);
-    forward!(urDeviceRetain => object::retain::<device::Device<D>>);
-    forward!(urDeviceRelease => device::release::<D>);
+    forward!(urDeviceRetain => device::keep_or_release::<D>);
+    forward!(urDeviceRelease => device::keep_or_release::<D>);
     forward!(urDevicePartition => unsupported::partition::<D>);
     forward!(urDeviceSelectBinary => select_binary::select_binary::<D>);
     forward!(urDeviceGetGlobalTimestamps => timestamps::global_timestamps::<D>);
