@@ -74,6 +74,14 @@ fn bytes_of(fixture: &Fixture, event: &Event) -> Vec<u8> {
     data.bytes
 }
 
+/// An event that was opened is not handed on.
+#[track_caller]
+fn expect_no_export(event: &Event) {
+    let (mut data, mut size) = (null_mut(), 7usize);
+    refused!(ERROR_INVALID_EVENT, IPCExp.pfnGetEventHandleExp(event.handle(), &raw mut data, &raw mut size));
+    assert!(data.is_null() && size == 7);
+}
+
 #[track_caller]
 fn open_in(context: ur_context_handle_t, bytes: &[u8]) -> Event {
     let mut event = null_mut();
@@ -147,7 +155,7 @@ fn two_processes(
             let bytes: Vec<u8> = (0..text.len()).step_by(2).map(digits).collect();
             let mut other = Other(UnixStream::connect(place).expect("a way to the other process"));
             let event = open_in(fixture.context(), &bytes);
-            assert_eq!(bytes_of(&fixture, &event), bytes, "an opened event hands on what it was opened by");
+            expect_no_export(&event);
             other.meet();
             there(&fixture, event, &mut other);
             other.meet();
@@ -312,6 +320,8 @@ fn urIPCOpenEventHandleExp_in_the_event_s_own_process_gives_the_same_event_once_
     let bytes = bytes_of(&fixture, &event);
     let again = [open_in(fixture.context(), &bytes), open_in(elsewhere.handle(), &bytes)];
     let queues = [fixture.in_order(), fixture.queue_in(elsewhere.handle(), fixture.device(), QueueFlags::empty())];
+    again.iter().for_each(expect_no_export);
+    assert_eq!(bytes_of(&fixture, &event), bytes, "the one that was made is handed on as before");
     for (event, queue) in again.iter().zip(&queues) {
         let context: *mut c_void = query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::CONTEXT)));
         let of: *mut c_void =

@@ -103,6 +103,10 @@ fn urEventGetProfilingInfo_has_no_start_and_no_end_before_the_command_has() {
                 Event.pfnGetProfilingInfo(handle, property, 8, out, null_mut())
             );
             assert_eq!(value, 7);
+            refused!(
+                ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                Event.pfnGetProfilingInfo(handle, property, 0, null_mut(), null_mut())
+            );
         }
         gate.open();
         event.wait();
@@ -126,6 +130,10 @@ fn urEventGetProfilingInfo_is_not_available_on_a_queue_without_profiling() {
                 Event.pfnGetProfilingInfo(handle, property, 8, out, null_mut())
             );
             assert_eq!(value, 7);
+            refused!(
+                ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                Event.pfnGetProfilingInfo(handle, property, 0, null_mut(), null_mut())
+            );
         }
     }
 }

@@ -38,6 +38,7 @@ fn urEnqueueTimestampRecordingExp_gives_one_moment_on_every_queue() {
         let event = record(&queue, true, &[]);
         let times = times(&event);
         assert!(times.is_sorted() && times[0] > 0, "{flags:?}: {times:?}");
+        assert_eq!(times[0], times[1], "a recording is submitted when it is enqueued");
         assert_eq!(times[2], times[3], "a recording takes no time");
         let command = ur_command_t(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_TYPE))));
         assert_eq!(command, ur_command_t::TIMESTAMP_RECORDING_EXP);

@@ -111,6 +111,8 @@ enum End<D: Driver> {
     Of(Arc<Object<Event<D>>>),
     /// That of the last signal.
     Signal(Arc<Reusable<D>>),
+    /// The same for an event that was opened by its handle data.
+    Imported(Arc<Reusable<D>>),
 }
 
 impl<D: Driver> Body for Event<D> {
@@ -148,12 +150,28 @@ impl<D: Driver> Event<D> {
         Self { end, ..Self::new(queue, lane, NEVER, command, None) }
     }
 
+    /// As [`Event::reusable`], for one that was opened by its handle data.
+    pub fn imported(
+        queue: Arc<Object<Queue<D>>>,
+        lane: Arc<Lane<D>>,
+        command: ur_command_t,
+        reusable: Arc<Reusable<D>>,
+    ) -> Self {
+        let end = SetOnce::full(End::Imported(reusable));
+        Self { end, ..Self::new(queue, lane, NEVER, command, None) }
+    }
+
     /// What it consists of, if it is signalled again and again.
     pub fn as_reusable(&self) -> Option<&Arc<Reusable<D>>> {
         match self.end.get() {
-            Some(End::Signal(reusable)) => Some(reusable),
+            Some(End::Signal(reusable) | End::Imported(reusable)) => Some(reusable),
             _ => None,
         }
+    }
+
+    /// Whether it was opened by its handle data.
+    pub fn is_imported(&self) -> bool {
+        matches!(self.end.get(), Some(End::Imported(_)))
     }
 
     /// Whether the event is signalled again and again. Then that it was complete says nothing of now.
@@ -179,7 +197,7 @@ impl<D: Driver> Event<D> {
         match self.end.get() {
             // Its own native event serves again.
             Some(End::Own(_)) => self.end.lay_by(),
-            Some(End::Of(_) | End::Signal(_)) => drop(self.end.take()),
+            Some(End::Of(_) | End::Signal(_) | End::Imported(_)) => drop(self.end.take()),
             None => {}
         }
         *self.complete.get_mut() = false;
@@ -190,7 +208,7 @@ impl<D: Driver> Event<D> {
         match self.end.get()? {
             End::Own(marker) => Some(marker),
             End::Of(other) => other.marker(),
-            End::Signal(reusable) => reusable.marker(),
+            End::Signal(reusable) | End::Imported(reusable) => reusable.marker(),
         }
     }
 
@@ -451,17 +469,22 @@ pub unsafe fn get_profiling_info<D: Driver>(
     // SAFETY: the caller's promises are the same.
     let (event, answer) =
         unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetProfilingInfo", size, value, size_out)) };
+    let time = match property {
+        ur_profiling_info_t::COMMAND_QUEUED
+        | ur_profiling_info_t::COMMAND_SUBMIT
+        | ur_profiling_info_t::COMMAND_START
+        | ur_profiling_info_t::COMMAND_END
+        // That there is no time is told to whoever gives no room for one, too: it is a way to ask.
+        | ur_profiling_info_t::COMMAND_COMPLETE => Some(event.profile(property)?),
+        _ => None,
+    };
     let answer = answer.map_err(|error| match error.code() {
         // This query has a code of its own for a buffer without a size.
         ur_result_t::ERROR_INVALID_SIZE => error.with_code(ur_result_t::ERROR_INVALID_VALUE),
         _ => error,
     })?;
-    match property {
-        ur_profiling_info_t::COMMAND_QUEUED
-        | ur_profiling_info_t::COMMAND_SUBMIT
-        | ur_profiling_info_t::COMMAND_START
-        | ur_profiling_info_t::COMMAND_END
-        | ur_profiling_info_t::COMMAND_COMPLETE => answer.value(event.profile(property)?),
-        _ => answer.unknown(property.0),
+    match time {
+        Some(time) => answer.value(time),
+        None => answer.unknown(property.0),
     }
 }

@@ -5,8 +5,6 @@
 //! event of this very process natively, which no library allows: it is the same event under a second handle.
 
 use core::ffi::c_void;
-use std::sync::Arc;
-
 use ur_ffi::{ur_context_handle_t, ur_event_handle_t, ur_result_t};
 
 use crate::context::Context;
@@ -20,14 +18,13 @@ use crate::reusable_event;
 
 const EVENT: [u8; 8] = *b"URIPCEVT";
 
-/// `urIPCGetEventHandleExp`. An event that was opened hands on what it was opened by, so the process that made it must
-/// still be there when that is opened in turn.
+/// `urIPCGetEventHandleExp`. An event that was opened is not handed on: whoever made it does that.
 ///
 /// # Safety
 /// The C contract: the handle is live, the outputs are writable.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_EVENT` for an event that was not made to be shared.
+/// `INVALID_NULL_POINTER`; `INVALID_EVENT` for an event that was not made to be shared, or was opened.
 pub unsafe fn get<D: Driver>(event: ur_event_handle_t, data: *mut *mut c_void, size: *mut usize) -> Result<()> {
     const NAME: &str = "urIPCGetEventHandleExp";
     // SAFETY: the caller's promise is the same.
@@ -35,7 +32,8 @@ pub unsafe fn get<D: Driver>(event: ur_event_handle_t, data: *mut *mut c_void, s
     if data.is_null() || size.is_null() {
         return Err(null_pointer(NAME));
     }
-    let (device, handle) = event.as_reusable().and_then(|event| event.handle()).ok_or_else(|| {
+    let own = event.as_reusable().filter(|_| !event.is_imported());
+    let (device, handle) = own.and_then(|event| event.handle()).ok_or_else(|| {
         Error::new(
             ur_result_t::ERROR_INVALID_EVENT,
             format!("{NAME}: the event was not made by urEventCreateExp with UR_EXP_EVENT_FLAG_IPC_EXP"),
@@ -96,7 +94,7 @@ pub unsafe fn open<D: Driver>(
             Reusable::opened(&state, raw, content.handle)
         }
     };
-    let event = reusable_event::hand_out(context, state, Arc::clone(&reusable));
+    let event = reusable_event::hand_out(context, state, reusable, Event::imported);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())

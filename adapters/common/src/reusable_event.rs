@@ -49,7 +49,7 @@ pub unsafe fn create<D: Driver>(
     let purpose = purpose_of(description.flags, device)?;
     let state = context.state(device)?;
     let reusable = Reusable::new(context, &state, purpose)?;
-    let event = hand_out(context, state, reusable);
+    let event = hand_out(context, state, reusable, Event::reusable);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())
@@ -73,15 +73,16 @@ fn purpose_of<D: Driver>(flags: ur_exp_event_flags_t, device: &Device<D>) -> Res
     }
 }
 
-/// An event of a context over what it consists of.
+/// An event of a context over what it consists of; `make` is [`Event::reusable`] or [`Event::imported`].
 pub(crate) fn hand_out<D: Driver>(
     context: &Object<Context<D>>,
     state: Arc<DeviceState<D>>,
     reusable: Arc<Reusable<D>>,
+    make: impl FnOnce(Arc<Object<Queue<D>>>, Arc<Lane<D>>, ur_command_t, Arc<Reusable<D>>) -> Event<D>,
 ) -> Arc<Object<Event<D>>> {
     let lane = Lane::without_stream(Arc::clone(&state), &context.registry);
     let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), StreamKind::default(), Arc::clone(&lane));
-    Object::new(Event::reusable(queue, lane, ur_command_t::EVENTS_WAIT_WITH_BARRIER, reusable))
+    Object::new(make(queue, lane, ur_command_t::EVENTS_WAIT_WITH_BARRIER, reusable))
 }
 
 /// The reusable event that a barrier is given to signal, if it is given one. Any other event there is an output's old

@@ -41,7 +41,6 @@ pub unsafe fn enqueue<D: Driver>(
 }
 
 fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> {
-    let queued = host_time_ns();
     let queue = request.queue;
     let lane = queue.choose_lane(&request.waits)?;
     let barrier = queue.barrier();
@@ -49,7 +48,9 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     let mut guard = lane.lock();
     let state = &mut *guard;
     come_after(state, &lane, waits, Some(&barrier))?;
-    let host = HostTimes { queued, submitted: host_time_ns() };
+    // The command is its own submission, so both times are one.
+    let now = host_time_ns();
+    let host = HostTimes { queued: now, submitted: now };
     let marker = Marker::record(&lane.device, lane.stream, true)?;
     state.sequence += 1;
     let mut event = Event::new(queue.share(), Arc::clone(&lane), state.sequence, request.command, Some(marker));
