@@ -247,6 +247,42 @@ fn urEventSetCallback_that_fails_natively_calls_nobody_and_works_the_next_time()
     }
 }
 
+/// What is left of the refused one, a wait for its event, holds nobody else's call up.
+#[test]
+fn urEventSetCallback_that_fails_natively_leaves_nothing_that_another_event_s_callback_waits_for() {
+    let fixture = patient();
+    let sim = needs_sim!(fixture);
+    for flags in ORDERS {
+        let (one, mut first, blocked_long) = blocked(&fixture, flags);
+        sim.fail("cuLaunchHostFunc", 1, status::UNKNOWN);
+        assert_eq!(try_set(&blocked_long, Status::COMPLETE).err(), Some(Code::ERROR_ADAPTER_SPECIFIC));
+        for _ in 0..2 {
+            let (two, mut second, event) = blocked(&fixture, flags);
+            let calls = set(&event, Status::COMPLETE);
+            second.open();
+            expect_call(&calls, &event, Status::COMPLETE);
+            assert!(!first.has_passed(), "the call came with another event");
+            two.finish();
+        }
+        let calls = set(&blocked_long, Status::COMPLETE);
+        assert_eq!(calls.try_recv(), Err(TryRecvError::Empty));
+        first.open();
+        expect_call(&calls, &blocked_long, Status::COMPLETE);
+        one.finish();
+    }
+}
+
+/// More than a stream takes before its next entry has to wait for room.
+#[test]
+fn urEventSetCallback_calls_thousands_of_functions_of_one_event() {
+    let fixture = patient();
+    let (queue, mut gate, event) = blocked(&fixture, Flags::empty());
+    let calls: Vec<_> = (0..3000).map(|_| set(&event, Status::COMPLETE)).collect();
+    gate.open();
+    calls.iter().for_each(|calls| expect_call(calls, &event, Status::COMPLETE));
+    queue.finish();
+}
+
 #[test]
 fn a_lost_device_s_callbacks_are_called_too() {
     let fixture = patient();

@@ -4,10 +4,12 @@
 //! function. Events of one lane complete in order, so one such stream serves a lane's callbacks as long as they are set in
 //! that order too; whatever could be held up by another event gets a stream of its own. A stream without a wait serves
 //! the next. The event is kept alive until the function has returned. Must never put anything on the event's own stream:
-//! that would make the callback wait for later commands.
+//! that would make the callback wait for later commands. Must never leave a callback behind a wait that is not its own:
+//! a stream on which a wait was put and the host function then refused serves nobody until that wait has ended.
 
 use core::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use ur_ffi::{ur_event_callback_t, ur_event_handle_t, ur_execution_info_t, ur_result_t};
@@ -31,12 +33,31 @@ impl<D: Driver> Default for Watch<D> {
     }
 }
 
+/// Waits that a stream is given at most: a driver lets whoever puts more on a stream than it has room for wait, with the
+/// list of streams locked.
+const MOST_WAITS: usize = 256;
+
 /// One stream that waits for events.
 struct Watcher<D: Driver> {
     stream: D::Stream,
-    /// Waits that have not ended.
-    waits: usize,
+    /// Waits that have not ended. The worker counts them down without the list's lock.
+    waits: Arc<AtomicUsize>,
     last: Place,
+    /// Whether the stream waits for an event without a host function behind it, which nobody is told of.
+    stranded: bool,
+}
+
+impl<D: Driver> Watcher<D> {
+    /// Whether a callback at that place would wait for nothing but its own event.
+    fn fits(&mut self, driver: &D, place: Place) -> bool {
+        let waits = self.waits.load(Ordering::Acquire);
+        if self.stranded {
+            self.stranded = waits > 0 || !driver.stream_is_idle(self.stream).unwrap_or(false);
+            return !self.stranded;
+        }
+        let after = self.last.lane == place.lane && self.last.at <= place.at && place.lane != NOWHERE;
+        waits == 0 || (after && waits < MOST_WAITS)
+    }
 }
 
 /// In place of a lane's address: nothing comes after it, or before it.
@@ -60,31 +81,36 @@ impl<D: Driver> Watch<D> {
     /// Calls back when the marker is reached.
     fn add(&self, device: &DeviceState<D>, marker: &Marker<D>, place: Place, callback: Callback<D>) -> Result<()> {
         let mut streams = self.streams.lock();
-        let after = |last: Place| last.lane == place.lane && last.at <= place.at && place.lane != NOWHERE;
-        let fits = |watcher: &Watcher<D>| watcher.waits == 0 || after(watcher.last);
-        let index = match streams.iter().position(fits) {
+        let index = match streams.iter_mut().position(|watcher| watcher.fits(device.driver, place)) {
             Some(index) => index,
             None => {
                 let _scope = device.enter()?;
                 streams.push(Watcher {
                     stream: device.driver.create_stream(crate::driver::StreamKind::default())?,
-                    waits: 0,
+                    waits: Arc::default(),
                     last: place,
+                    stranded: false,
                 });
                 streams.len() - 1
             }
         };
-        let stream = streams[index].stream;
+        let watcher = &mut streams[index];
+        let waits = Arc::clone(&watcher.waits);
         let job = move |_| {
-            callback.event.lane.device.watch.streams.lock()[index].waits -= 1;
+            waits.fetch_sub(1, Ordering::AcqRel);
             callback.call();
         };
         let ticket = worker::expect(device.group, Box::new(job))?;
-        device.driver.stream_wait(stream, marker.raw())?;
+        device.driver.stream_wait(watcher.stream, marker.raw())?;
         // SAFETY: the function is the worker's and the data a ticket's.
-        unsafe { device.driver.launch_host_function(stream, worker::hand_over, ticket.data()) }?;
-        streams[index].waits += 1;
-        streams[index].last = place;
+        let placed = unsafe { device.driver.launch_host_function(watcher.stream, worker::hand_over, ticket.data()) };
+        if let Err(error) = placed {
+            watcher.stranded = true;
+            return Err(error);
+        }
+        // The job counts down once it is armed, and no earlier.
+        watcher.waits.fetch_add(1, Ordering::AcqRel);
+        watcher.last = place;
         ticket.arm();
         Ok(())
     }
