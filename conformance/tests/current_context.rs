@@ -163,9 +163,9 @@ fn queries(fixture: &Fixture, watch: &Current) {
     watch.after("urDeviceGet", || {
         ok!(Device.pfnGet(fixture.platform, ur_device_type_t::ALL, 0, null_mut(), &raw mut count));
     });
-    let (size, mut local) = ([1000usize], [0usize]);
+    let (size, offset, mut local) = ([1000usize], [0usize], [0usize]);
     watch.after("urKernelGetSuggestedLocalWorkSize", || {
-        ok!(Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, null(), size.as_ptr(), local.as_mut_ptr()));
+        ok!(Kernel.pfnGetSuggestedLocalWorkSize(k, q, 1, offset.as_ptr(), size.as_ptr(), local.as_mut_ptr()));
     });
     watch.after("urProgramGetInfo", || {
         let (size, to) = (size_of_val(&first), (&raw mut first).cast());

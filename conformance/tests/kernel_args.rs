@@ -52,6 +52,33 @@ fn urEnqueueKernelLaunch_runs_with_the_arguments_that_are_set() {
 }
 
 #[test]
+fn urEnqueueKernelLaunch_of_one_kernel_runs_on_the_queues_of_two_devices_in_turn() {
+    let fixture = Fixture::over_all_devices();
+    let Some(&second) = fixture.devices.get(1) else {
+        println!("skipped: needs a second device");
+        return;
+    };
+    let context = fixture.context_of(&[fixture.device(), second]);
+    let image = ur_conformance::Environment::get().image("basic.ptx");
+    let devices = [fixture.device(), second];
+    let kernel = ur_conformance::faults::make_kernel(&context, &devices, &image, c"fill");
+    let (_program, kernel) = kernel.expect("PTX is for every device");
+    let queues = devices.map(|device| fixture.queue_in(context.handle(), device, ur_queue_flags_t::empty()));
+    let memory = [(); 2].map(|()| fixture.memory(Kind::Host, 4 * 100));
+    set(&[value(&kernel, 2, 1u32)]);
+    for word in 0..100 {
+        for (queue, memory) in queues.iter().zip(&memory) {
+            set(&[pointer(&kernel, 0, memory.at(4 * word)), value(&kernel, 1, word as u32 + 1)]);
+            expect_success(launch(&kernel, queue, 1, (word % 2 == 0).then_some(1)), "urEnqueueKernelLaunch");
+        }
+    }
+    queues.iter().for_each(Queue::finish);
+    for memory in &memory {
+        assert_eq!((0..100).map(|word| memory.load(word)).collect::<Vec<_>>(), (1..=100).collect::<Vec<u32>>());
+    }
+}
+
+#[test]
 fn a_launch_has_the_arguments_of_its_own_moment() {
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
