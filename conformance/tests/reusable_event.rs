@@ -8,7 +8,7 @@ use std::sync::mpsc::TryRecvError;
 
 use ur_conformance::ffi::{
     ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_exp_event_desc_t,
-    ur_exp_event_flags_t as Flags, ur_profiling_info_t as Time, ur_queue_flags_t as QueueFlags,
+    ur_exp_event_flags_t as Flags, ur_profiling_info_t as Time, ur_queue_flags_t as QueueFlags, ur_queue_handle_t,
 };
 use ur_conformance::native::Hip;
 use ur_conformance::owned::event_of;
@@ -59,6 +59,31 @@ fn urEventCreateExp_gives_an_event_that_is_complete_until_something_signals_it()
     let references: u32 = query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::REFERENCE_COUNT)));
     assert_eq!(references, 1);
     TIMES.into_iter().for_each(|property| no_time(&event, property));
+}
+
+#[test]
+fn urEventGetInfo_COMMAND_QUEUE_gives_the_queue_that_signalled_last_which_has_a_native_handle() {
+    let fixture = Fixture::over_all_devices();
+    let event = reusable(&fixture);
+    let asked = || -> ur_queue_handle_t {
+        let queue: *mut c_void = query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_QUEUE)));
+        queue.cast()
+    };
+    let native = |queue: ur_queue_handle_t| {
+        let mut native = 0;
+        ok!(Queue.pfnGetNativeHandle(queue, null_mut(), &raw mut native));
+        native
+    };
+    assert!(asked().is_null(), "nothing has signalled it yet");
+    for (&device, flags) in fixture.devices.iter().flat_map(|device| BOTH.map(|flags| (device, flags))) {
+        let queue = fixture.queue_in(fixture.context(), device, flags);
+        signal(&queue, &event, &[]);
+        assert_eq!(asked(), queue.handle());
+        let stream = native(queue.handle());
+        queue.finish();
+        drop(queue);
+        assert_eq!(native(asked()), stream, "of a queue that was released");
+    }
 }
 
 #[test]

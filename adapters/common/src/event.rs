@@ -439,7 +439,9 @@ pub unsafe fn get_info<D: Driver>(
         unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetInfo", size, value, size_out)?) };
     match property {
         ur_event_info_t::COMMAND_QUEUE if event.is_adopted() => {
-            answer.value(core::ptr::null_mut::<ur_ffi::ur_queue_handle_t_>())
+            // Behind a native event of somebody else's there is none.
+            let signaller = event.as_reusable().map(|reusable| reusable.signaller());
+            answer.value(signaller.unwrap_or(core::ptr::null_mut()))
         }
         ur_event_info_t::COMMAND_QUEUE => answer.value(event.queue.handle()),
         ur_event_info_t::CONTEXT => answer.value(event.queue.context.handle()),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_profiling_info_t, ur_result_t};
+use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
 
 use crate::context::{Context, DeviceState, host_time_ns};
 use crate::device::Device;
@@ -19,6 +19,7 @@ use crate::event::{HostTimes, Stamps};
 use crate::event_pool::Marker;
 use crate::memory_calls::IpcHandle;
 use crate::object::Object;
+use crate::queue::Queue;
 
 /// The native side of a reusable event.
 pub struct Reusable<D: Driver> {
@@ -28,6 +29,8 @@ pub struct Reusable<D: Driver> {
     latest: AtomicUsize,
     /// Times of the last signal.
     stamps: Mutex<Option<Stamps<D>>>,
+    /// The queue of this process that signalled it last.
+    signaller: Mutex<Option<Arc<Object<Queue<D>>>>>,
     /// What other processes open it by, if they may.
     handle: Option<IpcHandle>,
 }
@@ -83,12 +86,38 @@ impl<D: Driver> Reusable<D> {
         let latest = first.unwrap_or_default();
         // The site is new, so it takes the marker.
         let _ = sites[latest].marker.set(marker);
-        Arc::new(Self { purpose, sites, latest: AtomicUsize::new(latest), stamps: Mutex::new(None), handle })
+        Arc::new(Self {
+            purpose,
+            sites,
+            latest: AtomicUsize::new(latest),
+            stamps: Mutex::new(None),
+            signaller: Mutex::new(None),
+            handle,
+        })
     }
 
     /// The native event of the last signal; before the first one that is complete.
     pub fn marker(&self) -> Option<&Marker<D>> {
         self.sites[self.latest.load(Ordering::Acquire)].marker.get()
+    }
+
+    /// The handle of the queue of this process that signalled it last, null before the first signal. The event keeps
+    /// that queue alive, as the event of a command does.
+    pub fn signaller(&self) -> ur_queue_handle_t {
+        self.signaller.lock().as_ref().map_or(core::ptr::null_mut(), |queue| queue.handle())
+    }
+
+    /// Notes who signalled it.
+    pub fn signalled_by(&self, queue: &Object<Queue<D>>) {
+        let before = {
+            let mut signaller = self.signaller.lock();
+            if signaller.as_ref().is_some_and(|known| core::ptr::eq(&raw const **known, queue)) {
+                return;
+            }
+            signaller.replace(queue.share())
+        };
+        // Dropped outside the lock: the last reference of a queue may go with it.
+        drop(before);
     }
 
     /// What other processes open it by, with the device that it lies on.

@@ -120,5 +120,7 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
             return submit(request, |_, stream| record(stream));
         }
         Queue::put_barrier(request.queue, &request.waits, record).map(drop)
-    })
+    })?;
+    reusable.signalled_by(request.queue);
+    Ok(())
 }
