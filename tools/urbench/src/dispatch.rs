@@ -19,35 +19,40 @@ const GOAL: f64 = 3.0;
 
 /// The case without a call.
 pub const ATOMICS: &str = "dispatch: two atomic additions";
+/// The case that is judged against it.
+pub const RETAIN: &str = "dispatch: urContextRetain + Release";
 
 /// All cases of the group.
 pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Case>> {
     type Make = fn(&Fixture<'_>, &ur_dditable_t) -> Option<Body<'static>>;
     let all: [(&str, f64, Make); 3] = [
-        ("dispatch: urContextRetain + Release", 2.0, retain_release),
+        (RETAIN, 2.0, retain_release),
         ("dispatch: urQueueFlush", 1.0, flush),
         ("dispatch: urContextGetInfo", 1.0, get_info),
     ];
     let of_calls = all
         .into_iter()
         .filter(|(name, _, _)| options.wants(name))
-        .map(|(name, calls, make)| (name.to_owned(), case(fixture, options, calls, make)));
+        .map(|(name, calls, make)| (name.to_owned(), case(fixture, options, calls, make, name == RETAIN)));
     let floor = options.wants(ATOMICS).then(|| (ATOMICS.to_owned(), atomics(options)));
     of_calls.chain(floor).collect()
 }
 
 /// One atomic addition and one subtraction, for the machine's part in retain and release.
 fn atomics(options: &Options) -> Result<Case, Failure> {
+    let rows = rounds(&mut [two_additions()], options)?;
+    Ok(Case { measured: rows[0].clone(), note: "the pair".to_owned(), ..Case::default() })
+}
+
+fn two_additions() -> Body<'static> {
     let count = AtomicU32::new(1);
-    let pair: Body<'_> = Box::new(|iterations, meter| {
+    Box::new(move |iterations, meter| {
         calls(iterations, meter, || {
             let count = black_box(&count);
             // The count never gets to 0, so the results are told apart from a failure's by their difference.
             count.fetch_add(1, Ordering::Relaxed).abs_diff(count.fetch_sub(1, Ordering::AcqRel)) - 1
         })
-    });
-    let rows = rounds(&mut [pair], options)?;
-    Ok(Case { measured: rows[0].clone(), note: "the pair".to_owned(), ..Case::default() })
+    })
 }
 
 fn case(
@@ -55,6 +60,7 @@ fn case(
     options: &Options,
     calls: f64,
     make: fn(&Fixture<'_>, &ur_dditable_t) -> Option<Body<'static>>,
+    against_atomics: bool,
 ) -> Result<Case, Failure> {
     let handle = fixture.context.handle().cast::<*const ur_dditable_t>();
     // SAFETY: the first word of what a handle points to is its adapter's table, by the API's contract.
@@ -62,7 +68,8 @@ fn case(
     let missing = || Failure::Other("the function is missing in the loader or in the adapter's table".to_owned());
     let through = make(fixture, &fixture.ur.table).ok_or_else(missing)?;
     let straight = make(fixture, table).ok_or_else(missing)?;
-    let rows = rounds(&mut [through, straight], options)?;
+    let bodies = [through, straight].into_iter().chain(against_atomics.then(two_additions));
+    let rows = rounds(&mut bodies.collect::<Vec<_>>(), options)?;
     let per_call: Vec<_> = rows.iter().map(|row| row.scale(1.0 / calls)).collect();
     let difference = per_call[0].combine(&per_call[1], |through, straight| through - straight);
     let verdict = if difference.median <= GOAL { "met" } else { "missed" };
@@ -74,6 +81,8 @@ fn case(
             if calls > 1.0 { format!("; the pair: {:.1} ns", rows[0].median) } else { String::new() }
         ),
         difference: Some(difference),
+        // Both are pairs: two additions are what two calls cannot do without.
+        ratio: rows.get(2).map(|additions| rows[0].combine(additions, |pair, additions| pair / additions)),
         ..Case::default()
     })
 }

@@ -53,6 +53,19 @@ struct Kernel<'u> {
     _program: Held<'u, ur_program_handle_t_>,
 }
 
+/// Another device, in the order in which it is given back.
+pub struct Other<'u> {
+    /// Its raw side.
+    pub raw: Option<Raw>,
+    /// Its queue.
+    pub queue: Held<'u, ur_queue_handle_t_>,
+    /// Its empty kernel.
+    pub kernel: Held<'u, ur_kernel_handle_t_>,
+    _program: Held<'u, ur_program_handle_t_>,
+    _context: Held<'u, ur_context_handle_t_>,
+    _listed: Listed<'u>,
+}
+
 // SAFETY: handles may be used from every thread by the API's own rules; the buffers are only named, not touched.
 unsafe impl Sync for Fixture<'_> {}
 
@@ -135,9 +148,67 @@ impl<'u> Fixture<'u> {
         if takes_it { Failure::Other(reason) } else { Failure::Unavailable(reason) }
     }
 
+    /// Launches the empty kernel on a queue, without an event.
+    #[inline]
+    pub fn launch_on(&self, queue: ur_queue_handle_t) -> Result<(), Failure> {
+        let (kernel, offset, size) = (self.kernel()?, 0_usize, 1_usize);
+        let (sizes, none) = (&raw const size, null_mut());
+        // SAFETY: live handles, one dimension, no arguments, no lists.
+        unsafe {
+            call!(
+                self.ur,
+                EnqueueExp.pfnKernelLaunchWithArgsExp(
+                    queue,
+                    kernel,
+                    1,
+                    &raw const offset,
+                    sizes,
+                    sizes,
+                    0,
+                    null(),
+                    null(),
+                    0,
+                    null(),
+                    none
+                )
+            )
+        }?;
+        Ok(())
+    }
+
     /// One more in-order queue.
     pub fn new_queue(&self) -> Result<Held<'u, ur_queue_handle_t_>, Failure> {
         Ok(self.ur.queue(self.context.handle(), self.listed.device.handle(), ur_queue_flags_t::empty())?)
+    }
+
+    /// Another device with a context, queue, kernel and raw side of its own.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub fn other_device(&self, options: &Options) -> Result<Other<'u>, Failure> {
+        let uuid = |device| self.ur.device_info(device, ur_device_info_t::UUID).ok().map(|uuid| uuid.0);
+        let own = uuid(self.listed.device.handle());
+        let mut devices = self.ur.all_devices(&[self.listed.adapter])?;
+        devices.retain(|listed| uuid(listed.device.handle()) != own);
+        let Some(listed) = devices.into_iter().next() else {
+            return Err(Failure::Unavailable("there is one device".to_owned()));
+        };
+        let device = listed.device.handle();
+        let context = self.ur.context(&[device])?;
+        let queue = self.ur.queue(context.handle(), device, ur_queue_flags_t::empty())?;
+        let image =
+            std::fs::read(options.kernels.join("basic.ptx")).map_err(|error| Failure::Other(error.to_string()))?;
+        let Kernel { kernel, _program: program } = make_kernel(self.ur, context.handle(), device, &image)?;
+        let raw = Api::of(self.backend).map(|api| {
+            let libraries = match api {
+                Api::Hip => ur_client::hip_libraries(),
+                Api::Cuda => vec![options.native.clone()],
+            };
+            let uuid = uuid(device).and_then(|uuid| uuid.try_into().ok());
+            Raw::new(api, &libraries, uuid, &options.kernels)
+        });
+        let raw = raw.transpose()?.filter(Raw::can_launch);
+        Ok(Other { raw, queue, kernel, _program: program, _context: context, _listed: listed })
     }
 
     /// One allocation and its release, both in the queue's order, without events.

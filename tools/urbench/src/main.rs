@@ -9,7 +9,9 @@ mod children;
 mod dispatch;
 mod fixture;
 mod goals;
+mod growth;
 mod init;
+mod lifetimes;
 mod measure;
 mod options;
 mod outcome;
@@ -89,6 +91,7 @@ fn run(options: &Options) -> Result<bool, Failure> {
     let mut report = Report::new(options);
     match options.child {
         Some(Child::Init) => init::child(options)?,
+        Some(Child::Lifetimes) => lifetimes::child(options)?,
         Some(Child::Counts) => children::answer(&counts(options)?)?,
         Some(Child::Cases | Child::Rounds) => children::answer(&measure(options, &mut report)?)?,
         None => {
@@ -107,7 +110,10 @@ fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failur
     if options.wants("init") {
         outcome.add("init", init::cases(options));
     }
-    if ["dispatch", "work", "threads"].iter().any(|group| options.wants_some_of(group)) {
+    if options.wants(lifetimes::CASE) && options.child.is_none() {
+        outcome.add(lifetimes::CASE, lifetimes::cases(options));
+    }
+    if ["dispatch", "work", "objects", "growth", "threads"].iter().any(|group| options.wants_some_of(group)) {
         let may_count = with_device(options, |fixture| {
             report.describe(fixture);
             cases(fixture, options, &mut outcome);
@@ -131,7 +137,7 @@ fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failur
 /// of their own already.
 fn once_more(options: &Options, outcome: &mut Outcome) {
     let (mut on, mut off) = (Vec::new(), Vec::new());
-    for name in outcome.cases.iter().map(|case| &case.name).filter(|name| !name.starts_with("init")) {
+    for name in outcome.cases.iter().map(|case| &case.name).filter(|name| !is_of_its_own(name)) {
         match name.strip_suffix(goals::OFF) {
             Some(name) => off.push(name.to_owned()),
             None => on.push(name.clone()),
@@ -147,6 +153,11 @@ fn once_more(options: &Options, outcome: &mut Outcome) {
     if !off.is_empty() {
         join(children::without_magazines(options, Child::Rounds, &off), goals::OFF);
     }
+}
+
+/// Whether a case makes processes of its own.
+fn is_of_its_own(name: &str) -> bool {
+    name.starts_with("init") || name == lifetimes::CASE
 }
 
 /// Native calls where the library that is measured does not count them.
@@ -190,8 +201,12 @@ fn cases(fixture: &Fixture<'_>, options: &Options, outcome: &mut Outcome) {
     for (name, case) in rows.into_iter().flatten() {
         outcome.add(&name, case.map(|case| vec![case]));
     }
+    for (name, cases) in growth::cases(fixture, options) {
+        outcome.add(&name, cases);
+    }
     if options.wants_some_of("threads") {
         outcome.add("threads", threads::cases(fixture, options));
+        outcome.add(threads::SHARED_CASE, threads::shared(fixture, options));
     }
 }
 

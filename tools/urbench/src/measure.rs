@@ -42,6 +42,13 @@ impl<'a> Meter<'a> {
         self.started = Instant::now();
     }
 
+    /// The part whose native calls count ends; its time does not count, since the body adds another.
+    pub fn stop_counting(&mut self) {
+        if let Some(counter) = &mut self.counter {
+            counter.stop();
+        }
+    }
+
     /// The measured part ends.
     pub fn stop(&mut self) {
         self.time += self.started.elapsed();

@@ -20,7 +20,7 @@ usage: urbench [options]
                     program's lib folder, unless the driver counts itself)
   --kernels DIR     the folder with basic.ptx
   --table           only what the table of goals needs, and only that table
-  --only NAME       a case or a group: init, dispatch, work, threads; may be repeated
+  --only NAME       a case or a group: init, lifetimes, dispatch, work, objects, growth, threads; may be repeated
   --rounds N        rounds of each case (41)
   --round-time MS   time of one round (5)
   --processes N     processes that measure, whose rounds count together (1): addresses and streams that one happens
@@ -33,6 +33,8 @@ usage: urbench [options]
 pub enum Child {
     /// One start of the UR.
     Init,
+    /// Contexts that come and go as the only objects.
+    Lifetimes,
     /// Cases whose rows are sent.
     Cases,
     /// The native calls of cases.
@@ -46,6 +48,7 @@ impl Child {
     pub fn name(self) -> &'static str {
         match self {
             Self::Init => "init",
+            Self::Lifetimes => "lifetimes",
             Self::Cases => "cases",
             Self::Counts => "counts",
             Self::Rounds => "rounds",
@@ -78,6 +81,8 @@ pub struct Options {
     pub round_time: Duration,
     /// Processes whose rounds count together.
     pub processes: usize,
+    /// To see that it works: cases with many objects have few.
+    pub quick: bool,
     /// Where the JSON goes.
     pub json: Option<PathBuf>,
     /// What this process does for the one that started it.
@@ -98,6 +103,7 @@ impl Default for Options {
             rounds: 41,
             round_time: Duration::from_millis(5),
             processes: 1,
+            quick: false,
             json: None,
             child: None,
         }
@@ -125,11 +131,13 @@ impl Options {
                 Long("rounds") => options.rounds = parser.value()?.parse()?,
                 Long("round-time") => options.round_time = Duration::from_micros(micros(parser.value()?.parse()?)),
                 Long("processes") => options.processes = parser.value()?.parse()?,
-                Long("quick") => (options.rounds, options.round_time) = (3, Duration::from_millis(1)),
+                Long("quick") => {
+                    (options.quick, options.rounds, options.round_time) = (true, 3, Duration::from_millis(1));
+                }
                 Long("json") => options.json = Some(parser.value()?.into()),
                 Long("child") => {
                     let name = parser.value()?.string()?;
-                    let all = [Child::Init, Child::Cases, Child::Counts, Child::Rounds];
+                    let all = [Child::Init, Child::Lifetimes, Child::Cases, Child::Counts, Child::Rounds];
                     let child = all.into_iter().find(|child| child.name() == name);
                     options.child = Some(child.ok_or("--child is for this program's own processes")?);
                 }
@@ -158,6 +166,8 @@ impl Options {
         for (name, value) in optional {
             arguments.extend(value.into_iter().flat_map(|value| [name.into(), value]));
         }
+        // It comes first: what follows says the same or something else.
+        arguments.extend(self.quick.then(|| "--quick".into()));
         let milliseconds = self.round_time.as_secs_f64() * 1e3;
         arguments.extend(["--rounds".into(), self.rounds.to_string().into()]);
         arguments.extend(["--round-time".into(), milliseconds.to_string().into()]);

@@ -25,6 +25,8 @@ pub struct Case {
     pub ratio: Option<Summary>,
     /// The one less the other, where that says more.
     pub difference: Option<Summary>,
+    /// With the most objects over with the fewest.
+    pub growth: Option<Summary>,
     /// What many threads do in a time over what one does.
     pub throughput: Option<Summary>,
     /// The same of the raw side.
@@ -45,6 +47,7 @@ impl Default for Case {
             raw: None,
             ratio: None,
             difference: None,
+            growth: None,
             throughput: None,
             raw_throughput: None,
             calls: None,
@@ -62,6 +65,7 @@ impl Case {
         self.raw = both(&self.raw, &more.raw);
         self.ratio = both(&self.ratio, &more.ratio);
         self.difference = both(&self.difference, &more.difference);
+        self.growth = both(&self.growth, &more.growth);
         self.throughput = both(&self.throughput, &more.throughput);
         self.raw_throughput = both(&self.raw_throughput, &more.raw_throughput);
     }

@@ -13,6 +13,12 @@ use crate::stats::Summary;
 const MANY: usize = 8;
 /// The wide case's name.
 pub const MANY_CASE: &str = "threads: 8, alloc + free 64 KiB";
+/// Threads that share a queue.
+const SHARING: usize = 4;
+/// Their case's name.
+pub const SHARED_CASE: &str = "threads: 4, launch on one queue";
+/// Launches between two waits: well below the depth of a stream, all threads together.
+const LAUNCHES: u64 = 64;
 /// Bytes of an allocation.
 const BLOCK: usize = 64 << 10;
 /// Iterations between two waits for the queue, which do not count.
@@ -49,6 +55,52 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fail
     let one = case("threads: 1, alloc + free 64 KiB", ur_one, raw_one, "per pair".to_owned());
     let many = case(MANY_CASE, ur_many, raw_many, format!("per pair, all together; {note}"));
     Ok(vec![one, Case { throughput: Some(scaling), raw_throughput: raw_scaling, ..many }])
+}
+
+/// Launches of several threads on one queue, against as many on one stream.
+pub fn shared(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Failure> {
+    fixture.kernel()?;
+    let queue = fixture.new_queue()?;
+    let ur_once = |_| fixture.launch_on(queue.handle());
+    let ur_wait = |_| Ok(fixture.ur.finish(queue.handle())?);
+    let raw = fixture.raw.as_ref().filter(|raw| raw.can_launch());
+    let stream = raw.map(|raw| raw.new_stream().map(|stream| stream.expose_provenance())).transpose()?;
+    let stream = stream.map(std::ptr::with_exposed_provenance_mut);
+    // A stream's address may go to other threads as a number alone.
+    let address = stream.map(|stream: *mut std::ffi::c_void| stream.expose_provenance()).unwrap_or(0);
+    let there = || std::ptr::with_exposed_provenance_mut(address);
+    let lacking = || Failure::Unavailable("there is no raw side".to_owned());
+    let raw_once = |_| raw.ok_or_else(lacking)?.launch_on(there());
+    let raw_wait = |_| raw.ok_or_else(lacking)?.synchronize(there());
+    let sides: [(Once<'_>, Once<'_>); 2] = [(&ur_once, &ur_wait), (&raw_once, &raw_wait)];
+    let sides = &sides[..1 + usize::from(raw.is_some())];
+    let iterations = if options.quick { LAUNCHES } else { LAUNCHES * 16 };
+    let mut rows = vec![Vec::new(); sides.len()];
+    for round in 0..=options.rounds {
+        for place in 0..sides.len() {
+            let index = (place + round) % sides.len();
+            let (once, wait) = sides[index];
+            let taken = round_in_batches(SHARING, iterations, LAUNCHES, once, wait)?;
+            // The first one makes what is made at first need.
+            if round > 0 {
+                rows[index].push(taken);
+            }
+        }
+    }
+    if let (Some(raw), Some(stream)) = (raw, stream) {
+        raw.destroy_stream(stream)?;
+    }
+    let mut rows = rows.into_iter().map(Summary::of);
+    let measured = rows.next().unwrap_or_else(|| Summary::of(Vec::new()));
+    let raw = rows.next();
+    Ok(vec![Case {
+        name: SHARED_CASE.to_owned(),
+        ratio: raw.as_ref().map(|raw| measured.combine(raw, |ur, raw| ur / raw)),
+        measured,
+        raw,
+        note: "per launch, all together".to_owned(),
+        ..Case::default()
+    }])
 }
 
 fn raw(fixture: &Fixture<'_>, options: &Options) -> Result<Option<[Summary; 2]>, Failure> {
@@ -96,12 +148,22 @@ fn calibrate(once: Once<'_>, wait: Once<'_>, options: &Options) -> Result<u64, F
 
 /// Runs one round; answers the time of the slowest lane over all pairs. As everywhere, waiting does not count.
 fn round_of(threads: usize, iterations: u64, once: Once<'_>, wait: Once<'_>) -> Result<f64, Failure> {
+    round_in_batches(threads, iterations, BATCH, once, wait)
+}
+
+fn round_in_batches(
+    threads: usize,
+    iterations: u64,
+    batch: u64,
+    once: Once<'_>,
+    wait: Once<'_>,
+) -> Result<f64, Failure> {
     let barrier = Barrier::new(threads);
     let lane = |lane: usize| {
         barrier.wait();
         let (mut left, mut busy) = (iterations, Duration::ZERO);
         while left > 0 {
-            let batch = left.min(BATCH);
+            let batch = left.min(batch);
             let start = Instant::now();
             (0..batch).try_for_each(|_| once(lane))?;
             busy += start.elapsed();

@@ -2,6 +2,7 @@
 //! device and its primary context, but a stream of their own. The work is written once for both APIs. Nothing is left
 //! current, so that neither side profits from the other's.
 
+mod more;
 mod symbols;
 
 use std::ffi::{OsString, c_int, c_void};
@@ -11,10 +12,9 @@ use std::ptr::null_mut;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::Failure;
-pub use symbols::Api;
-use symbols::{
-    Address, BY_ADDRESS, Copying, DISABLE_TIMING, Functions, Handle, NON_BLOCKING, Place, RELEASE_THRESHOLD,
-};
+pub use more::Kind;
+pub use symbols::{Address, Api, Handle};
+use symbols::{BY_ADDRESS, Copying, DISABLE_TIMING, Functions, NON_BLOCKING, Place, RELEASE_THRESHOLD};
 
 /// Turns a status into a failure that names the call.
 macro_rules! check {
@@ -29,6 +29,8 @@ macro_rules! check {
 macro_rules! native {
     ($functions:expr, $function:ident($($argument:expr),*)) => { check!($functions.$function, ($($argument),*)) };
 }
+
+pub(crate) use {check, native};
 
 /// The raw side, ready for every case.
 pub struct Raw {
@@ -154,6 +156,15 @@ impl Raw {
             // SAFETY: a writable output.
             unsafe { native!(functions, stream_create(&raw mut stream, NON_BLOCKING, 0)) }
         })?;
+        Ok(stream)
+    }
+
+    /// The same where the raw side's device or context is current.
+    #[inline]
+    pub fn new_stream_here(&self) -> Result<Handle, Failure> {
+        let mut stream: Handle = null_mut();
+        // SAFETY: a writable output.
+        unsafe { native!(self.functions, stream_create(&raw mut stream, NON_BLOCKING, 0)) }?;
         Ok(stream)
     }
 

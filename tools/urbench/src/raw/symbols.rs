@@ -52,6 +52,11 @@ pub struct Native<F> {
     pub call: F,
 }
 
+/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`, `HIP_POINTER_ATTRIBUTE_MEMORY_TYPE`.
+pub const MEMORY_TYPE: c_int = 2;
+/// `CU_MEM_ATTACH_GLOBAL`, `hipMemAttachGlobal`.
+pub const ATTACH_GLOBAL: c_uint = 1;
+
 /// Finds a function; its type is the caller's word.
 fn find<F: Copy>(library: &Library, name: &'static str) -> Result<Native<F>, Failure> {
     // SAFETY: the tables below give every symbol the signature that its API's headers give it.
@@ -70,6 +75,8 @@ macro_rules! functions {
             pub place: Place,
             /// The copy.
             pub copy: Copying,
+            /// What only some cases call.
+            pub more: More,
         }
 
         impl Functions {
@@ -79,6 +86,7 @@ macro_rules! functions {
                     $($field: find(library, match api { Api::Cuda => $cuda, Api::Hip => $hip })?,)*
                     place: Place::of(library, api)?,
                     copy: Copying::of(library, api)?,
+                    more: More::of(library, api),
                 })
             }
         }
@@ -107,6 +115,52 @@ functions! {
     pool_set = "cuMemPoolSetAttribute" | "hipMemPoolSetAttribute" (Handle, c_int, *mut c_void);
     pool_allocate = "cuMemAllocFromPoolAsync" | "hipMallocFromPoolAsync" (*mut Address, usize, Handle, Handle);
     free_async = "cuMemFreeAsync" | "hipFreeAsync" (Address, Handle);
+}
+
+macro_rules! optional {
+    ($($field:ident = $cuda:literal | $hip:literal ($($ty:ty),*);)*) => {
+        /// Functions that a library may lack: the cases that call them are left out then.
+        pub struct More {
+            $(pub $field: Option<Native<unsafe extern "C" fn($($ty),*) -> c_int>>,)*
+        }
+
+        impl More {
+            fn of(library: &Library, api: Api) -> Self {
+                Self { $($field: find(library, match api { Api::Cuda => $cuda, Api::Hip => $hip }).ok(),)* }
+            }
+        }
+    };
+}
+
+optional! {
+    stream_wait = "cuStreamWaitEvent" | "hipStreamWaitEvent" (Handle, Handle, c_uint);
+    elapsed = "cuEventElapsedTime" | "hipEventElapsedTime" (*mut f32, Handle, Handle);
+    allocate_device = "cuMemAlloc_v2" | "hipMalloc" (*mut Address, usize);
+    allocate_host = "cuMemHostAlloc" | "hipHostMalloc" (*mut Address, usize, c_uint);
+    allocate_shared = "cuMemAllocManaged" | "hipMallocManaged" (*mut Address, usize, c_uint);
+    free_device = "cuMemFree_v2" | "hipFree" (Address);
+    free_host = "cuMemFreeHost" | "hipHostFree" (Address);
+    pointer_attribute = "cuPointerGetAttribute" | "hipPointerGetAttribute" (*mut c_void, c_int, Address);
+    launch_extended = "cuLaunchKernelEx" | "hipDrvLaunchKernelEx" (
+        *const LaunchConfig, Handle, *mut *mut c_void, *mut *mut c_void
+    );
+}
+
+/// `CUlaunchConfig`, `HIP_LAUNCH_CONFIG`.
+#[repr(C)]
+pub struct LaunchConfig {
+    /// Blocks in three dimensions.
+    pub grid: [c_uint; 3],
+    /// Threads of a block.
+    pub block: [c_uint; 3],
+    /// Bytes of shared memory.
+    pub shared: c_uint,
+    /// The stream.
+    pub stream: Handle,
+    /// Attributes, of which there are none.
+    pub attributes: *mut c_void,
+    /// How many.
+    pub count: c_uint,
 }
 
 /// What a thread has current: a context in CUDA, a device in HIP.

@@ -1,8 +1,11 @@
 //! Enqueuing from one thread: launches, copies and stream-ordered memory on an in-order queue, each against the raw calls
-//! that do the same on a stream. One list of recipes for every API; how each is done is in the modules below.
+//! that do the same on a stream, and objects that come and go. One list of recipes for every API; how each is done is in
+//! the modules below.
 
 mod launch;
 mod memory;
+pub mod objects;
+mod shapes;
 
 use std::ptr::null;
 
@@ -61,28 +64,74 @@ const RECIPES: [Recipe; 11] = [
     Recipe::memory("work: alloc + free 1 MiB, libsycl", memory::ur_alloc_libsycl, "4 calls, 4 events released unseen"),
 ];
 
+/// A case whose sides need objects of their own.
+pub struct Prepared {
+    name: &'static str,
+    note: &'static str,
+    make: for<'f> fn(&'f Fixture<'f>, &Options) -> Result<Sides<'f>, Failure>,
+}
+
+/// How the UR does it and, if there is a raw side, how that does it.
+pub struct Sides<'f> {
+    ur: Body<'f>,
+    raw: Option<Body<'f>>,
+}
+
+/// The raw side of a case, where there is one.
+fn raw_of<'f>(
+    fixture: &'f Fixture<'f>,
+    make: impl FnOnce(&'f Raw) -> Result<Body<'f>, Failure>,
+) -> Result<Option<Body<'f>>, Failure> {
+    match fixture.raw.as_ref().map(make) {
+        // A library that lacks a function has no raw side here, and is measured all the same.
+        Some(Err(failure)) if failure.is_unsupported() => Ok(None),
+        Some(body) => body.map(Some),
+        None => Ok(None),
+    }
+}
+
+fn prepared(options: &Options) -> impl Iterator<Item = &'static Prepared> {
+    shapes::CASES.iter().chain(&objects::CASES).filter(|case| options.wants(case.name))
+}
+
 fn wanted(options: &Options) -> impl Iterator<Item = &'static Recipe> {
     RECIPES.iter().filter(|recipe| options.wants(recipe.name))
 }
 
 /// The names of the cases that were asked for.
 pub fn names(options: &Options) -> Vec<String> {
-    wanted(options).map(|recipe| recipe.name.to_owned()).collect()
+    let names = wanted(options).map(|recipe| recipe.name).chain(prepared(options).map(|case| case.name));
+    names.map(str::to_owned).collect()
 }
 
 /// All cases of the group.
 pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Case>> {
-    wanted(options).map(|recipe| (recipe.name.to_owned(), case(fixture, options, recipe))).collect()
+    let plain = wanted(options).map(|recipe| (recipe.name, bodies(fixture, recipe), recipe.note));
+    // One after the other: a case's objects are not there while others are measured.
+    let plain = plain.map(|(name, bodies, note)| (name.to_owned(), case(fixture, options, bodies, note)));
+    let others = prepared(options).map(|one| {
+        let bodies = (one.make)(fixture, options).map(Sides::into_bodies);
+        (one.name.to_owned(), case(fixture, options, bodies, one.note))
+    });
+    plain.chain(others).collect()
 }
 
 /// Their native calls alone.
 pub fn counts(fixture: &Fixture<'_>, options: &Options) -> Counts {
-    let count = |recipe: &Recipe| {
-        let mut bodies = bodies(fixture, recipe)?.into_iter();
+    let count = |bodies: Result<Vec<Body<'_>>, Failure>| {
+        let mut bodies = bodies?.into_iter();
         Ok::<_, Failure>((counted(fixture, bodies.next())?, counted(fixture, bodies.next())?))
     };
+    let plain = wanted(options).map(|recipe| (recipe.name, count(bodies(fixture, recipe))));
+    let others = prepared(options).map(|one| (one.name, count((one.make)(fixture, options).map(Sides::into_bodies))));
     // Why a case cannot run is told where it is measured.
-    wanted(options).filter_map(|recipe| Some((recipe.name.to_owned(), count(recipe).ok()?))).collect()
+    plain.chain(others).filter_map(|(name, counts)| Some((name.to_owned(), counts.ok()?))).collect()
+}
+
+impl<'f> Sides<'f> {
+    fn into_bodies(self) -> Vec<Body<'f>> {
+        std::iter::once(self.ur).chain(self.raw).collect()
+    }
 }
 
 /// The UR's way and, if there is one, the raw way.
@@ -101,8 +150,13 @@ fn counted(fixture: &Fixture<'_>, body: Option<Body<'_>>) -> Result<Option<crate
     }
 }
 
-fn case(fixture: &Fixture<'_>, options: &Options, recipe: &Recipe) -> Result<Case, Failure> {
-    let mut bodies = bodies(fixture, recipe)?;
+fn case(
+    fixture: &Fixture<'_>,
+    options: &Options,
+    bodies: Result<Vec<Body<'_>>, Failure>,
+    note: &str,
+) -> Result<Case, Failure> {
+    let mut bodies = bodies?;
     let rows = rounds(&mut bodies, options)?;
     let mut bodies = bodies.into_iter();
     let raw = rows.get(1).cloned();
@@ -112,7 +166,7 @@ fn case(fixture: &Fixture<'_>, options: &Options, recipe: &Recipe) -> Result<Cas
         calls: counted(fixture, bodies.next())?,
         raw_calls: counted(fixture, bodies.next())?,
         raw,
-        note: recipe.note.to_owned(),
+        note: note.to_owned(),
         ..Case::default()
     })
 }
@@ -140,10 +194,11 @@ mod tests {
 
     #[test]
     fn recipes_have_names_of_their_own_and_memory_is_known_by_its_name() {
-        let mut names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).collect();
+        let others = shapes::CASES.iter().chain(&objects::CASES).map(|case| case.name);
+        let mut names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).chain(others).collect();
         assert_eq!(names.iter().filter(|name| name.starts_with(MEMORY)).count(), 3);
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), RECIPES.len());
+        assert_eq!(names.len(), RECIPES.len() + shapes::CASES.len() + objects::CASES.len());
     }
 }

@@ -1,0 +1,362 @@
+//! What a call costs while many objects live: three sizes of the same case, one after the other, each against the raw calls
+//! with as many of theirs. A cost that grows with what lives shows in the largest size over the smallest.
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t_, ur_usm_alloc_info_t};
+use ur_client::{Held, call};
+
+use crate::Failure;
+use crate::fixture::Fixture;
+use crate::measure::{Body, Meter, native_calls, rounds};
+use crate::options::Options;
+use crate::outcome::{Case, Named};
+use crate::raw::{Address, Handle, Kind, Raw};
+use crate::work::objects;
+
+/// How many live, by the name that stands behind the case's.
+const SIZES: [(&str, usize); 3] = [("few", 1000), ("some", 8000), ("many", 64_000)];
+/// With `--quick` so many times fewer.
+const QUICK: usize = 50;
+/// Bytes of a block in stream order, and of plain memory.
+const BLOCK: usize = 512;
+/// Calls between two times of clearing up, which do not count.
+const BATCH: u64 = 64;
+
+/// One thing whose cost may grow.
+struct Growing {
+    name: &'static str,
+    note: &'static str,
+    ur: for<'f> fn(&'f Fixture<'f>, usize) -> Result<Body<'f>, Failure>,
+    raw: for<'f> fn(&'f Fixture<'f>, &'f Raw, usize) -> Result<Body<'f>, Failure>,
+}
+
+/// What the cases of an allocation with its event are called.
+pub const KEPT_ALLOC: &str = "growth: alloc with its event kept, many";
+/// A wait with its event.
+pub const KEPT_WAIT: &str = "growth: wait with its event kept, many";
+/// A question about plain memory.
+pub const QUERY: &str = "growth: query of plain memory, many";
+/// A release of plain memory.
+pub const FREE: &str = "growth: free of plain memory, many";
+
+const ALL: [Growing; 4] = [
+    Growing { name: "growth: alloc with its event kept", note: "kept events", ur: ur_alloc, raw: raw_alloc },
+    Growing { name: "growth: wait with its event kept", note: "kept events", ur: ur_wait, raw: raw_wait },
+    Growing { name: "growth: query of plain memory", note: "stream-ordered blocks live", ur: ur_query, raw: raw_query },
+    Growing { name: "growth: free of plain memory", note: "stream-ordered blocks live", ur: ur_free, raw: raw_free },
+];
+
+/// All cases of the group.
+pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Vec<Case>>> {
+    let wanted = |growing: &&Growing| SIZES.iter().any(|(size, _)| options.wants(&format!("{}, {size}", growing.name)));
+    ALL.iter().filter(wanted).map(|growing| (growing.name.to_owned(), sizes(fixture, options, growing))).collect()
+}
+
+/// The smallest size is measured for the largest, whatever was asked for.
+fn sizes(fixture: &Fixture<'_>, options: &Options, growing: &Growing) -> Result<Vec<Case>, Failure> {
+    let mut rows: Vec<Case> = Vec::with_capacity(SIZES.len());
+    for (size, count) in SIZES {
+        let count = if options.quick { count / QUICK } else { count };
+        let mut case = case(fixture, options, growing, count)?;
+        case.name = format!("{}, {size}", growing.name);
+        case.growth = rows.first().map(|few| case.measured.combine(&few.measured, |many, few| many / few));
+        case.note = format!("{count} {}{}", growing.note, growth(&case));
+        rows.push(case);
+    }
+    Ok(rows)
+}
+
+fn growth(case: &Case) -> String {
+    case.growth.as_ref().map_or_else(String::new, |growth| format!("; x{:.2} of few", growth.median))
+}
+
+fn case(fixture: &Fixture<'_>, options: &Options, growing: &Growing, count: usize) -> Result<Case, Failure> {
+    let mut bodies = vec![(growing.ur)(fixture, count)?];
+    if let Some(raw) = &fixture.raw {
+        match (growing.raw)(fixture, raw, count) {
+            Ok(body) => bodies.push(body),
+            Err(failure) if failure.is_unsupported() => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    let summaries = rounds(&mut bodies, options)?;
+    let raw = summaries.get(1).cloned();
+    let mut bodies = bodies.into_iter();
+    let mut counted = || match bodies.next() {
+        Some(mut body) => native_calls(&mut body, fixture.calls.as_ref()),
+        None => Ok(None),
+    };
+    Ok(Case {
+        ratio: raw.as_ref().map(|raw| summaries[0].combine(raw, |ur, raw| ur / raw)),
+        difference: raw.as_ref().map(|raw| summaries[0].combine(raw, |ur, raw| ur - raw)),
+        measured: summaries[0].clone(),
+        calls: counted()?,
+        raw_calls: counted()?,
+        raw,
+        ..Case::default()
+    })
+}
+
+/// Does something in batches, and clears up behind each, which does not count.
+fn cleared(
+    iterations: u64,
+    meter: &mut Meter<'_>,
+    mut once: impl FnMut(u64) -> Result<(), Failure>,
+    mut clear: impl FnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut done = 0;
+    while done < iterations {
+        let batch = (iterations - done).min(BATCH);
+        meter.start();
+        for index in done..done + batch {
+            once(index)?;
+        }
+        meter.stop();
+        clear()?;
+        done += batch;
+    }
+    Ok(())
+}
+
+// --- The UR's objects.
+
+/// Blocks of a queue of their own and the events of their allocations, as far as they are kept.
+struct Blocks<'f> {
+    fixture: &'f Fixture<'f>,
+    queue: Held<'f, ur_queue_handle_t_>,
+    blocks: Vec<*mut c_void>,
+    events: Vec<ur_event_handle_t>,
+}
+
+impl<'f> Blocks<'f> {
+    fn new(fixture: &'f Fixture<'f>, count: usize, with_events: bool) -> Result<Self, Failure> {
+        let queue = fixture.new_queue()?;
+        let mut this = Self { fixture, queue, blocks: Vec::with_capacity(count), events: Vec::with_capacity(count) };
+        for _ in 0..count {
+            this.allocate(with_events)?;
+        }
+        fixture.ur.finish(this.queue.handle())?;
+        Ok(this)
+    }
+
+    #[inline]
+    fn allocate(&mut self, with_event: bool) -> Result<(), Failure> {
+        let (queue, mut block, mut event) = (self.queue.handle(), null_mut(), null_mut());
+        let place = if with_event { &raw mut event } else { null_mut() };
+        let out = &raw mut block;
+        // SAFETY: a live queue, no pool, no lists, writable outputs.
+        unsafe {
+            call!(
+                self.fixture.ur,
+                EnqueueExp.pfnUSMDeviceAllocExp(queue, null_mut(), BLOCK, null(), 0, null(), out, place)
+            )
+        }?;
+        self.blocks.push(block);
+        if with_event {
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// Waits on the queue for a kept event, and keeps the wait's.
+    #[inline]
+    fn wait(&mut self, index: usize) -> Result<(), Failure> {
+        let mut event = null_mut();
+        let list = &raw const self.events[index];
+        // SAFETY: a live queue, a list of one live event, a writable output.
+        unsafe { call!(self.fixture.ur, Enqueue.pfnEventsWait(self.queue.handle(), 1, list, &raw mut event)) }?;
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Gives back all but the first: events, and blocks in the queue's order.
+    fn keep(&mut self, blocks: usize, events: usize) -> Result<(), Failure> {
+        let (ur, queue) = (self.fixture.ur, self.queue.handle());
+        for event in self.events.drain(events.min(self.events.len())..) {
+            // SAFETY: an event of this list, released once.
+            unsafe { call!(ur, Event.pfnRelease(event)) }?;
+        }
+        for block in self.blocks.drain(blocks.min(self.blocks.len())..) {
+            // SAFETY: a block of this list, freed once; nothing uses it.
+            unsafe { call!(ur, EnqueueExp.pfnUSMFreeExp(queue, null_mut(), block, 0, null(), null_mut())) }?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Blocks<'_> {
+    fn drop(&mut self) {
+        // Errors have nobody to go to.
+        let _ = self.keep(0, 0);
+        let _ = self.fixture.ur.finish(self.queue.handle());
+    }
+}
+
+fn ur_alloc<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = std::cell::RefCell::new(Blocks::new(fixture, count, true)?);
+    Ok(Box::new(move |iterations, meter| {
+        let clear = || kept.borrow_mut().keep(count, count);
+        cleared(iterations, meter, |_| kept.borrow_mut().allocate(true), clear)
+    }))
+}
+
+fn ur_wait<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = std::cell::RefCell::new(Blocks::new(fixture, count, true)?);
+    Ok(Box::new(move |iterations, meter| {
+        let once = |index: u64| kept.borrow_mut().wait(index as usize % count);
+        cleared(iterations, meter, once, || kept.borrow_mut().keep(count, count))
+    }))
+}
+
+fn ur_query<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = Blocks::new(fixture, count, false)?;
+    let context = fixture.context.handle();
+    let mut kind = 0_u32;
+    Ok(Box::new(move |iterations, meter| {
+        let _kept = &kept;
+        let once = |_| {
+            let (what, place) = (ur_usm_alloc_info_t::TYPE, (&raw mut kind).cast());
+            // SAFETY: the fixture's memory is live; the value has the query's size.
+            unsafe { call!(fixture.ur, USM.pfnGetMemAllocInfo(context, fixture.memory, what, 4, place, null_mut())) }?;
+            Ok(())
+        };
+        cleared(iterations, meter, once, || Ok(()))
+    }))
+}
+
+fn ur_free<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = Blocks::new(fixture, count, false)?;
+    let allocate = move || objects::allocate(fixture, Kind::Device, BLOCK);
+    frees(kept, allocate, move |memory| objects::free(fixture, memory))
+}
+
+/// Frees what is allocated before it is measured, while something else is kept.
+fn frees<'f, K: 'f, T: 'f>(
+    kept: K,
+    allocate: impl Fn() -> Result<T, Failure> + 'f,
+    free: impl Fn(T) -> Result<(), Failure> + 'f,
+) -> Result<Body<'f>, Failure> {
+    let mut ready = Vec::with_capacity(BATCH as usize);
+    Ok(Box::new(move |iterations, meter| {
+        let _kept = &kept;
+        let mut left = iterations;
+        while left > 0 {
+            let batch = left.min(BATCH);
+            for _ in 0..batch {
+                ready.push(allocate()?);
+            }
+            meter.start();
+            let freed = ready.drain(..).try_for_each(&free);
+            meter.stop();
+            freed?;
+            left -= batch;
+        }
+        Ok(())
+    }))
+}
+
+// --- The raw side's.
+
+/// The same of the raw side: each event is made, recorded and kept.
+struct RawBlocks<'r> {
+    raw: &'r Raw,
+    stream: Handle,
+    blocks: Vec<Address>,
+    events: Vec<Handle>,
+}
+
+impl<'r> RawBlocks<'r> {
+    fn new(raw: &'r Raw, count: usize, with_events: bool) -> Result<Self, Failure> {
+        let stream = raw.new_stream()?;
+        let mut this = Self { raw, stream, blocks: Vec::with_capacity(count), events: Vec::with_capacity(count) };
+        raw.while_current(|| (0..count).try_for_each(|_| this.allocate(with_events)))?;
+        raw.synchronize(stream)?;
+        Ok(this)
+    }
+
+    #[inline]
+    fn allocate(&mut self, with_event: bool) -> Result<(), Failure> {
+        self.blocks.push(self.raw.allocate_ordered(BLOCK, self.stream)?);
+        if with_event { self.mark() } else { Ok(()) }
+    }
+
+    #[inline]
+    fn mark(&mut self) -> Result<(), Failure> {
+        let event = self.raw.new_event(false)?;
+        self.events.push(event);
+        self.raw.record(event, self.stream)
+    }
+
+    #[inline]
+    fn wait(&mut self, index: usize) -> Result<(), Failure> {
+        self.raw.stream_wait(self.stream, self.events[index])?;
+        self.mark()
+    }
+
+    fn keep(&mut self, blocks: usize, events: usize) -> Result<(), Failure> {
+        for event in self.events.drain(events.min(self.events.len())..) {
+            self.raw.destroy_event(event)?;
+        }
+        for block in self.blocks.drain(blocks.min(self.blocks.len())..) {
+            self.raw.free_ordered(block, self.stream)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RawBlocks<'_> {
+    fn drop(&mut self) {
+        // Errors have nobody to go to.
+        let _ = self.keep(0, 0);
+        let _ = self.raw.synchronize(self.stream);
+        let _ = self.raw.destroy_stream(self.stream);
+    }
+}
+
+fn raw_alloc<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = std::cell::RefCell::new(RawBlocks::new(raw, count, true)?);
+    Ok(Box::new(move |iterations, meter| {
+        let clear = || kept.borrow_mut().keep(count, count);
+        raw.while_current(|| cleared(iterations, meter, |_| kept.borrow_mut().allocate(true), clear))
+    }))
+}
+
+fn raw_wait<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = std::cell::RefCell::new(RawBlocks::new(raw, count, true)?);
+    Ok(Box::new(move |iterations, meter| {
+        let once = |index: u64| kept.borrow_mut().wait(index as usize % count);
+        raw.while_current(|| cleared(iterations, meter, once, || kept.borrow_mut().keep(count, count)))
+    }))
+}
+
+fn raw_query<'f>(fixture: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = RawBlocks::new(raw, count, false)?;
+    let address = fixture.memory.addr() as Address;
+    raw.while_current(|| raw.memory_type(address))?;
+    Ok(Box::new(move |iterations, meter| {
+        let _kept = &kept;
+        let once = |_| raw.memory_type(address).map(drop);
+        raw.while_current(|| cleared(iterations, meter, once, || Ok(())))
+    }))
+}
+
+fn raw_free<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+    let kept = RawBlocks::new(raw, count, false)?;
+    let allocate = move || raw.allocate(Kind::Device, BLOCK);
+    let mut body = frees(kept, allocate, move |memory| raw.free(Kind::Device, memory))?;
+    Ok(Box::new(move |iterations, meter| raw.while_current(|| body(iterations, meter))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_case_is_one_of_the_sizes() {
+        let names: Vec<String> =
+            ALL.iter().flat_map(|one| SIZES.iter().map(move |(size, _)| format!("{}, {size}", one.name))).collect();
+        assert!([KEPT_ALLOC, KEPT_WAIT, QUERY, FREE].iter().all(|name| names.iter().any(|one| one == name)));
+    }
+}
