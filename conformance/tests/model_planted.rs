@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use model_programs::families::ALL;
-use model_programs::{run_all, say};
+use model_programs::{run_all, say, threads};
 
 /// So many programs of all families together find every bug.
 const PROGRAMS: u64 = 3000;
@@ -23,12 +23,25 @@ fn programs_on_a_planted_adapter() {
     run_all(&ALL, programs);
 }
 
+/// The same with programs of several threads.
+const THREADED_CHILD: &str = "programs_of_several_threads_on_a_planted_adapter";
+
+#[test]
+fn programs_of_several_threads_on_a_planted_adapter() {
+    let programs = if std::env::var_os("UR_TEST_CHILD").is_some() { 400 } else { 20 };
+    threads::run(THREADED_CHILD, programs, None);
+}
+
 /// Runs the programs on the planted adapter; the line that says what was found, or none.
 fn programs_on(adapter: &Path, bug: Option<&str>, more: &[(&str, &str)]) -> Option<String> {
+    found_by(CHILD, adapter, bug, more)
+}
+
+fn found_by(child: &str, adapter: &Path, bug: Option<&str>, more: &[(&str, &str)]) -> Option<String> {
     let program = std::env::current_exe().unwrap_or_else(|error| panic!("the test's own path: {error}"));
     let mut command = Command::new(program);
-    command.args(["--exact", CHILD, "--nocapture", "--test-threads=1"]);
-    command.env("UR_TEST_CHILD", CHILD).env("UR_TEST_ADAPTER", adapter);
+    command.args(["--exact", child, "--nocapture", "--test-threads=1"]);
+    command.env("UR_TEST_CHILD", child).env("UR_TEST_ADAPTER", adapter);
     command.env("UR_MODEL_PATIENCE", "3").env("UR_MODEL_SHRINK", "10").env("RUST_BACKTRACE", "0");
     command.env_remove("UR_PLANTED").envs(bug.map(|bug| ("UR_PLANTED", bug)));
     command.envs(more.iter().copied());
@@ -84,6 +97,16 @@ fn a_magazine_that_ignores_the_queue_is_found_by_what_lies_in_the_blocks() {
         found.is_some_and(|found| found.contains(" found ") || found.contains(" finds "))
     };
     assert!((1..=12).any(sees_content), "no kernel found what another had written");
+}
+
+#[test]
+fn programs_of_several_threads_find_planted_bugs_and_nothing_where_none_is_chosen() {
+    let Some(adapter) = planted() else { return };
+    let found = found_by(THREADED_CHILD, &adapter, None, &[]);
+    assert!(found.is_none(), "{found:?}");
+    for bug in ["magazine-ignores-queue", "statistics-leak", "missing-zero-fill"] {
+        assert!(found_by(THREADED_CHILD, &adapter, Some(bug), &[]).is_some(), "{bug}: the programs find nothing");
+    }
 }
 
 #[test]
