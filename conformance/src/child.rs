@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const VARIABLE: &str = "UR_TEST_CHILD";
@@ -25,28 +26,99 @@ pub fn fails<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], words: &str, 
     }
 }
 
+/// As [`in_process`], in a process with raised rights: root's, started by another user from a set-user-ID copy of the
+/// test. Gives the reason where this machine lets no test do so.
+#[track_caller]
+pub fn with_raised_rights(test: &str, body: impl FnOnce()) -> Result<(), &'static str> {
+    if is_child(test) {
+        body();
+        return Ok(());
+    }
+    let folder = RaisedFolder::new()?;
+    let mut command = Command::new(&folder.program);
+    std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
+    let (succeeded, text) = outcome(command, test);
+    if text.contains(NOT_RAISED) {
+        return Err(NOT_RAISED);
+    }
+    assert!(succeeded, "{text}");
+    assert!(text.contains("1 passed"), "the child ran no test named {test}\n{text}");
+    Ok(())
+}
+
+/// What a body of [`with_raised_rights`] prints before it returns early, in a file system that ignores set-user-ID.
+pub const NOT_RAISED: &str = "the process was given no raised rights";
+
+/// A user without rights, on every Linux.
+const NOBODY: u32 = 65534;
+
+/// A folder that everybody may enter, with a set-user-ID copy of this program.
+struct RaisedFolder {
+    folder: PathBuf,
+    program: PathBuf,
+}
+
+impl RaisedFolder {
+    fn new() -> Result<Self, &'static str> {
+        let folder = std::env::temp_dir().join(format!("ur-raised-{}", std::process::id()));
+        let program = folder.join("test");
+        let this = std::env::current_exe().unwrap_or_else(|error| panic!("the test's own path: {error}"));
+        std::fs::create_dir_all(&folder).and_then(|()| std::fs::copy(this, &program)).map_err(|_| "no copy")?;
+        let made = Self { folder, program };
+        let owner = std::os::unix::fs::MetadataExt::uid(&made.program.metadata().map_err(|_| "no copy")?);
+        if owner != 0 {
+            return Err("only root can make a set-user-ID program of root");
+        }
+        for (path, mode) in [(&made.folder, 0o755), (&made.program, 0o4755)] {
+            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+                .map_err(|_| "no permissions can be set")?;
+        }
+        Ok(made)
+    }
+}
+
+impl Drop for RaisedFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn is_child(test: &str) -> bool {
+    std::env::var(VARIABLE).is_ok_and(|name| name == test)
+}
+
 /// The child's outcome and output; `None` in the child itself, where the body has run.
 #[track_caller]
 fn run<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: impl FnOnce()) -> Option<(bool, String)> {
-    if std::env::var(VARIABLE).is_ok_and(|name| name == test) {
+    if is_child(test) {
         body();
         return None;
     }
-    let output = command(test, variables).output().unwrap_or_else(|error| panic!("cannot start the child: {error}"));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    let text = format!("the child ended with {}\n{out}\n{err}", output.status);
-    Some((output.status.success(), text))
+    Some(outcome(command(test, variables), test))
 }
 
 fn command<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)]) -> Command {
     let program = std::env::current_exe().unwrap_or_else(|error| panic!("the test's own path: {error}"));
     let mut command = Command::new(program);
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(VARIABLE, test);
     for (name, value) in variables {
         command.env(name, value);
     }
     command
+}
+
+/// Has a test binary run that test alone, as a child.
+fn alone<'c>(command: &'c mut Command, test: &str) -> &'c mut Command {
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(VARIABLE, test)
+}
+
+/// Runs a test binary for that test alone.
+#[track_caller]
+fn outcome(mut command: Command, test: &str) -> (bool, String) {
+    let output = alone(&mut command, test).output().unwrap_or_else(|error| panic!("cannot start the child: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let text = format!("the child ended with {}\n{out}\n{err}", output.status);
+    (output.status.success(), text)
 }
 
 /// What a child's line begins with, among those of the test's own harness.
@@ -71,7 +143,7 @@ pub struct Piped {
 #[must_use]
 pub fn piped<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)]) -> Piped {
     let mut command = command(test, variables);
-    let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let started = alone(&mut command, test).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = started.unwrap_or_else(|error| panic!("cannot start the child: {error}"));
     let questions = child.stdin.take();
     let answers = BufReader::new(child.stdout.take().expect("a pipe was asked for"));

@@ -1,11 +1,14 @@
 //! What a loader and an adapter do together: starting, stopping, and machines on which something is missing.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
+use core::ffi::{CStr, c_char, c_void};
 use core::ptr::null_mut;
 use std::ffi::OsStr;
+use std::sync::Mutex;
 
 use ur_conformance::below::Below;
 use ur_conformance::fixture::turn;
+use ur_conformance::ffi::{ur_adapter_handle_t, ur_adapter_info_t, ur_backend_t, ur_logger_level_t};
 use ur_conformance::native::Hip;
 use ur_conformance::{Environment, Fixture, Kind, Launch, adapter, child, elf, last_error, loader};
 
@@ -208,4 +211,81 @@ fn urAdapterGet_is_not_hindered_by_a_bad_adapter_beside_a_good_one() {
     let good = environment.adapter.to_string_lossy();
     list.push(good.rsplit(',').next().unwrap_or_default());
     expect_adapters(test, &list, 1);
+}
+
+/// Lines that the adapter logged.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+unsafe extern "C" fn listen(_level: ur_logger_level_t, line: *const c_char, _user: *mut c_void) {
+    // SAFETY: a NUL-terminated string by the API's contract.
+    let line = unsafe { CStr::from_ptr(line) }.to_string_lossy().into_owned();
+    LINES.lock().expect("no listener panics").push(line);
+}
+
+/// Hears every message of an adapter from now on.
+fn listen_to_everything(adapter: ur_adapter_handle_t) {
+    let lowest = ur_logger_level_t::DEBUG;
+    ur_conformance::ok!(Adapter.pfnSetLoggerCallback(adapter, Some(listen), null_mut(), lowest));
+}
+
+fn heard() -> Vec<String> {
+    LINES.lock().expect("no listener panics").clone()
+}
+
+#[test]
+fn urAdapterSetLoggerCallback_at_the_lowest_level_hears_nothing_from_1000_good_launches() {
+    let test = "urAdapterSetLoggerCallback_at_the_lowest_level_hears_nothing_from_1000_good_launches";
+    // A warning to hear at the first stream-ordered allocation, to see that the listener listens.
+    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "much")], || {
+        let fixture = Fixture::new();
+        listen_to_everything(adapter());
+        let (kernel, memory) = (fixture.basic(c"iota"), fixture.memory(Kind::Device, 32));
+        for queue in [fixture.in_order(), fixture.out_of_order()] {
+            for _ in 0..500 {
+                Launch::new(&kernel, &[8]).pointer(memory.pointer()).value(8u32).on(&queue);
+            }
+            queue.finish();
+        }
+        assert_eq!(heard(), Vec::<String>::new());
+        drop(ur_conformance::pool::Plan::new().of(&fixture));
+        assert!(heard().iter().any(|line| line.contains("UR_USM_MAGAZINE_BYTES")), "{:?}", heard());
+    });
+}
+
+/// The adapter under test among all that lie beside the loader, where no variable can name it, and the variable that names
+/// its library.
+fn adapter_beside_the_loader() -> (ur_adapter_handle_t, &'static str) {
+    let is_hip = Environment::get().adapter.to_string_lossy().contains("adapter_hip");
+    let (backend, variable) =
+        if is_hip { (ur_backend_t::HIP, "UR_HIP_LIBRARY") } else { (ur_backend_t::CUDA, "UR_CUDA_LIBRARY") };
+    let listed = loader().adapters().expect("initialised");
+    let is_wanted = |&adapter: &ur_adapter_handle_t| {
+        let property = ur_adapter_info_t::BACKEND;
+        ur_conformance::query::get::<u32>(ur_conformance::ask!(Adapter.pfnGetInfo(adapter, property))) == backend.0
+    };
+    (listed.into_iter().find(is_wanted).expect("the installation has the adapter beside the loader"), variable)
+}
+
+#[test]
+fn urPlatformGet_with_raised_rights_opens_no_library_that_a_variable_names() {
+    let test = "urPlatformGet_with_raised_rights_opens_no_library_that_a_variable_names";
+    let tried = child::with_raised_rights(test, || {
+        // SAFETY: no precondition.
+        if unsafe { libc::getauxval(libc::AT_SECURE) } == 0 {
+            println!("{}", child::NOT_RAISED);
+            return;
+        }
+        let (adapter, variable) = adapter_beside_the_loader();
+        let named = std::env::var(variable).expect("the harness sets it");
+        listen_to_everything(adapter);
+        let mut count = 0;
+        ur_conformance::ok!(Platform.pfnGet(adapter, 0, null_mut(), &raw mut count));
+        let warning = format!("{variable} is ignored");
+        assert!(heard().iter().any(|line| line.starts_with(&warning)), "{:?}", heard());
+        // A machine with a driver opens that; one without says what it looked for.
+        assert!(heard().iter().all(|line| !line.contains(&named)), "{:?}", heard());
+    });
+    if let Err(reason) = tried {
+        println!("skipped: {reason}");
+    }
 }

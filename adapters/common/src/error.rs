@@ -143,7 +143,7 @@ impl OpenError {
     #[must_use]
     pub fn is_expected(&self) -> bool {
         match self {
-            Self::Library { variable, .. } => std::env::var_os(variable).is_none_or(|name| name.is_empty()),
+            Self::Library { variable, .. } => !crate::library::is_named_by(variable),
             Self::Symbol { .. } | Self::Initialise { .. } => false,
         }
     }

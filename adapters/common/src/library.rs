@@ -1,8 +1,10 @@
 //! Which native library a backend opens, and what is said when that fails.
 //!
 //! The opening itself belongs to the backend's crate ([`crate::symbol_table`]); here are the names it tries, in
-//! which order, and the reasons it gives. Nothing here falls back to a library that nobody named.
+//! which order, and the reasons it gives. Nothing here falls back to a library that nobody named. A variable names none in
+//! a process with raised rights (set-user-ID and the like): whoever starts it must not thereby run code with its rights.
 
+use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
 
 use crate::error::OpenError;
@@ -18,11 +20,44 @@ pub fn open_first<T>(
     defaults: &[&str],
     open: impl Fn(&str) -> Result<T, OpenError>,
 ) -> Result<(T, String), OpenError> {
-    let named = std::env::var_os(variable).filter(|name| !name.is_empty());
-    match named {
+    open_first_as(has_raised_rights(), variable, defaults, open)
+}
+
+fn open_first_as<T>(
+    raised_rights: bool,
+    variable: &'static str,
+    defaults: &[&str],
+    open: impl Fn(&str) -> Result<T, OpenError>,
+) -> Result<(T, String), OpenError> {
+    match value_of(variable) {
+        Some(_) if raised_rights => {
+            crate::log::warning(|| {
+                format!("{variable} is ignored: it names a library, and the process runs with raised rights")
+            });
+            open_any(variable, defaults, open)
+        }
         Some(name) => open_any(variable, &[&name.to_string_lossy()], open),
         None => open_any(variable, defaults, open),
     }
+}
+
+/// Whether that variable decides what [`open_first`] opens.
+#[must_use]
+pub fn is_named_by(variable: &str) -> bool {
+    value_of(variable).is_some() && !has_raised_rights()
+}
+
+fn value_of(variable: &str) -> Option<OsString> {
+    std::env::var_os(variable).filter(|name| !name.is_empty())
+}
+
+/// Whether the kernel started this process with more rights than its caller's, which is what `secure_getenv` goes by.
+fn has_raised_rights() -> bool {
+    // SAFETY: no precondition; a value that the kernel did not give is answered as 0.
+    #[cfg(target_os = "linux")]
+    return unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
+    #[cfg(not(target_os = "linux"))]
+    return false;
 }
 
 fn open_any<T>(
@@ -93,6 +128,14 @@ mod tests {
             if name == "a.so.6" { Ok(6) } else { absent(name).map(|()| 0) }
         });
         assert_eq!(found.unwrap(), (6, "a.so.6".to_owned()));
+    }
+
+    #[test]
+    fn with_raised_rights_a_variable_names_no_library() {
+        // Every process of the tests has this one.
+        let opened = |raised| open_first_as(raised, "PATH", &["default.so"], |name| Ok(name.to_owned())).unwrap().1;
+        assert_eq!(opened(true), "default.so");
+        assert_eq!(opened(false), std::env::var("PATH").unwrap());
     }
 
     #[test]

@@ -62,13 +62,21 @@ fn find() -> Result<Vec<Device>> {
     let mut count = 0;
     cu!(device_count(&raw mut count))?;
     let devices = (0..count).map(Device::new).collect();
+    OWNER.store(std::process::id(), Ordering::Relaxed);
     // SAFETY: the function is this library's, which is never unloaded. Registered after the driver's own handlers, it
     // runs before them.
     unsafe { libc::atexit(at_exit) };
     devices
 }
 
+/// The process that registered [`at_exit`].
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
 extern "C" fn at_exit() {
+    // In the child of a fork the driver does not work, and locks may be held by threads that are not there.
+    if OWNER.load(Ordering::Relaxed) != std::process::id() {
+        return;
+    }
     // A process that ends has nobody to tell, and a panic may not cross into C.
     let _ = std::panic::catch_unwind(release_contexts);
 }

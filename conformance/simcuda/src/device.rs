@@ -40,6 +40,7 @@ pub struct Device {
 
 struct Machine {
     config: Config,
+    process: u32,
     devices: Vec<Device>,
 }
 
@@ -49,6 +50,7 @@ static MACHINE: OnceLock<Machine> = OnceLock::new();
 pub fn make(config: Config) -> usize {
     let machine = MACHINE.get_or_init(|| Machine {
         devices: (0..config.devices).map(|ordinal| Device::new(ordinal, &config)).collect(),
+        process: std::process::id(),
         config,
     });
     machine.devices.len()
@@ -57,6 +59,11 @@ pub fn make(config: Config) -> usize {
 /// The configuration, once there is one.
 pub fn config() -> Option<&'static Config> {
     MACHINE.get().map(|machine| &machine.config)
+}
+
+/// Whether the devices are this process's and not those of one that it was forked from.
+pub fn made_by_this_process() -> bool {
+    MACHINE.get().is_some_and(|machine| machine.process == std::process::id())
 }
 
 /// All devices; none before `cuInit`.

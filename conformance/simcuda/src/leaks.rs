@@ -106,6 +106,10 @@ extern "C" fn at_exit() {
         return;
     }
     let Some(target) = device::config().and_then(|config| config.report.as_ref()) else { return };
+    // The child of a fork has nothing of its own to report, and its parent's threads may hold the tables' locks for good.
+    if !device::made_by_this_process() {
+        return;
+    }
     // Nothing may unwind out of an exit handler, whatever state the process is in.
     let _ = std::panic::catch_unwind(|| write(target));
 }
