@@ -7,8 +7,8 @@ use std::ffi::OsStr;
 use std::sync::Mutex;
 
 use ur_conformance::below::Below;
-use ur_conformance::fixture::turn;
 use ur_conformance::ffi::{ur_adapter_handle_t, ur_adapter_info_t, ur_backend_t, ur_logger_level_t};
+use ur_conformance::fixture::turn;
 use ur_conformance::native::Hip;
 use ur_conformance::{Environment, Fixture, Kind, Launch, adapter, child, elf, last_error, loader};
 

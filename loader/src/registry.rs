@@ -77,10 +77,7 @@ impl Default for Registry {
 impl Registry {
     /// A loader that nobody has initialised.
     pub const fn new() -> Self {
-        Registry {
-            state: Mutex::new(State::empty(false)),
-            owner: AtomicU64::new(0),
-        }
+        Registry { state: Mutex::new(State::empty(false)), owner: AtomicU64::new(0) }
     }
 
     /// Counts one initialisation; the first loads what `plan` lists, and counts nothing if there is no plan. Finding no

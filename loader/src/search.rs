@@ -241,12 +241,7 @@ fn force_load(paths: &[PathBuf], plan: &mut Plan) {
     }
 }
 
-fn known_group(
-    order: &[Origin],
-    library: &str,
-    directories: &[PathBuf],
-    loader_directory: Option<&Path>,
-) -> Group {
+fn known_group(order: &[Origin], library: &str, directories: &[PathBuf], loader_directory: Option<&Path>) -> Group {
     let at = |directory: &Path, origin| {
         // An empty component would turn into a bare name and so into the system's search.
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };

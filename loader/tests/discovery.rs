@@ -69,7 +69,8 @@ impl Surroundings {
 #[test]
 fn search_path_comes_first_and_the_loaders_directory_where_the_release_has_it() {
     let around = Surroundings::new("order");
-    let found = |library_path: &str, search_path: &str| around.found("loader/libur_loader.so.0", library_path, search_path);
+    let found =
+        |library_path: &str, search_path: &str| around.found("loader/libur_loader.so.0", library_path, search_path);
     assert_eq!(found("none", "none"), "adapters SUCCESS 3", "the loader's directory");
     // As seen of the stock loaders: 2026.1 asks the system first, 2026.2 looks beside itself first.
     let both = if RELEASE == "2026.1" { "adapters SUCCESS 2" } else { "adapters SUCCESS 3" };
