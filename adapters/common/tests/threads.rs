@@ -1,5 +1,5 @@
 //! The engine under many threads, over a driver that does nothing: what is checked is the engine's own order. Made for
-//! ThreadSanitizer (`cargo xtask tsan`), which sees every block handed from one thread to another without one; without
+//! ThreadSanitizer (`cargo xtask races`), which sees every block handed from one thread to another without one; without
 //! it the tests still check that no block is out twice and that no figure is lost.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 

@@ -203,7 +203,7 @@ mod tests {
     }
 }
 
-/// Run with `cargo xtask loom`.
+/// Run with `cargo xtask races`.
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
