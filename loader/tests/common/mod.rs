@@ -97,16 +97,22 @@ fn client() -> &'static Path {
     static CLIENT: OnceLock<PathBuf> = OnceLock::new();
     CLIENT.get_or_init(|| {
         let out = folder().join("client");
-        run(cc()
-            .arg("-o")
-            .arg(&out)
-            .arg("-I")
-            .arg(headers(RELEASE))
-            .arg(crate_folder().join("tests/fixtures/client.c"))
-            .arg(loader())
-            .args(["-lpthread", "-ldl"]));
+        link_client(&out, &[]);
         out
     })
+}
+
+/// Links a client against the loader, with more options for the linker.
+pub fn link_client(out: &Path, options: &[String]) {
+    run(cc()
+        .arg("-o")
+        .arg(out)
+        .arg("-I")
+        .arg(headers(RELEASE))
+        .arg(crate_folder().join("tests/fixtures/client.c"))
+        .arg(loader())
+        .args(["-lpthread", "-ldl"])
+        .args(options));
 }
 
 /// One run of the client, in an environment without any of the loader's variables.
