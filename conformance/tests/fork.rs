@@ -67,7 +67,8 @@ fn wrong_answers(context: ur_context_handle_t, queue: ur_queue_handle_t) -> Stri
     for function in FUNCTIONS {
         let Some(place) = &function.slot else { continue };
         let name = function.name;
-        if name == "urAdapterGetLastError" {
+        // Tells what was wrong; and what an exit handler may call whose program ends when it fails.
+        if ["urAdapterGetLastError", "urAdapterRelease"].contains(&name) {
             continue;
         }
         if let Some(entry_point) = slot(adapters_table(), place.offset) {
@@ -89,6 +90,10 @@ fn wrong_answers(context: ur_context_handle_t, queue: ur_queue_handle_t) -> Stri
             },
         };
         wrong.expect("the loader", name, answer);
+    }
+    let released = ur!(Adapter.pfnRelease(adapter()));
+    if released != Code::SUCCESS {
+        wrong.0.push_str(&format!("urAdapterRelease answers {released:?}, which libsycl does not outlive\n"));
     }
     let message = last_error();
     if !message.contains("forked") {

@@ -1,6 +1,7 @@
 //! What becomes of the adapter in the child of a fork. The child has one thread and a copy of everything else: locks that
 //! other threads held stay locked, the worker threads are not there, and the native library, once started, does not work
-//! (CUDA says so in its guide). So every entry point of the child answers an error; it may call `exec` or exit.
+//! (CUDA says so in its guide). So every entry point of the child answers an error; it may call `exec` or exit. Two
+//! answer otherwise, see [`crate::guard`]: the one that tells what was wrong, and the release of the adapter.
 //!
 //! A static flag that the fork's child handler sets and that [`crate::guard::call`] reads before anything else: one relaxed
 //! load on the way of every call, no lock, and no system call. Must never: do more in the handler than set the flag, or
@@ -24,7 +25,6 @@ pub fn is_child() -> bool {
 }
 
 /// What the child is told.
-#[cold]
 pub fn refusal(entry_point: &str) -> Error {
     Error::new(
         ur_result_t::ERROR_UNINITIALIZED,

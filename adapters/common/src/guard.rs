@@ -1,8 +1,7 @@
 //! The wall between the engine and the C ABI: a result becomes a code, a panic an error.
 //!
-//! Every exported entry point goes through [`call`]; nothing unwinds past it and no error passes without
-//! leaving its message for `urAdapterGetLastError`. The child of a fork gets no further than here, but for that very
-//! message.
+//! Every exported entry point goes through [`call`] or one of its kin; nothing unwinds past it and no error passes without
+//! leaving its message for `urAdapterGetLastError`. The child of a fork gets no further than here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,12 +10,33 @@ use ur_ffi::ur_result_t;
 use crate::error::{self, Error, Result};
 use crate::fork;
 
-/// Runs one entry point's body and gives the code that C sees.
+/// Runs one entry point's body and gives the code that C sees; the child of a fork gets no further.
 #[inline]
 pub fn call(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
-    if fork::is_child() && is_refused(name) {
-        return failed(&fork::refusal(name));
+    if fork::is_child() {
+        return refused(name);
     }
+    run(name, body)
+}
+
+/// As [`call`], and the child of a fork may have it too: the question what was wrong, whose answer is this thread's own.
+#[inline]
+pub fn call_even_in_child(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
+    run(name, body)
+}
+
+/// As [`call`], but the child of a fork is told success and nothing is done: for what an exit handler calls whose program
+/// ends when it fails (libsycl's releases its adapters and lets the exception go).
+#[inline]
+pub fn call_or_skip_in_child(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
+    if fork::is_child() {
+        return ur_result_t::SUCCESS;
+    }
+    run(name, body)
+}
+
+#[inline(always)]
+fn run(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
     // Unwind safety: after a panic the objects concerned may be inconsistent but never dangling; the caller
     // is told that the call failed and can only release them.
     match catch_unwind(AssertUnwindSafe(body)) {
@@ -26,10 +46,9 @@ pub fn call(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_
     }
 }
 
-/// Whether the child of a fork may not have this: all but the question what was wrong, whose answer is this thread's own.
 #[cold]
-fn is_refused(name: &str) -> bool {
-    name != "urAdapterGetLastError"
+fn refused(name: &str) -> ur_result_t {
+    failed(&fork::refusal(name))
 }
 
 #[cold]

@@ -63,12 +63,22 @@ fn shim(function: &Function) -> String {
     let mut out = format!("/// The C function over [`EntryPoints::{}`].\n", function.name);
     let _ = write!(
         out,
-        "pub unsafe extern \"C\" fn {0}<E: EntryPoints>({1}) -> ur_result_t {{\n    // SAFETY: the caller of a C entry point owes what the method demands.\n    crate::guard::call(\"{0}\", || unsafe {{ E::{0}({2}) }})\n}}\n\n",
+        "pub unsafe extern \"C\" fn {0}<E: EntryPoints>({1}) -> ur_result_t {{\n    // SAFETY: the caller of a C entry point owes what the method demands.\n    crate::guard::{3}(\"{0}\", || unsafe {{ E::{0}({2}) }})\n}}\n\n",
         function.name,
         rust::params(&function.params, ""),
-        rust::arguments(&function.params)
+        rust::arguments(&function.params),
+        guard_of(function)
     );
     out
+}
+
+/// The guard's function: it differs in what the child of a fork gets.
+fn guard_of(function: &Function) -> &'static str {
+    match function.name.as_str() {
+        "urAdapterGetLastError" => "call_even_in_child",
+        "urAdapterRelease" => "call_or_skip_in_child",
+        _ => "call",
+    }
 }
 
 fn table(out: &mut String, model: &Model) {
