@@ -382,6 +382,35 @@ mod physical {
         }
     }
 
+    #[test]
+    fn urIPCOpenPhysMemHandleExp_leaves_nothing_when_a_native_call_fails() {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let physical = create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC);
+        let data = get(&fixture, physical);
+        let (c, d, size) = (fixture.context(), fixture.device(), data.bytes.len());
+        let left = || {
+            let objects = sim.objects();
+            ["physical memory", "address reservation", "mapped memory"].map(|kind| objects.get(kind).copied())
+        };
+        let before = left();
+        let mut opened = null_mut();
+        for name in ["cuMemGetAllocationGranularity", "cuMemAddressReserve", "cuMemMap"] {
+            sim.fail(name, 1, status::UNKNOWN);
+            refused!(
+                ERROR_ADAPTER_SPECIFIC,
+                IPCExp.pfnOpenPhysMemHandleExp(c, d, data.bytes.as_ptr().cast(), size, &raw mut opened)
+            );
+            sim.clear_faults();
+            assert_eq!(left(), before, "{name}");
+        }
+        assert!(opened.is_null());
+        ok!(IPCExp.pfnClosePhysMemHandleExp(c, open(&fixture, &data.bytes)));
+        assert_eq!(left(), before);
+        ok!(IPCExp.pfnPutPhysMemHandleExp(c, data.pointer));
+        ok!(PhysicalMem.pfnRelease(physical));
+    }
+
     /// Handle data with another process, descriptor and size in them, where they have those.
     fn forged(data: &[u8], process: u32, descriptor: c_int, bytes: usize) -> Vec<u8> {
         let own = u64::from(std::process::id()).to_ne_bytes();

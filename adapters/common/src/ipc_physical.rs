@@ -51,7 +51,7 @@ fn from_bytes(bytes: &IpcHandle) -> Address {
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_ARGUMENT` for memory that was not made to be shared; `INVALID_CONTEXT` for memory of
-/// another context; what the native library answers.
+/// another context; `OUT_OF_RESOURCES` where the system has no descriptor left; what the native library answers.
 pub unsafe fn get<D: Driver>(
     context: ur_context_handle_t,
     physical: ur_physical_mem_handle_t,
@@ -80,11 +80,7 @@ pub unsafe fn get<D: Driver>(
     // SAFETY: the native library just opened the descriptor for its caller.
     let descriptor = unsafe { OwnedFd::from_raw_fd(raw) };
     let shared = Shared::new(descriptor, physical.size as u64).map_err(|error| {
-        let code = match error.kind() {
-            std::io::ErrorKind::Unsupported => ur_result_t::ERROR_UNSUPPORTED_FEATURE,
-            _ => ur_result_t::ERROR_OUT_OF_RESOURCES,
-        };
-        Error::new(code, format!("{NAME}: no descriptor can be shared: {error}"))
+        Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("{NAME}: the system shares no descriptor: {error}"))
     })?;
     let content = to_bytes(&shared.address());
     // SAFETY: neither is null, so both are writable.
