@@ -1,8 +1,12 @@
 //! Kernel arguments: values of every size, pointers, work-group memory, and lists that are wrong.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
-use ur_conformance::ffi::{ur_exp_kernel_arg_type_t as Type, ur_result_t as Code};
+use ur_conformance::ffi::{
+    ur_exp_kernel_arg_type_t as Type, ur_kernel_launch_ext_properties_t, ur_kernel_launch_workgroup_property_t,
+    ur_result_t as Code, ur_structure_type_t,
+};
 use ur_conformance::launch::parameters_are_known;
+use ur_conformance::sim::status;
 use ur_conformance::{Arg, Fixture, Kind, Launch, needs_sim};
 
 #[test]
@@ -186,6 +190,39 @@ fn the_limit_of_local_arguments_is_raised_once_for_all_sizes() {
         assert_eq!(launch(first), 0, "{first} bytes after the limit was raised");
     }
     queue.finish();
+}
+
+#[test]
+fn a_limit_that_could_not_be_raised_is_raised_by_the_next_launch() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"two_locals"), fixture.in_order());
+    let sim = needs_sim!(fixture);
+    let out = fixture.memory(Kind::Device, 4 * 8);
+    let launch = Launch::new(&kernel, &[8]).local(&[8]).arg(Arg::local(64 << 10)).arg(Arg::local(32));
+    let launch = launch.pointer(out.pointer());
+    sim.fail("cuFuncSetAttribute", 1, status::UNKNOWN);
+    launch.refused(&[Code::ERROR_ADAPTER_SPECIFIC], &queue);
+    launch.on(&queue);
+    assert_eq!(out.read::<u32>(&queue, 8)[0], 71007);
+}
+
+/// The variant that takes an offset is a function of its own, with limits of its own.
+#[test]
+fn a_launch_with_an_offset_may_have_as_much_memory_as_one_without() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 40);
+    let mut memory = ur_kernel_launch_workgroup_property_t {
+        stype: ur_structure_type_t::KERNEL_LAUNCH_WORKGROUP_PROPERTY,
+        pNext: core::ptr::null_mut(),
+        workgroup_mem_size: most_local(&fixture),
+    };
+    for (offset, value) in [(0, 3u32), (5, 4), (0, 5)] {
+        let properties = ur_kernel_launch_ext_properties_t { pNext: (&raw mut memory).cast(), ..Default::default() };
+        let launch = Launch::new(&kernel, &[5]).offset(&[offset]).pointer(out.pointer()).value(value).value(10u32);
+        launch.properties(properties).on(&queue);
+        assert_eq!(out.read::<u32>(&queue, 10)[offset..offset + 5], [value; 5], "from {offset} on");
+    }
 }
 
 #[test]
