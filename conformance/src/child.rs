@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 const VARIABLE: &str = "UR_TEST_CHILD";
 
@@ -15,6 +17,25 @@ pub fn in_process<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: im
         assert!(succeeded, "{text}");
         assert!(text.contains("1 passed"), "the child ran no test named {test}\n{text}");
     }
+}
+
+/// So long a body of [`in_time`] may take: far more than it needs, since only one that hangs gets there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// As [`in_process`], for a body that an adapter could make hang: the child then ends by itself and the test fails.
+#[track_caller]
+pub fn in_time<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: impl FnOnce()) {
+    in_process(test, variables, || {
+        let (done, ended) = channel::<()>();
+        std::thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("it hangs");
+                std::process::abort();
+            }
+        });
+        body();
+        drop(done);
+    });
 }
 
 /// As [`in_process`], for a body that must fail with these words.

@@ -191,3 +191,59 @@ fn urAdapterSetLoggerCallback_receives_what_the_adapter_warns_of() {
         assert_eq!(lines(), [], "a null callback ends it");
     });
 }
+
+/// What [`exchange`] was called with as the user's pointer.
+static HEARD: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// Notes who heard a line, and the first sets the second as its successor.
+unsafe extern "C" fn exchange(_: ur_logger_level_t, _: *const c_char, user: *mut c_void) {
+    HEARD.lock().expect("no callback panicked").push(user.addr());
+    if user.addr() == 1 {
+        let second = core::ptr::without_provenance_mut(2);
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(exchange), second, ur_logger_level_t::WARN));
+    }
+}
+
+/// Causes a line of the adapter's at the level `WARN`, where the native library is one that is not there.
+fn cause_a_line() {
+    let mut count = 7;
+    ok!(Platform.pfnGet(adapter(), 0, null_mut(), &raw mut count));
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn urAdapterSetLoggerCallback_may_be_called_by_the_callback() {
+    let test = "urAdapterSetLoggerCallback_may_be_called_by_the_callback";
+    child::in_time(test, &[(Below::the_adapter().variable, "/nonexistent/library.so.1")], || {
+        let first = core::ptr::without_provenance_mut(1);
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(exchange), first, ur_logger_level_t::WARN));
+        cause_a_line();
+        cause_a_line();
+        assert_eq!(*HEARD.lock().expect("no callback panicked"), [1, 2], "each line goes to who is set then");
+    });
+}
+
+/// Causes a line itself, once another thread wants to set a callback.
+unsafe extern "C" fn cause_another(_: ur_logger_level_t, _: *const c_char, user: *mut c_void) {
+    HEARD.lock().expect("no callback panicked").push(user.addr());
+    let (begin, begun) = std::sync::mpsc::channel();
+    let setter = std::thread::spawn(move || {
+        begin.send(()).expect("the callback listens");
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), None, null_mut(), ur_logger_level_t::WARN));
+    });
+    begun.recv().expect("the thread runs");
+    cause_a_line();
+    setter.join().expect("the setter returns while the callback runs");
+}
+
+#[test]
+fn urAdapterSetLoggerCallback_does_not_wait_for_a_callback_that_runs() {
+    let test = "urAdapterSetLoggerCallback_does_not_wait_for_a_callback_that_runs";
+    child::in_time(test, &[(Below::the_adapter().variable, "/nonexistent/library.so.1")], || {
+        ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(cause_another), null_mut(), ur_logger_level_t::WARN));
+        cause_a_line();
+        assert_eq!(HEARD.lock().expect("no callback panicked").len(), 1, "a callback's own lines are not told to it");
+        cause_a_line();
+        assert_eq!(HEARD.lock().expect("no callback panicked").len(), 1, "nobody is set any more");
+    });
+}
