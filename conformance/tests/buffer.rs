@@ -601,3 +601,57 @@ fn urMemBufferCreateWithNativeHandle_refuses_addresses_that_are_no_memory() {
         Mem.pfnBufferCreateWithNativeHandle(native, fixture.context(), null(), null_mut())
     );
 }
+
+#[test]
+fn urMemBufferCreate_in_a_context_of_one_device_makes_no_native_call() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let mut host = [7u8; 64];
+    for source in [Flags::empty(), Flags::ALLOC_COPY_HOST_POINTER, Flags::USE_HOST_POINTER] {
+        let pointer = host_for(source, &mut host);
+        sim.expect_calls(&[], || drop(Buffer::of(fixture.context(), source, 64, pointer)));
+    }
+}
+
+#[test]
+fn a_buffer_s_memory_is_made_once_when_a_command_first_uses_it() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    for source in [Flags::empty(), Flags::ALLOC_COPY_HOST_POINTER] {
+        let (one, other) = (fixture.in_order(), fixture.in_order());
+        let mut host = [7u8; 64];
+        let buffer = Buffer::of(fixture.context(), source, 64, host_for(source, &mut host));
+        host.fill(0xee);
+        let (read, calls) = sim.calls_of(|| buffer.read::<u8>(&one));
+        assert_eq!(calls.get("cuMemAlloc_v2"), Some(&1), "{source:?}: {calls:?}");
+        if source == Flags::ALLOC_COPY_HOST_POINTER {
+            assert_eq!(read, [7; 64]);
+        }
+        let (_, calls) = sim.calls_of(|| buffer.write(&other, &[9u8; 64]));
+        assert_eq!(calls.get("cuMemAlloc_v2"), None, "{source:?}: {calls:?}");
+        assert_eq!(buffer.read::<u8>(&one), [9; 64]);
+    }
+}
+
+#[test]
+fn a_buffer_without_room_on_the_device_says_so_at_its_first_use_and_works_later() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    for source in [Flags::empty(), Flags::ALLOC_COPY_HOST_POINTER] {
+        let mut host = [7u8; 64];
+        let buffer = Buffer::of(fixture.context(), source, 64, host_for(source, &mut host));
+        sim.fail("cuMemAlloc_v2", 1, ur_conformance::sim::status::OUT_OF_MEMORY);
+        let (q, m, to) = (queue.handle(), buffer.handle(), host.as_mut_ptr().cast());
+        refused!(
+            ERROR_OUT_OF_DEVICE_MEMORY,
+            Enqueue.pfnMemBufferRead(q, m, CBool::TRUE, 0, 64, to, 0, null(), null_mut())
+        );
+        sim.clear_faults();
+        if source == Flags::ALLOC_COPY_HOST_POINTER {
+            assert_eq!(buffer.read::<u8>(&queue), [7; 64], "what it was made with is still there");
+        }
+        buffer.write(&queue, &[9u8; 64]);
+        assert_eq!(buffer.read::<u8>(&queue), [9; 64]);
+    }
+}

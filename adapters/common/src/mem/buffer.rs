@@ -1,7 +1,8 @@
 //! Buffers and sub-buffers: how they are made.
 //!
-//! In a context of one device a buffer has its memory from the start; in a context of several, a device's memory is
-//! made when the device first uses the buffer, since most contexts have more devices than ever see one buffer.
+//! A device's memory is made when a command there first uses the buffer: most contexts have more devices than ever see one
+//! buffer, and many buffers are made that no device ever sees. Creation checks what can be checked without the native
+//! library. Pinned memory of `ALLOC_HOST_POINTER` is made at once, since the host may use it before any device does.
 
 use std::sync::Arc;
 
@@ -14,8 +15,7 @@ use ur_ffi::{
 use super::block::Block;
 use super::map::Maps;
 use super::migration::{Access, Places};
-use super::passing::Passing;
-use super::storage::{Home, Storage};
+use super::storage::{Home, Late, Storage};
 use super::{ACCESS, Mem, MemBody, check_flags, check_host_flags};
 use crate::context::Context;
 use crate::driver::Driver;
@@ -167,21 +167,12 @@ unsafe fn home<D: Driver>(
         let block = Block::of_application(host.expose_provenance());
         return Ok(Home::Moving(Mutex::new(Places::new(context, size, Some(block))?)));
     }
-    if context.devices().nth(1).is_some() {
-        // SAFETY: `host` is readable for `size` bytes by the caller's promise.
-        let copy = if copies { Some(unsafe { Block::copy_of(host, size) }?) } else { None };
-        return Ok(Home::Moving(Mutex::new(Places::new(context, size, copy)?)));
+    // SAFETY: `host` is readable for `size` bytes by the caller's promise.
+    let copy = if copies { Some(unsafe { Block::copy_of(host, size) }?) } else { None };
+    if context.devices().nth(1).is_none() {
+        return Ok(Home::Late(Late::new(copy)));
     }
-    let state = context.first_state()?;
-    let block = Block::on_device(&state, size)?;
-    if copies {
-        Passing::new(&state, 0)?.run(|site| {
-            let _scope = state.enter_for_transfer()?;
-            // SAFETY: `host` by the caller's promise; the block is fresh, and both outlive `run`, which waits.
-            unsafe { state.driver.copy_async(block.address(), host.expose_provenance(), size, site.stream) }
-        })?;
-    }
-    Ok(Home::Fixed { block, on_host: false })
+    Ok(Home::Moving(Mutex::new(Places::new(context, size, copy)?)))
 }
 
 /// `urMemBufferPartition`.

@@ -1,10 +1,11 @@
 //! A buffer's memory as commands see it: one address for good, or places that it moves between.
 //!
 //! A buffer that every device of its context reaches at one address (one device alone, pinned host memory, a native
-//! pointer) takes no lock and records nothing. Only the others pay for knowing where they are.
+//! pointer) takes no lock and records nothing, once its memory is there. Only the others pay for knowing where they are.
+//! A device's memory is made when a command first uses it, before the command takes its queue's lock.
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::{SmallVec, smallvec};
@@ -29,8 +30,50 @@ pub enum Home<D: Driver> {
         /// Whether the host may touch it too.
         on_host: bool,
     },
+    /// At one address of the context's only device, once there is one.
+    Late(Late<D>),
     /// Now here, now there.
     Moving(Mutex<Places<D>>),
+}
+
+/// Memory of a context's only device that is made at its first use.
+pub struct Late<D: Driver> {
+    block: OnceLock<Block<D>>,
+    /// What it begins with, until it is made. Locked while that happens, which waits for a stream of its own alone.
+    initial: Mutex<Option<Block<D>>>,
+}
+
+impl<D: Driver> Late<D> {
+    /// Memory that is not there yet, and a copy of the application's bytes that it begins with.
+    #[must_use]
+    pub fn new(initial: Option<Block<D>>) -> Self {
+        Self { block: OnceLock::new(), initial: Mutex::new(initial) }
+    }
+
+    /// Its address, 0 before it is made.
+    fn address(&self) -> usize {
+        self.block.get().map_or(0, Block::address)
+    }
+
+    #[cold]
+    fn make(&self, state: &Arc<DeviceState<D>>, size: usize) -> Result<()> {
+        let mut initial = self.initial.lock();
+        if self.block.get().is_some() {
+            return Ok(());
+        }
+        let block = Block::on_device(state, size)?;
+        if let Some(copy) = &*initial {
+            Passing::new(state, 0)?.run(|site| {
+                let _scope = state.enter_for_transfer()?;
+                // SAFETY: both are `size` bytes of the buffer's own and outlive `run`, which waits.
+                unsafe { state.driver.copy_async(block.address(), copy.address(), size, site.stream) }
+            })?;
+        }
+        *initial = None;
+        // Nobody else sets it while the lock is held.
+        let _ = self.block.set(block);
+        Ok(())
+    }
 }
 
 /// A buffer's memory, which its sub-buffers share.
@@ -57,8 +100,20 @@ impl<D: Driver> Storage<D> {
     #[must_use]
     pub fn host_pointer(&self) -> Option<usize> {
         match &self.home {
-            Home::Fixed { .. } => None,
+            Home::Fixed { .. } | Home::Late(_) => None,
             Home::Moving(places) => places.lock().host_pointer(),
+        }
+    }
+
+    /// Makes the memory that a command on the context's only device needs, if there is none yet.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    fn make(&self, state: &Arc<DeviceState<D>>) -> Result<()> {
+        match &self.home {
+            Home::Late(late) if late.block.get().is_none() => late.make(state, self.size),
+            _ => Ok(()),
         }
     }
 
@@ -70,6 +125,7 @@ impl<D: Driver> Storage<D> {
     pub fn native(&self, state: &Arc<DeviceState<D>>) -> Result<usize> {
         let places = match &self.home {
             Home::Fixed { block, .. } => return Ok(block.address()),
+            Home::Late(late) => return self.make(state).map(|()| late.address()),
             Home::Moving(places) => places,
         };
         let here = place_of(&self.context, &state.device)?;
@@ -96,13 +152,13 @@ pub struct Session<'s, 'q, D: Driver> {
 
 impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     /// Locks what a command at `site` uses.
-    pub fn open(site: Site<'q, D>, storages: impl IntoIterator<Item = &'s Storage<D>>) -> Self {
-        let mut list: SmallVec<[&'s Storage<D>; 2]> = storages.into_iter().collect();
+    fn open(site: Site<'q, D>, mut list: SmallVec<[&'s Storage<D>; 2]>) -> Self {
         list.sort_unstable_by_key(|storage| core::ptr::from_ref(*storage).addr());
         list.dedup_by(|one, other| core::ptr::eq(*one, *other));
         let opened = list.into_iter().map(|storage| {
             let opened = match &storage.home {
                 Home::Fixed { block, .. } => Opened::Fixed(block.address()),
+                Home::Late(late) => Opened::Fixed(late.address()),
                 Home::Moving(places) => Opened::Moving(places.lock()),
             };
             (storage, opened)
@@ -238,7 +294,7 @@ pub fn carry_out<D: Driver>(
 /// Puts a command on its queue that works with storages of the queue's context in a way of its own.
 ///
 /// # Errors
-/// As [`submit`]; what `work` answers.
+/// As [`submit`]; what `work` answers, and the native library to memory that is made for it.
 pub fn in_session<'s, D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
@@ -247,6 +303,8 @@ pub fn in_session<'s, D: Driver>(
 ) -> Result<()> {
     let queue = request.queue;
     let here = place_of(&queue.context, &queue.device.device)?;
+    let storages: SmallVec<[&'s Storage<D>; 2]> = storages.into_iter().collect();
+    storages.iter().try_for_each(|storage| storage.make(&queue.device))?;
     let call = |driver: &'static D, stream| {
         let site = Site { device: &queue.device, stream, queue: Some(queue), here };
         work(driver, stream, &mut Session::open(site, storages))
