@@ -141,6 +141,10 @@ impl Sweep {
     pub fn over(&self, fixture: &mut Fixture, scenario: impl Fn(&Fixture) -> Attempt<()>) {
         let current = Current::at(Place::LastDevice);
         fixture.accept_objects();
+        if self.returning {
+            // What could not be given back ends with its context, which the fixture's own objects may keep till then.
+            fixture.allow_leaks();
+        }
         for library in Control::loaded() {
             let calls = current.after("the scenario", || calls_of(&library, || scenario(fixture)));
             let mut failures = 0;
@@ -148,8 +152,8 @@ impl Sweep {
                 for nth in 1..=*count {
                     failures += usize::from(self.fail(&library, &current, fixture, &scenario, (name, nth, *count)));
                     if self.returning {
-                        fixture.sim().into_iter().for_each(Sim::clear_reports);
                         fixture.accept_objects();
+                        fixture.sim().into_iter().for_each(Sim::clear_reports);
                     }
                 }
             }

@@ -76,6 +76,20 @@ pub fn adapter() -> ur_adapter_handle_t {
     core::ptr::with_exposed_provenance_mut(address)
 }
 
+/// Gives every reference to the adapter back, the loader's too, and takes one again. What an adapter keeps for as long
+/// as it is in use ends with that; objects that are alive stay as they are.
+///
+/// # Panics
+/// When the loader finds another adapter than before.
+pub fn renew_adapter() {
+    let before = adapter();
+    crate::ok!(Adapter.pfnRelease(before));
+    let loader = loader();
+    loader.tear_down().and_then(|()| loader.init()).unwrap_or_else(|error| panic!("{error}"));
+    let adapters = loader.adapters().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(adapters, [before], "an adapter's handle stays the same");
+}
+
 /// What the adapter has to say of this thread's last failure.
 pub fn last_error() -> String {
     loader().last_error(adapter()).map_or_else(String::new, |(message, code)| format!("{message} [{code}]"))

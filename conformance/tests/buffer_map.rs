@@ -212,24 +212,28 @@ fn a_buffer_that_is_still_mapped_can_be_released() {
 }
 
 #[test]
-fn the_memory_of_a_map_goes_back_once_the_copy_out_of_it_has_finished() {
+fn the_memory_of_a_map_serves_the_next_once_the_copy_out_of_it_has_finished_and_not_before() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let queue = fixture.in_order();
     let buffer = Buffer::new(&fixture, 4096);
-    let pointer = map(&queue, &buffer, Map::WRITE_INVALIDATE_REGION, 0, 4096);
-    put(pointer, &[3; 4096]);
+    let first = map(&queue, &buffer, Map::WRITE_INVALIDATE_REGION, 0, 4096);
+    put(first, &[3; 4096]);
     let held = sim.hold();
-    let ((), calls) = sim.calls_of(|| unmap(&queue, &buffer, pointer));
-    assert_eq!(calls.get("cuMemFreeHost"), None, "the copy has not run yet");
+    unmap(&queue, &buffer, first);
+    let mut second = null_mut();
+    let (q, m, no, over) = (queue.handle(), buffer.handle(), CBool::FALSE, Map::WRITE_INVALIDATE_REGION);
+    ok!(Enqueue.pfnMemBufferMap(q, m, no, over, 0, 4096, 0, null(), null_mut(), &raw mut second));
+    assert_ne!(second.cast(), first, "the copy has not run yet");
     drop(held);
     queue.finish();
-    let ((), calls) = sim.calls_of(|| {
-        let again = map(&queue, &buffer, Map::READ, 0, 1);
-        unmap(&queue, &buffer, again);
-    });
-    assert!(calls.get("cuMemFreeHost") >= Some(&1), "{calls:?}");
     assert_eq!(buffer.read::<u8>(&queue), [3; 4096]);
+    let third = map(&queue, &buffer, Map::READ, 0, 4096);
+    assert_eq!(third, first);
+    unmap(&queue, &buffer, third);
+    put(second.cast(), &[5; 4096]);
+    unmap(&queue, &buffer, second.cast());
+    assert_eq!(buffer.read::<u8>(&queue), [5; 4096]);
 }
 
 #[test]
@@ -274,4 +278,56 @@ fn bad_maps_and_unmaps_are_refused() {
     assert!(event.is_null());
     unmap(&queue, &buffer, mapped);
     refused!(ERROR_INVALID_VALUE, Enqueue.pfnMemUnmap(q, m, mapped.cast(), 0, null(), e));
+}
+
+#[test]
+fn urEnqueueMemBufferMap_makes_no_memory_after_the_first_time() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let mut kept = Buffer::new(&fixture, 5000);
+    let round = |buffer: &Buffer, size: usize| {
+        let mut pointer = null_mut();
+        let (q, m, no) = (queue.handle(), buffer.handle(), CBool::FALSE);
+        let out = &raw mut pointer;
+        ok!(Enqueue.pfnMemBufferMap(q, m, no, Map::READ | Map::WRITE, 0, size, 0, null(), null_mut(), out));
+        queue.finish();
+        unmap(&queue, buffer, pointer.cast());
+        queue.finish();
+    };
+    round(&kept, 5000);
+    for new in [false, true] {
+        let (_, calls) = sim.calls_of(|| {
+            for size in 4900..5000 {
+                if new {
+                    kept = Buffer::new(&fixture, 5000);
+                }
+                round(&kept, size);
+            }
+        });
+        let of_host = calls.iter().filter(|(name, _)| name.contains("HostAlloc") || name.contains("FreeHost"));
+        assert_eq!(of_host.count(), 0, "new buffers: {new}: {calls:?}");
+    }
+}
+
+#[test]
+fn urEnqueueMemBufferMap_keeps_a_bounded_amount_of_memory() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    fixture.allow_late_releases();
+    let queue = fixture.in_order();
+    let buffers: Vec<Buffer> = (0..20).map(|_| Buffer::new(&fixture, 8 << 20)).collect();
+    let maps: Vec<*mut u8> = buffers.iter().map(|buffer| map(&queue, buffer, Map::READ, 0, 8 << 20)).collect();
+    for (buffer, pointer) in buffers.iter().zip(maps) {
+        unmap(&queue, buffer, pointer);
+    }
+    queue.finish();
+    drop(buffers);
+    let most = 8;
+    let begun = std::time::Instant::now();
+    let kept = || sim.objects().get("host memory").copied().unwrap_or(0);
+    while kept() > most && begun.elapsed() < std::time::Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    assert!(kept() <= most, "{} pieces of pinned memory are kept", kept());
 }

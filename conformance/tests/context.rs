@@ -3,10 +3,11 @@
 
 use core::ptr::{null, null_mut};
 
+use ur_conformance::below::Below;
 use ur_conformance::ffi::{
     UR_CONTEXT_FLAGS_MASK, ur_context_flags_t, ur_context_info_t as info, ur_context_properties_t, ur_structure_type_t,
 };
-use ur_conformance::{Context, Fixture, ask, check_every_property, needs_sim, ok, query, refused};
+use ur_conformance::{Context, Fixture, ask, check_every_property, needs_sim, ok, query, refused, renew_adapter};
 
 #[test]
 fn urContextCreate_takes_one_device_or_all() {
@@ -97,4 +98,65 @@ fn urContextRelease_leaves_a_queue_s_context_alive() {
         query::get::<*mut _>(ask!(Queue.pfnGetInfo(queue.handle(), ur_conformance::ffi::ur_queue_info_t::CONTEXT)));
     assert_eq!(owner, handle, "the queue keeps its context");
     queue.finish();
+}
+
+/// A context, a queue, memory of the device and a small copy, as the only objects that use the device.
+fn use_device_once(fixture: &Fixture) {
+    let context = fixture.context_of(&fixture.devices[..1]);
+    let queue = fixture.queue_in(context.handle(), fixture.device(), Default::default());
+    let mut memory = null_mut();
+    ok!(USM.pfnDeviceAlloc(context.handle(), fixture.device(), null(), null_mut(), 4096, &raw mut memory));
+    ur_conformance::memory::write(&queue, memory, &[7u8; 4096]);
+    ok!(USM.pfnFree(context.handle(), memory));
+}
+
+#[test]
+fn urContextRelease_leaves_the_device_ready_for_the_next_context() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    use_device_once(&fixture);
+    for _ in 0..3 {
+        let (_, calls) = sim.calls_of(|| use_device_once(&fixture));
+        let about = |words: &[&str]| -> Vec<_> {
+            calls.iter().filter(|(name, _)| words.iter().any(|word| name.contains(word))).collect()
+        };
+        let none: Vec<(&String, &u64)> = Vec::new();
+        assert_eq!(about(&["PrimaryCtx", "StreamCreate", "StreamDestroy", "Event", "HostAlloc", "FreeHost"]), none);
+        if !Below::the_adapter().is_hip() {
+            let wanted = ["cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyAsync", "cuStreamSynchronize"];
+            assert!(wanted.iter().all(|name| calls.get(*name) == Some(&1)), "{calls:?}");
+            // The context is made current for the allocation and put back.
+            assert!(calls.values().sum::<u64>() <= 8, "{calls:?}");
+        }
+    }
+}
+
+#[test]
+fn urAdapterRelease_of_the_last_reference_ends_what_the_device_keeps() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    renew_adapter();
+    let before = sim.objects();
+    use_device_once(&fixture);
+    if !Below::the_adapter().is_hip() {
+        assert_ne!(sim.objects(), before, "the device's native context is kept");
+    }
+    renew_adapter();
+    assert_eq!(sim.objects(), before);
+    use_device_once(&fixture);
+}
+
+#[test]
+fn urAdapterRelease_of_the_last_reference_leaves_what_is_in_use() {
+    let fixture = Fixture::new();
+    let context = fixture.context_of(&fixture.devices[..1]);
+    let queue = fixture.queue_in(context.handle(), fixture.device(), Default::default());
+    let mut memory = null_mut();
+    ok!(USM.pfnDeviceAlloc(context.handle(), fixture.device(), null(), null_mut(), 64, &raw mut memory));
+    ur_conformance::memory::write(&queue, memory, &[3u8; 64]);
+    renew_adapter();
+    assert_eq!(ur_conformance::memory::read::<u8>(&queue, memory, 64), [3; 64]);
+    let another = fixture.queue_in(context.handle(), fixture.device(), Default::default());
+    assert_eq!(ur_conformance::memory::read::<u8>(&another, memory, 64), [3; 64]);
+    ok!(USM.pfnFree(context.handle(), memory));
 }

@@ -12,7 +12,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status;
-use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_sim, query, refused, ur};
+use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_sim, query, refused, renew_adapter, ur};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const ORDERS: [Flags; 4] = [
@@ -284,6 +284,8 @@ fn urEnqueueHostTaskExp_that_fails_natively_runs_nothing_and_works_the_next_time
     let sim = needs_sim!(fixture);
     for call in ["cuMemHostAlloc", "cuLaunchHostFunc", "cuStreamWaitValue32_v2"] {
         for blocked in [false, true] {
+            // The first task of a device makes the words that streams wait for.
+            renew_adapter();
             let context = fixture.context_of(&fixture.devices[..1]);
             let queue = fixture.queue_in(context.handle(), fixture.device(), Flags::empty());
             let mut gate = Gate::in_context(&fixture, &context);

@@ -12,7 +12,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, CURRENT, Plan, Take, figure, free, free_of, give, give_after, used};
-use ur_conformance::{Fixture, Gate, Kind, Launch, Pool, Queue, ask, needs_sim, ok, query, refused, ur};
+use ur_conformance::{Fixture, Gate, Kind, Launch, Pool, Queue, ask, needs_sim, ok, query, refused, renew_adapter, ur};
 
 fn device_of(fixture: &Fixture, pointer: *mut c_void) -> *mut c_void {
     let (context, property) = (fixture.context(), ur_usm_alloc_info_t::DEVICE);
@@ -687,7 +687,7 @@ fn urUSMPoolDestroyExp_of_a_pool_that_gave_host_memory_waits_for_nobody_and_harm
 
 /// A pool that holds memory is destroyed after a wait for the device alone: CUDA 13.0 crashes over anything else.
 #[test]
-fn a_pool_with_a_block_that_nobody_freed_ends_after_a_wait_when_an_event_is_the_last_to_go() {
+fn a_pool_with_a_block_that_nobody_freed_ends_after_a_wait_with_the_adapter_s_last_reference() {
     let mut fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let context = fixture.context_of(&[fixture.device()]);
@@ -697,8 +697,13 @@ fn a_pool_with_a_block_that_nobody_freed_ends_after_a_wait_when_an_event_is_the_
     let kernel = fixture.kernel(&fixture.program_in(context.handle(), "basic.ptx"), c"empty");
     let event = Launch::new(&kernel, &[1]).event_on(&queue);
     drop((kernel, pool, queue, context));
-    let ((), calls) = sim.calls_of(|| drop(event));
-    let count = |name: &str| calls.get(name).copied().unwrap_or(0);
-    assert_eq!((count("cuCtxSynchronize"), count("cuMemPoolDestroy")), (1, 1), "{calls:?}");
+    let ends = |work: &mut dyn FnMut()| {
+        let ((), calls) = sim.calls_of(work);
+        let count = |name: &str| calls.get(name).copied().unwrap_or(0);
+        (count("cuCtxSynchronize"), count("cuMemPoolDestroy"))
+    };
+    let mut event = Some(event);
+    assert_eq!(ends(&mut || drop(event.take())), (0, 0), "a release waits for nothing");
+    assert_eq!(ends(&mut renew_adapter), (1, 1));
     fixture.accept_objects();
 }

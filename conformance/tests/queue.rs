@@ -191,3 +191,86 @@ fn urQueueRelease_lets_work_in_flight_run_to_its_end() {
     assert!(gate.has_passed());
     other.finish();
 }
+
+#[test]
+fn urQueueCreate_takes_the_stream_of_a_queue_that_was_released() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    for flags in [Flags::empty(), Flags::PRIORITY_HIGH, Flags::SYNC_WITH_DEFAULT_STREAM] {
+        drop(fixture.queue(flags));
+        sim.expect_calls(&[], || drop(fixture.queue(flags)));
+    }
+}
+
+#[test]
+fn urQueueCreate_takes_no_stream_of_another_kind() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    drop(fixture.queue(Flags::empty()));
+    for flags in [Flags::PRIORITY_HIGH, Flags::PRIORITY_LOW, Flags::SYNC_WITH_DEFAULT_STREAM] {
+        let (queue, calls) = sim.calls_of(|| fixture.queue(flags));
+        let made: u64 = calls.iter().filter(|(name, _)| name.contains("StreamCreate")).map(|(_, count)| count).sum();
+        assert_eq!(made, 1, "{flags:?}: {calls:?}");
+        drop(queue);
+    }
+}
+
+#[test]
+fn urQueueRelease_keeps_no_stream_that_has_work() {
+    let fixture = Fixture::new();
+    fixture.allow_late_releases();
+    let queue = fixture.in_order();
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    drop(queue);
+    let next = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 4);
+    memory.write(&next, &[5u32]);
+    assert_eq!(memory.read::<u32>(&next, 1), [5], "it does not come after the other queue's work");
+    assert!(!gate.has_passed());
+    gate.open();
+}
+
+/// The wait that a command put on the stream stays there though the command itself could not be put behind it.
+#[test]
+fn urQueueRelease_keeps_no_stream_with_a_failed_command_s_wait() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (blocked, memory) = (fixture.in_order(), fixture.memory(Kind::Device, 4));
+    let mut gate = Gate::new(&fixture);
+    let event = gate.block_event(&blocked);
+    let queue = fixture.in_order();
+    let (list, value) = ([event.handle()], 5u32);
+    sim.fail("cuMemsetD32Async", 1, ur_conformance::sim::status::UNKNOWN);
+    let (q, from) = (queue.handle(), (&raw const value).cast());
+    let answer = ur_conformance::ur!(Enqueue.pfnUSMFill(q, memory.pointer(), 4, from, 4, 1, list.as_ptr(), null_mut()));
+    sim.clear_faults();
+    assert_ne!(answer, ur_conformance::ffi::ur_result_t::SUCCESS);
+    drop(queue);
+    let next = fixture.in_order();
+    memory.write(&next, &[6u32]);
+    assert!(!gate.has_passed(), "the next queue waits for what the first one's command was to wait for");
+    gate.open();
+    blocked.finish();
+}
+
+#[test]
+fn urQueueRelease_keeps_no_stream_whose_native_handle_somebody_has() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let mut native = 0;
+    ok!(Queue.pfnGetNativeHandle(queue.handle(), null_mut(), &raw mut native));
+    let (_, calls) = sim.calls_of(|| drop(queue));
+    assert_eq!(calls.iter().filter(|(name, _)| name.contains("StreamDestroy")).count(), 1, "{calls:?}");
+}
+
+#[test]
+fn urQueueRelease_of_very_many_queues_keeps_few_streams() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queues: Vec<Queue> = (0..200).map(|_| fixture.in_order()).collect();
+    drop(queues);
+    let streams = sim.objects().get("stream").copied().unwrap_or(0);
+    assert!(streams <= 32, "{streams} streams are kept");
+}

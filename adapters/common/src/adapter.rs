@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_dditable_t, ur_result_t};
 
+use crate::deferred;
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{self, Error, OpenError, Result};
@@ -32,6 +33,14 @@ impl<D: Driver> Body for Adapter<D> {
 
     fn table() -> &'static ur_dditable_t {
         &D::cell().table
+    }
+
+    /// What is kept for as long as the adapter is in use goes: the native contexts above all.
+    fn on_last_release(&self) {
+        let Some(native) = D::cell().native() else { return };
+        // Memory on its way back keeps its native context.
+        deferred::settle();
+        native.devices.iter().for_each(|device| device.home.end());
     }
 }
 
@@ -74,6 +83,11 @@ impl<D: Driver> AdapterCell<D> {
     /// The adapter's handle, without a new reference.
     pub fn adapter_handle(&self) -> ur_adapter_handle_t {
         self.object().handle()
+    }
+
+    /// Whether the application, or the loader, has the adapter's handle.
+    pub fn is_in_use(&self) -> bool {
+        self.object.get().is_some_and(|object| object.references() > 0)
     }
 
     /// The opened library, if an earlier [`AdapterCell::open`] succeeded.
@@ -187,7 +201,8 @@ pub unsafe fn get_last_error<D: Driver>(
 /// `urAdapterSetLoggerCallback`.
 ///
 /// # Safety
-/// The C contract: `callback` may be called from any thread with `user` until it is replaced.
+/// The C contract: `callback` may be called from any thread with `user` until it is replaced, and until a call that another
+/// thread had begun by then is over.
 ///
 /// # Errors
 /// As [`borrow`].

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::context::{DeviceState, host_time_ns};
+use crate::context::host_time_ns;
 use crate::driver::{Driver, EventPurpose};
 use crate::error::Result;
 use crate::event_pool::Marker;
+use crate::native_context::{NativeContext, Parts};
 
 /// How long an anchor serves: a float of milliseconds tells a second by 60 ns.
 const PERIOD_NS: u64 = 1_000_000_000;
@@ -35,10 +36,10 @@ impl<D: Driver> Drop for Anchor<D> {
     }
 }
 
-/// An anchor in use. Declared in the order of dropping: the native event goes before the state it lives by.
+/// An anchor in use. Declared in the order of dropping: the native event goes before the context it lives in.
 pub struct Base<D: Driver> {
     anchor: Arc<Anchor<D>>,
-    _state: Arc<DeviceState<D>>,
+    _native: Arc<NativeContext<D>>,
 }
 
 impl<D: Driver> Base<D> {
@@ -58,6 +59,8 @@ pub struct Clock<D: Driver> {
 }
 
 struct State<D: Driver> {
+    /// Whether anybody asked for times.
+    is_started: bool,
     anchor: Option<Arc<Anchor<D>>>,
     /// Host time from which the next anchor is due.
     due_ns: u64,
@@ -65,7 +68,7 @@ struct State<D: Driver> {
 
 impl<D: Driver> Default for Clock<D> {
     fn default() -> Self {
-        Self { state: Mutex::new(State { anchor: None, due_ns: 0 }) }
+        Self { state: Mutex::new(State { is_started: false, anchor: None, due_ns: 0 }) }
     }
 }
 
@@ -74,7 +77,7 @@ impl<D: Driver> Clock<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn start(&self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
+    pub fn start(&self, device: &Parts<D>, stream: D::Stream) -> Result<()> {
         self.state.lock().start(device, stream)
     }
 
@@ -82,7 +85,7 @@ impl<D: Driver> Clock<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn start_beside(&self, device: &DeviceState<D>) -> Result<()> {
+    pub fn start_beside(&self, device: &Parts<D>) -> Result<()> {
         let mut state = self.state.lock();
         if state.anchor.is_some() {
             return Ok(());
@@ -91,11 +94,16 @@ impl<D: Driver> Clock<D> {
     }
 
     /// The anchor for commands enqueued now, a fresh one if it is due and the device is quick to answer.
-    pub fn base(&self, device: &Arc<DeviceState<D>>) -> Option<Base<D>> {
+    pub fn base(&self, device: &Arc<NativeContext<D>>) -> Option<Base<D>> {
         let mut state = self.state.lock();
-        state.anchor.as_ref()?;
+        if !state.is_started {
+            return None;
+        }
         let now = host_time_ns();
-        if now >= state.due_ns {
+        if state.anchor.is_none() {
+            // Given back with the adapter's last reference, while somebody still wants times.
+            device.beside(|stream| state.start(device, stream)).ok()?;
+        } else if now >= state.due_ns {
             match device.beside(|stream| renew(device, stream)) {
                 // A failure shows in the command's own calls; the old anchor is less exact and still right.
                 Ok(Some(anchor)) => state.take(anchor),
@@ -103,7 +111,7 @@ impl<D: Driver> Clock<D> {
             }
         }
         let anchor = state.anchor.clone()?;
-        Some(Base { anchor, _state: Arc::clone(device) })
+        Some(Base { anchor, _native: Arc::clone(device) })
     }
 
     /// Makes a new anchor due, as its time does; for tests, which do not wait for that.
@@ -112,19 +120,21 @@ impl<D: Driver> Clock<D> {
         self.state.lock().due_ns = 0;
     }
 
-    /// Gives everything native back; the device's state dies.
-    pub fn end(&mut self) {
-        drop(self.state.get_mut().anchor.take());
+    /// Gives everything native back; whoever still wants times gets another anchor.
+    pub fn trim(&self) {
+        let anchor = self.state.lock().anchor.take();
+        drop(anchor);
     }
 }
 
 impl<D: Driver> State<D> {
     fn take(&mut self, anchor: Anchor<D>) {
         self.due_ns = anchor.host_ns.saturating_add(PERIOD_NS);
+        self.is_started = true;
         self.anchor = Some(Arc::new(anchor));
     }
 
-    fn start(&mut self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
+    fn start(&mut self, device: &Parts<D>, stream: D::Stream) -> Result<()> {
         if self.anchor.is_some() {
             return Ok(());
         }
@@ -138,7 +148,7 @@ impl<D: Driver> State<D> {
 }
 
 /// An anchor of this moment; `None` if the device does not get to it at once.
-fn renew<D: Driver>(device: &DeviceState<D>, stream: D::Stream) -> Result<Option<Anchor<D>>> {
+fn renew<D: Driver>(device: &Parts<D>, stream: D::Stream) -> Result<Option<Anchor<D>>> {
     let mut anchor = new_anchor(device)?;
     let before = host_time_ns();
     device.driver.record_event(anchor.event, stream)?;
@@ -155,7 +165,7 @@ fn renew<D: Driver>(device: &DeviceState<D>, stream: D::Stream) -> Result<Option
     }
 }
 
-fn new_anchor<D: Driver>(device: &DeviceState<D>) -> Result<Anchor<D>> {
+fn new_anchor<D: Driver>(device: &Parts<D>) -> Result<Anchor<D>> {
     let _scope = device.enter()?;
     Ok(Anchor { driver: device.driver, event: device.driver.create_event(EventPurpose::Times)?, host_ns: 0 })
 }

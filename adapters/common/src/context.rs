@@ -1,8 +1,8 @@
 //! A context: devices that share memory and programs, and what the engine keeps for each of them.
 //!
-//! Creating a context makes no native call. A device's native context, its event pools and its clock come
-//! into being when the first queue, allocation or program needs them and go with the last object that uses
-//! them. Stream-ordered memory finds its lanes through the context's registry.
+//! Creating a context makes no native call. A device's native context, with its event pools and its clock, comes
+//! into being when the first queue, allocation or program needs it and stays for the next context
+//! ([`crate::native_context`]). Stream-ordered memory finds its lanes through the context's registry.
 
 use core::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,15 +15,14 @@ use ur_ffi::{
 };
 
 use crate::adapter;
-use crate::clock::{Base, Clock};
+use crate::clock::Base;
 use crate::device::Device;
 use crate::driver::{Driver, StreamKind};
 use crate::error::{Error, Result};
-use crate::event_callback::Watch;
 use crate::event_pool::{EventPool, Marker};
-use crate::host_task::Slots;
 use crate::info::Answer;
 use crate::lane::Lane;
+use crate::native_context::NativeContext;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 use crate::over_aligned::OverAligned;
 use crate::place::Scope;
@@ -42,8 +41,8 @@ pub struct DeviceState<D: Driver> {
     pub device: Arc<Object<Device<D>>>,
     /// What must be current for calls that need a place.
     pub place: D::Place,
-    timed: EventPool<D>,
-    untimed: EventPool<D>,
+    /// The native context, with what every context over the device shares.
+    pub native: Arc<NativeContext<D>>,
     default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
     current_pool: Mutex<Option<Arc<Object<UsmPool<D>>>>>,
     /// Number of the pool that a null handle means, for queues to read without a lock; 0 while nobody asked.
@@ -52,45 +51,26 @@ pub struct DeviceState<D: Driver> {
     /// Native pools that must not be destroyed before all work has been waited for.
     pub parking: Arc<Parking<D>>,
     relief: Mutex<()>,
-    /// What its times are counted from.
-    pub clock: Clock<D>,
-    /// Streams that wait for events with callbacks.
-    pub watch: Watch<D>,
-    /// Words that streams wait for while a host task runs.
-    pub slots: Arc<Slots>,
-    /// What the worker knows the state's jobs by.
+    /// What the worker knows the device's jobs by.
     pub group: worker::Group,
 }
 
 impl<D: Driver> DeviceState<D> {
     fn new(driver: &'static D, device: Arc<Object<Device<D>>>) -> Result<Arc<Self>> {
-        let place = driver.retain_place(device.raw)?;
-        device.states.fetch_add(1, Ordering::AcqRel);
+        let native = device.home.get_or_make(driver, device.raw)?;
         Ok(Arc::new(Self {
             driver,
             device,
-            place,
-            timed: EventPool::new(true),
-            untimed: EventPool::new(false),
+            place: native.place,
             default_pool: OnceLock::new(),
             current_pool: Mutex::new(None),
             current_pool_id: AtomicU64::new(0),
             sources: Mutex::new(Vec::new()),
-            parking: Arc::new(Parking::new()),
+            parking: Arc::clone(&native.parking),
             relief: Mutex::new(()),
-            clock: Clock::default(),
-            watch: Watch::default(),
-            slots: Arc::default(),
-            group: worker::Group::new(),
+            group: native.group,
+            native,
         }))
-    }
-
-    /// Destroys the parked pools.
-    fn end_parked_pools(&self) {
-        self.parking.close(self.driver, || {
-            // Of a lost device nothing can be waited for, and nothing runs.
-            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
-        });
     }
 
     /// Makes the device's place current on this thread while the scope lives.
@@ -101,20 +81,12 @@ impl<D: Driver> DeviceState<D> {
         Scope::enter(self.driver, self.place)
     }
 
-    /// Does something on a stream of its own, which waits for nobody's work and does not stay: the library ends it when
-    /// what is on it has ended.
+    /// As [`Parts::beside`](crate::native_context::Parts::beside).
     ///
     /// # Errors
     /// Those of `work`; what the native library answers.
     pub fn beside<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
-        let stream = {
-            let _scope = self.enter()?;
-            self.driver.create_stream(StreamKind::default())?
-        };
-        let result = work(stream);
-        // Nobody is left to tell.
-        let _ = self.driver.destroy_stream(stream);
-        result
+        self.native.beside(work)
     }
 
     /// As [`DeviceState::enter`] where the backend's copies and fills need the place; else nothing, not even a
@@ -154,7 +126,7 @@ impl<D: Driver> DeviceState<D> {
 
     /// The pool of events with or without timing.
     pub fn events(&self, timing: bool) -> &EventPool<D> {
-        if timing { &self.timed } else { &self.untimed }
+        if timing { &self.native.timed } else { &self.native.untimed }
     }
 
     /// The number of the pool that a null handle means; 0 while nobody asked for one.
@@ -204,7 +176,7 @@ impl<D: Driver> DeviceState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
-        self.clock.start(self, stream)
+        self.native.clock.start(&self.native, stream)
     }
 
     /// As [`DeviceState::start_clock`] beside all queues, whatever they still have to do.
@@ -212,12 +184,12 @@ impl<D: Driver> DeviceState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn start_own_clock(&self) -> Result<()> {
-        self.clock.start_beside(self)
+        self.native.clock.start_beside(&self.native)
     }
 
     /// What times of commands enqueued now are counted from; `None` before [`DeviceState::start_clock`].
     pub fn time_base(self: &Arc<Self>) -> Option<Base<D>> {
-        self.clock.base(self)
+        self.native.clock.base(&self.native)
     }
 
     /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
@@ -241,16 +213,8 @@ impl<D: Driver> DeviceState<D> {
 
 impl<D: Driver> Drop for DeviceState<D> {
     fn drop(&mut self) {
-        self.device.states.fetch_sub(1, Ordering::AcqRel);
-        self.clock.end();
-        self.watch.end(self.driver);
-        self.slots.end(self);
         drop((self.default_pool.take(), self.current_pool.get_mut().take()));
-        self.end_parked_pools();
-        self.timed.clear(self.driver);
-        self.untimed.clear(self.driver);
-        // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
-        let _ = self.driver.release_place(self.device.raw);
+        self.device.home.forget_if_lost(&self.native);
     }
 }
 

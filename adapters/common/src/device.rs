@@ -4,7 +4,6 @@
 //! dies, and no device here is a part of another one, so nobody counts references to it: the count is always 1.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use ur_ffi::{
     ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t,
@@ -15,6 +14,7 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::info::{Answer, enumerate};
 use crate::memory_export::Exports;
+use crate::native_context;
 use crate::object::{Body, Object, borrow};
 use crate::peer::Peers;
 use crate::platform::Platform;
@@ -36,8 +36,8 @@ pub struct Device<D: Driver> {
     pub exports: Exports<D>,
     /// Events that other processes may have opened.
     pub shared_events: SharedEvents<D>,
-    /// How many contexts use it now.
-    pub states: AtomicUsize,
+    /// Its native context.
+    pub home: native_context::Home<D>,
 }
 
 impl<D: Driver> Body for Device<D> {
@@ -68,7 +68,7 @@ impl<D: Driver> Device<D> {
                     peers: Peers::new(),
                     exports: Exports::new(),
                     shared_events: SharedEvents::new(),
-                    states: AtomicUsize::new(0),
+                    home: native_context::Home::default(),
                 }))
             })
             .collect()

@@ -145,7 +145,7 @@ pub struct FunctionAttributes {
 }
 
 /// What a stream is made with.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StreamKind {
     /// -1 (high), 0 or 1 (low), clamped to the device's range.
     pub priority: i32,

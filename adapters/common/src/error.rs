@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::fmt;
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ur_ffi::ur_result_t;
 
@@ -35,6 +36,19 @@ const fn failure(code: ur_result_t) -> NonZeroU32 {
     }
 }
 
+static FAILURES: AtomicUsize = AtomicUsize::new(0);
+static LOSSES: AtomicUsize = AtomicUsize::new(0);
+
+/// How many errors were made so far: what was put on a stream before one of them may still be there without its command.
+pub fn failures() -> usize {
+    FAILURES.load(Ordering::Relaxed)
+}
+
+/// How many native calls told of a lost device so far.
+pub fn losses() -> usize {
+    LOSSES.load(Ordering::Relaxed)
+}
+
 impl Error {
     /// An error whose code says everything.
     #[must_use]
@@ -45,12 +59,17 @@ impl Error {
     /// An error with a sentence that names the thing and the remedy.
     #[cold]
     pub fn new(code: ur_result_t, message: impl Into<String>) -> Self {
+        FAILURES.fetch_add(1, Ordering::Relaxed);
         Self { code: failure(code), detail: Some(Box::new(Detail { message: message.into(), native: 0 })) }
     }
 
     /// A native call's failure.
     #[cold]
     pub fn native(code: ur_result_t, call: &str, status: i32, text: &str) -> Self {
+        FAILURES.fetch_add(1, Ordering::Relaxed);
+        if code == ur_result_t::ERROR_DEVICE_LOST {
+            LOSSES.fetch_add(1, Ordering::Relaxed);
+        }
         let detail = Detail { message: format!("{call}: {text} ({status})"), native: status };
         Self { code: failure(code), detail: Some(Box::new(detail)) }
     }
@@ -90,6 +109,7 @@ impl Error {
 
 impl From<ur_result_t> for Error {
     fn from(code: ur_result_t) -> Self {
+        FAILURES.fetch_add(1, Ordering::Relaxed);
         Self::code_only(code)
     }
 }

@@ -15,16 +15,17 @@ use parking_lot::Mutex;
 use ur_ffi::{ur_event_callback_t, ur_event_handle_t, ur_execution_info_t, ur_result_t};
 
 use crate::context::DeviceState;
-use crate::driver::Driver;
+use crate::driver::{Driver, StreamKind};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::event_pool::Marker;
 use crate::object::{Object, borrow, null_pointer};
 use crate::worker;
 
-/// The streams that wait for a device's events.
+/// The streams that wait for a device's events. The lock is for the list alone: no native call is made while it is held,
+/// since the calls that put something on a stream can block until a callback has run.
 pub struct Watch<D: Driver> {
-    streams: Mutex<Vec<Watcher<D>>>,
+    streams: Mutex<Vec<Entry<D>>>,
 }
 
 impl<D: Driver> Default for Watch<D> {
@@ -33,31 +34,21 @@ impl<D: Driver> Default for Watch<D> {
     }
 }
 
-/// Waits that a stream is given at most: a driver lets whoever puts more on a stream than it has room for wait, with the
-/// list of streams locked.
+/// Waits that a stream is given at most: a driver lets whoever puts more on a stream than it has room for wait.
 const MOST_WAITS: usize = 256;
+
+struct Entry<D: Driver> {
+    watcher: Arc<Watcher<D>>,
+    last: Place,
+    /// Whether somebody is putting a wait on the stream; nobody else's may come between.
+    is_taken: bool,
+}
 
 /// One stream that waits for events.
 struct Watcher<D: Driver> {
     stream: D::Stream,
-    /// Waits that have not ended. The worker counts them down without the list's lock.
-    waits: Arc<AtomicUsize>,
-    last: Place,
-    /// Whether the stream waits for an event without a host function behind it, which nobody is told of.
-    stranded: bool,
-}
-
-impl<D: Driver> Watcher<D> {
-    /// Whether a callback at that place would wait for nothing but its own event.
-    fn fits(&mut self, driver: &D, place: Place) -> bool {
-        let waits = self.waits.load(Ordering::Acquire);
-        if self.stranded {
-            self.stranded = waits > 0 || !driver.stream_is_idle(self.stream).unwrap_or(false);
-            return !self.stranded;
-        }
-        let after = self.last.lane == place.lane && self.last.at <= place.at && place.lane != NOWHERE;
-        waits == 0 || (after && waits < MOST_WAITS)
-    }
+    /// Waits that have not ended.
+    waits: AtomicUsize,
 }
 
 /// In place of a lane's address: nothing comes after it, or before it.
@@ -70,49 +61,93 @@ struct Place {
     at: u64,
 }
 
+impl<D: Driver> Entry<D> {
+    fn waits(&self) -> usize {
+        self.watcher.waits.load(Ordering::Acquire)
+    }
+
+    fn is_free(&self) -> bool {
+        !self.is_taken && self.waits() == 0
+    }
+
+    /// Whether a wait at that place would be held up by no other event.
+    fn fits(&self, place: Place) -> bool {
+        let after = self.last.lane == place.lane && self.last.at <= place.at && place.lane != NOWHERE;
+        self.is_free() || (!self.is_taken && after && self.waits() < MOST_WAITS)
+    }
+}
+
 impl<D: Driver> Watch<D> {
-    /// Gives the streams back; the device's state dies.
+    /// Gives the streams back that nothing waits on.
+    pub fn trim(&self, driver: &D) {
+        let free: Vec<_> = {
+            let mut streams = self.streams.lock();
+            let (free, used) = core::mem::take(&mut *streams).into_iter().partition(Entry::is_free);
+            *streams = used;
+            free
+        };
+        for entry in free {
+            let _ = driver.destroy_stream(entry.watcher.stream);
+        }
+    }
+
+    /// Gives the streams back; the native context ends.
     pub fn end(&mut self, driver: &D) {
-        for watcher in self.streams.get_mut().drain(..) {
-            let _ = driver.destroy_stream(watcher.stream);
+        for entry in self.streams.get_mut().drain(..) {
+            let _ = driver.destroy_stream(entry.watcher.stream);
         }
     }
 
     /// Calls back when the marker is reached.
     fn add(&self, device: &DeviceState<D>, marker: &Marker<D>, place: Place, callback: Callback<D>) -> Result<()> {
-        let mut streams = self.streams.lock();
-        let index = match streams.iter_mut().position(|watcher| watcher.fits(device.driver, place)) {
-            Some(index) => index,
-            None => {
-                let _scope = device.enter()?;
-                streams.push(Watcher {
-                    stream: device.driver.create_stream(crate::driver::StreamKind::default())?,
-                    waits: Arc::default(),
-                    last: place,
-                    stranded: false,
-                });
-                streams.len() - 1
+        let watcher = self.take(device, place)?;
+        let job = {
+            let watcher = Arc::clone(&watcher);
+            move |_| {
+                watcher.waits.fetch_sub(1, Ordering::AcqRel);
+                callback.call();
             }
         };
-        let watcher = &mut streams[index];
-        let waits = Arc::clone(&watcher.waits);
-        let job = move |_| {
-            waits.fetch_sub(1, Ordering::AcqRel);
-            callback.call();
-        };
-        let ticket = worker::expect(device.group, Box::new(job))?;
-        device.driver.stream_wait(watcher.stream, marker.raw())?;
-        // SAFETY: the function is the worker's and the data a ticket's.
-        let placed = unsafe { device.driver.launch_host_function(watcher.stream, worker::hand_over, ticket.data()) };
-        if let Err(error) = placed {
-            watcher.stranded = true;
-            return Err(error);
+        let submitted = worker::expect(device.group, Box::new(job)).and_then(|ticket| {
+            device.driver.stream_wait(watcher.stream, marker.raw())?;
+            // SAFETY: the function is the worker's and the data a ticket's.
+            unsafe { device.driver.launch_host_function(watcher.stream, worker::hand_over, ticket.data()) }?;
+            ticket.arm();
+            Ok(())
+        });
+        self.put(device.driver, &watcher, submitted.is_ok());
+        submitted
+    }
+
+    /// A stream that holds the wait up by no other event's, which nobody else uses before [`Watch::put`].
+    fn take(&self, device: &DeviceState<D>, place: Place) -> Result<Arc<Watcher<D>>> {
+        {
+            let mut streams = self.streams.lock();
+            if let Some(entry) = streams.iter_mut().find(|entry| entry.fits(place)) {
+                entry.last = place;
+                entry.is_taken = true;
+                entry.watcher.waits.fetch_add(1, Ordering::AcqRel);
+                return Ok(Arc::clone(&entry.watcher));
+            }
         }
-        // The job counts down once it is armed, and no earlier.
-        watcher.waits.fetch_add(1, Ordering::AcqRel);
-        watcher.last = place;
-        ticket.arm();
-        Ok(())
+        let stream = device.native.take_stream(StreamKind::default())?;
+        let watcher = Arc::new(Watcher { stream, waits: AtomicUsize::new(1) });
+        self.streams.lock().push(Entry { watcher: Arc::clone(&watcher), last: place, is_taken: true });
+        Ok(watcher)
+    }
+
+    /// Says that the wait is on the stream. When it is not, something else may be, so the stream serves nobody else.
+    fn put(&self, driver: &D, watcher: &Arc<Watcher<D>>, is_submitted: bool) {
+        let mut streams = self.streams.lock();
+        let Some(at) = streams.iter().position(|entry| Arc::ptr_eq(&entry.watcher, watcher)) else { return };
+        if is_submitted {
+            streams[at].is_taken = false;
+            return;
+        }
+        streams.swap_remove(at);
+        drop(streams);
+        // What is on it runs to its end.
+        let _ = driver.destroy_stream(watcher.stream);
     }
 }
 
@@ -163,11 +198,11 @@ pub unsafe fn set<D: Driver>(
     let lane = if event.is_reusable() { NOWHERE } else { Arc::as_ptr(&event.lane).addr() };
     let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
     if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
-        return device.watch.add(device, start, Place { lane, at: event.sequence * 2 }, callback);
+        return device.native.watch.add(device, start, Place { lane, at: event.sequence * 2 }, callback);
     }
     event.lane.expose(event)?;
     match event.marker() {
-        Some(marker) => device.watch.add(device, marker, Place { lane, at: event.sequence * 2 + 1 }, callback),
+        Some(marker) => device.native.watch.add(device, marker, Place { lane, at: event.sequence * 2 + 1 }, callback),
         None => at_once(callback),
     }
 }

@@ -1,6 +1,6 @@
 //! Native events, kept for the next use: making one costs as much as recording it.
 //!
-//! One pool a device of a context. It keeps at least [`KEPT`] free events once made, and no more free ones
+//! One pool a native context. It keeps at least [`KEPT`] free events once made, and no more free ones
 //! than are in use beyond that, so a burst does not stay. A [`Marker`] gives its event back when it dies; it
 //! keeps the device's state alive, so a pool outlives its users.
 //!
@@ -89,9 +89,10 @@ impl<D: Driver> EventPool<D> {
         }
     }
 
-    /// Destroys every free event; called when the device's state dies.
+    /// Destroys every free event.
     pub fn clear(&self, driver: &D) {
-        for event in self.list.lock().free.drain(..) {
+        let free = core::mem::take(&mut self.list.lock().free);
+        for event in free {
             let _ = driver.destroy_event(event);
         }
     }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::context::Context;
+use crate::deferred;
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::error::Result;
 use crate::pool::registry::Block;
@@ -38,6 +39,9 @@ impl<D: Driver> Extent<D> {
         let registry = &context.registry;
         if let Some(block) = registry.find(address) {
             return Ok(Self::of_block(block));
+        }
+        if deferred::is_pending(address) {
+            return Ok(None);
         }
         let Some(info) = crate::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
         // Of most pools the library tells the start of the block that an address lies in.

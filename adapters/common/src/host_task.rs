@@ -4,21 +4,22 @@
 //! *slot*, which the worker changes when the function has returned. No native thread runs the function or waits for it,
 //! so it may call UR. A slot counts up with each task, so it serves the next one as soon as it was written.
 //!
-//! **Who holds the device's state.** A task in flight does, since its slot is there. When the word changes, the
-//! application may see the queue finished and give everything back, and must find nothing held: so the task gives its
-//! reference up *before* it writes, and [`Slots::end`] waits for writers that are that far.
+//! **Who holds what.** A task holds the slots and nothing of the device, so an application that sees the queue finished can
+//! give everything back and finds nothing held. The end of the native context waits for the streams, and so for every task
+//! that one of them waits for; a task that comes later still, of a device that was lost, finds its word gone.
 
 use core::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use ur_ffi::{
     ur_command_t, ur_event_handle_t, ur_exp_host_task_function_t, ur_exp_host_task_properties_t, ur_queue_handle_t,
     ur_result_t,
 };
 
 use crate::context::DeviceState;
+use crate::deferred::TaskInFlight;
 use crate::driver::Driver;
 use crate::enqueue::{Request, submit};
 use crate::error::{Error, Result};
@@ -32,14 +33,14 @@ const PAGE: usize = 4096;
 #[derive(Default)]
 pub struct Slots {
     stock: Mutex<Stock>,
-    /// Read while a task that has given its state up writes its slot.
-    writing: RwLock<()>,
 }
 
 #[derive(Default)]
 struct Stock {
     pages: Vec<usize>,
     free: Vec<Slot>,
+    /// Whether the words are gone.
+    is_over: bool,
 }
 
 /// A word that a stream waits for, and the value that it has now.
@@ -57,21 +58,21 @@ impl Slot {
 
     fn write(self) {
         let word = core::ptr::with_exposed_provenance_mut::<u32>(self.address);
-        // SAFETY: an aligned word of a page, which lives until `Slots::end`; that one waits for every writer.
+        // SAFETY: an aligned word of a page, which is not freed before `Slots::end` has been here or all words are back.
         unsafe { AtomicU32::from_ptr(word) }.store(self.value, Ordering::Release);
     }
 }
 
 impl Slots {
     fn take<D: Driver>(&self, device: &DeviceState<D>) -> Result<Slot> {
-        let mut stock = self.stock.lock();
-        if let Some(slot) = stock.free.pop() {
+        if let Some(slot) = self.stock.lock().free.pop() {
             return Ok(slot);
         }
         let page = {
             let _scope = device.enter()?;
             device.driver.allocate_host(PAGE)?
         };
+        let mut stock = self.stock.lock();
         stock.pages.push(page);
         let slots = (page..page + PAGE).step_by(size_of::<u32>()).map(|address| Slot { address, value: 0 });
         for slot in slots {
@@ -89,56 +90,53 @@ impl Slots {
     /// next task's value must not be overwritten by this one's.
     fn write_and_give(&self, slot: Slot) {
         let mut stock = self.stock.lock();
-        stock.free.push(slot);
-        slot.write();
+        if !stock.is_over {
+            stock.free.push(slot);
+            slot.write();
+        }
     }
 
-    /// Gives the pages back when the device's state dies. No task is in flight, since each holds the state; but streams
-    /// may not have looked yet.
-    pub fn end<D: Driver>(&self, device: &DeviceState<D>) {
-        drop(self.writing.write());
-        let pages = core::mem::take(&mut *self.stock.lock()).pages;
-        if pages.is_empty() {
-            return;
+    /// Whether there is any memory to give back.
+    pub fn has_pages(&self) -> bool {
+        !self.stock.lock().pages.is_empty()
+    }
+
+    /// Takes the pages out if no task uses any, for the caller to free when every stream has looked at its word.
+    pub fn take_unused_pages(&self) -> Vec<usize> {
+        let mut stock = self.stock.lock();
+        if !stock.is_over && stock.free.len() < stock.pages.len() * (PAGE / size_of::<u32>()) {
+            return Vec::new();
         }
-        if let Ok(_scope) = device.enter() {
-            // A lost device has no streams that look.
-            let _ = device.driver.synchronize_place();
-        }
-        for page in pages {
-            let _ = device.driver.free_host(page);
-        }
+        stock.free = Vec::new();
+        core::mem::take(&mut stock.pages)
+    }
+
+    /// No stream looks at a word any more, and no task may write one: all pages can be taken out.
+    pub fn end(&self) {
+        self.stock.lock().is_over = true;
     }
 }
 
 /// A task that was enqueued.
-struct Task<D: Driver> {
+struct Task {
     function: unsafe extern "C" fn(*mut c_void),
     /// Its argument, an address that only the application looks behind.
     data: usize,
     slot: Slot,
-    device: Arc<DeviceState<D>>,
+    slots: Arc<Slots>,
+    /// Over when the function has returned, since it makes no native call then any more.
+    in_flight: TaskInFlight,
 }
 
-impl<D: Driver> Task<D> {
+impl Task {
     fn run(self, outcome: Outcome) {
         if outcome == Outcome::Reached {
             // SAFETY: the application gave the function for its data, to be called once the stream gets here.
             unsafe { (self.function)(core::ptr::with_exposed_provenance_mut(self.data)) };
         }
+        drop(self.in_flight);
         // Pinned memory stays where it is when the device is lost, and a stream that runs on after all must not hang.
-        let slots = Arc::clone(&self.device.slots);
-        let writing = slots.writing.read();
-        let last = Arc::into_inner(self.device);
-        if last.is_some() {
-            // Nobody else is there to end the slots, and ending them waits for writers.
-            drop(writing);
-            self.slot.write();
-        } else {
-            slots.write_and_give(self.slot);
-            drop(writing);
-        }
-        drop(last);
+        self.slots.write_and_give(self.slot);
     }
 }
 
@@ -177,18 +175,25 @@ pub unsafe fn enqueue<D: Driver>(
              function yourself",
         ));
     }
-    let slot = device.slots.take(device)?;
-    let task = Task { function, data: data.expose_provenance(), slot: slot.next(), device: Arc::clone(device) };
+    let slots = Arc::clone(&device.native.slots);
+    let slot = slots.take(device)?;
+    let task = Task {
+        function,
+        data: data.expose_provenance(),
+        slot: slot.next(),
+        slots: Arc::clone(&slots),
+        in_flight: TaskInFlight::begin(),
+    };
     let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|ticket| {
         submit(&request, |driver, stream| {
             // SAFETY: the function is the worker's and the data a ticket's.
             unsafe { driver.launch_host_function(stream, worker::hand_over, ticket.data()) }?;
-            // SAFETY: the slot's page lives as long as the device's state and is freed when no stream looks.
+            // SAFETY: the slot's page lives as long as the native context and is freed when no stream looks.
             unsafe { driver.stream_wait_value(stream, slot.address, slot.next().value) }
         })?;
         ticket.arm();
         Ok(())
     });
     // Without the wait nobody looks at the slot.
-    submitted.inspect_err(|_| device.slots.give(slot))
+    submitted.inspect_err(|_| slots.give(slot))
 }

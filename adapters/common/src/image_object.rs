@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use ur_ffi::ur_image_format_t;
 
 use crate::context::DeviceState;
+use crate::deferred;
 use crate::driver::Driver;
 use crate::error::Result;
 use crate::event_pool::Marker;
@@ -259,16 +260,18 @@ impl<D: Driver> DeviceCopy<D> {
 }
 
 impl<D: Driver> Drop for Image<D> {
-    /// Waits for the queues that may still use the arrays: nothing native says that destroying one does.
+    /// Waits for the queues that may still use the arrays: nothing native says that destroying one does. One of them may
+    /// be waiting for the host task that this is in, so it is done where waiting is allowed.
     fn drop(&mut self) {
         let copies = self.copies.get_mut();
-        for queue in copies.users.drain(..) {
-            for lane in queue.lanes() {
+        let (users, mut devices) = (core::mem::take(&mut copies.users), core::mem::take(&mut copies.devices));
+        deferred::wait(move || {
+            for lane in users.iter().flat_map(|queue| queue.lanes()) {
                 let _ = lane.finish();
             }
-        }
-        for copy in &mut copies.devices {
-            copy.destroy();
-        }
+            drop(users);
+            // Destroying an array waits for the whole device.
+            deferred::run(move || devices.iter_mut().for_each(DeviceCopy::destroy));
+        });
     }
 }

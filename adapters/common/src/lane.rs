@@ -20,7 +20,7 @@ use ur_ffi::{ur_command_t, ur_event_handle_t};
 
 use crate::context::DeviceState;
 use crate::driver::{Driver, Raw, StreamKind};
-use crate::error::Result;
+use crate::error::{self, Result};
 use crate::event::Event;
 use crate::event_pool::Marker;
 use crate::lane_lock::{Guard, LaneLock};
@@ -56,8 +56,19 @@ pub struct Lane<D: Driver> {
     pub device: Arc<DeviceState<D>>,
     this: Weak<Self>,
     key: u64,
-    /// Whether the stream is this lane's to destroy.
-    owned: bool,
+    /// Whether the stream is this lane's to give back.
+    owned: Option<Owned>,
+    /// Errors that there had been when the lane was made.
+    failures: usize,
+}
+
+/// How a lane has got its stream.
+#[derive(Clone, Copy)]
+enum Owned {
+    /// Made for it, or kept from another lane.
+    Made(StreamKind),
+    /// The application's once.
+    Given,
 }
 
 /// What changes with every command; behind the lane's lock.
@@ -88,11 +99,8 @@ impl<D: Driver> Lane<D> {
     /// # Errors
     /// What the native library answers.
     pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, kind: StreamKind) -> Result<Arc<Self>> {
-        let stream = {
-            let _scope = device.enter()?;
-            device.driver.create_stream(kind)?
-        };
-        let lane = Self::over(device, registry, stream, true, false);
+        let stream = device.native.take_stream(kind)?;
+        let lane = Self::over(device, registry, stream, Some(Owned::Made(kind)), false);
         registry.add(&lane);
         Ok(lane)
     }
@@ -104,7 +112,7 @@ impl<D: Driver> Lane<D> {
         stream: D::Stream,
         owned: bool,
     ) -> Arc<Self> {
-        let lane = Self::over(device, registry, stream, owned, true);
+        let lane = Self::over(device, registry, stream, owned.then_some(Owned::Given), true);
         registry.add(&lane);
         lane
     }
@@ -112,14 +120,14 @@ impl<D: Driver> Lane<D> {
     /// A lane without a stream, for an event that no command of a queue made: nothing is ever put on it, and nobody who
     /// goes through the lanes of a context finds it.
     pub fn without_stream(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>) -> Arc<Self> {
-        Self::over(device, registry, D::Stream::of_number(0), false, false)
+        Self::over(device, registry, D::Stream::of_number(0), None, false)
     }
 
     fn over(
         device: Arc<DeviceState<D>>,
         registry: &Arc<Registry<D>>,
         stream: D::Stream,
-        owned: bool,
+        owned: Option<Owned>,
         shared: bool,
     ) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -134,6 +142,7 @@ impl<D: Driver> Lane<D> {
             finished: AtomicU64::new(0),
             position: AtomicU64::new(0),
             owned,
+            failures: error::failures(),
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
             words: Words::default(),
@@ -481,9 +490,14 @@ impl<D: Driver> Drop for Held<'_, D> {
 impl<D: Driver> Drop for Lane<D> {
     fn drop(&mut self) {
         self.registry.remove(self.key);
-        if self.owned {
+        let Some(owned) = self.owned else { return };
+        // A command that failed may have left a wait on the stream, which no count of commands tells of.
+        let known = || self.failures == error::failures() && self.has_finished(self.position.load(Ordering::Acquire));
+        let is_idle = || known() || self.driver.stream_is_idle(self.stream).unwrap_or(false);
+        match owned {
+            Owned::Made(kind) if !self.is_shared() => self.device.native.put_stream(kind, self.stream, is_idle()),
             // Nobody is left to tell; work in flight still runs to its end.
-            let _ = self.device.driver.destroy_stream(self.stream);
+            Owned::Made(_) | Owned::Given => drop(self.driver.destroy_stream(self.stream)),
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod native;
 pub mod passing;
 pub mod rect;
 pub mod spans;
+pub mod staging;
 pub mod storage;
 pub mod uses;
 

@@ -15,6 +15,7 @@ use ur_ffi::{
 };
 
 use crate::context::{Context, DeviceState};
+use crate::deferred;
 use crate::device::Device;
 use crate::driver::{BuildRequest, Driver};
 use crate::error::{Error, Result};
@@ -39,7 +40,8 @@ impl<D: Driver> Drop for Module<D> {
             return;
         }
         // Nobody is left to tell; a module of a lost device goes with its context.
-        let _ = self.state.driver.unload_module(self.raw);
+        let (native, module) = (Arc::clone(&self.state.native), self.raw);
+        deferred::run(move || drop(native.driver.unload_module(module)));
     }
 }
 

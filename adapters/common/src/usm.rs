@@ -11,6 +11,7 @@ use ur_ffi::{
 };
 
 use crate::context::{Context, DeviceState};
+use crate::deferred;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
@@ -283,6 +284,9 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, memory: *mut c_void)
 
 /// Frees what the native library knows as the start of plain memory.
 fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result<()> {
+    if deferred::is_pending(address) {
+        return Err(not_a_block("urUSMFree", context, address));
+    }
     let state = context.first_state()?;
     // Memory of a pool that is not out is a magazine's or another program part's; the plain free would take it. The
     // native library of AMD does not tell pools, but the table knows what is kept.
@@ -290,10 +294,7 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
     let plain = known.filter(|info| info.base == address && info.pool.is_none());
     let info = plain.filter(|_| context.registry.find(address).is_none());
     let info = info.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
-    match info.kind {
-        MemoryKind::Host => state.driver.free_host(address),
-        MemoryKind::Device | MemoryKind::Shared => state.driver.free_device(address),
-    }
+    deferred::free(&state.native, info.kind, address, info.size)
 }
 
 /// `urUSMGetMemAllocInfo`; a pointer no allocation contains is of type `UR_USM_TYPE_UNKNOWN`.

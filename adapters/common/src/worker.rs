@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Condvar, Mutex};
 use ur_ffi::ur_result_t;
 
+use crate::deferred;
 use crate::error::{Error, Result};
 
 /// Free threads that are kept.
@@ -186,6 +187,8 @@ fn start() -> std::io::Result<()> {
 }
 
 fn work() {
+    // Streams wait for what runs here.
+    deferred::forbid_waiting();
     let mut office = OFFICE.lock();
     loop {
         let Some((job, outcome)) = office.ready.pop_front() else {

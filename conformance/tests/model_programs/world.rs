@@ -142,6 +142,10 @@ impl<'f> World<'f> {
     }
 
     fn objects(&self) -> BTreeMap<String, u64> {
+        if self.fixture.sim().is_some() {
+            // What the adapter keeps for the next program is no program's.
+            ur_conformance::renew_adapter();
+        }
         let mut objects = self.fixture.sim().map(|sim| sim.objects()).unwrap_or_default();
         objects.retain(|kind, _| COUNTED.contains(&kind.as_str()));
         objects

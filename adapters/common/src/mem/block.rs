@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ur_ffi::ur_result_t;
 
 use crate::context::DeviceState;
+use crate::deferred;
 use crate::driver::{Driver, MemoryKind};
 use crate::error::{Error, Result};
 
@@ -24,6 +25,7 @@ enum Owned {
 /// Memory of one of the places that a buffer can be at.
 pub struct Block<D: Driver> {
     address: usize,
+    size: usize,
     /// The device that native memory came from.
     state: Option<Arc<DeviceState<D>>>,
     owned: Owned,
@@ -37,7 +39,7 @@ impl<D: Driver> Block<D> {
     pub fn on_device(state: &Arc<DeviceState<D>>, size: usize) -> Result<Self> {
         let _scope = state.enter()?;
         let address = state.driver.allocate_device(size)?;
-        Ok(Self { address, state: Some(Arc::clone(state)), owned: Owned::Device })
+        Ok(Self { address, size, state: Some(Arc::clone(state)), owned: Owned::Device })
     }
 
     /// Fresh pinned memory, which the host and every device reach by the same address.
@@ -50,7 +52,7 @@ impl<D: Driver> Block<D> {
             ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
             _ => error,
         })?;
-        Ok(Self { address, state: Some(Arc::clone(state)), owned: Owned::Pinned })
+        Ok(Self { address, size, state: Some(Arc::clone(state)), owned: Owned::Pinned })
     }
 
     /// A copy of the application's bytes on the heap.
@@ -70,24 +72,24 @@ impl<D: Driver> Block<D> {
         }
         // SAFETY: both are `size` bytes long, and one is fresh.
         unsafe { core::ptr::copy_nonoverlapping(from, memory, size) };
-        Ok(Self { address: memory.expose_provenance(), state: None, owned: Owned::Heap(layout) })
+        Ok(Self { address: memory.expose_provenance(), size, state: None, owned: Owned::Heap(layout) })
     }
 
     /// Host memory that stays the application's.
     #[must_use]
     pub fn of_application(address: usize) -> Self {
-        Self { address, state: None, owned: Owned::ByApplication }
+        Self { address, size: 0, state: None, owned: Owned::ByApplication }
     }
 
     /// Native memory that the application made: `kind` says of what sort when it gives it away, `None` when it keeps it.
     #[must_use]
-    pub fn native(state: &Arc<DeviceState<D>>, address: usize, given: Option<MemoryKind>) -> Self {
+    pub fn native(state: &Arc<DeviceState<D>>, address: usize, size: usize, given: Option<MemoryKind>) -> Self {
         let owned = match given {
             Some(MemoryKind::Host) => Owned::Pinned,
             Some(MemoryKind::Device | MemoryKind::Shared) => Owned::Device,
             None => Owned::ByApplication,
         };
-        Self { address, state: Some(Arc::clone(state)), owned }
+        Self { address, size, state: Some(Arc::clone(state)), owned }
     }
 
     /// The first byte.
@@ -112,9 +114,10 @@ impl<D: Driver> Block<D> {
 impl<D: Driver> Drop for Block<D> {
     fn drop(&mut self) {
         // Nobody is left to tell of a failure; memory of a lost device went with it.
+        let free = |state: &DeviceState<D>, kind| drop(deferred::free(&state.native, kind, self.address, self.size));
         match (&self.owned, &self.state) {
-            (Owned::Device, Some(state)) => drop(state.driver.free_device(self.address)),
-            (Owned::Pinned, Some(state)) => drop(state.driver.free_host(self.address)),
+            (Owned::Device, Some(state)) => free(state, MemoryKind::Device),
+            (Owned::Pinned, Some(state)) => free(state, MemoryKind::Host),
             // SAFETY: `copy_of` allocated it with this layout, and a block is dropped once.
             (Owned::Heap(layout), _) => unsafe {
                 std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address), *layout);

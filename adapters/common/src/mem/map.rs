@@ -1,35 +1,42 @@
 //! `urEnqueueMemBufferMap` and `urEnqueueMemUnmap`.
 //!
 //! A buffer that uses the application's memory, or that lies in host memory, is mapped where it lies. Any other gets
-//! pinned memory for each map, which goes back once the copy out of it has finished. What is mapped is known to the
-//! buffer until it is unmapped.
+//! pinned memory ([`super::staging`]) for each map, which goes back once the copy out of it has finished. What is mapped is
+//! known to the buffer until it is unmapped. No native call is made while the table of maps is locked.
 
 use core::ffi::c_void;
 use core::ops::Range;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ur_ffi::{
     CBool, UR_MAP_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_map_flags_t, ur_mem_handle_t, ur_queue_handle_t,
     ur_result_t,
 };
 
-use super::block::Block;
 use super::migration::Access;
+use super::staging::Piece;
 use super::storage::{Storage, carry_out, in_session};
 use crate::buffer_commands::buffer_of;
+use crate::deferred;
 use crate::driver::Driver;
 use crate::enqueue::Request;
 use crate::error::{Error, Result};
 use crate::event_pool::Marker;
 use crate::object::{known_flags, null_pointer};
 
-/// Pinned memory for one map. It waits for the copies from and to it before it goes.
+/// Pinned memory for one map. The copies from and to it are waited for before it serves another.
 struct Staging<D: Driver> {
-    block: Block<D>,
+    /// Always there until it is dropped.
+    piece: Option<Piece<D>>,
     last: Option<Arc<Marker<D>>>,
 }
 
 impl<D: Driver> Staging<D> {
+    fn address(&self) -> usize {
+        self.piece.as_ref().map_or(0, Piece::address)
+    }
+
     fn is_idle(&self) -> bool {
         let done = |marker: &Arc<Marker<D>>| marker.state().driver.event_is_complete(marker.raw());
         // What cannot be asked is waited for when it goes.
@@ -39,10 +46,13 @@ impl<D: Driver> Staging<D> {
 
 impl<D: Driver> Drop for Staging<D> {
     fn drop(&mut self) {
-        if let Some(marker) = &self.last {
+        let (piece, last) = (self.piece.take(), self.last.take());
+        let Some(marker) = last else { return };
+        deferred::wait(move || {
             // What cannot be waited for belongs to a lost device.
             let _ = marker.state().driver.synchronize_event(marker.raw());
-        }
+            drop(piece);
+        });
     }
 }
 
@@ -74,13 +84,19 @@ impl<D: Driver> Maps<D> {
         let index = self.open.iter().position(of(true)).or_else(|| self.open.iter().position(of(false)))?;
         Some(self.open.swap_remove(index))
     }
+}
 
-    /// Takes out former maps' memory that nothing uses any more, to be dropped without a lock.
-    fn idle(&mut self) -> Vec<Staging<D>> {
-        let (idle, busy) = core::mem::take(&mut self.retired).into_iter().partition(Staging::is_idle);
-        self.retired = busy;
-        idle
+/// Lets go of former maps' memory that nothing uses any more. The table is unlocked while the library is asked and memory
+/// goes.
+fn let_go_of_idle<D: Driver>(maps: &Mutex<Maps<D>>) {
+    let retired = core::mem::take(&mut maps.lock().retired);
+    if retired.is_empty() {
+        return;
     }
+    let (mut idle, busy): (Vec<_>, Vec<_>) = retired.into_iter().partition(Staging::is_idle);
+    maps.lock().retired.extend(busy);
+    // The end of what still used it was seen just now.
+    idle.iter_mut().for_each(|staging| staging.last = None);
 }
 
 /// `urEnqueueMemBufferMap`.
@@ -120,7 +136,7 @@ pub unsafe fn map<D: Driver>(
         ));
     }
     let access = buffer.access(NAME, offset, size, !overwrites, flags != ur_map_flags_t::READ)?;
-    drop(buffer.maps.lock().idle());
+    let_go_of_idle(&buffer.maps);
     let storage = &*buffer.storage;
     let range = access.range.clone();
     let (pointer, staging) = if let Some(address) = storage.shared_with_host() {
@@ -131,7 +147,7 @@ pub unsafe fn map<D: Driver>(
         (address + range.start, None)
     } else {
         let staging = staged(&request, blocking.get(), storage, &access)?;
-        (staging.block.address(), Some(staging))
+        (staging.address(), Some(staging))
     };
     buffer.maps.lock().open.push(Map { pointer, range, writes: access.writes, staging });
     // SAFETY: not null, so writable.
@@ -139,7 +155,7 @@ pub unsafe fn map<D: Driver>(
     Ok(())
 }
 
-/// Fresh pinned memory, with the bytes in it if they are wanted.
+/// Pinned memory that nothing else uses, with the bytes in it if they are wanted.
 fn staged<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
@@ -147,8 +163,8 @@ fn staged<D: Driver>(
     access: &Access,
 ) -> Result<Staging<D>> {
     let device = &request.queue.device;
-    let mut staging = Staging { block: Block::pinned(device, access.range.len())?, last: None };
-    let address = staging.block.address();
+    let mut staging = Staging { piece: Some(Piece::new(device, access.range.len())?), last: None };
+    let address = staging.address();
     in_session(request, blocking, [storage], |driver, stream, session| {
         if !access.reads {
             return Ok(());
@@ -202,14 +218,14 @@ pub unsafe fn unmap<D: Driver>(
         }
         _ => carry_out(&request, false, &[], |_, _, _| Ok(())),
     };
-    let mut maps = buffer.maps.lock();
-    match (&done, map.staging) {
-        (Ok(()), staging) => maps.retired.extend(staging),
-        (Err(_), staging) => maps.open.push(Map { staging, ..map }),
+    {
+        let mut maps = buffer.maps.lock();
+        match (&done, map.staging) {
+            (Ok(()), staging) => maps.retired.extend(staging),
+            (Err(_), staging) => maps.open.push(Map { staging, ..map }),
+        }
     }
-    let idle = maps.idle();
-    drop(maps);
-    drop(idle);
+    let_go_of_idle(&buffer.maps);
     done
 }
 
@@ -219,7 +235,7 @@ fn write_back<D: Driver>(
     storage: &Storage<D>,
     access: &Access,
 ) -> Result<()> {
-    let (from, size) = (staging.block.address(), access.range.len());
+    let (from, size) = (staging.address(), access.range.len());
     in_session(request, false, [storage], |driver, stream, session| {
         let to = session.prepare(storage, access)?;
         {

@@ -24,6 +24,7 @@ use super::passing::Passing;
 use super::spans::{Holders, MOST_PLACES, Spans};
 use super::uses::{Site, Uses};
 use crate::context::Context;
+use crate::deferred;
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
@@ -279,10 +280,17 @@ impl<D: Driver> Places<D> {
         let size = self.size;
         Passing::new(&state, source)?.run(|site| self.fetch(site, host, address, &(0..size)))
     }
-}
 
-impl<D: Driver> Drop for Places<D> {
-    fn drop(&mut self) {
+    /// Whether nothing that was put on a stream uses the buffer any more.
+    fn is_idle(&mut self) -> bool {
+        let over = |uses: &mut Uses<D>| uses.are_over().unwrap_or(false);
+        self.places
+            .iter_mut()
+            .all(|place| over(&mut place.writes) && over(&mut place.fills) && over(&mut place.borrows))
+    }
+
+    /// Writes back what is to be, and waits for what uses the places.
+    fn finish(&mut self) {
         if let Err(error) = self.write_back() {
             log::warning(|| format!("a buffer's bytes could not be written back to its host pointer: {error}"));
         }
@@ -291,6 +299,22 @@ impl<D: Driver> Drop for Places<D> {
             place.borrows.finish();
             place.fills.finish();
         }
+    }
+}
+
+impl<D: Driver> Drop for Places<D> {
+    fn drop(&mut self) {
+        if self.places.is_empty() {
+            return;
+        }
+        // In a host task, work that comes after the task must not be waited for. Where there is none, the bytes are in the
+        // application's memory on return there too.
+        if deferred::must_not_wait() && !self.is_idle() {
+            let spans = core::mem::replace(&mut self.spans, Spans::new(self.size, Holders::NONE));
+            let moved = Self { size: self.size, spans, places: core::mem::take(&mut self.places) };
+            return deferred::wait(move || drop(moved));
+        }
+        self.finish();
     }
 }
 

@@ -112,7 +112,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
                 format!("{NAME}: {address:#x} is memory of a device that the context has not"),
             )
         })?;
-        let block = Block::native(&context.state(device)?, address, given);
+        let block = Block::native(&context.state(device)?, address, size, given);
         if context.devices().nth(1).is_none() {
             Home::Fixed { block, on_host: false }
         } else {
@@ -121,7 +121,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
             Home::Moving(Mutex::new(places))
         }
     } else {
-        Home::Fixed { block: Block::native(&first, address, given), on_host: true }
+        Home::Fixed { block: Block::native(&first, address, size, given), on_host: true }
     };
     let body = MemBody::Buffer(Buffer::whole(Storage { context: context.share(), size, home }));
     let mem = Object::new(Mem { context: context.share(), flags: ur_mem_flags_t::READ_WRITE, body });

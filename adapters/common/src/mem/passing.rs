@@ -1,12 +1,12 @@
 //! A stream for one errand: moving a buffer's bytes where no queue is at hand.
 //!
-//! Making one costs microseconds and finishing it blocks, so this is for creation, release and native handles alone.
+//! Finishing it blocks, so this is for first uses, release and native handles alone.
 
 use std::sync::Arc;
 
 use super::uses::Site;
 use crate::context::DeviceState;
-use crate::driver::Driver;
+use crate::driver::{Driver, StreamKind};
 use crate::error::Result;
 
 /// A stream that lives as long as its errand.
@@ -22,8 +22,7 @@ impl<'s, D: Driver> Passing<'s, D> {
     /// # Errors
     /// What the native library answers.
     pub fn new(state: &'s Arc<DeviceState<D>>, here: usize) -> Result<Self> {
-        let _scope = state.enter()?;
-        Ok(Self { state, stream: state.driver.create_stream(crate::driver::StreamKind::default())?, here })
+        Ok(Self { state, stream: state.native.take_stream(StreamKind::default())?, here })
     }
 
     /// Runs the errand and waits until the device has done it, failed or not.
@@ -39,7 +38,7 @@ impl<'s, D: Driver> Passing<'s, D> {
 
 impl<D: Driver> Drop for Passing<'_, D> {
     fn drop(&mut self) {
-        // Nobody is left to tell; the stream is idle.
-        let _ = self.state.driver.destroy_stream(self.stream);
+        let is_idle = self.state.driver.stream_is_idle(self.stream).unwrap_or(false);
+        self.state.native.put_stream(StreamKind::default(), self.stream, is_idle);
     }
 }

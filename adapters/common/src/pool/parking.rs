@@ -3,8 +3,8 @@
 //! CUDA 13.0 crashes in later calls (`cuStreamSynchronize`, `cuMemPoolDestroy`) when a pool is destroyed before a
 //! synchronisation has seen its last frees, and whoever destroys a pool must not be made to wait for the device. So a pool
 //! ends when the native library holds no memory for it any more, which says that the frees were seen. Until then it is parked
-//! here, told to keep nothing; each pool that ends gives the oldest ones another chance, and the end of the device's
-//! state, which waits for everything, ends all. A pool with memory must never be destroyed anywhere else.
+//! here, told to keep nothing; each pool that ends gives the oldest ones another chance, and the end of the native
+//! context, which waits for everything, ends all. A pool with memory must never be destroyed anywhere else.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ struct Parked<D: Driver> {
     over: bool,
 }
 
-/// The parked pools of one device of one context.
+/// The parked pools of one device.
 pub struct Parking<D: Driver> {
     parked: Mutex<Parked<D>>,
 }
@@ -42,7 +42,7 @@ impl<D: Driver> Parking<D> {
             let _ = driver.destroy_pool(pool);
             return;
         }
-        // A refusal leaves the memory with the pool until the state's end.
+        // A refusal leaves the memory with the pool until the native context's end.
         let _ = driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, 0);
         let known = parked.pools.len().min(LOOKED_AT);
         let oldest: Vec<_> = parked.pools.drain(..known).collect();
@@ -61,14 +61,9 @@ impl<D: Driver> Parking<D> {
         matches!(reserved, Ok(0))
     }
 
-    /// Destroys all of them after `wait`, which is called if there are any and waits for all work of the device. Pools that
-    /// come later end at once.
-    pub fn close(&self, driver: &D, wait: impl FnOnce()) {
-        let pools = {
-            let mut parked = self.parked.lock();
-            parked.over = true;
-            std::mem::take(&mut parked.pools)
-        };
+    /// Destroys the pools that are parked now, as [`Parking::close`] does.
+    pub fn clear(&self, driver: &D, wait: impl FnOnce()) {
+        let pools = std::mem::take(&mut self.parked.lock().pools);
         if pools.is_empty() {
             return;
         }
@@ -76,5 +71,12 @@ impl<D: Driver> Parking<D> {
         for pool in pools {
             let _ = driver.destroy_pool(pool);
         }
+    }
+
+    /// Destroys all of them after `wait`, which is called if there are any and waits for all work of the device. Pools that
+    /// come later end at once.
+    pub fn close(&self, driver: &D, wait: impl FnOnce()) {
+        self.parked.lock().over = true;
+        self.clear(driver, wait);
     }
 }

@@ -63,6 +63,7 @@ pub fn relieved<D: Driver, R>(
 }
 
 fn relieve<D: Driver>(context: &Context<D>, state: &DeviceState<D>) -> Result<()> {
+    crate::deferred::settle();
     context.registry.flush(|source| Arc::ptr_eq(&source.device, &state.device))?;
     state.sources().iter().try_for_each(|source| source.trim(0))
 }
