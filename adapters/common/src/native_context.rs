@@ -162,7 +162,7 @@ impl<D: Driver> Parts<D> {
     /// Gives back what is kept for the next use. It may wait for the device's work.
     fn trim(&self) {
         let pages = self.slots.take_unused_pages();
-        let mut synchronize = || {
+        let synchronize = || {
             // Of a lost device nothing can be waited for, and nothing runs.
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
         };
@@ -174,7 +174,7 @@ impl<D: Driver> Parts<D> {
             // Nobody is left to tell of this failure or of the others here.
             let _ = self.driver.free_host(page);
         }
-        self.parking.clear(self.driver, &mut synchronize);
+        self.parking.clear(self.driver, synchronize);
         self.watch.trim(self.driver);
         self.clock.trim();
         for (_, stream) in std::mem::take(&mut *self.streams.lock()) {

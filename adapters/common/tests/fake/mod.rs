@@ -410,6 +410,7 @@ impl Driver for Fake {
 
 /// A context with its device.
 pub struct Handles {
+    adapter: ur_adapter_handle_t,
     device: ur_device_handle_t,
     context: ur_context_handle_t,
 }
@@ -425,7 +426,7 @@ impl Handles {
             device::get::<Fake>(found, ur_device_type_t::ALL, 1, &raw mut device, null_mut()).expect("its device");
             context::create::<Fake>(1, &raw const device, null(), &raw mut made).expect("a context");
         }
-        Self { device, context: made }
+        Self { adapter, device, context: made }
     }
 
     /// An in-order queue.
@@ -467,7 +468,10 @@ impl Handles {
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        // SAFETY: a live context, released once.
-        unsafe { object::release::<context::Context<Fake>>(self.context) }.expect("a live context");
+        // SAFETY: a live context and the adapter's reference that `new` got, each released once.
+        unsafe {
+            object::release::<context::Context<Fake>>(self.context).expect("a live context");
+            object::release::<adapter::Adapter<Fake>>(self.adapter).expect("the adapter");
+        }
     }
 }
