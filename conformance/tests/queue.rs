@@ -240,10 +240,19 @@ fn urQueueRelease_keeps_no_stream_with_a_failed_command_s_wait() {
     let mut gate = Gate::new(&fixture);
     let event = gate.block_event(&blocked);
     let queue = fixture.in_order();
-    let (list, value) = ([event.handle()], 5u32);
-    sim.fail("cuMemsetD32Async", 1, ur_conformance::sim::status::UNKNOWN);
-    let (q, from) = (queue.handle(), (&raw const value).cast());
-    let answer = ur_conformance::ur!(Enqueue.pfnUSMFill(q, memory.pointer(), 4, from, 4, 1, list.as_ptr(), null_mut()));
+    let (list, mut block) = ([event.handle()], null_mut());
+    sim.fail("cuMemAllocFromPoolAsync", 1, ur_conformance::sim::status::UNKNOWN);
+    let (q, out) = (queue.handle(), &raw mut block);
+    let answer = ur_conformance::ur!(EnqueueExp.pfnUSMDeviceAllocExp(
+        q,
+        null_mut(),
+        4096,
+        null(),
+        1,
+        list.as_ptr(),
+        out,
+        null_mut()
+    ));
     sim.clear_faults();
     assert_ne!(answer, ur_conformance::ffi::ur_result_t::SUCCESS);
     drop(queue);
