@@ -5,10 +5,9 @@
 //! ([`crate::native_context`]). Stream-ordered memory finds its lanes through the context's registry.
 
 use core::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use ur_ffi::{
     ur_context_extended_deleter_t, ur_context_handle_t, ur_context_handle_t_, ur_context_info_t,
     ur_context_properties_t, ur_dditable_t, ur_device_handle_t, ur_result_t,
@@ -27,10 +26,12 @@ use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 use crate::over_aligned::OverAligned;
 use crate::place::Scope;
 use crate::pool::UsmPool;
+use crate::pool::current::Current;
 use crate::pool::parking::Parking;
 use crate::pool::registry::Registry;
 use crate::pool::source::Source;
 use crate::reservations::Reservations;
+use crate::weak_list::WeakList;
 use crate::worker;
 
 /// What the engine keeps for one device of one context.
@@ -44,33 +45,33 @@ pub struct DeviceState<D: Driver> {
     /// The native context, with what every context over the device shares.
     pub native: Arc<NativeContext<D>>,
     default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
-    current_pool: Mutex<Option<Arc<Object<UsmPool<D>>>>>,
-    /// Number of the pool that a null handle means, for queues to read without a lock; 0 while nobody asked.
-    current_pool_id: AtomicU64,
-    sources: Mutex<Vec<Weak<Source<D>>>>,
+    current_pool: Current<Arc<Object<UsmPool<D>>>>,
+    sources: WeakList<Source<D>>,
+    /// The lanes of the state's context. Weakly: the blocks whose lane is gone must go before the state.
+    registry: Weak<Registry<D>>,
     /// Native pools that must not be destroyed before all work has been waited for.
     pub parking: Arc<Parking<D>>,
-    relief: Mutex<()>,
     /// What the worker knows the device's jobs by.
     pub group: worker::Group,
 }
 
 impl<D: Driver> DeviceState<D> {
-    fn new(driver: &'static D, device: Arc<Object<Device<D>>>) -> Result<Arc<Self>> {
+    fn new(driver: &'static D, device: Arc<Object<Device<D>>>, registry: &Arc<Registry<D>>) -> Result<Arc<Self>> {
         let native = device.home.get_or_make(driver, device.raw)?;
-        Ok(Arc::new(Self {
+        let made = Arc::new(Self {
             driver,
             device,
             place: native.place,
             default_pool: OnceLock::new(),
-            current_pool: Mutex::new(None),
-            current_pool_id: AtomicU64::new(0),
-            sources: Mutex::new(Vec::new()),
+            current_pool: Current::new(),
+            sources: WeakList::default(),
+            registry: Arc::downgrade(registry),
             parking: Arc::clone(&native.parking),
-            relief: Mutex::new(()),
             group: native.group,
             native,
-        }))
+        });
+        made.device.contexts.add(&made);
+        Ok(made)
     }
 
     /// Makes the device's place current on this thread while the scope lives.
@@ -132,43 +133,32 @@ impl<D: Driver> DeviceState<D> {
     /// The number of the pool that a null handle means; 0 while nobody asked for one.
     #[inline]
     pub fn current_pool_id(&self) -> u64 {
-        self.current_pool_id.load(Ordering::Acquire)
+        self.current_pool.id()
     }
 
     /// Makes a pool what a null handle means; `None` is the default pool.
     pub fn set_current_pool(&self, pool: Option<Arc<Object<UsmPool<D>>>>) {
-        let before = {
-            let mut current = self.current_pool.lock();
-            // The next allocation finds out what the default pool's number is.
-            self.current_pool_id.store(pool.as_ref().map_or(0, |pool| pool.id), Ordering::Release);
-            std::mem::replace(&mut *current, pool)
-        };
-        drop(before);
+        self.current_pool.set(pool.map(|pool| (pool.id, pool)));
     }
 
     /// Brings the default pool back if the current one has this number.
     pub fn forget_current_pool(&self, id: u64) {
-        let is_current = self.current_pool.lock().as_ref().is_some_and(|pool| pool.id == id);
-        if is_current {
-            self.set_current_pool(None);
-        }
+        self.current_pool.forget(id);
     }
 
     /// Notes where blocks of the device come from, for when it is out of memory.
     pub fn add_source(&self, source: &Arc<Source<D>>) {
-        let mut sources = self.sources.lock();
-        sources.retain(|known| known.strong_count() > 0);
-        sources.push(Arc::downgrade(source));
+        self.sources.add(source);
     }
 
     /// Every source on the device that lives.
     pub fn sources(&self) -> Vec<Arc<Source<D>>> {
-        self.sources.lock().iter().filter_map(Weak::upgrade).collect()
+        self.sources.living()
     }
 
-    /// Held while a thread gives back what is kept of the device's memory.
-    pub fn relief(&self) -> MutexGuard<'_, ()> {
-        self.relief.lock()
+    /// The lanes of the state's context, as long as anybody has one.
+    pub fn registry(&self) -> Option<Arc<Registry<D>>> {
+        self.registry.upgrade()
     }
 
     /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.
@@ -213,7 +203,8 @@ impl<D: Driver> DeviceState<D> {
 
 impl<D: Driver> Drop for DeviceState<D> {
     fn drop(&mut self) {
-        drop((self.default_pool.take(), self.current_pool.get_mut().take()));
+        drop(self.default_pool.take());
+        self.current_pool.set(None);
         self.device.home.forget_if_lost(&self.native);
     }
 }
@@ -308,7 +299,7 @@ impl<D: Driver> Context<D> {
         if let Some(state) = &*state {
             return Ok(Arc::clone(state));
         }
-        let made = DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device))?;
+        let made = DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device), &self.registry)?;
         Ok(Arc::clone(state.insert(made)))
     }
 
@@ -339,13 +330,10 @@ impl<D: Driver> Context<D> {
 
     /// What a null pool handle means on one of the context's devices.
     pub fn current_pool(context: &Object<Self>, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
-        let current = state.current_pool.lock();
-        if let Some(pool) = &*current {
-            return Arc::clone(pool);
-        }
-        let pool = Self::default_pool(context, state);
-        state.current_pool_id.store(pool.id, Ordering::Release);
-        pool
+        state.current_pool.get_or(|| {
+            let pool = Self::default_pool(context, state);
+            (pool.id, pool)
+        })
     }
 
     /// The lane for memory of a device that comes and goes without a queue.

@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ur_ffi::{
     ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t,
     ur_result_t,
 };
 
+use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::info::{Answer, enumerate};
@@ -20,6 +22,7 @@ use crate::peer::Peers;
 use crate::platform::Platform;
 use crate::properties::DeviceProperties;
 use crate::reusable::SharedEvents;
+use crate::weak_list::WeakList;
 use crate::{adapter, device_info};
 
 /// One GPU.
@@ -38,6 +41,10 @@ pub struct Device<D: Driver> {
     pub shared_events: SharedEvents<D>,
     /// Its native context.
     pub home: native_context::Home<D>,
+    /// What those contexts keep for it, for when it is full.
+    pub contexts: WeakList<DeviceState<D>>,
+    /// Held while a thread gives back what is kept of its memory; a leaf, and nobody waits for it for ever.
+    pub relief: Mutex<()>,
 }
 
 impl<D: Driver> Body for Device<D> {
@@ -69,6 +76,8 @@ impl<D: Driver> Device<D> {
                     exports: Exports::new(),
                     shared_events: SharedEvents::new(),
                     home: native_context::Home::default(),
+                    contexts: WeakList::default(),
+                    relief: Mutex::new(()),
                 }))
             })
             .collect()

@@ -108,6 +108,7 @@ pub mod unsupported;
 pub mod usm;
 pub mod usm_2d;
 pub mod virtual_memory;
+mod weak_list;
 pub mod work_size;
 pub mod worker;
 

@@ -7,6 +7,7 @@
 pub mod account;
 pub mod arena;
 pub mod create;
+pub mod current;
 pub mod info;
 pub mod live_blocks;
 pub mod magazine;
@@ -15,8 +16,9 @@ pub mod pressure;
 pub mod registry;
 pub mod source;
 pub mod stock;
+pub mod waits;
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -109,9 +111,15 @@ pub struct UsmPool<D: Driver> {
     device: Option<Arc<Object<Device<D>>>>,
     settings: Settings<D>,
     this: Weak<Object<Self>>,
-    threshold: AtomicUsize,
-    reuse: Mutex<Reuse>,
-    sources: Mutex<SmallVec<[Arc<Source<D>>; 3]>>,
+    made: Mutex<Made<D>>,
+}
+
+/// What a pool has made so far, and the settings for it and for what comes. One lock for both, so that no source is made
+/// with a setting that is changed meanwhile. It is held over native calls that never block.
+struct Made<D: Driver> {
+    sources: SmallVec<[Arc<Source<D>>; 3]>,
+    threshold: usize,
+    reuse: Reuse,
 }
 
 impl<D: Driver> Body for UsmPool<D> {
@@ -139,7 +147,7 @@ impl<D: Driver> Body for UsmPool<D> {
 
 impl<D: Driver> Drop for UsmPool<D> {
     fn drop(&mut self) {
-        self.sources.get_mut().iter().for_each(Source::end_with_pool);
+        self.sources().iter().for_each(Source::end_with_pool);
     }
 }
 
@@ -150,11 +158,9 @@ impl<D: Driver> UsmPool<D> {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             home,
             device,
-            threshold: AtomicUsize::new(settings.threshold),
-            reuse: Mutex::new(settings.reuse),
+            made: Mutex::new(Made { sources: SmallVec::new(), threshold: settings.threshold, reuse: settings.reuse }),
             settings,
             this: Weak::clone(this),
-            sources: Mutex::new(SmallVec::new()),
         })
     }
 
@@ -240,27 +246,46 @@ impl<D: Driver> UsmPool<D> {
                 format!("the pool is made of {:?} memory and gives no {kind:?} memory", buffer.kind),
             ));
         }
-        let mut sources = self.sources.lock();
-        let known = sources.iter().find(|one| one.kind == kind && Arc::ptr_eq(&one.device, &state.device));
+        let mut made = self.made.lock();
+        let known = made.sources.iter().find(|one| one.kind == kind && Arc::ptr_eq(&one.device, &state.device));
         if let Some(source) = known {
             return Ok(Arc::clone(source));
         }
-        let made = Arc::new(Source::new(self.id, Weak::clone(&self.this), &self.settings, kind, state)?);
-        if made.threshold() != self.threshold.load(Ordering::Relaxed) {
-            made.set_threshold(self.threshold.load(Ordering::Relaxed))?;
+        let source = Arc::new(Source::new(self.id, Weak::clone(&self.this), &self.settings, kind, state)?);
+        if made.threshold != self.settings.threshold {
+            source.set_threshold(made.threshold)?;
         }
-        let reuse = *self.reuse.lock();
-        if reuse != self.settings.reuse {
-            made.set_reuse(reuse)?;
+        if made.reuse != self.settings.reuse {
+            source.set_reuse(made.reuse)?;
         }
-        state.add_source(&made);
-        sources.push(Arc::clone(&made));
-        Ok(made)
+        state.add_source(&source);
+        made.sources.push(Arc::clone(&source));
+        Ok(source)
     }
 
     /// Every source made so far.
     pub fn sources(&self) -> SmallVec<[Arc<Source<D>>; 3]> {
-        self.sources.lock().clone()
+        self.made.lock().sources.clone()
+    }
+
+    /// Changes a setting of every source, and of those to come: all of them, or none if one refuses.
+    fn change<T: Copy>(
+        &self,
+        setting: impl Fn(&mut Made<D>) -> &mut T,
+        value: T,
+        set: impl Fn(&Source<D>, T) -> Result<()>,
+    ) -> Result<()> {
+        let mut made = self.made.lock();
+        let before = *setting(&mut made);
+        for (at, source) in made.sources.iter().enumerate() {
+            if let Err(error) = set(source, value) {
+                // The first failure is the one that is told.
+                made.sources[..=at].iter().for_each(|one| drop(set(one, before)));
+                return Err(error);
+            }
+        }
+        *setting(&mut made) = value;
+        Ok(())
     }
 }
 

@@ -248,7 +248,7 @@ impl<D: Driver> Wanted<'_, D> {
     #[cold]
     fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
         let device = &request.queue.device;
-        let source = || self.pool_on(device).source(self.kind, device).ok();
+        let source = || self.pool_on(device).source(self.kind, device).ok().map(|source| (source, self.size));
         relieved(first, self.context, device, source, || self.ask(request))
     }
 

@@ -120,7 +120,7 @@ impl<'a, D: Driver> Plain<'a, D> {
         let pointer = with_relief(
             self.context,
             state,
-            || pool.source(kind, state).ok(),
+            || pool.source(kind, state).ok().map(|source| (source, self.size)),
             || wanted.take(&lane, &mut lane.lock(), true),
         )?;
         if let Err(error) = lane.wait_until_reached() {

@@ -32,7 +32,7 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let [busy, other] = queues.map(lane);
     let arena = Arena::<Fake>::new(1 << 20, 2 * BLOCK);
     let blocks = [(); 2].map(|()| arena.cut(&busy, BLOCK, false).expect("a free block").pointer());
-    let mut next = || {
+    let next = || {
         let mut state = busy.lock();
         state.sequence += 1;
         state.sequence

@@ -3,6 +3,7 @@
 //! it the tests still check that no block is out twice and that no figure is lost.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
+#[allow(dead_code, reason = "shared with other tests")]
 mod fake;
 
 use core::ffi::c_void;

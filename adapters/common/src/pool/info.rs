@@ -1,7 +1,6 @@
 //! What a pool tells about itself, and what of it can be set.
 
 use core::ffi::c_void;
-use std::sync::atomic::Ordering;
 
 use ur_ffi::{
     UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_exp_usm_pool_reuse_flags_t, ur_result_t, ur_usm_pool_handle_t,
@@ -59,7 +58,7 @@ fn tell<D: Driver>(pool: &Object<UsmPool<D>>, property: info, answer: &Answer) -
     match property {
         info::REFERENCE_COUNT => answer.value(pool.references() + u32::from(pool.is_default())),
         info::CONTEXT => answer.value(pool.context().map_or(core::ptr::null_mut(), |context| context.handle())),
-        info::RELEASE_THRESHOLD_EXP => answer.value(pool.threshold.load(Ordering::Relaxed)),
+        info::RELEASE_THRESHOLD_EXP => answer.value(pool.made.lock().threshold),
         info::MAXIMUM_SIZE_EXP => {
             answer.value(pool.settings.buffer.map_or(pool.settings.max_size, |buffer| buffer.size))
         }
@@ -67,7 +66,7 @@ fn tell<D: Driver>(pool: &Object<UsmPool<D>>, property: info, answer: &Answer) -
         info::RESERVED_HIGH_EXP => answer.value(sum(pool, |one| one.reserved(PoolAttribute::ReservedHigh))?),
         info::USED_CURRENT_EXP => answer.value(sum(pool, Source::used)?),
         info::USED_HIGH_EXP => answer.value(sum(pool, Source::used_high)?),
-        info::REUSE_POLICY_EXP => answer.value(pool.reuse.lock().0),
+        info::REUSE_POLICY_EXP => answer.value(pool.made.lock().reuse.0),
         info::PEERS_EXP => answer.array(&pool.settings.peers.iter().map(|peer| peer.handle()).collect::<Vec<_>>()),
         _ => answer.unknown(property.0),
     }
@@ -106,9 +105,7 @@ pub unsafe fn set<D: Driver>(
         info::RELEASE_THRESHOLD_EXP => {
             // SAFETY: readable for `size` bytes by the caller's promise.
             let bytes = unsafe { given::<usize>(NAME, value, size) }?;
-            pool.sources().iter().try_for_each(|source| source.set_threshold(bytes))?;
-            pool.threshold.store(bytes, Ordering::Relaxed);
-            Ok(())
+            pool.change(|made| &mut made.threshold, bytes, Source::set_threshold)
         }
         info::RESERVED_HIGH_EXP | info::USED_HIGH_EXP => {
             // SAFETY: as above.
@@ -129,10 +126,7 @@ pub unsafe fn set<D: Driver>(
             // SAFETY: as above.
             let reuse = unsafe { given::<ur_exp_usm_pool_reuse_flags_t>(NAME, value, size) }?;
             known_flags(NAME, reuse.bits(), UR_EXP_USM_POOL_REUSE_FLAGS_MASK)?;
-            let mut current = pool.reuse.lock();
-            pool.sources().iter().try_for_each(|source| source.set_reuse(Reuse(reuse)))?;
-            *current = Reuse(reuse);
-            Ok(())
+            pool.change(|made| &mut made.reuse, Reuse(reuse), Source::set_reuse)
         }
         info::REFERENCE_COUNT
         | info::CONTEXT

@@ -20,6 +20,7 @@ use crate::pool::arena::Arena;
 use crate::pool::magazine;
 use crate::pool::parking::Parking;
 use crate::pool::registry::Registry;
+use crate::pool::waits::Waits;
 use crate::pool::{Settings, UsmPool};
 
 /// The most that a queue keeps of a source unless `UR_USM_MAGAZINE_BYTES` says otherwise.
@@ -70,14 +71,15 @@ pub struct Source<D: Driver> {
     /// Whether blocks read as zeros at first.
     pub zeroed: bool,
     hides_starts: bool,
-    waits_now: AtomicBool,
-    may_wait: AtomicBool,
+    waits: Waits,
     closed: AtomicBool,
     backing: Backing<D>,
     /// The device that the memory is on, or next to.
     pub device: Arc<Object<Device<D>>>,
     taken: AtomicU64,
     threshold: AtomicUsize,
+    /// The most bytes that the native pool may hold; 0 for no limit.
+    max_size: usize,
     account: Option<Account>,
     parking: Arc<Parking<D>>,
     handle: Weak<Object<UsmPool<D>>>,
@@ -119,8 +121,9 @@ impl<D: Driver> Source<D> {
             backing,
             handle,
             threshold: AtomicUsize::new(settings.threshold),
-            may_wait: AtomicBool::new(settings.reuse.internal()),
-            waits_now: AtomicBool::new(false),
+            // Of a buffer, order and completion alone decide.
+            waits: Waits::new(!is_native || settings.reuse.internal()),
+            max_size: settings.max_size,
             taken: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             place: OnceLock::new(),
@@ -224,7 +227,7 @@ impl<D: Driver> Source<D> {
 
     /// Whether the next native allocation may make the stream wait for another one's free.
     pub fn may_wait_now(&self) -> bool {
-        self.waits_now.load(Ordering::Acquire)
+        self.waits.is_announced()
     }
 
     /// Bytes to ask the native pool for: whole steps where the block may serve another request later.
@@ -254,7 +257,7 @@ impl<D: Driver> Source<D> {
 
     #[inline(never)]
     fn cut(&self, arena: &Arena<D>, lane: &Lane<D>, size: usize) -> Result<usize> {
-        let cut = arena.cut(lane, size, self.may_wait_now()).ok_or_else(|| self.exhausted(size))?;
+        let cut = arena.cut(lane, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
         if let Some(behind) = cut.behind()
             && let Err(error) = self.driver.stream_wait(lane.stream, behind.raw())
         {
@@ -316,41 +319,63 @@ impl<D: Driver> Source<D> {
     /// Sets which freed blocks may be reused. Waiting for another stream stays off but for [`Source::let_wait`].
     ///
     /// # Errors
-    /// What the native library answers.
+    /// What the native library answers; part of it may have been set then.
     pub fn set_reuse(&self, reuse: crate::pool::Reuse) -> Result<()> {
-        if let Backing::Native(pool) = self.backing {
-            let set = |attribute, on| self.driver.set_pool_attribute(pool, attribute, u64::from(on));
-            set(PoolAttribute::FollowEventDependencies, reuse.events())?;
-            set(PoolAttribute::Opportunistic, reuse.opportunistic())?;
-        }
-        self.may_wait.store(reuse.internal(), Ordering::Release);
-        Ok(())
+        let Backing::Native(pool) = self.backing else { return Ok(()) };
+        let set = |attribute, on| self.driver.set_pool_attribute(pool, attribute, u64::from(on));
+        set(PoolAttribute::FollowEventDependencies, reuse.events())?;
+        set(PoolAttribute::Opportunistic, reuse.opportunistic())?;
+        self.waits.allow(reuse.internal(), |on| set(PoolAttribute::InternalDependencies, on))
     }
 
-    /// Says that native allocations may come with a wait from now on. Every lane's lock must have been taken once
-    /// before [`Source::let_wait`], so that each has seen it.
-    pub fn announce_waits(&self) {
-        let arena = matches!(self.backing, Backing::Arena(_));
-        self.waits_now.store(arena || self.may_wait.load(Ordering::Acquire), Ordering::Release);
+    /// Says that native allocations may come with a wait from now on, where the policy has that. Every lane's lock must be
+    /// taken once before [`Source::let_wait`], so that each has seen it; [`Source::end_waits`] ends it.
+    #[must_use]
+    pub fn announce_waits(&self) -> bool {
+        self.waits.announce()
     }
 
-    /// Turns waiting for another stream's free on or off, where the policy has it.
+    /// Lets allocations wait for another stream's free, if the policy has it still.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn let_wait(&self, on: bool) -> Result<()> {
-        let result = match &self.backing {
-            Backing::Native(pool) if self.may_wait.load(Ordering::Acquire) => {
-                self.driver.set_pool_attribute(*pool, PoolAttribute::InternalDependencies, u64::from(on))
+    pub fn let_wait(&self) -> Result<()> {
+        self.waits.turn_on(|on| self.set_waiting(on))?;
+        self.arena().map_or(Ok(()), Arena::ask_lanes)
+    }
+
+    /// Takes back what [`Source::announce_waits`] said.
+    pub fn end_waits(&self) {
+        // A library that cannot turn it off lets allocations wait; they record what comes before them until it is off.
+        let _ = self.waits.end(|on| self.set_waiting(on));
+    }
+
+    fn set_waiting(&self, on: bool) -> Result<()> {
+        match self.backing {
+            Backing::Native(pool) => {
+                self.driver.set_pool_attribute(pool, PoolAttribute::InternalDependencies, u64::from(on))
             }
-            Backing::Native(_) => Ok(()),
-            Backing::Arena(arena) if on => arena.ask_lanes(),
             Backing::Arena(_) => Ok(()),
-        };
-        if !on {
-            self.waits_now.store(false, Ordering::Release);
         }
-        result
+    }
+
+    /// Whether it can be full while the device has memory.
+    pub fn is_bounded(&self) -> bool {
+        self.max_size > 0 || matches!(self.backing, Backing::Arena(_))
+    }
+
+    /// Whether a bounded source that refused `size` bytes was in want of the device's memory: its own maximum lets it hold as
+    /// many more, and the device has not got them. A native library that says neither is taken at its refusal.
+    pub fn could_grow(&self, size: usize, state: &DeviceState<D>) -> bool {
+        let Backing::Native(pool) = self.backing else { return false };
+        let held = self.driver.pool_attribute(pool, PoolAttribute::ReservedCurrent).unwrap_or(0);
+        if held.saturating_add(size as u64) > self.max_size as u64 {
+            return false;
+        }
+        // Pools grow by whole steps.
+        let step = size.checked_next_multiple_of(D::POOL_STEP).unwrap_or(size);
+        let free = || state.enter().and_then(|_scope| self.driver.memory_info()).map_or(0, |(free, _)| free);
+        self.kind != MemoryKind::Device || free() < step
     }
 
     /// Gives what nobody uses beyond `keep` bytes back to the device.

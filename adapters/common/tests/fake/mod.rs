@@ -33,6 +33,12 @@ pub struct Fake {
     recorded: Mutex<HashMap<usize, u64>>,
     free: Mutex<HashMap<usize, Vec<usize>>>,
     out: Mutex<HashMap<usize, usize>>,
+    /// Native pools in the order they were made, and what was set of them.
+    pub pools: Mutex<Vec<usize>>,
+    /// Attributes of pools that were set, by pool and number.
+    pub attributes: Mutex<HashMap<(usize, i32), u64>>,
+    /// Attributes that can still be set before one is refused; 0 refuses none.
+    pub attributes_until_refusal: AtomicUsize,
 }
 
 impl Fake {
@@ -186,7 +192,11 @@ impl Driver for Fake {
         Ok(None)
     }
     fn create_pool(&self, _kind: MemoryKind, _device: usize, _max_size: usize) -> Result<usize> {
-        self.number()
+        let pool = self.number()?;
+        self.pools.lock().push(pool);
+        // As long as a native library takes: other threads get something done.
+        (0..50).for_each(|_| std::thread::yield_now());
+        Ok(pool)
     }
     fn destroy_pool(&self, _pool: usize) -> Result<()> {
         Ok(())
@@ -194,7 +204,14 @@ impl Driver for Fake {
     fn pool_attribute(&self, _pool: usize, _attribute: PoolAttribute) -> Result<u64> {
         Ok(0)
     }
-    fn set_pool_attribute(&self, _pool: usize, _attribute: PoolAttribute, _value: u64) -> Result<()> {
+    fn set_pool_attribute(&self, pool: usize, attribute: PoolAttribute, value: u64) -> Result<()> {
+        let counted = self
+            .attributes_until_refusal
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if counted == Ok(1) {
+            return Err(Error::unsupported("the attribute, this time"));
+        }
+        self.attributes.lock().insert((pool, attribute as i32), value);
         Ok(())
     }
     fn allow_pool_access(&self, _pool: usize, _device: usize) -> Result<()> {
@@ -447,6 +464,15 @@ impl Handles {
         made
     }
 
+    /// A pool of the context, which makes its memory at first need.
+    pub fn lazy_pool(&self) -> ur_usm_pool_handle_t {
+        let mut desc = ur_usm_pool_desc_t::default();
+        let mut made = null_mut();
+        // SAFETY: live handles, a valid descriptor, a writable output.
+        unsafe { pool::create::for_context::<Fake>(self.context, &raw mut desc, &raw mut made) }.expect("a pool");
+        made
+    }
+
     /// Gives the pool's free memory back.
     pub fn trim(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: live handles.
@@ -457,6 +483,12 @@ impl Handles {
     pub fn release_queue(&self, queue: ur_queue_handle_t) {
         // SAFETY: a live queue, released once.
         unsafe { object::release::<queue::Queue<Fake>>(queue) }.expect("a live queue");
+    }
+
+    /// Releases a pool of the context.
+    pub fn release_pool_of_context(&self, pool: ur_usm_pool_handle_t) {
+        // SAFETY: a live pool, released once.
+        unsafe { object::release::<pool::UsmPool<Fake>>(pool) }.expect("a live pool");
     }
 
     /// Destroys a pool.

@@ -90,19 +90,21 @@ fn ranges_that_become_free_grow_together() {
     assert!(ranges.stream_after(None).is_none(), "streams without freed ranges are forgotten");
 }
 
+/// (start, size, stream, position, event).
+type Freed = (usize, usize, StreamKey, u64, Option<u32>);
+
 /// A plain list that is gone through for every question.
 #[derive(Default)]
 struct Naive {
     /// (start, size).
     free: Vec<(usize, usize)>,
-    /// (start, size, stream, position, event).
-    freed: Vec<(usize, usize, StreamKey, u64, Option<u32>)>,
+    freed: Vec<Freed>,
     out: Vec<(usize, usize)>,
 }
 
 impl Naive {
     fn take(&mut self, key: StreamKey, size: usize) -> Option<(usize, Option<u32>)> {
-        let best = |of: &dyn Fn(&(usize, usize, StreamKey, u64, Option<u32>)) -> bool, list: &[_]| {
+        let best = |of: &dyn Fn(&Freed) -> bool, list: &[Freed]| {
             let fitting = (0..list.len()).filter(|&at| of(&list[at]) && list[at].1 >= size);
             fitting.min_by_key(|&at| (list[at].1, list[at].0))
         };
@@ -138,9 +140,9 @@ impl Naive {
     }
 
     fn finish(&mut self, key: StreamKey, position: u64) {
-        let (ended, open) = self.freed.drain(..).partition(|range| range.2 == key && range.3 <= position);
+        let (ended, open): (Vec<Freed>, _) =
+            self.freed.drain(..).partition(|range| range.2 == key && range.3 <= position);
         self.freed = open;
-        let ended: Vec<(usize, usize, StreamKey, u64, Option<u32>)> = ended;
         self.free.extend(ended.into_iter().map(|range| (range.0, range.1)));
         self.free.sort_unstable();
         let mut joined: Vec<(usize, usize)> = Vec::new();

@@ -1,0 +1,144 @@
+//! Settings of pools, while the pool makes its memory and when the native library refuses them.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+#[allow(dead_code, reason = "shared with other tests")]
+mod fake;
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+use std::sync::Barrier;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use fake::{Fake, Handles};
+use ur_adapter::driver::PoolAttribute;
+use ur_adapter::error::Result;
+use ur_adapter::{pool, stream_ordered};
+use ur_ffi::{
+    ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info,
+};
+
+/// The driver is one for the process, and so are its faults.
+static ONE_AT_A_TIME: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+
+/// A handle that threads share.
+#[derive(Clone, Copy)]
+struct Shared<T>(T);
+
+// SAFETY: the API lets handles be used from every thread.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
+
+fn driver() -> &'static Fake {
+    ur_adapter::adapter::driver::<Fake>().expect("an opened driver")
+}
+
+fn set<T>(pool: ur_usm_pool_handle_t, property: info, mut value: T) -> Result<()> {
+    // SAFETY: a live pool, a readable value of its size.
+    unsafe { pool::info::set::<Fake>(pool, property, (&raw mut value).cast(), size_of::<T>()) }
+}
+
+fn told<T: Default>(pool: ur_usm_pool_handle_t, property: info) -> T {
+    let mut value = T::default();
+    // SAFETY: a live pool, a writable value of the property's size.
+    unsafe { pool::info::get::<Fake>(pool, property, size_of::<T>(), (&raw mut value).cast(), null_mut()) }
+        .expect("a property");
+    value
+}
+
+type Allocate = unsafe fn(
+    ur_queue_handle_t,
+    ur_usm_pool_handle_t,
+    usize,
+    *const ur_ffi::ur_exp_async_usm_alloc_properties_t,
+    u32,
+    *const ur_ffi::ur_event_handle_t,
+    *mut *mut c_void,
+    *mut ur_ffi::ur_event_handle_t,
+) -> Result<()>;
+
+/// The pool's first memory of a kind is made with the first block.
+fn use_first(allocate: Allocate, queue: ur_queue_handle_t, pool: ur_usm_pool_handle_t) {
+    let mut block = null_mut();
+    // SAFETY: live handles, a writable output.
+    unsafe { allocate(queue, pool, 64, null(), 0, null(), &raw mut block, null_mut()) }.expect("a block");
+    // SAFETY: as above; nothing uses the block.
+    unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
+}
+
+/// What was set of the native pool that was made last.
+fn native(pools_ago: usize, attribute: PoolAttribute) -> Option<u64> {
+    let pools = driver().pools.lock();
+    let pool = pools[pools.len() - 1 - pools_ago];
+    driver().attributes.lock().get(&(pool, attribute as i32)).copied()
+}
+
+/// One thread sets the policy and the threshold while another one allocates from the pool for the first time: both end, and
+/// the memory made meanwhile is as was set.
+#[test]
+fn urUSMPoolSetInfoExp_while_the_pool_makes_its_memory_ends_and_is_kept_to() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let (done, is_done) = channel();
+    let both = std::thread::spawn(move || {
+        let handles = Handles::new();
+        let queue = Shared(handles.queue());
+        for round in 1..=200 {
+            let pool = Shared(handles.lazy_pool());
+            let start = Barrier::new(2);
+            std::thread::scope(|scope| {
+                let (start, queue, pool) = (&start, &queue, &pool);
+                scope.spawn(move || {
+                    start.wait();
+                    // Into the middle of what the other thread does.
+                    (0..round % 20).for_each(|_| std::thread::yield_now());
+                    set(pool.0, info::REUSE_POLICY_EXP, Reuse::OPPORTUNISTIC).expect("a policy");
+                    set(pool.0, info::RELEASE_THRESHOLD_EXP, 4096_usize).expect("a threshold");
+                });
+                start.wait();
+                use_first(stream_ordered::device_alloc::<Fake>, queue.0, pool.0);
+            });
+            assert_eq!(native(0, PoolAttribute::FollowEventDependencies), Some(0), "round {round}");
+            assert_eq!(native(0, PoolAttribute::ReleaseThreshold), Some(4096), "round {round}");
+            handles.release_pool_of_context(pool.0);
+        }
+        handles.release_queue(queue.0);
+        done.send(()).expect("a test that waits");
+    });
+    let ended = is_done.recv_timeout(Duration::from_secs(60));
+    assert!(ended.is_ok() || both.is_finished(), "the two wait for each other");
+    both.join().expect("settings that are kept to");
+}
+
+/// Whatever call is refused, all memory of the pool keeps the settings that the pool tells.
+#[test]
+fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let handles = Handles::new();
+    let (queue, pool) = (handles.queue(), handles.lazy_pool());
+    use_first(stream_ordered::device_alloc::<Fake>, queue, pool);
+    use_first(stream_ordered::host_alloc::<Fake>, queue, pool);
+    let all = Reuse::FOLLOW_EVENT_DEPENDENCIES | Reuse::OPPORTUNISTIC | Reuse::INTERNAL_DEPENDENCIES;
+    set(pool, info::REUSE_POLICY_EXP, all).expect("a policy");
+    set(pool, info::RELEASE_THRESHOLD_EXP, 512_usize).expect("a threshold");
+    for nth in 1..=4 {
+        driver().attributes_until_refusal.store(nth, Ordering::Relaxed);
+        set(pool, info::REUSE_POLICY_EXP, Reuse::empty()).expect_err("a refusal");
+        assert_eq!(told::<Reuse>(pool, info::REUSE_POLICY_EXP), all, "call {nth}");
+        for memory in [0, 1] {
+            assert_eq!(native(memory, PoolAttribute::FollowEventDependencies), Some(1), "call {nth}, memory {memory}");
+            assert_eq!(native(memory, PoolAttribute::Opportunistic), Some(1), "call {nth}, memory {memory}");
+        }
+    }
+    for nth in 1..=2 {
+        driver().attributes_until_refusal.store(nth, Ordering::Relaxed);
+        set(pool, info::RELEASE_THRESHOLD_EXP, 1024_usize).expect_err("a refusal");
+        let thresholds = [0, 1].map(|memory| native(memory, PoolAttribute::ReleaseThreshold));
+        assert_eq!((told::<usize>(pool, info::RELEASE_THRESHOLD_EXP), thresholds), (512, [Some(512); 2]), "call {nth}");
+    }
+    set(pool, info::REUSE_POLICY_EXP, Reuse::empty()).expect("a policy");
+    assert_eq!([0, 1].map(|memory| native(memory, PoolAttribute::Opportunistic)), [Some(0); 2]);
+    handles.release_pool_of_context(pool);
+    handles.release_queue(queue);
+}
