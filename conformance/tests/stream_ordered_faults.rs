@@ -123,6 +123,13 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags, kinds: &[Kind]) -> At
         figures(from)?;
         settings(from)?;
     }
+    // A pool at its own maximum takes back what the other queue keeps.
+    let limited = made("urUSMPoolCreateExp", Plan::new().limits(32 << 20, 0).create(c, d))?;
+    for on in [0, 1] {
+        let (block, allocated) = take(&Take::new(24 << 20).from(&limited), &queues, on, &context)?;
+        drop(give_back(block, &queues[on], &[&allocated])?);
+    }
+    drop(limited);
     // The current pool, a block that is asked about, and one freed in no order.
     tried("urUSMPoolSetDevicePoolExp", ur!(USMExp.pfnPoolSetDevicePoolExp(c, d, core.handle())), || ())?;
     let (block, allocated) = take(&Take::new(1 << 20), &queues, 0, &context)?;

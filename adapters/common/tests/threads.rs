@@ -12,6 +12,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::{Fake, Handles};
+use ur_adapter::pool::arena::Arena;
 use ur_adapter::{enqueue, event, object, pool, queue, stream_ordered};
 use ur_ffi::{ur_event_handle_t, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info};
 
@@ -203,4 +204,40 @@ fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_a
     assert_eq!(figure(pool.0, info::USED_CURRENT_EXP), 0);
     queues.iter().for_each(|queue| handles.0.release_queue(queue.0));
     handles.0.release_pool(pool.0);
+}
+
+/// Blocks of a buffer that is too small for all threads at once: each takes what its queue or a finished one freed, and asks
+/// the queues when there is none.
+#[test]
+fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
+    const BLOCK: usize = 512;
+    let handles = Handles::new();
+    let queues: Vec<_> = (0..THREADS).map(|_| handles.queue()).collect();
+    let lanes: Vec<_> = queues
+        .iter()
+        // SAFETY: live queues.
+        .map(|queue| unsafe { object::borrow::<queue::Queue<Fake>>(*queue) }.expect("a live queue").lanes().remove(0))
+        .collect();
+    let mut buffer = vec![0u8; (THREADS / 2 + 1) * BLOCK];
+    let arena = Arena::<Fake>::new(buffer.as_mut_ptr().expose_provenance(), buffer.len());
+    together(|number| {
+        let lane = &lanes[number];
+        for _ in 0..ROUNDS {
+            let cut = {
+                let _state = lane.lock();
+                arena.cut(lane, BLOCK, true)
+            };
+            let Some(cut) = cut else {
+                arena.ask_lanes().expect("an answer");
+                continue;
+            };
+            use_block(core::ptr::with_exposed_provenance_mut(cut.pointer()), BLOCK, number as u8);
+            let mut state = lane.lock();
+            state.sequence += 1;
+            arena.give_back(cut.pointer(), lane, state.sequence);
+        }
+    });
+    arena.ask_lanes().expect("an answer");
+    drop(lanes);
+    queues.into_iter().for_each(|queue| handles.release_queue(queue));
 }
