@@ -91,6 +91,8 @@ struct Planner<'a> {
     blocks: Vec<Held>,
     events: Vec<Event>,
     pools: Vec<Flavour>,
+    /// Events behind everything on queues that were released: nobody finishes those.
+    released: Vec<EventId>,
     /// Steps that use a pool's handle; `None` for a pool that was destroyed.
     pool_uses: Vec<Option<Vec<Place>>>,
 }
@@ -112,6 +114,7 @@ pub fn plan(seed: u64, abilities: &Abilities, sabotage: Option<Sabotage>) -> Thr
         blocks: Vec::new(),
         events: Vec::new(),
         pools: vec![Flavour::Default],
+        released: Vec::new(),
         pool_uses: vec![Some(Vec::new())],
     };
     let shared = planner.begin();
@@ -156,7 +159,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Every block that lives is checked and freed, every queue finished.
+    /// Every block that lives is checked and freed, every queue finished or waited for.
     fn end(&mut self) {
         for block in self.live() {
             let thread = self.random.below(self.workers.len());
@@ -167,6 +170,13 @@ impl Planner<'_> {
             } else {
                 self.host_free(thread, block);
             }
+        }
+        let released = core::mem::take(&mut self.released);
+        for &event in &released {
+            self.join(0, self.events[event].place);
+        }
+        if !released.is_empty() {
+            self.wait_here(0, released);
         }
         for queue in 0..self.lines.len() {
             if self.lines[queue].alive {
@@ -338,7 +348,7 @@ impl Planner<'_> {
         events
     }
 
-    /// An event behind everything that was put on an in-order queue.
+    /// An event behind everything that a thread knows to be on a queue.
     fn mark(&mut self, thread: usize, queue: QueueId) -> EventId {
         let thread = self.lines[queue].owner.unwrap_or(thread);
         let (_, event) = self.enqueue(thread, queue, &[], true, true);
@@ -610,10 +620,9 @@ impl Planner<'_> {
         let own = |line: &Line| line.alive && line.owner == Some(thread);
         let queues: Vec<QueueId> = (0..self.lines.len()).filter(|&queue| own(&self.lines[queue])).collect();
         let Some(queue) = self.random.pick(&queues) else { return };
-        if self.lines[queue].in_order {
-            // Whoever needs the order of its commands later finds an event.
-            self.mark(thread, queue);
-        }
+        // Whoever needs the order of its commands later finds an event.
+        let event = self.mark(thread, queue);
+        self.released.push(event);
         self.lines[queue].alive = false;
         self.push(thread, Step::ReleaseQueue { queue });
         let step = self.line(Some(thread));
