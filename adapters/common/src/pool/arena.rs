@@ -112,7 +112,7 @@ impl<D: Driver> Arena<D> {
     }
 
     /// Makes free what lanes are known to have got past, without asking the device. One look a lane.
-    fn collect(&self) {
+    pub fn collect(&self) {
         for lane in self.lanes() {
             self.with(|state| state.finish_while(key_of(&lane), |position| lane.has_finished(position)));
         }

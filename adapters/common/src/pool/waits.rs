@@ -118,7 +118,7 @@ mod tests {
     use crate::error::Error;
 
     fn refused() -> Result<()> {
-        Err(Error::unsupported("the attribute"))
+        Err(Error::code_only(ur_ffi::ur_result_t::ERROR_UNKNOWN))
     }
 
     /// A native attribute, checked against what the engine believes.
