@@ -9,6 +9,8 @@
  *   SIMCUDA_CC       compute capability (9.0)
  *   SIMCUDA_DELAY    SEED:MICROS: every command of a stream is delayed pseudo-randomly, up to MICROS
  *   SIMCUDA_THRESHOLDS  obey, keep or return (obey), as simcudaSetThresholds
+ *   SIMCUDA_QUERIES  order or ignore (order): whether cuStreamQuery and cuEventQuery that answer "done" order what is
+ *                    submitted after them; compute-sanitizer ignores them
  *   SIMCUDA_FAULTS   NAME:NTH:ERROR[:COUNT];...  as simcudaInjectFault
  *   SIMCUDA_REPORT   a file (appended to) or "stderr": reports and leaks are written there at exit
  */

@@ -92,6 +92,16 @@ impl Command {
         }
     }
 
+    /// Whether it may wait for something that nobody can see: whoever writes the value, whatever the client's function does.
+    pub fn waits_unseen(&self) -> bool {
+        match self {
+            Command::Host(..) | Command::Callback(..) | Command::WaitValue(_) | Command::Graph(_) => true,
+            Command::WaitEvent(completion) => completion.unseen,
+            Command::WaitStream(other, _) => other.has_unseen(),
+            _ => false,
+        }
+    }
+
     /// Does it.
     pub fn run(self, stream: &Arc<Stream>, point: &Point) {
         let healthy = stream.context.failure().is_none();
@@ -99,19 +109,31 @@ impl Command {
             Command::Record(completion) => {
                 // Who saw the event must also see the stream get as far.
                 stream.count_done(point.seq);
-                completion.reach();
+                completion.reach(stream.floor());
             }
-            Command::WaitEvent(completion) => completion.wait(),
-            Command::WaitStream(other, seq) => other.wait_for(seq),
+            Command::WaitEvent(completion) => {
+                completion.wait();
+                stream.raise_floor(completion.floor());
+            }
+            Command::WaitStream(other, seq) => {
+                other.wait_for(seq);
+                stream.raise_floor(other.floor());
+            }
             Command::Allocated(allocation) => allocation.born.end(),
             Command::Freed(allocation) => free(allocation),
-            Command::Callback(function, data) => call_back(stream, function, data),
+            Command::Callback(function, data) => {
+                stream.tell_host_before(point);
+                call_back(stream, function, data);
+            }
             Command::Nothing => {}
             _ if !healthy => {}
             Command::Kernel(kernel) => fail_on(stream, kernel.run(stream, point)),
             Command::Copy(copy) => fail_on(stream, copy.run(point).map_err(|denied| refuse("copy", denied))),
             Command::Fill(fill) => fail_on(stream, fill.run(point).map_err(|denied| refuse("fill", denied))),
-            Command::Host(function, data) => call_host(function, data),
+            Command::Host(function, data) => {
+                stream.tell_host_before(point);
+                call_host(function, data);
+            }
             Command::WaitValue(value) => wait_value(stream, value),
             Command::WriteValue(value) => write_value(stream, point, value),
             Command::Graph(exec) => exec.run(stream, point),

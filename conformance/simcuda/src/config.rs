@@ -40,6 +40,8 @@ pub struct Config {
     pub report: Option<ReportTo>,
     /// What release thresholds of pools mean (`SIMCUDA_THRESHOLDS`).
     pub thresholds: Thresholds,
+    /// Whether a query that answers "done" orders what is submitted after it (`SIMCUDA_QUERIES`).
+    pub queries_order: bool,
     /// Injected faults (`SIMCUDA_FAULTS`), not yet parsed.
     pub faults: Option<String>,
 }
@@ -63,6 +65,11 @@ impl Config {
             "return" => Some(Thresholds::ReturnAll),
             _ => None,
         })?;
+        let queries_order = variable("SIMCUDA_QUERIES", "order", |text| match text {
+            "order" => Some(true),
+            "ignore" => Some(false),
+            _ => None,
+        })?;
         let report = match env::var("SIMCUDA_REPORT") {
             Ok(text) if text == "stderr" => Some(ReportTo::Stderr),
             Ok(text) if !text.is_empty() => Some(ReportTo::File(PathBuf::from(text))),
@@ -75,6 +82,7 @@ impl Config {
             delay: (delay.max_micros > 0).then_some(delay),
             report,
             thresholds,
+            queries_order,
             faults: env::var("SIMCUDA_FAULTS").ok().filter(|text| !text.is_empty()),
         })
     }

@@ -3,14 +3,14 @@
 //! So re-recording an event never disturbs a wait that was submitted before, and an event that was never recorded
 //! counts as complete. Of an event that other processes share the latest record may be theirs (`shared_event.rs`). Timestamps are taken when a stream reaches the record, by a monotonic clock.
 
-use crate::clock::{Clock, Point};
+use crate::clock::{self, Clock, Point};
 use crate::context::Context;
 use crate::handles::{self, Registry};
 use crate::reports;
 use crate::shared_event::SharedRecords;
 use crate::stream::Stream;
 use crate::sys::*;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,6 +24,10 @@ pub struct Completion {
     pub known: Clock,
     /// Context of the stream it was recorded on.
     pub context: Arc<Context>,
+    /// What its stream waits for there cannot be seen.
+    pub unseen: bool,
+    /// What had ended at this tick is ordered before it, once it is reached.
+    floor: AtomicU64,
     done: AtomicBool,
     at: Mutex<Option<Instant>>,
     reached: Condvar,
@@ -34,19 +38,20 @@ pub struct Completion {
 }
 
 impl Completion {
-    fn new(known: Clock, context: Arc<Context>, shared: Option<(Arc<SharedRecords>, u64)>, foreign: bool) -> Self {
+    fn new(known: Clock, context: Arc<Context>, shared: Option<(Arc<SharedRecords>, u64)>, unseen: bool) -> Self {
         let (done, at, reached) = (AtomicBool::new(false), Mutex::new(None), Condvar::new());
-        Self { known, context, done, at, reached, shared, foreign }
+        Self { known, context, unseen, floor: AtomicU64::new(0), done, at, reached, shared, foreign: false }
     }
 
-    fn here(point: &Point, context: Arc<Context>, shared: Option<(Arc<SharedRecords>, u64)>) -> Self {
+    fn here(point: &Point, stream: &Stream, shared: Option<(Arc<SharedRecords>, u64)>) -> Self {
         let mut known = Clock::clone(&point.clock);
         known.advance(point.stream, point.seq);
-        Self::new(known, context, shared, false)
+        Self::new(known, stream.context.clone(), shared, stream.has_unseen())
     }
 
     /// The stream got here.
-    pub fn reach(&self) {
+    pub fn reach(&self, floor: u64) {
+        self.floor.store(floor, Ordering::Release);
         *self.at.lock() = Some(Instant::now());
         self.done.store(true, Ordering::Release);
         self.reached.notify_all();
@@ -65,6 +70,26 @@ impl Completion {
             Some((records, number)) => records.is_reached(*number),
             None => self.done.load(Ordering::Acquire),
         }
+    }
+
+    /// What had ended at this tick is ordered before whoever waited for it.
+    pub fn floor(&self) -> u64 {
+        if self.of_others().is_some() { clock::tick() } else { self.floor.load(Ordering::Acquire) }
+    }
+
+    /// Asks for the host whether the stream got here.
+    pub fn query(&self) -> bool {
+        let done = self.is_done();
+        if done {
+            clock::host_is_told(&self.known, self.floor());
+        }
+        done
+    }
+
+    /// Blocks the host until the stream gets here.
+    pub fn synchronize(&self) {
+        self.wait();
+        clock::host_learns(&self.known, self.floor());
     }
 
     /// Blocks until the stream gets here.
@@ -141,7 +166,7 @@ impl Event {
         let mut latest = self.latest.lock();
         stream.submit(|point| {
             let shared = self.shared.as_ref().map(|(records, _)| (records.clone(), records.give()));
-            let completion = Arc::new(Completion::here(point, stream.context.clone(), shared));
+            let completion = Arc::new(Completion::here(point, stream, shared));
             *latest = Some(completion.clone());
             crate::command::Command::Record(completion)
         });
@@ -157,7 +182,8 @@ impl Event {
             return own;
         }
         let shared = Some((records.clone(), number));
-        Some(Arc::new(Completion::new(Clock::default(), self.context.clone(), shared, true)))
+        let of_others = Completion::new(Clock::default(), self.context.clone(), shared, true);
+        Some(Arc::new(Completion { foreign: true, ..of_others }))
     }
 
     /// Milliseconds from `start` to `self`.
@@ -168,6 +194,9 @@ impl Event {
         let (Some(from), Some(to)) = (start.latest(), self.latest()) else {
             return Err(CUDA_ERROR_INVALID_HANDLE);
         };
+        if !from.query() || !to.query() {
+            return Err(CUDA_ERROR_NOT_READY);
+        }
         match (from.time(), to.time()) {
             (Some(from), Some(to)) if to >= from => Ok((to - from).as_secs_f32() * 1e3),
             (Some(from), Some(to)) => Ok(-(from - to).as_secs_f32() * 1e3),

@@ -4,7 +4,7 @@
 //! of the streams. Memory is host memory; an address that is not in this map is none of the device's business and
 //! must never be touched for it. Lock order: `live`, then `freed`; neither is held while another module is called.
 
-use crate::clock::{Milestone, Point};
+use crate::clock::{Milestone, Point, Uses};
 use crate::pool::Pool;
 use crate::region::Region;
 use crate::reports::{self, Kind as Misuse};
@@ -80,6 +80,8 @@ pub struct Allocation {
     pub born: Milestone,
     /// When it stops being usable, once somebody freed it.
     pub freed: OnceLock<Milestone>,
+    /// Who used it, of memory that is freed in stream order.
+    pub uses: Mutex<Uses>,
 }
 
 impl Allocation {
@@ -170,6 +172,7 @@ pub fn add(make: Make, born: Milestone) -> Arc<Allocation> {
         region,
         born,
         freed: OnceLock::new(),
+        uses: Mutex::default(),
     });
     LIVE.write().insert(base, allocation.clone());
     allocation
@@ -207,6 +210,11 @@ pub fn take(base: u64, wanted: impl FnOnce(&Allocation) -> bool) -> Option<Arc<A
 pub fn free_in_order(allocation: &Arc<Allocation>, at: Milestone) -> bool {
     if allocation.freed.set(at).is_err() {
         return false;
+    }
+    if let Some(free) = allocation.freed.get()
+        && !allocation.uses.lock().are_before(&free.point)
+    {
+        report_unordered_free(allocation);
     }
     FREED.lock().pending.push(allocation.clone());
     remove_live(allocation);
@@ -308,6 +316,7 @@ pub fn check(
         // One that is being freed this moment is still usable by work submitted before.
         let free_tick = allocation.freed.get().map_or(u64::MAX, |freed| freed.point.tick);
         if allocation.born.is_before(point) && free_tick > point.tick {
+            note_use(&allocation, point);
             return reachable(allocation, device);
         }
         if let Some(older) = still_usable(address, len, point) {
@@ -332,6 +341,25 @@ pub fn check(
             message: format!("{address:#x} is in no allocation{}", near(address)),
         },
     })
+}
+
+/// Remembers a use of a pool's memory for its free, which must be ordered after it. Whichever of the two comes second
+/// sees the other: the free is set before it looks at the uses, the use is added before the free is looked for.
+fn note_use(allocation: &Allocation, point: &Point) {
+    if allocation.kind != Kind::Pool {
+        return;
+    }
+    allocation.uses.lock().add(point);
+    if let Some(free) = allocation.freed.get()
+        && !free.point.knows(point.stream, point.seq)
+    {
+        report_unordered_free(allocation);
+    }
+}
+
+fn report_unordered_free(allocation: &Allocation) {
+    let text = format!("{} is freed on a stream not ordered after a use of it", allocation.describe());
+    reports::add(Misuse::UnorderedFree, text);
 }
 
 fn stream_ordered(old: &Allocation) -> &'static str {
@@ -360,7 +388,7 @@ fn still_usable(address: u64, len: usize, point: &Point) -> Option<Arc<Allocatio
     drop(freed);
     let free = &old.freed.get()?.point;
     // A free by the host waits for work in flight; one on a stream must be ordered after the work itself.
-    if free.stream != 0 && !free.is_after(point.stream, point.seq) {
+    if free.stream != 0 && !free.knows(point.stream, point.seq) {
         reports::add(
             Misuse::UnorderedFree,
             format!("{address:#x}: {} is freed on a stream not ordered after this use", old.describe()),

@@ -63,6 +63,10 @@ pub struct Stream {
     completed: AtomicU64,
     /// Launches that have not ended.
     launches: AtomicU64,
+    /// Commands of which nobody can see what they wait for, and that have not ended.
+    unseen: AtomicU64,
+    /// What had ended at this tick is ordered before what the stream does next.
+    floor: AtomicU64,
     /// Tick of the oldest command not yet done; `u64::MAX` if there is none.
     oldest: Arc<AtomicU64>,
 }
@@ -124,8 +128,10 @@ impl Stream {
         let mut in_flight = IN_FLIGHT.lock();
         in_flight.retain(|known| known.strong_count() > 0);
         in_flight.push(Arc::downgrade(&oldest));
+        let id = IDS.fetch_add(1, Ordering::Relaxed);
+        clock::stream_begins(id);
         Self {
-            id: IDS.fetch_add(1, Ordering::Relaxed),
+            id,
             handle,
             context,
             sort,
@@ -136,23 +142,61 @@ impl Stream {
             submitted: AtomicU64::new(0),
             completed: AtomicU64::new(0),
             launches: AtomicU64::new(0),
+            unseen: AtomicU64::new(0),
+            floor: AtomicU64::new(0),
             oldest,
         }
     }
 
     /// Where the next command would stand.
-    pub fn next_point(&self) -> Point {
-        let state = self.state.lock();
-        self.point(&state)
+    pub fn next_point(self: &Arc<Self>) -> Point {
+        let dependencies = self.implicit_dependencies();
+        let mut point = self.point(&self.state.lock());
+        for Dependency { stream, seq, known } in dependencies {
+            let clock = Arc::make_mut(&mut point.clock);
+            clock.merge(&known);
+            clock.advance(stream.id, seq);
+        }
+        point
     }
 
     fn point(&self, state: &State) -> Point {
-        Point {
-            stream: self.id,
-            seq: self.submitted.load(Ordering::Relaxed) + 1,
-            tick: clock::tick(),
-            clock: state.clock.clone(),
-        }
+        let seq = self.submitted.load(Ordering::Relaxed) + 1;
+        Point::now(self.id, seq, state.clock.clone(), self.floor(), self.has_unseen())
+    }
+
+    /// Whether what it will do next may wait for something that nobody can see.
+    pub fn has_unseen(&self) -> bool {
+        self.unseen.load(Ordering::Acquire) > 0
+    }
+
+    /// See [`Point::floor`].
+    pub fn floor(&self) -> u64 {
+        self.floor.load(Ordering::Acquire)
+    }
+
+    /// Learns that what had ended at a tick is ordered before what it does next.
+    pub fn raise_floor(&self, floor: u64) {
+        self.floor.fetch_max(floor, Ordering::AcqRel);
+    }
+
+    /// The host knows that the stream got as far as `seq`.
+    fn tell_host(&self, seq: u64) {
+        clock::host_learns(&self.known_at(seq), self.floor());
+    }
+
+    /// All that is done once command `seq` is.
+    fn known_at(&self, seq: u64) -> Clock {
+        let mut known = Clock::clone(&self.state.lock().clock);
+        known.advance(self.id, seq);
+        known
+    }
+
+    /// The host learns what was ordered before a command that it sees running.
+    pub fn tell_host_before(&self, point: &Point) {
+        let mut known = Clock::clone(&point.clock);
+        known.advance(self.id, point.seq - 1);
+        clock::host_learns(&known, self.floor());
     }
 
     /// Submits a command that is told where it stands. Answers its number in the stream.
@@ -243,6 +287,7 @@ impl Stream {
             self.completed.store(seq, Ordering::Release);
             return;
         }
+        self.unseen.fetch_add(item.command.waits_unseen().into(), Ordering::AcqRel);
         if idle {
             self.oldest.store(item.point.tick, Ordering::Release);
         }
@@ -265,7 +310,7 @@ impl Stream {
         let mut random = delays().map(|delay| (delay.seed ^ self.id.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, delay));
         let mut state = self.state.lock();
         loop {
-            let Some(item) = state.queue.pop_front() else {
+            let Some(mut item) = state.queue.pop_front() else {
                 if state.closing {
                     state.started = false;
                     return;
@@ -288,10 +333,16 @@ impl Stream {
             if let Some((seed, delay)) = &mut random {
                 std::thread::sleep(Duration::from_micros(next_random(seed) % (delay.max_micros + 1)));
             }
-            let is_launch = matches!(item.command, Command::Kernel(_));
+            let (is_launch, unseen) = (matches!(item.command, Command::Kernel(_)), item.command.waits_unseen());
+            item.point.floor = item.point.floor.max(self.floor());
+            item.point.unseen = false;
             self.run(item);
             state = self.state.lock();
             state.running = false;
+            if unseen {
+                self.raise_floor(clock::tick());
+                self.unseen.fetch_sub(1, Ordering::AcqRel);
+            }
             self.launches.fetch_sub(is_launch.into(), Ordering::AcqRel);
             let oldest = state.queue.front().map_or(u64::MAX, |next| next.point.tick);
             self.oldest.store(oldest, Ordering::Release);
@@ -314,9 +365,23 @@ impl Stream {
         self.completed.store(seq, Ordering::Release);
     }
 
-    /// Whether all submitted work is done.
-    pub fn is_idle(&self) -> bool {
+    /// Whether all submitted work is done, without the host learning it.
+    fn is_idle(&self) -> bool {
         self.completed.load(Ordering::Acquire) >= self.submitted.load(Ordering::Acquire)
+    }
+
+    /// Asks as the API does whether all submitted work is done, with the legacy rules.
+    pub fn query(self: &Arc<Self>) -> bool {
+        let others = if self.sort == Sort::Legacy { self.implicit_dependencies() } else { Vec::new() };
+        let submitted = self.submitted.load(Ordering::Acquire);
+        let done = |stream: &Stream, seq| stream.completed.load(Ordering::Acquire) >= seq;
+        if !done(self, submitted) || !others.iter().all(|other| done(&other.stream, other.seq)) {
+            return false;
+        }
+        for (stream, seq) in others.iter().map(|other| (&*other.stream, other.seq)).chain([(&**self, submitted)]) {
+            clock::host_is_told(&stream.known_at(seq), stream.floor());
+        }
+        true
     }
 
     /// Whether work submitted now would have to wait for nothing.
@@ -324,9 +389,11 @@ impl Stream {
         self.is_idle() && self.implicit_dependencies().iter().all(|other| other.stream.is_idle())
     }
 
-    /// Blocks until all work submitted by now is done.
+    /// Blocks the host until all work submitted by now is done.
     pub fn wait_submitted(&self) {
-        self.wait_for(self.submitted.load(Ordering::Acquire));
+        let submitted = self.submitted.load(Ordering::Acquire);
+        self.wait_for(submitted);
+        self.tell_host(submitted);
     }
 
     /// Blocks until command `seq` is done.
@@ -344,6 +411,7 @@ impl Stream {
     pub fn synchronize(self: &Arc<Self>) -> Result {
         for other in self.implicit_dependencies().iter().filter(|_| self.sort == Sort::Legacy) {
             other.stream.wait_for(other.seq);
+            other.stream.tell_host(other.seq);
         }
         self.wait_submitted();
         self.context.failure().map_or(Ok(()), Err)
@@ -359,6 +427,12 @@ impl Stream {
     /// What its kernels may touch.
     pub fn reach(&self) -> Reach {
         Reach { device: self.context.device.ordinal, context: self.context.clone() }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        clock::stream_ends(self.id);
     }
 }
 

@@ -314,3 +314,233 @@ fn each_thread_has_a_default_stream_of_its_own() {
     ok!(cuMemFree_v2(memory));
     ok!(cuCtxDestroy_v2(context));
 }
+
+/// Two streams and a block that was allocated on the first, with the allocation reached.
+struct Block {
+    context: Handle,
+    a: Handle,
+    b: Handle,
+    address: u64,
+    _session: Session,
+}
+
+impl Block {
+    fn new() -> Self {
+        let session = Session::begin();
+        let context = context();
+        let Two { a, b } = two(CU_STREAM_NON_BLOCKING);
+        Block { context, a, b, address: get!(cuMemAllocAsync(64, a)), _session: session }
+    }
+
+    fn fill(&self, stream: Handle) {
+        ok!(cuMemsetD8Async(self.address, 1, 64, stream));
+    }
+
+    fn free(&self, stream: Handle) {
+        ok!(cuMemFreeAsync(self.address, stream));
+    }
+
+    #[track_caller]
+    fn ends(self, expected: &[&str]) {
+        c!(cuStreamSynchronize(self.a));
+        c!(cuStreamSynchronize(self.b));
+        let mut kinds = report_kinds();
+        kinds.dedup();
+        assert_eq!(kinds, expected, "{:#?}", reports());
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        ok!(cuStreamDestroy_v2(self.a));
+        ok!(cuStreamDestroy_v2(self.b));
+        ok!(cuCtxDestroy_v2(self.context));
+    }
+}
+
+#[test]
+fn a_use_on_another_stream_is_reported_though_the_allocation_was_reached() {
+    let block = Block::new();
+    block.fill(block.b);
+    block.ends(&["use-before-alloc"]);
+}
+
+#[test]
+fn an_event_recorded_before_the_allocation_orders_nothing_after_it() {
+    let block = Block::new();
+    let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+    ok!(cuEventRecord(event, block.a));
+    let later: u64 = get!(cuMemAllocAsync(64, block.a));
+    ok!(cuStreamWaitEvent(block.b, event, 0));
+    block.fill(block.b);
+    c!(cuStreamSynchronize(block.b));
+    assert_eq!(reports(), [], "the first block was allocated before the record");
+    ok!(cuMemsetD8Async(later, 1, 64, block.b));
+    ok!(cuEventDestroy_v2(event));
+    block.ends(&["use-before-alloc"]);
+}
+
+#[test]
+fn events_order_a_use_also_by_way_of_a_third_stream() {
+    let block = Block::new();
+    let third: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+    ok!(cuEventRecord(event, block.a));
+    ok!(cuStreamWaitEvent(third, event, 0));
+    ok!(cuEventRecord(event, third));
+    ok!(cuStreamWaitEvent(block.b, event, 0));
+    block.fill(block.b);
+    block.free(block.b);
+    ok!(cuEventDestroy_v2(event));
+    ok!(cuStreamDestroy_v2(third));
+    block.ends(&[]);
+}
+
+#[test]
+fn what_the_host_waited_for_or_saw_done_is_ordered_before_what_it_submits_then() {
+    let ways: [fn(&Block, Handle); 6] = [
+        |block, _| ok!(cuStreamSynchronize(block.a)),
+        |_, _| ok!(cuCtxSynchronize()),
+        |block, _| ok!(cuStreamQuery(block.a)),
+        |_, event| ok!(cuEventSynchronize(event)),
+        |_, event| ok!(cuEventQuery(event)),
+        |_, _| {
+            let memory = get!(cuMemAlloc_v2(64));
+            ok!(cuMemFree_v2(memory));
+        },
+    ];
+    for way in ways {
+        let block = Block::new();
+        let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+        ok!(cuEventRecord(event, block.a));
+        way(&block, event);
+        block.fill(block.b);
+        block.free(block.b);
+        ok!(cuEventDestroy_v2(event));
+        block.ends(&[]);
+    }
+}
+
+#[test]
+fn waiting_for_another_stream_orders_nothing() {
+    let block = Block::new();
+    ok!(cuStreamSynchronize(block.b));
+    block.fill(block.b);
+    block.ends(&["use-before-alloc"]);
+}
+
+#[test]
+fn blocking_streams_are_ordered_by_the_legacy_stream() {
+    let block = Block::new();
+    let Two { a, b } = two(0);
+    let memory: u64 = get!(cuMemAllocAsync(64, a));
+    ok!(cuMemsetD8Async(memory, 1, 64, CU_STREAM_LEGACY));
+    ok!(cuMemsetD8Async(memory, 2, 64, b));
+    assert_eq!(bytes_of(memory, 64), [2; 64]);
+    ok!(cuMemFreeAsync(memory, CU_STREAM_LEGACY));
+    ok!(cuCtxSynchronize());
+    ok!(cuStreamDestroy_v2(a));
+    ok!(cuStreamDestroy_v2(b));
+    block.ends(&[]);
+}
+
+#[test]
+fn a_free_that_is_not_ordered_after_a_use_is_reported_though_the_use_is_over() {
+    let block = Block::new();
+    let cell = Box::new(core::sync::atomic::AtomicU64::new(0));
+    let address = (&raw const *cell) as u64;
+    ok!(cuMemHostRegister_v2(address as *mut c_void, 8, 0));
+    ok!(cuStreamSynchronize(block.a));
+    block.fill(block.b);
+    // The host sees the value, but no call told it: nothing orders the free.
+    ok!(cuStreamWriteValue64_v2(block.b, address, 1, 0));
+    while cell.load(core::sync::atomic::Ordering::Acquire) == 0 {
+        std::thread::yield_now();
+    }
+    block.free(block.a);
+    assert_eq!(report_kinds(), ["unordered-free"]);
+    ok!(cuMemHostUnregister(address as *mut c_void));
+    block.ends(&["unordered-free"]);
+}
+
+#[test]
+fn a_free_after_an_event_behind_the_use_is_ordered() {
+    let block = Block::new();
+    let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+    ok!(cuStreamSynchronize(block.a));
+    block.fill(block.b);
+    ok!(cuEventRecord(event, block.b));
+    ok!(cuStreamWaitEvent(block.a, event, 0));
+    block.free(block.a);
+    ok!(cuEventDestroy_v2(event));
+    block.ends(&[]);
+}
+
+/// A host function may wait for anything, so what ended before it did counts as ordered before what follows it.
+#[test]
+fn work_behind_a_host_function_is_ordered_after_what_ended_before_it() {
+    let block = Block::new();
+    let plug = Plug::put(block.b);
+    block.fill(block.b);
+    assert_eq!(reports(), [], "what the function waits for is not known yet");
+    plug.pull(block.b);
+    block.free(block.b);
+    block.ends(&[]);
+}
+
+#[test]
+fn a_host_function_tells_the_host_what_came_before_it() {
+    unsafe extern "C" fn signal(data: *mut c_void) {
+        // SAFETY: the data is the channel's sender, which outlives the call.
+        unsafe { &*data.cast::<mpsc::Sender<()>>() }.send(()).expect("the test waits");
+    }
+    let block = Block::new();
+    let (sender, receiver) = mpsc::channel::<()>();
+    ok!(cuLaunchHostFunc(block.a, Some(signal), (&raw const sender).cast_mut().cast()));
+    receiver.recv().expect("the function runs");
+    block.fill(block.b);
+    ok!(cuStreamSynchronize(block.a));
+    ok!(cuStreamSynchronize(block.b));
+    block.free(block.b);
+    block.ends(&[]);
+}
+
+#[test]
+fn a_block_that_another_stream_gets_again_needs_its_order_too() {
+    let block = Block::new();
+    ok!(cuStreamSynchronize(block.a));
+    block.free(block.a);
+    let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+    ok!(cuEventRecord(event, block.a));
+    ok!(cuStreamWaitEvent(block.b, event, 0));
+    let again: u64 = get!(cuMemAllocAsync(64, block.b));
+    assert_eq!(again, block.address, "the pool has one block to give");
+    ok!(cuMemsetD8Async(again, 1, 64, block.b));
+    c!(cuStreamSynchronize(block.b));
+    assert_eq!(reports(), []);
+    let third: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let next: u64 = get!(cuMemAllocAsync(64, third));
+    ok!(cuMemsetD8Async(next, 1, 64, block.a));
+    ok!(cuEventDestroy_v2(event));
+    c!(cuStreamSynchronize(third));
+    ok!(cuStreamDestroy_v2(third));
+    block.ends(&["use-before-alloc"]);
+}
+
+/// A clock is as long as there are streams alive, not as there ever were.
+#[test]
+fn streams_that_come_and_go_are_forgotten() {
+    let block = Block::new();
+    for _ in 0..200 {
+        let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+        let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+        let memory: u64 = get!(cuMemAllocAsync(64, stream));
+        ok!(cuEventRecord(event, stream));
+        ok!(cuStreamWaitEvent(block.b, event, 0));
+        ok!(cuMemsetD8Async(memory, 1, 64, block.b));
+        ok!(cuMemFreeAsync(memory, block.b));
+        ok!(cuEventDestroy_v2(event));
+        ok!(cuStreamDestroy_v2(stream));
+    }
+    block.ends(&[]);
+}

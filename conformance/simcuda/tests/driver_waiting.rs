@@ -33,7 +33,8 @@ impl Setup {
     fn new() -> Self {
         let session = Session::begin();
         let context = get!(cuCtxCreate_v2(0, 0));
-        let (stream, other) = (get!(cuStreamCreate(CU_STREAM_NON_BLOCKING)), get!(cuStreamCreate(CU_STREAM_NON_BLOCKING)));
+        let (stream, other) =
+            (get!(cuStreamCreate(CU_STREAM_NON_BLOCKING)), get!(cuStreamCreate(CU_STREAM_NON_BLOCKING)));
         let module: Handle = get!(cuModuleLoadData(PTX.as_ptr().cast()));
         let empty = get!(cuModuleGetFunction(module, c"empty".as_ptr()));
         Setup { context, stream, other, module, empty, _session: session }

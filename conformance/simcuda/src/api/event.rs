@@ -53,7 +53,7 @@ pub extern "C" fn cuEventQuery(event: Handle) -> CUresult {
         let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
         event.context.usable()?;
         match event.latest() {
-            Some(latest) if !latest.is_done() => Err(CUDA_ERROR_NOT_READY),
+            Some(latest) if !latest.query() => Err(CUDA_ERROR_NOT_READY),
             _ => Ok(()),
         }
     })
@@ -65,7 +65,7 @@ pub extern "C" fn cuEventSynchronize(event: Handle) -> CUresult {
         let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
         event.context.usable()?;
         if let Some(latest) = event.latest() {
-            latest.wait();
+            latest.synchronize();
         }
         pool::on_synchronize();
         event.context.failure().map_or(Ok(()), Err)

@@ -77,8 +77,7 @@ pub extern "C" fn cuStreamQuery(handle: Handle) -> CUresult {
     call!(cuStreamQuery, Rules::Query, {
         let stream = stream::resolve(handle)?;
         // Inside of a host function the stream it runs on counts as done with all before it.
-        let done = crate::command::in_host_function()
-            || if stream.sort == Sort::Legacy { stream.is_free() } else { stream.is_idle() };
+        let done = crate::command::in_host_function() || stream.query();
         if done { Ok(()) } else { Err(CUDA_ERROR_NOT_READY) }
     })
 }
