@@ -283,7 +283,11 @@ impl<D: Driver> Event<D> {
         }
         let driver = self.lane.device.driver;
         let complete = match self.marker() {
-            Some(marker) => driver.event_is_complete(marker.raw()),
+            Some(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
+                // What is complete is not waited for any more, by no stream either. The answer to a question orders nothing
+                // by the library's contract; having waited does, and takes no time now.
+                if complete { driver.synchronize_event(marker.raw()).map(|()| true) } else { Ok(false) }
+            }),
             // No native event: nothing has followed on the stream, so the stream's state is the command's.
             None => driver.stream_is_idle(self.lane.stream),
         }

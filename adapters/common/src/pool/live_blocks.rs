@@ -136,14 +136,16 @@ impl Entry {
         }
     }
 
-    /// Takes a block that the application has; of several threads that try, one gets it.
+    /// Takes a block that the application has; of several threads that try, one gets it. To everybody else the block is
+    /// one that is kept until whoever has it says what became of it.
     #[must_use]
     pub fn take(&self) -> Option<(usize, Owner)> {
         let word = self.size.load(Ordering::Acquire);
         if word >> STATE_SHIFT != OUT >> STATE_SHIFT {
             return None;
         }
-        self.size.compare_exchange(word, 0, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        let taken = KEPT | (word & SIZE_MASK);
+        self.size.compare_exchange(word, taken, Ordering::AcqRel, Ordering::Relaxed).ok()?;
         Some((size_of(word), Owner(self.owner.load(Ordering::Relaxed))))
     }
 }

@@ -180,7 +180,7 @@ impl<D: Driver> Stock<D> {
         let bytes = block_size(size).unwrap_or(size);
         if bytes > slot.source.keeps || !slot.keeps || self.ended {
             *sequence += 1;
-            return free_below(&self.live, &slot.source, lane, *sequence, pointer, size);
+            return free_below(&mut self.live, &slot.source, lane, *sequence, pointer, size);
         }
         #[cfg(feature = "planted")]
         if planted::is(planted::Bug::MagazineIgnoresQueue) {
@@ -214,7 +214,7 @@ impl<D: Driver> Stock<D> {
             Some(at) => self.give_back(lane, sequence, at, pointer, size),
             None => {
                 *sequence += 1;
-                free_below(&self.live, source, lane, *sequence, pointer, size)
+                free_below(&mut self.live, source, lane, *sequence, pointer, size)
             }
         }
     }
@@ -335,16 +335,20 @@ fn forget<D: Driver>(live: &Cursor, source: &Source<D>, pointer: usize) {
     }
 }
 
-/// Gives a block back below that is out of the table or on its way out.
+/// Gives a block back below. From the native call on its address may be somebody else's, so the table forgets it before;
+/// after a failure the caller says what it is.
 #[inline]
 fn free_below<D: Driver>(
-    live: &Cursor,
+    live: &mut Cursor,
     source: &Source<D>,
     lane: &Lane<D>,
     sequence: u64,
     pointer: usize,
     size: usize,
 ) -> Result<()> {
+    if let Some(entry) = live.entry(pointer) {
+        entry.clear();
+    }
     let hides = source.hides_starts();
     if hides {
         live.blocks().remove_unnamed(pointer);
@@ -388,9 +392,6 @@ fn empty<D: Driver>(
 fn give_up_oldest<D: Driver>(slot: &mut Slot<D>, live: &mut Cursor, lane: &Lane<D>, sequence: &mut u64) -> Result<()> {
     let Some((oldest, size)) = slot.magazine.oldest() else { return Ok(()) };
     *sequence += 1;
-    if let Some(entry) = live.entry(oldest) {
-        entry.clear();
-    }
     if let Err(error) = free_below(live, &slot.source, lane, *sequence, oldest, size) {
         if let Some(entry) = live.entry(oldest) {
             entry.set_kept(size, slot.owner);
