@@ -115,10 +115,10 @@ fn run<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: impl FnOnce()
         body();
         return None;
     }
-    Some(outcome(command(test, variables), test))
+    Some(outcome(command(variables), test))
 }
 
-fn command<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)]) -> Command {
+fn command<V: AsRef<OsStr>>(variables: &[(&str, V)]) -> Command {
     let program = std::env::current_exe().unwrap_or_else(|error| panic!("the test's own path: {error}"));
     let mut command = Command::new(program);
     for (name, value) in variables {
@@ -163,7 +163,7 @@ pub struct Piped {
 /// When no process can be started.
 #[must_use]
 pub fn piped<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)]) -> Piped {
-    let mut command = command(test, variables);
+    let mut command = command(variables);
     let started = alone(&mut command, test).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = started.unwrap_or_else(|error| panic!("cannot start the child: {error}"));
     let questions = child.stdin.take();

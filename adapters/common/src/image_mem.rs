@@ -5,8 +5,8 @@
 use core::ffi::c_void;
 
 use ur_ffi::{
-    ur_context_handle_t, ur_image_desc_t, ur_image_format_t, ur_image_info_t, ur_mem_flags_t,
-    ur_mem_handle_t, ur_mem_native_properties_t, ur_native_handle_t, ur_result_t, ur_structure_type_t,
+    ur_context_handle_t, ur_image_desc_t, ur_image_format_t, ur_image_info_t, ur_mem_flags_t, ur_mem_handle_t,
+    ur_mem_native_properties_t, ur_native_handle_t, ur_result_t, ur_structure_type_t,
 };
 
 use crate::context::Context;

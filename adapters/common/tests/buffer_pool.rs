@@ -54,7 +54,8 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
 /// The native library tells the start of its own region for blocks of host pools, with the block's size.
 #[test]
 fn bytes_from_an_address_that_the_library_places_wrongly_are_none_and_no_wrapped_number() {
-    let extent = |base, size| Extent::<Fake> { kind: MemoryKind::Host, base, size, device: 0, is_plain: false, source: None };
+    let extent =
+        |base, size| Extent::<Fake> { kind: MemoryKind::Host, base, size, device: 0, is_plain: false, source: None };
     assert_eq!(extent(4096, 1000).bytes_from(4096), Some(1000));
     assert_eq!(extent(4096, 1000).bytes_from(5095), Some(1));
     assert_eq!(extent(4096, 1000).bytes_from(5096), None, "the end");
