@@ -256,6 +256,8 @@ fn urEventSetCallback_that_fails_natively_leaves_nothing_that_another_event_s_ca
         let (one, mut first, blocked_long) = blocked(&fixture, flags);
         sim.fail("cuLaunchHostFunc", 1, status::UNKNOWN);
         assert_eq!(try_set(&blocked_long, Status::COMPLETE).err(), Some(Code::ERROR_ADAPTER_SPECIFIC));
+        // They go when the first one has passed: freeing waits for all that the device runs.
+        let mut others = Vec::new();
         for _ in 0..2 {
             let (two, mut second, event) = blocked(&fixture, flags);
             let calls = set(&event, Status::COMPLETE);
@@ -263,6 +265,7 @@ fn urEventSetCallback_that_fails_natively_leaves_nothing_that_another_event_s_ca
             expect_call(&calls, &event, Status::COMPLETE);
             assert!(!first.has_passed(), "the call came with another event");
             two.finish();
+            others.push((two, second, event));
         }
         let calls = set(&blocked_long, Status::COMPLETE);
         assert_eq!(calls.try_recv(), Err(TryRecvError::Empty));
