@@ -3,11 +3,13 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use ur_conformance::ffi::{
-    ur_command_t, ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_exp_host_task_flags_t,
+    CBool, ur_command_t, ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_exp_host_task_flags_t,
     ur_exp_host_task_properties_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
 };
 use ur_conformance::owned::event_of;
@@ -332,4 +334,42 @@ fn a_lost_device_drops_its_tasks_and_everything_can_be_released() {
     );
     assert!(none.is_null() && !task.has_begun());
     drop((event, queue));
+}
+
+/// From the device into memory of the heap, changed there by a task, and on into other memory of the host.
+#[test]
+fn urEnqueueUSMMemcpy_of_the_heap_keeps_its_order_with_a_task() {
+    let fixture = Fixture::new();
+    for flags in ORDERS {
+        for count in [4, 1 << 14] {
+            let queue = fixture.queue(flags);
+            let bytes = count * size_of::<u32>();
+            let (from, to) = (fixture.memory(Kind::Device, bytes), fixture.memory(Kind::Host, bytes));
+            from.write(&queue, &vec![7u32; count]);
+            to.write(&queue, &vec![0u32; count]);
+            let mut heap = vec![0u32; count];
+            let address = heap.as_mut_ptr();
+            let copy = |to: *mut c_void, from: *const c_void, after: &[ur_event_handle_t]| {
+                let (count, list) = (after.len() as u32, if after.is_empty() { null() } else { after.as_ptr() });
+                let (q, no) = (queue.handle(), CBool::FALSE);
+                event_of(|event| ur!(Enqueue.pfnUSMMemcpy(q, no, to, from, bytes, count, list, event)))
+            };
+            let read = copy(address.cast(), from.pointer(), &[]);
+            let (cell, enqueued) = (AtomicPtr::new(address), Arc::new(AtomicBool::new(false)));
+            let seen = Arc::clone(&enqueued);
+            let task = event_of(|event| {
+                enqueue(queue.handle(), &[read.handle()], event, move || {
+                    // Long enough for a copy that does not wait to be on its way with the old bytes.
+                    (0..20_000).take_while(|_| !seen.load(Ordering::Acquire)).for_each(|_| std::thread::yield_now());
+                    // SAFETY: the copy before it has written the memory, and the one after it waits for the task.
+                    unsafe { core::slice::from_raw_parts_mut(cell.into_inner(), count) }.fill(8);
+                })
+            });
+            let written = copy(to.pointer(), address.cast(), &[task.handle()]);
+            enqueued.store(true, Ordering::Release);
+            written.wait();
+            assert!(to.read::<u32>(&queue, count).iter().all(|&word| word == 8), "{flags:?}, {count} words");
+            drop(heap);
+        }
+    }
 }

@@ -65,12 +65,15 @@ fn refused(denied: Denied) -> CUresult {
     CUDA_ERROR_INVALID_VALUE
 }
 
-/// Submits a copy to a stream, and waits for it if the driver does; pageable sources are taken at once.
+/// Submits a copy to a stream, and waits for it if the driver does; else pageable sources are taken at once.
 fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
     let waits = waiting::copy_waits(&copy);
     copy.check(&stream.next_point()).map_err(refused)?;
-    // SAFETY: by the API's contract an untracked source is host memory that the client may read.
-    unsafe { copy.stage() };
+    // Who waits for the copy cannot reuse the source before it has run.
+    if !waits || stream::is_held() {
+        // SAFETY: by the API's contract an untracked source is host memory that the client may read.
+        unsafe { copy.stage() };
+    }
     stream.submit(|_| Command::Copy(Box::new(copy)));
     if waits {
         waiting::for_stream(stream);
