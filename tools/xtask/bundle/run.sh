@@ -26,10 +26,10 @@ export RUST_TEST_THREADS=1
 
 # The tests travel packed.
 tests=$here/tests
-if [ -e "$here/tests.tar.gz" ]; then
+if [ -e "$here/tests.tar.xz" ]; then
     unpacked=$(mktemp -d)
     trap 'rm -rf "$unpacked"' EXIT
-    tar -C "$unpacked" -xzf "$here/tests.tar.gz" && tests=$unpacked/tests
+    tar -C "$unpacked" -xJf "$here/tests.tar.xz" && tests=$unpacked/tests
 fi
 
 if [ "${1:-real}" = sanitizer ]; then

@@ -56,14 +56,15 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     if total > LARGEST { fail!("that is more than travels ({LARGEST} bytes)") } else { Ok(()) }
 }
 
-/// Packs the test binaries, which have most of their code in common.
+/// Packs the test binaries, which have most of their code in common: a dictionary larger than several of them finds it.
 fn pack(carry: &Path, kept: &mut BTreeSet<PathBuf>) -> Result {
     if !carry.join("tests").is_dir() {
         return Ok(());
     }
-    let archive = PathBuf::from("tests.tar.gz");
+    let archive = PathBuf::from("tests.tar.xz");
     let mut tar = process::limited(300, "tar");
-    process::run(tar.arg("-C").arg(carry).arg("-czf").arg(carry.join(&archive)).arg("tests"))?;
+    tar.env("XZ_OPT", "--lzma2=preset=1,dict=192MiB");
+    process::run(tar.arg("-C").arg(carry).arg("-cJf").arg(carry.join(&archive)).arg("tests"))?;
     kept.retain(|file| !file.starts_with("tests"));
     kept.insert(archive);
     files::keep_only(carry, kept)
