@@ -341,17 +341,20 @@ fn urEnqueueMemImageCopy_copies_between_arrays_planes_and_boxes_of_every_kind() 
 }
 
 #[test]
-fn urEnqueueMemImageCopy_copies_between_layers_of_one_array_that_do_not_overlap() {
+fn urEnqueueMemImageCopy_copies_within_a_layer_of_one_array_and_refuses_to_go_between_two() {
     let fixture = Fixture::new();
     let queue = fixture.in_order();
     let [line, plane, _] = words();
-    for (shape, from, to, size, over) in
-        [(line, [0, 0, 0], [4, 2, 0], [8, 2, 1], [1, 1, 0]), (plane, [0, 0, 0], [1, 1, 2], [5, 3, 2], [1, 1, 1])]
-    {
+    let cases = [
+        (line, [0, 0, 0], [4, 2, 0], [4, 0, 0], [4, 1, 1], [1, 0, 0]),
+        (plane, [0, 0, 0], [1, 1, 2], [3, 2, 0], [3, 2, 1], [1, 1, 0]),
+    ];
+    for (shape, from, other_layer, to, size, over) in cases {
         let image = Image::new(&fixture, shape);
         let mut contents = pattern(6, shape.bytes());
         image.write(&queue, &contents);
         assert_eq!(copy(&queue, (&image, from), (&image, over), size), Code::ERROR_OVERLAPPING_REGIONS);
+        assert_eq!(copy(&queue, (&image, from), (&image, other_layer), size), Code::ERROR_UNSUPPORTED_FEATURE);
         expect_success(copy(&queue, (&image, from), (&image, to), size), "urEnqueueMemImageCopy");
         let bytes = cut(&shape, &contents, &Box3 { origin: from, size });
         paste(&shape, &mut contents, &Box3 { origin: to, size }, &bytes);

@@ -1,7 +1,7 @@
 // Which orders between a stream-ordered allocation and its use on another stream does compute-sanitizer accept?
 //
 //   cc -O2 docs/probes/alloc_order.c -o alloc_order -ldl
-//   for n in $(seq 1 16); do compute-sanitizer --tool memcheck --track-stream-ordered-races all ./alloc_order $n; done
+//   for n in $(seq 1 21); do compute-sanitizer --tool memcheck --track-stream-ordered-races all ./alloc_order $n; done
 //
 // Each number is one program in a process of its own; it prints what it does. An order that the tool does not accept
 // shows as "potentially accessed before it is allocated" or "after it is freed".
@@ -102,6 +102,16 @@ int main(int count, char **words) {
         let_wait(y, event); touch(block, y); break;
     case 16: puts("16 allocated on X, fill on X, host synchronises X, use on Z");
         block = allocate(x); fill(block, x); finish(x); touch(block, z); break;
+    case 17: puts("17 host synchronises X, use on a stream made after that");
+        block = allocate(x); finish(x); CALL(cuStreamCreate, &z, 1); touch(block, z); break;
+    case 18: puts("18 host synchronises X, a stream made after that is synchronised too, use on it");
+        block = allocate(x); finish(x); CALL(cuStreamCreate, &z, 1); finish(z); touch(block, z); break;
+    case 19: puts("19 host synchronises X twice, once behind the making of another stream, use there");
+        block = allocate(x); finish(x); CALL(cuStreamCreate, &z, 1); finish(x); touch(block, z); break;
+    case 20: puts("20 host synchronises X, records an event there, a stream made after that waits for it, use on it");
+        block = allocate(x); finish(x); CALL(cuStreamCreate, &z, 1); record(event, x); let_wait(z, event); touch(block, z); break;
+    case 21: puts("21 host synchronises X, records an event on idle Y, a stream made after that waits for it, use on it");
+        block = allocate(x); finish(x); CALL(cuStreamCreate, &z, 1); record(event, y); let_wait(z, event); touch(block, z); break;
     default: return 1;
     }
     CALL(cuCtxSynchronize);

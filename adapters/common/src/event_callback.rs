@@ -40,8 +40,37 @@ const MOST_WAITS: usize = 256;
 struct Entry<D: Driver> {
     watcher: Arc<Watcher<D>>,
     last: Place,
+    /// What the stream's last wait calls.
+    calls: Arc<Calls<D>>,
     /// Whether somebody is putting a wait on the stream; nobody else's may come between.
     is_taken: bool,
+}
+
+/// The callbacks that one wait of a stream makes; none once it makes them.
+struct Calls<D: Driver> {
+    list: Mutex<Option<Vec<Callback<D>>>>,
+}
+
+impl<D: Driver> Calls<D> {
+    fn new(first: Callback<D>) -> Arc<Self> {
+        Arc::new(Self { list: Mutex::new(Some(vec![first])) })
+    }
+
+    /// Adds one; gives it back if the calls are being made.
+    fn add(&self, callback: Callback<D>) -> Option<Callback<D>> {
+        match &mut *self.list.lock() {
+            Some(list) => {
+                list.push(callback);
+                None
+            }
+            None => Some(callback),
+        }
+    }
+
+    fn make(&self) {
+        let list = self.list.lock().take();
+        list.into_iter().flatten().for_each(Callback::call);
+    }
 }
 
 /// One stream that waits for events.
@@ -98,14 +127,16 @@ impl<D: Driver> Watch<D> {
         }
     }
 
-    /// Calls back when the marker is reached.
+    /// Calls back when the marker is reached. Callbacks of one place share one wait, however many they are.
     fn add(&self, device: &DeviceState<D>, marker: &Marker<D>, place: Place, callback: Callback<D>) -> Result<()> {
-        let watcher = self.take(device, place)?;
+        let Some(callback) = self.join(place, callback) else { return Ok(()) };
+        let calls = Calls::new(callback);
+        let watcher = self.take(device, place, &calls)?;
         let job = {
             let watcher = Arc::clone(&watcher);
             move |_| {
                 watcher.waits.fetch_sub(1, Ordering::AcqRel);
-                callback.call();
+                calls.make();
             }
         };
         let submitted = worker::expect(device.group, Box::new(job)).and_then(|ticket| {
@@ -119,20 +150,32 @@ impl<D: Driver> Watch<D> {
         submitted
     }
 
+    /// Adds a callback to a wait for its place that is on a stream already; gives it back if there is none.
+    fn join(&self, place: Place, callback: Callback<D>) -> Option<Callback<D>> {
+        let streams = self.streams.lock();
+        let waits = |entry: &&Entry<D>| !entry.is_taken && entry.last == place && place.lane != NOWHERE;
+        match streams.iter().find(waits) {
+            Some(entry) => entry.calls.add(callback),
+            None => Some(callback),
+        }
+    }
+
     /// A stream that holds the wait up by no other event's, which nobody else uses before [`Watch::put`].
-    fn take(&self, device: &DeviceState<D>, place: Place) -> Result<Arc<Watcher<D>>> {
+    fn take(&self, device: &DeviceState<D>, place: Place, calls: &Arc<Calls<D>>) -> Result<Arc<Watcher<D>>> {
         {
             let mut streams = self.streams.lock();
             if let Some(entry) = streams.iter_mut().find(|entry| entry.fits(place)) {
                 entry.last = place;
                 entry.is_taken = true;
+                entry.calls = Arc::clone(calls);
                 entry.watcher.waits.fetch_add(1, Ordering::AcqRel);
                 return Ok(Arc::clone(&entry.watcher));
             }
         }
         let stream = device.native.take_stream(StreamKind::default())?;
         let watcher = Arc::new(Watcher { stream, waits: AtomicUsize::new(1) });
-        self.streams.lock().push(Entry { watcher: Arc::clone(&watcher), last: place, is_taken: true });
+        let calls = Arc::clone(calls);
+        self.streams.lock().push(Entry { watcher: Arc::clone(&watcher), last: place, calls, is_taken: true });
         Ok(watcher)
     }
 
