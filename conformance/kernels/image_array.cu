@@ -107,9 +107,3 @@ SIM_KERNEL void surface_array_extent(uint64_t image, unsigned *out) {
     asm volatile("suq.width.b32 %0, [%1];" : "=r"(out[0]) : "l"(image));
     // The driver takes no module that asks a surface for its layers (docs/native-facts.md).
 }
-
-SIM_KERNEL void texture_array_extent(uint64_t image, uint64_t texture, unsigned *out) {
-    asm volatile("txq.width.b32 %0, [%1];" : "=r"(out[0]) : "l"(texture));
-    asm volatile("txq.height.b32 %0, [%1];" : "=r"(out[1]) : "l"(texture));
-    asm volatile("txq.array_size.b32 %0, [%1];" : "=r"(out[2]) : "l"(texture));
-}

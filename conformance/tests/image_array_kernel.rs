@@ -173,10 +173,10 @@ fn a_texture_of_an_array_treats_what_is_outside_as_its_sampler_says() {
 }
 
 #[test]
-fn a_texture_of_an_array_is_fetched_by_the_number_of_its_element_and_tells_its_extents() {
+fn a_texture_of_an_array_is_fetched_by_the_number_of_its_element() {
     let fixture = Fixture::new();
     let queue = fixture.in_order();
-    let (program, fetch) = kernel(&fixture, c"fetch_2d_array");
+    let (_program, fetch) = kernel(&fixture, c"fetch_2d_array");
     if !parameters_are_known(&fetch) {
         return;
     }
@@ -189,11 +189,6 @@ fn a_texture_of_an_array_is_fetched_by_the_number_of_its_element_and_tells_its_e
     let launch = Launch::new(&fetch, &[3]).arg(arg(&image, READ)).arg(Arg::sampler(sampler.handle()));
     launch.pointer(at.pointer()).pointer(out.pointer()).value(3u32).on(&queue);
     assert_eq!(out.read::<u32>(&queue, 12), [0, 1, 2, 3, 116, 117, 118, 119, 204, 205, 206, 207]);
-
-    let extent = fixture.kernel(&program, c"texture_array_extent");
-    let launch = Launch::new(&extent, &[1]).arg(arg(&image, READ)).arg(Arg::sampler(sampler.handle()));
-    launch.pointer(out.pointer()).on(&queue);
-    assert_eq!(out.read::<u32>(&queue, 3), [5, 3, 4]);
 }
 
 #[test]
