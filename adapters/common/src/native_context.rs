@@ -13,14 +13,13 @@
 
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use ur_ffi::ur_result_t;
 
 use crate::clock::Clock;
 use crate::deferred;
-use crate::driver::{Driver, EventPurpose, StreamKind};
+use crate::driver::{Driver, StreamKind};
 use crate::error::{self, Result};
 use crate::event_callback::Watch;
 use crate::event_pool::EventPool;
@@ -62,8 +61,6 @@ pub struct Parts<D: Driver> {
     /// What the worker knows the device's jobs by.
     pub group: worker::Group,
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
-    /// A stream that was there before all others and never has any work, with an event of its own.
-    origin: OnceLock<(D::Stream, D::Event)>,
     /// How many failures had told of a lost device before.
     losses: usize,
 }
@@ -100,7 +97,6 @@ impl<D: Driver> NativeContext<D> {
             parking: Arc::new(Parking::new()),
             group: worker::Group::new(),
             streams: Mutex::default(),
-            origin: OnceLock::new(),
             losses: error::losses(),
         };
         Ok(Arc::new(Self { parts: ManuallyDrop::new(parts) }))
@@ -130,41 +126,7 @@ impl<D: Driver> Parts<D> {
             return Ok(stream);
         }
         let _scope = self.enter()?;
-        let stream = self.driver.create_stream(kind)?;
-        if let Err(error) = self.order_new(stream) {
-            // Nobody has seen it.
-            let _ = self.driver.destroy_stream(stream);
-            return Err(error);
-        }
-        Ok(stream)
-    }
-
-    /// Orders a new stream behind all that the host has waited for, as one that was there all the time is. By the
-    /// library's contract it is anyway; compute-sanitizer counts a synchronisation for the streams that are there
-    /// (`docs/probes/alloc_order.c`), and reports every use of older stream-ordered memory on a new one. The stream that is
-    /// asked has never any work, so nothing is waited for.
-    fn order_new(&self, stream: D::Stream) -> Result<()> {
-        let (origin, event) = self.origin()?;
-        self.driver.record_event(event, origin)?;
-        self.driver.stream_wait(stream, event)
-    }
-
-    /// A stream that never has any work, and its event. The place is current.
-    fn origin(&self) -> Result<(D::Stream, D::Event)> {
-        if let Some(made) = self.origin.get() {
-            return Ok(*made);
-        }
-        let stream = self.driver.create_stream(StreamKind::default())?;
-        let event = self.driver.create_event(EventPurpose::Order).inspect_err(|_| {
-            // Nobody has seen it.
-            let _ = self.driver.destroy_stream(stream);
-        })?;
-        // Of two threads that come at once one makes a pair too many.
-        self.origin.set((stream, event)).or_else(|(stream, event)| {
-            self.driver.destroy_event(event)?;
-            self.driver.destroy_stream(stream)
-        })?;
-        self.origin.get().copied().ok_or_else(|| ur_result_t::ERROR_UNKNOWN.into())
+        self.driver.create_stream(kind)
     }
 
     /// Takes a stream back that nobody else has. It serves the next queue of its kind if it is known to have no work and
@@ -234,10 +196,6 @@ impl<D: Driver> Parts<D> {
         });
         self.trim();
         self.watch.end(self.driver);
-        if let Some((stream, event)) = self.origin.take() {
-            let _ = self.driver.destroy_event(event);
-            let _ = self.driver.destroy_stream(stream);
-        }
         // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
         let _ = self.driver.release_place(self.device);
     }
