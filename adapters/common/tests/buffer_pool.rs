@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use fake::{Fake, Handles};
 use ur_adapter::driver::MemoryKind;
-use ur_adapter::extent::Extent;
-use ur_adapter::lane::Lane;
 use ur_adapter::object;
 use ur_adapter::pool::arena::Arena;
+use ur_adapter::pool::extent::Extent;
 use ur_adapter::queue::Queue;
+use ur_adapter::stream::Lane;
 use ur_ffi::ur_queue_handle_t;
 
 const BLOCK: usize = 512;

@@ -10,8 +10,9 @@ use std::sync::atomic::Ordering;
 use fake::{Fake, Handles};
 use parking_lot::Mutex;
 use ur_adapter::context::DeviceState;
-use ur_adapter::event_pool::Marker;
-use ur_adapter::{adapter, object, queue};
+use ur_adapter::device::adapter;
+use ur_adapter::device::event_pool::Marker;
+use ur_adapter::{object, queue};
 
 /// The driver is the process's, so tests that set its time take turns.
 static TURN: Mutex<()> = Mutex::new(());

@@ -6,7 +6,7 @@
 use core::ffi::c_int;
 
 use ur_adapter::driver::MemoryKind;
-use ur_adapter::memory_calls::{Access, Advice, Spot};
+use ur_adapter::driver::memory_calls::{Access, Advice, Spot};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{

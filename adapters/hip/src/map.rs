@@ -4,7 +4,7 @@
 //! known here but in that call's method.
 
 use ur_adapter::driver::MemoryKind;
-use ur_adapter::memory_calls::{Access, Advice, Spot};
+use ur_adapter::driver::memory_calls::{Access, Advice, Spot};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{

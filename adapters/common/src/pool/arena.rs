@@ -5,17 +5,17 @@
 //! addresses; here are the streams and events that it knows by number. Must never be called with another lane's lock held
 //! than the one it is given, and holds its own lock over no native call.
 
-mod index;
+pub(crate) mod index;
 pub mod ranges;
 
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
+use crate::device::event_pool::Marker;
 use crate::driver::Driver;
-use crate::error::Result;
-use crate::event_pool::Marker;
-use crate::lane::Lane;
+use crate::object::error::Result;
+use crate::stream::Lane;
 use ranges::{Ranges, StreamKey, Taken};
 
 /// Alignment of blocks, bytes, as native pools give it.

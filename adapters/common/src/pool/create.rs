@@ -16,9 +16,9 @@ use ur_ffi::{
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
-use crate::error::{Error, Result};
-use crate::extent::Extent;
+use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
+use crate::pool::extent::Extent;
 use crate::pool::{Buffer, Reuse, Settings, UsmPool};
 
 fn invalid(message: String) -> Error {

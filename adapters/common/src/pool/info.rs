@@ -8,10 +8,10 @@ use ur_ffi::{
 };
 
 use crate::driver::{Driver, PoolAttribute};
-use crate::error::{Error, Result};
-use crate::info::Answer;
+use crate::object::error::{Error, Result};
+use crate::object::info::Answer;
 use crate::object::{Object, borrow, known_flags, null_pointer};
-use crate::pool::source::Source;
+use crate::pool::backend::Source;
 use crate::pool::{Reuse, UsmPool};
 
 /// `urUSMPoolGetInfo`.

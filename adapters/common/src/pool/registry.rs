@@ -12,11 +12,11 @@ use ur_ffi::ur_result_t;
 
 use crate::context::DeviceState;
 use crate::driver::Driver;
-use crate::error::{Error, Result};
-use crate::lane::Lane;
-use crate::planted;
+use crate::object::error::{Error, Result};
+use crate::pool::backend::Source;
 use crate::pool::live_blocks::{Found, LiveBlocks, Owner};
-use crate::pool::source::Source;
+use crate::stream::Lane;
+use crate::sync::mutation;
 
 /// The lanes, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
@@ -152,7 +152,7 @@ impl<D: Driver> Registry<D> {
             debug_assert!(false, "a live block without a source");
             return None;
         };
-        if !planted::is(planted::Bug::StatisticsLeak)
+        if !mutation::is(mutation::Bug::StatisticsLeak)
             && let Some(account) = source.account()
         {
             account.refund(size as u64);

@@ -19,7 +19,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     }
     let dist = dist::make(workspace, Release::R2026_2)?;
     let folder = make(workspace, &dist)?;
-    println!("{}: UR_PLANTED names the bug; see adapters/common/src/planted.rs", folder.display());
+    println!("{}: UR_PLANTED names the bug; see adapters/common/src/sync/mutation.rs", folder.display());
     Ok(())
 }
 

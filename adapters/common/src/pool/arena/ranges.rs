@@ -5,9 +5,12 @@
 //! ordered index, so its cost grows with the logarithm of the ranges. Free ranges that touch each other are always one;
 //! freed ranges are joined when they become free, because each has a place of its own.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::{HashMap, VecDeque};
 
-use super::index::{Index, Key, count_step};
+use crate::pool::arena::index::{Index, Key, count_step};
 
 /// A stream, by a number that no other one has while it has freed ranges here.
 pub type StreamKey = usize;
@@ -281,6 +284,3 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
