@@ -19,7 +19,7 @@ use core::hash::Hash;
 use ur_ffi::ur_backend_t;
 
 use crate::device::adapter::AdapterCell;
-use crate::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
+use crate::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use crate::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use crate::object::error::{Error, OpenError, Result};
 use crate::properties::DeviceProperties;
@@ -394,7 +394,13 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// **Needs the place** (HIP's looks at the current device). `cuMemHostUnregister`.
     fn unregister_host(&self, address: usize) -> Result<()>;
     /// Moves managed memory in the stream's order. `cuMemPrefetchAsync`.
-    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Self::Device>, stream: Self::Stream) -> Result<()>;
+    fn prefetch_async(
+        &self,
+        address: usize,
+        size: usize,
+        to: MemoryLocation<Self::Device>,
+        stream: Self::Stream,
+    ) -> Result<()>;
     /// **Needs the place.** Advice about managed memory, at once. `cuMemAdvise`.
     fn advise(&self, address: usize, size: usize, advice: Advice<Self::Device>) -> Result<()>;
 

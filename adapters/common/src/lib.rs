@@ -6,10 +6,10 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A device's callback streams before a lane's state before the worker's office; a lane's state before buffers' places (in
+//! A device's callback streams before a stream's state before the worker's job queue; a stream's state before buffers' places (in
 //! the order of their addresses), these before an image's copies, these before an event pool's list; a context's place before
-//! nothing. No code holds two lanes'
-//! locks at once: what must happen on another lane (recording an event there) happens before the own lane is
+//! nothing. No code holds two streams'
+//! locks at once: what must happen on another stream (recording an event there) happens before the own stream is
 //! locked.
 
 #![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]

@@ -12,15 +12,15 @@ use ur_adapter::object;
 use ur_adapter::pool::arena::Arena;
 use ur_adapter::pool::extent::Extent;
 use ur_adapter::queue::Queue;
-use ur_adapter::stream::Lane;
+use ur_adapter::stream::Stream;
 use ur_ffi::ur_queue_handle_t;
 
 const BLOCK: usize = 512;
 
-fn lane(queue: ur_queue_handle_t) -> Arc<Lane<Fake>> {
+fn stream(queue: ur_queue_handle_t) -> Arc<Stream<Fake>> {
     // SAFETY: a live queue.
     let queue = unsafe { object::borrow::<Queue<Fake>>(queue) }.expect("a live queue");
-    Arc::clone(&queue.lanes()[0])
+    Arc::clone(&queue.streams()[0])
 }
 
 /// A thread that looks for room records an event on another queue. Before it can say what the event covers, that queue
@@ -29,7 +29,7 @@ fn lane(queue: ur_queue_handle_t) -> Arc<Lane<Fake>> {
 fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let handles = Handles::new();
     let queues = [handles.queue(), handles.queue()];
-    let [busy, other] = queues.map(lane);
+    let [busy, other] = queues.map(stream);
     let arena = Arena::<Fake>::new(1 << 20, 2 * BLOCK);
     let blocks = [(); 2].map(|()| arena.cut(&busy, BLOCK, false).expect("a free block").pointer());
     let next = || {

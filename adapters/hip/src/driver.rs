@@ -21,7 +21,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use ur_adapter::api::backend::*;
-use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
+use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use ur_adapter::driver::native_image::{BoxCopy, ResourceDescriptor};
 use ur_adapter::driver::{EventPurpose, MemoryKind, Sensor, StreamKind};
 use ur_adapter::native_call as call;
@@ -408,7 +408,13 @@ impl Driver for Hip {
         call!(self.memory_register(address, size, FLAGS), "hipHostRegister")
     }
 
-    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Ordinal>, stream: HipStream) -> Result<()> {
+    fn prefetch_async(
+        &self,
+        address: usize,
+        size: usize,
+        to: MemoryLocation<Ordinal>,
+        stream: HipStream,
+    ) -> Result<()> {
         call!(self.memory_prefetch(address, size, spot_device(to), stream), "hipMemPrefetchAsync")
     }
 

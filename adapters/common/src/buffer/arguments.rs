@@ -12,7 +12,7 @@ use ur_ffi::{
 use crate::buffer::commands::object_of;
 use crate::buffer::create::Buffer;
 use crate::buffer::migration::Access;
-use crate::buffer::storage::Touch;
+use crate::buffer::storage::BufferAccess;
 use crate::buffer::{ACCESS, MemBody, check_flags};
 use crate::command::Request;
 use crate::driver::Driver;
@@ -32,7 +32,7 @@ pub struct ObjectArguments<'a, D: Driver> {
     /// Which arguments are buffers.
     pub indices: SmallVec<[usize; 4]>,
     /// What the launch does with each buffer.
-    pub touches: SmallVec<[Touch<'a, D>; 4]>,
+    pub accesses: SmallVec<[BufferAccess<'a, D>; 4]>,
     /// The images.
     pub images: ImageArguments<'a, D>,
     /// What stands for images and samplers, with the argument's index.
@@ -54,7 +54,7 @@ pub unsafe fn of_launch<'a, D: Driver>(
 ) -> Result<ObjectArguments<'a, D>> {
     let mut objects = ObjectArguments {
         indices: SmallVec::new(),
-        touches: SmallVec::new(),
+        accesses: SmallVec::new(),
         images: ImageArguments::new(request.queue),
         values: SmallVec::new(),
     };
@@ -70,7 +70,7 @@ pub unsafe fn of_launch<'a, D: Driver>(
         match &mem.body {
             MemBody::Buffer(buffer) => {
                 objects.indices.push(index);
-                objects.touches.push(touch(buffer, mem.flags, object.flags));
+                objects.accesses.push(touch(buffer, mem.flags, object.flags));
             }
             MemBody::Image(image) => {
                 let value = objects.images.image(index, image, object.flags)?;
@@ -89,10 +89,10 @@ pub unsafe fn of_launch<'a, D: Driver>(
     Ok(objects)
 }
 
-fn touch<D: Driver>(buffer: &Buffer<D>, flags: ur_mem_flags_t, access: ur_mem_flags_t) -> Touch<'_, D> {
+fn touch<D: Driver>(buffer: &Buffer<D>, flags: ur_mem_flags_t, access: ur_mem_flags_t) -> BufferAccess<'_, D> {
     let own = access & ACCESS;
     let access = if own.is_empty() { flags & ACCESS } else { own };
     let range = buffer.origin..buffer.origin + buffer.size;
     let writes = access != ur_mem_flags_t::READ_ONLY;
-    Touch { storage: &*buffer.storage, access: Access { range, reads: true, writes } }
+    BufferAccess { storage: &*buffer.storage, access: Access { range, reads: true, writes } }
 }

@@ -9,7 +9,7 @@ use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_mem_handle_t, ur_queue_h
 
 use crate::buffer::Mem;
 use crate::buffer::create::Buffer;
-use crate::buffer::storage::{Touch, carry_out, in_session};
+use crate::buffer::storage::{BufferAccess, submit_with_buffers, with_locked_buffers};
 use crate::command::Request;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
@@ -76,13 +76,13 @@ pub unsafe fn read<D: Driver>(
     let access = buffer.access(NAME, offset, size, true, false)?;
     let storage = &*buffer.storage;
     let into_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == to.addr());
-    in_session(&request, blocking.get(), [storage], |driver, stream, session| {
+    with_locked_buffers(&request, blocking.get(), [storage], |driver, stream, locked| {
         if into_its_own {
             // The application's memory is one of the buffer's places: bringing the bytes there is the command.
-            return session.prepare_on_host(storage, &access);
+            return locked.prepare_on_host(storage, &access);
         }
         let _scope = request.queue.device.enter_for_transfer()?;
-        session.read(storage, &access.range, |piece| {
+        locked.read(storage, &access.range, |piece| {
             let to = to.addr() + (piece.range.start - access.range.start);
             // SAFETY: the piece is the buffer's, and `to` is writable for as much by the caller's promise.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
@@ -119,17 +119,17 @@ pub unsafe fn write<D: Driver>(
     let access = buffer.access(NAME, offset, size, false, true)?;
     let storage = &*buffer.storage;
     let from_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == from.addr());
-    in_session(&request, blocking.get(), [storage], |driver, stream, session| {
-        let to = session.prepare(storage, &access)?;
+    with_locked_buffers(&request, blocking.get(), [storage], |driver, stream, locked| {
+        let to = locked.prepare(storage, &access)?;
         {
             let _scope = request.queue.device.enter_for_transfer()?;
             // SAFETY: the range is the buffer's at this device, and `from` is readable for as much by the caller's
             // promise.
             unsafe { driver.copy_async(to, from.addr(), size, stream) }?;
         }
-        session.commit(storage, &access)?;
+        locked.commit(storage, &access)?;
         if from_its_own {
-            session.same_on_host(storage, access.range.clone());
+            locked.same_on_host(storage, access.range.clone());
         }
         Ok(())
     })
@@ -164,15 +164,15 @@ pub unsafe fn copy<D: Driver>(
     if core::ptr::eq(source, target) && from.start < access.range.end && access.range.start < from.end {
         return Err(overlap(NAME));
     }
-    in_session(&request, false, [source, target], |driver, stream, session| {
-        let to = session.prepare(target, &access)?;
+    with_locked_buffers(&request, false, [source, target], |driver, stream, locked| {
+        let to = locked.prepare(target, &access)?;
         let _scope = request.queue.device.enter_for_transfer()?;
-        session.read(source, &from, |piece| {
+        locked.read(source, &from, |piece| {
             let to = to + (piece.range.start - from.start);
             // SAFETY: both ranges are buffers' own, and were checked to be apart.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
         })?;
-        session.commit(target, &access)
+        locked.commit(target, &access)
     })
 }
 
@@ -219,8 +219,8 @@ pub unsafe fn fill<D: Driver>(
     }
     // SAFETY: readable for `pattern_size` bytes by the caller's promise.
     let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
-    let touch = Touch { storage: &*buffer.storage, access };
-    carry_out(&request, false, &[touch], |driver, stream, addresses| {
+    let touch = BufferAccess { storage: &*buffer.storage, access };
+    submit_with_buffers(&request, false, &[touch], |driver, stream, addresses| {
         let _scope = request.queue.device.enter_for_transfer()?;
         // SAFETY: the range is the buffer's at this device.
         unsafe { crate::usm::fill::fill(driver, stream, addresses[0], pattern, size) }

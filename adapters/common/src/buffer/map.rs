@@ -17,10 +17,10 @@ use ur_ffi::{
 use crate::buffer::commands::buffer_of;
 use crate::buffer::migration::Access;
 use crate::buffer::staging::Piece;
-use crate::buffer::storage::{Storage, carry_out, in_session};
+use crate::buffer::storage::{Storage, submit_with_buffers, with_locked_buffers};
 use crate::command::Request;
 use crate::device::deferred;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::{known_flags, null_pointer};
@@ -29,7 +29,7 @@ use crate::object::{known_flags, null_pointer};
 struct Staging<D: Driver> {
     /// Always there until it is dropped.
     piece: Option<Piece<D>>,
-    last: Option<Arc<Marker<D>>>,
+    last: Option<Arc<PooledEvent<D>>>,
 }
 
 impl<D: Driver> Staging<D> {
@@ -38,7 +38,7 @@ impl<D: Driver> Staging<D> {
     }
 
     fn is_idle(&self) -> bool {
-        let done = |marker: &Arc<Marker<D>>| marker.state().driver.event_is_complete(marker.raw());
+        let done = |marker: &Arc<PooledEvent<D>>| marker.state().driver.event_is_complete(marker.raw());
         // What cannot be asked is waited for when it goes.
         self.last.as_ref().is_none_or(|marker| done(marker).unwrap_or(false))
     }
@@ -140,10 +140,12 @@ pub unsafe fn map<D: Driver>(
     let storage = &*buffer.storage;
     let range = access.range.clone();
     let (pointer, staging) = if let Some(address) = storage.shared_with_host() {
-        carry_out(&request, blocking.get(), &[], |_, _, _| Ok(()))?;
+        submit_with_buffers(&request, blocking.get(), &[], |_, _, _| Ok(()))?;
         (address + range.start, None)
     } else if let Some(address) = storage.host_pointer() {
-        in_session(&request, blocking.get(), [storage], |_, _, session| session.prepare_on_host(storage, &access))?;
+        with_locked_buffers(&request, blocking.get(), [storage], |_, _, locked| {
+            locked.prepare_on_host(storage, &access)
+        })?;
         (address + range.start, None)
     } else {
         let staging = staged(&request, blocking.get(), storage, &access)?;
@@ -165,17 +167,17 @@ fn staged<D: Driver>(
     let device = &request.queue.device;
     let mut staging = Staging { piece: Some(Piece::new(device, access.range.len())?), last: None };
     let address = staging.address();
-    in_session(request, blocking, [storage], |driver, stream, session| {
+    with_locked_buffers(request, blocking, [storage], |driver, stream, locked| {
         if !access.reads {
             return Ok(());
         }
         let _scope = device.enter_for_transfer()?;
-        let copied = session.read(storage, &access.range, |piece| {
+        let copied = locked.read(storage, &access.range, |piece| {
             let to = address + (piece.range.start - access.range.start);
             // SAFETY: the piece is the buffer's; the memory is as long as the range and lives until its last copy is over.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
         });
-        staging.last = session.mark()?;
+        staging.last = locked.mark()?;
         copied
     })?;
     Ok(staging)
@@ -214,9 +216,9 @@ pub unsafe fn unmap<D: Driver>(
     let done = match &mut map.staging {
         Some(staging) if map.writes => write_back(&request, staging, storage, &access),
         None if map.writes => {
-            in_session(&request, false, [storage], |_, _, session| session.commit_on_host(storage, &access))
+            with_locked_buffers(&request, false, [storage], |_, _, locked| locked.commit_on_host(storage, &access))
         }
-        _ => carry_out(&request, false, &[], |_, _, _| Ok(())),
+        _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
     {
         let mut maps = buffer.maps.lock();
@@ -236,14 +238,14 @@ fn write_back<D: Driver>(
     access: &Access,
 ) -> Result<()> {
     let (from, size) = (staging.address(), access.range.len());
-    in_session(request, false, [storage], |driver, stream, session| {
-        let to = session.prepare(storage, access)?;
+    with_locked_buffers(request, false, [storage], |driver, stream, locked| {
+        let to = locked.prepare(storage, access)?;
         {
             let _scope = request.queue.device.enter_for_transfer()?;
             // SAFETY: the buffer's range at this device, and memory as long that lives until its last copy is over.
             unsafe { driver.copy_async(to, from, size, stream) }?;
         }
-        staging.last = session.mark()?;
-        session.commit(storage, access)
+        staging.last = locked.mark()?;
+        locked.commit(storage, access)
     })
 }

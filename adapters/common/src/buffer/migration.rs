@@ -11,7 +11,7 @@
 //! before the command, work on native addresses included. So a kernel that needs bytes which another queue of its device
 //! is bringing waits for that queue.
 //!
-//! Must never: block (but for the end of the buffer), or take a lane's lock; commands call in with theirs held.
+//! Must never: block (but for the end of the buffer), or take a stream's lock; commands call in with theirs held.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use smallvec::SmallVec;
 use ur_ffi::ur_result_t;
 
 use crate::buffer::block::Block;
-use crate::buffer::pending_uses::{Site, Uses};
-use crate::buffer::residency::{Holders, MOST_PLACES, Spans};
-use crate::buffer::scratch::Passing;
+use crate::buffer::pending_uses::{PendingUses, Site};
+use crate::buffer::residency::{Locations, MOST_PLACES, ResidencyMap};
+use crate::buffer::scratch::ScratchStream;
 use crate::context::Context;
 use crate::device::Device;
 use crate::device::deferred;
@@ -45,16 +45,16 @@ pub struct Access {
 struct Place<D: Driver> {
     block: Option<Block<D>>,
     /// Commands that change the bytes here.
-    writes: Uses<D>,
+    writes: PendingUses<D>,
     /// Copies into this place.
-    fills: Uses<D>,
+    fills: PendingUses<D>,
     /// Copies out of this place, and other reads from elsewhere.
-    borrows: Uses<D>,
+    borrows: PendingUses<D>,
 }
 
 impl<D: Driver> Place<D> {
     fn new(block: Option<Block<D>>) -> Self {
-        Self { block, writes: Uses::default(), fills: Uses::default(), borrows: Uses::default() }
+        Self { block, writes: PendingUses::default(), fills: PendingUses::default(), borrows: PendingUses::default() }
     }
 }
 
@@ -82,7 +82,7 @@ pub type Pieces = SmallVec<[Piece; 2]>;
 /// Where a buffer is.
 pub struct Places<D: Driver> {
     size: usize,
-    spans: Spans,
+    residency: ResidencyMap,
     /// The context's devices in their order, then the host.
     places: Vec<Place<D>>,
 }
@@ -100,15 +100,15 @@ impl<D: Driver> Places<D> {
         if devices >= MOST_PLACES {
             return Err(Error::unsupported("a buffer in a context of more than 127 devices"));
         }
-        let holders = if host.is_some() { Holders::only(devices) } else { Holders::NONE };
+        let locations = if host.is_some() { Locations::only(devices) } else { Locations::NONE };
         let places = (0..devices).map(|_| Place::new(None)).chain([Place::new(host)]).collect();
-        Ok(Self { size, spans: Spans::new(size, holders), places })
+        Ok(Self { size, residency: ResidencyMap::new(size, locations), places })
     }
 
     /// Puts the whole buffer into memory that one of the devices has already.
     pub fn settle_at(&mut self, place: usize, block: Block<D>) {
         self.places[place].block = Some(block);
-        self.spans.change(0..self.size, |_| Holders::only(place));
+        self.residency.change(0..self.size, |_| Locations::only(place));
     }
 
     /// The index of the host.
@@ -146,7 +146,7 @@ impl<D: Driver> Places<D> {
         if !access.writes {
             return Ok(());
         }
-        self.spans.change(access.range.clone(), |_| Holders::only(place));
+        self.residency.change(access.range.clone(), |_| Locations::only(place));
         let marker = site.mark()?;
         self.places[place].writes.add(site, &access.range, marker.as_ref());
         Ok(())
@@ -154,7 +154,7 @@ impl<D: Driver> Places<D> {
 
     /// Notes that bytes are the same at another place too.
     pub fn also_at(&mut self, place: usize, range: Range<usize>) {
-        self.spans.change(range, |holders| holders.with(place));
+        self.residency.change(range, |locations| locations.with(place));
     }
 
     /// Where a command may read bytes without moving them. The stream comes after whatever still brings or writes them
@@ -164,9 +164,9 @@ impl<D: Driver> Places<D> {
     /// What the native library answers.
     pub fn pieces(&mut self, site: &Site<'_, D>, range: &Range<usize>) -> Result<Pieces> {
         let mut pieces = Pieces::new();
-        for (part, holders) in self.spans.within(range.clone()) {
+        for (part, locations) in self.residency.within(range.clone()) {
             // Bytes that were never written are anything: what the device has will do.
-            let place = self.source(site, &part, holders)?.unwrap_or(site.here);
+            let place = self.source(site, &part, locations)?.unwrap_or(site.here);
             pieces.push(Piece { range: part, address: 0, place });
         }
         for piece in &mut pieces {
@@ -182,14 +182,14 @@ impl<D: Driver> Places<D> {
 
     /// Which of its holders bytes are taken from: the command's own device, then any other. One that they are only on
     /// their way to waits for the queue which brings them, so it comes last.
-    fn source(&self, site: &Site<'_, D>, part: &Range<usize>, holders: Holders) -> Result<Option<usize>> {
-        let own = Some(site.here).filter(|here| holders.contains(*here));
-        for place in own.into_iter().chain(holders.without(site.here).iter()) {
+    fn source(&self, site: &Site<'_, D>, part: &Range<usize>, locations: Locations) -> Result<Option<usize>> {
+        let own = Some(site.here).filter(|here| locations.contains(*here));
+        for place in own.into_iter().chain(locations.without(site.here).iter()) {
             if !self.places[place].fills.pend(site, part)? {
                 return Ok(Some(place));
             }
         }
-        Ok(holders.iter().next())
+        Ok(locations.iter().next())
     }
 
     /// Notes that a command which reads pieces is on the stream.
@@ -220,9 +220,9 @@ impl<D: Driver> Places<D> {
     /// Copies what is not current at a place from where it is.
     fn fetch(&mut self, site: &Site<'_, D>, place: usize, address: usize, range: &Range<usize>) -> Result<()> {
         let mut missing: SmallVec<[(Range<usize>, usize); 4]> = SmallVec::new();
-        for (part, holders) in self.spans.within(range.clone()) {
-            if !holders.contains(place)
-                && let Some(source) = self.source(site, &part, holders)?
+        for (part, locations) in self.residency.within(range.clone()) {
+            if !locations.contains(place)
+                && let Some(source) = self.source(site, &part, locations)?
             {
                 missing.push((part, source));
             }
@@ -239,7 +239,7 @@ impl<D: Driver> Places<D> {
         if done > 0 {
             let marker = site.mark()?;
             for (part, source) in &missing[..done] {
-                self.spans.change(part.clone(), |holders| holders.with(place));
+                self.residency.change(part.clone(), |locations| locations.with(place));
                 self.places[place].fills.add(site, part, marker.as_ref());
                 self.places[*source].borrows.add(site, part, marker.as_ref());
             }
@@ -262,8 +262,11 @@ impl<D: Driver> Places<D> {
     fn forget_copy(&mut self) -> Result<()> {
         let host = self.host();
         let place = &mut self.places[host];
-        if place.block.as_ref().is_some_and(Block::is_heap) && self.spans.can_lose(host) && place.borrows.are_over()? {
-            self.spans.change(0..self.size, |holders| holders.without(host));
+        if place.block.as_ref().is_some_and(Block::is_heap)
+            && self.residency.can_lose(host)
+            && place.borrows.are_over()?
+        {
+            self.residency.change(0..self.size, |locations| locations.without(host));
             place.block = None;
         }
         Ok(())
@@ -273,17 +276,17 @@ impl<D: Driver> Places<D> {
     fn write_back(&mut self) -> Result<()> {
         let host = self.host();
         let Some(address) = self.host_pointer() else { return Ok(()) };
-        let newer = self.spans.within(0..self.size).find(|(_, holders)| !holders.contains(host));
-        let Some(source) = newer.and_then(|(_, holders)| holders.iter().next()) else { return Ok(()) };
+        let newer = self.residency.within(0..self.size).find(|(_, locations)| !locations.contains(host));
+        let Some(source) = newer.and_then(|(_, locations)| locations.iter().next()) else { return Ok(()) };
         let state = self.places[source].block.as_ref().and_then(Block::state).cloned();
         let Some(state) = state else { return Ok(()) };
         let size = self.size;
-        Passing::new(&state, source)?.run(|site| self.fetch(site, host, address, &(0..size)))
+        ScratchStream::new(&state, source)?.run(|site| self.fetch(site, host, address, &(0..size)))
     }
 
     /// Whether nothing that was put on a stream uses the buffer any more.
     fn is_idle(&mut self) -> bool {
-        let over = |uses: &mut Uses<D>| uses.are_over().unwrap_or(false);
+        let over = |uses: &mut PendingUses<D>| uses.are_over().unwrap_or(false);
         self.places
             .iter_mut()
             .all(|place| over(&mut place.writes) && over(&mut place.fills) && over(&mut place.borrows))
@@ -310,8 +313,8 @@ impl<D: Driver> Drop for Places<D> {
         // In a host task, work that comes after the task must not be waited for. Where there is none, the bytes are in the
         // application's memory on return there too.
         if deferred::must_not_wait() && !self.is_idle() {
-            let spans = core::mem::replace(&mut self.spans, Spans::new(self.size, Holders::NONE));
-            let moved = Self { size: self.size, spans, places: core::mem::take(&mut self.places) };
+            let residency = core::mem::replace(&mut self.residency, ResidencyMap::new(self.size, Locations::NONE));
+            let moved = Self { size: self.size, residency, places: core::mem::take(&mut self.places) };
             return deferred::wait(move || drop(moved));
         }
         self.finish();

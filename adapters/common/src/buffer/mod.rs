@@ -1,7 +1,7 @@
 //! Memory objects: what a `ur_mem_handle_t` names, a buffer or a part of one, or an image.
 //!
 //! The object knows its context, its flags and its kind; what a kind does is in that kind's own module. Every command
-//! that works with buffers goes through [`storage::carry_out`] or [`storage::in_session`], which bring the bytes where the
+//! that works with buffers goes through [`storage::submit_with_buffers`] or [`storage::in_session`], which bring the bytes where the
 //! command runs; images do that with [`crate::image::object::Image::bring`].
 
 pub mod arguments;
@@ -31,7 +31,7 @@ use crate::context::Context;
 use crate::driver::Driver;
 use crate::image::object::Image;
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, known_flags};
 
 /// The kinds of memory objects.
@@ -163,11 +163,11 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (mem, answer) = unsafe { (borrow::<Mem<D>>(mem)?, Answer::new("urMemGetInfo", size, value, size_out)?) };
+    let (mem, writer) = unsafe { (borrow::<Mem<D>>(mem)?, InfoWriter::new("urMemGetInfo", size, value, size_out)?) };
     match property {
-        ur_mem_info_t::SIZE => answer.value(mem.size()?),
-        ur_mem_info_t::CONTEXT => answer.value(mem.context.handle()),
-        ur_mem_info_t::REFERENCE_COUNT => answer.value(mem.references()),
-        _ => answer.unknown(property.0),
+        ur_mem_info_t::SIZE => writer.value(mem.size()?),
+        ur_mem_info_t::CONTEXT => writer.value(mem.context.handle()),
+        ur_mem_info_t::REFERENCE_COUNT => writer.value(mem.references()),
+        _ => writer.unknown(property.0),
     }
 }

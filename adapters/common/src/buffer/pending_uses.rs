@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
@@ -33,8 +33,8 @@ impl<D: Driver> Site<'_, D> {
     ///
     /// # Errors
     /// What the native library answers to both.
-    pub fn mark(&self) -> Result<Option<Arc<Marker<D>>>> {
-        match Marker::record(self.device, self.stream, false) {
+    pub fn mark(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
+        match PooledEvent::record(self.device, self.stream, false) {
             Ok(marker) => Ok(Some(Arc::new(marker))),
             Err(error) => match self.device.driver.synchronize_stream(self.stream) {
                 Ok(()) => Ok(None),
@@ -52,7 +52,7 @@ struct Use<D: Driver> {
     queue: Weak<Object<Queue<D>>>,
     stream: D::Stream,
     range: Range<usize>,
-    marker: Arc<Marker<D>>,
+    marker: Arc<PooledEvent<D>>,
 }
 
 impl<D: Driver> Use<D> {
@@ -61,25 +61,25 @@ impl<D: Driver> Use<D> {
             && site.queue.is_some_and(|queue| core::ptr::eq(self.queue.as_ptr(), core::ptr::from_ref(queue)))
     }
 
-    fn touches(&self, range: &Range<usize>) -> bool {
+    fn accesses(&self, range: &Range<usize>) -> bool {
         self.range.start < range.end && range.start < self.range.end
     }
 }
 
 /// Uses of one kind at one place.
-pub struct Uses<D: Driver> {
+pub struct PendingUses<D: Driver> {
     list: SmallVec<[Use<D>; 2]>,
 }
 
-impl<D: Driver> Default for Uses<D> {
+impl<D: Driver> Default for PendingUses<D> {
     fn default() -> Self {
         Self { list: SmallVec::new() }
     }
 }
 
-impl<D: Driver> Uses<D> {
+impl<D: Driver> PendingUses<D> {
     /// Remembers that work at `site` uses a range until `marker` is reached; no marker means that it has finished.
-    pub fn add(&mut self, site: &Site<'_, D>, range: &Range<usize>, marker: Option<&Arc<Marker<D>>>) {
+    pub fn add(&mut self, site: &Site<'_, D>, range: &Range<usize>, marker: Option<&Arc<PooledEvent<D>>>) {
         let Some(marker) = marker.map(Arc::clone) else { return };
         if let Some(known) = self.list.iter_mut().find(|known| known.is_of(site)) {
             let covered = range.start <= known.range.start && known.range.end <= range.end;
@@ -112,7 +112,7 @@ impl<D: Driver> Uses<D> {
         let driver = site.device.driver;
         let mut index = 0;
         while let Some(known) = self.list.get(index) {
-            if !known.touches(range) || known.is_of(site) {
+            if !known.accesses(range) || known.is_of(site) {
                 index += 1;
             } else if driver.event_is_complete(known.marker.raw())? {
                 self.list.swap_remove(index);
@@ -129,7 +129,7 @@ impl<D: Driver> Uses<D> {
     /// # Errors
     /// What the native library answers.
     pub fn pend(&self, site: &Site<'_, D>, range: &Range<usize>) -> Result<bool> {
-        for known in self.list.iter().filter(|known| known.touches(range) && !known.is_of(site)) {
+        for known in self.list.iter().filter(|known| known.accesses(range) && !known.is_of(site)) {
             if !site.device.driver.event_is_complete(known.marker.raw())? {
                 return Ok(true);
             }

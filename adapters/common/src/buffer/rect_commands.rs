@@ -13,7 +13,7 @@ use ur_ffi::{
 use crate::buffer::commands::{buffer_of, overlap};
 use crate::buffer::create::Buffer;
 use crate::buffer::rect::{self, Rect};
-use crate::buffer::storage::{Touch, carry_out};
+use crate::buffer::storage::{BufferAccess, submit_with_buffers};
 use crate::command::Request;
 use crate::driver::Driver;
 use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
@@ -35,15 +35,15 @@ struct RectCopy {
 const MOST_PITCH: usize = i32::MAX as usize;
 
 /// A region of a buffer, and what a command does with it.
-fn region<'b, D: Driver>(name: &str, buffer: &'b Buffer<D>, rect: &Rect, writes: bool) -> Result<Touch<'b, D>> {
+fn region<'b, D: Driver>(name: &str, buffer: &'b Buffer<D>, rect: &Rect, writes: bool) -> Result<BufferAccess<'b, D>> {
     let span = rect.span();
     let reads = !writes || !rect.is_solid();
     let access = buffer.access(name, span.start, span.len(), reads, writes)?;
-    Ok(Touch { storage: &*buffer.storage, access })
+    Ok(BufferAccess { storage: &*buffer.storage, access })
 }
 
 /// A region in the application's memory.
-fn beside(name: &str, memory: usize, rect: &Rect) -> Result<RectSide> {
+fn on_scratch_stream(name: &str, memory: usize, rect: &Rect) -> Result<RectSide> {
     if memory.checked_add(rect.span().end).is_none() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_SIZE,
@@ -117,8 +117,8 @@ pub unsafe fn read<D: Driver>(
     let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
     let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
     let touch = region(NAME, buffer, &inside, false)?;
-    let to = beside(NAME, to.addr(), &outside)?;
-    carry_out(&request, blocking.get(), &[touch], |driver, stream, addresses| {
+    let to = on_scratch_stream(NAME, to.addr(), &outside)?;
+    submit_with_buffers(&request, blocking.get(), &[touch], |driver, stream, addresses| {
         let copy = RectCopy { to, from: side(addresses[0], &inside, false), extent };
         // SAFETY: the region was checked to be the buffer's, and is writable at `to` by the caller's promise.
         unsafe { copy_region(&request, driver, stream, &copy) }
@@ -161,8 +161,8 @@ pub unsafe fn write<D: Driver>(
     let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
     let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
     let touch = region(NAME, buffer, &inside, true)?;
-    let from = beside(NAME, from.addr(), &outside)?;
-    carry_out(&request, blocking.get(), &[touch], |driver, stream, addresses| {
+    let from = on_scratch_stream(NAME, from.addr(), &outside)?;
+    submit_with_buffers(&request, blocking.get(), &[touch], |driver, stream, addresses| {
         let copy = RectCopy { to: side(addresses[0], &inside, false), from, extent };
         // SAFETY: the region was checked to be the buffer's, and is readable at `from` by the caller's promise.
         unsafe { copy_region(&request, driver, stream, &copy) }
@@ -199,14 +199,14 @@ pub unsafe fn copy<D: Driver>(
     let extent = rect::extent(NAME, size)?;
     let from = Rect::new(NAME, source_origin, extent, source_row_pitch, source_slice_pitch)?;
     let to = Rect::new(NAME, target_origin, extent, target_row_pitch, target_slice_pitch)?;
-    let touches = [region(NAME, source, &from, false)?, region(NAME, target, &to, true)?];
-    if core::ptr::eq(touches[0].storage, touches[1].storage) {
+    let accesses = [region(NAME, source, &from, false)?, region(NAME, target, &to, true)?];
+    if core::ptr::eq(accesses[0].storage, accesses[1].storage) {
         let placed = |rect: Rect, buffer: &Buffer<D>| Rect { first: rect.first + buffer.origin, ..rect };
         if placed(from, source).overlaps(&placed(to, target)) {
             return Err(overlap(NAME));
         }
     }
-    carry_out(&request, false, &touches, |driver, stream, addresses| {
+    submit_with_buffers(&request, false, &accesses, |driver, stream, addresses| {
         let copy = RectCopy { to: side(addresses[1], &to, false), from: side(addresses[0], &from, false), extent };
         // SAFETY: both regions were checked to be the buffers', and to be apart.
         unsafe { copy_region(&request, driver, stream, &copy) }

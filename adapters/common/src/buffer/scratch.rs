@@ -10,13 +10,13 @@ use crate::driver::{Driver, StreamKind};
 use crate::object::error::Result;
 
 /// A stream that lives as long as its errand.
-pub struct Passing<'s, D: Driver> {
+pub struct ScratchStream<'s, D: Driver> {
     state: &'s Arc<DeviceState<D>>,
     stream: D::Stream,
     here: usize,
 }
 
-impl<'s, D: Driver> Passing<'s, D> {
+impl<'s, D: Driver> ScratchStream<'s, D> {
     /// A stream of the device that has that index in its context.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl<'s, D: Driver> Passing<'s, D> {
     }
 }
 
-impl<D: Driver> Drop for Passing<'_, D> {
+impl<D: Driver> Drop for ScratchStream<'_, D> {
     fn drop(&mut self) {
         let is_idle = self.state.driver.stream_is_idle(self.stream).unwrap_or(false);
         self.state.native.put_stream(StreamKind::default(), self.stream, is_idle);

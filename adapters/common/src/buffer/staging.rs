@@ -1,8 +1,8 @@
 //! Pinned memory that stands in for a buffer while the host has it mapped, kept for the next map.
 //!
-//! Making pinned memory takes long and freeing it waits for the whole device, so what a map used goes to the device's stock,
-//! in sizes that are powers of two, and back to the native library only when the stock is full or ends: on the thread that
-//! may wait ([`crate::device::deferred`]), since who unmaps or maps must not. What lies in the stock is used by nothing any more.
+//! Making pinned memory takes long and freeing it waits for the whole device, so what a map used goes to the device's cache,
+//! in sizes that are powers of two, and back to the native library only when the cache is full or ends: on the thread that
+//! may wait ([`crate::device::deferred`]), since who unmaps or maps must not. What lies in the cache is used by nothing any more.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ const MOST_KEPT: usize = 64 << 20;
 
 /// What a device keeps.
 #[derive(Default)]
-pub struct Stock {
-    kept: Mutex<Kept>,
+pub struct StagingPages {
+    kept: Mutex<Recycled>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Recycled {
     /// Addresses by the logarithm of their size.
     classes: Vec<Vec<usize>>,
     bytes: usize,
 }
 
-impl Kept {
+impl Recycled {
     fn class(&mut self, size: usize) -> &mut Vec<usize> {
         let class = size.trailing_zeros() as usize;
         if self.classes.len() <= class {
@@ -43,7 +43,7 @@ impl Kept {
     }
 }
 
-impl Stock {
+impl StagingPages {
     fn take(&self, size: usize) -> Option<usize> {
         let mut kept = self.kept.lock();
         let address = kept.class(size).pop()?;

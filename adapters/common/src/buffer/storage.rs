@@ -13,10 +13,10 @@ use smallvec::{SmallVec, smallvec};
 use crate::buffer::block::Block;
 use crate::buffer::migration::{Access, Piece, Places, place_of};
 use crate::buffer::pending_uses::Site;
-use crate::buffer::scratch::Passing;
+use crate::buffer::scratch::ScratchStream;
 use crate::command::{Request, submit, submit_blocking};
 use crate::context::{Context, DeviceState};
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
@@ -63,7 +63,7 @@ impl<D: Driver> Late<D> {
         }
         let block = Block::on_device(state, size)?;
         if let Some(copy) = &*initial {
-            Passing::new(state, 0)?.run(|site| {
+            ScratchStream::new(state, 0)?.run(|site| {
                 let _scope = state.enter_for_transfer()?;
                 // SAFETY: both are `size` bytes of the buffer's own and outlive `run`, which waits.
                 unsafe { state.driver.copy_async(block.address(), copy.address(), size, site.stream) }
@@ -131,7 +131,7 @@ impl<D: Driver> Storage<D> {
         let here = place_of(&self.context, &state.device)?;
         let access = Access { range: 0..self.size, reads: true, writes: true };
         let mut places = places.lock();
-        Passing::new(state, here)?.run(|site| {
+        ScratchStream::new(state, here)?.run(|site| {
             let address = places.prepare(site, here, &access)?;
             places.commit(site, here, &access).map(|()| address)
         })
@@ -189,7 +189,7 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     ///
     /// # Errors
     /// As [`Site::mark`].
-    pub fn mark(&self) -> Result<Option<Arc<Marker<D>>>> {
+    pub fn mark(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
         self.site.mark()
     }
 
@@ -264,7 +264,7 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
 }
 
 /// One buffer as a command uses it.
-pub struct Touch<'s, D: Driver> {
+pub struct BufferAccess<'s, D: Driver> {
     /// The buffer's memory.
     pub storage: &'s Storage<D>,
     /// What the command does with it.
@@ -275,19 +275,19 @@ pub struct Touch<'s, D: Driver> {
 ///
 /// # Errors
 /// As [`submit`] and [`Places::prepare`].
-pub fn carry_out<D: Driver>(
+pub fn submit_with_buffers<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
-    touches: &[Touch<'_, D>],
+    accesses: &[BufferAccess<'_, D>],
     call: impl FnOnce(&'static D, D::Stream, &[usize]) -> Result<()>,
 ) -> Result<()> {
-    in_session(request, blocking, touches.iter().map(|touch| touch.storage), |driver, stream, session| {
+    with_locked_buffers(request, blocking, accesses.iter().map(|touch| touch.storage), |driver, stream, locked| {
         let mut addresses: SmallVec<[usize; 4]> = smallvec![];
-        for touch in touches {
-            addresses.push(session.prepare(touch.storage, &touch.access)?);
+        for touch in accesses {
+            addresses.push(locked.prepare(touch.storage, &touch.access)?);
         }
         call(driver, stream, &addresses)?;
-        touches.iter().try_for_each(|touch| session.commit(touch.storage, &touch.access))
+        accesses.iter().try_for_each(|touch| locked.commit(touch.storage, &touch.access))
     })
 }
 
@@ -295,7 +295,7 @@ pub fn carry_out<D: Driver>(
 ///
 /// # Errors
 /// As [`submit`]; what `work` answers, and the native library to memory that is made for it.
-pub fn in_session<'s, D: Driver>(
+pub fn with_locked_buffers<'s, D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
     storages: impl IntoIterator<Item = &'s Storage<D>>,

@@ -1,7 +1,7 @@
 //! The one way onto a queue: order, waits, the native call, the event.
 //!
 //! Every command goes through [`submit`]; an entry point adds only its own native call. The order of the steps
-//! is what makes tail events exact, so nothing else may put work on a lane's stream. The lane's lock is held over the
+//! is what makes tail events exact, so nothing else may put work on a native stream. The stream's lock is held over the
 //! native call, which may block; [`crate::stream`] says what that means for everybody else.
 
 #[cfg(not(feature = "release-2026-1"))]
@@ -16,16 +16,16 @@ use ur_ffi::{
 };
 
 use crate::context::host_time_ns;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::recycled::Kept;
+use crate::object::recycled::Recycled;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::queue::{Chosen, Queue};
 use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
-use crate::stream::{Lane, LaneState};
+use crate::stream::{Stream, StreamState};
 use crate::sync::mutation;
-use crate::sync::unlikely::seldom;
+use crate::sync::unlikely::unlikely;
 
 /// What a command says beside its native call.
 pub struct Request<'a, D: Driver> {
@@ -60,7 +60,7 @@ impl<'a, D: Driver> Request<'a, D> {
     }
 }
 
-/// Puts a command on its queue: settles what the stream's last event stands for, waits, makes the native call
+/// Puts a command on its queue: records what is pending what the stream's last event stands for, waits, makes the native call
 /// and hands out the event. On failure nothing was handed out and no event was lost.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub fn submit<D: Driver, R>(
     request: &Request<'_, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
-    on_queue(request, Weight::Work, |_| Ok(()), |(), lane, _| call(lane.driver, lane.stream), |(), _| ())
+    on_queue(request, Weight::Work, |_| Ok(()), |(), stream, _| call(stream.driver, stream.stream), |(), _| ())
 }
 
 /// As [`submit`], and blocks until the command has finished.
@@ -82,25 +82,25 @@ pub fn submit_blocking<D: Driver, R>(
     request: &Request<'_, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
-    let call = |(), lane: &Arc<Lane<D>>, _: &mut LaneState<D>| {
-        call(lane.driver, lane.stream).map(|result| (result, Arc::clone(lane)))
+    let call = |(), stream: &Arc<Stream<D>>, _: &mut StreamState<D>| {
+        call(stream.driver, stream.stream).map(|result| (result, Arc::clone(stream)))
     };
-    let (result, lane) = on_queue(request, Weight::Work, |_| Ok(()), call, |(), _| ())?;
-    lane.finish()?;
+    let (result, stream) = on_queue(request, Weight::Work, |_| Ok(()), call, |(), _| ())?;
+    stream.finish()?;
     Ok(result)
 }
 
-/// As [`submit`] for a command that may need nothing of the stream: `call` counts and settles for itself what it does
+/// As [`submit`] for a command that may need nothing of the stream: `call` counts and records what is pending for itself what it does
 /// put there. `prepare` comes before anything has happened, and `undo` when the stream then could not be made to wait.
 ///
 /// # Errors
 /// What `prepare`, `call` and the native library answer.
 #[inline]
-pub fn submit_light<D: Driver, P, R>(
+pub fn submit_without_work<D: Driver, P, R>(
     request: &Request<'_, D>,
-    prepare: impl FnOnce(&mut LaneState<D>) -> Result<P>,
-    call: impl FnOnce(P, &Arc<Lane<D>>, &mut LaneState<D>) -> Result<R>,
-    undo: impl FnOnce(P, &mut LaneState<D>),
+    prepare: impl FnOnce(&mut StreamState<D>) -> Result<P>,
+    call: impl FnOnce(P, &Arc<Stream<D>>, &mut StreamState<D>) -> Result<R>,
+    undo: impl FnOnce(P, &mut StreamState<D>),
 ) -> Result<R> {
     on_queue(request, Weight::None, prepare, call, undo)
 }
@@ -119,7 +119,7 @@ type Barrier<D> = (u64, Option<Arc<Object<Event<D>>>>);
 
 /// Where a command goes on a queue that is not plain.
 struct Place<'q, D: Driver> {
-    lane: Chosen<'q, D>,
+    stream: Chosen<'q, D>,
     barrier: Barrier<D>,
     timed: bool,
 }
@@ -128,38 +128,38 @@ impl<'q, D: Driver> Place<'q, D> {
     #[inline(never)]
     fn choose(request: &Request<'q, D>) -> Result<Self> {
         let queue = request.queue;
-        let lane = queue.choose_lane(&request.waits)?;
+        let stream = queue.choose_stream(&request.waits)?;
         // Times are an event's; a command without one is not timed.
         let timed = queue.is_profiling() && !request.event.is_null();
-        Ok(Self { lane, barrier: queue.barrier(), timed })
+        Ok(Self { stream, barrier: queue.barrier(), timed })
     }
 }
 
-/// Chooses the lane. What plain queues do not need is out of their way.
+/// Chooses the stream. What plain queues do not need is out of their way.
 #[inline(always)]
 fn on_queue<D: Driver, P, R>(
     request: &Request<'_, D>,
     weight: Weight,
-    prepare: impl FnOnce(&mut LaneState<D>) -> Result<P>,
-    call: impl FnOnce(P, &Arc<Lane<D>>, &mut LaneState<D>) -> Result<R>,
-    undo: impl FnOnce(P, &mut LaneState<D>),
+    prepare: impl FnOnce(&mut StreamState<D>) -> Result<P>,
+    call: impl FnOnce(P, &Arc<Stream<D>>, &mut StreamState<D>) -> Result<R>,
+    undo: impl FnOnce(P, &mut StreamState<D>),
 ) -> Result<R> {
     let chosen;
-    let (lane, place) = if seldom(!request.queue.is_plain()) {
+    let (stream, place) = if unlikely(!request.queue.is_plain()) {
         chosen = Place::choose(request)?;
-        (&*chosen.lane, Some(&chosen))
+        (&*chosen.stream, Some(&chosen))
     } else {
         (request.queue.first(), None)
     };
     let (barrier, timed) = (place.map(|place| &place.barrier), place.is_some_and(|place| place.timed));
     let queued = if timed { host_time_ns() } else { 0 };
-    let waits = expose_foreign(&request.waits, lane)?;
-    let mut guard = lane.lock();
+    let waits = ensure_others_recorded(&request.waits, stream)?;
+    let mut guard = stream.lock();
     let state = &mut *guard;
     let prepared = prepare(state)?;
     // Work of somebody else's on the stream is no command, so what stands for the last one would not wait for it.
-    if weight == Weight::Work || timed || lane.is_shared() || must_wait(state, lane, waits, barrier) {
-        if let Err(error) = come_after(state, lane, waits, barrier) {
+    if weight == Weight::Work || timed || stream.is_shared() || must_wait(state, stream, waits, barrier) {
+        if let Err(error) = come_after(state, stream, waits, barrier) {
             undo(prepared, state);
             return Err(error);
         }
@@ -168,8 +168,8 @@ fn on_queue<D: Driver, P, R>(
         state.sequence += 1;
     }
     let mut stamps = None;
-    if seldom(timed) {
-        match start_times(lane, queued) {
+    if unlikely(timed) {
+        match start_times(stream, queued) {
             Ok(started) => stamps = Some(started),
             Err(error) => {
                 undo(prepared, state);
@@ -179,16 +179,16 @@ fn on_queue<D: Driver, P, R>(
     }
     // What puts work on the stream may block in the native library, and others must be able to tell.
     let result = match weight {
-        Weight::Work => lane.calling(|| call(prepared, lane, state)),
-        Weight::None => call(prepared, lane, state),
+        Weight::Work => stream.calling(|| call(prepared, stream, state)),
+        Weight::None => call(prepared, stream, state),
     }?;
     if mutation::is(mutation::Bug::LateEvent) {
-        state.settle()?;
+        state.record_pending_events()?;
     }
     if !request.event.is_null() {
         match stamps {
-            Some((start, times)) => hand_out_timed(request, lane, state, start, times),
-            None => hand_out(request, lane, state),
+            Some((start, times)) => return_timed_event(request, stream, state, start, times),
+            None => return_event(request, stream, state),
         }
     }
     Ok(result)
@@ -196,65 +196,65 @@ fn on_queue<D: Driver, P, R>(
 
 /// Marks the start of a command whose times are wanted.
 #[cold]
-fn start_times<D: Driver>(lane: &Lane<D>, queued: u64) -> Result<(Marker<D>, HostTimes)> {
-    let start = Marker::record(&lane.device, lane.stream, true)?;
+fn start_times<D: Driver>(stream: &Stream<D>, queued: u64) -> Result<(PooledEvent<D>, HostTimes)> {
+    let start = PooledEvent::record(&stream.device, stream.stream, true)?;
     Ok((start, HostTimes { queued, submitted: host_time_ns() }))
 }
 
-/// Settles the lane's events and makes its stream wait for what the command comes after.
+/// Settles the stream's events and makes its stream wait for what the command comes after.
 #[inline(always)]
 pub(crate) fn come_after<D: Driver>(
-    state: &mut LaneState<D>,
-    lane: &Arc<Lane<D>>,
+    state: &mut StreamState<D>,
+    stream: &Arc<Stream<D>>,
     waits: Option<&WaitList<'_, D>>,
     barrier: Option<&Barrier<D>>,
 ) -> Result<()> {
     if !mutation::is(mutation::Bug::LateEvent) {
-        state.settle()?;
+        state.record_pending_events()?;
     }
-    if seldom(waits.is_some() || has_new_barrier(state, barrier)) {
-        return wait_for_all(state, lane, waits, barrier);
+    if unlikely(waits.is_some() || has_new_barrier(state, barrier)) {
+        return wait_for_all(state, stream, waits, barrier);
     }
     Ok(())
 }
 
-/// Whether the queue's last barrier is one that the lane does not wait for yet.
+/// Whether the queue's last barrier is one that the stream does not wait for yet.
 #[inline]
-fn has_new_barrier<D: Driver>(state: &LaneState<D>, barrier: Option<&Barrier<D>>) -> bool {
+fn has_new_barrier<D: Driver>(state: &StreamState<D>, barrier: Option<&Barrier<D>>) -> bool {
     barrier.is_some_and(|(generation, _)| state.barrier < *generation)
 }
 
 /// Whether the stream must be made to wait for something before a command that needs nothing else of it.
 #[inline]
 fn must_wait<D: Driver>(
-    state: &LaneState<D>,
-    lane: &Arc<Lane<D>>,
+    state: &StreamState<D>,
+    stream: &Arc<Stream<D>>,
     waits: Option<&WaitList<'_, D>>,
     barrier: Option<&Barrier<D>>,
 ) -> bool {
     has_new_barrier(state, barrier)
         || waits.is_some_and(|waits| {
-            waits.iter().any(|event| !Arc::ptr_eq(&event.lane, lane) && !event.is_known_complete())
+            waits.iter().any(|event| !Arc::ptr_eq(&event.stream, stream) && !event.is_known_complete())
         })
 }
 
-/// Sees to it that events of other lanes can be waited for, before this one's lock is taken. Gives the list back if
-/// it has any: what comes before on the same lane needs no wait.
+/// Sees to it that events of other streams can be waited for, before this one's lock is taken. Gives the list back if
+/// it has any: what comes before on the same stream needs no wait.
 #[inline]
-pub(crate) fn expose_foreign<'w, 'a, D: Driver>(
+pub(crate) fn ensure_others_recorded<'w, 'a, D: Driver>(
     waits: &'w WaitList<'a, D>,
-    lane: &Arc<Lane<D>>,
+    stream: &Arc<Stream<D>>,
 ) -> Result<Option<&'w WaitList<'a, D>>> {
-    if seldom(!waits.is_empty()) && expose_each(waits, lane)? { Ok(Some(waits)) } else { Ok(None) }
+    if unlikely(!waits.is_empty()) && ensure_each_recorded(waits, stream)? { Ok(Some(waits)) } else { Ok(None) }
 }
 
 #[inline(never)]
-fn expose_each<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Result<bool> {
+fn ensure_each_recorded<D: Driver>(waits: &WaitList<'_, D>, stream: &Arc<Stream<D>>) -> Result<bool> {
     let mut any = false;
     for event in waits.iter() {
-        if !Arc::ptr_eq(&event.lane, lane) {
+        if !Arc::ptr_eq(&event.stream, stream) {
             any = true;
-            event.lane.expose(event)?;
+            event.stream.ensure_recorded(event)?;
         }
     }
     Ok(any)
@@ -262,37 +262,37 @@ fn expose_each<D: Driver>(waits: &WaitList<'_, D>, lane: &Arc<Lane<D>>) -> Resul
 
 #[inline(never)]
 fn wait_for_all<D: Driver>(
-    state: &mut LaneState<D>,
-    lane: &Arc<Lane<D>>,
+    state: &mut StreamState<D>,
+    stream: &Arc<Stream<D>>,
     waits: Option<&WaitList<'_, D>>,
     barrier: Option<&Barrier<D>>,
 ) -> Result<()> {
     for event in waits.into_iter().flat_map(WaitList::iter) {
-        state.wait_for(lane, event)?;
+        state.wait_for(stream, event)?;
     }
     if let Some((generation, Some(barrier))) = barrier
         && state.barrier < *generation
     {
-        state.wait_for(lane, barrier)?;
+        state.wait_for(stream, barrier)?;
         state.barrier = *generation;
     }
     Ok(())
 }
 
-/// Makes the event of the lane's last command and gives it to the application.
+/// Makes the event of the stream's last command and gives it to the application.
 #[inline]
-pub(crate) fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, state: &mut LaneState<D>) {
-    let handle = state.lend_again(request.command).unwrap_or_else(|| {
-        let event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, None);
-        let event = Kept::new(event);
-        let handle = event.lend();
+pub(crate) fn return_event<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>, state: &mut StreamState<D>) {
+    let handle = state.reuse_event(request.command).unwrap_or_else(|| {
+        let event = Event::new(request.queue.share(), Arc::clone(stream), state.sequence, request.command, None);
+        let event = Recycled::new(event);
+        let handle = event.retain_handle();
         state.add_tail(event);
         handle
     });
-    if seldom(lane.is_shared()) {
+    if unlikely(stream.is_shared()) {
         // What stands for the last command would not wait for somebody else's work behind it. If this fails, the event
         // stays what others' events are, and completes later than it could.
-        let _ = state.settle_all();
+        let _ = state.record_all_pending_events();
     }
     // SAFETY: a request has a writable pointer or null, and null does not come here.
     unsafe { request.event.write(handle) };
@@ -300,28 +300,28 @@ pub(crate) fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>,
 
 /// The same for a command whose times are wanted: its event has native events of its own from the start.
 #[cold]
-pub(crate) fn hand_out_timed<D: Driver>(
+pub(crate) fn return_timed_event<D: Driver>(
     request: &Request<'_, D>,
-    lane: &Arc<Lane<D>>,
-    state: &mut LaneState<D>,
-    start: Marker<D>,
+    stream: &Arc<Stream<D>>,
+    state: &mut StreamState<D>,
+    start: PooledEvent<D>,
     times: HostTimes,
 ) {
     // The command is on the queue whatever becomes of its end marker; without one the event still waits correctly
     // and only has no times.
-    let end = Marker::record(&lane.device, lane.stream, true).ok();
-    let settled = end.is_some();
-    let mut event = Event::new(request.queue.share(), Arc::clone(lane), state.sequence, request.command, end);
-    event.stamps = Some(Box::new(Stamps { host: times, start: Some(start), base: lane.device.time_base() }));
-    let handle = if settled {
+    let end = PooledEvent::record(&stream.device, stream.stream, true).ok();
+    let recorded = end.is_some();
+    let mut event = Event::new(request.queue.share(), Arc::clone(stream), state.sequence, request.command, end);
+    event.stamps = Some(Box::new(Stamps { host: times, start: Some(start), base: stream.device.time_base() }));
+    let handle = if recorded {
         Object::into_handle(Object::new(event))
     } else {
-        let event = Kept::new(event);
-        let handle = event.lend();
+        let event = Recycled::new(event);
+        let handle = event.retain_handle();
         state.add_tail(event);
         handle
     };
-    // SAFETY: as in `hand_out`.
+    // SAFETY: as in `return_event`.
     unsafe { request.event.write(handle) };
 }
 
@@ -347,7 +347,7 @@ pub unsafe fn events_wait<D: Driver>(
         return Ok(());
     }
     let (_, barrier) = request.queue.barrier();
-    let made = Queue::gather(request.queue, &request.waits, request.command, barrier.as_deref(), &|_| Ok(()))?;
+    let made = Queue::join_streams(request.queue, &request.waits, request.command, barrier.as_deref(), &|_| Ok(()))?;
     give(event, &made);
     Ok(())
 }
@@ -420,14 +420,14 @@ pub unsafe fn barrier_ext<D: Driver>(
 pub(crate) fn give<D: Driver>(out: *mut ur_event_handle_t, event: &Arc<Object<Event<D>>>) {
     if !out.is_null() {
         // SAFETY: writable by the C contract of the enqueue that calls this.
-        unsafe { out.write(Object::lend(event)) };
+        unsafe { out.write(Object::retain_handle(event)) };
     }
 }
 
 /// On an in-order queue a wait is a matter of the stream alone: no native call when there is nothing to wait
 /// for, and the event stands for the stream's last command.
 fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
-    submit_light(request, |_| Ok(()), |(), _, _| Ok(()), |(), _| ())
+    submit_without_work(request, |_| Ok(()), |(), _, _| Ok(()), |(), _| ())
 }
 
 /// `urEnqueueUSMMemcpy`.
@@ -456,7 +456,7 @@ pub unsafe fn usm_memcpy<D: Driver>(
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
     }
     let (to, from) = (to.addr(), from.addr());
-    if seldom(blocking.get()) {
+    if unlikely(blocking.get()) {
         // SAFETY: the caller's promise is the same.
         return unsafe { copy_and_wait(&request, to, from, size) };
     }

@@ -1,7 +1,7 @@
 //! Events that the application makes ahead of any command, and that barriers signal again and again.
 //!
 //! A barrier records such an event at its place, and whoever waits is bound to what was recorded last when it began to
-//! wait, as in the native libraries. Before the first barrier it is complete. It lies on no lane and is always asked
+//! wait, as in the native libraries. Before the first barrier it is complete. It lies on no stream and is always asked
 //! natively; see [`Event::is_reusable`], and [`Reusable`] for what it consists of.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::driver::{Driver, EventPurpose, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::queue::Queue;
-use crate::stream::Lane;
+use crate::stream::Stream;
 use crate::stream::event::Event;
 use crate::stream::reusable::Reusable;
 
@@ -49,7 +49,7 @@ pub unsafe fn create<D: Driver>(
     let purpose = purpose_of(description.flags, device)?;
     let state = context.state(device)?;
     let reusable = Reusable::new(context, &state, purpose)?;
-    let event = hand_out(context, state, reusable, Event::reusable);
+    let event = return_event(context, state, reusable, Event::reusable);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())
@@ -74,15 +74,16 @@ fn purpose_of<D: Driver>(flags: ur_exp_event_flags_t, device: &Device<D>) -> Res
 }
 
 /// An event of a context over what it consists of; `make` is [`Event::reusable`] or [`Event::imported`].
-pub(crate) fn hand_out<D: Driver>(
+pub(crate) fn return_event<D: Driver>(
     context: &Object<Context<D>>,
     state: Arc<DeviceState<D>>,
     reusable: Arc<Reusable<D>>,
-    make: impl FnOnce(Arc<Object<Queue<D>>>, Arc<Lane<D>>, ur_command_t, Arc<Reusable<D>>) -> Event<D>,
+    make: impl FnOnce(Arc<Object<Queue<D>>>, Arc<Stream<D>>, ur_command_t, Arc<Reusable<D>>) -> Event<D>,
 ) -> Arc<Object<Event<D>>> {
-    let lane = Lane::without_stream(Arc::clone(&state), &context.registry);
-    let queue = Queue::over_lane(context, state, ur_queue_flags_t::empty(), StreamKind::default(), Arc::clone(&lane));
-    Object::new(make(queue, lane, ur_command_t::EVENTS_WAIT_WITH_BARRIER, reusable))
+    let stream = Stream::without_stream(Arc::clone(&state), &context.registry);
+    let queue =
+        Queue::over_stream(context, state, ur_queue_flags_t::empty(), StreamKind::default(), Arc::clone(&stream));
+    Object::new(make(queue, stream, ur_command_t::EVENTS_WAIT_WITH_BARRIER, reusable))
 }
 
 /// The reusable event that a barrier is given to signal, if it is given one. Any other event there is an output's old

@@ -2,7 +2,7 @@
 //!
 //! Creating a context makes no native call. A device's native context, with its event pools and its clock, comes
 //! into being when the first queue, allocation or program needs it and stays for the next context
-//! ([`crate::device::native_context`]). Stream-ordered memory finds its lanes through the context's registry.
+//! ([`crate::device::native_context`]). Stream-ordered memory finds its streams through the context's registry.
 
 pub mod over_aligned;
 pub mod reservations;
@@ -21,20 +21,20 @@ use crate::context::reservations::Reservations;
 use crate::device::Device;
 use crate::device::adapter;
 use crate::device::clock::Base;
-use crate::device::event_pool::{EventPool, Marker};
+use crate::device::event_pool::{EventPool, PooledEvent};
 use crate::device::native_context::NativeContext;
 use crate::device::scope::Scope;
 use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 use crate::pool::UsmPool;
 use crate::pool::backend::Source;
 use crate::pool::current::Current;
-use crate::pool::deferred_destruction::Parking;
+use crate::pool::deferred_destruction::DeferredDestruction;
 use crate::pool::registry::Registry;
-use crate::stream::Lane;
+use crate::stream::Stream;
 use crate::sync::weak_list::WeakList;
 
 /// What the engine keeps for one device of one context.
@@ -50,10 +50,10 @@ pub struct DeviceState<D: Driver> {
     default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
     current_pool: Current<Arc<Object<UsmPool<D>>>>,
     sources: WeakList<Source<D>>,
-    /// The lanes of the state's context. Weakly: the blocks whose lane is gone must go before the state.
+    /// The streams of the state's context. Weakly: the blocks whose stream is gone must go before the state.
     registry: Weak<Registry<D>>,
     /// Native pools that must not be destroyed before all work has been waited for.
-    pub parking: Arc<Parking<D>>,
+    pub deferred_pools: Arc<DeferredDestruction<D>>,
     /// What the worker knows the device's jobs by.
     pub group: worker::Group,
 }
@@ -69,7 +69,7 @@ impl<D: Driver> DeviceState<D> {
             current_pool: Current::new(),
             sources: WeakList::default(),
             registry: Arc::downgrade(registry),
-            parking: Arc::clone(&native.parking),
+            deferred_pools: Arc::clone(&native.deferred_pools),
             group: native.group,
             native,
         });
@@ -89,8 +89,8 @@ impl<D: Driver> DeviceState<D> {
     ///
     /// # Errors
     /// Those of `work`; what the native library answers.
-    pub fn beside<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
-        self.native.beside(work)
+    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+        self.native.on_scratch_stream(work)
     }
 
     /// As [`DeviceState::enter`] where the backend's copies and fills need the place; else nothing, not even a
@@ -159,7 +159,7 @@ impl<D: Driver> DeviceState<D> {
         self.sources.living()
     }
 
-    /// The lanes of the state's context, as long as anybody has one.
+    /// The streams of the state's context, as long as anybody has one.
     pub fn registry(&self) -> Option<Arc<Registry<D>>> {
         self.registry.upgrade()
     }
@@ -177,7 +177,7 @@ impl<D: Driver> DeviceState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn start_own_clock(&self) -> Result<()> {
-        self.native.clock.start_beside(&self.native)
+        self.native.clock.start_on_scratch_stream(&self.native)
     }
 
     /// What times of commands enqueued now are counted from; `None` before [`DeviceState::start_clock`].
@@ -189,7 +189,7 @@ impl<D: Driver> DeviceState<D> {
     ///
     /// # Errors
     /// `PROFILING_INFO_NOT_AVAILABLE` before [`DeviceState::start_clock`]; what the native library answers.
-    pub fn time_of(self: &Arc<Self>, marker: &Marker<D>) -> Result<u64> {
+    pub fn time_of(self: &Arc<Self>, marker: &PooledEvent<D>) -> Result<u64> {
         self.time_base().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?.time_of(marker)
     }
 
@@ -226,12 +226,12 @@ struct Member<D: Driver> {
     device: Arc<Object<Device<D>>>,
     state: Mutex<Option<Arc<DeviceState<D>>>>,
     /// For memory that comes and goes without a queue.
-    service: Mutex<Option<Arc<Lane<D>>>>,
+    service: Mutex<Option<Arc<Stream<D>>>>,
 }
 
 /// What the context's handle names.
 pub struct Context<D: Driver> {
-    /// The lanes of the context's queues.
+    /// The streams of the context's queues.
     pub registry: Arc<Registry<D>>,
     /// Plain memory that starts elsewhere than the native library knows.
     pub over_aligned: OverAligned,
@@ -266,8 +266,8 @@ impl<D: Driver> Drop for Context<D> {
             unsafe { (deleter.call)(core::ptr::with_exposed_provenance_mut(deleter.data)) };
         }
         for member in &mut self.members {
-            if let Some(lane) = member.service.get_mut().take() {
-                lane.retire();
+            if let Some(stream) = member.service.get_mut().take() {
+                stream.retire();
             }
         }
     }
@@ -339,17 +339,17 @@ impl<D: Driver> Context<D> {
         })
     }
 
-    /// The lane for memory of a device that comes and goes without a queue.
+    /// The stream for memory of a device that comes and goes without a queue.
     ///
     /// # Errors
     /// As [`Context::state`]; what the native library answers to a new stream.
-    pub fn service_lane(&self, device: &Object<Device<D>>) -> Result<Arc<Lane<D>>> {
+    pub fn service_stream(&self, device: &Object<Device<D>>) -> Result<Arc<Stream<D>>> {
         let state = self.state(device)?;
         let mut service = self.member(device)?.service.lock();
-        if let Some(lane) = &*service {
-            return Ok(Arc::clone(lane));
+        if let Some(stream) = &*service {
+            return Ok(Arc::clone(stream));
         }
-        Ok(Arc::clone(service.insert(Lane::new(state, &self.registry, StreamKind::default())?)))
+        Ok(Arc::clone(service.insert(Stream::new(state, &self.registry, StreamKind::default())?)))
     }
 
     /// The state of the context's first device, for memory that belongs to no device.
@@ -432,15 +432,15 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, answer) =
-        unsafe { (borrow::<Context<D>>(context)?, Answer::new("urContextGetInfo", size, value, size_out)?) };
+    let (context, writer) =
+        unsafe { (borrow::<Context<D>>(context)?, InfoWriter::new("urContextGetInfo", size, value, size_out)?) };
     match property {
-        ur_context_info_t::NUM_DEVICES => answer.value(u32::try_from(context.members.len()).unwrap_or(u32::MAX)),
+        ur_context_info_t::NUM_DEVICES => writer.value(u32::try_from(context.members.len()).unwrap_or(u32::MAX)),
         ur_context_info_t::DEVICES => {
-            answer.array(&context.devices().map(|device| device.handle()).collect::<Vec<_>>())
+            writer.array(&context.devices().map(|device| device.handle()).collect::<Vec<_>>())
         }
-        ur_context_info_t::REFERENCE_COUNT => answer.value(context.references()),
-        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => answer.boolean(true),
-        _ => answer.unknown(property.0),
+        ur_context_info_t::REFERENCE_COUNT => writer.value(context.references()),
+        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => writer.boolean(true),
+        _ => writer.unknown(property.0),
     }
 }

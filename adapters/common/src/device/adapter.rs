@@ -16,7 +16,7 @@ use crate::device::platform::Platform;
 use crate::driver::Driver;
 use crate::object::error::{self, Error, OpenError, Result};
 use crate::object::fork;
-use crate::object::info::{Answer, enumerate};
+use crate::object::info::{InfoWriter, enumerate};
 use crate::object::log;
 use crate::object::{Body, Object, borrow};
 
@@ -39,7 +39,7 @@ impl<D: Driver> Body for Adapter<D> {
     fn on_last_release(&self) {
         let Some(native) = D::cell().native() else { return };
         // Memory on its way back keeps its native context.
-        deferred::settle();
+        deferred::record_pending_events();
         native.devices.iter().for_each(|device| device.home.end());
     }
 }
@@ -142,7 +142,7 @@ pub unsafe fn get<D: Driver>(capacity: u32, adapters: *mut ur_adapter_handle_t, 
     let object = D::cell().object();
     // SAFETY: the caller's promise is the same.
     if unsafe { enumerate("urAdapterGet", &[object.handle()], capacity, adapters, count) }? == 1 {
-        Object::lend(object);
+        Object::retain_handle(object);
     }
     Ok(())
 }
@@ -162,13 +162,13 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (adapter, answer) =
-        unsafe { (borrow::<Adapter<D>>(adapter)?, Answer::new("urAdapterGetInfo", size, value, size_out)?) };
+    let (adapter, writer) =
+        unsafe { (borrow::<Adapter<D>>(adapter)?, InfoWriter::new("urAdapterGetInfo", size, value, size_out)?) };
     match property {
-        ur_adapter_info_t::BACKEND => answer.value(D::BACKEND),
-        ur_adapter_info_t::REFERENCE_COUNT => answer.value(adapter.references()),
-        ur_adapter_info_t::VERSION => answer.value(1u32),
-        _ => answer.unknown(property.0),
+        ur_adapter_info_t::BACKEND => writer.value(D::BACKEND),
+        ur_adapter_info_t::REFERENCE_COUNT => writer.value(adapter.references()),
+        ur_adapter_info_t::VERSION => writer.value(1u32),
+        _ => writer.unknown(property.0),
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::context::host_time_ns;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::device::native_context::{NativeContext, Parts};
 use crate::driver::{Driver, EventPurpose};
 use crate::object::error::Result;
@@ -47,7 +47,7 @@ impl<D: Driver> Base<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn time_of(&self, marker: &Marker<D>) -> Result<u64> {
+    pub fn time_of(&self, marker: &PooledEvent<D>) -> Result<u64> {
         let elapsed = self.anchor.driver.elapsed_ns(self.anchor.event, marker.raw())?;
         Ok(self.anchor.host_ns.saturating_add_signed(elapsed))
     }
@@ -85,12 +85,12 @@ impl<D: Driver> Clock<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn start_beside(&self, device: &Parts<D>) -> Result<()> {
+    pub fn start_on_scratch_stream(&self, device: &Parts<D>) -> Result<()> {
         let mut state = self.state.lock();
         if state.anchor.is_some() {
             return Ok(());
         }
-        device.beside(|stream| state.start(device, stream))
+        device.on_scratch_stream(|stream| state.start(device, stream))
     }
 
     /// The anchor for commands enqueued now, a fresh one if it is due and the device is quick to answer.
@@ -102,9 +102,9 @@ impl<D: Driver> Clock<D> {
         let now = host_time_ns();
         if state.anchor.is_none() {
             // Given back with the adapter's last reference, while somebody still wants times.
-            device.beside(|stream| state.start(device, stream)).ok()?;
+            device.on_scratch_stream(|stream| state.start(device, stream)).ok()?;
         } else if now >= state.due_ns {
-            match device.beside(|stream| renew(device, stream)) {
+            match device.on_scratch_stream(|stream| renew(device, stream)) {
                 // A failure shows in the command's own calls; the old anchor is less exact and still right.
                 Ok(Some(anchor)) => state.take(anchor),
                 Ok(None) | Err(_) => state.due_ns = now.saturating_add(RETRY_NS),

@@ -8,7 +8,7 @@
 //! over to one thread, which frees it when there is none. The same holds for threads that run functions of the application
 //! ([`forbid_waiting`]). Everybody else frees at once.
 //!
-//! **The account is settled at once.** Memory that is handed over is no allocation any more from the moment that the call
+//! **The account is recorded at once.** Memory that is handed over is no allocation any more from the moment that the call
 //! returns: queries do not know it ([`is_pending`]) and it cannot be freed again. The native library does not give an
 //! address out before it was freed there, so a range stands for one allocation.
 //!
@@ -197,7 +197,7 @@ fn lies_in_a_range(address: usize) -> bool {
 }
 
 /// Waits a while for what was handed over, if this thread may. Says whether there was anything to wait for.
-pub fn settle() -> bool {
+pub fn record_pending_events() -> bool {
     let mut pending = PENDING.lock();
     if pending.count == 0 || must_not_wait() {
         return false;
@@ -311,7 +311,7 @@ mod tests {
         assert!(!is_pending(0x7100) && !is_pending(0x6fff));
         drop(task);
         while is_pending(0x7000) {
-            settle();
+            record_pending_events();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Native events, kept for the next use: making one costs as much as recording it.
 //!
 //! One pool a native context. It keeps at least [`KEPT`] free events once made, and no more free ones
-//! than are in use beyond that, so a burst does not stay. A [`Marker`] gives its event back when it dies; it
+//! than are in use beyond that, so a burst does not stay. A [`PooledEvent`] gives its event back when it dies; it
 //! keeps the device's state alive, so a pool outlives its users.
 //!
 //! Events are made many at a time: while one thread is inside a copy that blocks, CUDA lets no other thread make an event,
@@ -99,7 +99,7 @@ impl<D: Driver> EventPool<D> {
 }
 
 /// A native event on loan from its pool.
-pub struct Marker<D: Driver> {
+pub struct PooledEvent<D: Driver> {
     raw: D::Event,
     timing: bool,
     /// For an event that is not the pool's: whether it is destroyed with this.
@@ -107,7 +107,7 @@ pub struct Marker<D: Driver> {
     state: Arc<DeviceState<D>>,
 }
 
-impl<D: Driver> Marker<D> {
+impl<D: Driver> PooledEvent<D> {
     /// Records a fresh event on a stream.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl<D: Driver> Marker<D> {
         let marker = Self { raw, timing: false, adopted: None, state: Arc::clone(state) };
         if !state.driver.event_is_complete(marker.raw)? {
             // Whoever had it last has let go of it before its time.
-            state.beside(|stream| state.driver.record_event(marker.raw, stream))?;
+            state.on_scratch_stream(|stream| state.driver.record_event(marker.raw, stream))?;
         }
         Ok(marker)
     }
@@ -163,7 +163,7 @@ impl<D: Driver> Marker<D> {
     }
 }
 
-impl<D: Driver> Drop for Marker<D> {
+impl<D: Driver> Drop for PooledEvent<D> {
     fn drop(&mut self) {
         match self.adopted {
             None => self.state.events(self.timing).give(self.state.driver, self.raw),

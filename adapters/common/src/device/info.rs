@@ -23,7 +23,7 @@ use crate::device::scope::Held;
 use crate::driver::{Driver, Sensor};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::properties::DeviceProperties;
 
 use value::Reply;
@@ -33,25 +33,25 @@ use value::Reply;
 /// # Errors
 /// `INVALID_ENUMERATION` for a number that is no property, `UNSUPPORTED_ENUMERATION` with the reason for one
 /// that this device cannot answer, as [`Answer`] otherwise.
-pub fn answer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, answer: &Answer) -> Result<()> {
+pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, writer: &InfoWriter) -> Result<()> {
     match property {
-        ur_device_info_t::REFERENCE_COUNT => answer.value(1u32),
+        ur_device_info_t::REFERENCE_COUNT => writer.value(1u32),
         ur_device_info_t::PLATFORM => match D::cell().native() {
-            Some(native) => answer.value(native.platform.handle()),
+            Some(native) => writer.value(native.platform.handle()),
             // coverage: none because a device is there only with its platform
-            None => answer.unsupported(),
+            None => writer.unsupported(),
         },
-        ur_device_info_t::VENDOR => answer.text(D::VENDOR),
-        ur_device_info_t::VENDOR_ID => answer.value(D::VENDOR_ID),
-        ur_device_info_t::GLOBAL_MEM_FREE => answer.value(free_memory(device)?),
-        ur_device_info_t::CURRENT_CLOCK_THROTTLE_REASONS => show(device, Sensor::ThrottleReasons, answer),
-        ur_device_info_t::FAN_SPEED => show(device, Sensor::FanSpeed, answer),
-        ur_device_info_t::MIN_POWER_LIMIT => show(device, Sensor::MinPowerLimit, answer),
-        ur_device_info_t::MAX_POWER_LIMIT => show(device, Sensor::MaxPowerLimit, answer),
+        ur_device_info_t::VENDOR => writer.text(D::VENDOR),
+        ur_device_info_t::VENDOR_ID => writer.value(D::VENDOR_ID),
+        ur_device_info_t::GLOBAL_MEM_FREE => writer.value(free_memory(device)?),
+        ur_device_info_t::CURRENT_CLOCK_THROTTLE_REASONS => show(device, Sensor::ThrottleReasons, writer),
+        ur_device_info_t::FAN_SPEED => show(device, Sensor::FanSpeed, writer),
+        ur_device_info_t::MIN_POWER_LIMIT => show(device, Sensor::MinPowerLimit, writer),
+        ur_device_info_t::MAX_POWER_LIMIT => show(device, Sensor::MaxPowerLimit, writer),
         _ => match reply_of(&device.properties, property) {
-            Some(Reply::Is(value)) => value.write(answer),
+            Some(Reply::Is(value)) => value.write(writer),
             Some(Reply::Unsupported(reason)) => Err(unsupported(property, reason)),
-            None => answer.unknown(property.0),
+            None => writer.unknown(property.0),
         },
     }
 }
@@ -84,8 +84,8 @@ fn unsupported(property: ur_device_info_t, reason: &str) -> Error {
 }
 
 /// What a sensor shows; each has four bytes in the specification, flags or a number that is never negative.
-fn show<D: Driver>(device: &Device<D>, sensor: Sensor, answer: &Answer) -> Result<()> {
-    answer.value(adapter::driver::<D>()?.sensor(&device.properties, sensor)?)
+fn show<D: Driver>(device: &Device<D>, sensor: Sensor, writer: &InfoWriter) -> Result<()> {
+    writer.value(adapter::driver::<D>()?.sensor(&device.properties, sensor)?)
 }
 
 /// Bytes that are free on the device now.

@@ -30,7 +30,7 @@ use crate::device::platform::Platform;
 use crate::driver::Driver;
 use crate::ipc::memory_export::Exports;
 use crate::object::error::{Error, Result};
-use crate::object::info::{Answer, enumerate};
+use crate::object::info::{InfoWriter, enumerate};
 use crate::object::{Body, Object, borrow};
 use crate::properties::DeviceProperties;
 use crate::stream::reusable::SharedEvents;
@@ -154,9 +154,9 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (device, answer) =
-        unsafe { (borrow::<Device<D>>(device)?, Answer::new("urDeviceGetInfo", size, value, size_out)?) };
-    info::answer(device, property, &answer)
+    let (device, writer) =
+        unsafe { (borrow::<Device<D>>(device)?, InfoWriter::new("urDeviceGetInfo", size, value, size_out)?) };
+    info::writer(device, property, &writer)
 }
 
 /// `urDeviceRetain` and `urDeviceRelease`: neither changes anything of a device that is not a part of another one.

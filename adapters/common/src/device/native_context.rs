@@ -6,10 +6,10 @@
 //! that uses it goes if that is later. Then everything kept in it is given back first. A context that was lost is not kept:
 //! the next one may work. Retaining counts natively, so a primary context that the application has stays its own.
 //!
-//! What belongs to one UR context is in [`crate::context::DeviceState`]. Must never hold a [`Marker`] or anything else that
+//! What belongs to one UR context is in [`crate::context::DeviceState`]. Must never hold a [`PooledEvent`] or anything else that
 //! keeps a device's state alive: that would keep itself alive.
 //!
-//! [`Marker`]: crate::device::event_pool::Marker
+//! [`PooledEvent`]: crate::device::event_pool::PooledEvent
 
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use crate::buffer::staging::Stock;
+use crate::buffer::staging::StagingPages;
 use crate::device::clock::Clock;
 use crate::device::deferred;
 use crate::device::event_pool::EventPool;
@@ -25,7 +25,7 @@ use crate::device::scope::Scope;
 use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{self, Result};
-use crate::pool::deferred_destruction::Parking;
+use crate::pool::deferred_destruction::DeferredDestruction;
 use crate::stream::event_callback::Watch;
 use crate::transfer::host_task::Slots;
 
@@ -55,9 +55,9 @@ pub struct Parts<D: Driver> {
     /// Words that streams wait for while a host task runs.
     pub slots: Arc<Slots>,
     /// Pinned memory for maps of buffers.
-    pub staging: Stock,
+    pub staging: StagingPages,
     /// Native pools that must not be destroyed before all work has been waited for.
-    pub parking: Arc<Parking<D>>,
+    pub deferred_pools: Arc<DeferredDestruction<D>>,
     /// What the worker knows the device's jobs by.
     pub group: worker::Group,
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
@@ -93,8 +93,8 @@ impl<D: Driver> NativeContext<D> {
             clock: Clock::default(),
             watch: Watch::default(),
             slots: Arc::default(),
-            staging: Stock::default(),
-            parking: Arc::new(Parking::new()),
+            staging: StagingPages::default(),
+            deferred_pools: Arc::new(DeferredDestruction::new()),
             group: worker::Group::new(),
             streams: Mutex::default(),
             losses: error::losses(),
@@ -147,7 +147,7 @@ impl<D: Driver> Parts<D> {
     ///
     /// # Errors
     /// Those of `work`; what the native library answers.
-    pub fn beside<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
         let stream = self.take_stream(StreamKind::default())?;
         let result = work(stream);
         self.put_stream(StreamKind::default(), stream, self.driver.stream_is_idle(stream).unwrap_or(false));
@@ -174,7 +174,7 @@ impl<D: Driver> Parts<D> {
             // Nobody is left to tell of this failure or of the others here.
             let _ = self.driver.free_host(page);
         }
-        self.parking.clear(self.driver, synchronize);
+        self.deferred_pools.clear(self.driver, synchronize);
         self.watch.trim(self.driver);
         self.clock.trim();
         for (_, stream) in std::mem::take(&mut *self.streams.lock()) {
@@ -191,7 +191,7 @@ impl<D: Driver> Parts<D> {
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
         }
         self.slots.end();
-        self.parking.close(self.driver, || {
+        self.deferred_pools.close(self.driver, || {
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
         });
         self.trim();

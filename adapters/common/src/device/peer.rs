@@ -14,7 +14,7 @@ use crate::device::adapter;
 use crate::device::scope::Held;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow};
 
 /// The devices whose memory a device was let at.
@@ -138,14 +138,14 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let ((device, peer), answer) =
-        unsafe { (pair::<D>(device, peer)?, Answer::new("urUsmP2PPeerAccessGetInfoExp", size, value, size_out)?) };
+    let ((device, peer), writer) =
+        unsafe { (pair::<D>(device, peer)?, InfoWriter::new("urUsmP2PPeerAccessGetInfoExp", size, value, size_out)?) };
     let driver = adapter::driver::<D>()?;
     let apart = device.raw != peer.raw;
     let can = match property {
         ur_exp_peer_info_t::UR_PEER_ACCESS_SUPPORT => apart && driver.can_access_peer(device.raw, peer.raw)?,
         ur_exp_peer_info_t::UR_PEER_ATOMICS_SUPPORT => apart && driver.has_peer_atomics(device.raw, peer.raw)?,
-        _ => return answer.unknown(property.0),
+        _ => return writer.unknown(property.0),
     };
-    answer.value(c_int::from(can))
+    writer.value(c_int::from(can))
 }

@@ -11,7 +11,7 @@ use ur_ffi::{
 use crate::device::adapter::Adapter;
 use crate::driver::Driver;
 use crate::object::error::{self, Error, Result};
-use crate::object::info::{Answer, enumerate};
+use crate::object::info::{InfoWriter, enumerate};
 use crate::object::log;
 use crate::object::{Body, Object, borrow, null_pointer};
 
@@ -82,7 +82,7 @@ pub unsafe fn get<D: Driver>(
     if unsafe { enumerate("urPlatformGet", &handles, capacity, platforms, count) }? == 1
         && let Some(platform) = found
     {
-        Object::lend(&platform.share());
+        Object::retain_handle(&platform.share());
     }
     Ok(())
 }
@@ -102,19 +102,19 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let answer = unsafe {
+    let writer = unsafe {
         borrow::<Platform<D>>(platform)?;
-        Answer::new("urPlatformGetInfo", size, value, size_out)?
+        InfoWriter::new("urPlatformGetInfo", size, value, size_out)?
     };
     match property {
-        ur_platform_info_t::NAME => answer.text(D::PLATFORM_NAME),
-        ur_platform_info_t::VENDOR_NAME => answer.text(D::VENDOR),
-        ur_platform_info_t::VERSION => answer.text(&crate::device::adapter::driver::<D>()?.version()?),
-        ur_platform_info_t::EXTENSIONS => answer.text(""),
-        ur_platform_info_t::PROFILE => answer.text("FULL_PROFILE"),
-        ur_platform_info_t::BACKEND => answer.value(D::BACKEND),
-        ur_platform_info_t::ADAPTER => answer.value(D::cell().adapter_handle()),
-        _ => answer.unknown(property.0),
+        ur_platform_info_t::NAME => writer.text(D::PLATFORM_NAME),
+        ur_platform_info_t::VENDOR_NAME => writer.text(D::VENDOR),
+        ur_platform_info_t::VERSION => writer.text(&crate::device::adapter::driver::<D>()?.version()?),
+        ur_platform_info_t::EXTENSIONS => writer.text(""),
+        ur_platform_info_t::PROFILE => writer.text("FULL_PROFILE"),
+        ur_platform_info_t::BACKEND => writer.value(D::BACKEND),
+        ur_platform_info_t::ADAPTER => writer.value(D::cell().adapter_handle()),
+        _ => writer.unknown(property.0),
     }
 }
 
@@ -156,7 +156,7 @@ pub unsafe fn get_backend_option<D: Driver>(
     }
     // SAFETY: a NUL-terminated string by the caller's promise.
     let option = unsafe { core::ffi::CStr::from_ptr(option) };
-    let answer: &'static core::ffi::CStr = match option.to_bytes() {
+    let writer: &'static core::ffi::CStr = match option.to_bytes() {
         b"-O0"
         | b"-O1"
         | b"-O2"
@@ -173,6 +173,6 @@ pub unsafe fn get_backend_option<D: Driver>(
         }
     };
     // SAFETY: not null, so writable.
-    unsafe { backend_option.write(answer.as_ptr()) };
+    unsafe { backend_option.write(writer.as_ptr()) };
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! takes a job up leaves another behind that is free, so jobs never wait for each other's thread. Threads start at first
 //! need and are detached.
 //!
-//! Must never: run a job on a native thread, hold the office's lock while anything of a job runs or is dropped, or lose a
+//! Must never: run a job on a native thread, hold the job queue's lock while anything of a job runs or is dropped, or lose a
 //! job. A ticket's number, not an address, goes through the native library: a call that never comes leaks nothing, and a
 //! late one finds nothing.
 
@@ -49,7 +49,7 @@ impl Group {
     }
 }
 
-struct Office {
+struct JobQueue {
     expected: BTreeMap<u64, Expected>,
     ready: VecDeque<(Job, Outcome)>,
     next: u64,
@@ -66,11 +66,11 @@ struct Expected {
     early: Option<Outcome>,
 }
 
-static OFFICE: Mutex<Office> =
-    Mutex::new(Office { expected: BTreeMap::new(), ready: VecDeque::new(), next: 1, free: 0 });
+static JOBS: Mutex<JobQueue> =
+    Mutex::new(JobQueue { expected: BTreeMap::new(), ready: VecDeque::new(), next: 1, free: 0 });
 static READY: Condvar = Condvar::new();
 
-impl Office {
+impl JobQueue {
     fn push(&mut self, job: Job, outcome: Outcome) {
         self.ready.push_back((job, outcome));
         READY.notify_one();
@@ -88,11 +88,11 @@ impl Office {
 
 /// A job that a stream will call for. Dropped before it is armed, it never was.
 #[derive(Debug)]
-pub struct Ticket {
+pub struct PendingJob {
     number: u64,
 }
 
-impl Ticket {
+impl PendingJob {
     /// What [`hand_over`] is given.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "a number that counts up from 1 on a 64-bit machine")]
@@ -102,20 +102,20 @@ impl Ticket {
 
     /// Everything that belongs to the job has been submitted: it runs when the stream gets to it, or now if it did.
     pub fn arm(self) {
-        let mut office = OFFICE.lock();
-        let Some(expected) = office.expected.get_mut(&self.number) else { return };
+        let mut jobs = JOBS.lock();
+        let Some(expected) = jobs.expected.get_mut(&self.number) else { return };
         expected.armed = true;
         if let Some(outcome) = expected.early {
-            office.reach(self.number, outcome);
+            jobs.reach(self.number, outcome);
         }
-        drop(office);
+        drop(jobs);
         core::mem::forget(self);
     }
 }
 
-impl Drop for Ticket {
+impl Drop for PendingJob {
     fn drop(&mut self) {
-        let cancelled = OFFICE.lock().expected.remove(&self.number);
+        let cancelled = JOBS.lock().expected.remove(&self.number);
         // The job goes outside the lock: it may hold the last reference of something.
         drop(cancelled);
     }
@@ -125,13 +125,13 @@ impl Drop for Ticket {
 ///
 /// # Errors
 /// `OUT_OF_RESOURCES` when no thread can be started.
-pub fn expect(group: Group, job: Job) -> Result<Ticket> {
+pub fn expect(group: Group, job: Job) -> Result<PendingJob> {
     need_a_thread()?;
-    let mut office = OFFICE.lock();
-    let number = office.next;
-    office.next += 1;
-    office.expected.insert(number, Expected { group, job, armed: false, early: None });
-    Ok(Ticket { number })
+    let mut jobs = JOBS.lock();
+    let number = jobs.next;
+    jobs.next += 1;
+    jobs.expected.insert(number, Expected { group, job, armed: false, early: None });
+    Ok(PendingJob { number })
 }
 
 /// Runs a job as soon as may be.
@@ -140,7 +140,7 @@ pub fn expect(group: Group, job: Job) -> Result<Ticket> {
 /// As [`expect`].
 pub fn run(job: Job) -> Result<()> {
     need_a_thread()?;
-    OFFICE.lock().push(job, Outcome::Reached);
+    JOBS.lock().push(job, Outcome::Reached);
     Ok(())
 }
 
@@ -149,34 +149,34 @@ pub fn run(job: Job) -> Result<()> {
 /// # Safety
 /// `data` is a [`Ticket::data`].
 pub unsafe extern "C" fn hand_over(data: *mut c_void) {
-    OFFICE.lock().reach(data.addr() as u64, Outcome::Reached);
+    JOBS.lock().reach(data.addr() as u64, Outcome::Reached);
 }
 
 /// Whether a job of the group still waits for its stream.
 pub fn expects(group: Group) -> bool {
-    OFFICE.lock().expected.values().any(|job| job.group == group)
+    JOBS.lock().expected.values().any(|job| job.group == group)
 }
 
 /// Ends the wait of every job of the group: its device will not call for them any more.
 pub fn abandon(group: Group) {
-    let mut office = OFFICE.lock();
+    let mut jobs = JOBS.lock();
     let numbers: Vec<u64> =
-        office.expected.iter().filter(|(_, job)| job.group == group).map(|(number, _)| *number).collect();
+        jobs.expected.iter().filter(|(_, job)| job.group == group).map(|(number, _)| *number).collect();
     for number in numbers {
-        office.reach(number, Outcome::Abandoned);
+        jobs.reach(number, Outcome::Abandoned);
     }
 }
 
 fn need_a_thread() -> Result<()> {
     {
-        let mut office = OFFICE.lock();
-        if office.free > 0 {
+        let mut jobs = JOBS.lock();
+        if jobs.free > 0 {
             return Ok(());
         }
-        office.free += 1;
+        jobs.free += 1;
     }
     start().map_err(|error| {
-        OFFICE.lock().free -= 1;
+        JOBS.lock().free -= 1;
         Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("no thread can be started for host work: {error}"))
     })
 }
@@ -189,28 +189,28 @@ fn start() -> std::io::Result<()> {
 fn work() {
     // Streams wait for what runs here.
     deferred::forbid_waiting();
-    let mut office = OFFICE.lock();
+    let mut jobs = JOBS.lock();
     loop {
-        let Some((job, outcome)) = office.ready.pop_front() else {
-            READY.wait(&mut office);
+        let Some((job, outcome)) = jobs.ready.pop_front() else {
+            READY.wait(&mut jobs);
             continue;
         };
-        office.free -= 1;
-        let last = office.free == 0;
-        office.free += usize::from(last);
-        drop(office);
+        jobs.free -= 1;
+        let last = jobs.free == 0;
+        jobs.free += usize::from(last);
+        drop(jobs);
         if last && start().is_err() {
             // Jobs then wait for this thread.
-            OFFICE.lock().free -= 1;
+            JOBS.lock().free -= 1;
         }
         if catch_unwind(AssertUnwindSafe(|| job(outcome))).is_err() {
             crate::object::error::remember_text("internal error in a worker's job, please report it", 0);
         }
-        office = OFFICE.lock();
-        if office.free >= KEPT {
+        jobs = JOBS.lock();
+        if jobs.free >= KEPT {
             return;
         }
-        office.free += 1;
+        jobs.free += 1;
     }
 }
 
@@ -224,14 +224,14 @@ mod tests {
     fn a_job_runs_once_it_is_both_armed_and_reached() {
         for early in [false, true] {
             let (done, finished) = channel();
-            let ticket = expect(Group::new(), Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
-            let data = ticket.data();
+            let pending_job = expect(Group::new(), Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
+            let data = pending_job.data();
             if early {
                 // SAFETY: a ticket's data.
                 unsafe { hand_over(data) };
                 assert_eq!(finished.try_recv(), Err(TryRecvError::Empty));
             }
-            ticket.arm();
+            pending_job.arm();
             // SAFETY: as above; the second of two finds nothing.
             unsafe { hand_over(data) };
             assert_eq!(finished.recv(), Ok(Outcome::Reached));
@@ -242,11 +242,11 @@ mod tests {
     #[test]
     fn a_ticket_that_is_dropped_takes_its_job_along() {
         let (done, finished) = channel();
-        let ticket = expect(Group::new(), Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
-        let data = ticket.data();
+        let pending_job = expect(Group::new(), Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
+        let data = pending_job.data();
         // SAFETY: a ticket's data.
         unsafe { hand_over(data) };
-        drop(ticket);
+        drop(pending_job);
         // SAFETY: as above.
         unsafe { hand_over(data) };
         assert!(finished.recv().is_err());

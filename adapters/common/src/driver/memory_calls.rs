@@ -4,7 +4,7 @@
 
 /// Where managed memory lies, shall lie, or is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot<V> {
+pub enum MemoryLocation<V> {
     /// The host.
     Host,
     /// A device.
@@ -17,9 +17,9 @@ pub enum Advice<V> {
     /// Whether it is read far more often than written.
     ReadMostly(bool),
     /// Where it had best lie; `None` takes that back.
-    PreferredLocation(Option<Spot<V>>),
+    PreferredLocation(Option<MemoryLocation<V>>),
     /// Whether it is used from there, and shall be mapped there.
-    AccessedBy(Spot<V>, bool),
+    AccessedBy(MemoryLocation<V>, bool),
     /// Whether it need be coherent at the end of a kernel alone. Only where the driver knows of it
     /// ([`crate::driver::Driver::ADVISES_COHERENCE`]).
     CoarseGrain(bool),

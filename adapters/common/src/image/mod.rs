@@ -21,7 +21,7 @@ use crate::driver::Driver;
 use crate::image::format::{Extents, Pitches, Pixel};
 use crate::image::object::Image;
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, null_pointer};
 
 /// The image that a format and a description ask for.
@@ -193,21 +193,22 @@ pub unsafe fn get_image_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (mem, answer) = unsafe { (borrow::<Mem<D>>(mem)?, Answer::new("urMemImageGetInfo", size, value, size_out)?) };
+    let (mem, writer) =
+        unsafe { (borrow::<Mem<D>>(mem)?, InfoWriter::new("urMemImageGetInfo", size, value, size_out)?) };
     let image = mem.image()?;
     let Extents { dimensions, size: [width, height, depth], layered } = image.extents;
     let of = |there: bool, value: usize| if there { value } else { 0 };
     let row = width * image.pixel.bytes();
     match property {
-        ur_image_info_t::FORMAT => answer.value(image.format),
-        ur_image_info_t::ELEMENT_SIZE => answer.value(image.pixel.bytes()),
-        ur_image_info_t::ROW_PITCH => answer.value(row),
-        ur_image_info_t::SLICE_PITCH => answer.value(of(dimensions == 3 || layered, row * height)),
-        ur_image_info_t::WIDTH => answer.value(width),
-        ur_image_info_t::HEIGHT => answer.value(of(dimensions >= 2, height)),
-        ur_image_info_t::DEPTH => answer.value(of(dimensions == 3, depth)),
-        ur_image_info_t::ARRAY_SIZE => answer.value(of(layered, depth)),
-        ur_image_info_t::NUM_MIP_LEVELS | ur_image_info_t::NUM_SAMPLES => answer.value(0u32),
-        _ => answer.unknown(property.0),
+        ur_image_info_t::FORMAT => writer.value(image.format),
+        ur_image_info_t::ELEMENT_SIZE => writer.value(image.pixel.bytes()),
+        ur_image_info_t::ROW_PITCH => writer.value(row),
+        ur_image_info_t::SLICE_PITCH => writer.value(of(dimensions == 3 || layered, row * height)),
+        ur_image_info_t::WIDTH => writer.value(width),
+        ur_image_info_t::HEIGHT => writer.value(of(dimensions >= 2, height)),
+        ur_image_info_t::DEPTH => writer.value(of(dimensions == 3, depth)),
+        ur_image_info_t::ARRAY_SIZE => writer.value(of(layered, depth)),
+        ur_image_info_t::NUM_MIP_LEVELS | ur_image_info_t::NUM_SAMPLES => writer.value(0u32),
+        _ => writer.unknown(property.0),
     }
 }

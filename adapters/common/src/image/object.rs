@@ -15,7 +15,7 @@ use ur_ffi::ur_image_format_t;
 
 use crate::context::DeviceState;
 use crate::device::deferred;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::driver::native_image::{BoxCopy, BoxSide, RectSide, Sampling};
 use crate::image::format::{Extents, Pixel, Region};
@@ -61,7 +61,7 @@ struct DeviceCopy<D: Driver> {
 
 /// Contents on their way to a device.
 struct Arrival<D: Driver> {
-    marker: Marker<D>,
+    marker: PooledEvent<D>,
     /// The memory they come from, which must stay until then.
     _from: Option<Box<[u8]>>,
 }
@@ -135,7 +135,8 @@ impl<D: Driver> Image<D> {
             return;
         }
         if copies.users.len() >= REMEMBERED {
-            let busy = |queue: &Object<Queue<D>>| queue.lanes().iter().any(|lane| !lane.is_idle().unwrap_or(false));
+            let busy =
+                |queue: &Object<Queue<D>>| queue.streams().iter().any(|stream| !stream.is_idle().unwrap_or(false));
             let users = core::mem::take(&mut copies.users);
             // Asking takes other locks; this one goes first.
             drop(copies);
@@ -216,7 +217,7 @@ impl<D: Driver> Image<D> {
             // SAFETY: the packed memory has every row of the image and stays with the marker until they are copied.
             unsafe { copy.state.driver.copy_box_async(&request, stream) }?;
         }
-        let marker = Marker::record(&copy.state, stream, false);
+        let marker = PooledEvent::record(&copy.state, stream, false);
         let Ok(marker) = marker else {
             // The copy is on the stream but nobody can be told when it is over: wait for it here.
             let waited = copy.state.driver.synchronize_stream(stream);
@@ -266,8 +267,8 @@ impl<D: Driver> Drop for Image<D> {
         let copies = self.copies.get_mut();
         let (users, mut devices) = (core::mem::take(&mut copies.users), core::mem::take(&mut copies.devices));
         deferred::wait(move || {
-            for lane in users.iter().flat_map(|queue| queue.lanes()) {
-                let _ = lane.finish();
+            for stream in users.iter().flat_map(|queue| queue.streams()) {
+                let _ = stream.finish();
             }
             drop(users);
             // Destroying an array waits for the whole device.

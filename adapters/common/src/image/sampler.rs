@@ -17,7 +17,7 @@ use crate::driver::Driver;
 use crate::driver::native_image::{Addressing, Sampling};
 use crate::image::format::{Extents, Pixel};
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, null_pointer};
 
 /// What the sampler's handle names.
@@ -149,15 +149,15 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (sampler, answer) =
-        unsafe { (borrow::<Sampler<D>>(sampler)?, Answer::new("urSamplerGetInfo", size, value, size_out)?) };
+    let (sampler, writer) =
+        unsafe { (borrow::<Sampler<D>>(sampler)?, InfoWriter::new("urSamplerGetInfo", size, value, size_out)?) };
     match property {
-        ur_sampler_info_t::REFERENCE_COUNT => answer.value(sampler.references()),
-        ur_sampler_info_t::CONTEXT => answer.value(sampler.context.handle()),
-        ur_sampler_info_t::NORMALIZED_COORDS => answer.boolean(sampler.normalized),
-        ur_sampler_info_t::ADDRESSING_MODE => answer.value(sampler.addressing),
-        ur_sampler_info_t::FILTER_MODE => answer.value(sampler.filter),
-        _ => answer.unknown(property.0),
+        ur_sampler_info_t::REFERENCE_COUNT => writer.value(sampler.references()),
+        ur_sampler_info_t::CONTEXT => writer.value(sampler.context.handle()),
+        ur_sampler_info_t::NORMALIZED_COORDS => writer.boolean(sampler.normalized),
+        ur_sampler_info_t::ADDRESSING_MODE => writer.value(sampler.addressing),
+        ur_sampler_info_t::FILTER_MODE => writer.value(sampler.filter),
+        _ => writer.unknown(property.0),
     }
 }
 

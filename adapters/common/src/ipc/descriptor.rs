@@ -239,8 +239,8 @@ mod tests {
         bytes
     }
 
-    fn refused(answer: io::Result<OwnedFd>) -> bool {
-        answer.is_err_and(|error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::NotFound))
+    fn refused(writer: io::Result<OwnedFd>) -> bool {
+        writer.is_err_and(|error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::NotFound))
     }
 
     #[test]

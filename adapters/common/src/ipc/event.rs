@@ -10,7 +10,7 @@ use ur_ffi::{ur_context_handle_t, ur_event_handle_t, ur_result_t};
 use crate::command::reusable_event;
 use crate::context::Context;
 use crate::driver::Driver;
-use crate::ipc::{lend, seal, take_back, unseal};
+use crate::ipc::{retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, null_pointer};
 use crate::stream::event::Event;
@@ -40,7 +40,7 @@ pub unsafe fn get<D: Driver>(event: ur_event_handle_t, data: *mut *mut c_void, s
         )
     })?;
     // SAFETY: neither is null, so both are writable.
-    unsafe { lend(seal(EVENT, device, handle), None, data, size) };
+    unsafe { retain_handle(seal(EVENT, device, handle), None, data, size) };
     Ok(())
 }
 
@@ -94,7 +94,7 @@ pub unsafe fn open<D: Driver>(
             Reusable::opened(&state, raw, content.handle)
         }
     };
-    let event = reusable_event::hand_out(context, state, reusable, Event::imported);
+    let event = reusable_event::return_event(context, state, reusable, Event::imported);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())

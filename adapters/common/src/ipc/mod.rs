@@ -101,7 +101,12 @@ pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, 
 ///
 /// # Safety
 /// `data` and `size` are writable.
-pub unsafe fn lend(bytes: [u8; ENVELOPE], descriptor: Option<Shared>, data: *mut *mut c_void, size: *mut usize) {
+pub unsafe fn retain_handle(
+    bytes: [u8; ENVELOPE],
+    descriptor: Option<Shared>,
+    data: *mut *mut c_void,
+    size: *mut usize,
+) {
     let bytes = Box::new(bytes);
     let pointer = bytes.as_ptr().cast_mut().cast::<c_void>();
     LENT.lock().insert(pointer.addr(), Lent { bytes, _descriptor: descriptor });
@@ -179,7 +184,7 @@ pub unsafe fn get<D: Driver>(
         driver.ipc_handle(memory.addr())?
     };
     // SAFETY: neither is null, so both are writable.
-    unsafe { lend(seal(MEMORY, device, &handle), None, data, size) };
+    unsafe { retain_handle(seal(MEMORY, device, &handle), None, data, size) };
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::driver::memory_calls::IpcHandle;
 use crate::ipc::descriptor::{self, Address, Cookie, Shared};
-use crate::ipc::{lend, seal, take_back, unseal};
+use crate::ipc::{retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
 use crate::object::{self, Object, borrow, null_pointer};
 use crate::virtual_memory::physical::{PhysicalMem, check_size, supported};
@@ -84,7 +84,7 @@ pub unsafe fn get<D: Driver>(
     })?;
     let content = to_bytes(&shared.address());
     // SAFETY: neither is null, so both are writable.
-    unsafe { lend(seal(PHYSICAL, &physical.state.device, &content), Some(shared), data, size) };
+    unsafe { retain_handle(seal(PHYSICAL, &physical.state.device, &content), Some(shared), data, size) };
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use ur_ffi::{
     ur_kernel_launch_ext_properties_t, ur_queue_handle_t, ur_result_t,
 };
 
-use crate::buffer::{self, storage::carry_out};
+use crate::buffer::{self, storage::submit_with_buffers};
 use crate::command::{Request, submit};
 use crate::driver::{Driver, LaunchShape};
 use crate::image::argument::check_sampler;
@@ -22,7 +22,7 @@ use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::object::error::{Error, Result};
 use crate::object::{borrow, null_pointer};
 use crate::queue::Queue;
-use crate::sync::unlikely::seldom;
+use crate::sync::unlikely::unlikely;
 
 /// Arguments that a launch holds on the stack.
 pub const INLINE_ARGUMENTS: usize = 24;
@@ -393,7 +393,7 @@ pub unsafe fn enqueue<D: Driver>(
     // SAFETY: the caller's promises are the same.
     let simple = properties.is_null() && unsafe { sizes.have_no_offset() } && is_simple(function, arguments, &mut room);
     // SAFETY: as above.
-    let quick = if seldom(!simple) { None } else { unsafe { sizes.quick_shape(kernel) } };
+    let quick = if unlikely(!simple) { None } else { unsafe { sizes.quick_shape(kernel) } };
     let Some((grid, block)) = quick else {
         // SAFETY: as above.
         return unsafe { enqueue_carefully(name, request, kernel, sizes, arguments, properties) };
@@ -539,7 +539,7 @@ unsafe fn special<D: Driver>(
     for (index, value) in &objects.values {
         list.pointers[*index] = list.keep(*index, *value);
     }
-    carry_out(request, false, &objects.touches, |driver, stream, addresses| {
+    submit_with_buffers(request, false, &objects.accesses, |driver, stream, addresses| {
         for (index, address) in objects.indices.iter().zip(addresses) {
             list.pointers[*index] = list.keep(*index, *address);
         }

@@ -25,7 +25,7 @@ use crate::driver::{CachePreference, Driver, FunctionAttributes};
 use crate::kernel::permissions::Permissions;
 use crate::kernel::work_size::{GlobalSize, Limits};
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, null_pointer};
 use crate::program::device_image::fixed::FixedSizes;
 use crate::program::metadata::DeclaredSizes;
@@ -312,29 +312,29 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (kernel, answer) =
-        unsafe { (borrow::<Kernel<D>>(kernel)?, Answer::new("urKernelGetInfo", size, value, size_out)?) };
+    let (kernel, writer) =
+        unsafe { (borrow::<Kernel<D>>(kernel)?, InfoWriter::new("urKernelGetInfo", size, value, size_out)?) };
     let first = kernel.first();
     match property {
-        ur_kernel_info_t::FUNCTION_NAME => answer.text(&kernel.name()),
+        ur_kernel_info_t::FUNCTION_NAME => writer.text(&kernel.name()),
         ur_kernel_info_t::NUM_ARGS => match &first.plain.parameters {
-            Some(parameters) => answer.value(u32::try_from(parameters.len()).unwrap_or(u32::MAX)),
-            None => answer.unsupported(),
+            Some(parameters) => writer.value(u32::try_from(parameters.len()).unwrap_or(u32::MAX)),
+            None => writer.unsupported(),
         },
-        ur_kernel_info_t::REFERENCE_COUNT => answer.value(kernel.references()),
-        ur_kernel_info_t::CONTEXT => answer.value(kernel.program.context.handle()),
-        ur_kernel_info_t::PROGRAM => answer.value(kernel.program.handle()),
-        ur_kernel_info_t::ATTRIBUTES => answer.text(""),
-        ur_kernel_info_t::NUM_REGS => answer.value(first.attributes.registers),
+        ur_kernel_info_t::REFERENCE_COUNT => writer.value(kernel.references()),
+        ur_kernel_info_t::CONTEXT => writer.value(kernel.program.context.handle()),
+        ur_kernel_info_t::PROGRAM => writer.value(kernel.program.handle()),
+        ur_kernel_info_t::ATTRIBUTES => writer.text(""),
+        ur_kernel_info_t::NUM_REGS => writer.value(first.attributes.registers),
         // Registers that spill go to private memory, which the library counts as a whole.
-        ur_kernel_info_t::SPILL_MEM_SIZE => answer.array(
+        ur_kernel_info_t::SPILL_MEM_SIZE => writer.array(
             &kernel
                 .devices
                 .iter()
                 .map(|kernel| u32::try_from(kernel.attributes.private_memory).unwrap_or(u32::MAX))
                 .collect::<Vec<_>>(),
         ),
-        _ => answer.unknown(property.0),
+        _ => writer.unknown(property.0),
     }
 }
 
@@ -354,11 +354,11 @@ pub unsafe fn get_group_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (kernel, device, answer) = unsafe {
+    let (kernel, device, writer) = unsafe {
         (
             borrow::<Kernel<D>>(kernel)?,
             borrow::<Device<D>>(device)?,
-            Answer::new("urKernelGetGroupInfo", size, value, size_out)?,
+            InfoWriter::new("urKernelGetGroupInfo", size, value, size_out)?,
         )
     };
     let limits = &device.properties;
@@ -367,17 +367,17 @@ pub unsafe fn get_group_info<D: Driver>(
     match property {
         ur_kernel_group_info_t::GLOBAL_WORK_SIZE => {
             let most = [0, 1, 2].map(|axis| limits.max_block[axis] as usize * limits.max_grid[axis] as usize);
-            answer.array(&most)
+            writer.array(&most)
         }
-        ur_kernel_group_info_t::WORK_GROUP_SIZE => answer.value(kernel.limits.threads as usize),
+        ur_kernel_group_info_t::WORK_GROUP_SIZE => writer.value(kernel.limits.threads as usize),
         // Told by the compiler in the program's metadata or in the image; 0 where neither says anything.
-        ur_kernel_group_info_t::COMPILE_WORK_GROUP_SIZE => answer.array(&declared.required.unwrap_or_default()),
-        ur_kernel_group_info_t::COMPILE_MAX_WORK_GROUP_SIZE => answer.array(&declared.most.unwrap_or_default()),
-        ur_kernel_group_info_t::LOCAL_MEM_SIZE => answer.value(attributes.static_shared),
-        ur_kernel_group_info_t::PREFERRED_WORK_GROUP_SIZE_MULTIPLE => answer.value(limits.warp_size as usize),
-        ur_kernel_group_info_t::PRIVATE_MEM_SIZE => answer.value(attributes.private_memory),
-        ur_kernel_group_info_t::COMPILE_MAX_LINEAR_WORK_GROUP_SIZE => answer.value(declared.most_items.unwrap_or(0)),
-        _ => answer.unknown(property.0),
+        ur_kernel_group_info_t::COMPILE_WORK_GROUP_SIZE => writer.array(&declared.required.unwrap_or_default()),
+        ur_kernel_group_info_t::COMPILE_MAX_WORK_GROUP_SIZE => writer.array(&declared.most.unwrap_or_default()),
+        ur_kernel_group_info_t::LOCAL_MEM_SIZE => writer.value(attributes.static_shared),
+        ur_kernel_group_info_t::PREFERRED_WORK_GROUP_SIZE_MULTIPLE => writer.value(limits.warp_size as usize),
+        ur_kernel_group_info_t::PRIVATE_MEM_SIZE => writer.value(attributes.private_memory),
+        ur_kernel_group_info_t::COMPILE_MAX_LINEAR_WORK_GROUP_SIZE => writer.value(declared.most_items.unwrap_or(0)),
+        _ => writer.unknown(property.0),
     }
 }
 
@@ -397,23 +397,23 @@ pub unsafe fn get_sub_group_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (kernel, device, answer) = unsafe {
+    let (kernel, device, writer) = unsafe {
         (
             borrow::<Kernel<D>>(kernel)?,
             borrow::<Device<D>>(device)?,
-            Answer::new("urKernelGetSubGroupInfo", size, value, size_out)?,
+            InfoWriter::new("urKernelGetSubGroupInfo", size, value, size_out)?,
         )
     };
     let warp = device.properties.warp_size;
     let limits = &kernel.on(device)?.limits;
     match property {
-        ur_kernel_sub_group_info_t::MAX_SUB_GROUP_SIZE => answer.value(warp),
-        ur_kernel_sub_group_info_t::MAX_NUM_SUB_GROUPS => answer.value(limits.threads.div_ceil(warp.max(1))),
+        ur_kernel_sub_group_info_t::MAX_SUB_GROUP_SIZE => writer.value(warp),
+        ur_kernel_sub_group_info_t::MAX_NUM_SUB_GROUPS => writer.value(limits.threads.div_ceil(warp.max(1))),
         // No kernel asks for a number or size of its own.
         ur_kernel_sub_group_info_t::COMPILE_NUM_SUB_GROUPS | ur_kernel_sub_group_info_t::SUB_GROUP_SIZE_INTEL => {
-            answer.value(0u32)
+            writer.value(0u32)
         }
-        _ => answer.unknown(property.0),
+        _ => writer.unknown(property.0),
     }
 }
 

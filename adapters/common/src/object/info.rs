@@ -11,14 +11,14 @@ use ur_ffi::{ur_bool_t, ur_result_t};
 use crate::object::error::{Error, Result};
 
 /// Where an info query wants its answer.
-pub struct Answer {
+pub struct InfoWriter {
     name: &'static str,
     size: usize,
     value: *mut c_void,
     size_out: *mut usize,
 }
 
-impl Answer {
+impl InfoWriter {
     /// The three output parameters of a `ur*GetInfo`.
     ///
     /// # Safety
@@ -144,7 +144,7 @@ pub unsafe fn enumerate<H: Copy>(
     entries: *mut H,
     count: *mut u32,
 ) -> Result<usize> {
-    // A client may give its capacity and ask for the count alone: the stock loader of 2026.1 does.
+    // A client may give its capacity and ask for the count alone: the cache loader of 2026.1 does.
     if entries.is_null() && count.is_null() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_NULL_POINTER,

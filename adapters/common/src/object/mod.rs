@@ -54,7 +54,7 @@ unsafe impl<T: Body> Send for Object<T> {}
 // SAFETY: `table` points to an immutable static; the rest is `Sync` because `Body: Sync`.
 unsafe impl<T: Body> Sync for Object<T> {}
 
-/// Beside the application's references: a [`kept::Kept`] has the object, and its count of the `Arc` for those references.
+/// Beside the application's references: a [`kept::Recycled`] has the object, and its count of the `Arc` for those references.
 const KEPT: u32 = 1 << 31;
 
 /// Dead objects carry this tag, so that a stale handle whose memory was not reused yet is refused.
@@ -94,11 +94,11 @@ impl<T: Body> Object<T> {
 
     /// A new object and the application's first reference to it.
     pub fn into_handle(object: Arc<Self>) -> *mut T::Opaque {
-        Self::lend(&object)
+        Self::retain_handle(&object)
     }
 
     /// Gives the application one more reference and the handle that goes with it.
-    pub fn lend(object: &Arc<Self>) -> *mut T::Opaque {
+    pub fn retain_handle(object: &Arc<Self>) -> *mut T::Opaque {
         if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
             // The application's references together own one count of the `Arc`.
             let _ = Arc::into_raw(Arc::clone(object));
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn a_retain_after_the_last_release_holds_the_object_as_the_first_reference_did() {
         let object = Object::new(Thing);
-        let handle = Object::lend(&object);
+        let handle = Object::retain_handle(&object);
         for _ in 0..3 {
             assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
             // SAFETY: `object` keeps what the handle names alive.
@@ -412,8 +412,8 @@ mod tests {
     fn refused_by_all(handle: *mut ur_ffi::ur_device_handle_t_) {
         // SAFETY: as much of an object as the test is about.
         let answers = unsafe { [borrow::<Thing>(handle).map(drop), retain::<Thing>(handle), release::<Thing>(handle)] };
-        for answer in answers {
-            assert_eq!(answer.unwrap_err().code(), ur_result_t::ERROR_INVALID_DEVICE);
+        for writer in answers {
+            assert_eq!(writer.unwrap_err().code(), ur_result_t::ERROR_INVALID_DEVICE);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Objects that the engine keeps to use them again.
 //!
 //! An object that comes and goes with every command must not cost atomic operations for it: right behind a native call
-//! each is dear. A [`Kept`] object never leaves the engine's hands. A bit beside the application's references says so,
+//! each is dear. A [`Recycled`] object never leaves the engine's hands. A bit beside the application's references says so,
 //! and with it the `Arc` count of the application's references stays with the object also while there are none: giving the
 //! object out and taking it back moves one number, which decides by itself who ends what. Must never be used for kinds
 //! that want to hear of their last release, and never be changed while anybody else can see the object.
@@ -13,9 +13,9 @@ use crate::object::{Body, KEPT, Object};
 
 /// The engine's hold on an object that it means to use again. Dropping it leaves the object to the application's
 /// references, or ends it if there are none.
-pub struct Kept<T: Body>(Arc<Object<T>>);
+pub struct Recycled<T: Body>(Arc<Object<T>>);
 
-impl<T: Body> Kept<T> {
+impl<T: Body> Recycled<T> {
     /// A new object without references.
     pub fn new(body: T) -> Self {
         let object = Object::with_references(body, KEPT);
@@ -25,8 +25,8 @@ impl<T: Body> Kept<T> {
     }
 
     /// Gives the application one more reference and the handle that goes with it.
-    pub fn lend(&self) -> *mut T::Opaque {
-        Object::lend(&self.0)
+    pub fn retain_handle(&self) -> *mut T::Opaque {
+        Object::retain_handle(&self.0)
     }
 
     /// Another reference of the engine's own.
@@ -53,16 +53,16 @@ impl<T: Body> Kept<T> {
         Some(unsafe { &mut (*Arc::as_ptr(&self.0).cast_mut()).body })
     }
 
-    /// The first reference to an object that [`Kept::unused`] has just shown to be nobody's.
+    /// The first reference to an object that [`Recycled::unused`] has just shown to be nobody's.
     #[inline]
-    pub fn lend_again(&mut self) -> *mut T::Opaque {
+    pub fn reuse_event(&mut self) -> *mut T::Opaque {
         debug_assert!(self.is_unused(), "somebody holds what is given out anew");
         self.0.references.store(KEPT | 1, Ordering::Relaxed);
         self.0.handle()
     }
 }
 
-impl<T: Body> std::ops::Deref for Kept<T> {
+impl<T: Body> std::ops::Deref for Recycled<T> {
     type Target = Object<T>;
 
     #[inline]
@@ -71,7 +71,7 @@ impl<T: Body> std::ops::Deref for Kept<T> {
     }
 }
 
-impl<T: Body> Drop for Kept<T> {
+impl<T: Body> Drop for Recycled<T> {
     fn drop(&mut self) {
         if self.0.references.fetch_and(!KEPT, Ordering::AcqRel) == KEPT {
             // SAFETY: no reference is left, and the one count of them all was this object's while it was kept.
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn an_object_that_was_released_is_given_out_again_and_is_the_same() {
-        let mut kept = Kept::new(Thing);
-        let handle = kept.lend();
+        let mut kept = Recycled::new(Thing);
+        let handle = kept.retain_handle();
         for _ in 0..3 {
             assert!(!kept.is_unused() && kept.unused().is_none());
             // SAFETY: `kept` keeps what the handle names alive.
@@ -102,14 +102,14 @@ mod tests {
             // SAFETY: as above.
             unsafe { release::<Thing>(handle) }.unwrap();
             assert!(kept.is_unused() && kept.unused().is_some());
-            assert_eq!(kept.lend_again(), handle);
+            assert_eq!(kept.reuse_event(), handle);
         }
         assert_eq!(counts(&kept.0), (1, 2));
     }
 
     #[test]
     fn what_the_engine_holds_elsewhere_is_in_use() {
-        let mut kept = Kept::new(Thing);
+        let mut kept = Recycled::new(Thing);
         let elsewhere = kept.share();
         assert!(!kept.is_unused() && kept.unused().is_none());
         drop(elsewhere);
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn an_object_that_is_kept_no_more_lives_as_long_as_its_last_reference() {
-        let kept = Kept::new(Thing);
-        let (handle, watch) = (kept.lend(), kept.share());
+        let kept = Recycled::new(Thing);
+        let (handle, watch) = (kept.retain_handle(), kept.share());
         drop(kept);
         assert_eq!(counts(&watch), (1, 2));
         // SAFETY: `watch` keeps what the handle names alive.
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn an_unused_object_ends_when_it_is_kept_no_more() {
-        let kept = Kept::new(Thing);
-        let (handle, watch) = (kept.lend(), kept.share());
+        let kept = Recycled::new(Thing);
+        let (handle, watch) = (kept.retain_handle(), kept.share());
         // SAFETY: `watch` keeps what the handle names alive.
         unsafe { release::<Thing>(handle) }.unwrap();
         drop(kept);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_release_too_many_is_refused_and_changes_nothing() {
-        let kept = Kept::new(Thing);
+        let kept = Recycled::new(Thing);
         // SAFETY: `kept` keeps what the handle names alive.
         unsafe { release::<Thing>(kept.handle()) }.unwrap_err();
         assert!(kept.is_unused());
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn of_the_last_reference_and_the_keeping_the_later_one_ends_the_object() {
         for _ in 0..200 {
-            let kept = Kept::new(Thing);
-            let (handle, watch) = (kept.lend().addr(), kept.share());
+            let kept = Recycled::new(Thing);
+            let (handle, watch) = (kept.retain_handle().addr(), kept.share());
             let start = std::sync::Barrier::new(2);
             std::thread::scope(|scope| {
                 scope.spawn(|| {

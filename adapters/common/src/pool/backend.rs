@@ -1,7 +1,7 @@
 //! A source: where the blocks of one pool, one kind of memory and one device come from.
 //!
 //! Either a native pool of its own or a range that the application gave. It knows the figures and settings of that
-//! memory; which lane keeps what is [`crate::pool::stream_cache`]'s. Blocks keep their source alive, so a native pool goes with
+//! memory; which stream keeps what is [`crate::pool::stream_cache`]'s. Blocks keep their source alive, so a native pool goes with
 //! the last of them.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -15,19 +15,19 @@ use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::pool::arena::Arena;
-use crate::pool::deferred_destruction::Parking;
+use crate::pool::deferred_destruction::DeferredDestruction;
 use crate::pool::free_lists;
 use crate::pool::registry::Registry;
-use crate::pool::usage::Account;
+use crate::pool::usage::Usage;
 use crate::pool::waits::Waits;
 use crate::pool::{Settings, UsmPool};
-use crate::stream::Lane;
+use crate::stream::Stream;
 
 /// The most that a queue keeps of a source unless `UR_USM_MAGAZINE_BYTES` says otherwise.
 const MAGAZINE_BYTES: usize = 64 << 20;
 
-/// The bound of every magazine, bytes; 0 turns them off. Read once.
-pub fn magazine_bytes() -> usize {
+/// The bound of every free lists, bytes; 0 turns them off. Read once.
+pub fn free_list_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
         let Ok(text) = std::env::var("UR_USM_MAGAZINE_BYTES") else { return MAGAZINE_BYTES };
@@ -63,7 +63,7 @@ enum Backing<D: Driver> {
 pub struct Source<D: Driver> {
     /// Number of the pool it belongs to.
     pub pool: u64,
-    /// What a magazine may keep of it, bytes.
+    /// What a free lists may keep of it, bytes.
     pub keeps: usize,
     driver: &'static D,
     /// What memory it gives.
@@ -80,14 +80,14 @@ pub struct Source<D: Driver> {
     threshold: AtomicUsize,
     /// The most bytes that the native pool may hold; 0 for no limit.
     max_size: usize,
-    account: Option<Account>,
-    parking: Arc<Parking<D>>,
+    usage: Option<Usage>,
+    deferred_pools: Arc<DeferredDestruction<D>>,
     handle: Weak<Object<UsmPool<D>>>,
     /// Its number in the context's registry, with the registry.
     place: OnceLock<(u32, Weak<Registry<D>>)>,
-    /// Lanes that deal with it.
+    /// Streams that deal with it.
     slots: AtomicUsize,
-    /// Blocks that are out, less those that the lanes in `slots` count.
+    /// Blocks that are out, less those that the streams in `slots` count.
     uncounted: AtomicI64,
 }
 
@@ -107,7 +107,7 @@ impl<D: Driver> Source<D> {
             Some(buffer) => Backing::Arena(Box::new(Arena::new(buffer.base, buffer.size))),
             None => Backing::Native(create_native(settings, kind, state)?),
         };
-        let keeps = magazine_bytes();
+        let keeps = free_list_bytes();
         let is_native = matches!(backing, Backing::Native(_));
         Ok(Self {
             pool,
@@ -117,7 +117,7 @@ impl<D: Driver> Source<D> {
             hides_starts: kind == MemoryKind::Host || !is_native,
             keeps,
             driver: state.driver,
-            parking: Arc::clone(&state.parking),
+            deferred_pools: Arc::clone(&state.deferred_pools),
             backing,
             handle,
             threshold: AtomicUsize::new(settings.threshold),
@@ -129,8 +129,8 @@ impl<D: Driver> Source<D> {
             place: OnceLock::new(),
             slots: AtomicUsize::new(0),
             uncounted: AtomicI64::new(0),
-            // Without magazines the native pool's own figures are what is asked for.
-            account: (keeps > 0 || !is_native).then(Account::new),
+            // Without free lists the native pool's own figures are what is asked for.
+            usage: (keeps > 0 || !is_native).then(Usage::new),
         })
     }
 
@@ -139,7 +139,7 @@ impl<D: Driver> Source<D> {
         self.handle.upgrade()
     }
 
-    /// Says that the pool's handle is gone. Every lane's lock must be taken once afterwards, so that each has seen it.
+    /// Says that the pool's handle is gone. Every stream's lock must be taken once afterwards, so that each has seen it.
     pub fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
     }
@@ -180,7 +180,7 @@ impl<D: Driver> Source<D> {
         }
     }
 
-    /// Says that one more lane deals with it; `false` once the pool is gone.
+    /// Says that one more stream deals with it; `false` once the pool is gone.
     pub fn begin_slot(&self) -> bool {
         // The count comes before the question and `close` before its look at the count, so one of the two sees the other.
         self.slots.fetch_add(1, Ordering::SeqCst);
@@ -191,13 +191,13 @@ impl<D: Driver> Source<D> {
         open
     }
 
-    /// Says that a lane deals with it no more, which gave `out` blocks out beyond those it freed itself.
+    /// Says that a stream deals with it no more, which gave `out` blocks out beyond those it freed itself.
     pub fn end_slot(&self, out: i64) {
         self.uncounted.fetch_add(out, Ordering::SeqCst);
         self.slots.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Says that a block was taken back elsewhere than on the lane that counts it.
+    /// Says that a block was taken back elsewhere than on the stream that counts it.
     pub fn note_claimed(&self) {
         self.uncounted.fetch_sub(1, Ordering::SeqCst);
     }
@@ -207,7 +207,7 @@ impl<D: Driver> Source<D> {
         self.uncounted.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Whether its pool is gone, no lane deals with it and none of its blocks is out.
+    /// Whether its pool is gone, no stream deals with it and none of its blocks is out.
     pub fn is_over(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
             && self.slots.load(Ordering::SeqCst) == 0
@@ -221,8 +221,8 @@ impl<D: Driver> Source<D> {
     }
 
     /// The books, where the engine keeps them.
-    pub fn account(&self) -> Option<&Account> {
-        self.account.as_ref()
+    pub fn usage(&self) -> Option<&Usage> {
+        self.usage.as_ref()
     }
 
     /// Whether the next native allocation may make the stream wait for another one's free.
@@ -235,19 +235,19 @@ impl<D: Driver> Source<D> {
         if self.keeps > 0 { free_lists::block_size(size) } else { Some(size) }
     }
 
-    /// Takes a block from below. The caller holds the lane's lock, and has settled the lane's events if
+    /// Takes a block from below. The caller holds the stream's lock, and has recorded the stream's events if
     /// [`Source::may_wait_now`].
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
     #[inline(always)]
-    pub fn take(&self, lane: &Lane<D>, size: usize) -> Result<usize> {
+    pub fn take(&self, stream: &Stream<D>, size: usize) -> Result<usize> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
                 let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
-                self.driver.allocate_from_pool(*pool, bytes, lane.stream)?
+                self.driver.allocate_from_pool(*pool, bytes, stream.stream)?
             }
-            Backing::Arena(arena) => self.cut(arena, lane, size)?,
+            Backing::Arena(arena) => self.cut(arena, stream, size)?,
         };
         if self.keeps > 0 {
             self.taken.fetch_add(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
@@ -256,10 +256,10 @@ impl<D: Driver> Source<D> {
     }
 
     #[inline(never)]
-    fn cut(&self, arena: &Arena<D>, lane: &Lane<D>, size: usize) -> Result<usize> {
-        let cut = arena.cut(lane, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
+    fn cut(&self, arena: &Arena<D>, stream: &Stream<D>, size: usize) -> Result<usize> {
+        let cut = arena.cut(stream, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
         if let Some(behind) = cut.behind()
-            && let Err(error) = self.driver.stream_wait(lane.stream, behind.raw())
+            && let Err(error) = self.driver.stream_wait(stream.stream, behind.raw())
         {
             arena.put_back(cut);
             return Err(error);
@@ -267,15 +267,15 @@ impl<D: Driver> Source<D> {
         Ok(cut.pointer())
     }
 
-    /// Gives a block back below, in the lane's order. The caller holds the lane's lock.
+    /// Gives a block back below, in the stream's order. The caller holds the stream's lock.
     ///
     /// # Errors
     /// What the native library answers; the block is as it was then.
     #[inline(always)]
-    pub fn give_back(&self, lane: &Lane<D>, sequence: u64, pointer: usize, size: usize) -> Result<()> {
+    pub fn give_back(&self, stream: &Stream<D>, sequence: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
-            Backing::Native(_) => self.driver.free_async(pointer, lane.stream)?,
-            Backing::Arena(arena) => arena.give_back(pointer, lane, sequence),
+            Backing::Native(_) => self.driver.free_async(pointer, stream.stream)?,
+            Backing::Arena(arena) => arena.give_back(pointer, stream, sequence),
         }
         if self.keeps > 0 {
             self.taken.fetch_sub(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
@@ -328,7 +328,7 @@ impl<D: Driver> Source<D> {
         self.waits.allow(reuse.internal(), |on| set(PoolAttribute::InternalDependencies, on))
     }
 
-    /// Says that native allocations may come with a wait from now on, where the policy has that. Every lane's lock must be
+    /// Says that native allocations may come with a wait from now on, where the policy has that. Every stream's lock must be
     /// taken once before [`Source::let_wait`], so that each has seen it; [`Source::end_waits`] ends it.
     #[must_use]
     pub fn announce_waits(&self) -> bool {
@@ -341,7 +341,7 @@ impl<D: Driver> Source<D> {
     /// What the native library answers.
     pub fn let_wait(&self) -> Result<()> {
         self.waits.turn_on(|on| self.set_waiting(on))?;
-        self.arena().map_or(Ok(()), Arena::ask_lanes)
+        self.arena().map_or(Ok(()), Arena::ask_streams)
     }
 
     /// Takes back what [`Source::announce_waits`] said.
@@ -411,8 +411,8 @@ impl<D: Driver> Source<D> {
     /// # Errors
     /// What the native library answers.
     pub fn used(&self) -> Result<u64> {
-        match (&self.account, &self.backing) {
-            (Some(account), _) => Ok(account.used()),
+        match (&self.usage, &self.backing) {
+            (Some(usage), _) => Ok(usage.used()),
             (None, Backing::Native(pool)) => self.driver.pool_attribute(*pool, PoolAttribute::UsedCurrent),
             (None, Backing::Arena(_)) => Ok(0),
         }
@@ -423,8 +423,8 @@ impl<D: Driver> Source<D> {
     /// # Errors
     /// What the native library answers.
     pub fn used_high(&self) -> Result<u64> {
-        match (&self.account, &self.backing) {
-            (Some(account), _) => Ok(account.high()),
+        match (&self.usage, &self.backing) {
+            (Some(usage), _) => Ok(usage.high()),
             (None, Backing::Native(pool)) => self.driver.pool_attribute(*pool, PoolAttribute::UsedHigh),
             (None, Backing::Arena(_)) => Ok(0),
         }
@@ -435,15 +435,15 @@ impl<D: Driver> Source<D> {
     /// # Errors
     /// What the native library answers.
     pub fn reset_high(&self, attribute: PoolAttribute) -> Result<()> {
-        match (&self.account, &self.backing) {
-            (Some(account), _) if attribute == PoolAttribute::UsedHigh => account.reset_high(),
+        match (&self.usage, &self.backing) {
+            (Some(usage), _) if attribute == PoolAttribute::UsedHigh => usage.reset_high(),
             (_, Backing::Native(pool)) => self.driver.set_pool_attribute(*pool, attribute, 0)?,
             (_, Backing::Arena(_)) => {}
         }
         Ok(())
     }
 
-    /// What a lane must do for the arena before it dies: leave an event behind its frees.
+    /// What a stream must do for the arena before it dies: leave an event behind its frees.
     pub fn arena(&self) -> Option<&Arena<D>> {
         match &self.backing {
             Backing::Native(_) => None,
@@ -455,7 +455,7 @@ impl<D: Driver> Source<D> {
 impl<D: Driver> Drop for Source<D> {
     fn drop(&mut self) {
         let Backing::Native(pool) = self.backing else { return };
-        self.parking.end(self.driver, pool);
+        self.deferred_pools.end(self.driver, pool);
     }
 }
 

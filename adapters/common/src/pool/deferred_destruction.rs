@@ -22,11 +22,11 @@ struct Parked<D: Driver> {
 }
 
 /// The parked pools of one device.
-pub struct Parking<D: Driver> {
+pub struct DeferredDestruction<D: Driver> {
     parked: Mutex<Parked<D>>,
 }
 
-impl<D: Driver> Parking<D> {
+impl<D: Driver> DeferredDestruction<D> {
     /// An empty place.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "made in one place")]
@@ -61,7 +61,7 @@ impl<D: Driver> Parking<D> {
         matches!(reserved, Ok(0))
     }
 
-    /// Destroys the pools that are parked now, as [`Parking::close`] does.
+    /// Destroys the pools that are parked now, as [`DeferredDestruction::close`] does.
     pub fn clear(&self, driver: &D, wait: impl FnOnce()) {
         let pools = std::mem::take(&mut self.parked.lock().pools);
         if pools.is_empty() {

@@ -1,6 +1,6 @@
-//! A magazine: blocks that a lane freed and may hand out again without asking the pool.
+//! A free lists: blocks that a stream freed and may hand out again without asking the pool.
 //!
-//! Plain data behind the lane's lock; it makes no native call and knows no driver. Blocks are kept by their size; when
+//! Plain data behind the stream's lock; it makes no native call and knows no driver. Blocks are kept by their size; when
 //! there are too many bytes, the size that was used longest ago makes room.
 
 use std::collections::VecDeque;
@@ -18,21 +18,21 @@ pub const fn block_size(size: usize) -> Option<usize> {
 }
 
 #[derive(Debug)]
-struct Rack {
+struct SizeClass {
     size: usize,
     used_at: u64,
     blocks: VecDeque<usize>,
 }
 
-/// Blocks of one pool that one lane keeps.
+/// Blocks of one pool that one stream keeps.
 #[derive(Debug, Default)]
-pub struct Magazine {
-    racks: Vec<Rack>,
+pub struct FreeLists {
+    size_classes: Vec<SizeClass>,
     bytes: usize,
     clock: u64,
 }
 
-impl Magazine {
+impl FreeLists {
     /// Bytes of all blocks.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -42,10 +42,10 @@ impl Magazine {
     /// Takes a block of exactly `size` bytes, the one freed last.
     #[inline]
     pub fn take(&mut self, size: usize) -> Option<usize> {
-        let rack = self.racks.iter_mut().find(|rack| rack.size == size)?;
-        let block = rack.blocks.pop_back()?;
+        let size_class = self.size_classes.iter_mut().find(|size_class| size_class.size == size)?;
+        let block = size_class.blocks.pop_back()?;
         self.clock += 1;
-        rack.used_at = self.clock;
+        size_class.used_at = self.clock;
         self.bytes -= size;
         Some(block)
     }
@@ -55,54 +55,56 @@ impl Magazine {
     pub fn keep(&mut self, size: usize, block: usize) {
         self.clock += 1;
         self.bytes += size;
-        if let Some(rack) = self.racks.iter_mut().find(|rack| rack.size == size) {
-            rack.used_at = self.clock;
-            rack.blocks.push_back(block);
+        if let Some(size_class) = self.size_classes.iter_mut().find(|size_class| size_class.size == size) {
+            size_class.used_at = self.clock;
+            size_class.blocks.push_back(block);
             return;
         }
-        self.racks.push(Rack { size, used_at: self.clock, blocks: VecDeque::from([block]) });
+        self.size_classes.push(SizeClass { size, used_at: self.clock, blocks: VecDeque::from([block]) });
     }
 
     /// Whether a block of `size` bytes has room under a bound of `most` bytes.
     #[must_use]
     #[inline]
     pub fn has_room(&self, size: usize, most: usize) -> bool {
-        self.bytes + size <= most && (self.racks.len() < MOST_SIZES || self.racks.iter().any(|rack| rack.size == size))
+        self.bytes + size <= most
+            && (self.size_classes.len() < MOST_SIZES
+                || self.size_classes.iter().any(|size_class| size_class.size == size))
     }
 
-    /// The block to give up next and its size, the one that was used longest ago. It stays until [`Magazine::give_up`].
+    /// The block to give up next and its size, the one that was used longest ago. It stays until [`FreeLists::give_up`].
     #[must_use]
     pub fn oldest(&self) -> Option<(usize, usize)> {
-        let rack = &self.racks[self.oldest_rack()?];
-        rack.blocks.front().map(|block| (*block, rack.size))
+        let size_class = &self.size_classes[self.oldest_rack()?];
+        size_class.blocks.front().map(|block| (*block, size_class.size))
     }
 
-    /// Gives up what [`Magazine::oldest`] named.
+    /// Gives up what [`FreeLists::oldest`] named.
     pub fn give_up(&mut self) {
         let Some(at) = self.oldest_rack() else { return };
-        self.racks[at].blocks.pop_front();
-        self.bytes -= self.racks[at].size;
-        if self.racks[at].blocks.is_empty() {
-            self.racks.swap_remove(at);
+        self.size_classes[at].blocks.pop_front();
+        self.bytes -= self.size_classes[at].size;
+        if self.size_classes[at].blocks.is_empty() {
+            self.size_classes.swap_remove(at);
         }
     }
 
     fn oldest_rack(&self) -> Option<usize> {
-        let full = self.racks.iter().enumerate().filter(|(_, rack)| !rack.blocks.is_empty());
-        full.min_by_key(|(_, rack)| rack.used_at).map(|(at, _)| at)
+        let full = self.size_classes.iter().enumerate().filter(|(_, size_class)| !size_class.blocks.is_empty());
+        full.min_by_key(|(_, size_class)| size_class.used_at).map(|(at, _)| at)
     }
 
     /// Forgets sizes of which there is no block, to make room for others.
     pub fn forget_empty(&mut self) {
-        self.racks.retain(|rack| !rack.blocks.is_empty());
+        self.size_classes.retain(|size_class| !size_class.blocks.is_empty());
     }
 
     /// The start of the block that an address lies in.
     #[must_use]
     pub fn find(&self, address: usize) -> Option<usize> {
-        self.racks
+        self.size_classes
             .iter()
-            .flat_map(|rack| rack.blocks.iter().map(|block| (*block, rack.size)))
+            .flat_map(|size_class| size_class.blocks.iter().map(|block| (*block, size_class.size)))
             .find(|(start, size)| (*start..start + size).contains(&address))
             .map(|(start, _)| start)
     }
@@ -114,52 +116,52 @@ mod tests {
 
     #[test]
     fn a_block_comes_back_for_its_own_size_alone_and_once() {
-        let mut magazine = Magazine::default();
-        magazine.keep(512, 1);
-        assert_eq!(magazine.take(1024), None);
-        assert_eq!(magazine.take(512), Some(1));
-        assert_eq!((magazine.take(512), magazine.bytes()), (None, 0));
+        let mut free_lists = FreeLists::default();
+        free_lists.keep(512, 1);
+        assert_eq!(free_lists.take(1024), None);
+        assert_eq!(free_lists.take(512), Some(1));
+        assert_eq!((free_lists.take(512), free_lists.bytes()), (None, 0));
     }
 
     #[test]
     fn the_block_freed_last_comes_first() {
-        let mut magazine = Magazine::default();
-        (1..=3).for_each(|at| magazine.keep(512, at));
-        assert_eq!([(); 4].map(|()| magazine.take(512)), [Some(3), Some(2), Some(1), None]);
+        let mut free_lists = FreeLists::default();
+        (1..=3).for_each(|at| free_lists.keep(512, at));
+        assert_eq!([(); 4].map(|()| free_lists.take(512)), [Some(3), Some(2), Some(1), None]);
     }
 
     #[test]
     fn the_size_used_longest_ago_makes_room() {
-        let mut magazine = Magazine::default();
-        magazine.keep(512, 1);
-        magazine.keep(1024, 2);
-        magazine.keep(512, 3);
-        assert!(!magazine.has_room(512, 2048) && magazine.has_room(512, 2560));
-        assert_eq!(magazine.oldest(), Some((2, 1024)));
-        magazine.give_up();
-        assert_eq!((magazine.oldest(), magazine.bytes()), (Some((1, 512)), 1024));
-        magazine.give_up();
-        magazine.give_up();
-        assert_eq!((magazine.oldest(), magazine.bytes()), (None, 0));
+        let mut free_lists = FreeLists::default();
+        free_lists.keep(512, 1);
+        free_lists.keep(1024, 2);
+        free_lists.keep(512, 3);
+        assert!(!free_lists.has_room(512, 2048) && free_lists.has_room(512, 2560));
+        assert_eq!(free_lists.oldest(), Some((2, 1024)));
+        free_lists.give_up();
+        assert_eq!((free_lists.oldest(), free_lists.bytes()), (Some((1, 512)), 1024));
+        free_lists.give_up();
+        free_lists.give_up();
+        assert_eq!((free_lists.oldest(), free_lists.bytes()), (None, 0));
     }
 
     #[test]
     fn an_empty_size_can_be_forgotten_for_another() {
-        let mut magazine = Magazine::default();
+        let mut free_lists = FreeLists::default();
         for size in 1..=MOST_SIZES {
-            magazine.keep(size * 512, size);
+            free_lists.keep(size * 512, size);
         }
-        assert!(!magazine.has_room(1 << 30, usize::MAX) && magazine.has_room(512, usize::MAX));
-        assert_eq!(magazine.take(512), Some(1));
-        magazine.forget_empty();
-        assert!(magazine.has_room(1 << 20, usize::MAX));
+        assert!(!free_lists.has_room(1 << 30, usize::MAX) && free_lists.has_room(512, usize::MAX));
+        assert_eq!(free_lists.take(512), Some(1));
+        free_lists.forget_empty();
+        assert!(free_lists.has_room(1 << 20, usize::MAX));
     }
 
     #[test]
     fn an_address_inside_a_kept_block_is_found() {
-        let mut magazine = Magazine::default();
-        magazine.keep(512, 4096);
-        assert_eq!((magazine.find(4096), magazine.find(4607)), (Some(4096), Some(4096)));
-        assert_eq!((magazine.find(4608), magazine.find(4095)), (None, None));
+        let mut free_lists = FreeLists::default();
+        free_lists.keep(512, 4096);
+        assert_eq!((free_lists.find(4096), free_lists.find(4607)), (Some(4096), Some(4096)));
+        assert_eq!((free_lists.find(4608), free_lists.find(4095)), (None, None));
     }
 }

@@ -1,8 +1,8 @@
 //! USM pools: the object behind a pool's handle, its settings, and the default pool of a device.
 //!
 //! A pool is a set of [`source::Source`]s, one for each kind of memory and device that was asked for; each is made at
-//! first need. `docs/stream-ordered.md` says what pools promise. Queries are in [`info`], what queues keep in [`stock`].
-//! Lock order: a lane's, then a pool's, then a source's books.
+//! first need. `docs/stream-ordered.md` says what pools promise. Queries are in [`info`], what queues keep in [`cache`].
+//! Lock order: a stream's, then a pool's, then a source's books.
 
 pub mod arena;
 pub mod backend;
@@ -419,7 +419,7 @@ pub unsafe fn set_current_pool<D: Driver>(
     Ok(())
 }
 
-/// `urUSMPoolTrimToExp`: empties the magazines of the pool, then gives back what nobody uses beyond `keep` bytes.
+/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes.
 ///
 /// # Safety
 /// The C contract: handles live.

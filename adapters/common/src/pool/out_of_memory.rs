@@ -24,17 +24,17 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// What an allocation draws from, and how many bytes.
 pub type Draws<D> = (Arc<Source<D>>, usize);
 
-/// Runs `allocate`; when there is no memory, does what [`relieved`] does.
+/// Runs `allocate`; when there is no memory, does what [`retried after a trim`] does.
 ///
 /// # Errors
-/// As [`relieved`].
+/// As [`retried after a trim`].
 pub fn with_relief<D: Driver, R>(
     context: &Context<D>,
     state: &DeviceState<D>,
     draws: impl FnOnce() -> Option<Draws<D>>,
     allocate: impl Fn() -> Result<R>,
 ) -> Result<R> {
-    allocate().or_else(|first| relieved(first, context, state, draws, allocate))
+    allocate().or_else(|first| retried_after_trim(first, context, state, draws, allocate))
 }
 
 /// After an allocation has failed: if that was for want of memory, gives back what may help and runs `allocate` again.
@@ -43,7 +43,7 @@ pub fn with_relief<D: Driver, R>(
 /// # Errors
 /// What `allocate` answers; the first failure when nothing could be given back.
 #[cold]
-pub fn relieved<D: Driver, R>(
+pub fn retried_after_trim<D: Driver, R>(
     first: Error,
     context: &Context<D>,
     state: &DeviceState<D>,
@@ -57,7 +57,7 @@ pub fn relieved<D: Driver, R>(
         return again(first, || relieve_device(&state.device), allocate);
     };
     let announced = source.announce_waits();
-    // A lane inside a native call that can block has not seen it, and must not be waited for.
+    // A stream inside a native call that can block has not seen it, and must not be waited for.
     let waits = announced && context.registry.pass_all(state);
     let let_wait = || if waits { source.let_wait() } else { Ok(()) };
     let by_device = |error| again(error, || relieve_device(&state.device).and_then(|()| let_wait()), &allocate);
@@ -103,7 +103,7 @@ fn relieve_device<D: Driver>(device: &Device<D>) -> Result<()> {
     // Dropped behind the lock: the last reference to the state of a context may go with it.
     let states = device.contexts.living();
     let _one_at_a_time = device.relief.try_lock_for(PATIENCE);
-    crate::device::deferred::settle();
+    crate::device::deferred::record_pending_events();
     let relieve = |state: &Arc<DeviceState<D>>| {
         let on_device = |source: &Source<D>| core::ptr::eq(&raw const **source.device, device);
         let flushed = state.registry().map_or(Ok(()), |registry| registry.flush(on_device));

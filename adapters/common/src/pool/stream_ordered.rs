@@ -1,6 +1,6 @@
 //! Stream-ordered allocation: memory that comes and goes as commands of a queue.
 //!
-//! An allocation takes what its lane keeps, or asks the pool's source; a free leaves the block with its lane. Neither
+//! An allocation takes what its stream keeps, or asks the pool's source; a free leaves the block with its stream. Neither
 //! is work of the stream, so events before them stay as they are; only a wait list of foreign events, a fill with zeros or
 //! the one retry of a full device touch the stream. `docs/stream-ordered.md` has the promises.
 
@@ -12,17 +12,17 @@ use ur_ffi::{
     ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t,
 };
 
-use crate::command::{Request, submit_light};
+use crate::command::{Request, submit_without_work};
 use crate::context::{Context, DeviceState};
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer};
-use crate::pool::out_of_memory::relieved;
+use crate::pool::out_of_memory::retried_after_trim;
 use crate::pool::registry::{Block, Claimed};
 use crate::pool::stream_cache::Served;
 use crate::pool::{UsmPool, checked};
 use crate::queue::Queue;
-use crate::stream::{Lane, LaneState};
+use crate::stream::{Stream, StreamState};
 use crate::sync::mutation;
 
 /// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
@@ -171,11 +171,11 @@ unsafe fn allocate<D: Driver>(
 /// A block of the current pool for a command that comes alone.
 #[inline(always)]
 fn quickly<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
-    let lane = queue.lane_alone()?;
-    let pool = lane.device.current_pool_id();
-    let mut state = lane.lock();
+    let stream = queue.stream_alone()?;
+    let pool = stream.device.current_pool_id();
+    let mut state = stream.lock();
     let state = &mut *state;
-    state.stock.quick_take(lane, &mut state.sequence, pool, kind, size)
+    state.cache.quick_take(stream, &mut state.sequence, pool, kind, size)
 }
 
 /// # Safety
@@ -226,7 +226,7 @@ pub struct Wanted<'a, D: Driver> {
     pub pool: Option<&'a Object<UsmPool<D>>>,
     /// The context.
     pub context: &'a Object<Context<D>>,
-    /// Whether the lane is an in-order queue's.
+    /// Whether the stream is an in-order queue's.
     pub in_order: bool,
 }
 
@@ -234,14 +234,17 @@ impl<D: Driver> Wanted<'_, D> {
     /// The usual way of an allocation.
     #[inline(never)]
     fn ask(&self, request: &Request<'_, D>) -> Result<usize> {
-        let take = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
-            // On several lanes order proves a block free only when the wait list ends with the lane's last command.
+        let take = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
+            // On several streams order proves a block free only when the wait list ends with the stream's last command.
             let proven = self.in_order
-                || lane.has_finished(state.sequence)
-                || request.waits.iter().any(|event| event.sequence == state.sequence && Arc::ptr_eq(&event.lane, lane));
-            self.take(lane, state, proven)
+                || stream.is_completed(state.sequence)
+                || request
+                    .waits
+                    .iter()
+                    .any(|event| event.sequence == state.sequence && Arc::ptr_eq(&event.stream, stream));
+            self.take(stream, state, proven)
         };
-        submit_light(request, |_| Ok(()), take, |(), _| ())
+        submit_without_work(request, |_| Ok(()), take, |(), _| ())
     }
 
     /// What is left after a failure.
@@ -249,40 +252,46 @@ impl<D: Driver> Wanted<'_, D> {
     fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
         let device = &request.queue.device;
         let source = || self.pool_on(device).source(self.kind, device).ok().map(|source| (source, self.size));
-        relieved(first, self.context, device, source, || self.ask(request))
+        retried_after_trim(first, self.context, device, source, || self.ask(request))
     }
 
-    /// A block for the lane, written down as handed out. The caller holds the lane's lock. `proven` says that all
-    /// the lane was given so far comes before the block's use anyway.
+    /// A block for the stream, written down as handed out. The caller holds the stream's lock. `proven` says that all
+    /// the stream was given so far comes before the block's use anyway.
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::source`]; what the native library answers.
     #[inline]
-    pub fn take(&self, lane: &Lane<D>, state: &mut LaneState<D>, proven: bool) -> Result<usize> {
-        let pool = self.pool.map_or_else(|| lane.device.current_pool_id(), |pool| pool.id);
-        let (at, kept) = match state.stock.serve(pool, self.kind, self.size, proven) {
-            Served::Kept(pointer) => return Ok(pointer),
+    pub fn take(&self, stream: &Stream<D>, state: &mut StreamState<D>, proven: bool) -> Result<usize> {
+        let pool = self.pool.map_or_else(|| stream.device.current_pool_id(), |pool| pool.id);
+        let (at, kept) = match state.cache.serve(pool, self.kind, self.size, proven) {
+            Served::Recycled(pointer) => return Ok(pointer),
             Served::Zeroed(at, pointer) => (at, Some(pointer)),
             Served::Empty(at) => (at, None),
-            Served::NoSlot => (self.open(lane, state)?, None),
+            Served::NoSlot => (self.open(stream, state)?, None),
         };
-        self.take_from(lane, state, at, kept)
+        self.take_from(stream, state, at, kept)
     }
 
     /// A block that has to be asked for, or cleared.
-    fn take_from(&self, lane: &Lane<D>, state: &mut LaneState<D>, at: usize, kept: Option<usize>) -> Result<usize> {
+    fn take_from(
+        &self,
+        stream: &Stream<D>,
+        state: &mut StreamState<D>,
+        at: usize,
+        kept: Option<usize>,
+    ) -> Result<usize> {
         let pointer = match kept {
             Some(pointer) => pointer,
-            None => self.take_fresh(lane, state, at)?,
+            None => self.take_fresh(stream, state, at)?,
         };
-        let zeroed = state.stock.source(at).is_some_and(|source| source.zeroed)
+        let zeroed = state.cache.source(at).is_some_and(|source| source.zeroed)
             && !(kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill));
-        if zeroed && let Err(error) = self.clear(lane, state, pointer) {
+        if zeroed && let Err(error) = self.clear(stream, state, pointer) {
             // Nobody has seen the block, so it is as good as before.
-            let _ = state.stock.give_back(lane, &mut state.sequence, at, pointer, self.size);
+            let _ = state.cache.give_back(stream, &mut state.sequence, at, pointer, self.size);
             return Err(error);
         }
-        state.stock.enter(at, pointer, self.size);
+        state.cache.enter(at, pointer, self.size);
         Ok(pointer)
     }
 
@@ -295,33 +304,33 @@ impl<D: Driver> Wanted<'_, D> {
     }
 
     #[cold]
-    fn open(&self, lane: &Lane<D>, state: &mut LaneState<D>) -> Result<usize> {
-        let source = self.pool_on(&lane.device).source(self.kind, &lane.device)?;
-        state.stock.open(lane, &source)?.ok_or_else(|| {
+    fn open(&self, stream: &Stream<D>, state: &mut StreamState<D>) -> Result<usize> {
+        let source = self.pool_on(&stream.device).source(self.kind, &stream.device)?;
+        state.cache.open(stream, &source)?.ok_or_else(|| {
             Error::new(ur_result_t::ERROR_INVALID_VALUE, "the pool was released while something was allocated from it")
         })
     }
 
-    fn take_fresh(&self, lane: &Lane<D>, state: &mut LaneState<D>, at: usize) -> Result<usize> {
-        let waits = state.stock.source(at).is_some_and(|source| source.may_wait_now());
+    fn take_fresh(&self, stream: &Stream<D>, state: &mut StreamState<D>, at: usize) -> Result<usize> {
+        let waits = state.cache.source(at).is_some_and(|source| source.may_wait_now());
         if waits {
-            state.settle()?;
+            state.record_pending_events()?;
         }
         // It counts as a command whether or not it works out, so that a finish does not leave it out.
         state.sequence += 1;
-        let source = state.stock.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-        let pointer = source.take(lane, self.size)?;
-        state.stock.note_fresh(at, pointer);
+        let source = state.cache.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
+        let pointer = source.take(stream, self.size)?;
+        state.cache.note_fresh(at, pointer);
         Ok(pointer)
     }
 
-    fn clear(&self, lane: &Lane<D>, state: &mut LaneState<D>, pointer: usize) -> Result<()> {
-        state.settle()?;
+    fn clear(&self, stream: &Stream<D>, state: &mut StreamState<D>, pointer: usize) -> Result<()> {
+        state.record_pending_events()?;
         state.sequence += 1;
         let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
-        let _scope = lane.device.enter_for_transfer()?;
+        let _scope = stream.device.enter_for_transfer()?;
         // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
-        unsafe { lane.device.driver.fill_async(pointer, width, value, self.size / width, lane.stream) }
+        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, stream.stream) }
     }
 }
 
@@ -344,10 +353,10 @@ pub unsafe fn free<D: Driver>(
     if pool.is_null() && count == 0 && waits.is_null() && event.is_null() && !memory.is_null() {
         // SAFETY: the caller's promise is the same.
         let queue = unsafe { borrow::<Queue<D>>(queue) }?;
-        if let Some(lane) = queue.lane_alone() {
-            let mut state = lane.lock();
+        if let Some(stream) = queue.stream_alone() {
+            let mut state = stream.lock();
             let state = &mut *state;
-            if let Some(freed) = state.stock.quick_give(lane, &mut state.sequence, memory.addr()) {
+            if let Some(freed) = state.cache.quick_give(stream, &mut state.sequence, memory.addr()) {
                 return freed;
             }
         }
@@ -378,21 +387,21 @@ unsafe fn free_usually<D: Driver>(
         Some(unsafe { borrow::<UsmPool<D>>(pool) }?.id)
     };
     let pointer = memory.addr();
-    let here = submit_light(
+    let here = submit_without_work(
         request,
-        |state| match state.stock.strike(pointer) {
+        |state| match state.cache.remove(pointer) {
             None => Err(Error::code_only(ELSEWHERE)),
             Some((at, size)) => {
-                let own = state.stock.source(at).map_or(0, |source| source.pool);
-                check_pool(pointer, own, pool).inspect_err(|_| state.stock.enter(at, pointer, size))?;
+                let own = state.cache.source(at).map_or(0, |source| source.pool);
+                check_pool(pointer, own, pool).inspect_err(|_| state.cache.enter(at, pointer, size))?;
                 Ok((at, size))
             }
         },
-        |(at, size), lane, state| {
-            let freed = state.stock.give_back(lane, &mut state.sequence, at, pointer, size);
-            freed.inspect_err(|_| state.stock.enter(at, pointer, size))
+        |(at, size), stream, state| {
+            let freed = state.cache.give_back(stream, &mut state.sequence, at, pointer, size);
+            freed.inspect_err(|_| state.cache.enter(at, pointer, size))
         },
-        |(at, size), state| state.stock.enter(at, pointer, size),
+        |(at, size), state| state.cache.enter(at, pointer, size),
     );
     match here {
         Err(error) if error.code() == ELSEWHERE => free_elsewhere(request, pointer, pool),
@@ -400,7 +409,7 @@ unsafe fn free_usually<D: Driver>(
     }
 }
 
-/// Says within this file that a block is out through no slot of the lane.
+/// Says within this file that a block is out through no slot of the stream.
 const ELSEWHERE: ur_result_t = ur_result_t(u32::MAX);
 
 #[inline]
@@ -416,7 +425,7 @@ fn of_another_pool(pointer: usize) -> Error {
     )
 }
 
-/// A free of a block that another lane's command allocated.
+/// A free of a block that another stream's command allocated.
 #[cold]
 fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Option<u64>) -> Result<()> {
     let context = &request.queue.context;
@@ -424,10 +433,10 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
         return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
     };
     let freed = check_pool(pointer, claimed.source.pool, pool).and_then(|()| {
-        let give = |(), lane: &Arc<Lane<D>>, state: &mut LaneState<D>| {
-            state.stock.give_back_from(lane, &mut state.sequence, &claimed.source, pointer, claimed.size)
+        let give = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
+            state.cache.give_back_from(stream, &mut state.sequence, &claimed.source, pointer, claimed.size)
         };
-        submit_light(request, |_| Ok(()), give, |(), _| ())
+        submit_without_work(request, |_| Ok(()), give, |(), _| ())
     });
     match &freed {
         Ok(()) => context.registry.end_if_unused(&claimed.source),
@@ -442,7 +451,7 @@ pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) 
     let native = || context.first_state().and_then(|state| state.driver.pointer_info(pointer)).ok().flatten();
     let what = match find(context, pointer, native) {
         Some(Block::Out { base, .. }) => format!("lies inside the block at {base:#x}; give that address"),
-        Some(Block::Kept) => "was freed already".to_owned(),
+        Some(Block::Recycled) => "was freed already".to_owned(),
         None if native().is_some() => {
             "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned()
         }
@@ -482,12 +491,12 @@ fn give_back_unused<D: Driver>(context: &Context<D>, pointer: usize, claimed: Cl
 }
 
 fn give_back_to_somebody<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
-    // The lane that allocated it has at least got the allocation before it.
-    let left = match context.registry.lane(claimed.lane()) {
-        Some(lane) => lane.take_back(claimed, pointer)?,
+    // The stream that allocated it has at least got the allocation before it.
+    let left = match context.registry.stream(claimed.stream()) {
+        Some(stream) => stream.take_back(claimed, pointer)?,
         None => Some(claimed),
     };
     let Some(claimed) = left else { return Ok(()) };
-    let service = context.service_lane(&claimed.source.device)?;
+    let service = context.service_stream(&claimed.source.device)?;
     service.take_back(claimed, pointer).map(drop)
 }

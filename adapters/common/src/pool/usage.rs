@@ -1,27 +1,27 @@
 //! How much of a pool is in use, kept exactly without a counter that queues share.
 //!
-//! Every queue that uses a pool has a [`Purse`] of *slack*: bytes by which the pool's use is known to lie below its
-//! high-water mark. An allocation spends slack and a free earns it, both in the queue's own purse. Only an allocation
-//! that its purse cannot pay for looks at the others': it collects all slack there is and raises the mark by what is
+//! Every queue that uses a pool has a [`LocalCredit`] of *slack*: bytes by which the pool's use is known to lie below its
+//! high-water mark. An allocation spends slack and a free earns it, both in the queue's own local credit. Only an allocation
+//! that its local credit cannot pay for looks at the others': it collects all slack there is and raises the mark by what is
 //! still missing. So `use = mark - slack` holds at every moment, and the mark rises exactly when the use does.
 //!
-//! A purse is spent from by one thread at a time (the holder of the queue's lock); anybody may empty it.
+//! A local credit is spent from by one thread at a time (the holder of the queue's lock); anybody may empty it.
 
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
 
 /// One queue's slack, on a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
-pub struct Purse {
-    slack: AtomicU64,
+pub struct LocalCredit {
+    headroom: AtomicU64,
 }
 
-impl Purse {
+impl LocalCredit {
     /// Takes `bytes` out if there are as many.
     fn pay(&self, bytes: u64) -> bool {
-        let mut there = self.slack.load(Ordering::Relaxed);
+        let mut there = self.headroom.load(Ordering::Relaxed);
         while let Some(rest) = there.checked_sub(bytes) {
-            match self.slack.compare_exchange_weak(there, rest, Ordering::AcqRel, Ordering::Relaxed) {
+            match self.headroom.compare_exchange_weak(there, rest, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => there = now,
             }
@@ -30,16 +30,16 @@ impl Purse {
     }
 
     fn empty(&self) -> u64 {
-        self.slack.swap(0, Ordering::AcqRel)
+        self.headroom.swap(0, Ordering::AcqRel)
     }
 }
 
-/// A purse as its queue holds it.
-pub type PurseRef = Arc<Purse>;
+/// A local credit as its queue holds it.
+pub type PurseRef = Arc<LocalCredit>;
 
 /// The books of one pool.
 #[derive(Debug)]
-pub struct Account {
+pub struct Usage {
     shared: Mutex<Shared>,
 }
 
@@ -53,11 +53,11 @@ struct Shared {
 impl Shared {
     /// Brings all slack together.
     fn collect(&mut self) {
-        self.spare += self.purses.iter().map(|purse| purse.empty()).sum::<u64>();
+        self.spare += self.purses.iter().map(|credit| credit.empty()).sum::<u64>();
     }
 }
 
-impl Account {
+impl Usage {
     /// Books of a pool that nobody uses yet.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "made in one place")]
@@ -65,23 +65,23 @@ impl Account {
         Self { shared: Mutex::new(Shared { mark: 0, spare: 0, purses: Vec::new() }) }
     }
 
-    /// A purse for one more queue.
+    /// A local credit for one more queue.
     pub fn open(&self) -> PurseRef {
-        let purse = Arc::new(Purse { slack: AtomicU64::new(0) });
-        self.shared.lock().purses.push(Arc::clone(&purse));
-        purse
+        let credit = Arc::new(LocalCredit { headroom: AtomicU64::new(0) });
+        self.shared.lock().purses.push(Arc::clone(&credit));
+        credit
     }
 
-    /// Takes a queue's purse back.
-    pub fn close(&self, purse: &PurseRef) {
+    /// Takes a queue's local credit back.
+    pub fn close(&self, credit: &PurseRef) {
         let mut shared = self.shared.lock();
-        shared.purses.retain(|known| !Arc::ptr_eq(known, purse));
-        shared.spare += purse.empty();
+        shared.purses.retain(|known| !Arc::ptr_eq(known, credit));
+        shared.spare += credit.empty();
     }
 
     /// Notes an allocation.
-    pub fn spend(&self, purse: &Purse, bytes: u64) {
-        if !purse.pay(bytes) {
+    pub fn spend(&self, credit: &LocalCredit, bytes: u64) {
+        if !credit.pay(bytes) {
             self.draw(bytes);
         }
     }
@@ -97,17 +97,17 @@ impl Account {
         shared.spare = shared.spare + missing - bytes;
     }
 
-    /// Notes a free by the purse's queue.
-    pub fn earn(&self, purse: &Purse, bytes: u64) {
-        purse.slack.fetch_add(bytes, Ordering::AcqRel);
+    /// Notes a free by the local credit's queue.
+    pub fn earn(&self, credit: &LocalCredit, bytes: u64) {
+        credit.headroom.fetch_add(bytes, Ordering::AcqRel);
     }
 
-    /// Notes a free by somebody who has no purse.
+    /// Notes a free by somebody who has no local credit.
     pub fn refund(&self, bytes: u64) {
         self.shared.lock().spare += bytes;
     }
 
-    /// Notes that a block is out of which somebody without a purse said the contrary; undoes [`Account::refund`].
+    /// Notes that a block is out of which somebody without a local credit said the contrary; undoes [`Account::refund`].
     pub fn charge(&self, bytes: u64) {
         self.draw(bytes);
     }
@@ -141,63 +141,63 @@ mod tests {
 
     #[test]
     fn the_mark_is_the_most_that_was_in_use_at_one_time() {
-        let account = Account::new();
-        let (one, two) = (account.open(), account.open());
-        account.spend(&one, 100);
-        account.earn(&one, 100);
-        account.spend(&two, 60);
-        assert_eq!((account.used(), account.high()), (60, 100), "slack of one queue serves another");
-        account.spend(&one, 60);
-        assert_eq!((account.used(), account.high()), (120, 120));
-        account.refund(60);
-        account.reset_high();
-        assert_eq!((account.used(), account.high()), (60, 60));
-        account.spend(&one, 1);
-        assert_eq!((account.used(), account.high()), (61, 61));
+        let usage = Usage::new();
+        let (one, two) = (usage.open(), usage.open());
+        usage.spend(&one, 100);
+        usage.earn(&one, 100);
+        usage.spend(&two, 60);
+        assert_eq!((usage.used(), usage.high()), (60, 100), "slack of one queue serves another");
+        usage.spend(&one, 60);
+        assert_eq!((usage.used(), usage.high()), (120, 120));
+        usage.refund(60);
+        usage.reset_high();
+        assert_eq!((usage.used(), usage.high()), (60, 60));
+        usage.spend(&one, 1);
+        assert_eq!((usage.used(), usage.high()), (61, 61));
     }
 
     #[test]
     fn a_closed_purse_takes_no_slack_with_it() {
-        let account = Account::new();
-        let (one, two) = (account.open(), account.open());
-        account.spend(&one, 100);
-        account.earn(&one, 100);
-        account.close(&one);
-        account.spend(&two, 100);
-        assert_eq!((account.used(), account.high()), (100, 100));
+        let usage = Usage::new();
+        let (one, two) = (usage.open(), usage.open());
+        usage.spend(&one, 100);
+        usage.earn(&one, 100);
+        usage.close(&one);
+        usage.spend(&two, 100);
+        assert_eq!((usage.used(), usage.high()), (100, 100));
     }
 
     proptest! {
         /// Against a counter and its maximum.
         #[test]
         fn use_and_mark_are_those_of_a_plain_counter(steps in prop::collection::vec((0usize..3, 0u8..5, 1u64..50), 1..200)) {
-            let account = Account::new();
-            let purses = [account.open(), account.open(), account.open()];
+            let usage = Usage::new();
+            let purses = [usage.open(), usage.open(), usage.open()];
             let (mut live, mut used, mut high) = (Vec::new(), 0u64, 0u64);
             for (queue, what, bytes) in steps {
                 match what {
                     0 | 1 => {
-                        account.spend(&purses[queue], bytes);
+                        usage.spend(&purses[queue], bytes);
                         live.push(bytes);
                         used += bytes;
                         high = high.max(used);
                     }
                     2 => if let Some(bytes) = live.pop() {
-                        account.earn(&purses[queue], bytes);
+                        usage.earn(&purses[queue], bytes);
                         used -= bytes;
                     },
                     3 => if !live.is_empty() {
                         let bytes = live.swap_remove(0);
-                        account.refund(bytes);
+                        usage.refund(bytes);
                         used -= bytes;
                     },
                     _ => {
-                        account.reset_high();
+                        usage.reset_high();
                         high = used;
                     }
                 }
-                prop_assert_eq!(account.high(), high);
-                prop_assert_eq!(account.used(), used);
+                prop_assert_eq!(usage.high(), high);
+                prop_assert_eq!(usage.used(), used);
             }
         }
     }
@@ -215,19 +215,19 @@ mod model {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
-            let account = Arc::new(Account::new());
-            let purses = [account.open(), account.open()];
-            let threads = purses.clone().map(|purse| {
-                let account = Arc::clone(&account);
+            let usage = Arc::new(Usage::new());
+            let purses = [usage.open(), usage.open()];
+            let threads = purses.clone().map(|credit| {
+                let usage = Arc::clone(&usage);
                 loom::thread::spawn(move || {
-                    account.spend(&purse, 8);
-                    account.earn(&purse, 8);
-                    account.spend(&purse, 8);
+                    usage.spend(&credit, 8);
+                    usage.earn(&credit, 8);
+                    usage.spend(&credit, 8);
                 })
             });
-            assert!(account.used() <= 16);
+            assert!(usage.used() <= 16);
             threads.into_iter().for_each(|thread| thread.join().unwrap());
-            assert_eq!((account.used(), account.high()), (16, 16));
+            assert_eq!((usage.used(), usage.high()), (16, 16));
         });
     }
 
@@ -235,20 +235,20 @@ mod model {
     #[test]
     fn a_reset_mark_is_never_below_the_use() {
         loom::model(|| {
-            let account = Arc::new(Account::new());
-            let purse = account.open();
-            account.spend(&purse, 8);
+            let usage = Arc::new(Usage::new());
+            let credit = usage.open();
+            usage.spend(&credit, 8);
             let worker = {
-                let (account, purse) = (Arc::clone(&account), Arc::clone(&purse));
+                let (usage, credit) = (Arc::clone(&usage), Arc::clone(&credit));
                 loom::thread::spawn(move || {
-                    account.earn(&purse, 8);
-                    account.spend(&purse, 4);
+                    usage.earn(&credit, 8);
+                    usage.spend(&credit, 4);
                 })
             };
-            account.reset_high();
+            usage.reset_high();
             worker.join().unwrap();
-            assert_eq!(account.used(), 4);
-            assert!(account.high() >= 4 && account.high() <= 8);
+            assert_eq!(usage.used(), 4);
+            assert!(usage.high() >= 4 && usage.high() <= 8);
         });
     }
 }

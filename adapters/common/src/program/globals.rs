@@ -151,7 +151,7 @@ pub unsafe fn read<D: Driver>(
     unsafe { copy(&request, blocking, to.addr(), from, count) }
 }
 
-/// `urUSMContextMemcpyExp`: runs on a lane of no queue and returns when the bytes are there. It is ordered after nothing
+/// `urUSMContextMemcpyExp`: runs on a stream of no queue and returns when the bytes are there. It is ordered after nothing
 /// that is queued.
 ///
 /// # Safety
@@ -187,9 +187,9 @@ pub unsafe fn context_memcpy<D: Driver>(
             None => context.devices().next().ok_or(ur_result_t::ERROR_INVALID_CONTEXT)?,
         },
     };
-    // A stream of its own: the copy may block, and what others need of a lane must not wait for it.
+    // A stream of its own: the copy may block, and what others need of a stream must not wait for it.
     let state = context.state(device)?;
-    state.beside(|stream| {
+    state.on_scratch_stream(|stream| {
         // SAFETY: the ranges are valid by the caller's promise, and the copy has finished when this returns.
         state.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) })?;
         driver.synchronize_stream(stream).map_err(|error| state.failed(error))

@@ -111,14 +111,14 @@ pub fn load<R>(
     let (mut keys, mut values): (Vec<u32>, Vec<*mut c_void>) = list.into_iter().unzip();
     let count = c_uint::try_from(keys.len()).unwrap_or(0);
 
-    let answer = call(count, keys.as_mut_ptr(), values.as_mut_ptr());
+    let writer = call(count, keys.as_mut_ptr(), values.as_mut_ptr());
     let ignored = (!options.ignored.is_empty()).then(|| {
         format!("ignored build options, which mean nothing to the PTX compiler: {}", options.ignored.join(" "))
     });
     let text_of = |buffer: &[u8]| name_of(buffer).trim_end().to_owned();
     let parts = [ignored.unwrap_or_default(), text_of(&information), text_of(&errors)];
     request.log = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
-    Ok(answer)
+    Ok(writer)
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
     fn the_loader_gets_its_options_and_its_words_come_back() {
         let options = words("-O2 --maxrregcount=64 -cl-unknown");
         let mut request = BuildRequest { options: &options, log: String::new() };
-        let answer = load(&mut request, |count, keys, values| {
+        let writer = load(&mut request, |count, keys, values| {
             // SAFETY: both lists have `count` entries.
             let (keys, values) = unsafe {
                 (core::slice::from_raw_parts(keys, count as usize), core::slice::from_raw_parts(values, count as usize))
@@ -171,7 +171,7 @@ mod tests {
             unsafe { core::ptr::copy_nonoverlapping(c"ptxas fatal\n".as_ptr(), of(option::ERROR_LOG).cast(), 13) };
             7
         });
-        assert_eq!(answer.unwrap(), 7);
+        assert_eq!(writer.unwrap(), 7);
         assert_eq!(
             request.log,
             "ignored build options, which mean nothing to the PTX compiler: -cl-unknown\nptxas fatal"

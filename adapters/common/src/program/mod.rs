@@ -28,7 +28,7 @@ use crate::device::Device;
 use crate::device::deferred;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 use crate::program::device_image::fixed::{FixedByKernel, FixedSizes, fixed_sizes};
 use crate::program::metadata::Metadata;
@@ -478,30 +478,30 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (program, answer) =
-        unsafe { (borrow::<Program<D>>(program)?, Answer::new("urProgramGetInfo", size, value, size_out)?) };
+    let (program, writer) =
+        unsafe { (borrow::<Program<D>>(program)?, InfoWriter::new("urProgramGetInfo", size, value, size_out)?) };
     match property {
-        ur_program_info_t::REFERENCE_COUNT => answer.value(program.references()),
-        ur_program_info_t::CONTEXT => answer.value(program.context.handle()),
-        ur_program_info_t::NUM_DEVICES => answer.value(u32::try_from(program.targets.len()).unwrap_or(u32::MAX)),
+        ur_program_info_t::REFERENCE_COUNT => writer.value(program.references()),
+        ur_program_info_t::CONTEXT => writer.value(program.context.handle()),
+        ur_program_info_t::NUM_DEVICES => writer.value(u32::try_from(program.targets.len()).unwrap_or(u32::MAX)),
         ur_program_info_t::DEVICES => {
-            answer.array(&program.targets.iter().map(|target| target.device.handle()).collect::<Vec<_>>())
+            writer.array(&program.targets.iter().map(|target| target.device.handle()).collect::<Vec<_>>())
         }
-        ur_program_info_t::IL => answer.array::<u8>(&[]),
+        ur_program_info_t::IL => writer.array::<u8>(&[]),
         ur_program_info_t::BINARY_SIZES => {
-            answer.array(&program.targets.iter().map(|target| target.length).collect::<Vec<_>>())
+            writer.array(&program.targets.iter().map(|target| target.length).collect::<Vec<_>>())
         }
         // SAFETY: the caller's promise for this property.
         ur_program_info_t::BINARIES => unsafe { copy_binaries(program, size, value.cast(), size_out) },
         ur_program_info_t::NUM_KERNELS => match program.kernel_names()? {
-            Some(names) => answer.value(names.len()),
-            None => answer.unsupported(),
+            Some(names) => writer.value(names.len()),
+            None => writer.unsupported(),
         },
         ur_program_info_t::KERNEL_NAMES => match program.kernel_names()? {
-            Some(names) => answer.text(&names.join(";")),
-            None => answer.unsupported(),
+            Some(names) => writer.text(&names.join(";")),
+            None => writer.unsupported(),
         },
-        _ => answer.unknown(property.0),
+        _ => writer.unknown(property.0),
     }
 }
 
@@ -554,20 +554,20 @@ pub unsafe fn get_build_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (program, device, answer) = unsafe {
+    let (program, device, writer) = unsafe {
         (
             borrow::<Program<D>>(program)?,
             borrow::<Device<D>>(device)?,
-            Answer::new("urProgramGetBuildInfo", size, value, size_out)?,
+            InfoWriter::new("urProgramGetBuildInfo", size, value, size_out)?,
         )
     };
     let build = program.target(device)?.build.lock();
     match property {
-        ur_program_build_info_t::STATUS => answer.value(build.status),
-        ur_program_build_info_t::OPTIONS => answer.text(&build.options),
-        ur_program_build_info_t::LOG => answer.text(&build.log),
-        ur_program_build_info_t::BINARY_TYPE => answer.value(build.kind),
-        _ => answer.unknown(property.0),
+        ur_program_build_info_t::STATUS => writer.value(build.status),
+        ur_program_build_info_t::OPTIONS => writer.text(&build.options),
+        ur_program_build_info_t::LOG => writer.text(&build.log),
+        ur_program_build_info_t::BINARY_TYPE => writer.value(build.kind),
+        _ => writer.unknown(property.0),
     }
 }
 

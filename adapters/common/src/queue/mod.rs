@@ -1,4 +1,4 @@
-//! Queues: one lane in order, several lanes out of order.
+//! Queues: one stream in order, several streams out of order.
 
 pub mod native_handles;
 
@@ -16,13 +16,13 @@ use ur_ffi::{
 
 use crate::context::{Context, DeviceState, host_time_ns};
 use crate::device::Device;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, known_flags, null_pointer};
-use crate::stream::Lane;
+use crate::stream::Stream;
 use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
@@ -41,29 +41,29 @@ fn priority_of(flags: ur_queue_flags_t) -> i32 {
     }
 }
 
-/// A lane on loan: the in-order queue's own costs no count.
+/// A stream on loan: the in-order queue's own costs no count.
 pub enum Chosen<'q, D: Driver> {
-    /// The queue's first lane.
-    First(&'q Arc<Lane<D>>),
+    /// The queue's first stream.
+    First(&'q Arc<Stream<D>>),
     /// One of an out-of-order queue's.
-    Other(Arc<Lane<D>>),
+    Other(Arc<Stream<D>>),
 }
 
 impl<D: Driver> Deref for Chosen<'_, D> {
-    type Target = Arc<Lane<D>>;
+    type Target = Arc<Stream<D>>;
 
-    fn deref(&self) -> &Arc<Lane<D>> {
+    fn deref(&self) -> &Arc<Stream<D>> {
         match self {
-            Self::First(lane) => lane,
-            Self::Other(lane) => lane,
+            Self::First(stream) => stream,
+            Self::Other(stream) => stream,
         }
     }
 }
 
-/// A queue of one device. What every command reads comes first, as in a lane.
+/// A queue of one device. What every command reads comes first, as in a stream.
 #[repr(C)]
 pub struct Queue<D: Driver> {
-    first: Arc<Lane<D>>,
+    first: Arc<Stream<D>>,
     /// The device, as kernels and pools are asked for it.
     pub target: Arc<Object<Device<D>>>,
     plain: bool,
@@ -74,7 +74,7 @@ pub struct Queue<D: Driver> {
     /// The flags it was made with.
     pub flags: ur_queue_flags_t,
     kind: StreamKind,
-    more: Mutex<SmallVec<[Arc<Lane<D>>; MAX_LANES]>>,
+    more: Mutex<SmallVec<[Arc<Stream<D>>; MAX_LANES]>>,
     turn: AtomicUsize,
     barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
     generation: AtomicU64,
@@ -94,22 +94,22 @@ impl<D: Driver> Body for Queue<D> {
         let barrier = self.barrier.lock().take();
         drop(barrier);
         let has_jobs = worker::expects(self.device.group);
-        for lane in self.lanes() {
+        for stream in self.streams() {
             if has_jobs {
                 // Jobs hold what they need alive; a device that is lost will not call for them, and nobody else may ask.
-                let _ = lane.is_idle();
+                let _ = stream.is_idle();
             }
-            lane.forget_events();
+            stream.forget_events();
             // A failure shows again when the queue dies.
-            let _ = lane.flush(|_| true);
+            let _ = stream.flush(|_| true);
         }
     }
 }
 
 impl<D: Driver> Drop for Queue<D> {
     fn drop(&mut self) {
-        for lane in self.lanes() {
-            lane.retire();
+        for stream in self.streams() {
+            stream.retire();
         }
     }
 }
@@ -126,20 +126,20 @@ impl<D: Driver> Queue<D> {
     ) -> Result<Arc<Object<Self>>> {
         let device = context.state(device)?;
         let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
-        let first = Lane::new(Arc::clone(&device), &context.registry, kind)?;
+        let first = Stream::new(Arc::clone(&device), &context.registry, kind)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
             device.start_clock(first.stream)?;
         }
-        Ok(Self::over_lane(context, device, flags, kind, first))
+        Ok(Self::over_stream(context, device, flags, kind, first))
     }
 
-    /// A queue over its first lane.
-    pub fn over_lane(
+    /// A queue over its first stream.
+    pub fn over_stream(
         context: &Object<Context<D>>,
         device: Arc<DeviceState<D>>,
         flags: ur_queue_flags_t,
         kind: StreamKind,
-        first: Arc<Lane<D>>,
+        first: Arc<Stream<D>>,
     ) -> Arc<Object<Self>> {
         Object::new(Self {
             context: context.share(),
@@ -162,23 +162,23 @@ impl<D: Driver> Queue<D> {
         !self.flags.contains(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE)
     }
 
-    /// Whether it is in order and not timed: nothing of a command depends on more than the one lane.
+    /// Whether it is in order and not timed: nothing of a command depends on more than the one stream.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// The first lane, an in-order queue's only one.
+    /// The first stream, an in-order queue's only one.
     #[inline]
-    pub fn first(&self) -> &Arc<Lane<D>> {
+    pub fn first(&self) -> &Arc<Stream<D>> {
         &self.first
     }
 
-    /// The one lane of a plain queue whose stream is nobody else's: a command that waits for nothing, and whose event
+    /// The one stream of a plain queue whose stream is nobody else's: a command that waits for nothing, and whose event
     /// nobody wants, has to know of nothing but that.
     #[inline]
     #[must_use]
-    pub fn lane_alone(&self) -> Option<&Arc<Lane<D>>> {
+    pub fn stream_alone(&self) -> Option<&Arc<Stream<D>>> {
         (self.plain && !self.first.is_shared()).then_some(&self.first)
     }
 
@@ -187,33 +187,33 @@ impl<D: Driver> Queue<D> {
         self.flags.contains(ur_queue_flags_t::PROFILING_ENABLE)
     }
 
-    /// Every lane made so far.
-    pub fn lanes(&self) -> SmallVec<[Arc<Lane<D>>; MAX_LANES]> {
-        let mut lanes = SmallVec::new();
-        lanes.push(Arc::clone(&self.first));
+    /// Every stream made so far.
+    pub fn streams(&self) -> SmallVec<[Arc<Stream<D>>; MAX_LANES]> {
+        let mut streams = SmallVec::new();
+        streams.push(Arc::clone(&self.first));
         if !self.is_in_order() {
-            lanes.extend(self.more.lock().iter().cloned());
+            streams.extend(self.more.lock().iter().cloned());
         }
-        lanes
+        streams
     }
 
-    /// The lane a command with these dependencies goes to: an in-order queue's only one; else one that a
+    /// The stream a command with these dependencies goes to: an in-order queue's only one; else one that a
     /// dependency of this queue ran on, so that the order there is the dependency; else the next in turn.
     ///
     /// # Errors
     /// What the native library answers to a new stream.
-    pub fn choose_lane(&self, waits: &WaitList<'_, D>) -> Result<Chosen<'_, D>> {
+    pub fn choose_stream(&self, waits: &WaitList<'_, D>) -> Result<Chosen<'_, D>> {
         if self.is_in_order() {
             return Ok(Chosen::First(&self.first));
         }
         self.spread(waits).map(Chosen::Other)
     }
 
-    fn spread(&self, waits: &WaitList<'_, D>) -> Result<Arc<Lane<D>>> {
+    fn spread(&self, waits: &WaitList<'_, D>) -> Result<Arc<Stream<D>>> {
         let own =
             waits.iter().find(|event| core::ptr::eq(&raw const **event.queue, self) && !event.is_known_complete());
         if let Some(event) = own {
-            return Ok(Arc::clone(&event.lane));
+            return Ok(Arc::clone(&event.stream));
         }
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) % MAX_LANES;
         if turn == 0 {
@@ -221,7 +221,7 @@ impl<D: Driver> Queue<D> {
         }
         let mut more = self.more.lock();
         while more.len() < turn {
-            more.push(Lane::new(Arc::clone(&self.device), &self.context.registry, self.kind)?);
+            more.push(Stream::new(Arc::clone(&self.device), &self.context.registry, self.kind)?);
         }
         Ok(Arc::clone(&more[turn - 1]))
     }
@@ -235,7 +235,7 @@ impl<D: Driver> Queue<D> {
         (self.generation.load(Ordering::Acquire), barrier.clone())
     }
 
-    /// Puts a barrier on an out-of-order queue's first lane: it comes after `waits`, or after everything when
+    /// Puts a barrier on an out-of-order queue's first stream: it comes after `waits`, or after everything when
     /// there are none, and everything later comes after it. `at_place` puts more on the stream at the same place.
     ///
     /// # Errors
@@ -245,20 +245,21 @@ impl<D: Driver> Queue<D> {
         waits: &WaitList<'_, D>,
         at_place: &dyn Fn(D::Stream) -> Result<()>,
     ) -> Result<Arc<Object<Event<D>>>> {
-        // The lock makes barriers of several threads follow one another; it is taken before any lane's.
+        // The lock makes barriers of several threads follow one another; it is taken before any stream's.
         let mut published = queue.barrier.lock();
-        let event = Self::gather(queue, waits, ur_command_t::EVENTS_WAIT_WITH_BARRIER, published.as_deref(), at_place)?;
+        let event =
+            Self::join_streams(queue, waits, ur_command_t::EVENTS_WAIT_WITH_BARRIER, published.as_deref(), at_place)?;
         *published = Some(Arc::clone(&event));
         queue.generation.fetch_add(1, Ordering::AcqRel);
         Ok(event)
     }
 
-    /// An event on an out-of-order queue's first lane after `waits`, or after everything when there are none; `at_place`
+    /// An event on an out-of-order queue's first stream after `waits`, or after everything when there are none; `at_place`
     /// puts more on the stream there.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn gather(
+    pub fn join_streams(
         queue: &Object<Self>,
         waits: &WaitList<'_, D>,
         command: ur_command_t,
@@ -266,28 +267,28 @@ impl<D: Driver> Queue<D> {
         at_place: &dyn Fn(D::Stream) -> Result<()>,
     ) -> Result<Arc<Object<Event<D>>>> {
         let queued = host_time_ns();
-        let mut marks: SmallVec<[(u64, Marker<D>); MAX_LANES]> = SmallVec::new();
+        let mut marks: SmallVec<[(u64, PooledEvent<D>); MAX_LANES]> = SmallVec::new();
         if waits.is_empty() {
-            for lane in queue.more.lock().iter() {
-                marks.extend(lane.mark()?);
+            for stream in queue.more.lock().iter() {
+                marks.extend(stream.mark()?);
             }
         }
         for event in waits.iter() {
-            event.lane.expose(event)?;
+            event.stream.ensure_recorded(event)?;
         }
-        let lane = &queue.first;
-        let mut state = lane.lock();
-        state.settle()?;
+        let stream = &queue.first;
+        let mut state = stream.lock();
+        state.record_pending_events()?;
         for (_, mark) in &marks {
-            queue.device.driver.stream_wait(lane.stream, mark.raw())?;
+            queue.device.driver.stream_wait(stream.stream, mark.raw())?;
         }
         for event in waits.iter().chain(barrier) {
-            state.wait_for(lane, event)?;
+            state.wait_for(stream, event)?;
         }
-        let marker = Marker::record(&queue.device, lane.stream, queue.is_profiling())?;
-        at_place(lane.stream)?;
+        let marker = PooledEvent::record(&queue.device, stream.stream, queue.is_profiling())?;
+        at_place(stream.stream)?;
         state.sequence += 1;
-        let mut event = Event::new(queue.share(), Arc::clone(lane), state.sequence, command, Some(marker));
+        let mut event = Event::new(queue.share(), Arc::clone(stream), state.sequence, command, Some(marker));
         event.stamps = queue.is_profiling().then(|| {
             Box::new(Stamps {
                 host: HostTimes { queued, submitted: host_time_ns() },
@@ -362,7 +363,7 @@ pub unsafe fn finish<D: Driver>(queue: ur_queue_handle_t) -> Result<()> {
     if queue.is_in_order() {
         return queue.first.finish();
     }
-    queue.lanes().iter().try_for_each(|lane| lane.finish())
+    queue.streams().iter().try_for_each(|stream| stream.finish())
 }
 
 /// `urQueueFlush`: commands are with the device as soon as they are enqueued.
@@ -392,23 +393,23 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (queue, answer) =
-        unsafe { (borrow::<Queue<D>>(queue)?, Answer::new("urQueueGetInfo", size, value, size_out)?) };
+    let (queue, writer) =
+        unsafe { (borrow::<Queue<D>>(queue)?, InfoWriter::new("urQueueGetInfo", size, value, size_out)?) };
     match property {
-        ur_queue_info_t::CONTEXT => answer.value(queue.context.handle()),
-        ur_queue_info_t::DEVICE => answer.value(queue.device.device.handle()),
-        ur_queue_info_t::FLAGS => answer.value(queue.flags),
-        ur_queue_info_t::REFERENCE_COUNT => answer.value(queue.references()),
+        ur_queue_info_t::CONTEXT => writer.value(queue.context.handle()),
+        ur_queue_info_t::DEVICE => writer.value(queue.device.device.handle()),
+        ur_queue_info_t::FLAGS => writer.value(queue.flags),
+        ur_queue_info_t::REFERENCE_COUNT => writer.value(queue.references()),
         ur_queue_info_t::EMPTY => {
             let mut empty = true;
-            for lane in queue.lanes() {
-                empty = empty && lane.is_idle()?;
+            for stream in queue.streams() {
+                empty = empty && stream.is_idle()?;
             }
-            answer.boolean(empty)
+            writer.boolean(empty)
         }
         // Both are about queues that live on the device, which there are none of.
         // coverage: none because they are about queues on the device, which cannot be made
-        ur_queue_info_t::DEVICE_DEFAULT | ur_queue_info_t::SIZE => answer.unsupported(),
-        _ => answer.unknown(property.0),
+        ur_queue_info_t::DEVICE_DEFAULT | ur_queue_info_t::SIZE => writer.unsupported(),
+        _ => writer.unknown(property.0),
     }
 }

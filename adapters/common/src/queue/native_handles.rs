@@ -1,8 +1,8 @@
 //! Native handles of devices, contexts, queues and events, both ways.
 //!
 //! A handle that is given out stays the object's. A handle that comes in is looked after (destroyed, released) only if
-//! the application says so. A stream that somebody else has or gave may carry work that its lane has not counted, so
-//! such a lane takes nothing for finished without asking ([`Lane::adopt`], [`Lane::share`]). Nothing native is called
+//! the application says so. A stream that somebody else has or gave may carry work that its stream has not counted, so
+//! such a stream takes nothing for finished without asking ([`Stream::adopt`], [`Stream::share`]). Nothing native is called
 //! on a handle before what can be checked of it is.
 
 use ur_ffi::{
@@ -15,13 +15,13 @@ use ur_ffi::{
 use crate::context::Context;
 use crate::device::Device;
 use crate::device::adapter::{self, Adapter};
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::device::platform::Platform;
 use crate::driver::{Driver, EventPurpose, Raw, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
 use crate::queue::Queue;
-use crate::stream::Lane;
+use crate::stream::Stream;
 use crate::stream::event::Event;
 
 /// Streams that every process has: which one a number means depends on the calling thread.
@@ -223,7 +223,7 @@ pub unsafe fn context_create<D: Driver>(
             continue;
         }
         let context = Object::new(Context::over([device.share()]));
-        // Kept by the context, as it is asked for in it.
+        // Recycled by the context, as it is asked for in it.
         let state = context.state(device)?;
         if state.place.number() != native {
             continue;
@@ -330,8 +330,8 @@ pub unsafe fn queue_create<D: Driver>(
     }
     // SAFETY: as above.
     let flags = unsafe { chained_flags(NAME, properties) }?;
-    let stream = D::Stream::of_number(native);
-    let place = adapter::driver::<D>()?.stream_place(stream)?;
+    let native_stream = D::Stream::of_number(native);
+    let place = adapter::driver::<D>()?.stream_place(native_stream)?;
     let device = match (named, place) {
         (Some(device), _) => device,
         (None, Some(place)) => owner(context, place)?.ok_or_else(|| elsewhere(NAME))?,
@@ -343,13 +343,14 @@ pub unsafe fn queue_create<D: Driver>(
     }
     if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
         // On a stream of its own: the other may be busy for long.
-        state
-            .start_clock(Lane::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.stream)?;
+        state.start_clock(
+            Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.stream,
+        )?;
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let lane = Lane::adopt(std::sync::Arc::clone(&state), &context.registry, stream, owned);
+    let stream = Stream::adopt(std::sync::Arc::clone(&state), &context.registry, native_stream, owned);
     // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Queue::over_lane(context, state, flags, StreamKind::default(), lane))) };
+    unsafe { out.write(Object::into_handle(Queue::over_stream(context, state, flags, StreamKind::default(), stream))) };
     Ok(())
 }
 
@@ -415,24 +416,24 @@ pub unsafe fn event_create<D: Driver>(
     let marker = if native == 0 {
         // Native libraries take an event that was never recorded for one that is done.
         let _scope = state.enter()?;
-        Marker::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
+        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        Marker::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
+        PooledEvent::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
     };
-    // A lane that nothing is ever put on: its one command is the event, which has its native event from the start.
-    let lane = Lane::without_stream(std::sync::Arc::clone(&state), &context.registry);
+    // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
+    let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);
     if native == 0 {
-        lane.note_finished(1);
+        stream.note_completed(1);
     }
-    let queue = Queue::over_lane(
+    let queue = Queue::over_stream(
         context,
         state,
         ur_queue_flags_t::empty(),
         StreamKind::default(),
-        std::sync::Arc::clone(&lane),
+        std::sync::Arc::clone(&stream),
     );
-    let event = Object::new(Event::new(queue, lane, 1, ur_command_t::EVENTS_WAIT, Some(marker)));
+    let event = Object::new(Event::new(queue, stream, 1, ur_command_t::EVENTS_WAIT, Some(marker)));
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())

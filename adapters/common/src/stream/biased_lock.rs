@@ -1,4 +1,4 @@
-//! The lock of a lane, which costs the one thread that uses a queue next to nothing.
+//! The lock of a stream, which costs the one thread that uses a queue next to nothing.
 //!
 //! Most queues are used by one thread. The first thread to lock becomes the *owner*; as long as nobody else comes, locking
 //! and unlocking are a store each, without an atomic exchange, and an exchange right after a native call is dear. Another
@@ -12,7 +12,7 @@
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
-use crate::sync::unlikely::seldom;
+use crate::sync::unlikely::unlikely;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, UnsafeCell, barrier, fence};
 
 /// Nobody has locked yet.
@@ -20,9 +20,9 @@ const NOBODY: usize = 0;
 /// Several threads have, or there can be no owners.
 const EVERYBODY: usize = usize::MAX;
 
-/// The lock around a lane's state. The owner's words come first, beside what the lane has before them.
+/// The lock around a stream's state. The owner's words come first, beside what the stream has before them.
 #[repr(C)]
-pub struct LaneLock<T> {
+pub struct BiasedLock<T> {
     owner: AtomicUsize,
     busy: AtomicBool,
     gate: Mutex<()>,
@@ -30,20 +30,20 @@ pub struct LaneLock<T> {
 }
 
 // SAFETY: the value moves with the lock.
-unsafe impl<T: Send> Send for LaneLock<T> {}
+unsafe impl<T: Send> Send for BiasedLock<T> {}
 // SAFETY: a guard is the only way to the value, and there is one at a time: the owner's while `owner` names it, or the
 // one that holds the gate once `owner` is `EVERYBODY`; the change between the two waits for the owner to be outside.
-unsafe impl<T: Send> Sync for LaneLock<T> {}
+unsafe impl<T: Send> Sync for BiasedLock<T> {}
 
 /// The way to the value; unlocks when it goes. It stays on its thread, and so does what it lends.
 pub struct Guard<'l, T> {
-    lock: &'l LaneLock<T>,
+    lock: &'l BiasedLock<T>,
     gate: Option<MutexGuard<'l, ()>>,
     /// As a pointer it is neither sent nor shared: a shared guard would share a value that need not be `Sync`.
     value: PhantomData<*mut T>,
 }
 
-impl<T> LaneLock<T> {
+impl<T> BiasedLock<T> {
     /// An unlocked lock without an owner.
     pub fn new(value: T) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl<T> LaneLock<T> {
     #[inline]
     fn enter(&self, me: usize) -> bool {
         // A thread that ended and whose number another thread got has left its writes behind this.
-        assert!(!self.busy.load(Ordering::Acquire), "a lane is locked twice by one thread");
+        assert!(!self.busy.load(Ordering::Acquire), "a stream is locked twice by one thread");
         self.busy.store(true, Ordering::Relaxed);
         barrier::light();
         if self.owner.load(Ordering::Relaxed) == me {
@@ -153,7 +153,7 @@ impl<T> Guard<'_, T> {
 
     #[inline(always)]
     fn give_up(&mut self) -> bool {
-        if seldom(self.gate.is_some()) {
+        if unlikely(self.gate.is_some()) {
             drop(self.gate.take());
             // What is asked next is asked behind the unlocking, as whoever failed to lock asked behind what they left.
             fence(Ordering::SeqCst);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn one_thread_after_another_and_all_at_once_count_right() {
-        let lock = LaneLock::new(0u64);
+        let lock = BiasedLock::new(0u64);
         for _ in 0..100 {
             *lock.lock() += 1;
         }
@@ -195,7 +195,7 @@ mod tests {
     /// The owner is inside when another thread comes.
     #[test]
     fn a_thread_that_takes_the_lock_over_waits_for_the_owner() {
-        let lock = LaneLock::new(Vec::new());
+        let lock = BiasedLock::new(Vec::new());
         let guard = lock.lock();
         let (came, comes) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_somebody_has_is_not_waited_for_and_the_holder_is_told() {
-        let lock = LaneLock::new(0);
+        let lock = BiasedLock::new(0);
         for _ in 0..3 {
             let guard = lock.lock();
             std::thread::scope(|scope| scope.spawn(|| assert!(lock.try_lock().is_none())).join().unwrap());
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_owner_that_tries_again_inside_does_not_get_in() {
-        let lock = LaneLock::new(0);
+        let lock = BiasedLock::new(0);
         let guard = lock.lock();
         assert!(lock.try_lock().is_none());
         assert!(guard.unlock(), "it is told that it came");
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_panic_inside_unlocks() {
-        let lock = LaneLock::new(());
+        let lock = BiasedLock::new(());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _guard = lock.lock();
             panic!("inside");
@@ -254,7 +254,7 @@ mod model {
     #[test]
     fn word_left_before_a_try_that_fails_is_read_by_the_holder() {
         loom::model(|| {
-            let lock = Arc::new((LaneLock::new(0u32), AtomicBool::new(false)));
+            let lock = Arc::new((BiasedLock::new(0u32), AtomicBool::new(false)));
             let other = {
                 let lock = Arc::clone(&lock);
                 loom::thread::spawn(move || {
@@ -275,7 +275,7 @@ mod model {
     #[test]
     fn two_threads_are_never_inside_together() {
         loom::model(|| {
-            let lock = Arc::new(LaneLock::new(0u32));
+            let lock = Arc::new(BiasedLock::new(0u32));
             let other = {
                 let lock = Arc::clone(&lock);
                 loom::thread::spawn(move || *lock.lock() += 1)

@@ -1,6 +1,6 @@
-//! Word for the holder of a lane's lock, left by others who must not wait for it.
+//! Word for the holder of a stream's lock, left by others who must not wait for it.
 //!
-//! The lock is held over native calls that can block, and what others need of the lane meanwhile must not wait for them.
+//! The lock is held over native calls that can block, and what others need of the stream meanwhile must not wait for them.
 //! They leave word here and go on; whoever has the lock follows it on the way out. Nothing left here may have an answer
 //! that somebody waits for.
 
@@ -13,30 +13,30 @@ use parking_lot::Mutex;
 use crate::driver::Driver;
 use crate::pool::backend::Source;
 use crate::pool::registry::Claimed;
-use crate::stream::{Lane, LaneState};
+use crate::stream::{Stream, StreamState};
 
-/// Something to be done with a lane's lock.
+/// Something to be done with a stream's lock.
 pub enum Word<D: Driver> {
     /// To take a block back that nobody uses any more.
     GiveBack(Claimed<D>, usize),
-    /// To empty a pool's magazines and keep nothing more of it.
+    /// To empty a pool's free lists and keep nothing more of it.
     ClosePool(u64),
 }
 
 impl<D: Driver> Word<D> {
     /// Does it; answers the sources that may have come to their end, to be asked without the lock.
-    pub fn follow(self, lane: &Lane<D>, state: &mut LaneState<D>) -> Vec<Arc<Source<D>>> {
+    pub fn follow(self, stream: &Stream<D>, state: &mut StreamState<D>) -> Vec<Arc<Source<D>>> {
         match self {
             Self::GiveBack(claimed, pointer) => {
                 let given =
-                    state.stock.give_back_from(lane, &mut state.sequence, &claimed.source, pointer, claimed.size);
+                    state.cache.give_back_from(stream, &mut state.sequence, &claimed.source, pointer, claimed.size);
                 if given.is_err() {
                     // Whoever freed it was told that it is free; the application's next try finds it.
-                    lane.registry().unclaim(pointer, &claimed);
+                    stream.registry().unclaim(pointer, &claimed);
                 }
                 vec![claimed.source]
             }
-            Self::ClosePool(pool) => state.stock.close(lane, &mut state.sequence, pool),
+            Self::ClosePool(pool) => state.cache.close(stream, &mut state.sequence, pool),
         }
     }
 }

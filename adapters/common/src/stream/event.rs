@@ -1,8 +1,8 @@
-//! Events: a command of a lane that can be waited for, queried and timed.
+//! Events: a command of a stream that can be waited for, queried and timed.
 //!
-//! An event is a position on a lane. Only when the position alone no longer says enough (more work follows, or
-//! another lane must wait) does it get a native event, and then exactly one. All of that happens under the
-//! lane's lock; reading an event takes no lock.
+//! An event is a position on a stream. Only when the position alone no longer says enough (more work follows, or
+//! another stream must wait) does it get a native event, and then exactly one. All of that happens under the
+//! stream's lock; reading an event takes no lock.
 
 use core::convert::Infallible;
 use core::ffi::c_void;
@@ -16,16 +16,16 @@ use ur_ffi::{
 };
 
 use crate::device::clock::Base;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow};
 use crate::queue::Queue;
-use crate::stream::Lane;
+use crate::stream::Stream;
 use crate::stream::reusable::Reusable;
 use crate::sync::set_once::SetOnce;
-use crate::sync::unlikely::seldom;
+use crate::sync::unlikely::unlikely;
 
 /// Host times of a profiled command, nanoseconds of [`crate::context::host_time_ns`].
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub struct Stamps<D: Driver> {
     /// Host times.
     pub host: HostTimes,
     /// Recorded before the command; without it the command took no time.
-    pub start: Option<Marker<D>>,
+    pub start: Option<PooledEvent<D>>,
     /// What the device's times are counted from, the same for start and end.
     pub base: Option<Base<D>>,
 }
@@ -62,7 +62,7 @@ impl<D: Driver> Stamps<D> {
     pub fn time(
         &self,
         property: ur_profiling_info_t,
-        end: &Marker<D>,
+        end: &PooledEvent<D>,
         is_complete: impl FnOnce() -> Result<bool>,
     ) -> Result<u64> {
         if let Some(time) = self.host_time(property) {
@@ -84,16 +84,16 @@ impl<D: Driver> Stamps<D> {
     }
 }
 
-/// The number of a command that no lane gets to, small enough to be doubled.
+/// The number of a command that no stream gets to, small enough to be doubled.
 const NEVER: u64 = u64::MAX / 4;
 
-/// A command's place on its lane.
+/// A command's place on its stream.
 pub struct Event<D: Driver> {
     /// The queue the command was given to.
     pub queue: Arc<Object<Queue<D>>>,
-    /// The lane it ran on.
-    pub lane: Arc<Lane<D>>,
-    /// Its number on that lane.
+    /// The stream it ran on.
+    pub stream: Arc<Stream<D>>,
+    /// Its number on that stream.
     pub sequence: u64,
     /// What it was.
     pub command: ur_command_t,
@@ -106,7 +106,7 @@ pub struct Event<D: Driver> {
 /// What says that a command has finished, when its position alone no longer does.
 enum End<D: Driver> {
     /// A native event of its own.
-    Own(Marker<D>),
+    Own(PooledEvent<D>),
     /// The native event of another event at the same place.
     Of(Arc<Object<Event<D>>>),
     /// That of the last signal.
@@ -130,35 +130,35 @@ impl<D: Driver> Event<D> {
     /// The event of command `sequence`; `end` is its native event if that was recorded already.
     pub fn new(
         queue: Arc<Object<Queue<D>>>,
-        lane: Arc<Lane<D>>,
+        stream: Arc<Stream<D>>,
         sequence: u64,
         command: ur_command_t,
-        end: Option<Marker<D>>,
+        end: Option<PooledEvent<D>>,
     ) -> Self {
         let end = end.map_or_else(SetOnce::new, |marker| SetOnce::full(End::Own(marker)));
-        Self { queue, lane, sequence, command, stamps: None, end, complete: AtomicBool::new(false) }
+        Self { queue, stream, sequence, command, stamps: None, end, complete: AtomicBool::new(false) }
     }
 
-    /// An event that lies on no lane: each time it is recorded it stands for another command.
+    /// An event that lies on no stream: each time it is recorded it stands for another command.
     pub fn reusable(
         queue: Arc<Object<Queue<D>>>,
-        lane: Arc<Lane<D>>,
+        stream: Arc<Stream<D>>,
         command: ur_command_t,
         reusable: Arc<Reusable<D>>,
     ) -> Self {
         let end = SetOnce::full(End::Signal(reusable));
-        Self { end, ..Self::new(queue, lane, NEVER, command, None) }
+        Self { end, ..Self::new(queue, stream, NEVER, command, None) }
     }
 
     /// As [`Event::reusable`], for one that was opened by its handle data.
     pub fn imported(
         queue: Arc<Object<Queue<D>>>,
-        lane: Arc<Lane<D>>,
+        stream: Arc<Stream<D>>,
         command: ur_command_t,
         reusable: Arc<Reusable<D>>,
     ) -> Self {
         let end = SetOnce::full(End::Imported(reusable));
-        Self { end, ..Self::new(queue, lane, NEVER, command, None) }
+        Self { end, ..Self::new(queue, stream, NEVER, command, None) }
     }
 
     /// What it consists of, if it is signalled again and again.
@@ -179,16 +179,16 @@ impl<D: Driver> Event<D> {
         self.sequence == NEVER
     }
 
-    /// Makes a lane's stream wait for what a reusable event stands for now.
+    /// Makes a native stream wait for what a reusable event stands for now.
     ///
     /// # Errors
     /// What the native library answers.
     #[cold]
-    pub fn let_wait(&self, lane: &Lane<D>) -> Result<()> {
-        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&lane.device, lane.stream))
+    pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
+        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&stream.device, stream.stream))
     }
 
-    /// Makes a forgotten event of the same lane stand for another command, without allocating.
+    /// Makes a forgotten event of the same stream stand for another command, without allocating.
     #[inline]
     pub fn refill(&mut self, sequence: u64, command: ur_command_t) {
         self.sequence = sequence;
@@ -204,7 +204,7 @@ impl<D: Driver> Event<D> {
     }
 
     /// The native event, once there is one.
-    pub fn marker(&self) -> Option<&Marker<D>> {
+    pub fn marker(&self) -> Option<&PooledEvent<D>> {
         match self.end.get()? {
             End::Own(marker) => Some(marker),
             End::Of(other) => other.marker(),
@@ -212,57 +212,57 @@ impl<D: Driver> Event<D> {
         }
     }
 
-    /// Records a native event for everything that the event's lane was given so far. The caller holds the lane's lock.
+    /// Records a native event for everything that the event's stream was given so far. The caller holds the stream's lock.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn record(&self) -> Result<()> {
-        let lane = &*self.lane;
+        let stream = &*self.stream;
         self.end.fill(|laid_by| match laid_by {
-            Some(End::Own(marker)) => marker.record_again(lane.stream).map(End::Own),
-            _ => Marker::record(&lane.device, lane.stream, false).map(End::Own),
+            Some(End::Own(marker)) => marker.record_again(stream.stream).map(End::Own),
+            _ => PooledEvent::record(&stream.device, stream.stream, false).map(End::Own),
         })?;
         Ok(())
     }
 
     /// Lets another event at the same place, which has a native event, speak for this one too. The caller holds the
-    /// lane's lock and the event has none.
+    /// stream's lock and the event has none.
     pub fn follow(&self, other: &Arc<Object<Self>>) {
         let Ok(_) = self.end.fill(|_| Ok::<_, Infallible>(End::Of(Arc::clone(other))));
     }
 
     /// Whether it wraps a native event of somebody else's, behind which there is no queue.
     pub fn is_adopted(&self) -> bool {
-        self.marker().is_some_and(Marker::is_adopted)
+        self.marker().is_some_and(PooledEvent::is_adopted)
     }
 
     /// The native event, recorded now if nobody needed one before.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn native(&self) -> Result<&Marker<D>> {
+    pub fn native(&self) -> Result<&PooledEvent<D>> {
         loop {
             if let Some(marker) = self.marker() {
                 return Ok(marker);
             }
             if self.is_known_complete() {
                 // The stream may be behind a native call that blocks, and need not be asked.
-                self.end.fill(|_| Marker::of_the_past(&self.lane.device).map(End::Own))?;
+                self.end.fill(|_| PooledEvent::of_the_past(&self.stream.device).map(End::Own))?;
             } else {
-                self.lane.expose(self)?;
+                self.stream.ensure_recorded(self)?;
             }
             std::hint::spin_loop();
         }
     }
 
-    /// Whether later work on the lane no longer matters to this event.
-    pub fn is_settled(&self) -> bool {
+    /// Whether later work on the stream no longer matters to this event.
+    pub fn is_recorded(&self) -> bool {
         self.end.is_set() || self.is_known_complete()
     }
 
     /// Whether the command is known to have finished, without asking the device.
     pub fn is_known_complete(&self) -> bool {
-        self.complete.load(Ordering::Acquire) || self.lane.has_finished(self.sequence)
+        self.complete.load(Ordering::Acquire) || self.stream.is_completed(self.sequence)
     }
 
     fn note_complete(&self) {
@@ -270,7 +270,7 @@ impl<D: Driver> Event<D> {
             return;
         }
         self.complete.store(true, Ordering::Release);
-        self.lane.note_finished(self.sequence);
+        self.stream.note_completed(self.sequence);
     }
 
     /// Whether the command has finished.
@@ -281,7 +281,7 @@ impl<D: Driver> Event<D> {
         if self.is_known_complete() {
             return Ok(true);
         }
-        let driver = self.lane.device.driver;
+        let driver = self.stream.device.driver;
         let complete = match self.marker() {
             Some(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
                 // What is complete is not waited for any more, by no stream either. The answer to a question orders nothing
@@ -289,9 +289,9 @@ impl<D: Driver> Event<D> {
                 if complete { driver.synchronize_event(marker.raw()).map(|()| true) } else { Ok(false) }
             }),
             // No native event: nothing has followed on the stream, so the stream's state is the command's.
-            None => driver.stream_is_idle(self.lane.stream),
+            None => driver.stream_is_idle(self.stream.stream),
         }
-        .map_err(|error| self.lane.device.failed(error))?;
+        .map_err(|error| self.stream.device.failed(error))?;
         if complete {
             self.note_complete();
         }
@@ -306,13 +306,13 @@ impl<D: Driver> Event<D> {
         if self.is_known_complete() {
             return Ok(());
         }
-        let driver = self.lane.device.driver;
+        let driver = self.stream.device.driver;
         match self.marker() {
             Some(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
-            None => driver.synchronize_stream(self.lane.stream),
+            None => driver.synchronize_stream(self.stream.stream),
         }
-        .map_err(|error| self.lane.device.failed(error))?;
+        .map_err(|error| self.stream.device.failed(error))?;
         self.note_complete();
         Ok(())
     }
@@ -352,7 +352,7 @@ impl<'a, D: Driver> WaitList<'a, D> {
     /// for a handle of another kind.
     #[inline]
     pub unsafe fn new(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
-        if seldom(!events.is_null() || count != 0) {
+        if unlikely(!events.is_null() || count != 0) {
             // SAFETY: the caller's promise is the same.
             return unsafe { Self::checked(count, events) };
         }
@@ -439,22 +439,22 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (event, answer) =
-        unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetInfo", size, value, size_out)?) };
+    let (event, writer) =
+        unsafe { (borrow::<Event<D>>(event)?, InfoWriter::new("urEventGetInfo", size, value, size_out)?) };
     match property {
         ur_event_info_t::COMMAND_QUEUE if event.is_adopted() => {
             // Behind a native event of somebody else's there is none.
             let signaller = event.as_reusable().map(|reusable| reusable.signaller());
-            answer.value(signaller.unwrap_or(core::ptr::null_mut()))
+            writer.value(signaller.unwrap_or(core::ptr::null_mut()))
         }
-        ur_event_info_t::COMMAND_QUEUE => answer.value(event.queue.handle()),
-        ur_event_info_t::CONTEXT => answer.value(event.queue.context.handle()),
-        ur_event_info_t::COMMAND_TYPE => answer.value(event.command),
+        ur_event_info_t::COMMAND_QUEUE => writer.value(event.queue.handle()),
+        ur_event_info_t::CONTEXT => writer.value(event.queue.context.handle()),
+        ur_event_info_t::COMMAND_TYPE => writer.value(event.command),
         ur_event_info_t::COMMAND_EXECUTION_STATUS => {
-            answer.value(if event.is_complete()? { ur_event_status_t::COMPLETE } else { ur_event_status_t::SUBMITTED })
+            writer.value(if event.is_complete()? { ur_event_status_t::COMPLETE } else { ur_event_status_t::SUBMITTED })
         }
-        ur_event_info_t::REFERENCE_COUNT => answer.value(event.references()),
-        _ => answer.unknown(property.0),
+        ur_event_info_t::REFERENCE_COUNT => writer.value(event.references()),
+        _ => writer.unknown(property.0),
     }
 }
 
@@ -473,8 +473,8 @@ pub unsafe fn get_profiling_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (event, answer) =
-        unsafe { (borrow::<Event<D>>(event)?, Answer::new("urEventGetProfilingInfo", size, value, size_out)) };
+    let (event, writer) =
+        unsafe { (borrow::<Event<D>>(event)?, InfoWriter::new("urEventGetProfilingInfo", size, value, size_out)) };
     let time = match property {
         ur_profiling_info_t::COMMAND_QUEUED
         | ur_profiling_info_t::COMMAND_SUBMIT
@@ -484,13 +484,13 @@ pub unsafe fn get_profiling_info<D: Driver>(
         | ur_profiling_info_t::COMMAND_COMPLETE => Some(event.profile(property)?),
         _ => None,
     };
-    let answer = answer.map_err(|error| match error.code() {
+    let writer = writer.map_err(|error| match error.code() {
         // This query has a code of its own for a buffer without a size.
         ur_result_t::ERROR_INVALID_SIZE => error.with_code(ur_result_t::ERROR_INVALID_VALUE),
         _ => error,
     })?;
     match time {
-        Some(time) => answer.value(time),
-        None => answer.unknown(property.0),
+        Some(time) => writer.value(time),
+        None => writer.unknown(property.0),
     }
 }

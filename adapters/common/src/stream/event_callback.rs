@@ -1,7 +1,7 @@
 //! `urEventSetCallback`: the application's functions that an event's progress calls.
 //!
 //! A stream of the engine's waits for the event's native event and then hands over to the worker, which calls the
-//! function. Events of one lane complete in order, so one such stream serves a lane's callbacks as long as they are set in
+//! function. Events of one stream complete in order, so one such stream serves a stream's callbacks as long as they are set in
 //! that order too; whatever could be held up by another event gets a stream of its own. A stream without a wait serves
 //! the next. The event is kept alive until the function has returned. Must never put anything on the event's own stream:
 //! that would make the callback wait for later commands. Must never leave a callback behind a wait that is not its own:
@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use ur_ffi::{ur_event_callback_t, ur_event_handle_t, ur_execution_info_t, ur_result_t};
 
 use crate::context::DeviceState;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
@@ -80,13 +80,13 @@ struct Watcher<D: Driver> {
     waits: AtomicUsize,
 }
 
-/// In place of a lane's address: nothing comes after it, or before it.
+/// In place of a stream's address: nothing comes after it, or before it.
 const NOWHERE: usize = 0;
 
-/// A place on a lane, before or after a command. Lanes are told apart by their address while somebody waits.
+/// A place on a stream, before or after a command. Streams are told apart by their address while somebody waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
-    lane: usize,
+    stream: usize,
     at: u64,
 }
 
@@ -101,7 +101,7 @@ impl<D: Driver> Entry<D> {
 
     /// Whether a wait at that place would be held up by no other event.
     fn fits(&self, place: Place) -> bool {
-        let after = self.last.lane == place.lane && self.last.at <= place.at && place.lane != NOWHERE;
+        let after = self.last.stream == place.stream && self.last.at <= place.at && place.stream != NOWHERE;
         self.is_free() || (!self.is_taken && after && self.waits() < MOST_WAITS)
     }
 }
@@ -128,7 +128,7 @@ impl<D: Driver> Watch<D> {
     }
 
     /// Calls back when the marker is reached. Callbacks of one place share one wait, however many they are.
-    fn add(&self, device: &DeviceState<D>, marker: &Marker<D>, place: Place, callback: Callback<D>) -> Result<()> {
+    fn add(&self, device: &DeviceState<D>, marker: &PooledEvent<D>, place: Place, callback: Callback<D>) -> Result<()> {
         let Some(callback) = self.join(place, callback) else { return Ok(()) };
         let calls = Calls::new(callback);
         let watcher = self.take(device, place, &calls)?;
@@ -139,11 +139,11 @@ impl<D: Driver> Watch<D> {
                 calls.make();
             }
         };
-        let submitted = worker::expect(device.group, Box::new(job)).and_then(|ticket| {
+        let submitted = worker::expect(device.group, Box::new(job)).and_then(|pending_job| {
             device.driver.stream_wait(watcher.stream, marker.raw())?;
             // SAFETY: the function is the worker's and the data a ticket's.
-            unsafe { device.driver.launch_host_function(watcher.stream, worker::hand_over, ticket.data()) }?;
-            ticket.arm();
+            unsafe { device.driver.launch_host_function(watcher.stream, worker::hand_over, pending_job.data()) }?;
+            pending_job.arm();
             Ok(())
         });
         self.put(device.driver, &watcher, submitted.is_ok());
@@ -153,7 +153,7 @@ impl<D: Driver> Watch<D> {
     /// Adds a callback to a wait for its place that is on a stream already; gives it back if there is none.
     fn join(&self, place: Place, callback: Callback<D>) -> Option<Callback<D>> {
         let streams = self.streams.lock();
-        let waits = |entry: &&Entry<D>| !entry.is_taken && entry.last == place && place.lane != NOWHERE;
+        let waits = |entry: &&Entry<D>| !entry.is_taken && entry.last == place && place.stream != NOWHERE;
         match streams.iter().find(waits) {
             Some(entry) => entry.calls.add(callback),
             None => Some(callback),
@@ -236,16 +236,16 @@ pub unsafe fn set<D: Driver>(
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
         return at_once(callback);
     }
-    let device = &event.lane.device;
+    let device = &event.stream.device;
     // The signals of a reusable event may be several queues', and come in any order.
-    let lane = if event.is_reusable() { NOWHERE } else { Arc::as_ptr(&event.lane).addr() };
+    let stream = if event.is_reusable() { NOWHERE } else { Arc::as_ptr(&event.stream).addr() };
     let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
     if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
-        return device.native.watch.add(device, start, Place { lane, at: event.sequence * 2 }, callback);
+        return device.native.watch.add(device, start, Place { stream, at: event.sequence * 2 }, callback);
     }
-    event.lane.expose(event)?;
+    event.stream.ensure_recorded(event)?;
     match event.marker() {
-        Some(marker) => device.native.watch.add(device, marker, Place { lane, at: event.sequence * 2 + 1 }, callback),
+        Some(marker) => device.native.watch.add(device, marker, Place { stream, at: event.sequence * 2 + 1 }, callback),
         None => at_once(callback),
     }
 }

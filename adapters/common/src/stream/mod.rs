@@ -1,12 +1,12 @@
-//! A lane: one native stream with the count of commands it was given.
+//! A stream: one native stream with the count of commands it was given.
 //!
-//! An in-order queue is one lane; an out-of-order queue has several. The lane knows which command is its last
-//! (the *tail*), which are known to have finished, and what other lanes it already waits for; from that it
+//! An in-order queue is one stream; an out-of-order queue has several. The stream knows which command is its last
+//! (the *tail*), which are known to have finished, and what other streams it already waits for; from that it
 //! leaves out native events and waits that would tell nobody anything.
 //!
 //! **Tail events.** An event of the last command needs no native event: "everything on this stream so far" says
-//! the same. [`LaneState::settle`] records one at the last moment that is exact: before the next command, and
-//! only if somebody still holds the event. Whoever adds work to the stream must settle first, before anything
+//! the same. [`StreamState::record pending events`] records one at the last moment that is exact: before the next command, and
+//! only if somebody still holds the event. Whoever adds work to the stream must record pending events first, before anything
 //! else goes on the stream, waits included. An allocation or free that cannot make the stream wait is no work in
 //! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
 
@@ -25,35 +25,35 @@ use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_event_handle_t};
 
 use crate::context::DeviceState;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, Raw, StreamKind};
 use crate::object::error::{self, Result};
-use crate::object::recycled::Kept;
+use crate::object::recycled::Recycled;
 use crate::pool::backend::Source;
 use crate::pool::registry::{Claimed, Registry};
-use crate::pool::stream_cache::Stock;
-use crate::stream::biased_lock::{Guard, LaneLock};
+use crate::pool::stream_cache::StreamCache;
+use crate::stream::biased_lock::{BiasedLock, Guard};
 use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
 use crate::sync::barrier;
-use crate::sync::unlikely::seldom;
+use crate::sync::unlikely::unlikely;
 
 /// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the
 /// caches, and each line more is felt.
 #[repr(C, align(64))]
-pub struct Lane<D: Driver> {
+pub struct Stream<D: Driver> {
     /// The stream.
     pub stream: D::Stream,
     /// The opened library.
     pub driver: &'static D,
     finished: AtomicU64,
-    /// [`LaneState::sequence`] as it was when the lock was last given back.
+    /// [`StreamState::sequence`] as it was when the lock was last given back.
     position: AtomicU64,
     /// Whether somebody else may put work on the stream.
     shared: AtomicBool,
-    /// Whether the holder of the lock is inside a native call that can block, with every earlier event settled.
+    /// Whether the holder of the lock is inside a native call that can block, with every earlier event recorded.
     calling: AtomicBool,
-    state: LaneLock<LaneState<D>>,
+    state: BiasedLock<StreamState<D>>,
     words: Words<D>,
     /// Dropped before the device's state: blocks that nobody freed give up their pools with it, and the state's end is
     /// what waits for those.
@@ -62,69 +62,69 @@ pub struct Lane<D: Driver> {
     pub device: Arc<DeviceState<D>>,
     this: Weak<Self>,
     key: u64,
-    /// Whether the stream is this lane's to give back.
+    /// Whether the stream is this stream's to give back.
     owned: Option<Owned>,
-    /// Errors that there had been when the lane was made.
+    /// Errors that there had been when the stream was made.
     failures: usize,
 }
 
-/// How a lane has got its stream.
+/// How a stream has got its stream.
 #[derive(Clone, Copy)]
 enum Owned {
-    /// Made for it, or kept from another lane.
+    /// Made for it, or kept from another stream.
     Made(StreamKind),
     /// The application's once.
     Given,
 }
 
-/// What changes with every command; behind the lane's lock.
+/// What changes with every command; behind the stream's lock.
 #[repr(C)]
-pub struct LaneState<D: Driver> {
+pub struct StreamState<D: Driver> {
     /// Number of the last command; 0 before the first.
     pub sequence: u64,
-    tails: SmallVec<[Kept<Event<D>>; 2]>,
-    /// Stream-ordered memory that is out through the lane, and what it keeps.
-    pub stock: Stock<D>,
-    /// Generation of the queue's last barrier that this lane waits for.
+    tails: SmallVec<[Recycled<Event<D>>; 2]>,
+    /// Stream-ordered memory that is out through the stream, and what it keeps.
+    pub cache: StreamCache<D>,
+    /// Generation of the queue's last barrier that this stream waits for.
     pub barrier: u64,
-    /// The event that was settled last, to be filled again once nobody holds it.
-    settled: Option<Kept<Event<D>>>,
-    spare: Option<Kept<Event<D>>>,
+    /// The event that was recorded last, to be filled again once nobody holds it.
+    recorded: Option<Recycled<Event<D>>>,
+    spare: Option<Recycled<Event<D>>>,
     waited: SmallVec<[(u64, u64); 4]>,
 }
 
 /// Events that stand for the last command, at most: each is looked at when another one is wanted.
 const MOST_TAILS: usize = 8;
 
-/// Other lanes whose progress a lane remembers to have waited for.
+/// Other streams whose progress a stream remembers to have waited for.
 const REMEMBERED_WAITS: usize = 16;
 
-impl<D: Driver> Lane<D> {
-    /// A lane with a stream of its own.
+impl<D: Driver> Stream<D> {
+    /// A stream with a stream of its own.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, kind: StreamKind) -> Result<Arc<Self>> {
-        let stream = device.native.take_stream(kind)?;
-        let lane = Self::over(device, registry, stream, Some(Owned::Made(kind)), false);
-        registry.add(&lane);
-        Ok(lane)
+        let native_stream = device.native.take_stream(kind)?;
+        let stream = Self::over(device, registry, native_stream, Some(Owned::Made(kind)), false);
+        registry.add(&stream);
+        Ok(stream)
     }
 
-    /// A lane over a stream of somebody else's, who may put work on it too; destroyed with the lane if `owned`.
+    /// A stream over a stream of somebody else's, who may put work on it too; destroyed with the stream if `owned`.
     pub fn adopt(
         device: Arc<DeviceState<D>>,
         registry: &Arc<Registry<D>>,
-        stream: D::Stream,
+        native_stream: D::Stream,
         owned: bool,
     ) -> Arc<Self> {
-        let lane = Self::over(device, registry, stream, owned.then_some(Owned::Given), true);
-        registry.add(&lane);
-        lane
+        let stream = Self::over(device, registry, native_stream, owned.then_some(Owned::Given), true);
+        registry.add(&stream);
+        stream
     }
 
-    /// A lane without a stream, for an event that no command of a queue made: nothing is ever put on it, and nobody who
-    /// goes through the lanes of a context finds it.
+    /// A stream without a stream, for an event that no command of a queue made: nothing is ever put on it, and nobody who
+    /// goes through the streams of a context finds it.
     pub fn without_stream(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>) -> Arc<Self> {
         Self::over(device, registry, D::Stream::of_number(0), None, false)
     }
@@ -152,19 +152,19 @@ impl<D: Driver> Lane<D> {
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
             words: Words::default(),
-            state: LaneLock::new(LaneState {
+            state: BiasedLock::new(StreamState {
                 sequence: 0,
                 barrier: 0,
-                stock: Stock::new(key, Arc::clone(registry.blocks())),
+                cache: StreamCache::new(key, Arc::clone(registry.blocks())),
                 tails: SmallVec::new(),
-                settled: None,
+                recorded: None,
                 spare: None,
                 waited: SmallVec::new(),
             }),
         })
     }
 
-    /// Notes that somebody else gets the stream's handle: what the lane counts is no longer all that is on it, so every
+    /// Notes that somebody else gets the stream's handle: what the stream counts is no longer all that is on it, so every
     /// event is recorded from now on when it is made, and those that there are, now.
     ///
     /// # Errors
@@ -174,18 +174,18 @@ impl<D: Driver> Lane<D> {
         // Before the question whether a call is on its way, as the caller asks whether the stream is shared after it.
         barrier::heavy();
         match self.lock_unless_calling() {
-            Some(mut state) => state.settle_all(),
+            Some(mut state) => state.record_all_pending_events(),
             None => Ok(()),
         }
     }
 
-    /// Whether work may be on the stream that the lane has not counted.
+    /// Whether work may be on the stream that the stream has not counted.
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.shared.load(Ordering::Acquire)
     }
 
-    /// A number that no other lane of the process has.
+    /// A number that no other stream of the process has.
     pub fn key(&self) -> u64 {
         self.key
     }
@@ -195,17 +195,17 @@ impl<D: Driver> Lane<D> {
         &self.registry
     }
 
-    /// The lane's lock, for putting work on the stream. Never held together with another lane's.
+    /// The stream's lock, for putting work on the stream. Never held together with another stream's.
     #[inline(always)]
     pub fn lock(&self) -> Held<'_, D> {
-        Held { lane: self, guard: ManuallyDrop::new(self.state.lock()) }
+        Held { stream: self, guard: ManuallyDrop::new(self.state.lock()) }
     }
 
     fn try_lock(&self) -> Option<Held<'_, D>> {
-        Some(Held { lane: self, guard: ManuallyDrop::new(self.state.try_lock()?) })
+        Some(Held { stream: self, guard: ManuallyDrop::new(self.state.try_lock()?) })
     }
 
-    /// The lane's lock, unless its holder is inside a native call that can block. All events are settled then but those
+    /// The stream's lock, unless its holder is inside a native call that can block. All events are recorded then but those
     /// of that call's command.
     pub fn lock_unless_calling(&self) -> Option<Held<'_, D>> {
         loop {
@@ -219,7 +219,7 @@ impl<D: Driver> Lane<D> {
         }
     }
 
-    /// Makes a native call that can block while the caller holds the lock; earlier events must be settled.
+    /// Makes a native call that can block while the caller holds the lock; earlier events must be recorded.
     #[inline(always)]
     pub fn calling<R>(&self, call: impl FnOnce() -> R) -> R {
         self.calling.store(true, Ordering::Relaxed);
@@ -257,18 +257,18 @@ impl<D: Driver> Lane<D> {
         self.lock_unless_calling().is_some()
     }
 
-    /// The lane for somebody who must not keep it alive.
+    /// The stream for somebody who must not keep it alive.
     pub fn weak(&self) -> Weak<Self> {
         Weak::clone(&self.this)
     }
 
     /// Whether command `sequence` is known to have finished, without asking the device.
-    pub fn has_finished(&self, sequence: u64) -> bool {
+    pub fn is_completed(&self, sequence: u64) -> bool {
         self.finished.load(Ordering::Acquire) >= sequence
     }
 
     /// Notes that every command up to `sequence` has finished.
-    pub fn note_finished(&self, sequence: u64) {
+    pub fn note_completed(&self, sequence: u64) {
         self.finished.fetch_max(sequence, Ordering::AcqRel);
     }
 
@@ -281,10 +281,10 @@ impl<D: Driver> Lane<D> {
         let (sequence, flushed) = {
             let mut state = self.lock();
             let state = &mut *state;
-            let flushed = if state.stock.is_unused() {
+            let flushed = if state.cache.is_unused() {
                 Ok(())
             } else {
-                state.stock.flush(self, &mut state.sequence, Source::is_beyond_threshold)
+                state.cache.flush(self, &mut state.sequence, Source::is_beyond_threshold)
             };
             (state.sequence, flushed)
         };
@@ -293,9 +293,9 @@ impl<D: Driver> Lane<D> {
     }
 
     fn reach(&self, sequence: u64) -> Result<()> {
-        if self.is_shared() || !self.has_finished(sequence) {
+        if self.is_shared() || !self.is_completed(sequence) {
             self.device.driver.synchronize_stream(self.stream).map_err(|error| self.device.failed(error))?;
-            self.note_finished(sequence);
+            self.note_completed(sequence);
         }
         Ok(())
     }
@@ -314,73 +314,73 @@ impl<D: Driver> Lane<D> {
     /// What the native library answers.
     pub fn is_idle(&self) -> Result<bool> {
         let sequence = self.position.load(Ordering::Acquire);
-        if !self.is_shared() && self.has_finished(sequence) && !self.calling.load(Ordering::Acquire) {
+        if !self.is_shared() && self.is_completed(sequence) && !self.calling.load(Ordering::Acquire) {
             return Ok(true);
         }
         let idle = self.device.driver.stream_is_idle(self.stream).map_err(|error| self.device.failed(error))?;
         if idle {
-            self.note_finished(sequence);
+            self.note_completed(sequence);
         }
         Ok(idle)
     }
 
     /// A native event for everything enqueued so far, for others to wait for; `None` when all has finished. For commands
-    /// of the lane's own queue.
+    /// of the stream's own queue.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn mark(&self) -> Result<Option<(u64, Marker<D>)>> {
+    pub fn mark(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
         self.mark_in(&self.lock())
     }
 
-    /// As [`Lane::mark`] for somebody else, who must not wait: `None` also while a native call that can block is on its way.
+    /// As [`Stream::mark`] for somebody else, who must not wait: `None` also while a native call that can block is on its way.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn mark_unless_calling(&self) -> Result<Option<(u64, Marker<D>)>> {
+    pub fn mark_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
         self.lock_unless_calling().map_or(Ok(None), |state| self.mark_in(&state))
     }
 
-    fn mark_in(&self, state: &LaneState<D>) -> Result<Option<(u64, Marker<D>)>> {
-        if !self.is_shared() && self.has_finished(state.sequence) {
+    fn mark_in(&self, state: &StreamState<D>) -> Result<Option<(u64, PooledEvent<D>)>> {
+        if !self.is_shared() && self.is_completed(state.sequence) {
             return Ok(None);
         }
-        Marker::record(&self.device, self.stream, false).map(|marker| Some((state.sequence, marker)))
+        PooledEvent::record(&self.device, self.stream, false).map(|marker| Some((state.sequence, marker)))
     }
 
-    /// Makes sure the event has a native event of its own, so that what comes after it on the lane does not
+    /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
     /// matter to whoever waits for it.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn expose(&self, event: &Event<D>) -> Result<()> {
-        if event.is_settled() {
+    pub fn ensure_recorded(&self, event: &Event<D>) -> Result<()> {
+        if event.is_recorded() {
             return Ok(());
         }
         let _state = self.lock();
-        if event.is_settled() { Ok(()) } else { event.record() }
+        if event.is_recorded() { Ok(()) } else { event.record() }
     }
 
-    /// Empties the magazines that `which` names. When the lane had nothing to do, what it gave back is the pool's on
+    /// Empties the free lists that `which` names. When the stream had nothing to do, what it gave back is the pool's on
     /// return. Nothing happens while a native call that can block is on its way.
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
     pub fn flush(&self, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
         let Some(mut state) = self.lock_unless_calling() else { return Ok(()) };
-        if !state.stock.keeps_any(&which) {
+        if !state.cache.keeps_any(&which) {
             return Ok(());
         }
         let idle = self.has_nothing_to_do(&state)?;
         {
             let state = &mut *state;
-            state.stock.flush(self, &mut state.sequence, which)?;
+            state.cache.flush(self, &mut state.sequence, which)?;
         }
         self.see_frees(state, idle)
     }
 
-    fn has_nothing_to_do(&self, state: &LaneState<D>) -> Result<bool> {
-        Ok(!self.is_shared() && self.has_finished(state.sequence) || self.device.driver.stream_is_idle(self.stream)?)
+    fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
+        Ok(!self.is_shared() && self.is_completed(state.sequence) || self.device.driver.stream_is_idle(self.stream)?)
     }
 
     /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
@@ -389,22 +389,22 @@ impl<D: Driver> Lane<D> {
             return Ok(());
         }
         let sequence = state.sequence;
-        let marker = Marker::record(&self.device, self.stream, false)?;
+        let marker = PooledEvent::record(&self.device, self.stream, false)?;
         drop(state);
         self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
-        self.note_finished(sequence);
+        self.note_completed(sequence);
         Ok(())
     }
 
-    /// Empties a pool's magazines and keeps nothing more of it. When the lane had nothing to do, what it gave back is the
+    /// Empties a pool's free lists and keeps nothing more of it. When the stream had nothing to do, what it gave back is the
     /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
     pub fn close_pool(&self, pool: u64) {
         let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
-        let gives_back = state.stock.keeps_any(|source: &Source<D>| source.pool == pool);
+        let gives_back = state.cache.keeps_any(|source: &Source<D>| source.pool == pool);
         let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
         let closed = {
             let state = &mut *state;
-            state.stock.close(self, &mut state.sequence, pool)
+            state.cache.close(self, &mut state.sequence, pool)
         };
         // The pool waits for its end a little longer if this fails.
         let _ = self.see_frees(state, idle);
@@ -412,7 +412,7 @@ impl<D: Driver> Lane<D> {
     }
 
     /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
-    /// it back to the caller if the lane's queue is gone.
+    /// it back to the caller if the stream's queue is gone.
     ///
     /// # Errors
     /// What the native library answers; the block is nowhere then.
@@ -422,23 +422,23 @@ impl<D: Driver> Lane<D> {
             return Ok(None);
         };
         let state = &mut *state;
-        if state.stock.has_ended() {
+        if state.cache.has_ended() {
             return Ok(Some(claimed));
         }
-        state.stock.give_back_from(self, &mut state.sequence, &claimed.source, pointer, claimed.size)?;
+        state.cache.give_back_from(self, &mut state.sequence, &claimed.source, pointer, claimed.size)?;
         Ok(None)
     }
 
-    /// Ends the lane's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
+    /// Ends the stream's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
     pub fn retire(&self) {
         let mut state = self.lock();
         let state_ref = &mut *state;
-        let arenas = state_ref.stock.arenas();
-        let ended = state_ref.stock.end(self, &mut state_ref.sequence);
+        let arenas = state_ref.cache.arenas();
+        let ended = state_ref.cache.end(self, &mut state_ref.sequence);
         let position = state_ref.sequence;
         if !arenas.is_empty() {
-            // Nobody can ask this lane any more, so an event has to say when its frees were reached.
-            if let Ok(marker) = Marker::record(&self.device, self.stream, false) {
+            // Nobody can ask this stream any more, so an event has to say when its frees were reached.
+            if let Ok(marker) = PooledEvent::record(&self.device, self.stream, false) {
                 let marker = Arc::new(marker);
                 arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
             }
@@ -447,36 +447,36 @@ impl<D: Driver> Lane<D> {
         ended.iter().for_each(|source| self.registry.end_if_unused(source));
     }
 
-    /// Drops what the lane keeps of events that nobody else holds. Events hold their queue, so this is what
+    /// Drops what the stream keeps of events that nobody else holds. Events hold their queue, so this is what
     /// lets a released queue die.
     pub fn forget_events(&self) {
         let kept = {
             let mut state = self.lock();
-            (std::mem::take(&mut state.tails), state.settled.take(), state.spare.take())
+            (std::mem::take(&mut state.tails), state.recorded.take(), state.spare.take())
         };
         // Dropped outside the lock: the last reference of a queue may go with them.
         drop(kept);
     }
 }
 
-/// The lane's lock, held.
+/// The stream's lock, held.
 pub struct Held<'l, D: Driver> {
-    lane: &'l Lane<D>,
-    guard: ManuallyDrop<Guard<'l, LaneState<D>>>,
+    stream: &'l Stream<D>,
+    guard: ManuallyDrop<Guard<'l, StreamState<D>>>,
 }
 
 impl<D: Driver> Deref for Held<'_, D> {
-    type Target = LaneState<D>;
+    type Target = StreamState<D>;
 
     #[inline(always)]
-    fn deref(&self) -> &LaneState<D> {
+    fn deref(&self) -> &StreamState<D> {
         &self.guard
     }
 }
 
 impl<D: Driver> DerefMut for Held<'_, D> {
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut LaneState<D> {
+    fn deref_mut(&mut self) -> &mut StreamState<D> {
         &mut self.guard
     }
 }
@@ -484,21 +484,21 @@ impl<D: Driver> DerefMut for Held<'_, D> {
 impl<D: Driver> Drop for Held<'_, D> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.lane.position.store(self.guard.sequence, Ordering::Release);
+        self.stream.position.store(self.guard.sequence, Ordering::Release);
         // SAFETY: the guard is taken here alone, and `self` ends with this.
         let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
-        if seldom(guard.unlock()) && seldom(!self.lane.words.is_empty()) {
-            self.lane.follow_words();
+        if unlikely(guard.unlock()) && unlikely(!self.stream.words.is_empty()) {
+            self.stream.follow_words();
         }
     }
 }
 
-impl<D: Driver> Drop for Lane<D> {
+impl<D: Driver> Drop for Stream<D> {
     fn drop(&mut self) {
         self.registry.remove(self.key);
         let Some(owned) = self.owned else { return };
         // A command that failed may have left a wait on the stream, which no count of commands tells of.
-        let known = || self.failures == error::failures() && self.has_finished(self.position.load(Ordering::Acquire));
+        let known = || self.failures == error::failures() && self.is_completed(self.position.load(Ordering::Acquire));
         let is_idle = || known() || self.driver.stream_is_idle(self.stream).unwrap_or(false);
         match owned {
             Owned::Made(kind) if !self.is_shared() => self.device.native.put_stream(kind, self.stream, is_idle()),
@@ -508,28 +508,28 @@ impl<D: Driver> Drop for Lane<D> {
     }
 }
 
-impl<D: Driver> LaneState<D> {
+impl<D: Driver> StreamState<D> {
     /// Gives every tail event that somebody still holds its native event, and lets go of the others. To be
     /// called before anything is put on the stream.
     ///
     /// # Errors
     /// What the native library answers; nothing has changed then.
     #[inline(always)]
-    pub fn settle(&mut self) -> Result<()> {
-        let settled = match self.tails.as_slice() {
+    pub fn record_pending_events(&mut self) -> Result<()> {
+        let recorded = match self.tails.as_slice() {
             [] => true,
             // It stays where it is: the next command that wants an event finds it there.
             [event] => event.is_unused(),
             _ => false,
         };
-        if seldom(!settled) { self.settle_tails() } else { Ok(()) }
+        if unlikely(!recorded) { self.settle_tails() } else { Ok(()) }
     }
 
-    /// As [`LaneState::settle`] where the last event must not stay either, because others may put work on the stream.
+    /// As [`StreamState::record pending events`] where the last event must not stay either, because others may put work on the stream.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn settle_all(&mut self) -> Result<()> {
+    pub fn record_all_pending_events(&mut self) -> Result<()> {
         if self.tails.is_empty() { Ok(()) } else { self.settle_several() }
     }
 
@@ -539,7 +539,7 @@ impl<D: Driver> LaneState<D> {
             return self.settle_several();
         }
         let Some(event) = self.tails.pop() else { return Ok(()) };
-        if !event.is_settled()
+        if !event.is_recorded()
             && let Err(error) = event.record()
         {
             self.tails.push(event);
@@ -552,8 +552,8 @@ impl<D: Driver> LaneState<D> {
     /// They all say "everything so far", so one native event does for all of them.
     #[cold]
     fn settle_several(&mut self) -> Result<()> {
-        let open = |event: &&Kept<Event<D>>| !event.is_unused() && !event.is_settled();
-        if let Some(first) = self.tails.iter().find(open).map(Kept::share) {
+        let open = |event: &&Recycled<Event<D>>| !event.is_unused() && !event.is_recorded();
+        if let Some(first) = self.tails.iter().find(open).map(Recycled::share) {
             first.record()?;
             self.tails.iter().filter(open).for_each(|event| event.follow(&first));
         }
@@ -569,8 +569,8 @@ impl<D: Driver> LaneState<D> {
 
     /// Keeps an event that somebody holds, in case it is let go of, and the one before if that has happened to it.
     #[inline]
-    fn keep_settled(&mut self, event: Kept<Event<D>>) {
-        if let Some(before) = self.settled.replace(event)
+    fn keep_settled(&mut self, event: Recycled<Event<D>>) {
+        if let Some(before) = self.recorded.replace(event)
             && before.is_unused()
         {
             self.keep_spare(before);
@@ -578,40 +578,40 @@ impl<D: Driver> LaneState<D> {
     }
 
     #[inline]
-    fn keep_spare(&mut self, event: Kept<Event<D>>) {
+    fn keep_spare(&mut self, event: Recycled<Event<D>>) {
         if self.spare.is_none() {
             self.spare = Some(event);
         }
     }
 
-    /// Makes the stream wait for an event of another lane that [`Lane::expose`] has seen, unless that is
+    /// Makes the stream wait for an event of another stream that [`Stream::ensure_recorded`] has seen, unless that is
     /// known to be needless.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn wait_for(&mut self, lane: &Lane<D>, event: &Event<D>) -> Result<()> {
-        if core::ptr::eq(Arc::as_ptr(&event.lane), lane) || event.is_known_complete() {
+    pub fn wait_for(&mut self, stream: &Stream<D>, event: &Event<D>) -> Result<()> {
+        if core::ptr::eq(Arc::as_ptr(&event.stream), stream) || event.is_known_complete() {
             return Ok(());
         }
-        if seldom(event.is_reusable()) {
-            return event.let_wait(lane);
+        if unlikely(event.is_reusable()) {
+            return event.let_wait(stream);
         }
         if let Some(marker) = event.marker() {
-            if self.has_waited(event.lane.key, event.sequence) {
+            if self.has_waited(event.stream.key, event.sequence) {
                 return Ok(());
             }
-            lane.device.driver.stream_wait(lane.stream, marker.raw())?;
-            self.remember_wait(event.lane.key, event.sequence);
+            stream.device.driver.stream_wait(stream.stream, marker.raw())?;
+            self.remember_wait(event.stream.key, event.sequence);
         }
         Ok(())
     }
 
     fn has_waited(&self, key: u64, sequence: u64) -> bool {
-        self.waited.iter().any(|(lane, upto)| *lane == key && *upto >= sequence)
+        self.waited.iter().any(|(stream, upto)| *stream == key && *upto >= sequence)
     }
 
     fn remember_wait(&mut self, key: u64, sequence: u64) {
-        if let Some(entry) = self.waited.iter_mut().find(|(lane, _)| *lane == key) {
+        if let Some(entry) = self.waited.iter_mut().find(|(stream, _)| *stream == key) {
             entry.1 = entry.1.max(sequence);
             return;
         }
@@ -624,12 +624,12 @@ impl<D: Driver> LaneState<D> {
     /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
     /// queues without profiling have any.
     #[inline]
-    pub fn lend_again(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
+    pub fn reuse_event(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
         if let [event] = self.tails.as_mut_slice()
             && let Some(body) = event.unused()
         {
             body.refill(self.sequence, command);
-            return Some(event.lend_again());
+            return Some(event.reuse_event());
         }
         self.lend_spare(command)
     }
@@ -638,7 +638,7 @@ impl<D: Driver> LaneState<D> {
     fn lend_spare(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
         let mut event = self.take_spare()?;
         event.unused()?.refill(self.sequence, command);
-        let handle = event.lend_again();
+        let handle = event.reuse_event();
         self.add_tail(event);
         Some(handle)
     }
@@ -647,21 +647,21 @@ impl<D: Driver> LaneState<D> {
     /// nothing grows with them, they get their one native event when they are many. What cannot be recorded now is
     /// tried again with the next command.
     #[inline]
-    pub fn add_tail(&mut self, event: Kept<Event<D>>) {
+    pub fn add_tail(&mut self, event: Recycled<Event<D>>) {
         self.tails.push(event);
-        if seldom(self.tails.len() > MOST_TAILS) {
+        if unlikely(self.tails.len() > MOST_TAILS) {
             let _ = self.settle_several();
         }
     }
 
     /// An event object that nobody uses any more, to be filled again.
-    fn take_spare(&mut self) -> Option<Kept<Event<D>>> {
+    fn take_spare(&mut self) -> Option<Recycled<Event<D>>> {
         if let Some(spare) = self.spare.take() {
             return Some(spare);
         }
         if let Some(unused) = self.tails.iter().position(|event| event.is_unused()) {
             return Some(self.tails.swap_remove(unused));
         }
-        self.settled.take_if(|event| event.is_unused())
+        self.recorded.take_if(|event| event.is_unused())
     }
 }

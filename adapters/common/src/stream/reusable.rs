@@ -13,7 +13,7 @@ use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
 
 use crate::context::{Context, DeviceState, host_time_ns};
 use crate::device::Device;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::memory_calls::IpcHandle;
 use crate::driver::{Driver, EventPurpose};
 use crate::object::Object;
@@ -38,7 +38,7 @@ pub struct Reusable<D: Driver> {
 /// A device on which the event can be recorded.
 struct Site<D: Driver> {
     device: Arc<Object<Device<D>>>,
-    marker: OnceLock<Marker<D>>,
+    marker: OnceLock<PooledEvent<D>>,
 }
 
 impl<D: Driver> Site<D> {
@@ -72,14 +72,14 @@ impl<D: Driver> Reusable<D> {
 
     /// One over another process's native event.
     pub fn opened(state: &Arc<DeviceState<D>>, raw: D::Event, handle: IpcHandle) -> Arc<Self> {
-        let marker = Marker::adopt(raw, Arc::clone(state), true);
+        let marker = PooledEvent::adopt(raw, Arc::clone(state), true);
         Self::with_marker(EventPurpose::Processes, Box::new([Site::new(&state.device)]), marker, Some(handle))
     }
 
     fn with_marker(
         purpose: EventPurpose,
         sites: Box<[Site<D>]>,
-        marker: Marker<D>,
+        marker: PooledEvent<D>,
         handle: Option<IpcHandle>,
     ) -> Arc<Self> {
         let first = sites.iter().position(|site| Arc::ptr_eq(&site.device, &marker.state().device));
@@ -97,7 +97,7 @@ impl<D: Driver> Reusable<D> {
     }
 
     /// The native event of the last signal; before the first one that is complete.
-    pub fn marker(&self) -> Option<&Marker<D>> {
+    pub fn marker(&self) -> Option<&PooledEvent<D>> {
         self.sites[self.latest.load(Ordering::Acquire)].marker.get()
     }
 
@@ -159,8 +159,8 @@ impl<D: Driver> Reusable<D> {
     /// Records it for a stream of a device that it does not lie on.
     fn record_from_afar(&self, from: &Arc<DeviceState<D>>, stream: D::Stream) -> Result<()> {
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-        let there = Marker::record(from, stream, false)?;
-        marker.state().beside(|near| {
+        let there = PooledEvent::record(from, stream, false)?;
+        marker.state().on_scratch_stream(|near| {
             from.driver.stream_wait(near, there.raw())?;
             from.driver.record_event(marker.raw(), near)
         })
@@ -177,9 +177,9 @@ impl<D: Driver> Reusable<D> {
         if self.purpose != EventPurpose::Processes || Arc::ptr_eq(&near.device, &device.device) {
             return device.driver.stream_wait(stream, marker.raw());
         }
-        let there = near.beside(|beside| {
-            near.driver.stream_wait(beside, marker.raw())?;
-            Marker::record(near, beside, false)
+        let there = near.on_scratch_stream(|on_scratch_stream| {
+            near.driver.stream_wait(on_scratch_stream, marker.raw())?;
+            PooledEvent::record(near, on_scratch_stream, false)
         })?;
         device.driver.stream_wait(stream, there.raw())
     }
@@ -206,12 +206,12 @@ fn not_available(why: &str) -> Error {
 }
 
 /// A native event of the reusable one's own: one of a pool may be waited for by others.
-fn make<D: Driver>(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result<Marker<D>> {
+fn make<D: Driver>(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result<PooledEvent<D>> {
     if purpose == EventPurpose::Times {
         state.start_own_clock()?;
     }
     let _scope = state.enter()?;
-    Ok(Marker::adopt(state.driver.create_event(purpose)?, Arc::clone(state), true))
+    Ok(PooledEvent::adopt(state.driver.create_event(purpose)?, Arc::clone(state), true))
 }
 
 /// The events of a device that other processes may have opened: to this process itself no native library opens them.

@@ -1,13 +1,13 @@
-//! Which way a branch seldom goes.
+//! Which way a branch rarely goes.
 //!
 //! A native call leaves little of ours in the instruction cache, so what counts on a hot path is how many lines of code it
 //! touches. The compiler lays the code behind such a branch out of the way. To be used on hot paths alone, and where the
-//! seldom way is the longer one anyway.
+//! rarely way is the longer one anyway.
 
-/// The condition as it is, and the hint that it is seldom true.
+/// The condition as it is, and the hint that it is rarely true.
 #[inline(always)]
 #[must_use]
-pub fn seldom(condition: bool) -> bool {
+pub fn unlikely(condition: bool) -> bool {
     if condition {
         cold();
     }

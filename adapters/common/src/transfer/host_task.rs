@@ -184,14 +184,14 @@ pub unsafe fn enqueue<D: Driver>(
         slots: Arc::clone(&slots),
         in_flight: TaskInFlight::begin(),
     };
-    let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|ticket| {
+    let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|pending_job| {
         submit(&request, |driver, stream| {
             // SAFETY: the function is the worker's and the data a ticket's.
-            unsafe { driver.launch_host_function(stream, worker::hand_over, ticket.data()) }?;
+            unsafe { driver.launch_host_function(stream, worker::hand_over, pending_job.data()) }?;
             // SAFETY: the slot's page lives as long as the native context and is freed when no stream looks.
             unsafe { driver.stream_wait_value(stream, slot.address, slot.next().value) }
         })?;
-        ticket.arm();
+        pending_job.arm();
         Ok(())
     });
     // Without the wait nobody looks at the slot.

@@ -18,13 +18,13 @@ use ur_ffi::{
 };
 
 use crate::buffer;
-use crate::command::{Request, come_after, expose_foreign, hand_out, hand_out_timed};
+use crate::command::{Request, come_after, ensure_others_recorded, return_event, return_timed_event};
 use crate::context::host_time_ns;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::{known_flags, null_pointer, release};
-use crate::stream::Lane;
+use crate::stream::Stream;
 use crate::stream::event::{Event, HostTimes};
 
 /// `urEnqueueNativeCommandExp`.
@@ -58,14 +58,18 @@ pub unsafe fn enqueue<D: Driver>(
     // SAFETY: as many live handles as it says by the caller's promise.
     let memories = unsafe { given(memories, memory_list) }?;
     if memories.is_empty() {
-        return carry_out(&request, function, data);
+        return submit_with_buffers(&request, function, data);
     }
     let mut ready = Ready::<D> { event: null_mut(), marker: PhantomData };
     // SAFETY: the caller's promises are the same; the place for the event is ours.
     unsafe {
         let first = Request::<D>::new(queue, request.command, count, waits, &raw mut ready.event)?;
         bring(&first, memories)?;
-        carry_out(&Request::<D>::new(queue, request.command, 1, &raw const ready.event, event)?, function, data)
+        submit_with_buffers(
+            &Request::<D>::new(queue, request.command, 1, &raw const ready.event, event)?,
+            function,
+            data,
+        )
     }
 }
 
@@ -127,61 +131,61 @@ unsafe fn bring<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
     let arguments: Vec<_> = memories.iter().enumerate().map(argument).collect();
     // SAFETY: live by the caller's promise.
     let objects = unsafe { buffer::arguments::of_launch(request, &arguments, None) }?;
-    buffer::storage::carry_out(request, false, &objects.touches, |_, stream, _| {
+    buffer::storage::submit_with_buffers(request, false, &objects.accesses, |_, stream, _| {
         objects.images.bring(stream)?;
         objects.images.launched();
         Ok(())
     })
 }
 
-/// Calls the function between the lane's turns.
-fn carry_out<D: Driver>(
+/// Calls the function between the stream's turns.
+fn submit_with_buffers<D: Driver>(
     request: &Request<'_, D>,
     function: unsafe extern "C" fn(ur_queue_handle_t, *mut c_void),
     data: *mut c_void,
 ) -> Result<()> {
     let queue = request.queue.handle();
-    let lane = request.queue.first();
-    let start = begin(request, lane)?;
+    let stream = request.queue.first();
+    let start = begin(request, stream)?;
     {
-        let _scope = lane.device.enter()?;
+        let _scope = stream.device.enter()?;
         // SAFETY: the application gave the function for its data, to be called with a live queue.
         unsafe { function(queue, data) };
     }
-    end(request, lane, start)
+    end(request, stream, start)
 }
 
 /// When a timed command began.
-type Start<D> = Option<(Marker<D>, HostTimes)>;
+type Start<D> = Option<(PooledEvent<D>, HostTimes)>;
 
-/// Makes the lane's stream ready for the application's work.
-fn begin<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>) -> Result<Start<D>> {
+/// Makes the native stream ready for the application's work.
+fn begin<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<Start<D>> {
     let queued = host_time_ns();
     let barrier = request.queue.barrier();
-    let waits = expose_foreign(&request.waits, lane)?;
-    let mut state = lane.lock();
-    come_after(&mut state, lane, waits, Some(&barrier))?;
+    let waits = ensure_others_recorded(&request.waits, stream)?;
+    let mut state = stream.lock();
+    come_after(&mut state, stream, waits, Some(&barrier))?;
     // Counted at once: whoever finishes the queue from now on must wait for what the application puts there.
     state.sequence += 1;
     if !request.queue.is_profiling() || request.event.is_null() {
         return Ok(None);
     }
-    let start = Marker::record(&lane.device, lane.stream, true)?;
+    let start = PooledEvent::record(&stream.device, stream.stream, true)?;
     Ok(Some((start, HostTimes { queued, submitted: host_time_ns() })))
 }
 
 /// Makes the event of what the application has put on the stream.
-fn end<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>, start: Start<D>) -> Result<()> {
-    let mut state = lane.lock();
+fn end<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>, start: Start<D>) -> Result<()> {
+    let mut state = stream.lock();
     // Events that the function made through UR.
-    state.settle()?;
+    state.record_pending_events()?;
     state.sequence += 1;
     if request.event.is_null() {
         return Ok(());
     }
     match start {
-        Some((start, times)) => hand_out_timed(request, lane, &mut state, start, times),
-        None => hand_out(request, lane, &mut state),
+        Some((start, times)) => return_timed_event(request, stream, &mut state, start, times),
+        None => return_event(request, stream, &mut state),
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_queue_handle_t};
 
-use crate::command::{Request, come_after, expose_foreign, give};
+use crate::command::{Request, come_after, ensure_others_recorded, give};
 use crate::context::host_time_ns;
-use crate::device::event_pool::Marker;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::object::{Object, null_pointer};
@@ -42,18 +42,18 @@ pub unsafe fn enqueue<D: Driver>(
 
 fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> {
     let queue = request.queue;
-    let lane = queue.choose_lane(&request.waits)?;
+    let stream = queue.choose_stream(&request.waits)?;
     let barrier = queue.barrier();
-    let waits = expose_foreign(&request.waits, &lane)?;
-    let mut guard = lane.lock();
+    let waits = ensure_others_recorded(&request.waits, &stream)?;
+    let mut guard = stream.lock();
     let state = &mut *guard;
-    come_after(state, &lane, waits, Some(&barrier))?;
+    come_after(state, &stream, waits, Some(&barrier))?;
     // The command is its own submission, so both times are one.
     let now = host_time_ns();
     let host = HostTimes { queued: now, submitted: now };
-    let marker = Marker::record(&lane.device, lane.stream, true)?;
+    let marker = PooledEvent::record(&stream.device, stream.stream, true)?;
     state.sequence += 1;
-    let mut event = Event::new(queue.share(), Arc::clone(&lane), state.sequence, request.command, Some(marker));
-    event.stamps = Some(Box::new(Stamps { host, start: None, base: lane.device.time_base() }));
+    let mut event = Event::new(queue.share(), Arc::clone(&stream), state.sequence, request.command, Some(marker));
+    event.stamps = Some(Box::new(Stamps { host, start: None, base: stream.device.time_base() }));
     Ok(Object::new(event))
 }

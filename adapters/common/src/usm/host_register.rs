@@ -44,7 +44,7 @@ fn register_range<D: Driver>(
         Err(error) if read_only && error.code() == ur_result_t::ERROR_UNSUPPORTED_FEATURE => {
             state.driver.register_host(memory.addr(), size, false)
         }
-        answer => answer,
+        writer => writer,
     }
 }
 

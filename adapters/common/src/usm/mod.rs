@@ -1,7 +1,7 @@
 //! Unified shared memory: plain allocation, release, and what a pointer names.
 //!
 //! The native library knows every plain allocation, so the engine keeps no registry of those: a pointer's kind, base, size
-//! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's lanes' to know.
+//! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's streams' to know.
 
 pub mod fill;
 pub mod host_register;
@@ -21,7 +21,7 @@ use crate::device::Device;
 use crate::device::deferred;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::pool::extent::Extent;
 use crate::pool::out_of_memory::with_relief;
@@ -118,17 +118,17 @@ impl<'a, D: Driver> Plain<'a, D> {
         }
     }
 
-    /// Memory of a pool that is everybody's at once: allocated on a lane of no queue, which is then waited for.
+    /// Memory of a pool that is everybody's at once: allocated on a stream of no queue, which is then waited for.
     fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
-        let lane = self.context.service_lane(&state.device)?;
+        let stream = self.context.service_stream(&state.device)?;
         let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
         let pointer = with_relief(
             self.context,
             state,
             || pool.source(kind, state).ok().map(|source| (source, self.size)),
-            || wanted.take(&lane, &mut lane.lock(), true),
+            || wanted.take(&stream, &mut stream.lock(), true),
         )?;
-        if let Err(error) = lane.wait_until_reached() {
+        if let Err(error) = stream.wait_until_reached() {
             // What it was allocated for has failed; nobody has seen it.
             let _ = free_unused(self.context, pointer);
             return Err(error);
@@ -293,7 +293,7 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
         return Err(not_a_block("urUSMFree", context, address));
     }
     let state = context.first_state()?;
-    // Memory of a pool that is not out is a magazine's or another program part's; the plain free would take it. The
+    // Memory of a pool that is not out is a free lists's or another program part's; the plain free would take it. The
     // native library of AMD does not tell pools, but the table knows what is kept.
     let known = state.driver.pointer_info(address)?;
     let plain = known.filter(|info| info.base == address && info.pool.is_none());
@@ -318,8 +318,8 @@ pub unsafe fn get_alloc_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, answer) =
-        unsafe { (borrow::<Context<D>>(context)?, Answer::new("urUSMGetMemAllocInfo", size, value, size_out)?) };
+    let (context, writer) =
+        unsafe { (borrow::<Context<D>>(context)?, InfoWriter::new("urUSMGetMemAllocInfo", size, value, size_out)?) };
     if memory.is_null() {
         return Err(null_pointer("urUSMGetMemAllocInfo"));
     }
@@ -333,24 +333,24 @@ pub unsafe fn get_alloc_info<D: Driver>(
         })
     };
     match property {
-        ur_usm_alloc_info_t::TYPE => answer.value(match known.as_ref().map(|known| known.kind) {
+        ur_usm_alloc_info_t::TYPE => writer.value(match known.as_ref().map(|known| known.kind) {
             None => ur_usm_type_t::UNKNOWN,
             Some(MemoryKind::Host) => ur_usm_type_t::HOST,
             Some(MemoryKind::Device) => ur_usm_type_t::DEVICE,
             Some(MemoryKind::Shared) => ur_usm_type_t::SHARED,
         }),
-        ur_usm_alloc_info_t::BASE_PTR => answer.value(live()?.base),
-        ur_usm_alloc_info_t::SIZE => answer.value(live()?.size),
+        ur_usm_alloc_info_t::BASE_PTR => writer.value(live()?.base),
+        ur_usm_alloc_info_t::SIZE => writer.value(live()?.size),
         ur_usm_alloc_info_t::DEVICE => {
             let live = live()?;
             let owner = context.devices().find(|device| device.raw == live.device).or_else(|| context.devices().next());
-            answer.value(owner.map_or(core::ptr::null_mut(), |device| device.handle()))
+            writer.value(owner.map_or(core::ptr::null_mut(), |device| device.handle()))
         }
         ur_usm_alloc_info_t::POOL => {
             let pool = live()?.source.as_ref().and_then(|source| source.pool_object());
             let pool = pool.as_ref().map(|pool| pool.handle());
-            answer.value(pool.unwrap_or(core::ptr::null_mut()))
+            writer.value(pool.unwrap_or(core::ptr::null_mut()))
         }
-        _ => answer.unknown(property.0),
+        _ => writer.unknown(property.0),
     }
 }

@@ -12,7 +12,7 @@ use ur_ffi::{
 };
 
 use crate::command::{Request, submit};
-use crate::driver::memory_calls::{Advice, Spot};
+use crate::driver::memory_calls::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::object::{known_flags, null_pointer};
@@ -80,7 +80,7 @@ pub unsafe fn prefetch<D: Driver>(
     }
     let moves = can_move(NAME, &request, memory, size)?;
     let to_host = flags.contains(ur_usm_migration_flags_t::DEVICE_TO_HOST);
-    let to = if to_host { Spot::Host } else { Spot::Device(request.queue.device.device.raw) };
+    let to = if to_host { MemoryLocation::Host } else { MemoryLocation::Device(request.queue.device.device.raw) };
     submit(
         &request,
         |driver, stream| {
@@ -113,7 +113,7 @@ fn check_advice(name: &str, flags: Flags) -> Result<()> {
 
 /// The native advice that flags mean for a device, in an order in which taking back comes first.
 fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<Item = Advice<V>> {
-    let device = Spot::Device(device);
+    let device = MemoryLocation::Device(device);
     let everything = flags.contains(Flags::DEFAULT);
     let table = [
         (Flags::CLEAR_READ_MOSTLY, everything, Advice::ReadMostly(false)),
@@ -123,13 +123,13 @@ fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<It
             Advice::PreferredLocation(None),
         ),
         (Flags::CLEAR_ACCESSED_BY_DEVICE, everything, Advice::AccessedBy(device, false)),
-        (Flags::CLEAR_ACCESSED_BY_HOST, everything, Advice::AccessedBy(Spot::Host, false)),
+        (Flags::CLEAR_ACCESSED_BY_HOST, everything, Advice::AccessedBy(MemoryLocation::Host, false)),
         (Flags::CLEAR_NON_COHERENT_MEMORY, everything, Advice::CoarseGrain(false)),
         (Flags::SET_READ_MOSTLY, false, Advice::ReadMostly(true)),
         (Flags::SET_PREFERRED_LOCATION, false, Advice::PreferredLocation(Some(device))),
-        (Flags::SET_PREFERRED_LOCATION_HOST, false, Advice::PreferredLocation(Some(Spot::Host))),
+        (Flags::SET_PREFERRED_LOCATION_HOST, false, Advice::PreferredLocation(Some(MemoryLocation::Host))),
         (Flags::SET_ACCESSED_BY_DEVICE, false, Advice::AccessedBy(device, true)),
-        (Flags::SET_ACCESSED_BY_HOST, false, Advice::AccessedBy(Spot::Host, true)),
+        (Flags::SET_ACCESSED_BY_HOST, false, Advice::AccessedBy(MemoryLocation::Host, true)),
         (Flags::SET_NON_COHERENT_MEMORY, false, Advice::CoarseGrain(true)),
     ];
     table.into_iter().filter_map(move |(flag, too, advice)| {
@@ -184,18 +184,18 @@ mod tests {
 
     #[test]
     fn every_flag_is_the_native_advice_it_means() {
-        let device = Spot::Device(7);
+        let device = MemoryLocation::Device(7);
         let cases = [
             (Flags::SET_READ_MOSTLY, vec![Advice::ReadMostly(true)]),
             (Flags::CLEAR_READ_MOSTLY, vec![Advice::ReadMostly(false)]),
             (Flags::SET_PREFERRED_LOCATION, vec![Advice::PreferredLocation(Some(device))]),
             (Flags::CLEAR_PREFERRED_LOCATION, vec![Advice::PreferredLocation(None)]),
-            (Flags::SET_PREFERRED_LOCATION_HOST, vec![Advice::PreferredLocation(Some(Spot::Host))]),
+            (Flags::SET_PREFERRED_LOCATION_HOST, vec![Advice::PreferredLocation(Some(MemoryLocation::Host))]),
             (Flags::CLEAR_PREFERRED_LOCATION_HOST, vec![Advice::PreferredLocation(None)]),
             (Flags::SET_ACCESSED_BY_DEVICE, vec![Advice::AccessedBy(device, true)]),
             (Flags::CLEAR_ACCESSED_BY_DEVICE, vec![Advice::AccessedBy(device, false)]),
-            (Flags::SET_ACCESSED_BY_HOST, vec![Advice::AccessedBy(Spot::Host, true)]),
-            (Flags::CLEAR_ACCESSED_BY_HOST, vec![Advice::AccessedBy(Spot::Host, false)]),
+            (Flags::SET_ACCESSED_BY_HOST, vec![Advice::AccessedBy(MemoryLocation::Host, true)]),
+            (Flags::CLEAR_ACCESSED_BY_HOST, vec![Advice::AccessedBy(MemoryLocation::Host, false)]),
             (Flags::SET_NON_COHERENT_MEMORY, vec![Advice::CoarseGrain(true)]),
             (Flags::CLEAR_NON_COHERENT_MEMORY, vec![Advice::CoarseGrain(false)]),
             (Flags::BIAS_CACHED, vec![]),

@@ -20,7 +20,7 @@ use crate::device::adapter;
 use crate::driver::Driver;
 use crate::driver::memory_calls::Access;
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::virtual_memory::physical::{PhysicalMem, check_size, supported};
 
@@ -144,13 +144,13 @@ pub unsafe fn granularity<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (context, answer) = unsafe {
-        (borrow::<Context<D>>(context)?, Answer::new("urVirtualMemGranularityGetInfo", size, value, size_out)?)
+    let (context, writer) = unsafe {
+        (borrow::<Context<D>>(context)?, InfoWriter::new("urVirtualMemGranularityGetInfo", size, value, size_out)?)
     };
     let recommended = match property {
         Granularity::MINIMUM => false,
         Granularity::RECOMMENDED => true,
-        _ => return answer.unknown(property.0),
+        _ => return writer.unknown(property.0),
     };
     let driver = adapter::driver::<D>()?;
     let of = |device: &Object<Device<D>>| {
@@ -160,12 +160,12 @@ pub unsafe fn granularity<D: Driver>(
     if device.is_null() {
         // Powers of two, so that the largest is a multiple of every other.
         let all: Vec<usize> = context.devices().map(|device| of(device)).collect::<Result<_>>()?;
-        return answer.value(all.into_iter().max().unwrap_or(0));
+        return writer.value(all.into_iter().max().unwrap_or(0));
     }
     // SAFETY: not null, so live by the caller's promise.
     let device = unsafe { borrow::<Device<D>>(device) }?;
     context.check_member(device)?;
-    answer.value(of(device)?)
+    writer.value(of(device)?)
 }
 
 /// `urVirtualMemReserve`.
@@ -330,16 +330,16 @@ pub unsafe fn get_info<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urVirtualMemGetInfo";
     // SAFETY: the caller's promises are the same.
-    let (range, answer) =
-        unsafe { (Range::<D>::new(NAME, context, start, size)?, Answer::new(NAME, value_size, value, size_out)?) };
+    let (range, writer) =
+        unsafe { (Range::<D>::new(NAME, context, start, size)?, InfoWriter::new(NAME, value_size, value, size_out)?) };
     if property != ur_virtual_mem_info_t::ACCESS_MODE {
-        return answer.unknown(property.0);
+        return writer.unknown(property.0);
     }
     let reservations = range.context.reservations.lock();
     if reservations.mapping_at(range.start).is_none() {
         return Err(range.is_not("mapped memory"));
     }
-    answer.value(match range.driver.access(range.start, first(range.context)?.raw)? {
+    writer.value(match range.driver.access(range.start, first(range.context)?.raw)? {
         Access::None => Flags::NONE,
         Access::ReadOnly => Flags::READ_ONLY,
         Access::ReadWrite => Flags::READ_WRITE,

@@ -16,7 +16,7 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, known_flags, null_pointer};
 use crate::pool::out_of_memory::with_relief;
 
@@ -155,12 +155,13 @@ pub unsafe fn get_info<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (physical, answer) =
-        unsafe { (borrow::<PhysicalMem<D>>(physical)?, Answer::new("urPhysicalMemGetInfo", size, value, size_out)?) };
+    let (physical, writer) = unsafe {
+        (borrow::<PhysicalMem<D>>(physical)?, InfoWriter::new("urPhysicalMemGetInfo", size, value, size_out)?)
+    };
     match property {
-        ur_physical_mem_info_t::CONTEXT => answer.value(physical.context.handle()),
-        ur_physical_mem_info_t::DEVICE => answer.value(physical.state.device.handle()),
-        ur_physical_mem_info_t::SIZE => answer.value(physical.size),
+        ur_physical_mem_info_t::CONTEXT => writer.value(physical.context.handle()),
+        ur_physical_mem_info_t::DEVICE => writer.value(physical.state.device.handle()),
+        ur_physical_mem_info_t::SIZE => writer.value(physical.size),
         ur_physical_mem_info_t::PROPERTIES => {
             // All zeros, `pNext` is null.
             let mut properties = MaybeUninit::<ur_physical_mem_properties_t>::zeroed();
@@ -170,9 +171,9 @@ pub unsafe fn get_info<D: Driver>(
                 (&raw mut (*place).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
                 (&raw mut (*place).flags).write(physical.flags);
             }
-            answer.zeroed(&properties)
+            writer.zeroed(&properties)
         }
-        ur_physical_mem_info_t::REFERENCE_COUNT => answer.value(physical.references()),
-        _ => answer.unknown(property.0),
+        ur_physical_mem_info_t::REFERENCE_COUNT => writer.value(physical.references()),
+        _ => writer.unknown(property.0),
     }
 }

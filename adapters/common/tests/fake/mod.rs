@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use ur_adapter::device::adapter::{self, AdapterCell};
 use ur_adapter::device::{self, platform};
-use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
+use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use ur_adapter::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, EventPurpose, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo,
@@ -278,7 +278,7 @@ impl Driver for Fake {
     fn unregister_host(&self, _address: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
     }
-    fn prefetch_async(&self, _address: usize, _size: usize, _to: Spot<usize>, _stream: usize) -> Result<()> {
+    fn prefetch_async(&self, _address: usize, _size: usize, _to: MemoryLocation<usize>, _stream: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
     }
     fn advise(&self, _address: usize, _size: usize, _advice: Advice<usize>) -> Result<()> {

@@ -48,8 +48,8 @@ fn sizes(device: &DeviceProperties, property: Info) -> Option<Reply> {
 /// Number formats, vectors and atomics. Kernels are scalar programs of one work-item: vectors only help where
 /// several narrow values share a register.
 fn arithmetic(device: &DeviceProperties, property: Info) -> Option<Reply> {
-    let lanes = |bytes: u32| Value::U32((LANE_BYTES / bytes).max(1));
-    let lanes_if = |there: bool, bytes| if there { lanes(bytes) } else { Value::U32(0) };
+    let streams = |bytes: u32| Value::U32((LANE_BYTES / bytes).max(1));
+    let lanes_if = |there: bool, bytes| if there { streams(bytes) } else { Value::U32(0) };
     Some(
         match property {
             Info::SINGLE_FP_CONFIG => Value::Flags((every_rounding() | Fp::CORRECTLY_ROUNDED_DIVIDE_SQRT).bits()),
@@ -61,13 +61,13 @@ fn arithmetic(device: &DeviceProperties, property: Info) -> Option<Reply> {
             Info::DOUBLE_FP_CONFIG | Info::HALF_FP_CONFIG => Value::Flags(0),
             Info::BFLOAT16 | Info::BFLOAT16_CONVERSIONS_NATIVE => Value::Bool(device.bfloat16),
 
-            Info::PREFERRED_VECTOR_WIDTH_CHAR | Info::NATIVE_VECTOR_WIDTH_CHAR => lanes(1),
-            Info::PREFERRED_VECTOR_WIDTH_SHORT | Info::NATIVE_VECTOR_WIDTH_SHORT => lanes(2),
-            Info::PREFERRED_VECTOR_WIDTH_INT | Info::NATIVE_VECTOR_WIDTH_INT => lanes(4),
-            Info::PREFERRED_VECTOR_WIDTH_LONG | Info::NATIVE_VECTOR_WIDTH_LONG => lanes(8),
+            Info::PREFERRED_VECTOR_WIDTH_CHAR | Info::NATIVE_VECTOR_WIDTH_CHAR => streams(1),
+            Info::PREFERRED_VECTOR_WIDTH_SHORT | Info::NATIVE_VECTOR_WIDTH_SHORT => streams(2),
+            Info::PREFERRED_VECTOR_WIDTH_INT | Info::NATIVE_VECTOR_WIDTH_INT => streams(4),
+            Info::PREFERRED_VECTOR_WIDTH_LONG | Info::NATIVE_VECTOR_WIDTH_LONG => streams(8),
             #[cfg(not(feature = "release-2026-1"))]
-            Info::PREFERRED_VECTOR_WIDTH_LONG_LONG | Info::NATIVE_VECTOR_WIDTH_LONG_LONG => lanes(8),
-            Info::PREFERRED_VECTOR_WIDTH_FLOAT | Info::NATIVE_VECTOR_WIDTH_FLOAT => lanes(4),
+            Info::PREFERRED_VECTOR_WIDTH_LONG_LONG | Info::NATIVE_VECTOR_WIDTH_LONG_LONG => streams(8),
+            Info::PREFERRED_VECTOR_WIDTH_FLOAT | Info::NATIVE_VECTOR_WIDTH_FLOAT => streams(4),
             Info::PREFERRED_VECTOR_WIDTH_DOUBLE | Info::NATIVE_VECTOR_WIDTH_DOUBLE => lanes_if(device.double, 8),
             Info::PREFERRED_VECTOR_WIDTH_HALF | Info::NATIVE_VECTOR_WIDTH_HALF => lanes_if(device.half, 2),
 

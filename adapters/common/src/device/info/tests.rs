@@ -170,9 +170,9 @@ fn flags_and_enumerators_are_ones_that_the_release_defines() {
 fn ask(device: &DeviceProperties, property: Info, buffer: &mut [u8]) -> (Result<()>, usize) {
     let mut size = 0;
     // SAFETY: the buffer is writable for its length and the size is a live local.
-    let answer =
-        unsafe { Answer::new("urDeviceGetInfo", buffer.len(), buffer.as_mut_ptr().cast(), &raw mut size) }.unwrap();
-    (value_of(device, property).write(&answer), size)
+    let writer =
+        unsafe { InfoWriter::new("urDeviceGetInfo", buffer.len(), buffer.as_mut_ptr().cast(), &raw mut size) }.unwrap();
+    (value_of(device, property).write(&writer), size)
 }
 
 #[test]

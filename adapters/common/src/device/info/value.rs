@@ -3,7 +3,7 @@
 //! Knows types and nothing of devices, so that tests can compare every answer with the specification's type.
 
 use crate::object::error::Result;
-use crate::object::info::Answer;
+use crate::object::info::InfoWriter;
 
 /// A property's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,18 +36,18 @@ pub(super) enum Value {
 
 impl Value {
     /// Hands the value to the caller.
-    pub(super) fn write(&self, answer: &Answer) -> Result<()> {
+    pub(super) fn write(&self, writer: &InfoWriter) -> Result<()> {
         match self {
-            Self::Bool(value) => answer.boolean(*value),
-            Self::U32(value) | Self::Enum(value) | Self::Flags(value) => answer.value(*value),
-            Self::U64(value) => answer.value(*value),
-            Self::Size(value) => answer.value(*value),
-            Self::Text(text) => answer.text(text),
-            Self::Bytes(bytes) => answer.array(bytes),
-            Self::U32s(values) => answer.array(values),
-            Self::Sizes(values) => answer.array(values),
-            Self::NoHandle => answer.value(core::ptr::null_mut::<core::ffi::c_void>()),
-            Self::NoElements => answer.array::<u8>(&[]),
+            Self::Bool(value) => writer.boolean(*value),
+            Self::U32(value) | Self::Enum(value) | Self::Flags(value) => writer.value(*value),
+            Self::U64(value) => writer.value(*value),
+            Self::Size(value) => writer.value(*value),
+            Self::Text(text) => writer.text(text),
+            Self::Bytes(bytes) => writer.array(bytes),
+            Self::U32s(values) => writer.array(values),
+            Self::Sizes(values) => writer.array(values),
+            Self::NoHandle => writer.value(core::ptr::null_mut::<core::ffi::c_void>()),
+            Self::NoElements => writer.array::<u8>(&[]),
         }
     }
 }

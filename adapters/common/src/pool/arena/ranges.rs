@@ -172,9 +172,9 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
     }
 
     /// Makes free what a stream freed, from the earliest on, as long as the command has finished.
-    pub fn finish_while(&mut self, key: StreamKey, has_finished: impl Fn(u64) -> bool) {
+    pub fn finish_while(&mut self, key: StreamKey, is_completed: impl Fn(u64) -> bool) {
         while let Some((position, start, size)) = self.earliest(key)
-            && has_finished(position)
+            && is_completed(position)
         {
             count_step();
             self.remove_freed((key, position), start, size);

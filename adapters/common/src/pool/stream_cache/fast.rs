@@ -1,4 +1,4 @@
-//! What most programs do, in the fewest steps: a block of the pool that the lane has always used, for a command that waits
+//! What most programs do, in the fewest steps: a block of the pool that the stream has always used, for a command that waits
 //! for nothing and of which nobody wants an event.
 //!
 //! Either the whole of it happens here or nothing does: `None` says that the usual way has to be gone, and nothing has
@@ -7,19 +7,19 @@
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 use crate::pool::free_lists::block_size;
-use crate::stream::Lane;
+use crate::stream::Stream;
 
-use crate::pool::stream_cache::{Stock, come_back, hand_out, set_out};
+use crate::pool::stream_cache::{StreamCache, come_back, return_event, set_out};
 
-/// The planted bugs lie on the usual way.
-const IS_OFF: bool = cfg!(feature = "planted");
+/// The mutation bugs lie on the usual way.
+const IS_OFF: bool = cfg!(feature = "mutation");
 
-impl<D: Driver> Stock<D> {
-    /// A block for a command after which the lane needs to know of no other.
+impl<D: Driver> StreamCache<D> {
+    /// A block for a command after which the stream needs to know of no other.
     #[inline(always)]
     pub fn quick_take(
         &mut self,
-        lane: &Lane<D>,
+        stream: &Stream<D>,
         sequence: &mut u64,
         pool: u64,
         kind: MemoryKind,
@@ -33,26 +33,26 @@ impl<D: Driver> Stock<D> {
         if source.pool != pool || source.kind != kind || source.zeroed {
             return None;
         }
-        let kept = if source.keeps > 0 { slot.magazine.take(block_size(size)?) } else { None };
+        let kept = if source.keeps > 0 { slot.free_lists.take(block_size(size)?) } else { None };
         let pointer = match kept {
             Some(pointer) => pointer,
             None if source.may_wait_now() || source.hides_starts() => return None,
             None => {
                 *sequence += 1;
-                match source.take(lane, size) {
+                match source.take(stream, size) {
                     Ok(pointer) => pointer,
                     Err(error) => return Some(Err(error)),
                 }
             }
         };
-        hand_out(slot, size);
+        return_event(slot, size);
         set_out(&mut self.live, slot, pointer, size);
         Some(Ok(pointer))
     }
 
     /// Frees a block that came through the first slot.
     #[inline(always)]
-    pub fn quick_give(&mut self, lane: &Lane<D>, sequence: &mut u64, pointer: usize) -> Option<Result<()>> {
+    pub fn quick_give(&mut self, stream: &Stream<D>, sequence: &mut u64, pointer: usize) -> Option<Result<()>> {
         if IS_OFF {
             return None;
         }
@@ -68,12 +68,12 @@ impl<D: Driver> Stock<D> {
             // From the native call on the address may be somebody else's.
             entry.clear();
             *sequence += 1;
-            if let Err(error) = slot.source.give_back(lane, *sequence, pointer, size) {
+            if let Err(error) = slot.source.give_back(stream, *sequence, pointer, size) {
                 entry.set_out(size, slot.owner);
                 return Some(Err(error));
             }
-        } else if slot.magazine.has_room(bytes, keeps) {
-            slot.magazine.keep(bytes, pointer);
+        } else if slot.free_lists.has_room(bytes, keeps) {
+            slot.free_lists.keep(bytes, pointer);
             entry.set_kept(bytes, slot.owner);
         } else {
             return None;
