@@ -34,11 +34,11 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let blocks = [(); 2].map(|()| arena.cut(&busy, BLOCK, false).expect("a free block").pointer());
     let next = || {
         let mut state = busy.lock();
-        state.sequence += 1;
-        state.sequence
+        state.position += 1;
+        state.position
     };
     arena.give_back(blocks[0], &busy, next());
-    let (position, marker) = busy.mark().expect("an event").expect("the queue has not finished");
+    let (position, marker) = busy.record_marker().expect("an event").expect("the queue has not finished");
     arena.give_back(blocks[1], &busy, next());
     arena.mark(&busy, position, &Arc::new(marker));
     let cut = arena.cut(&other, BLOCK, true).expect("what was freed before the event");

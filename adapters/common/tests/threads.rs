@@ -235,8 +235,8 @@ fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
             };
             use_block(core::ptr::with_exposed_provenance_mut(cut.pointer()), BLOCK, number as u8);
             let mut state = stream.lock();
-            state.sequence += 1;
-            arena.give_back(cut.pointer(), stream, state.sequence);
+            state.position += 1;
+            arena.give_back(cut.pointer(), stream, state.position);
         }
     });
     arena.ask_streams().expect("an answer");

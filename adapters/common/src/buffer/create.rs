@@ -136,8 +136,8 @@ pub unsafe fn create<D: Driver>(
     }
     // SAFETY: `host` is readable for `size` bytes by the caller's promise, where the flags want one.
     let home = unsafe { home(context, flags, size, host) }?;
-    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.share(), size, home }));
-    let mem = Object::new(Mem { context: context.share(), flags, body });
+    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, home }));
+    let mem = Object::new(Mem { context: context.to_arc(), flags, body });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };
     Ok(())

@@ -177,7 +177,7 @@ fn staged<D: Driver>(
             // SAFETY: the piece is the buffer's; the memory is as long as the range and lives until its last copy is over.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
         });
-        staging.last = locked.mark()?;
+        staging.last = locked.record_marker()?;
         copied
     })?;
     Ok(staging)
@@ -245,7 +245,7 @@ fn write_back<D: Driver>(
             // SAFETY: the buffer's range at this device, and memory as long that lives until its last copy is over.
             unsafe { driver.copy_async(to, from, size, stream) }?;
         }
-        staging.last = locked.mark()?;
+        staging.last = locked.record_marker()?;
         locked.commit(storage, access)
     })
 }

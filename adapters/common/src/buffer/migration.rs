@@ -147,7 +147,7 @@ impl<D: Driver> Places<D> {
             return Ok(());
         }
         self.residency.change(access.range.clone(), |_| Locations::only(place));
-        let marker = site.mark()?;
+        let marker = site.record_marker()?;
         self.places[place].writes.add(site, &access.range, marker.as_ref());
         Ok(())
     }
@@ -201,7 +201,7 @@ impl<D: Driver> Places<D> {
         if foreign.peek().is_none() {
             return Ok(());
         }
-        let marker = site.mark()?;
+        let marker = site.record_marker()?;
         for piece in foreign {
             self.places[piece.place].borrows.add(site, &piece.range, marker.as_ref());
         }
@@ -237,7 +237,7 @@ impl<D: Driver> Places<D> {
             Ok(())
         });
         if done > 0 {
-            let marker = site.mark()?;
+            let marker = site.record_marker()?;
             for (part, source) in &missing[..done] {
                 self.residency.change(part.clone(), |locations| locations.with(place));
                 self.places[place].fills.add(site, part, marker.as_ref());

@@ -123,8 +123,8 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     } else {
         Home::Fixed { block: Block::native(&first, address, size, given), on_host: true }
     };
-    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.share(), size, home }));
-    let mem = Object::new(Mem { context: context.share(), flags: ur_mem_flags_t::READ_WRITE, body });
+    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, home }));
+    let mem = Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };
     Ok(())

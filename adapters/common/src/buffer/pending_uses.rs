@@ -33,7 +33,7 @@ impl<D: Driver> Site<'_, D> {
     ///
     /// # Errors
     /// What the native library answers to both.
-    pub fn mark(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
+    pub fn record_marker(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
         match PooledEvent::record(self.device, self.stream, false) {
             Ok(marker) => Ok(Some(Arc::new(marker))),
             Err(error) => match self.device.driver.synchronize_stream(self.stream) {
@@ -100,7 +100,7 @@ impl<D: Driver> PendingUses<D> {
                 !driver.event_is_complete(known.marker.raw()).unwrap_or(true)
             });
         }
-        let queue = site.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.share()));
+        let queue = site.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
         self.list.push(Use { queue, stream: site.stream, range: range.clone(), marker });
     }
 

@@ -189,8 +189,8 @@ impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
     ///
     /// # Errors
     /// As [`Site::mark`].
-    pub fn mark(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
-        self.site.mark()
+    pub fn record_marker(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
+        self.site.record_marker()
     }
 
     /// As [`Session::prepare`] in the application's own memory, if the buffer uses that.

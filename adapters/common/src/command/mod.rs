@@ -70,7 +70,7 @@ pub fn submit<D: Driver, R>(
     request: &Request<'_, D>,
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
-    on_queue(request, Weight::Work, |_| Ok(()), |(), stream, _| call(stream.driver, stream.stream), |(), _| ())
+    on_queue(request, TouchesStream::Yes, |_| Ok(()), |(), stream, _| call(stream.driver, stream.native), |(), _| ())
 }
 
 /// As [`submit`], and blocks until the command has finished.
@@ -83,9 +83,9 @@ pub fn submit_blocking<D: Driver, R>(
     call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
 ) -> Result<R> {
     let call = |(), stream: &Arc<Stream<D>>, _: &mut StreamState<D>| {
-        call(stream.driver, stream.stream).map(|result| (result, Arc::clone(stream)))
+        call(stream.driver, stream.native).map(|result| (result, Arc::clone(stream)))
     };
-    let (result, stream) = on_queue(request, Weight::Work, |_| Ok(()), call, |(), _| ())?;
+    let (result, stream) = on_queue(request, TouchesStream::Yes, |_| Ok(()), call, |(), _| ())?;
     stream.finish()?;
     Ok(result)
 }
@@ -102,16 +102,16 @@ pub fn submit_without_work<D: Driver, P, R>(
     call: impl FnOnce(P, &Arc<Stream<D>>, &mut StreamState<D>) -> Result<R>,
     undo: impl FnOnce(P, &mut StreamState<D>),
 ) -> Result<R> {
-    on_queue(request, Weight::None, prepare, call, undo)
+    on_queue(request, TouchesStream::No, prepare, call, undo)
 }
 
 /// What a command is to its stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Weight {
+enum TouchesStream {
     /// It puts work on the stream.
-    Work,
+    Yes,
     /// It puts none there, or what events before it need not be told from.
-    None,
+    No,
 }
 
 /// The last barrier of an out-of-order queue, with its generation.
@@ -139,7 +139,7 @@ impl<'q, D: Driver> Place<'q, D> {
 #[inline(always)]
 fn on_queue<D: Driver, P, R>(
     request: &Request<'_, D>,
-    weight: Weight,
+    touches_stream: TouchesStream,
     prepare: impl FnOnce(&mut StreamState<D>) -> Result<P>,
     call: impl FnOnce(P, &Arc<Stream<D>>, &mut StreamState<D>) -> Result<R>,
     undo: impl FnOnce(P, &mut StreamState<D>),
@@ -158,14 +158,14 @@ fn on_queue<D: Driver, P, R>(
     let state = &mut *guard;
     let prepared = prepare(state)?;
     // Work of somebody else's on the stream is no command, so what stands for the last one would not wait for it.
-    if weight == Weight::Work || timed || stream.is_shared() || must_wait(state, stream, waits, barrier) {
+    if touches_stream == TouchesStream::Yes || timed || stream.is_shared() || must_wait(state, stream, waits, barrier) {
         if let Err(error) = come_after(state, stream, waits, barrier) {
             undo(prepared, state);
             return Err(error);
         }
         // Counted before it is known to succeed: of a command of several native calls some may be on the stream when
         // one fails, and whoever finishes the queue must wait for those.
-        state.sequence += 1;
+        state.position += 1;
     }
     let mut stamps = None;
     if unlikely(timed) {
@@ -178,9 +178,9 @@ fn on_queue<D: Driver, P, R>(
         }
     }
     // What puts work on the stream may block in the native library, and others must be able to tell.
-    let result = match weight {
-        Weight::Work => stream.calling(|| call(prepared, stream, state)),
-        Weight::None => call(prepared, stream, state),
+    let result = match touches_stream {
+        TouchesStream::Yes => stream.calling(|| call(prepared, stream, state)),
+        TouchesStream::No => call(prepared, stream, state),
     }?;
     if mutation::is(mutation::Bug::LateEvent) {
         state.record_pending_events()?;
@@ -197,7 +197,7 @@ fn on_queue<D: Driver, P, R>(
 /// Marks the start of a command whose times are wanted.
 #[cold]
 fn start_times<D: Driver>(stream: &Stream<D>, queued: u64) -> Result<(PooledEvent<D>, HostTimes)> {
-    let start = PooledEvent::record(&stream.device, stream.stream, true)?;
+    let start = PooledEvent::record(&stream.device, stream.native, true)?;
     Ok((start, HostTimes { queued, submitted: host_time_ns() }))
 }
 
@@ -283,7 +283,7 @@ fn wait_for_all<D: Driver>(
 #[inline]
 pub(crate) fn return_event<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>, state: &mut StreamState<D>) {
     let handle = state.reuse_event(request.command).unwrap_or_else(|| {
-        let event = Event::new(request.queue.share(), Arc::clone(stream), state.sequence, request.command, None);
+        let event = Event::new(request.queue.to_arc(), Arc::clone(stream), state.position, request.command, None);
         let event = Recycled::new(event);
         let handle = event.retain_handle();
         state.add_tail(event);
@@ -309,9 +309,9 @@ pub(crate) fn return_timed_event<D: Driver>(
 ) {
     // The command is on the queue whatever becomes of its end marker; without one the event still waits correctly
     // and only has no times.
-    let end = PooledEvent::record(&stream.device, stream.stream, true).ok();
+    let end = PooledEvent::record(&stream.device, stream.native, true).ok();
     let recorded = end.is_some();
-    let mut event = Event::new(request.queue.share(), Arc::clone(stream), state.sequence, request.command, end);
+    let mut event = Event::new(request.queue.to_arc(), Arc::clone(stream), state.position, request.command, end);
     event.stamps = Some(Box::new(Stamps { host: times, start: Some(start), base: stream.device.time_base() }));
     let handle = if recorded {
         Object::into_handle(Object::new(event))

@@ -30,7 +30,7 @@ use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
 use crate::pool::UsmPool;
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::current::Current;
 use crate::pool::deferred_destruction::DeferredDestruction;
 use crate::pool::registry::Registry;
@@ -49,7 +49,7 @@ pub struct DeviceState<D: Driver> {
     pub native: Arc<NativeContext<D>>,
     default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
     current_pool: Current<Arc<Object<UsmPool<D>>>>,
-    sources: WeakList<Source<D>>,
+    sources: WeakList<PoolBackend<D>>,
     /// The streams of the state's context. Weakly: the blocks whose stream is gone must go before the state.
     registry: Weak<Registry<D>>,
     /// Native pools that must not be destroyed before all work has been waited for.
@@ -150,12 +150,12 @@ impl<D: Driver> DeviceState<D> {
     }
 
     /// Notes where blocks of the device come from, for when it is out of memory.
-    pub fn add_source(&self, source: &Arc<Source<D>>) {
+    pub fn add_source(&self, source: &Arc<PoolBackend<D>>) {
         self.sources.add(source);
     }
 
     /// Every source on the device that lives.
-    pub fn sources(&self) -> Vec<Arc<Source<D>>> {
+    pub fn sources(&self) -> Vec<Arc<PoolBackend<D>>> {
         self.sources.living()
     }
 
@@ -392,7 +392,7 @@ pub unsafe fn create<D: Driver>(
     if devices.iter().enumerate().any(twice) {
         return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urContextCreate: a device is given twice"));
     }
-    let context = Context::over(devices.into_iter().map(Object::share));
+    let context = Context::over(devices.into_iter().map(Object::to_arc));
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(Object::new(context))) };
     Ok(())

@@ -82,7 +82,7 @@ pub unsafe fn get<D: Driver>(
     if unsafe { enumerate("urPlatformGet", &handles, capacity, platforms, count) }? == 1
         && let Some(platform) = found
     {
-        Object::retain_handle(&platform.share());
+        Object::retain_handle(&platform.to_arc());
     }
     Ok(())
 }

@@ -121,7 +121,7 @@ pub unsafe fn create<D: Driver>(
         // Nobody else can be the first to use it, so the array is made where its failure is best understood.
         image.prepare(&context.first_state()?)?;
     }
-    let mem = Object::new(Mem { context: context.share(), flags, body: MemBody::Image(image) });
+    let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };
     Ok(())
@@ -172,7 +172,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     let state = context.first_state()?;
     let image = Image::new(asked.format, asked.pixel, asked.extents, None);
     image.adopt(state, native, owned);
-    let mem = Object::new(Mem { context: context.share(), flags, body: MemBody::Image(image) });
+    let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };
     Ok(())

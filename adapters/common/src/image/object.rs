@@ -144,7 +144,7 @@ impl<D: Driver> Image<D> {
             copies = self.copies.lock();
             copies.users.extend(still);
         }
-        copies.users.push(queue.share());
+        copies.users.push(queue.to_arc());
     }
 
     /// Orders the image's contents on a device before what comes next on the stream; copies them there if another

@@ -124,7 +124,7 @@ pub unsafe fn create<D: Driver>(
     let Some(desc) = (unsafe { desc.as_ref() }).filter(|_| !out.is_null()) else { return Err(null_pointer(NAME)) };
     check_modes(NAME, desc.addressingMode, desc.filterMode)?;
     let sampler = Sampler {
-        context: context.share(),
+        context: context.to_arc(),
         normalized: desc.normalizedCoords.get(),
         addressing: desc.addressingMode,
         filter: desc.filterMode,
@@ -199,7 +199,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
         return Err(null_pointer(NAME));
     }
     let bits = u32::try_from(native).unwrap_or(u32::MAX);
-    let sampler = Sampler::of_bits(NAME, context.share(), bits)?;
+    let sampler = Sampler::of_bits(NAME, context.to_arc(), bits)?;
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(Object::new(sampler))) };
     Ok(())

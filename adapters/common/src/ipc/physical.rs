@@ -137,7 +137,7 @@ pub unsafe fn open<D: Driver>(
     let raw = state.driver.import_physical(descriptor.as_raw_fd()).map_err(not_physical_memory)?;
     let opened = Object::new(PhysicalMem {
         raw,
-        context: context.share(),
+        context: context.to_arc(),
         state,
         size: usize::try_from(address.size).unwrap_or(0),
         flags: ur_physical_mem_flags_t::ENABLE_IPC,

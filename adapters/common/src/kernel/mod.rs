@@ -286,7 +286,7 @@ pub unsafe fn create<D: Driver>(
     }
     let load = |module| DeviceKernel::load(program, module, name);
     let devices = modules.into_iter().map(load).collect::<Result<SmallVec<_>>>()?;
-    let kernel = Object::new(Kernel::new(program.share(), name.to_owned(), devices));
+    let kernel = Object::new(Kernel::new(program.to_arc(), name.to_owned(), devices));
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(kernel)) };
     Ok(())

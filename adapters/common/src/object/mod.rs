@@ -117,7 +117,7 @@ impl<T: Body> Object<T> {
     }
 
     /// A reference of the engine's own.
-    pub fn share(&self) -> Arc<Self> {
+    pub fn to_arc(&self) -> Arc<Self> {
         let this = self.as_arc_ptr();
         // SAFETY: an `Object` always lives in an `Arc` (its only constructors), so `this` is the pointer of one that
         // is alive while `&self` is.
@@ -245,7 +245,7 @@ unsafe fn retained_first<T: Body>(handle: *mut T::Opaque) -> Result<()> {
     let object = unsafe { borrow::<T>(handle) }?;
     // The handle came from a query after the last release. The application's references together own one count of
     // the `Arc`, as in `lend`.
-    let _ = Arc::into_raw(object.share());
+    let _ = Arc::into_raw(object.to_arc());
     Ok(())
 }
 

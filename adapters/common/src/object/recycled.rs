@@ -30,7 +30,7 @@ impl<T: Body> Recycled<T> {
     }
 
     /// Another reference of the engine's own.
-    pub fn share(&self) -> Arc<Object<T>> {
+    pub fn to_arc(&self) -> Arc<Object<T>> {
         Arc::clone(&self.0)
     }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn what_the_engine_holds_elsewhere_is_in_use() {
         let mut kept = Recycled::new(Thing);
-        let elsewhere = kept.share();
+        let elsewhere = kept.to_arc();
         assert!(!kept.is_unused() && kept.unused().is_none());
         drop(elsewhere);
         assert!(kept.is_unused());
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn an_object_that_is_kept_no_more_lives_as_long_as_its_last_reference() {
         let kept = Recycled::new(Thing);
-        let (handle, watch) = (kept.retain_handle(), kept.share());
+        let (handle, watch) = (kept.retain_handle(), kept.to_arc());
         drop(kept);
         assert_eq!(counts(&watch), (1, 2));
         // SAFETY: `watch` keeps what the handle names alive.
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn an_unused_object_ends_when_it_is_kept_no_more() {
         let kept = Recycled::new(Thing);
-        let (handle, watch) = (kept.retain_handle(), kept.share());
+        let (handle, watch) = (kept.retain_handle(), kept.to_arc());
         // SAFETY: `watch` keeps what the handle names alive.
         unsafe { release::<Thing>(handle) }.unwrap();
         drop(kept);
@@ -150,7 +150,7 @@ mod tests {
     fn of_the_last_reference_and_the_keeping_the_later_one_ends_the_object() {
         for _ in 0..200 {
             let kept = Recycled::new(Thing);
-            let (handle, watch) = (kept.retain_handle().addr(), kept.share());
+            let (handle, watch) = (kept.retain_handle().addr(), kept.to_arc());
             let start = std::sync::Barrier::new(2);
             std::thread::scope(|scope| {
                 scope.spawn(|| {

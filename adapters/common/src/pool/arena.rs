@@ -95,8 +95,8 @@ impl<D: Driver> Arena<D> {
     }
 
     /// Takes a block back that the stream's command `sequence` is the last to use.
-    pub fn give_back(&self, pointer: usize, stream: &Stream<D>, sequence: u64) {
-        self.with(|state| state.give_back(pointer, key_of(stream), || stream.weak(), sequence));
+    pub fn give_back(&self, pointer: usize, stream: &Stream<D>, position: u64) {
+        self.with(|state| state.give_back(pointer, key_of(stream), || stream.weak(), position));
     }
 
     /// Every stream that freed something that is not known to be free yet. Those that are gone have left an event behind.
@@ -127,7 +127,7 @@ impl<D: Driver> Arena<D> {
         for stream in self.streams() {
             if self.with(|state| state.wants_mark(key_of(&stream)))
                 && !stream.is_idle()?
-                && let Some((position, marker)) = stream.mark_unless_calling()?
+                && let Some((position, marker)) = stream.record_marker_unless_calling()?
             {
                 self.mark(&stream, position, &Arc::new(marker));
             }
@@ -151,7 +151,7 @@ impl<D: Driver> Arena<D> {
         }
     }
 
-    /// Says that an event covers what a stream freed up to its command `position`, where [`Stream::mark`] recorded it. What the
+    /// Says that an event covers what a stream freed up to its command `position`, where [`Stream::record_marker`] recorded it. What the
     /// stream freed later is not behind it.
     pub fn mark(&self, stream: &Stream<D>, position: u64, marker: &Arc<PooledEvent<D>>) {
         self.with(|state| state.mark(key_of(stream), position, Arc::clone(marker)));

@@ -60,7 +60,7 @@ enum Backing<D: Driver> {
 
 /// Where blocks come from. What every allocation reads comes first.
 #[repr(C)]
-pub struct Source<D: Driver> {
+pub struct PoolBackend<D: Driver> {
     /// Number of the pool it belongs to.
     pub pool: u64,
     /// What a free lists may keep of it, bytes.
@@ -91,7 +91,7 @@ pub struct Source<D: Driver> {
     uncounted: AtomicI64,
 }
 
-impl<D: Driver> Source<D> {
+impl<D: Driver> PoolBackend<D> {
     /// A source with the settings of its pool.
     ///
     /// # Errors
@@ -202,7 +202,7 @@ impl<D: Driver> Source<D> {
         self.uncounted.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Undoes [`Source::note_claimed`].
+    /// Undoes [`PoolBackend::note_claimed`].
     pub fn note_unclaimed(&self) {
         self.uncounted.fetch_add(1, Ordering::SeqCst);
     }
@@ -236,7 +236,7 @@ impl<D: Driver> Source<D> {
     }
 
     /// Takes a block from below. The caller holds the stream's lock, and has recorded the stream's events if
-    /// [`Source::may_wait_now`].
+    /// [`PoolBackend::may_wait_now`].
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
@@ -245,7 +245,7 @@ impl<D: Driver> Source<D> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
                 let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
-                self.driver.allocate_from_pool(*pool, bytes, stream.stream)?
+                self.driver.allocate_from_pool(*pool, bytes, stream.native)?
             }
             Backing::Arena(arena) => self.cut(arena, stream, size)?,
         };
@@ -259,7 +259,7 @@ impl<D: Driver> Source<D> {
     fn cut(&self, arena: &Arena<D>, stream: &Stream<D>, size: usize) -> Result<usize> {
         let cut = arena.cut(stream, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
         if let Some(behind) = cut.behind()
-            && let Err(error) = self.driver.stream_wait(stream.stream, behind.raw())
+            && let Err(error) = self.driver.stream_wait(stream.native, behind.raw())
         {
             arena.put_back(cut);
             return Err(error);
@@ -272,10 +272,10 @@ impl<D: Driver> Source<D> {
     /// # Errors
     /// What the native library answers; the block is as it was then.
     #[inline(always)]
-    pub fn give_back(&self, stream: &Stream<D>, sequence: u64, pointer: usize, size: usize) -> Result<()> {
+    pub fn give_back(&self, stream: &Stream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
-            Backing::Native(_) => self.driver.free_async(pointer, stream.stream)?,
-            Backing::Arena(arena) => arena.give_back(pointer, stream, sequence),
+            Backing::Native(_) => self.driver.free_async(pointer, stream.native)?,
+            Backing::Arena(arena) => arena.give_back(pointer, stream, position),
         }
         if self.keeps > 0 {
             self.taken.fetch_sub(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
@@ -316,7 +316,7 @@ impl<D: Driver> Source<D> {
         Ok(())
     }
 
-    /// Sets which freed blocks may be reused. Waiting for another stream stays off but for [`Source::let_wait`].
+    /// Sets which freed blocks may be reused. Waiting for another stream stays off but for [`PoolBackend::let_wait`].
     ///
     /// # Errors
     /// What the native library answers; part of it may have been set then.
@@ -329,7 +329,7 @@ impl<D: Driver> Source<D> {
     }
 
     /// Says that native allocations may come with a wait from now on, where the policy has that. Every stream's lock must be
-    /// taken once before [`Source::let_wait`], so that each has seen it; [`Source::end_waits`] ends it.
+    /// taken once before [`PoolBackend::let_wait`], so that each has seen it; [`PoolBackend::end_waits`] ends it.
     #[must_use]
     pub fn announce_waits(&self) -> bool {
         self.waits.announce()
@@ -344,7 +344,7 @@ impl<D: Driver> Source<D> {
         self.arena().map_or(Ok(()), Arena::ask_streams)
     }
 
-    /// Takes back what [`Source::announce_waits`] said.
+    /// Takes back what [`PoolBackend::announce_waits`] said.
     pub fn end_waits(&self) {
         // A library that cannot turn it off lets allocations wait; they record what comes before them until it is off.
         let _ = self.waits.end(|on| self.set_waiting(on));
@@ -452,7 +452,7 @@ impl<D: Driver> Source<D> {
     }
 }
 
-impl<D: Driver> Drop for Source<D> {
+impl<D: Driver> Drop for PoolBackend<D> {
     fn drop(&mut self) {
         let Backing::Native(pool) = self.backing else { return };
         self.deferred_pools.end(self.driver, pool);

@@ -207,7 +207,7 @@ unsafe fn read_policy<D: Driver>(
         context.check_member(peer)?;
         let is_own = own.is_some_and(|own| core::ptr::eq(own, peer));
         if !is_own && !settings.peers.iter().any(|known| core::ptr::eq(Arc::as_ptr(known), peer)) {
-            settings.peers.push(peer.share());
+            settings.peers.push(peer.to_arc());
         }
     }
     Ok(())

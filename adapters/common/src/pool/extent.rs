@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::device::deferred;
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::object::error::Result;
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::registry::Block;
 
 /// Live memory.
@@ -27,7 +27,7 @@ pub struct Extent<D: Driver> {
     /// that was moved for an alignment.
     pub is_plain: bool,
     /// Where a pool's block came from.
-    pub source: Option<Arc<Source<D>>>,
+    pub source: Option<Arc<PoolBackend<D>>>,
 }
 
 impl<D: Driver> Extent<D> {

@@ -11,7 +11,7 @@ use crate::driver::{Driver, PoolAttribute};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, known_flags, null_pointer};
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::{Reuse, UsmPool};
 
 /// `urUSMPoolGetInfo`.
@@ -64,15 +64,15 @@ fn tell<D: Driver>(pool: &Object<UsmPool<D>>, property: info, writer: &InfoWrite
         }
         info::RESERVED_CURRENT_EXP => writer.value(sum(pool, |one| one.reserved(PoolAttribute::ReservedCurrent))?),
         info::RESERVED_HIGH_EXP => writer.value(sum(pool, |one| one.reserved(PoolAttribute::ReservedHigh))?),
-        info::USED_CURRENT_EXP => writer.value(sum(pool, Source::used)?),
-        info::USED_HIGH_EXP => writer.value(sum(pool, Source::used_high)?),
+        info::USED_CURRENT_EXP => writer.value(sum(pool, PoolBackend::used)?),
+        info::USED_HIGH_EXP => writer.value(sum(pool, PoolBackend::used_high)?),
         info::REUSE_POLICY_EXP => writer.value(pool.made.lock().reuse.0),
         info::PEERS_EXP => writer.array(&pool.settings.peers.iter().map(|peer| peer.handle()).collect::<Vec<_>>()),
         _ => writer.unknown(property.0),
     }
 }
 
-fn sum<D: Driver>(pool: &UsmPool<D>, figure: impl Fn(&Source<D>) -> Result<u64>) -> Result<usize> {
+fn sum<D: Driver>(pool: &UsmPool<D>, figure: impl Fn(&PoolBackend<D>) -> Result<u64>) -> Result<usize> {
     let mut total = 0;
     for source in pool.sources() {
         total += figure(&source)?;
@@ -105,7 +105,7 @@ pub unsafe fn set<D: Driver>(
         info::RELEASE_THRESHOLD_EXP => {
             // SAFETY: readable for `size` bytes by the caller's promise.
             let bytes = unsafe { given::<usize>(NAME, value, size) }?;
-            pool.change(|made| &mut made.threshold, bytes, Source::set_threshold)
+            pool.change(|made| &mut made.threshold, bytes, PoolBackend::set_threshold)
         }
         info::RESERVED_HIGH_EXP | info::USED_HIGH_EXP => {
             // SAFETY: as above.
@@ -126,7 +126,7 @@ pub unsafe fn set<D: Driver>(
             // SAFETY: as above.
             let reuse = unsafe { given::<ur_exp_usm_pool_reuse_flags_t>(NAME, value, size) }?;
             known_flags(NAME, reuse.bits(), UR_EXP_USM_POOL_REUSE_FLAGS_MASK)?;
-            pool.change(|made| &mut made.reuse, Reuse(reuse), Source::set_reuse)
+            pool.change(|made| &mut made.reuse, Reuse(reuse), PoolBackend::set_reuse)
         }
         info::REFERENCE_COUNT
         | info::CONTEXT

@@ -30,7 +30,7 @@ use ur_ffi::{
     ur_usm_pool_handle_t, ur_usm_pool_handle_t_,
 };
 
-use self::backend::Source;
+use self::backend::PoolBackend;
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
@@ -119,7 +119,7 @@ pub struct UsmPool<D: Driver> {
 /// What a pool has made so far, and the settings for it and for what comes. One lock for both, so that no source is made
 /// with a setting that is changed meanwhile. It is held over native calls that never block.
 struct Made<D: Driver> {
-    sources: SmallVec<[Arc<Source<D>>; 3]>,
+    sources: SmallVec<[Arc<PoolBackend<D>>; 3]>,
     threshold: usize,
     reuse: Reuse,
 }
@@ -149,7 +149,7 @@ impl<D: Driver> Body for UsmPool<D> {
 
 impl<D: Driver> Drop for UsmPool<D> {
     fn drop(&mut self) {
-        self.sources().iter().for_each(Source::end_with_pool);
+        self.sources().iter().for_each(PoolBackend::end_with_pool);
     }
 }
 
@@ -172,7 +172,7 @@ impl<D: Driver> UsmPool<D> {
         device: Option<&Object<Device<D>>>,
         settings: Settings<D>,
     ) -> Arc<Object<Self>> {
-        Self::new(Home::Own(context.share()), device.map(Object::share), settings)
+        Self::new(Home::Own(context.to_arc()), device.map(Object::to_arc), settings)
     }
 
     /// The default pool of a device.
@@ -186,7 +186,7 @@ impl<D: Driver> UsmPool<D> {
             others: context.devices().cloned().collect(),
             buffer: None,
         };
-        Self::new(Home::Default(Arc::downgrade(&context.share())), Some(device.share()), settings)
+        Self::new(Home::Default(Arc::downgrade(&context.to_arc())), Some(device.to_arc()), settings)
     }
 
     /// Whether the context made it.
@@ -238,8 +238,8 @@ impl<D: Driver> UsmPool<D> {
     /// Where blocks of a kind come from on a device, made now if nothing needed it before.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for a kind that a buffer-backed pool does not have; as [`Source::new`].
-    pub fn source(&self, kind: MemoryKind, state: &DeviceState<D>) -> Result<Arc<Source<D>>> {
+    /// `INVALID_VALUE` for a kind that a buffer-backed pool does not have; as [`PoolBackend::new`].
+    pub fn source(&self, kind: MemoryKind, state: &DeviceState<D>) -> Result<Arc<PoolBackend<D>>> {
         if let Some(buffer) = &self.settings.buffer
             && buffer.kind != kind
         {
@@ -253,7 +253,7 @@ impl<D: Driver> UsmPool<D> {
         if let Some(source) = known {
             return Ok(Arc::clone(source));
         }
-        let source = Arc::new(Source::new(self.id, Weak::clone(&self.this), &self.settings, kind, state)?);
+        let source = Arc::new(PoolBackend::new(self.id, Weak::clone(&self.this), &self.settings, kind, state)?);
         if made.threshold != self.settings.threshold {
             source.set_threshold(made.threshold)?;
         }
@@ -266,7 +266,7 @@ impl<D: Driver> UsmPool<D> {
     }
 
     /// Every source made so far.
-    pub fn sources(&self) -> SmallVec<[Arc<Source<D>>; 3]> {
+    pub fn sources(&self) -> SmallVec<[Arc<PoolBackend<D>>; 3]> {
         self.made.lock().sources.clone()
     }
 
@@ -275,7 +275,7 @@ impl<D: Driver> UsmPool<D> {
         &self,
         setting: impl Fn(&mut Made<D>) -> &mut T,
         value: T,
-        set: impl Fn(&Source<D>, T) -> Result<()>,
+        set: impl Fn(&PoolBackend<D>, T) -> Result<()>,
     ) -> Result<()> {
         let mut made = self.made.lock();
         let before = *setting(&mut made);
@@ -415,7 +415,7 @@ pub unsafe fn set_current_pool<D: Driver>(
     let (context, pool) = unsafe { named::<D>("urUSMPoolSetDevicePoolExp", context, device, pool) }?;
     // SAFETY: as above; `named` has seen that it is one of the context's.
     let state = context.state(unsafe { borrow::<Device<D>>(device) }?)?;
-    state.set_current_pool(if pool.is_default() { None } else { Some(pool.share()) });
+    state.set_current_pool(if pool.is_default() { None } else { Some(pool.to_arc()) });
     Ok(())
 }
 

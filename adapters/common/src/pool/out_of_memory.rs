@@ -15,14 +15,14 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 
 /// How long a relief waits for another one on the same device: what that one has taken out of a free list and not yet given
 /// back, nobody else would find. Not for ever: it may be inside a native call that ends only after this thread has gone on.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What an allocation draws from, and how many bytes.
-pub type Draws<D> = (Arc<Source<D>>, usize);
+pub type Draws<D> = (Arc<PoolBackend<D>>, usize);
 
 /// Runs `allocate`; when there is no memory, does what [`retried after a trim`] does.
 ///
@@ -91,7 +91,7 @@ fn again<R>(before: Error, relief: impl FnOnce() -> Result<()>, allocate: impl F
 }
 
 /// What queues keep of one source.
-fn relieve_pool<D: Driver>(context: &Context<D>, source: &Arc<Source<D>>) -> Result<()> {
+fn relieve_pool<D: Driver>(context: &Context<D>, source: &Arc<PoolBackend<D>>) -> Result<()> {
     let _one_at_a_time = source.device.relief.try_lock_for(PATIENCE);
     context.registry.flush(|kept| core::ptr::eq(kept, Arc::as_ptr(source)))?;
     source.trim(0)
@@ -105,7 +105,7 @@ fn relieve_device<D: Driver>(device: &Device<D>) -> Result<()> {
     let _one_at_a_time = device.relief.try_lock_for(PATIENCE);
     crate::device::deferred::record_pending_events();
     let relieve = |state: &Arc<DeviceState<D>>| {
-        let on_device = |source: &Source<D>| core::ptr::eq(&raw const **source.device, device);
+        let on_device = |source: &PoolBackend<D>| core::ptr::eq(&raw const **source.device, device);
         let flushed = state.registry().map_or(Ok(()), |registry| registry.flush(on_device));
         state.sources().iter().map(|source| source.trim(0)).fold(flushed, Result::and)
     };

@@ -13,7 +13,7 @@ use ur_ffi::ur_result_t;
 use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::live_blocks::{Found, LiveBlocks, Owner};
 use crate::stream::Stream;
 use crate::sync::mutation;
@@ -22,19 +22,19 @@ use crate::sync::mutation;
 pub struct Registry<D: Driver> {
     streams: Mutex<HashMap<u64, Weak<Stream<D>>>>,
     blocks: Arc<LiveBlocks>,
-    sources: RwLock<Sources<D>>,
+    sources: RwLock<PoolBackends<D>>,
 }
 
 /// Sources by the number that entries of blocks name them with.
-struct Sources<D: Driver> {
-    known: Vec<Option<Arc<Source<D>>>>,
+struct PoolBackends<D: Driver> {
+    known: Vec<Option<Arc<PoolBackend<D>>>>,
     free: Vec<u32>,
 }
 
 /// A block that was taken from the application, to be given back.
 pub struct Claimed<D: Driver> {
     /// Where it came from.
-    pub source: Arc<Source<D>>,
+    pub source: Arc<PoolBackend<D>>,
     /// Bytes that were asked for.
     pub size: usize,
     owner: Owner,
@@ -62,7 +62,7 @@ pub enum Block<D: Driver> {
         /// Bytes that were asked for.
         size: usize,
         /// Where it came from.
-        source: Arc<Source<D>>,
+        source: Arc<PoolBackend<D>>,
     },
     /// It was freed and a free lists keeps it.
     Recycled,
@@ -70,7 +70,7 @@ pub enum Block<D: Driver> {
 
 impl<D: Driver> Default for Registry<D> {
     fn default() -> Self {
-        let sources = Sources { known: Vec::new(), free: Vec::new() };
+        let sources = PoolBackends { known: Vec::new(), free: Vec::new() };
         Self { streams: Mutex::default(), blocks: Arc::default(), sources: RwLock::new(sources) }
     }
 }
@@ -105,7 +105,7 @@ impl<D: Driver> Registry<D> {
     ///
     /// # Errors
     /// `OUT_OF_RESOURCES` when all numbers are taken.
-    pub fn register(self: &Arc<Self>, source: &Arc<Source<D>>) -> Result<u32> {
+    pub fn register(self: &Arc<Self>, source: &Arc<PoolBackend<D>>) -> Result<u32> {
         source.number_in(self, || {
             let mut sources = self.sources.write();
             let number = match sources.free.pop() {
@@ -124,12 +124,12 @@ impl<D: Driver> Registry<D> {
         })
     }
 
-    fn source(&self, number: u32) -> Option<Arc<Source<D>>> {
+    fn source(&self, number: u32) -> Option<Arc<PoolBackend<D>>> {
         self.sources.read().known.get(number as usize)?.clone()
     }
 
     /// Lets a source go whose pool is gone and that nobody deals with any more. Called without any stream's lock.
-    pub fn end_if_unused(&self, source: &Arc<Source<D>>) {
+    pub fn end_if_unused(&self, source: &Arc<PoolBackend<D>>) {
         let Some(number) = source.number().filter(|_| source.is_over()) else { return };
         let ended = {
             let mut sources = self.sources.write();
@@ -199,7 +199,7 @@ impl<D: Driver> Registry<D> {
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
-    pub fn flush(&self, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
+    pub fn flush(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let mut result = Ok(());
         for stream in self.streams() {
             let flushed = stream.flush(&which);

@@ -12,22 +12,22 @@ use std::sync::Arc;
 
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::free_lists::{FreeLists, block_size};
 use crate::pool::live_blocks::{Cursor, LiveBlocks, Owner};
-use crate::pool::usage::PurseRef;
+use crate::pool::usage::CreditRef;
 use crate::stream::Stream;
 #[cfg(feature = "mutation")]
 use crate::sync::mutation;
 
 /// A stream's dealings with one source. What is read without a free lists comes first.
 #[repr(C)]
-pub struct Slot<D: Driver> {
+pub struct PoolCache<D: Driver> {
     /// The source.
-    pub source: Arc<Source<D>>,
+    pub source: Arc<PoolBackend<D>>,
     /// What the entries of its blocks say.
     owner: Owner,
-    credit: Option<PurseRef>,
+    credit: Option<CreditRef>,
     /// Blocks given out less blocks freed on this stream. Blocks freed elsewhere are counted by the source.
     out: i64,
     /// Whether blocks may be kept: not those of another device.
@@ -50,7 +50,7 @@ pub enum Served {
 /// One stream's cache.
 #[repr(C)]
 pub struct StreamCache<D: Driver> {
-    slots: Vec<Option<Slot<D>>>,
+    pools: Vec<Option<PoolCache<D>>>,
     live: Cursor,
     /// The stream's key.
     key: u64,
@@ -62,13 +62,13 @@ impl<D: Driver> StreamCache<D> {
     /// The cache of a stream that never had to do with stream-ordered memory.
     #[must_use]
     pub fn new(key: u64, blocks: Arc<LiveBlocks>) -> Self {
-        Self { slots: Vec::new(), live: Cursor::new(blocks), key, ended: false }
+        Self { pools: Vec::new(), live: Cursor::new(blocks), key, ended: false }
     }
 
     /// Whether the stream deals with no source.
     #[must_use]
     pub fn is_unused(&self) -> bool {
-        self.slots.is_empty()
+        self.pools.is_empty()
     }
 
     /// Whether [`StreamCache::end`] was called.
@@ -81,16 +81,21 @@ impl<D: Driver> StreamCache<D> {
     /// the block's use.
     #[inline]
     pub fn serve(&mut self, pool: u64, kind: MemoryKind, size: usize, proven: bool) -> Served {
-        let serves = |slot: &Slot<D>| slot.source.pool == pool && slot.source.kind == kind && slot.keeps;
-        let found =
-            self.slots.iter_mut().enumerate().find_map(|(at, slot)| Some((at, slot.as_mut().filter(|s| serves(s))?)));
-        let Some((at, slot)) = found else { return Served::NoSlot };
-        match take_kept(slot, size, proven) {
+        let serves = |cache_of_pool: &PoolCache<D>| {
+            cache_of_pool.source.pool == pool && cache_of_pool.source.kind == kind && cache_of_pool.keeps
+        };
+        let found = self
+            .pools
+            .iter_mut()
+            .enumerate()
+            .find_map(|(at, cache_of_pool)| Some((at, cache_of_pool.as_mut().filter(|s| serves(s))?)));
+        let Some((at, cache_of_pool)) = found else { return Served::NoSlot };
+        match take_kept(cache_of_pool, size, proven) {
             None => Served::Empty(at),
-            Some(pointer) if slot.source.zeroed => Served::Zeroed(at, pointer),
+            Some(pointer) if cache_of_pool.source.zeroed => Served::Zeroed(at, pointer),
             Some(pointer) => {
-                return_event(slot, size);
-                set_out(&mut self.live, slot, pointer, size);
+                return_event(cache_of_pool, size);
+                set_out(&mut self.live, cache_of_pool, pointer, size);
                 Served::Recycled(pointer)
             }
         }
@@ -100,16 +105,18 @@ impl<D: Driver> StreamCache<D> {
     ///
     /// # Errors
     /// `OUT_OF_RESOURCES` when there are more sources than can be told apart.
-    pub fn open(&mut self, stream: &Stream<D>, source: &Arc<Source<D>>) -> Result<Option<usize>> {
-        let known = |slot: &Option<Slot<D>>| slot.as_ref().is_some_and(|slot| Arc::ptr_eq(&slot.source, source));
-        if let Some(at) = self.slots.iter().position(known) {
+    pub fn open(&mut self, stream: &Stream<D>, source: &Arc<PoolBackend<D>>) -> Result<Option<usize>> {
+        let known = |cache_of_pool: &Option<PoolCache<D>>| {
+            cache_of_pool.as_ref().is_some_and(|cache_of_pool| Arc::ptr_eq(&cache_of_pool.source, source))
+        };
+        if let Some(at) = self.pools.iter().position(known) {
             return Ok(Some(at));
         }
         let number = stream.registry().register(source)?;
         if !source.begin_slot() {
             return Ok(None);
         }
-        let slot = Slot {
+        let cache_of_pool = PoolCache {
             owner: Owner::new(self.key, number),
             free_lists: FreeLists::default(),
             credit: source.usage().map(crate::pool::usage::Usage::open),
@@ -117,25 +124,25 @@ impl<D: Driver> StreamCache<D> {
             keeps: Arc::ptr_eq(&source.device, &stream.device.device),
             source: Arc::clone(source),
         };
-        let free = self.slots.iter().position(Option::is_none);
+        let free = self.pools.iter().position(Option::is_none);
         let at = free.unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() - 1
+            self.pools.push(None);
+            self.pools.len() - 1
         });
-        self.slots[at] = Some(slot);
+        self.pools[at] = Some(cache_of_pool);
         Ok(Some(at))
     }
 
     /// The source behind a slot.
     #[inline]
-    pub fn source(&self, at: usize) -> Option<&Arc<Source<D>>> {
-        self.slots.get(at)?.as_ref().map(|slot| &slot.source)
+    pub fn source(&self, at: usize) -> Option<&Arc<PoolBackend<D>>> {
+        self.pools.get(at)?.as_ref().map(|cache_of_pool| &cache_of_pool.source)
     }
 
     /// Notes a block that has just come from its source, of which nobody knows yet.
     pub fn note_fresh(&mut self, at: usize, pointer: usize) {
-        if let Some(Some(slot)) = self.slots.get(at)
-            && slot.source.hides_starts()
+        if let Some(Some(cache_of_pool)) = self.pools.get(at)
+            && cache_of_pool.source.hides_starts()
         {
             self.live.blocks().add_unnamed(pointer);
         }
@@ -144,22 +151,22 @@ impl<D: Driver> StreamCache<D> {
     /// Writes a block down as handed out; undoes [`StreamCache::remove`].
     #[inline]
     pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
-        let Some(Some(slot)) = self.slots.get_mut(at) else { return };
-        return_event(slot, size);
-        set_out(&mut self.live, slot, pointer, size);
+        let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return };
+        return_event(cache_of_pool, size);
+        set_out(&mut self.live, cache_of_pool, pointer, size);
     }
 
     /// Strikes a block of this stream off the books, to be given back through the same slot.
     #[inline]
     pub fn remove(&mut self, pointer: usize) -> Option<(usize, usize)> {
         let entry = self.live.entry(pointer)?;
-        let (at, slot, size) = self.slots.iter_mut().enumerate().find_map(|(at, slot)| {
-            let slot = slot.as_mut()?;
-            let size = entry.is_out_of(slot.owner)?;
-            Some((at, slot, size))
+        let (at, cache_of_pool, size) = self.pools.iter_mut().enumerate().find_map(|(at, cache_of_pool)| {
+            let cache_of_pool = cache_of_pool.as_mut()?;
+            let size = entry.is_out_of(cache_of_pool.owner)?;
+            Some((at, cache_of_pool, size))
         })?;
         entry.clear();
-        come_back(slot, size);
+        come_back(cache_of_pool, size);
         Some((at, size))
     }
 
@@ -171,28 +178,28 @@ impl<D: Driver> StreamCache<D> {
     pub fn give_back(
         &mut self,
         stream: &Stream<D>,
-        sequence: &mut u64,
+        position: &mut u64,
         at: usize,
         pointer: usize,
         size: usize,
     ) -> Result<()> {
-        let Some(Some(slot)) = self.slots.get_mut(at) else { return Ok(()) };
+        let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return Ok(()) };
         let bytes = block_size(size).unwrap_or(size);
-        if bytes > slot.source.keeps || !slot.keeps || self.ended {
-            *sequence += 1;
-            return free_below(&mut self.live, &slot.source, stream, *sequence, pointer, size);
+        if bytes > cache_of_pool.source.keeps || !cache_of_pool.keeps || self.ended {
+            *position += 1;
+            return free_below(&mut self.live, &cache_of_pool.source, stream, *position, pointer, size);
         }
         #[cfg(feature = "mutation")]
         if mutation::is(mutation::Bug::FreeListIgnoresQueue) {
-            mutation::put(Arc::as_ptr(&slot.source).addr(), bytes, pointer);
+            mutation::put(Arc::as_ptr(&cache_of_pool.source).addr(), bytes, pointer);
             return Ok(());
         }
-        if !slot.free_lists.has_room(bytes, slot.source.keeps) {
-            make_room(slot, &mut self.live, stream, sequence, bytes);
+        if !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.source.keeps) {
+            make_room(cache_of_pool, &mut self.live, stream, position, bytes);
         }
-        slot.free_lists.keep(bytes, pointer);
+        cache_of_pool.free_lists.keep(bytes, pointer);
         if let Some(entry) = self.live.entry(pointer) {
-            entry.set_kept(bytes, slot.owner);
+            entry.set_kept(bytes, cache_of_pool.owner);
         }
         Ok(())
     }
@@ -204,17 +211,17 @@ impl<D: Driver> StreamCache<D> {
     pub fn give_back_from(
         &mut self,
         stream: &Stream<D>,
-        sequence: &mut u64,
-        source: &Arc<Source<D>>,
+        position: &mut u64,
+        source: &Arc<PoolBackend<D>>,
         pointer: usize,
         size: usize,
     ) -> Result<()> {
         let at = if self.ended { None } else { self.open(stream, source)? };
         match at {
-            Some(at) => self.give_back(stream, sequence, at, pointer, size),
+            Some(at) => self.give_back(stream, position, at, pointer, size),
             None => {
-                *sequence += 1;
-                free_below(&mut self.live, source, stream, *sequence, pointer, size)
+                *position += 1;
+                free_below(&mut self.live, source, stream, *position, pointer, size)
             }
         }
     }
@@ -223,10 +230,15 @@ impl<D: Driver> StreamCache<D> {
     ///
     /// # Errors
     /// The first failure; what could not be given back stays kept.
-    pub fn flush(&mut self, stream: &Stream<D>, sequence: &mut u64, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
+    pub fn flush(
+        &mut self,
+        stream: &Stream<D>,
+        position: &mut u64,
+        which: impl Fn(&PoolBackend<D>) -> bool,
+    ) -> Result<()> {
         let mut result = Ok(());
-        for slot in self.slots.iter_mut().flatten().filter(|slot| which(&slot.source)) {
-            if let Err(error) = empty(slot, &mut self.live, stream, sequence, &which)
+        for cache_of_pool in self.pools.iter_mut().flatten().filter(|cache_of_pool| which(&cache_of_pool.source)) {
+            if let Err(error) = empty(cache_of_pool, &mut self.live, stream, position, &which)
                 && result.is_ok()
             {
                 result = Err(error);
@@ -238,95 +250,102 @@ impl<D: Driver> StreamCache<D> {
     /// Whether [`StreamCache::flush`] would have something to give back.
     #[must_use]
     #[inline]
-    pub fn keeps_any(&self, which: impl Fn(&Source<D>) -> bool) -> bool {
-        self.slots.iter().flatten().any(|slot| slot.free_lists.bytes() > 0 && which(&slot.source))
+    pub fn keeps_any(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> bool {
+        self.pools
+            .iter()
+            .flatten()
+            .any(|cache_of_pool| cache_of_pool.free_lists.bytes() > 0 && which(&cache_of_pool.source))
     }
 
     /// Ends the stream's dealings with a pool: empties its free lists and leaves its blocks to their entries. The sources
     /// come back for [`Registry::end_if_unused`](crate::pool::registry::Registry::end_if_unused), to be asked without the stream's lock.
-    pub fn close(&mut self, stream: &Stream<D>, sequence: &mut u64, pool: u64) -> Vec<Arc<Source<D>>> {
+    pub fn close(&mut self, stream: &Stream<D>, position: &mut u64, pool: u64) -> Vec<Arc<PoolBackend<D>>> {
         let mut closed = Vec::new();
-        for at in 0..self.slots.len() {
-            let Some(mut slot) = self.slots[at].take_if(|slot| slot.source.pool == pool) else { continue };
-            self.end_slot(&mut slot, stream, sequence);
-            closed.push(slot.source);
+        for at in 0..self.pools.len() {
+            let Some(mut cache_of_pool) = self.pools[at].take_if(|cache_of_pool| cache_of_pool.source.pool == pool)
+            else {
+                continue;
+            };
+            self.end_slot(&mut cache_of_pool, stream, position);
+            closed.push(cache_of_pool.source);
         }
         closed
     }
 
-    fn end_slot(&mut self, slot: &mut Slot<D>, stream: &Stream<D>, sequence: &mut u64) {
+    fn end_slot(&mut self, cache_of_pool: &mut PoolCache<D>, stream: &Stream<D>, position: &mut u64) {
         // What the native library refuses to take back now goes with the native pool.
-        while empty(slot, &mut self.live, stream, sequence, |_| true).is_err() {
-            if let Some((pointer, _)) = slot.free_lists.oldest() {
-                forget(&self.live, &slot.source, pointer);
+        while empty(cache_of_pool, &mut self.live, stream, position, |_| true).is_err() {
+            if let Some((pointer, _)) = cache_of_pool.free_lists.oldest() {
+                forget(&self.live, &cache_of_pool.source, pointer);
             }
-            slot.free_lists.give_up();
+            cache_of_pool.free_lists.give_up();
         }
-        if let (Some(usage), Some(credit)) = (slot.source.usage(), &slot.credit) {
+        if let (Some(usage), Some(credit)) = (cache_of_pool.source.usage(), &cache_of_pool.credit) {
             usage.close(credit);
         }
-        slot.source.end_slot(slot.out);
+        cache_of_pool.source.end_slot(cache_of_pool.out);
     }
 
     /// The sources over memory of the application's.
     #[must_use]
-    pub fn arenas(&self) -> Vec<Arc<Source<D>>> {
-        let sources = self.slots.iter().flatten().map(|slot| &slot.source);
+    pub fn arenas(&self) -> Vec<Arc<PoolBackend<D>>> {
+        let sources = self.pools.iter().flatten().map(|cache_of_pool| &cache_of_pool.source);
         sources.filter(|source| source.arena().is_some()).cloned().collect()
     }
 
     /// Ends the cache: empties every free lists and keeps nothing from now on. The sources come back as from
     /// [`StreamCache::close`].
-    pub fn end(&mut self, stream: &Stream<D>, sequence: &mut u64) -> Vec<Arc<Source<D>>> {
+    pub fn end(&mut self, stream: &Stream<D>, position: &mut u64) -> Vec<Arc<PoolBackend<D>>> {
         self.ended = true;
-        let slots = core::mem::take(&mut self.slots);
-        let end = |mut slot| {
-            self.end_slot(&mut slot, stream, sequence);
-            slot.source
+        let pools = core::mem::take(&mut self.pools);
+        let end = |mut cache_of_pool| {
+            self.end_slot(&mut cache_of_pool, stream, position);
+            cache_of_pool.source
         };
-        slots.into_iter().flatten().map(end).collect()
+        pools.into_iter().flatten().map(end).collect()
     }
 }
 
 /// What is kept of a size, if it may be used.
 #[inline]
-fn take_kept<D: Driver>(slot: &mut Slot<D>, size: usize, proven: bool) -> Option<usize> {
+fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: bool) -> Option<usize> {
     #[cfg(feature = "mutation")]
     if mutation::is(mutation::Bug::FreeListIgnoresQueue) {
-        return mutation::take(Arc::as_ptr(&slot.source).addr(), block_size(size)?).map(|(pointer, _)| pointer);
+        return mutation::take(Arc::as_ptr(&cache_of_pool.source).addr(), block_size(size)?)
+            .map(|(pointer, _)| pointer);
     }
-    if proven { slot.free_lists.take(block_size(size)?) } else { None }
+    if proven { cache_of_pool.free_lists.take(block_size(size)?) } else { None }
 }
 
 #[inline]
-fn return_event<D: Driver>(slot: &mut Slot<D>, size: usize) {
-    slot.out += 1;
-    if let Some(credit) = &slot.credit
-        && let Some(usage) = slot.source.usage()
+fn return_event<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
+    cache_of_pool.out += 1;
+    if let Some(credit) = &cache_of_pool.credit
+        && let Some(usage) = cache_of_pool.source.usage()
     {
         usage.spend(credit, size as u64);
     }
 }
 
 #[inline]
-fn come_back<D: Driver>(slot: &mut Slot<D>, size: usize) {
-    slot.out -= 1;
-    if let Some(credit) = &slot.credit
-        && let Some(usage) = slot.source.usage()
+fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
+    cache_of_pool.out -= 1;
+    if let Some(credit) = &cache_of_pool.credit
+        && let Some(usage) = cache_of_pool.source.usage()
     {
         usage.earn(credit, size as u64);
     }
 }
 
 #[inline]
-fn set_out<D: Driver>(live: &mut Cursor, slot: &Slot<D>, pointer: usize, size: usize) {
+fn set_out<D: Driver>(live: &mut Cursor, cache_of_pool: &PoolCache<D>, pointer: usize, size: usize) {
     if let Some(entry) = live.entry(pointer) {
-        entry.set_out(size, slot.owner);
+        entry.set_out(size, cache_of_pool.owner);
     }
 }
 
 /// Takes a block out of the table, before it goes below.
-fn forget<D: Driver>(live: &Cursor, source: &Source<D>, pointer: usize) {
+fn forget<D: Driver>(live: &Cursor, source: &PoolBackend<D>, pointer: usize) {
     if let Some(entry) = live.blocks().entry(pointer) {
         entry.clear();
     }
@@ -340,9 +359,9 @@ fn forget<D: Driver>(live: &Cursor, source: &Source<D>, pointer: usize) {
 #[inline]
 fn free_below<D: Driver>(
     live: &mut Cursor,
-    source: &Source<D>,
+    source: &PoolBackend<D>,
     stream: &Stream<D>,
-    sequence: u64,
+    position: u64,
     pointer: usize,
     size: usize,
 ) -> Result<()> {
@@ -353,7 +372,7 @@ fn free_below<D: Driver>(
     if hides {
         live.blocks().remove_unnamed(pointer);
     }
-    let freed = source.give_back(stream, sequence, pointer, size);
+    let freed = source.give_back(stream, position, pointer, size);
     if hides && freed.is_err() {
         live.blocks().add_unnamed(pointer);
     }
@@ -362,47 +381,53 @@ fn free_below<D: Driver>(
 
 /// Gives the sizes used longest ago back until `bytes` more have room. A block that the library refuses stays.
 #[cold]
-fn make_room<D: Driver>(slot: &mut Slot<D>, live: &mut Cursor, stream: &Stream<D>, sequence: &mut u64, bytes: usize) {
-    slot.free_lists.forget_empty();
-    while !slot.free_lists.has_room(bytes, slot.source.keeps) {
-        if give_up_oldest(slot, live, stream, sequence).is_err() {
+fn make_room<D: Driver>(
+    cache_of_pool: &mut PoolCache<D>,
+    live: &mut Cursor,
+    stream: &Stream<D>,
+    position: &mut u64,
+    bytes: usize,
+) {
+    cache_of_pool.free_lists.forget_empty();
+    while !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.source.keeps) {
+        if give_up_oldest(cache_of_pool, live, stream, position).is_err() {
             return;
         }
     }
 }
 
 fn empty<D: Driver>(
-    slot: &mut Slot<D>,
+    cache_of_pool: &mut PoolCache<D>,
     live: &mut Cursor,
     stream: &Stream<D>,
-    sequence: &mut u64,
-    wanted: impl Fn(&Source<D>) -> bool,
+    position: &mut u64,
+    wanted: impl Fn(&PoolBackend<D>) -> bool,
 ) -> Result<()> {
     #[cfg(feature = "mutation")]
-    while let Some((pointer, size)) = mutation::take(Arc::as_ptr(&slot.source).addr(), 0) {
-        *sequence += 1;
-        slot.source.give_back(stream, *sequence, pointer, size)?;
+    while let Some((pointer, size)) = mutation::take(Arc::as_ptr(&cache_of_pool.source).addr(), 0) {
+        *position += 1;
+        cache_of_pool.source.give_back(stream, *position, pointer, size)?;
     }
-    while slot.free_lists.bytes() > 0 && wanted(&slot.source) {
-        give_up_oldest(slot, live, stream, sequence)?;
+    while cache_of_pool.free_lists.bytes() > 0 && wanted(&cache_of_pool.source) {
+        give_up_oldest(cache_of_pool, live, stream, position)?;
     }
     Ok(())
 }
 
 fn give_up_oldest<D: Driver>(
-    slot: &mut Slot<D>,
+    cache_of_pool: &mut PoolCache<D>,
     live: &mut Cursor,
     stream: &Stream<D>,
-    sequence: &mut u64,
+    position: &mut u64,
 ) -> Result<()> {
-    let Some((oldest, size)) = slot.free_lists.oldest() else { return Ok(()) };
-    *sequence += 1;
-    if let Err(error) = free_below(live, &slot.source, stream, *sequence, oldest, size) {
+    let Some((oldest, size)) = cache_of_pool.free_lists.oldest() else { return Ok(()) };
+    *position += 1;
+    if let Err(error) = free_below(live, &cache_of_pool.source, stream, *position, oldest, size) {
         if let Some(entry) = live.entry(oldest) {
-            entry.set_kept(size, slot.owner);
+            entry.set_kept(size, cache_of_pool.owner);
         }
         return Err(error);
     }
-    slot.free_lists.give_up();
+    cache_of_pool.free_lists.give_up();
     Ok(())
 }

@@ -175,7 +175,7 @@ fn quickly<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option
     let pool = stream.device.current_pool_id();
     let mut state = stream.lock();
     let state = &mut *state;
-    state.cache.quick_take(stream, &mut state.sequence, pool, kind, size)
+    state.cache.quick_take(stream, &mut state.position, pool, kind, size)
 }
 
 /// # Safety
@@ -237,11 +237,11 @@ impl<D: Driver> Wanted<'_, D> {
         let take = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
             // On several streams order proves a block free only when the wait list ends with the stream's last command.
             let proven = self.in_order
-                || stream.is_completed(state.sequence)
+                || stream.is_completed(state.position)
                 || request
                     .waits
                     .iter()
-                    .any(|event| event.sequence == state.sequence && Arc::ptr_eq(&event.stream, stream));
+                    .any(|event| event.position == state.position && Arc::ptr_eq(&event.stream, stream));
             self.take(stream, state, proven)
         };
         submit_without_work(request, |_| Ok(()), take, |(), _| ())
@@ -288,7 +288,7 @@ impl<D: Driver> Wanted<'_, D> {
             && !(kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill));
         if zeroed && let Err(error) = self.clear(stream, state, pointer) {
             // Nobody has seen the block, so it is as good as before.
-            let _ = state.cache.give_back(stream, &mut state.sequence, at, pointer, self.size);
+            let _ = state.cache.give_back(stream, &mut state.position, at, pointer, self.size);
             return Err(error);
         }
         state.cache.enter(at, pointer, self.size);
@@ -298,7 +298,7 @@ impl<D: Driver> Wanted<'_, D> {
     /// The pool, whatever the caller named.
     pub fn pool_on(&self, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
         match self.pool {
-            Some(pool) => pool.share(),
+            Some(pool) => pool.to_arc(),
             None => Context::current_pool(self.context, state),
         }
     }
@@ -317,7 +317,7 @@ impl<D: Driver> Wanted<'_, D> {
             state.record_pending_events()?;
         }
         // It counts as a command whether or not it works out, so that a finish does not leave it out.
-        state.sequence += 1;
+        state.position += 1;
         let source = state.cache.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
         let pointer = source.take(stream, self.size)?;
         state.cache.note_fresh(at, pointer);
@@ -326,11 +326,11 @@ impl<D: Driver> Wanted<'_, D> {
 
     fn clear(&self, stream: &Stream<D>, state: &mut StreamState<D>, pointer: usize) -> Result<()> {
         state.record_pending_events()?;
-        state.sequence += 1;
+        state.position += 1;
         let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
         let _scope = stream.device.enter_for_transfer()?;
         // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
-        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, stream.stream) }
+        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, stream.native) }
     }
 }
 
@@ -356,7 +356,7 @@ pub unsafe fn free<D: Driver>(
         if let Some(stream) = queue.stream_alone() {
             let mut state = stream.lock();
             let state = &mut *state;
-            if let Some(freed) = state.cache.quick_give(stream, &mut state.sequence, memory.addr()) {
+            if let Some(freed) = state.cache.quick_give(stream, &mut state.position, memory.addr()) {
                 return freed;
             }
         }
@@ -398,7 +398,7 @@ unsafe fn free_usually<D: Driver>(
             }
         },
         |(at, size), stream, state| {
-            let freed = state.cache.give_back(stream, &mut state.sequence, at, pointer, size);
+            let freed = state.cache.give_back(stream, &mut state.position, at, pointer, size);
             freed.inspect_err(|_| state.cache.enter(at, pointer, size))
         },
         |(at, size), state| state.cache.enter(at, pointer, size),
@@ -434,7 +434,7 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
     };
     let freed = check_pool(pointer, claimed.source.pool, pool).and_then(|()| {
         let give = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
-            state.cache.give_back_from(stream, &mut state.sequence, &claimed.source, pointer, claimed.size)
+            state.cache.give_back_from(stream, &mut state.position, &claimed.source, pointer, claimed.size)
         };
         submit_without_work(request, |_| Ok(()), give, |(), _| ())
     });

@@ -35,7 +35,7 @@ impl LocalCredit {
 }
 
 /// A local credit as its queue holds it.
-pub type PurseRef = Arc<LocalCredit>;
+pub type CreditRef = Arc<LocalCredit>;
 
 /// The books of one pool.
 #[derive(Debug)]
@@ -47,13 +47,13 @@ pub struct Usage {
 struct Shared {
     mark: u64,
     spare: u64,
-    purses: Vec<PurseRef>,
+    credits: Vec<CreditRef>,
 }
 
 impl Shared {
     /// Brings all slack together.
     fn collect(&mut self) {
-        self.spare += self.purses.iter().map(|credit| credit.empty()).sum::<u64>();
+        self.spare += self.credits.iter().map(|credit| credit.empty()).sum::<u64>();
     }
 }
 
@@ -62,20 +62,20 @@ impl Usage {
     #[must_use]
     #[allow(clippy::new_without_default, reason = "made in one place")]
     pub fn new() -> Self {
-        Self { shared: Mutex::new(Shared { mark: 0, spare: 0, purses: Vec::new() }) }
+        Self { shared: Mutex::new(Shared { mark: 0, spare: 0, credits: Vec::new() }) }
     }
 
     /// A local credit for one more queue.
-    pub fn open(&self) -> PurseRef {
+    pub fn open(&self) -> CreditRef {
         let credit = Arc::new(LocalCredit { headroom: AtomicU64::new(0) });
-        self.shared.lock().purses.push(Arc::clone(&credit));
+        self.shared.lock().credits.push(Arc::clone(&credit));
         credit
     }
 
     /// Takes a queue's local credit back.
-    pub fn close(&self, credit: &PurseRef) {
+    pub fn close(&self, credit: &CreditRef) {
         let mut shared = self.shared.lock();
-        shared.purses.retain(|known| !Arc::ptr_eq(known, credit));
+        shared.credits.retain(|known| !Arc::ptr_eq(known, credit));
         shared.spare += credit.empty();
     }
 
@@ -172,18 +172,18 @@ mod tests {
         #[test]
         fn use_and_mark_are_those_of_a_plain_counter(steps in prop::collection::vec((0usize..3, 0u8..5, 1u64..50), 1..200)) {
             let usage = Usage::new();
-            let purses = [usage.open(), usage.open(), usage.open()];
+            let credits = [usage.open(), usage.open(), usage.open()];
             let (mut live, mut used, mut high) = (Vec::new(), 0u64, 0u64);
             for (queue, what, bytes) in steps {
                 match what {
                     0 | 1 => {
-                        usage.spend(&purses[queue], bytes);
+                        usage.spend(&credits[queue], bytes);
                         live.push(bytes);
                         used += bytes;
                         high = high.max(used);
                     }
                     2 => if let Some(bytes) = live.pop() {
-                        usage.earn(&purses[queue], bytes);
+                        usage.earn(&credits[queue], bytes);
                         used -= bytes;
                     },
                     3 => if !live.is_empty() {
@@ -216,8 +216,8 @@ mod model {
         model.preemption_bound = Some(3);
         model.check(|| {
             let usage = Arc::new(Usage::new());
-            let purses = [usage.open(), usage.open()];
-            let threads = purses.clone().map(|credit| {
+            let credits = [usage.open(), usage.open()];
+            let threads = credits.clone().map(|credit| {
                 let usage = Arc::clone(&usage);
                 loom::thread::spawn(move || {
                     usage.spend(&credit, 8);

@@ -205,7 +205,7 @@ fn link_for<D: Driver>(
         let images: Vec<_> = programs.iter().map(|program| program.target(device)).collect::<Result<_>>()?;
         targets.push(link_one(context, device, &images, options, &words)?);
     }
-    Ok(Object::new(Program { context: context.share(), metadata, targets }))
+    Ok(Object::new(Program { context: context.to_arc(), metadata, targets }))
 }
 
 fn link_one<D: Driver>(
@@ -224,7 +224,7 @@ fn link_one<D: Driver>(
         state.driver.link(&images, &mut request)
     };
     let image = linked.map_err(|error| as_failure(error, &request.log, FAILURE))?;
-    let target = Target::new(device.share(), &image);
+    let target = Target::new(device.to_arc(), &image);
     // The options were the linker's; its words stay as the log of the new program.
     target
         .step(&state, "", |driver, loading| driver.load_module(target.image(), loading).map(Some))

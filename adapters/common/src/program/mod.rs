@@ -341,9 +341,9 @@ pub unsafe fn create_with_binary<D: Driver>(
         // SAFETY: readable for its length by the caller's promise.
         let image = unsafe { core::slice::from_raw_parts(image, length) };
         driver.check_image(image)?;
-        targets.push(Target::new(device.share(), image));
+        targets.push(Target::new(device.to_arc(), image));
     }
-    let program = Object::new(Program { context: context.share(), metadata, targets });
+    let program = Object::new(Program { context: context.to_arc(), metadata, targets });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(program)) };
     Ok(())

@@ -81,8 +81,8 @@ fn adopt<D: Driver>(
     let device = only_device(name, context)?;
     let state = context.state(device)?;
     let module = Arc::new(Module { raw, state, owned });
-    let targets = vec![Target::adopt(device.share(), module)];
-    Ok(Object::new(Program { context: context.share(), metadata: Metadata::default(), targets }))
+    let targets = vec![Target::adopt(device.to_arc(), module)];
+    Ok(Object::new(Program { context: context.to_arc(), metadata: Metadata::default(), targets }))
 }
 
 /// `urKernelGetNativeHandle`.
@@ -142,7 +142,7 @@ pub unsafe fn kernel_create<D: Driver>(
         .function_name(raw)?
         .ok_or_else(|| Error::unsupported("a kernel of a native function by this library"))?;
     let program = match given {
-        Some(program) => program.share(),
+        Some(program) => program.to_arc(),
         None => {
             let module = driver.function_module(raw)?.ok_or_else(|| {
                 Error::unsupported("a kernel of a native function without its program by this library")

@@ -128,7 +128,7 @@ impl<D: Driver> Queue<D> {
         let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
         let first = Stream::new(Arc::clone(&device), &context.registry, kind)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
-            device.start_clock(first.stream)?;
+            device.start_clock(first.native)?;
         }
         Ok(Self::over_stream(context, device, flags, kind, first))
     }
@@ -142,7 +142,7 @@ impl<D: Driver> Queue<D> {
         first: Arc<Stream<D>>,
     ) -> Arc<Object<Self>> {
         Object::new(Self {
-            context: context.share(),
+            context: context.to_arc(),
             target: Arc::clone(&device.device),
             device,
             flags,
@@ -270,7 +270,7 @@ impl<D: Driver> Queue<D> {
         let mut marks: SmallVec<[(u64, PooledEvent<D>); MAX_LANES]> = SmallVec::new();
         if waits.is_empty() {
             for stream in queue.more.lock().iter() {
-                marks.extend(stream.mark()?);
+                marks.extend(stream.record_marker()?);
             }
         }
         for event in waits.iter() {
@@ -280,15 +280,15 @@ impl<D: Driver> Queue<D> {
         let mut state = stream.lock();
         state.record_pending_events()?;
         for (_, mark) in &marks {
-            queue.device.driver.stream_wait(stream.stream, mark.raw())?;
+            queue.device.driver.stream_wait(stream.native, mark.raw())?;
         }
         for event in waits.iter().chain(barrier) {
             state.wait_for(stream, event)?;
         }
-        let marker = PooledEvent::record(&queue.device, stream.stream, queue.is_profiling())?;
-        at_place(stream.stream)?;
-        state.sequence += 1;
-        let mut event = Event::new(queue.share(), Arc::clone(stream), state.sequence, command, Some(marker));
+        let marker = PooledEvent::record(&queue.device, stream.native, queue.is_profiling())?;
+        at_place(stream.native)?;
+        state.position += 1;
+        let mut event = Event::new(queue.to_arc(), Arc::clone(stream), state.position, command, Some(marker));
         event.stamps = queue.is_profiling().then(|| {
             Box::new(Stamps {
                 host: HostTimes { queued, submitted: host_time_ns() },

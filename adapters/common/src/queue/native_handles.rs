@@ -2,7 +2,7 @@
 //!
 //! A handle that is given out stays the object's. A handle that comes in is looked after (destroyed, released) only if
 //! the application says so. A stream that somebody else has or gave may carry work that its stream has not counted, so
-//! such a stream takes nothing for finished without asking ([`Stream::adopt`], [`Stream::share`]). Nothing native is called
+//! such a stream takes nothing for finished without asking ([`Stream::adopt`], [`Stream::allow_foreign_work`]). Nothing native is called
 //! on a handle before what can be checked of it is.
 
 use ur_ffi::{
@@ -222,7 +222,7 @@ pub unsafe fn context_create<D: Driver>(
         if !opened.driver.place_is_active(device.raw)? {
             continue;
         }
-        let context = Object::new(Context::over([device.share()]));
+        let context = Object::new(Context::over([device.to_arc()]));
         // Recycled by the context, as it is asked for in it.
         let state = context.state(device)?;
         if state.place.number() != native {
@@ -263,8 +263,8 @@ pub unsafe fn queue_get<D: Driver>(
     unsafe {
         let queue = borrow::<Queue<D>>(queue)?;
         give("urQueueGetNativeHandle", out, || {
-            queue.first().share()?;
-            Ok(queue.first().stream.number())
+            queue.first().allow_foreign_work()?;
+            Ok(queue.first().native.number())
         })
     }
 }
@@ -344,7 +344,7 @@ pub unsafe fn queue_create<D: Driver>(
     if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
         // On a stream of its own: the other may be busy for long.
         state.start_clock(
-            Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.stream,
+            Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.native,
         )?;
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());

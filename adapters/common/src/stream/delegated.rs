@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use crate::driver::Driver;
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::registry::Claimed;
 use crate::stream::{Stream, StreamState};
 
@@ -25,18 +25,18 @@ pub enum Word<D: Driver> {
 
 impl<D: Driver> Word<D> {
     /// Does it; answers the sources that may have come to their end, to be asked without the lock.
-    pub fn follow(self, stream: &Stream<D>, state: &mut StreamState<D>) -> Vec<Arc<Source<D>>> {
+    pub fn follow(self, stream: &Stream<D>, state: &mut StreamState<D>) -> Vec<Arc<PoolBackend<D>>> {
         match self {
             Self::GiveBack(claimed, pointer) => {
                 let given =
-                    state.cache.give_back_from(stream, &mut state.sequence, &claimed.source, pointer, claimed.size);
+                    state.cache.give_back_from(stream, &mut state.position, &claimed.source, pointer, claimed.size);
                 if given.is_err() {
                     // Whoever freed it was told that it is free; the application's next try finds it.
                     stream.registry().unclaim(pointer, &claimed);
                 }
                 vec![claimed.source]
             }
-            Self::ClosePool(pool) => state.cache.close(stream, &mut state.sequence, pool),
+            Self::ClosePool(pool) => state.cache.close(stream, &mut state.position, pool),
         }
     }
 }

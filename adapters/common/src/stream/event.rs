@@ -94,7 +94,7 @@ pub struct Event<D: Driver> {
     /// The stream it ran on.
     pub stream: Arc<Stream<D>>,
     /// Its number on that stream.
-    pub sequence: u64,
+    pub position: u64,
     /// What it was.
     pub command: ur_command_t,
     /// On a profiling queue, what its times are made of.
@@ -131,12 +131,12 @@ impl<D: Driver> Event<D> {
     pub fn new(
         queue: Arc<Object<Queue<D>>>,
         stream: Arc<Stream<D>>,
-        sequence: u64,
+        position: u64,
         command: ur_command_t,
         end: Option<PooledEvent<D>>,
     ) -> Self {
         let end = end.map_or_else(SetOnce::new, |marker| SetOnce::full(End::Own(marker)));
-        Self { queue, stream, sequence, command, stamps: None, end, complete: AtomicBool::new(false) }
+        Self { queue, stream, position, command, stamps: None, end, complete: AtomicBool::new(false) }
     }
 
     /// An event that lies on no stream: each time it is recorded it stands for another command.
@@ -176,7 +176,7 @@ impl<D: Driver> Event<D> {
 
     /// Whether the event is signalled again and again. Then that it was complete says nothing of now.
     pub fn is_reusable(&self) -> bool {
-        self.sequence == NEVER
+        self.position == NEVER
     }
 
     /// Makes a native stream wait for what a reusable event stands for now.
@@ -185,13 +185,13 @@ impl<D: Driver> Event<D> {
     /// What the native library answers.
     #[cold]
     pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
-        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&stream.device, stream.stream))
+        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&stream.device, stream.native))
     }
 
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
     #[inline]
-    pub fn refill(&mut self, sequence: u64, command: ur_command_t) {
-        self.sequence = sequence;
+    pub fn refill(&mut self, position: u64, command: ur_command_t) {
+        self.position = position;
         self.command = command;
         self.stamps = None;
         match self.end.get() {
@@ -219,8 +219,8 @@ impl<D: Driver> Event<D> {
     pub fn record(&self) -> Result<()> {
         let stream = &*self.stream;
         self.end.fill(|laid_by| match laid_by {
-            Some(End::Own(marker)) => marker.record_again(stream.stream).map(End::Own),
-            _ => PooledEvent::record(&stream.device, stream.stream, false).map(End::Own),
+            Some(End::Own(marker)) => marker.record_again(stream.native).map(End::Own),
+            _ => PooledEvent::record(&stream.device, stream.native, false).map(End::Own),
         })?;
         Ok(())
     }
@@ -262,7 +262,7 @@ impl<D: Driver> Event<D> {
 
     /// Whether the command is known to have finished, without asking the device.
     pub fn is_known_complete(&self) -> bool {
-        self.complete.load(Ordering::Acquire) || self.stream.is_completed(self.sequence)
+        self.complete.load(Ordering::Acquire) || self.stream.is_completed(self.position)
     }
 
     fn note_complete(&self) {
@@ -270,7 +270,7 @@ impl<D: Driver> Event<D> {
             return;
         }
         self.complete.store(true, Ordering::Release);
-        self.stream.note_completed(self.sequence);
+        self.stream.note_completed(self.position);
     }
 
     /// Whether the command has finished.
@@ -289,7 +289,7 @@ impl<D: Driver> Event<D> {
                 if complete { driver.synchronize_event(marker.raw()).map(|()| true) } else { Ok(false) }
             }),
             // No native event: nothing has followed on the stream, so the stream's state is the command's.
-            None => driver.stream_is_idle(self.stream.stream),
+            None => driver.stream_is_idle(self.stream.native),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         if complete {
@@ -310,7 +310,7 @@ impl<D: Driver> Event<D> {
         match self.marker() {
             Some(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
-            None => driver.synchronize_stream(self.stream.stream),
+            None => driver.synchronize_stream(self.stream.native),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         self.note_complete();

@@ -231,7 +231,7 @@ pub unsafe fn set<D: Driver>(
     let event = unsafe { borrow::<Event<D>>(event) }?;
     let function = function.ok_or_else(|| null_pointer("urEventSetCallback: pfnNotify"))?;
     check(status)?;
-    let callback = Callback { event: event.share(), status, function, data: data.expose_provenance() };
+    let callback = Callback { event: event.to_arc(), status, function, data: data.expose_provenance() };
     // Commands are with the device as soon as there is an event of them.
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
         return at_once(callback);
@@ -241,11 +241,11 @@ pub unsafe fn set<D: Driver>(
     let stream = if event.is_reusable() { NOWHERE } else { Arc::as_ptr(&event.stream).addr() };
     let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
     if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
-        return device.native.watch.add(device, start, Place { stream, at: event.sequence * 2 }, callback);
+        return device.native.watch.add(device, start, Place { stream, at: event.position * 2 }, callback);
     }
     event.stream.ensure_recorded(event)?;
     match event.marker() {
-        Some(marker) => device.native.watch.add(device, marker, Place { stream, at: event.sequence * 2 + 1 }, callback),
+        Some(marker) => device.native.watch.add(device, marker, Place { stream, at: event.position * 2 + 1 }, callback),
         None => at_once(callback),
     }
 }

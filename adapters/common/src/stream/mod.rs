@@ -29,7 +29,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, Raw, StreamKind};
 use crate::object::error::{self, Result};
 use crate::object::recycled::Recycled;
-use crate::pool::backend::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::registry::{Claimed, Registry};
 use crate::pool::stream_cache::StreamCache;
 use crate::stream::biased_lock::{BiasedLock, Guard};
@@ -43,12 +43,12 @@ use crate::sync::unlikely::unlikely;
 #[repr(C, align(64))]
 pub struct Stream<D: Driver> {
     /// The stream.
-    pub stream: D::Stream,
+    pub native: D::Stream,
     /// The opened library.
     pub driver: &'static D,
-    finished: AtomicU64,
-    /// [`StreamState::sequence`] as it was when the lock was last given back.
-    position: AtomicU64,
+    last_completed: AtomicU64,
+    /// [`StreamState::position`] as it was when the lock was last given back.
+    published_position: AtomicU64,
     /// Whether somebody else may put work on the stream.
     shared: AtomicBool,
     /// Whether the holder of the lock is inside a native call that can block, with every earlier event recorded.
@@ -81,7 +81,7 @@ enum Owned {
 #[repr(C)]
 pub struct StreamState<D: Driver> {
     /// Number of the last command; 0 before the first.
-    pub sequence: u64,
+    pub position: u64,
     tails: SmallVec<[Recycled<Event<D>>; 2]>,
     /// Stream-ordered memory that is out through the stream, and what it keeps.
     pub cache: StreamCache<D>,
@@ -139,21 +139,21 @@ impl<D: Driver> Stream<D> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let key = NEXT.fetch_add(1, Ordering::Relaxed);
         Arc::new_cyclic(|this| Self {
-            stream,
+            native: stream,
             driver: device.driver,
             device,
             registry: Arc::clone(registry),
             this: Weak::clone(this),
             key,
-            finished: AtomicU64::new(0),
-            position: AtomicU64::new(0),
+            last_completed: AtomicU64::new(0),
+            published_position: AtomicU64::new(0),
             owned,
             failures: error::failures(),
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
             words: Words::default(),
             state: BiasedLock::new(StreamState {
-                sequence: 0,
+                position: 0,
                 barrier: 0,
                 cache: StreamCache::new(key, Arc::clone(registry.blocks())),
                 tails: SmallVec::new(),
@@ -169,7 +169,7 @@ impl<D: Driver> Stream<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn share(&self) -> Result<()> {
+    pub fn allow_foreign_work(&self) -> Result<()> {
         self.shared.store(true, Ordering::SeqCst);
         // Before the question whether a call is on its way, as the caller asks whether the stream is shared after it.
         barrier::heavy();
@@ -262,14 +262,14 @@ impl<D: Driver> Stream<D> {
         Weak::clone(&self.this)
     }
 
-    /// Whether command `sequence` is known to have finished, without asking the device.
-    pub fn is_completed(&self, sequence: u64) -> bool {
-        self.finished.load(Ordering::Acquire) >= sequence
+    /// Whether command `position` is known to have finished, without asking the device.
+    pub fn is_completed(&self, position: u64) -> bool {
+        self.last_completed.load(Ordering::Acquire) >= position
     }
 
-    /// Notes that every command up to `sequence` has finished.
-    pub fn note_completed(&self, sequence: u64) {
-        self.finished.fetch_max(sequence, Ordering::AcqRel);
+    /// Notes that every command up to `position` has finished.
+    pub fn note_completed(&self, position: u64) {
+        self.last_completed.fetch_max(position, Ordering::AcqRel);
     }
 
     /// Blocks until everything enqueued so far has finished; no native call when that is known already. Memory that
@@ -278,24 +278,24 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn finish(&self) -> Result<()> {
-        let (sequence, flushed) = {
+        let (position, flushed) = {
             let mut state = self.lock();
             let state = &mut *state;
             let flushed = if state.cache.is_unused() {
                 Ok(())
             } else {
-                state.cache.flush(self, &mut state.sequence, Source::is_beyond_threshold)
+                state.cache.flush(self, &mut state.position, PoolBackend::is_beyond_threshold)
             };
-            (state.sequence, flushed)
+            (state.position, flushed)
         };
-        self.reach(sequence)?;
+        self.reach(position)?;
         flushed
     }
 
-    fn reach(&self, sequence: u64) -> Result<()> {
-        if self.is_shared() || !self.is_completed(sequence) {
-            self.device.driver.synchronize_stream(self.stream).map_err(|error| self.device.failed(error))?;
-            self.note_completed(sequence);
+    fn reach(&self, position: u64) -> Result<()> {
+        if self.is_shared() || !self.is_completed(position) {
+            self.device.driver.synchronize_stream(self.native).map_err(|error| self.device.failed(error))?;
+            self.note_completed(position);
         }
         Ok(())
     }
@@ -305,7 +305,7 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn wait_until_reached(&self) -> Result<()> {
-        self.reach(self.position.load(Ordering::Acquire))
+        self.reach(self.published_position.load(Ordering::Acquire))
     }
 
     /// Whether everything enqueued so far has finished.
@@ -313,13 +313,13 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn is_idle(&self) -> Result<bool> {
-        let sequence = self.position.load(Ordering::Acquire);
-        if !self.is_shared() && self.is_completed(sequence) && !self.calling.load(Ordering::Acquire) {
+        let position = self.published_position.load(Ordering::Acquire);
+        if !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire) {
             return Ok(true);
         }
-        let idle = self.device.driver.stream_is_idle(self.stream).map_err(|error| self.device.failed(error))?;
+        let idle = self.device.driver.stream_is_idle(self.native).map_err(|error| self.device.failed(error))?;
         if idle {
-            self.note_completed(sequence);
+            self.note_completed(position);
         }
         Ok(idle)
     }
@@ -329,23 +329,23 @@ impl<D: Driver> Stream<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn mark(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
-        self.mark_in(&self.lock())
+    pub fn record_marker(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
+        self.record_marker_in(&self.lock())
     }
 
-    /// As [`Stream::mark`] for somebody else, who must not wait: `None` also while a native call that can block is on its way.
+    /// As [`Stream::record_marker`] for somebody else, who must not wait: `None` also while a native call that can block is on its way.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn mark_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
-        self.lock_unless_calling().map_or(Ok(None), |state| self.mark_in(&state))
+    pub fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
+        self.lock_unless_calling().map_or(Ok(None), |state| self.record_marker_in(&state))
     }
 
-    fn mark_in(&self, state: &StreamState<D>) -> Result<Option<(u64, PooledEvent<D>)>> {
-        if !self.is_shared() && self.is_completed(state.sequence) {
+    fn record_marker_in(&self, state: &StreamState<D>) -> Result<Option<(u64, PooledEvent<D>)>> {
+        if !self.is_shared() && self.is_completed(state.position) {
             return Ok(None);
         }
-        PooledEvent::record(&self.device, self.stream, false).map(|marker| Some((state.sequence, marker)))
+        PooledEvent::record(&self.device, self.native, false).map(|marker| Some((state.position, marker)))
     }
 
     /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
@@ -366,7 +366,7 @@ impl<D: Driver> Stream<D> {
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
-    pub fn flush(&self, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
+    pub fn flush(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let Some(mut state) = self.lock_unless_calling() else { return Ok(()) };
         if !state.cache.keeps_any(&which) {
             return Ok(());
@@ -374,13 +374,13 @@ impl<D: Driver> Stream<D> {
         let idle = self.has_nothing_to_do(&state)?;
         {
             let state = &mut *state;
-            state.cache.flush(self, &mut state.sequence, which)?;
+            state.cache.flush(self, &mut state.position, which)?;
         }
         self.see_frees(state, idle)
     }
 
     fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
-        Ok(!self.is_shared() && self.is_completed(state.sequence) || self.device.driver.stream_is_idle(self.stream)?)
+        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(self.native)?)
     }
 
     /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
@@ -388,11 +388,11 @@ impl<D: Driver> Stream<D> {
         if !idle {
             return Ok(());
         }
-        let sequence = state.sequence;
-        let marker = PooledEvent::record(&self.device, self.stream, false)?;
+        let position = state.position;
+        let marker = PooledEvent::record(&self.device, self.native, false)?;
         drop(state);
         self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
-        self.note_completed(sequence);
+        self.note_completed(position);
         Ok(())
     }
 
@@ -400,11 +400,11 @@ impl<D: Driver> Stream<D> {
     /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
     pub fn close_pool(&self, pool: u64) {
         let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
-        let gives_back = state.cache.keeps_any(|source: &Source<D>| source.pool == pool);
+        let gives_back = state.cache.keeps_any(|source: &PoolBackend<D>| source.pool == pool);
         let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
         let closed = {
             let state = &mut *state;
-            state.cache.close(self, &mut state.sequence, pool)
+            state.cache.close(self, &mut state.position, pool)
         };
         // The pool waits for its end a little longer if this fails.
         let _ = self.see_frees(state, idle);
@@ -425,7 +425,7 @@ impl<D: Driver> Stream<D> {
         if state.cache.has_ended() {
             return Ok(Some(claimed));
         }
-        state.cache.give_back_from(self, &mut state.sequence, &claimed.source, pointer, claimed.size)?;
+        state.cache.give_back_from(self, &mut state.position, &claimed.source, pointer, claimed.size)?;
         Ok(None)
     }
 
@@ -434,11 +434,11 @@ impl<D: Driver> Stream<D> {
         let mut state = self.lock();
         let state_ref = &mut *state;
         let arenas = state_ref.cache.arenas();
-        let ended = state_ref.cache.end(self, &mut state_ref.sequence);
-        let position = state_ref.sequence;
+        let ended = state_ref.cache.end(self, &mut state_ref.position);
+        let position = state_ref.position;
         if !arenas.is_empty() {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
-            if let Ok(marker) = PooledEvent::record(&self.device, self.stream, false) {
+            if let Ok(marker) = PooledEvent::record(&self.device, self.native, false) {
                 let marker = Arc::new(marker);
                 arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
             }
@@ -484,7 +484,7 @@ impl<D: Driver> DerefMut for Held<'_, D> {
 impl<D: Driver> Drop for Held<'_, D> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.stream.position.store(self.guard.sequence, Ordering::Release);
+        self.stream.published_position.store(self.guard.position, Ordering::Release);
         // SAFETY: the guard is taken here alone, and `self` ends with this.
         let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
         if unlikely(guard.unlock()) && unlikely(!self.stream.words.is_empty()) {
@@ -498,12 +498,13 @@ impl<D: Driver> Drop for Stream<D> {
         self.registry.remove(self.key);
         let Some(owned) = self.owned else { return };
         // A command that failed may have left a wait on the stream, which no count of commands tells of.
-        let known = || self.failures == error::failures() && self.is_completed(self.position.load(Ordering::Acquire));
-        let is_idle = || known() || self.driver.stream_is_idle(self.stream).unwrap_or(false);
+        let known =
+            || self.failures == error::failures() && self.is_completed(self.published_position.load(Ordering::Acquire));
+        let is_idle = || known() || self.driver.stream_is_idle(self.native).unwrap_or(false);
         match owned {
-            Owned::Made(kind) if !self.is_shared() => self.device.native.put_stream(kind, self.stream, is_idle()),
+            Owned::Made(kind) if !self.is_shared() => self.device.native.put_stream(kind, self.native, is_idle()),
             // Nobody is left to tell; work in flight still runs to its end.
-            Owned::Made(_) | Owned::Given => drop(self.driver.destroy_stream(self.stream)),
+            Owned::Made(_) | Owned::Given => drop(self.driver.destroy_stream(self.native)),
         }
     }
 }
@@ -553,7 +554,7 @@ impl<D: Driver> StreamState<D> {
     #[cold]
     fn settle_several(&mut self) -> Result<()> {
         let open = |event: &&Recycled<Event<D>>| !event.is_unused() && !event.is_recorded();
-        if let Some(first) = self.tails.iter().find(open).map(Recycled::share) {
+        if let Some(first) = self.tails.iter().find(open).map(Recycled::to_arc) {
             first.record()?;
             self.tails.iter().filter(open).for_each(|event| event.follow(&first));
         }
@@ -597,28 +598,28 @@ impl<D: Driver> StreamState<D> {
             return event.let_wait(stream);
         }
         if let Some(marker) = event.marker() {
-            if self.has_waited(event.stream.key, event.sequence) {
+            if self.has_waited(event.stream.key, event.position) {
                 return Ok(());
             }
-            stream.device.driver.stream_wait(stream.stream, marker.raw())?;
-            self.remember_wait(event.stream.key, event.sequence);
+            stream.device.driver.stream_wait(stream.native, marker.raw())?;
+            self.remember_wait(event.stream.key, event.position);
         }
         Ok(())
     }
 
-    fn has_waited(&self, key: u64, sequence: u64) -> bool {
-        self.waited.iter().any(|(stream, upto)| *stream == key && *upto >= sequence)
+    fn has_waited(&self, key: u64, position: u64) -> bool {
+        self.waited.iter().any(|(stream, upto)| *stream == key && *upto >= position)
     }
 
-    fn remember_wait(&mut self, key: u64, sequence: u64) {
+    fn remember_wait(&mut self, key: u64, position: u64) {
         if let Some(entry) = self.waited.iter_mut().find(|(stream, _)| *stream == key) {
-            entry.1 = entry.1.max(sequence);
+            entry.1 = entry.1.max(position);
             return;
         }
         if self.waited.len() == REMEMBERED_WAITS {
             self.waited.remove(0);
         }
-        self.waited.push((key, sequence));
+        self.waited.push((key, position));
     }
 
     /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
@@ -628,7 +629,7 @@ impl<D: Driver> StreamState<D> {
         if let [event] = self.tails.as_mut_slice()
             && let Some(body) = event.unused()
         {
-            body.refill(self.sequence, command);
+            body.refill(self.position, command);
             return Some(event.reuse_event());
         }
         self.lend_spare(command)
@@ -637,7 +638,7 @@ impl<D: Driver> StreamState<D> {
     #[inline(never)]
     fn lend_spare(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
         let mut event = self.take_spare()?;
-        event.unused()?.refill(self.sequence, command);
+        event.unused()?.refill(self.position, command);
         let handle = event.reuse_event();
         self.add_tail(event);
         Some(handle)

@@ -114,7 +114,7 @@ impl<D: Driver> Reusable<D> {
             if signaller.as_ref().is_some_and(|known| core::ptr::eq(&raw const **known, queue)) {
                 return;
             }
-            signaller.replace(queue.share())
+            signaller.replace(queue.to_arc())
         };
         // Dropped outside the lock: the last reference of a queue may go with it.
         drop(before);

@@ -30,7 +30,7 @@ pub fn is(bug: Bug) -> bool {
     static CHOSEN: std::sync::OnceLock<Option<Bug>> = std::sync::OnceLock::new();
     let name = || std::env::var("UR_MUTATION").or_else(|_| std::env::var("UR_PLANTED")).ok();
     let chosen = CHOSEN.get_or_init(|| match name()?.as_str() {
-        "free-list-ignores-queue" | "magazine-ignores-queue" => Some(Bug::FreeListIgnoresQueue),
+        "free-list-ignores-queue" => Some(Bug::FreeListIgnoresQueue),
         "late-event" => Some(Bug::LateEvent),
         "statistics-leak" => Some(Bug::StatisticsLeak),
         "missing-zero-fill" => Some(Bug::MissingZeroFill),

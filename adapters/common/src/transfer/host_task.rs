@@ -32,11 +32,11 @@ const PAGE: usize = 4096;
 /// A device's slots.
 #[derive(Default)]
 pub struct Slots {
-    stock: Mutex<Stock>,
+    words: Mutex<Words>,
 }
 
 #[derive(Default)]
-struct Stock {
+struct Words {
     pages: Vec<usize>,
     free: Vec<Slot>,
     /// Whether the words are gone.
@@ -65,55 +65,55 @@ impl Slot {
 
 impl Slots {
     fn take<D: Driver>(&self, device: &DeviceState<D>) -> Result<Slot> {
-        if let Some(slot) = self.stock.lock().free.pop() {
+        if let Some(slot) = self.words.lock().free.pop() {
             return Ok(slot);
         }
         let page = {
             let _scope = device.enter()?;
             device.driver.allocate_host(PAGE)?
         };
-        let mut stock = self.stock.lock();
-        stock.pages.push(page);
+        let mut words = self.words.lock();
+        words.pages.push(page);
         let slots = (page..page + PAGE).step_by(size_of::<u32>()).map(|address| Slot { address, value: 0 });
         for slot in slots {
             slot.write();
-            stock.free.push(slot);
+            words.free.push(slot);
         }
-        stock.free.pop().ok_or_else(|| ur_result_t::ERROR_OUT_OF_RESOURCES.into())
+        words.free.pop().ok_or_else(|| ur_result_t::ERROR_OUT_OF_RESOURCES.into())
     }
 
     fn give(&self, slot: Slot) {
-        self.stock.lock().free.push(slot);
+        self.words.lock().free.push(slot);
     }
 
     /// Ends a task's wait. The slot is back before the application can see that, and written before anybody has it: the
     /// next task's value must not be overwritten by this one's.
     fn write_and_give(&self, slot: Slot) {
-        let mut stock = self.stock.lock();
-        if !stock.is_over {
-            stock.free.push(slot);
+        let mut words = self.words.lock();
+        if !words.is_over {
+            words.free.push(slot);
             slot.write();
         }
     }
 
     /// Whether there is any memory to give back.
     pub fn has_pages(&self) -> bool {
-        !self.stock.lock().pages.is_empty()
+        !self.words.lock().pages.is_empty()
     }
 
     /// Takes the pages out if no task uses any, for the caller to free when every stream has looked at its word.
     pub fn take_unused_pages(&self) -> Vec<usize> {
-        let mut stock = self.stock.lock();
-        if !stock.is_over && stock.free.len() < stock.pages.len() * (PAGE / size_of::<u32>()) {
+        let mut words = self.words.lock();
+        if !words.is_over && words.free.len() < words.pages.len() * (PAGE / size_of::<u32>()) {
             return Vec::new();
         }
-        stock.free = Vec::new();
-        core::mem::take(&mut stock.pages)
+        words.free = Vec::new();
+        core::mem::take(&mut words.pages)
     }
 
     /// No stream looks at a word any more, and no task may write one: all pages can be taken out.
     pub fn end(&self) {
-        self.stock.lock().is_over = true;
+        self.words.lock().is_over = true;
     }
 }
 

@@ -166,11 +166,11 @@ fn begin<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result
     let mut state = stream.lock();
     come_after(&mut state, stream, waits, Some(&barrier))?;
     // Counted at once: whoever finishes the queue from now on must wait for what the application puts there.
-    state.sequence += 1;
+    state.position += 1;
     if !request.queue.is_profiling() || request.event.is_null() {
         return Ok(None);
     }
-    let start = PooledEvent::record(&stream.device, stream.stream, true)?;
+    let start = PooledEvent::record(&stream.device, stream.native, true)?;
     Ok(Some((start, HostTimes { queued, submitted: host_time_ns() })))
 }
 
@@ -179,7 +179,7 @@ fn end<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>, start: Star
     let mut state = stream.lock();
     // Events that the function made through UR.
     state.record_pending_events()?;
-    state.sequence += 1;
+    state.position += 1;
     if request.event.is_null() {
         return Ok(());
     }

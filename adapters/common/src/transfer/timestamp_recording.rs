@@ -51,9 +51,9 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     // The command is its own submission, so both times are one.
     let now = host_time_ns();
     let host = HostTimes { queued: now, submitted: now };
-    let marker = PooledEvent::record(&stream.device, stream.stream, true)?;
-    state.sequence += 1;
-    let mut event = Event::new(queue.share(), Arc::clone(&stream), state.sequence, request.command, Some(marker));
+    let marker = PooledEvent::record(&stream.device, stream.native, true)?;
+    state.position += 1;
+    let mut event = Event::new(queue.to_arc(), Arc::clone(&stream), state.position, request.command, Some(marker));
     event.stamps = Some(Box::new(Stamps { host, start: None, base: stream.device.time_base() }));
     Ok(Object::new(event))
 }

@@ -134,7 +134,7 @@ pub unsafe fn create<D: Driver>(
     }
     let state = context.state(device)?;
     let raw = with_relief(context, &state, || None, || driver.create_physical(device.raw, size, shareable))?;
-    let made = Object::new(PhysicalMem { raw, context: context.share(), state, size, flags, imported: false });
+    let made = Object::new(PhysicalMem { raw, context: context.to_arc(), state, size, flags, imported: false });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(made)) };
     Ok(())

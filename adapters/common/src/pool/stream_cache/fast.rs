@@ -20,7 +20,7 @@ impl<D: Driver> StreamCache<D> {
     pub fn quick_take(
         &mut self,
         stream: &Stream<D>,
-        sequence: &mut u64,
+        position: &mut u64,
         pool: u64,
         kind: MemoryKind,
         size: usize,
@@ -28,57 +28,57 @@ impl<D: Driver> StreamCache<D> {
         if IS_OFF {
             return None;
         }
-        let slot = self.slots.first_mut()?.as_mut().filter(|slot| slot.keeps)?;
-        let source = &*slot.source;
+        let cache_of_pool = self.pools.first_mut()?.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)?;
+        let source = &*cache_of_pool.source;
         if source.pool != pool || source.kind != kind || source.zeroed {
             return None;
         }
-        let kept = if source.keeps > 0 { slot.free_lists.take(block_size(size)?) } else { None };
+        let kept = if source.keeps > 0 { cache_of_pool.free_lists.take(block_size(size)?) } else { None };
         let pointer = match kept {
             Some(pointer) => pointer,
             None if source.may_wait_now() || source.hides_starts() => return None,
             None => {
-                *sequence += 1;
+                *position += 1;
                 match source.take(stream, size) {
                     Ok(pointer) => pointer,
                     Err(error) => return Some(Err(error)),
                 }
             }
         };
-        return_event(slot, size);
-        set_out(&mut self.live, slot, pointer, size);
+        return_event(cache_of_pool, size);
+        set_out(&mut self.live, cache_of_pool, pointer, size);
         Some(Ok(pointer))
     }
 
     /// Frees a block that came through the first slot.
     #[inline(always)]
-    pub fn quick_give(&mut self, stream: &Stream<D>, sequence: &mut u64, pointer: usize) -> Option<Result<()>> {
+    pub fn quick_give(&mut self, stream: &Stream<D>, position: &mut u64, pointer: usize) -> Option<Result<()>> {
         if IS_OFF {
             return None;
         }
-        let slot = self.slots.first_mut()?.as_mut().filter(|slot| slot.keeps)?;
+        let cache_of_pool = self.pools.first_mut()?.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)?;
         let entry = self.live.entry(pointer)?;
-        let size = entry.is_out_of(slot.owner)?;
+        let size = entry.is_out_of(cache_of_pool.owner)?;
         let bytes = block_size(size)?;
-        let keeps = slot.source.keeps;
+        let keeps = cache_of_pool.source.keeps;
         if bytes > keeps {
-            if slot.source.hides_starts() {
+            if cache_of_pool.source.hides_starts() {
                 return None;
             }
             // From the native call on the address may be somebody else's.
             entry.clear();
-            *sequence += 1;
-            if let Err(error) = slot.source.give_back(stream, *sequence, pointer, size) {
-                entry.set_out(size, slot.owner);
+            *position += 1;
+            if let Err(error) = cache_of_pool.source.give_back(stream, *position, pointer, size) {
+                entry.set_out(size, cache_of_pool.owner);
                 return Some(Err(error));
             }
-        } else if slot.free_lists.has_room(bytes, keeps) {
-            slot.free_lists.keep(bytes, pointer);
-            entry.set_kept(bytes, slot.owner);
+        } else if cache_of_pool.free_lists.has_room(bytes, keeps) {
+            cache_of_pool.free_lists.keep(bytes, pointer);
+            entry.set_kept(bytes, cache_of_pool.owner);
         } else {
             return None;
         }
-        come_back(slot, size);
+        come_back(cache_of_pool, size);
         Some(Ok(()))
     }
 }
