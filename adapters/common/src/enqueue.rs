@@ -4,12 +4,12 @@
 //! is what makes tail events exact, so nothing else may put work on a lane's stream. The lane's lock is held over the
 //! native call, which may block; [`crate::lane`] says what that means for everybody else.
 
-use core::ffi::c_void;
+use core::marker::PhantomData;
 use std::sync::Arc;
 
 use ur_ffi::{
-    CBool, UR_EXP_ENQUEUE_EXT_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_exp_enqueue_ext_properties_t,
-    ur_queue_handle_t, ur_result_t,
+    UR_EXP_ENQUEUE_EXT_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_exp_enqueue_ext_properties_t, ur_queue_handle_t,
+    ur_result_t,
 };
 
 use crate::context::host_time_ns;
@@ -19,12 +19,65 @@ use crate::event::{Event, HostTimes, Stamps, WaitList};
 use crate::event_pool::Marker;
 use crate::lane::{Lane, LaneState};
 use crate::object::kept::Kept;
-use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::object::params::Address;
+use crate::object::{Object, borrow, known_flags};
 use crate::planted;
 use crate::queue::{Chosen, Queue};
 #[cfg(not(feature = "release-2026-1"))]
 use crate::reusable_event;
 use crate::seldom::seldom;
+
+/// Where a command's event goes, if somebody asked for it.
+pub struct EventOut<'a> {
+    pointer: *mut ur_event_handle_t,
+    marker: PhantomData<&'a mut ur_event_handle_t>,
+}
+
+impl EventOut<'_> {
+    /// The `phEvent` of an enqueue.
+    ///
+    /// # Safety
+    /// The C contract: `pointer` is null or writable during the call.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn new(pointer: *mut ur_event_handle_t) -> Self {
+        Self { pointer, marker: PhantomData }
+    }
+
+    /// Whether nobody asked.
+    #[inline]
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.pointer.is_null()
+    }
+
+    /// Gives the application its event, if it asked.
+    #[inline]
+    pub fn write(&self, event: ur_event_handle_t) {
+        if !self.pointer.is_null() {
+            // SAFETY: not null, so writable by `new`'s contract.
+            unsafe { self.pointer.write(event) };
+        }
+    }
+}
+
+/// What every enqueue is given: the queue, what the command waits for, and where its event goes.
+pub struct Enqueue<'a, D: Driver> {
+    /// The queue.
+    pub queue: &'a Object<Queue<D>>,
+    /// What the command waits for.
+    pub waits: WaitList<'a, D>,
+    /// Where its event goes.
+    pub event: EventOut<'a>,
+}
+
+impl<'a, D: Driver> Enqueue<'a, D> {
+    /// The request for a command of that kind.
+    #[inline(always)]
+    pub fn request(self, command: ur_command_t) -> Request<'a, D> {
+        Request { queue: self.queue, command, waits: self.waits, event: self.event }
+    }
+}
 
 /// What a command says beside its native call.
 pub struct Request<'a, D: Driver> {
@@ -34,8 +87,8 @@ pub struct Request<'a, D: Driver> {
     pub command: ur_command_t,
     /// What it waits for.
     pub waits: WaitList<'a, D>,
-    /// Where its event goes; null when nobody asked.
-    pub event: *mut ur_event_handle_t,
+    /// Where its event goes.
+    pub event: EventOut<'a>,
 }
 
 impl<'a, D: Driver> Request<'a, D> {
@@ -55,7 +108,10 @@ impl<'a, D: Driver> Request<'a, D> {
         event: *mut ur_event_handle_t,
     ) -> Result<Self> {
         // SAFETY: the caller's promises are the same.
-        unsafe { Ok(Self { queue: borrow(queue)?, command, waits: WaitList::new(count, waits)?, event }) }
+        unsafe {
+            let (queue, waits) = (borrow(queue)?, WaitList::new("the wait list", count, waits)?);
+            Ok(Self { queue, command, waits, event: EventOut::new(event) })
+        }
     }
 }
 
@@ -293,8 +349,7 @@ pub(crate) fn hand_out<D: Driver>(request: &Request<'_, D>, lane: &Arc<Lane<D>>,
         // stays what others' events are, and completes later than it could.
         let _ = state.settle_all();
     }
-    // SAFETY: a request has a writable pointer or null, and null does not come here.
-    unsafe { request.event.write(handle) };
+    request.event.write(handle);
 }
 
 /// The same for a command whose times are wanted: its event has native events of its own from the start.
@@ -320,8 +375,7 @@ pub(crate) fn hand_out_timed<D: Driver>(
         state.add_tail(event);
         handle
     };
-    // SAFETY: as in `hand_out`.
-    unsafe { request.event.write(handle) };
+    request.event.write(handle);
 }
 
 /// `urEnqueueEventsWait`: an event that completes after the list, or after everything when the list is empty.
@@ -431,46 +485,35 @@ fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
 
 /// `urEnqueueUSMMemcpy`.
 ///
-/// # Safety
-/// The C contract: both ranges are valid for `size` bytes until the copy has finished.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_SIZE`; as [`Request::new`]; what the native library answers.
-pub unsafe fn usm_memcpy<D: Driver>(
-    queue: ur_queue_handle_t,
-    blocking: CBool,
-    to: *mut c_void,
-    from: *const c_void,
+/// `INVALID_SIZE` for no bytes; what the native library answers.
+pub fn usm_memcpy<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    blocking: bool,
+    to: Address,
+    from: Address,
     size: usize,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_MEMCPY, count, waits, event) }?;
-    if to.is_null() || from.is_null() {
-        return Err(null_pointer("urEnqueueUSMMemcpy"));
-    }
+    let request = enqueue.request(ur_command_t::USM_MEMCPY);
     if size == 0 {
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
     }
     let (to, from) = (to.addr(), from.addr());
-    if seldom(blocking.get()) {
-        // SAFETY: the caller's promise is the same.
-        return unsafe { copy_and_wait(&request, to, from, size) };
+    if seldom(blocking) {
+        return copy_and_wait(&request, to, from, size);
     }
     let device = &request.queue.device;
     submit(&request, move |driver, stream| {
-        // SAFETY: the ranges are valid by the caller's promise.
+        // SAFETY: an `Address` is as the manual says: `size` bytes that stay valid until the copy has finished.
         device.transfer(move || unsafe { driver.copy_async(to, from, size, stream) })
     })
 }
 
-/// # Safety
-/// The ranges are valid until the copy has finished.
 #[inline(never)]
-unsafe fn copy_and_wait<D: Driver>(request: &Request<'_, D>, to: usize, from: usize, size: usize) -> Result<()> {
+fn copy_and_wait<D: Driver>(request: &Request<'_, D>, to: usize, from: usize, size: usize) -> Result<()> {
     let device = &request.queue.device;
-    // SAFETY: the caller's promise is the same.
-    submit_blocking(request, |driver, stream| device.transfer(|| unsafe { driver.copy_async(to, from, size, stream) }))
+    submit_blocking(request, |driver, stream| {
+        // SAFETY: as in `usm_memcpy`.
+        device.transfer(|| unsafe { driver.copy_async(to, from, size, stream) })
+    })
 }

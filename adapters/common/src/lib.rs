@@ -15,6 +15,7 @@
 #![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]
 
 pub mod adapter;
+pub mod api;
 #[cfg(feature = "release-2026-1")]
 pub mod arguments;
 pub mod attributes;
@@ -99,7 +100,6 @@ pub mod select_binary;
 mod set_once;
 pub mod stream_ordered;
 mod sync;
-pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod timestamp_recording;
@@ -112,6 +112,5 @@ mod weak_list;
 pub mod work_size;
 pub mod worker;
 
-#[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]
 #[path = "generated/entry_points.rs"]
 pub mod entry_points;

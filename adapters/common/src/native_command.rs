@@ -25,7 +25,7 @@ use crate::event::{Event, HostTimes};
 use crate::event_pool::Marker;
 use crate::lane::Lane;
 use crate::mem;
-use crate::object::{known_flags, null_pointer, release};
+use crate::object::{known_flags, null_pointer, release_handle};
 
 /// `urEnqueueNativeCommandExp`.
 ///
@@ -79,7 +79,7 @@ impl<D: Driver> Drop for Ready<D> {
     fn drop(&mut self) {
         if !self.event.is_null() {
             // SAFETY: it was handed out to this alone. It is alive, so the release cannot fail.
-            let _ = unsafe { release::<Event<D>>(self.event) };
+            let _ = unsafe { release_handle::<Event<D>>(self.event) };
         }
     }
 }

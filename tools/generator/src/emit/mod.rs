@@ -10,6 +10,8 @@ mod rust;
 
 mod adapter_entry_points;
 mod adapter_macros;
+mod thunk_parameters;
+mod thunks;
 
 mod loader_exports;
 mod loader_releases;
@@ -30,6 +32,7 @@ use crate::output::Output;
 pub fn all(model: &Model) -> Vec<Output> {
     let mut outputs = ffi::emit(model);
     outputs.extend(adapter_entry_points::emit(model));
+    outputs.extend(thunks::emit(model));
     outputs.extend(loader_exports::emit(model));
     outputs.push(loader_releases::emit(model));
     outputs.extend(loader_tables::emit(model));
