@@ -4,6 +4,9 @@
 //! Must not decide anything: what an entry point does is in the folder of its subject. Nothing but the crate's root uses
 //! this folder.
 
+pub mod backend;
 #[allow(missing_docs, reason = "the specification's sentences are there; parameters are in the reference manual")]
 pub mod generated;
+pub mod guard;
 pub mod thunk;
+pub mod unsupported;

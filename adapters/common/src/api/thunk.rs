@@ -5,20 +5,20 @@
 
 pub use ur_ffi::*;
 
-pub use crate::adapter::Adapter;
+pub use crate::api::guard;
+pub use crate::buffer::Mem;
+pub use crate::command::{Enqueue, EventOut};
 pub use crate::context::Context;
 pub use crate::device::Device;
+pub use crate::device::adapter::Adapter;
+pub use crate::device::platform::Platform;
 pub use crate::driver::Driver;
-pub use crate::enqueue::{Enqueue, EventOut};
-pub use crate::error::Error;
-pub use crate::event::{Event, WaitList};
-pub use crate::guard;
+pub use crate::image::sampler::Sampler;
 pub use crate::kernel::Kernel;
-pub use crate::mem::Mem;
+pub use crate::object::error::Error;
 pub use crate::object::params;
-pub use crate::physical_memory::PhysicalMem;
-pub use crate::platform::Platform;
 pub use crate::pool::UsmPool;
 pub use crate::program::Program;
 pub use crate::queue::Queue;
-pub use crate::sampler::Sampler;
+pub use crate::stream::event::{Event, WaitList};
+pub use crate::virtual_memory::physical::PhysicalMem;

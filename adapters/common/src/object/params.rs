@@ -13,8 +13,8 @@ use core::ptr::NonNull;
 
 use ur_ffi::ur_result_t;
 
-use crate::error::{Error, Result};
-use crate::info::Answer;
+use crate::object::error::{Error, Result};
+use crate::object::info::{self, InfoWriter};
 use crate::object::{Body, Held, Object, borrow_named};
 
 /// An output that must be given. Written at the end of what succeeds, so that a failed call leaves it as it was.
@@ -86,7 +86,7 @@ impl<H: Copy> ListOut<'_, H> {
     /// `INVALID_SIZE` for an array without room, `INVALID_NULL_POINTER` for no output at all.
     pub fn write(self, available: &[H]) -> Result<usize> {
         // SAFETY: `list_out` makes this of pointers that C owes to be null or writable, `entries` for `capacity` handles.
-        unsafe { crate::info::enumerate(self.function, available, self.capacity, self.entries, self.count) }
+        unsafe { info::enumerate(self.function, available, self.capacity, self.entries, self.count) }
     }
 }
 
@@ -373,11 +373,16 @@ pub unsafe fn list_out<'a, H>(
 /// The C contract: `value` is null or writable for `size` bytes; `size_out` is null or writable.
 ///
 /// # Errors
-/// As [`Answer::new`].
+/// As [`InfoWriter::new`].
 #[inline]
-pub unsafe fn info(function: &'static str, size: usize, value: *mut c_void, size_out: *mut usize) -> Result<Answer> {
+pub unsafe fn info(
+    function: &'static str,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<InfoWriter> {
     // SAFETY: the caller's promise is the same.
-    unsafe { Answer::new(function, size, value, size_out) }
+    unsafe { InfoWriter::new(function, size, value, size_out) }
 }
 
 /// An address that must be given.
