@@ -5,7 +5,7 @@
 //! engine, and every entry point of it answers that it is not supported. Nothing here looks at the engine's code: the
 //! compiler holds the thunks against it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -129,6 +129,11 @@ impl EngineMap {
         Ok(EngineMap { rows: file.functions, unsupported, text: Some(text) })
     }
 
+    /// Whether there is no engine.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_none()
+    }
+
     /// The row of an entry point, where it has one of its own.
     pub fn row(&self, function: &str) -> Option<&Row> {
         self.rows.get(function)
@@ -183,10 +188,48 @@ impl EngineMap {
                 _ => {}
             }
         }
+        let known = constants(model);
+        for (name, row) in &self.rows {
+            for word in row.quoted().into_iter().filter(|word| !known.contains(word.as_str())) {
+                add(name, &format!("names `{word}`, which the specification does not have"));
+            }
+        }
         problems.sort();
         problems.dedup();
         problems
     }
+}
+
+impl Row {
+    /// What both backends support.
+    pub fn both(&self) -> Support {
+        Support {
+            unsupported: self.unsupported.clone(),
+            partial: self.partial.clone(),
+            needs: self.needs.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// The API's constants that the row names whole.
+    fn quoted(&self) -> Vec<String> {
+        let both = self.both();
+        let texts = [&both, &self.cuda, &self.hip].map(|support| {
+            let lists = [&support.partial, &support.needs, &support.notes];
+            support.unsupported.iter().chain(lists.into_iter().flatten()).cloned().collect::<Vec<_>>().join(" ")
+        });
+        let all = texts.join(" ");
+        let quoted = all.split('`').skip(1).step_by(2);
+        quoted.filter(|word| word.starts_with("UR_") && !word.ends_with('*')).map(str::to_owned).collect()
+    }
+}
+
+/// The names of all constants in all releases.
+fn constants(model: &Model) -> BTreeSet<&str> {
+    let releases = model.releases.iter();
+    let enumerators =
+        releases.clone().flat_map(|release| &release.enums).flat_map(|e| &e.values).map(|v| v.name.as_str());
+    enumerators.chain(releases.flat_map(|release| &release.defines).map(|define| define.name.as_str())).collect()
 }
 
 fn problem(line: usize, item: &str, message: String) -> Problem {

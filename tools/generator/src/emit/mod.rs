@@ -21,6 +21,7 @@ mod c;
 mod c_api;
 mod c_ddi;
 
+mod coverage;
 mod manual;
 mod manual_functions;
 mod manual_types;
@@ -39,6 +40,7 @@ pub fn all(model: &Model) -> Vec<Output> {
     outputs.extend(c_api::emit(model));
     outputs.extend(c_ddi::emit(model));
     outputs.extend(manual::emit(model));
+    outputs.extend(coverage::emit(model));
     outputs
 }
 

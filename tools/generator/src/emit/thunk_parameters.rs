@@ -136,7 +136,7 @@ impl<'a> Builder<'a> {
 
     fn query_argument(&mut self, parts: &[&str; 3]) {
         let [size, value, told] = parts.map(names::rust_ident);
-        let late = if self.row.unchecked.iter().any(|name| *name == value) { "" } else { "?" };
+        let late = if self.row.unchecked.contains(&value) { "" } else { "?" };
         let text = format!("let info = params::info(\"{}\", {size}, {value}, {told}){late};", self.function.name);
         self.steps.push((Stage::Query, text));
         self.call.checked.push("info".to_owned());
