@@ -17,7 +17,7 @@ pub struct Engine<D: Driver> {
     marker: PhantomData<fn() -> D>,
 }
 
-/// A backend's table. It is kept in the backend's [`adapter::AdapterCell`], a static, because handles are told
+/// A backend's table. It is kept in the backend's [`AdapterCell`](crate::driver::cell::AdapterCell), a static, because handles are told
 /// apart by its address.
 pub const fn of<D: Driver>() -> ur_dditable_t {
     table::<Engine<D>>()

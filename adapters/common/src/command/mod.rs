@@ -15,7 +15,7 @@ use ur_ffi::{
     ur_queue_handle_t, ur_result_t,
 };
 
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};

@@ -212,15 +212,6 @@ impl<D: Driver> Drop for DeviceState<D> {
     }
 }
 
-/// Nanoseconds of the host's monotonic clock since the process first asked.
-pub fn host_time_ns() -> u64 {
-    use std::time::Instant;
-    static START: OnceLock<Instant> = OnceLock::new();
-    let start = START.get_or_init(Instant::now);
-    // One second more than elapsed, so that a device time slightly before the first question is not negative.
-    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1_000_000_000)
-}
-
 /// A device's place in a context: its state is made at first need.
 struct Member<D: Driver> {
     device: Arc<Object<Device<D>>>,

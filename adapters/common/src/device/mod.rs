@@ -96,7 +96,7 @@ impl<D: Driver> Device<D> {
 
     /// The device object of a native device.
     pub fn of_raw(raw: D::Device) -> Option<&'static Arc<Object<Self>>> {
-        D::cell().native()?.devices.iter().find(|device| device.raw == raw)
+        adapter::native::<D>()?.devices.iter().find(|device| device.raw == raw)
     }
 }
 
@@ -118,7 +118,7 @@ pub unsafe fn get<D: Driver>(
     unsafe { borrow::<Platform<D>>(platform) }?;
     let every: &[Arc<Object<Device<D>>>] = match kind {
         ur_device_type_t::ALL | ur_device_type_t::DEFAULT | ur_device_type_t::GPU => {
-            D::cell().native().map_or(&[], |native| &native.devices)
+            adapter::native::<D>().map_or(&[], |native| &native.devices)
         }
         ur_device_type_t::CPU
         | ur_device_type_t::FPGA

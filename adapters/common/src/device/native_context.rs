@@ -18,6 +18,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use crate::buffer::staging::StagingPages;
+use crate::device::adapter;
 use crate::device::clock::Clock;
 use crate::device::deferred;
 use crate::device::event_pool::EventPool;
@@ -233,7 +234,7 @@ impl<D: Driver> Home<D> {
                 native
             }
         };
-        if slot.kept.is_none() && D::cell().is_in_use() && !native.may_be_lost() {
+        if slot.kept.is_none() && adapter::is_in_use::<D>() && !native.may_be_lost() {
             slot.kept = Some(Arc::clone(&native));
         }
         Ok(native)

@@ -14,8 +14,9 @@ use ur_ffi::{
     ur_queue_handle_t_, ur_queue_info_t, ur_queue_properties_t, ur_result_t,
 };
 
-use crate::context::{Context, DeviceState, host_time_ns};
+use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::device::worker;
 use crate::driver::{Driver, StreamKind};

@@ -11,8 +11,9 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::Mutex;
 use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
 
-use crate::context::{Context, DeviceState, host_time_ns};
+use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::memory_calls::IpcHandle;
 use crate::driver::{Driver, EventPurpose};

@@ -19,7 +19,7 @@ use ur_ffi::{
 
 use crate::buffer;
 use crate::command::{Request, come_after, ensure_others_recorded, return_event, return_timed_event};
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};

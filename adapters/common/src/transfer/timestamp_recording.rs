@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_queue_handle_t};
 
 use crate::command::{Request, come_after, ensure_others_recorded, give};
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::Result;

@@ -8,8 +8,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_adapter::device::adapter::{self, AdapterCell};
+use ur_adapter::api::map;
+use ur_adapter::device::adapter;
 use ur_adapter::device::{self, platform};
+use ur_adapter::driver::cell::AdapterCell;
 use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use ur_adapter::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::driver::{
@@ -21,7 +23,7 @@ use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, object, pool, queue};
 use ur_ffi::*;
 
-static CELL: AdapterCell<Fake> = AdapterCell::new();
+static CELL: AdapterCell<Fake> = AdapterCell::new(map::of::<Fake>());
 
 /// The driver.
 #[derive(Default)]
