@@ -417,10 +417,10 @@ pub unsafe fn event_create<D: Driver>(
     let marker = if native == 0 {
         // Native libraries take an event that was never recorded for one that is done.
         let _scope = state.enter()?;
-        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
+        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, &state, true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        PooledEvent::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
+        PooledEvent::adopt(D::Event::of_number(native), &state, owned)
     };
     // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
     let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);
