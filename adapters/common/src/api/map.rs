@@ -165,30 +165,30 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urMemoryExportFreeExportableMemoryExp => crate::ipc::memory_export::free::<D>);
     forward!(urMemoryExportExportMemoryHandleExp => crate::ipc::memory_export::export::<D>);
 
-    forward!(urMemBufferCreate => crate::buffer::create::create::<D>);
-    forward!(urMemBufferPartition => crate::buffer::create::partition::<D>);
-    forward!(urMemRetain => crate::object::retain::<crate::buffer::Mem<D>>);
-    forward!(urMemRelease => crate::object::release::<crate::buffer::Mem<D>>);
-    forward!(urMemGetInfo => crate::buffer::get_info::<D>);
-    forward!(urMemGetNativeHandle => crate::buffer::native::get_native_handle::<D>);
-    forward!(urMemBufferCreateWithNativeHandle => crate::buffer::native::create_with_native_handle::<D>);
-    forward!(urEnqueueMemBufferRead => crate::buffer::commands::read::<D>);
-    forward!(urEnqueueMemBufferWrite => crate::buffer::commands::write::<D>);
-    forward!(urEnqueueMemBufferCopy => crate::buffer::commands::copy::<D>);
-    forward!(urEnqueueMemBufferFill => crate::buffer::commands::fill::<D>);
-    forward!(urEnqueueMemBufferReadRect => crate::buffer::rect_commands::read::<D>);
-    forward!(urEnqueueMemBufferWriteRect => crate::buffer::rect_commands::write::<D>);
-    forward!(urEnqueueMemBufferCopyRect => crate::buffer::rect_commands::copy::<D>);
-    forward!(urEnqueueMemBufferMap => crate::buffer::map::map::<D>);
-    forward!(urEnqueueMemUnmap => crate::buffer::map::unmap::<D>);
+    forward!(urMemBufferCreate => crate::memory_object::create_buffer::create::<D>);
+    forward!(urMemBufferPartition => crate::memory_object::create_buffer::partition::<D>);
+    forward!(urMemRetain => crate::object::retain::<crate::memory_object::Mem<D>>);
+    forward!(urMemRelease => crate::object::release::<crate::memory_object::Mem<D>>);
+    forward!(urMemGetInfo => crate::memory_object::get_info::<D>);
+    forward!(urMemGetNativeHandle => crate::memory_object::native_handle::get_native_handle::<D>);
+    forward!(urMemBufferCreateWithNativeHandle => crate::memory_object::native_handle::create_with_native_handle::<D>);
+    forward!(urEnqueueMemBufferRead => crate::memory_object::buffer_commands::read::<D>);
+    forward!(urEnqueueMemBufferWrite => crate::memory_object::buffer_commands::write::<D>);
+    forward!(urEnqueueMemBufferCopy => crate::memory_object::buffer_commands::copy::<D>);
+    forward!(urEnqueueMemBufferFill => crate::memory_object::buffer_commands::fill::<D>);
+    forward!(urEnqueueMemBufferReadRect => crate::memory_object::rect_commands::read::<D>);
+    forward!(urEnqueueMemBufferWriteRect => crate::memory_object::rect_commands::write::<D>);
+    forward!(urEnqueueMemBufferCopyRect => crate::memory_object::rect_commands::copy::<D>);
+    forward!(urEnqueueMemBufferMap => crate::memory_object::map::map::<D>);
+    forward!(urEnqueueMemUnmap => crate::memory_object::map::unmap::<D>);
 
-    forward!(urMemImageCreate => crate::image::create::<D>);
-    forward!(urMemImageCreateWithNativeHandle => crate::image::create_with_native_handle::<D>);
-    forward!(urMemImageGetInfo => crate::image::get_image_info::<D>);
+    forward!(urMemImageCreate => crate::memory_object::create_image::create::<D>);
+    forward!(urMemImageCreateWithNativeHandle => crate::memory_object::create_image::create_with_native_handle::<D>);
+    forward!(urMemImageGetInfo => crate::memory_object::create_image::get_image_info::<D>);
 
-    forward!(urEnqueueMemImageRead => crate::image::commands::transfer::<D, { crate::image::commands::READ }>);
-    forward!(urEnqueueMemImageWrite => crate::image::commands::transfer::<D, { crate::image::commands::WRITE }>);
-    forward!(urEnqueueMemImageCopy => crate::image::commands::copy::<D>);
+    forward!(urEnqueueMemImageRead => crate::memory_object::image_commands::transfer::<D, { crate::memory_object::image_commands::READ }>);
+    forward!(urEnqueueMemImageWrite => crate::memory_object::image_commands::transfer::<D, { crate::memory_object::image_commands::WRITE }>);
+    forward!(urEnqueueMemImageCopy => crate::memory_object::image_commands::copy::<D>);
 
     forward!(urSamplerCreate => crate::image::sampler::create::<D>);
     forward!(urSamplerCreateWithNativeHandle => crate::image::sampler::create_with_native_handle::<D>);
@@ -198,14 +198,14 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urSamplerGetNativeHandle => crate::image::sampler::get_native_handle::<D>);
 
     forward!(urProgramCreateWithBinary => crate::program::create_with_binary::<D>);
-    forward!(urProgramBuild => crate::program::build::<D>);
+    forward!(urProgramBuild => crate::program::build::build::<D>);
     forward!(urProgramRetain => crate::object::retain::<crate::program::Program<D>>);
     forward!(urProgramRelease => crate::object::release::<crate::program::Program<D>>);
-    forward!(urProgramGetInfo => crate::program::get_info::<D>);
-    forward!(urProgramGetBuildInfo => crate::program::get_build_info::<D>);
+    forward!(urProgramGetInfo => crate::program::info::get_info::<D>);
+    forward!(urProgramGetBuildInfo => crate::program::info::get_build_info::<D>);
     forward!(urProgramCreateWithIL => crate::api::unsupported::create_with_il::<D>);
     forward!(urProgramSetSpecializationConstants => crate::api::unsupported::program_constants::<D>);
-    forward!(urProgramBuildExp => crate::program::build_exp::<D>);
+    forward!(urProgramBuildExp => crate::program::build::build_exp::<D>);
     forward!(urProgramCompile => crate::program::link::compile::<D>);
     forward!(urProgramCompileExp => crate::program::link::compile_exp::<D>);
     forward!(urProgramLink => crate::program::link::link::<D>);
@@ -213,8 +213,8 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urProgramDynamicLinkExp => crate::api::unsupported::dynamic_link::<D>);
     forward!(urProgramGetFunctionPointer => crate::program::symbols::function_pointer::<D>);
     forward!(urProgramGetGlobalVariablePointer => crate::program::symbols::global_variable_pointer::<D>);
-    forward!(urProgramGetNativeHandle => crate::program::native_code::program_get::<D>);
-    forward!(urProgramCreateWithNativeHandle => crate::program::native_code::program_create::<D>);
+    forward!(urProgramGetNativeHandle => crate::program::native_handle::get::<D>);
+    forward!(urProgramCreateWithNativeHandle => crate::program::native_handle::create::<D>);
 
     forward!(urKernelCreate => crate::kernel::create::<D>);
     forward!(urKernelRetain => crate::object::retain::<crate::kernel::Kernel<D>>);
@@ -230,8 +230,8 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urKernelSetArgSampler => crate::kernel::arguments::set_sampler::<D>);
     forward!(urKernelSetSpecializationConstants => crate::api::unsupported::kernel_constants::<D>);
     forward!(urKernelSuggestMaxCooperativeGroupCount => crate::kernel::cooperative::suggest_group_count::<D>);
-    forward!(urKernelGetNativeHandle => crate::program::native_code::kernel_get::<D>);
-    forward!(urKernelCreateWithNativeHandle => crate::program::native_code::kernel_create::<D>);
+    forward!(urKernelGetNativeHandle => crate::kernel::native_handle::get::<D>);
+    forward!(urKernelCreateWithNativeHandle => crate::kernel::native_handle::create::<D>);
     forward!(urKernelGetSuggestedLocalWorkSize => crate::kernel::launch::suggested_local_size::<D>);
     forward!(urKernelGetSuggestedLocalWorkSizeWithArgs => crate::kernel::launch::suggested_local_size_with_args::<D>);
 }
