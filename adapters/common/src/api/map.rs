@@ -98,14 +98,14 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urUSMPoolGetDevicePoolExp => crate::pool::current_pool::<D>);
     forward!(urUSMPoolTrimToExp => crate::pool::trim_to::<D>);
 
-    forward!(urEnqueueEventsWait => crate::command::events_wait::<D>);
-    forward!(urEnqueueEventsWaitWithBarrier => crate::command::barrier::<D>);
-    forward!(urEnqueueEventsWaitWithBarrierExt => crate::command::barrier_ext::<D>);
+    forward!(urEnqueueEventsWait => crate::command::barrier::events_wait::<D>);
+    forward!(urEnqueueEventsWaitWithBarrier => crate::command::barrier::barrier::<D>);
+    forward!(urEnqueueEventsWaitWithBarrierExt => crate::command::barrier::barrier_ext::<D>);
     forward!(urEnqueueHostTaskExp => crate::transfer::host_task::enqueue::<D>);
     forward!(urEnqueueTimestampRecordingExp => crate::transfer::timestamp_recording::enqueue::<D>);
     forward!(urEnqueueNativeCommandExp => crate::transfer::native_command::enqueue::<D>);
     forward!(urDeviceWaitExp => crate::device::wait::wait::<D>);
-    forward!(urEnqueueUSMMemcpy => crate::command::usm_memcpy::<D>);
+    forward!(urEnqueueUSMMemcpy => crate::usm::copy::memcpy::<D>);
     forward!(urEnqueueUSMFill => crate::usm::fill::usm_fill::<D>);
     forward!(urEnqueueUSMDeviceAllocExp => crate::pool::stream_ordered::device_alloc::<D>);
     forward!(urEnqueueUSMHostAllocExp => crate::pool::stream_ordered::host_alloc::<D>);
