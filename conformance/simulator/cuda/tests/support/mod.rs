@@ -75,7 +75,7 @@ impl Memory for Allowed {
 impl Device {
     /// A file of `conformance/kernels`.
     pub fn load(file: &str) -> Device {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels").join(file);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels").join(file);
         Self::parse(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
     }
 

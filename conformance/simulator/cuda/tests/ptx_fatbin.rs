@@ -5,7 +5,7 @@ use simcuda::ptx::fatbin::{EntryKind, FatbinError, WRAPPER_MAGIC, entries, from_
 use std::path::Path;
 
 fn sample(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/fatbin").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/fatbin").join(name);
     std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 

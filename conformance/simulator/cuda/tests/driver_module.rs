@@ -175,7 +175,7 @@ fn linked_texts_become_one_module() {
 #[test]
 fn fat_binaries_load_their_ptx_and_native_code_alone_does_not() {
     let _current = Current::new();
-    let kernels = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
+    let kernels = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
     let read = |name: &str| std::fs::read(kernels.join(name)).expect("the kernels are there");
     for name in ["fatbin/saxpy.fatbin", "fatbin/saxpy.plain.fatbin"] {
         let fat = read(name);

@@ -157,7 +157,7 @@ fn what_a_module_declares_can_be_read_back() {
 
 #[test]
 fn no_mutation_of_a_text_panics() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
     let mut state = 4711u64;
     let mut random = move |n: usize| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -264,7 +264,7 @@ pub fn into<T: ?Sized>(value: &mut T) -> usize {
 /// The PTX of the demonstration kernel, as the loader takes it.
 pub fn saxpy_ptx() -> Vec<u8> {
     let mut text =
-        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../kernels/saxpy.ptx")).expect("the kernel is there");
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/saxpy.ptx")).expect("the kernel is there");
     text.push(0);
     text
 }
