@@ -80,16 +80,11 @@ fn travels(release: Release, file: &Path) -> bool {
     libraries && file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("libur_"))
 }
 
-/// The conformance suite's test binaries, if the workspace has the suite.
+/// The conformance suite's test binaries.
 fn suite(workspace: &Workspace) -> Result<Vec<(String, PathBuf)>> {
     let release = Release::R2026_2;
-    let conformance = workspace.path("conformance");
     let packages = cargo::packages(workspace)?;
-    let suite: Vec<_> = packages.iter().filter(|p| p.folder.starts_with(&conformance) && p.library.is_none()).collect();
-    if suite.is_empty() {
-        println!("the workspace has no conformance suite: no test binaries travel");
-        return Ok(Vec::new());
-    }
+    let suite: Vec<_> = packages.iter().filter(|package| package.name == test::SUITE).collect();
     let mut command = cargo::cargo(workspace, release);
     command.args(["test", "--no-run", "--test", "*"]).args(cargo::select(release, &suite));
     let built = cargo::build(&mut command)?;

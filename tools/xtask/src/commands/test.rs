@@ -20,7 +20,7 @@ const RESULTS: &str = "test-results.txt";
 const FACT_TESTS: &str = "the_specification_has_every_fact";
 
 /// The package that tests adapters, and the adapter that it is run for once more.
-const SUITE: &str = "ur-conformance";
+pub const SUITE: &str = "ur-conformance";
 const HIP_ADAPTER: &str = "libur_adapter_hip.so.0";
 
 /// AMD's runtime as Debian has it, and the package that holds it.

@@ -1,5 +1,5 @@
 //! Images of one and two dimensions in arrays: `urMemImageCreate`, queries, transfers and copies across layers. What
-//! kernels do with them is in `image_array_kernel`.
+//! kernels do with them is in `arrays_in_kernels`.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use core::ptr::{null, null_mut};

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ur_conformance::ffi::{FUNCTIONS, ur_dditable_t, ur_result_t as Code};
 use ur_conformance::{Fixture, adapter};
 
-const DOCUMENT: &str = include_str!("../../docs/coverage.md");
+const DOCUMENT: &str = include_str!("../../../docs/coverage.md");
 
 /// A C function that can be called with zeros: nulls, empty sets and no numbers.
 trait WithNothing {

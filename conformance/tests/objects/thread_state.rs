@@ -1,6 +1,6 @@
 //! The thread's current native context (CUDA) and device (HIP) are the application's: no entry point may change them,
-//! whatever they were and however the call ends. Works on real drivers and on the simulated one. `handles` looks after
-//! calls that are refused, `faults` after every native call that fails.
+//! whatever they were and however the call ends. Works on real drivers and on the simulated one. `bad_handles`
+//! looks after calls that are refused, the binary `faults` after every native call that fails.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use core::ptr::{null, null_mut};

@@ -3,13 +3,11 @@
 
 #![allow(non_snake_case, reason = "entry points are named as in C")]
 
-#[allow(dead_code, reason = "`model_planted.rs` shares it")]
-mod model_programs;
-
-use model_programs::families::{Family, GATES, IN_ORDER, OUT_OF_ORDER, STATISTICS, TWO_DEVICES};
-use model_programs::run;
-use ur_conformance::{Fixture, child, needs_sim};
+use ur_conformance::{child, needs_sim};
 use ur_model::Sabotage;
+
+use crate::runner::families::{Family, GATES, IN_ORDER, OUT_OF_ORDER, STATISTICS, TWO_DEVICES};
+use crate::runner::{fixture, run};
 
 #[test]
 fn programs_of_in_order_queues_do_what_the_model_says() {
@@ -44,13 +42,13 @@ fn is_caught(test: &str, family: Family, sabotage: Sabotage, words: &str) {
 
 #[test]
 fn a_program_without_its_waits_is_caught() {
-    let _ = needs_sim!(Fixture::new());
+    let _ = needs_sim!(fixture());
     is_caught("a_program_without_its_waits_is_caught", IN_ORDER, Sabotage::MissingWaits, "caught by program");
 }
 
 #[test]
 fn a_kernel_that_uses_a_freed_block_is_caught() {
-    let _ = needs_sim!(Fixture::new());
+    let _ = needs_sim!(fixture());
     is_caught("a_kernel_that_uses_a_freed_block_is_caught", IN_ORDER, Sabotage::UseAfterFree, "caught by program");
 }
 

@@ -1,5 +1,5 @@
 //! Every native call of work with buffers fails in turn, on one device and on two: the caller gets a code that fits,
-//! nothing is left behind, what was current on the thread still is, and the next attempt works. As `faults`, which does
+//! nothing is left behind, what was current on the thread still is, and the next attempt works. As `commands`, which does
 //! so for everything else. Needs the simulated driver.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 

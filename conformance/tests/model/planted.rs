@@ -1,15 +1,13 @@
-//! Bugs that are planted in an adapter of its own build (`cargo xtask planted`) are found by the programs of `model.rs`, and
+//! Bugs that are planted in an adapter of its own build (`cargo xtask planted`) are found by the programs of `programs.rs`, and
 //! the same programs find nothing when no bug is chosen. Without `UR_PLANTED_DIST` there is no such adapter to try.
-
-#![allow(dead_code, reason = "this binary runs all families at once")]
-
-mod model_programs;
 
 use std::path::Path;
 use std::process::Command;
 
-use model_programs::families::ALL;
-use model_programs::{run_all, say, threads};
+use ur_conformance::child;
+
+use crate::runner::families::ALL;
+use crate::runner::{run_all, say, threads};
 
 /// So many programs of all families together find every bug.
 const PROGRAMS: u64 = 3000;
@@ -40,8 +38,9 @@ fn programs_on(adapter: &Path, bug: Option<&str>, more: &[(&str, &str)]) -> Opti
 fn found_by(child: &str, adapter: &Path, bug: Option<&str>, more: &[(&str, &str)]) -> Option<String> {
     let program = std::env::current_exe().unwrap_or_else(|error| panic!("the test's own path: {error}"));
     let mut command = Command::new(program);
-    command.args(["--exact", child, "--nocapture", "--test-threads=1"]);
-    command.env("UR_TEST_CHILD", child).env("UR_TEST_ADAPTER", adapter);
+    let child = child::full_name(child);
+    command.args(["--exact", &child, "--nocapture", "--test-threads=1"]);
+    command.env("UR_TEST_CHILD", &child).env("UR_TEST_ADAPTER", adapter);
     command.env("UR_MODEL_PATIENCE", "3").env("UR_MODEL_SHRINK", "10").env("RUST_BACKTRACE", "0");
     command.env_remove("UR_PLANTED").envs(bug.map(|bug| ("UR_PLANTED", bug)));
     command.envs(more.iter().copied());

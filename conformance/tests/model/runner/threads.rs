@@ -19,14 +19,13 @@ use ur_model::{Content, Flavour, Sabotage, Step, Threaded, threads};
 use super::pools::{self, list_of};
 use super::take::Outcome;
 use super::world::World;
-use super::{SEED, mixed, number, say, set_surroundings};
+use super::{SEED, fixture, mixed, number, say};
 
 /// Runs `UR_MODEL_THREADED` programs, or as many as named here; fails with the first that fails.
 pub fn run(test: &str, programs: u64, sabotage: Option<Sabotage>) {
-    set_surroundings();
     let programs = number("UR_MODEL_THREADED", programs);
     let (first, repeat) = (super::first_seed(), number("UR_MODEL_REPEAT", 1));
-    let fixture = Fixture::new();
+    let fixture = fixture();
     let patience = Duration::from_secs(number("UR_MODEL_PATIENCE", 20));
     free_without_a_queue(&fixture);
     let world = World::new(&fixture, 1, patience);
@@ -62,7 +61,7 @@ fn report(test: &str, seed: u64, number: u64, what: &str, program: &Threaded, pr
     let _ = write!(
         text,
         "(of each thread all steps that it took and the one that it was at)\nagain, whole: UR_MODEL_SEED={seed:#x} \
-         UR_MODEL_THREADED=1 UR_MODEL_REPEAT=100 cargo test -p ur-conformance --test model_threads -- --exact {test}"
+         UR_MODEL_THREADED=1 UR_MODEL_REPEAT=100 cargo test -p ur-conformance --test model -- {test}"
     );
     text
 }

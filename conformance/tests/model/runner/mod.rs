@@ -4,7 +4,7 @@
 //! | variable | meaning | without it |
 //! |---|---|---|
 //! | `UR_MODEL_PROGRAMS` | programs of all families together | 10 000 |
-//! | `UR_MODEL_THREADED` | programs of several threads in each test of `model_threads.rs` | 600 and 400 |
+//! | `UR_MODEL_THREADED` | programs of several threads in each test of `threads.rs` | 600 and 400 |
 //! | `UR_MODEL_SEED` | seed of the first program of each family; `random` for another each time | one that stays |
 //! | `UR_MODEL_REPEAT` | runs of each program, for what fails at times only | 1 |
 //! | `UR_MODEL_SHRINK` | seconds that a failing program is made smaller for | 30 |
@@ -75,12 +75,18 @@ fn set_surroundings() {
     ONCE.call_once(|| {
         for (name, value) in [("SIMCUDA_DELAY", "21842:20"), ("CUDA_DEVICE_MAX_CONNECTIONS", "32")] {
             if std::env::var_os(name).is_none() {
-                // SAFETY: the libraries that read it are not loaded yet, and the other threads of the test's harness
-                // wait for their turn and read no environment.
+                // SAFETY: the libraries that read it with C's `getenv` are not loaded yet, since every test of this
+                // binary calls this before it makes a fixture; its other threads use `std`, which locks the environment.
                 unsafe { std::env::set_var(name, value) };
             }
         }
     });
+}
+
+/// A fixture on a driver with the surroundings of the programs.
+pub fn fixture() -> Fixture {
+    set_surroundings();
+    Fixture::new()
 }
 
 type Case = (Vec<u8>, Vec<Op>);
@@ -332,7 +338,7 @@ fn report(family: &Family, seed: u64, number: u64, failure: &Failure, small: Opt
     let Family { test, profile, .. } = family;
     format!(
         "caught by program {number}, {}: {}\n{smaller}: {}\nin the last line of\n{steps}again, whole: UR_MODEL_SEED={seed:#x} \
-         UR_MODEL_PROGRAMS=1 cargo test -p ur-conformance --test model -- --exact {test}\n(last error: {})",
+         UR_MODEL_PROGRAMS=1 cargo test -p ur-conformance --test model -- --exact programs::{test}\n(last error: {})",
         profile.name,
         failure.what,
         shown.what,

@@ -5,7 +5,7 @@ use ur_model::Profile;
 /// A family of programs and how many of a hundred it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// The test of `model.rs` that runs it.
+    /// The test of `programs.rs` that runs it.
     pub test: &'static str,
     pub profile: Profile,
     pub percent: u64,

@@ -19,6 +19,23 @@ fn without_an_installation_a_test_says_what_to_run() {
 }
 
 #[test]
+fn a_child_process_runs_the_test_that_its_caller_s_file_and_the_name_say() {
+    let test = "a_child_process_runs_the_test_that_its_caller_s_file_and_the_name_say";
+    assert_eq!(child::full_name(test), format!("{}::{test}", module_path!().split_once("::").expect("a module").1));
+    let ran = std::cell::Cell::new(false);
+    child::in_process::<&str>(test, &[], || ran.set(true));
+    assert_eq!(ran.get(), std::env::var_os("UR_TEST_CHILD").is_some(), "the body runs in the child alone");
+}
+
+#[test]
+fn a_child_process_that_finds_no_test_of_its_name_fails_the_caller() {
+    let outcome = std::panic::catch_unwind(|| child::in_process::<&str>("no_test_has_this_name", &[], || ()));
+    let message = outcome.expect_err("no test ran");
+    let message = message.downcast_ref::<String>().expect("a formatted message");
+    assert!(message.contains("the child ran no test named harness::no_test_has_this_name"), "{message}");
+}
+
+#[test]
 fn memory_that_a_test_forgets_fails_it() {
     if !on_sim() {
         println!("skipped: needs the simulated driver");
