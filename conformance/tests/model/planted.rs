@@ -42,7 +42,7 @@ fn found_by(child: &str, adapter: &Path, bug: Option<&str>, more: &[(&str, &str)
     command.args(["--exact", &child, "--nocapture", "--test-threads=1"]);
     command.env("UR_TEST_CHILD", &child).env("UR_TEST_ADAPTER", adapter);
     command.env("UR_MODEL_PATIENCE", "3").env("UR_MODEL_SHRINK", "10").env("RUST_BACKTRACE", "0");
-    command.env_remove("UR_PLANTED").envs(bug.map(|bug| ("UR_PLANTED", bug)));
+    command.env_remove("UR_MUTATION").env_remove("UR_PLANTED").envs(bug.map(|bug| ("UR_MUTATION", bug)));
     command.envs(more.iter().copied());
     let output = command.output().unwrap_or_else(|error| panic!("cannot start the child: {error}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::mode::Mode;
 use super::programs::Outcome;
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::process;
-use crate::support::workspace::Workspace;
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::process;
+use xtask::support::workspace::Workspace;
 
 /// Seconds of one process; the whole suite takes about sixty, and far more on a busy machine.
 const LIMIT: u32 = 540;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use libloading::{Library, Symbol};
 
-use super::dist::{self, Dist};
-use crate::fail;
-use crate::support::failure::Result;
-use crate::support::process;
-use crate::support::workspace::{Release, Workspace};
+use xtask::commands::dist::{self, Dist};
+use xtask::fail;
+use xtask::support::failure::Result;
+use xtask::support::process;
+use xtask::support::workspace::{Release, Workspace};
 
 const REAL: &str = "libcuda.so.1";
 

@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::mode::Mode;
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::process::Printed;
-use crate::support::workspace::Workspace;
-use crate::support::{files, process};
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::process::Printed;
+use xtask::support::workspace::Workspace;
+use xtask::support::{files, process};
 
 /// Seconds that a program may take; the slowest takes six.
 const LIMIT: u32 = 120;

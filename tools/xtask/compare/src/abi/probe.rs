@@ -4,9 +4,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::support::failure::{Context, Result};
-use crate::support::header::{self, Header};
-use crate::support::process;
+use super::header::{self, Header};
+use xtask::support::failure::{Context, Result};
+use xtask::support::process;
 
 /// What both headers have.
 pub struct Common<'a> {

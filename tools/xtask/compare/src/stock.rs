@@ -4,13 +4,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::dist::{self, Dist};
-use super::test;
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::process;
-use crate::support::python::Venv;
-use crate::support::workspace::{Release, Workspace};
+use xtask::commands::dist::{self, Dist, example};
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::process;
+use xtask::support::python::Venv;
+use xtask::support::workspace::{Release, Workspace};
 
 const PACKAGES: [&str; 2] = ["intel-cmplr-lib-ur==2026.2.0", "intel-cmplr-lib-rt==2026.2.0"];
 
@@ -21,7 +20,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     }
     let dist = dist::make(workspace, Release::R2026_2)?;
     let stock = Venv::with(&workspace.target().join("stock"), &PACKAGES)?.lib();
-    let example = test::build_example(workspace, &dist)?;
+    let example = example::build(workspace, &dist)?;
 
     println!("== our CUDA adapter on the stock loader, over simcuda ==");
     let module = dist.kernels().join("saxpy.ptx");

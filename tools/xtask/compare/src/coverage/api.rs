@@ -7,8 +7,8 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use crate::support::failure::{Context, Result};
-use crate::support::workspace::Release;
+use xtask::support::failure::{Context, Result};
+use xtask::support::workspace::Release;
 
 /// What the loader answers itself: everything of this file.
 const LOADERS_FILE: &str = "loader";
@@ -30,7 +30,7 @@ pub fn read(root: &Path) -> Result<Vec<Group>> {
     let order = parse(&root.join(format!("spec/releases/{release}.toml")))?;
     let order: Vec<&str> = strings(order.get("order")).collect();
     let mut groups = Vec::new();
-    for file in crate::support::files::list(&root.join("spec/api"))? {
+    for file in xtask::support::files::list(&root.join("spec/api"))? {
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
         groups.push(group(stem, &parse(&root.join("spec/api").join(&file))?, release));
     }
@@ -60,7 +60,7 @@ pub fn is_loaders(api: &[Group], name: &str) -> bool {
 /// Every name that the specification gives to anything.
 pub fn names(root: &Path) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
-    for file in crate::support::files::list(&root.join("spec/api"))? {
+    for file in xtask::support::files::list(&root.join("spec/api"))? {
         collect_names(&Value::Table(parse(&root.join("spec/api").join(&file))?), &mut names);
     }
     Ok(names)

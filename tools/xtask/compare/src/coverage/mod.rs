@@ -20,10 +20,10 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::files;
-use crate::support::workspace::Workspace;
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::files;
+use xtask::support::workspace::Workspace;
 
 use source::Code;
 use table::{Answer, Table};

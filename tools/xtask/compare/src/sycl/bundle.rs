@@ -1,4 +1,4 @@
-//! `bundle --sycl [RELEASE]`: what a machine with a GPU and without a network needs for the SYCL programs, dpctl's suite and
+//! `bundle-sycl [RELEASE]`: what a machine with a GPU and without a network needs for the SYCL programs, dpctl's suite and
 //! the wheel's story: every wheel that pip wants there, ours among them, our libraries and the programs. A stock runtime is
 //! 900 MB, so all of it is packed and cut into parts of what travels at once; `conformance/sycl/run_on_gpu.py` puts them
 //! together there. Nothing is left out of a wheel and nothing in it is changed.
@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::sycl::{Mode, programs};
-use super::wheel;
-use crate::support::failure::{Context, Result};
-use crate::support::workspace::{Release, Workspace};
-use crate::support::{files, process};
+use super::{Mode, programs};
+use xtask::commands::wheel;
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::workspace::{Release, Workspace};
+use xtask::support::{files, process};
 
 /// Bytes of a part. With the checkout it must stay below 64 MiB.
 const PART: usize = 49 << 20;
@@ -28,8 +29,17 @@ const PLATFORMS: [&str; 5] = [
 const OURS: [&str; 3] = ["libur_loader.so.0", "libur_adapter_cuda.so.0", "libsimcuda.so"];
 const SCRIPT: &str = "conformance/sycl/run_on_gpu.py";
 
+/// The command.
+pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
+    match arguments {
+        [] => make(workspace, &Release::ALL),
+        [name] => make(workspace, &[Release::named(name)?]),
+        _ => fail!("it takes a release and nothing else"),
+    }
+}
+
 /// Makes the parts of some releases; those of the others stay as they are.
-pub fn make(workspace: &Workspace, releases: &[Release]) -> Result {
+fn make(workspace: &Workspace, releases: &[Release]) -> Result {
     let wheels = wheel::make(workspace)?;
     for (release, ours) in wheels.iter().filter(|(release, _)| releases.contains(release)) {
         let mode = Mode::prepare(workspace, *release)?;

@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::dist::{self, Dist};
-use crate::fail;
-use crate::support::failure::Result;
-use crate::support::workspace::{Release, Workspace};
-use crate::support::{cargo, files};
+use xtask::commands::dist::{self, Dist};
+use xtask::fail;
+use xtask::support::failure::Result;
+use xtask::support::workspace::{Release, Workspace};
+use xtask::support::{cargo, files};
 
 const ADAPTERS: [&str; 2] = ["cuda", "hip"];
 
@@ -19,17 +19,12 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     }
     let dist = dist::make(workspace, Release::R2026_2)?;
     let folder = make(workspace, &dist)?;
-    println!("{}: UR_PLANTED names the bug; see adapters/common/src/sync/mutation.rs", folder.display());
+    println!("{}: UR_MUTATION names the bug; see adapters/common/src/sync/mutation.rs", folder.display());
     Ok(())
 }
 
-/// Where it lies.
-pub fn folder(workspace: &Workspace) -> PathBuf {
-    workspace.target().join("planted/dist")
-}
-
 /// A copy of an installation with planted adapters.
-pub fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
+fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(workspace.root()).env("CARGO_TARGET_DIR", workspace.target().join("planted"));
     command.arg("build");
@@ -42,7 +37,7 @@ pub fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
         ]);
     }
     let built = cargo::build(&mut command)?;
-    let folder = folder(workspace);
+    let folder = workspace.planted();
     for file in files::list(dist.folder())? {
         // What a planted adapter takes the place of is put there below.
         if !file.to_string_lossy().contains("libur_adapter_") {

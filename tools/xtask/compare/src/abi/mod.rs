@@ -2,17 +2,19 @@
 //! so that what either lacks is a difference, too. Our own specification says one thing alone: which names belong to
 //! extensions of the project's own, and may be missing from theirs.
 
+mod header;
 mod probe;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::commands::generate;
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::header::{self, Header};
-use crate::support::workspace::{Release, Workspace};
-use crate::support::{process, python};
+use xtask::commands::generate;
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::workspace::{Release, Workspace};
+use xtask::support::{process, python};
+
+use header::Header;
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {

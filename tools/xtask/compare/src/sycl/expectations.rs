@@ -9,9 +9,9 @@ use toml::Value;
 
 use super::programs::Outcome;
 use super::suite::Suite;
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::workspace::Release;
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::workspace::Release;
 
 /// The table for what fails on every release.
 const BOTH: &str = "both";

@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::fail;
-use crate::support::failure::{Context, Failure, Result};
-use crate::support::files;
+use xtask::fail;
+use xtask::support::failure::{Context, Failure, Result};
+use xtask::support::files;
 
 /// `PT_LOAD` and `PT_DYNAMIC`.
 const LOAD: u64 = 1;

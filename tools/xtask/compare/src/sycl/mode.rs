@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::builtins;
-use crate::commands::dist::{self, Dist};
-use crate::commands::sycl_cpu;
-use crate::support::failure::Result;
-use crate::support::python::{self, Venv};
-use crate::support::workspace::{Release, Workspace};
-use crate::support::{files, process};
+use crate::sycl_cpu;
+use xtask::commands::dist::{self, Dist};
+use xtask::support::failure::Result;
+use xtask::support::python::{self, Venv};
+use xtask::support::workspace::{Release, Workspace};
+use xtask::support::{files, process};
 
 /// The packages of 2026.2: the client, and what one of dpctl's tests builds an extension with. Those of 2026.1 are
 /// `sycl-cpu`'s.

@@ -5,12 +5,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::dist;
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::python::Venv;
-use crate::support::workspace::{Release, Workspace};
-use crate::support::{files, process};
+use xtask::commands::dist;
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::python::Venv;
+use xtask::support::workspace::{Release, Workspace};
+use xtask::support::{files, process};
 
 /// The first five and pytest are the client; the rest is what one of dpctl's tests builds an extension with.
 const PACKAGES: [&str; 8] = [

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::failure::{Context, Result};
-use crate::support::workspace::Workspace;
-use crate::support::{cargo, files};
+use xtask::support::failure::{Context, Result};
+use xtask::support::workspace::Workspace;
+use xtask::support::{cargo, files};
 
 /// A package's own folders: another package may lie beside them.
 const FOLDERS: [&str; 3] = ["src", "tests", "examples"];

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::fail;
-use crate::support::failure::{Context, Result};
-use crate::support::workspace::{Release, Workspace};
-use crate::support::{cargo, process, python};
+use xtask::fail;
+use xtask::support::failure::{Context, Result};
+use xtask::support::workspace::{Release, Workspace};
+use xtask::support::{cargo, process, python};
 
 /// Carries the headers of ROCm 7.1.
 const WHEEL: &str = "triton==3.6.0";

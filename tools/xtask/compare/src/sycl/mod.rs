@@ -3,6 +3,7 @@
 //! fail; nothing else makes this command succeed.
 
 mod builtins;
+pub mod bundle;
 mod expectations;
 mod mode;
 pub mod programs;
@@ -10,9 +11,9 @@ mod suite;
 
 use std::time::Instant;
 
-use crate::fail;
-use crate::support::failure::{Failure, Result};
-use crate::support::workspace::{Release, Workspace};
+use xtask::fail;
+use xtask::support::failure::{Failure, Result};
+use xtask::support::workspace::{Release, Workspace};
 
 use expectations::{Expectations, Surprise};
 pub use mode::Mode;

@@ -13,8 +13,8 @@ use syn::{Attribute, Block, FnArg, Ident, ImplItem, Item, Meta, Pat, ReturnType,
 
 use super::body::{Body, Call, Receiver, type_name, type_names};
 use super::gaps::{self, Gap, SECTION, Weight, doc_lines};
-use crate::support::failure::{Context, Result};
-use crate::support::files;
+use xtask::support::failure::{Context, Result};
+use xtask::support::files;
 
 /// The crate that both backends share, as [`Function::of`] names it.
 pub const ENGINE: &str = "";

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use super::failure::Result;
-use super::process;
+use xtask::support::failure::Result;
+use xtask::support::process;
 
 /// What a header declares, limited to names of the API (`ur…`, `UR_…`).
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,35 +1,36 @@
-//! `races`: the engine's threads under ThreadSanitizer, and its lock-free books under loom.
+//! `races [loom|sanitizer]`: the engine's threads under ThreadSanitizer, and its lock-free books under loom.
 //!
 //! Both need another build of the engine, each in a folder of its own below `target`. The sanitizer is an unstable switch
 //! of a stable compiler, so it is asked for by `RUSTC_BOOTSTRAP`; its runtime comes with the toolchain.
 
 use std::process::Command;
 
-use crate::fail;
-use crate::support::failure::Result;
-use crate::support::process;
-use crate::support::workspace::Workspace;
+use xtask::fail;
+use xtask::support::failure::Result;
+use xtask::support::process;
+use xtask::support::workspace::Workspace;
 
 const ENGINE: &str = "ur-adapter";
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
-    if !arguments.is_empty() {
-        fail!("it takes no arguments");
+    match arguments {
+        [] => loom(workspace).and_then(|()| sanitizer(workspace)),
+        [word] if word == "loom" => loom(workspace),
+        [word] if word == "sanitizer" => sanitizer(workspace),
+        _ => fail!("it takes `loom` or `sanitizer`, and nothing else"),
     }
-    loom(workspace)?;
-    sanitizer(workspace)
 }
 
 /// Every interleaving of what `sync.rs` of the engine stands for.
-pub fn loom(workspace: &Workspace) -> Result {
+fn loom(workspace: &Workspace) -> Result {
     let mut command = cargo(workspace, "loom");
     command.env("RUSTFLAGS", "--cfg loom").args(["test", "--release", "--package", ENGINE, "--lib", "model"]);
     process::run(&mut command)
 }
 
 /// `adapters/common/tests/threads.rs`, with every unordered access reported.
-pub fn sanitizer(workspace: &Workspace) -> Result {
+fn sanitizer(workspace: &Workspace) -> Result {
     let suppressions = workspace.path("adapters/common/tests/tsan.supp");
     let mut command = cargo(workspace, "tsan");
     command.env("RUSTC_BOOTSTRAP", "1");
