@@ -280,15 +280,12 @@ fn wait_for_all<D: Driver>(
 }
 
 /// Makes the event of the stream's last command and gives it to the application.
-#[inline]
+#[inline(always)]
 pub(crate) fn return_event<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>, state: &mut StreamState<D>) {
-    let handle = state.reuse_event(request.command).unwrap_or_else(|| {
-        let event = Event::new(request.queue.to_arc(), Arc::clone(stream), state.position, request.command, None);
-        let event = Recycled::new(event);
-        let handle = event.retain_handle();
-        state.add_tail(event);
-        handle
-    });
+    let handle = match state.reuse_event(request.command) {
+        Some(handle) => handle,
+        None => make_event(request, stream, state),
+    };
     if unlikely(stream.is_shared()) {
         // What stands for the last command would not wait for somebody else's work behind it. If this fails, the event
         // stays what others' events are, and completes later than it could.
@@ -296,6 +293,20 @@ pub(crate) fn return_event<D: Driver>(request: &Request<'_, D>, stream: &Arc<Str
     }
     // SAFETY: a request has a writable pointer or null, and null does not come here.
     unsafe { request.event.write(handle) };
+}
+
+/// A new event object for the stream's last command.
+#[inline(never)]
+fn make_event<D: Driver>(
+    request: &Request<'_, D>,
+    stream: &Arc<Stream<D>>,
+    state: &mut StreamState<D>,
+) -> ur_event_handle_t {
+    let event = Event::new(request.queue.to_arc(), Arc::clone(stream), state.position, request.command, None);
+    let event = Recycled::new(event);
+    let handle = event.retain_handle();
+    state.add_tail(event);
+    handle
 }
 
 /// The same for a command whose times are wanted: its event has native events of its own from the start.
