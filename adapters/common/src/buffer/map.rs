@@ -6,6 +6,7 @@
 
 use core::ffi::c_void;
 use core::ops::Range;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -67,12 +68,12 @@ struct Map<D: Driver> {
 /// A buffer's maps, and memory of former ones that copies still read.
 pub struct Maps<D: Driver> {
     open: Vec<Map<D>>,
-    retired: Vec<Staging<D>>,
+    retired: VecDeque<Staging<D>>,
 }
 
 impl<D: Driver> Default for Maps<D> {
     fn default() -> Self {
-        Self { open: Vec::new(), retired: Vec::new() }
+        Self { open: Vec::new(), retired: VecDeque::new() }
     }
 }
 
@@ -86,17 +87,19 @@ impl<D: Driver> Maps<D> {
     }
 }
 
-/// Lets go of former maps' memory that nothing uses any more. The table is unlocked while the library is asked and memory
-/// goes.
+/// Lets go of former maps' memory that nothing uses any more. The library is asked about each until one is still used, which
+/// is asked about again when all others were: so a map costs the same however many copies are on their way. The table is
+/// unlocked while the library is asked and memory goes.
 fn let_go_of_idle<D: Driver>(maps: &Mutex<Maps<D>>) {
-    let retired = core::mem::take(&mut maps.lock().retired);
-    if retired.is_empty() {
-        return;
+    loop {
+        let Some(mut oldest) = maps.lock().retired.pop_front() else { return };
+        if !oldest.is_idle() {
+            maps.lock().retired.push_back(oldest);
+            return;
+        }
+        // The end of what still used it was seen just now.
+        oldest.last = None;
     }
-    let (mut idle, busy): (Vec<_>, Vec<_>) = retired.into_iter().partition(Staging::is_idle);
-    maps.lock().retired.extend(busy);
-    // The end of what still used it was seen just now.
-    idle.iter_mut().for_each(|staging| staging.last = None);
 }
 
 /// `urEnqueueMemBufferMap`.
@@ -220,14 +223,16 @@ pub unsafe fn unmap<D: Driver>(
         }
         _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
-    {
-        let mut maps = buffer.maps.lock();
-        match (&done, map.staging) {
-            (Ok(()), staging) => maps.retired.extend(staging),
-            (Err(_), staging) => maps.open.push(Map { staging, ..map }),
-        }
+    let mut maps = buffer.maps.lock();
+    match (&done, map.staging) {
+        (Ok(()), staging) => maps.retired.extend(staging),
+        (Err(_), staging) => maps.open.push(Map { staging, ..map }),
     }
-    let_go_of_idle(&buffer.maps);
+    drop(maps);
+    if !access.writes {
+        // What was read may be over. A copy that has just begun is asked about with the next map.
+        let_go_of_idle(&buffer.maps);
+    }
     done
 }
 
