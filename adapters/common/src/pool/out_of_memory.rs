@@ -104,6 +104,8 @@ fn relieve_device<D: Driver>(device: &Device<D>) -> Result<()> {
     let states = device.contexts.living();
     let _one_at_a_time = device.relief.try_lock_for(PATIENCE);
     crate::device::deferred::record_pending_events();
+    // First what is nobody's any more.
+    states.iter().for_each(|state| state.deferred_pools.trim(state.driver));
     let relieve = |state: &Arc<DeviceState<D>>| {
         let on_device = |source: &PoolBackend<D>| core::ptr::eq(&raw const **source.device, device);
         let flushed = state.registry().map_or(Ok(()), |registry| registry.flush(on_device));
