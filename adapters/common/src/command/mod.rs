@@ -8,6 +8,7 @@
 //! Must not allocate on the way of a command that needs no event, nor make a native call that the command does not need.
 
 pub mod barrier;
+pub mod enqueue;
 #[cfg(not(feature = "release-2026-1"))]
 pub(crate) mod reusable_event;
 pub mod submission;
@@ -15,17 +16,15 @@ pub mod submission;
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
-use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t};
-
 use crate::command::submission::{Barrier, Submission};
 use crate::context::host_time_ns;
 use crate::driver::Driver;
 use crate::object::error::Result;
-use crate::object::{Object, borrow};
-use crate::queue::{Chosen, Queue};
-use crate::stream::event::WaitList;
+use crate::queue::Chosen;
 use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::unlikely;
+
+pub use crate::command::enqueue::{Enqueue, EventOut, Request};
 
 /// Something that a stream can be given.
 pub trait Command<D: Driver>: Sized {
@@ -55,39 +54,6 @@ pub trait Command<D: Driver>: Sized {
     /// # Errors
     /// What the native library answers.
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output>;
-}
-
-/// What a command says beside its native call.
-pub struct Request<'a, D: Driver> {
-    /// The queue.
-    pub queue: &'a Object<Queue<D>>,
-    /// What events say it was.
-    pub command: ur_command_t,
-    /// What it waits for.
-    pub waits: WaitList<'a, D>,
-    /// Where its event goes; null when nobody asked.
-    pub event: *mut ur_event_handle_t,
-}
-
-impl<'a, D: Driver> Request<'a, D> {
-    /// Reads the parameters that every enqueue has.
-    ///
-    /// # Safety
-    /// The C contract: the queue handle is live, `waits` holds `count` events, `event` is null or writable.
-    ///
-    /// # Errors
-    /// As [`borrow`] and [`WaitList::new`].
-    #[inline]
-    pub unsafe fn new(
-        queue: ur_queue_handle_t,
-        command: ur_command_t,
-        count: u32,
-        waits: *const ur_event_handle_t,
-        event: *mut ur_event_handle_t,
-    ) -> Result<Self> {
-        // SAFETY: the caller's promises are the same.
-        unsafe { Ok(Self { queue: borrow(queue)?, command, waits: WaitList::new(count, waits)?, event }) }
-    }
 }
 
 /// Puts a command on its queue and returns its event. On failure no event is returned, and none was lost.

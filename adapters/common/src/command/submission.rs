@@ -198,8 +198,7 @@ impl<'s, D: Driver> Submission<'s, D> {
             // stays what others' events are, and completes later than it could.
             let _ = self.state.record_all_pending_events();
         }
-        // SAFETY: a request has a writable pointer or null, and null does not come here.
-        unsafe { request.event.write(handle) };
+        request.event.write(handle);
     }
 
     /// The command is on the queue whatever becomes of its end marker; without one the event still waits correctly and only
@@ -212,8 +211,7 @@ impl<'s, D: Driver> Submission<'s, D> {
         let mut event = Event::new(request.queue.to_arc(), Arc::clone(self.stream), position, request.command, end);
         event.stamps = Some(Box::new(Stamps { host, start: Some(start), base: self.stream.device.time_base() }));
         let handle = if is_recorded { Object::into_handle(Object::new(event)) } else { self.add_tail(event) };
-        // SAFETY: as in `return_tail_event`.
-        unsafe { request.event.write(handle) };
+        request.event.write(handle);
     }
 
     fn add_tail(&mut self, event: Event<D>) -> ur_ffi::ur_event_handle_t {

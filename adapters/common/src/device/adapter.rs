@@ -69,7 +69,7 @@ impl<D: Driver> AdapterCell<D> {
     #[allow(clippy::new_without_default, reason = "only ever the initialiser of a static")]
     pub const fn new() -> Self {
         Self {
-            table: crate::api::map::of::<D>(),
+            table: crate::entry_points::table::<D>(),
             object: OnceLock::new(),
             native: OnceLock::new(),
             opening: Mutex::new(()),

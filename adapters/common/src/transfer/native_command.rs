@@ -24,7 +24,7 @@ use crate::context::host_time_ns;
 use crate::driver::Driver;
 use crate::memory_object;
 use crate::object::error::{Error, Result};
-use crate::object::{known_flags, null_pointer, release};
+use crate::object::{known_flags, null_pointer, release_by_handle};
 use crate::stream::Stream;
 use crate::stream::event::Event;
 
@@ -80,7 +80,7 @@ impl<D: Driver> Drop for Ready<D> {
     fn drop(&mut self) {
         if !self.event.is_null() {
             // SAFETY: it was handed out to this alone. It is alive, so the release cannot fail.
-            let _ = unsafe { release::<Event<D>>(self.event) };
+            let _ = unsafe { release_by_handle::<Event<D>>(self.event) };
         }
     }
 }
