@@ -29,7 +29,7 @@ use crate::sys::{
 use crate::{device_info, program};
 
 /// The one adapter of this library.
-pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new();
+pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new(table_of::<Cuda>());
 
 /// The opened driver.
 pub(crate) struct Cuda {

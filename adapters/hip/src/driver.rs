@@ -40,7 +40,7 @@ use crate::sys::{
 use crate::{device_info, program};
 
 /// The one adapter of this library.
-pub(crate) static CELL: AdapterCell<Hip> = AdapterCell::new();
+pub(crate) static CELL: AdapterCell<Hip> = AdapterCell::new(table_of::<Hip>());
 
 /// The opened runtime.
 pub(crate) struct Hip {

@@ -1,6 +1,6 @@
 //! What the application has mapped of a buffer, and the pinned memory that maps use.
 //!
-//! A map of a buffer that the host cannot reach gets pinned memory ([`crate::buffer::staging`]), which goes back once the
+//! A map of a buffer that the host cannot reach gets pinned memory ([`crate::device::native_context::staging`]), which goes back once the
 //! copy out of it has finished. A map is known to the buffer until it is unmapped. No native call is made while the table of
 //! maps is locked.
 
@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::buffer::staging::Piece;
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
+use crate::device::native_context::staging::Piece;
 use crate::driver::Driver;
 
 /// Pinned memory for one map. The copies from and to it are waited for before it serves another.
@@ -36,7 +36,7 @@ impl<D: Driver> Staging<D> {
     }
 
     fn is_idle(&self) -> bool {
-        let done = |marker: &Arc<PooledEvent<D>>| marker.state().driver.event_is_complete(marker.raw());
+        let done = |marker: &Arc<PooledEvent<D>>| marker.native_context().driver.event_is_complete(marker.raw());
         // What cannot be asked is waited for when it goes.
         self.last.as_ref().is_none_or(|marker| done(marker).unwrap_or(false))
     }
@@ -48,7 +48,7 @@ impl<D: Driver> Drop for Staging<D> {
         let Some(marker) = last else { return };
         deferred::wait(move || {
             // What cannot be waited for belongs to a lost device.
-            let _ = marker.state().driver.synchronize_event(marker.raw());
+            let _ = marker.native_context().driver.synchronize_event(marker.raw());
             drop(piece);
         });
     }

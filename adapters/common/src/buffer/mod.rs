@@ -11,7 +11,6 @@ pub mod pending_uses;
 pub mod rect;
 pub mod residency;
 pub mod scratch;
-pub mod staging;
 pub mod storage;
 
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use ur_ffi::{
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use ur_ffi::ur_command_t;
 
 use crate::command::Request;
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;

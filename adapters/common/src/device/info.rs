@@ -36,7 +36,7 @@ use value::Reply;
 pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, writer: &InfoWriter) -> Result<()> {
     match property {
         ur_device_info_t::REFERENCE_COUNT => writer.value(1u32),
-        ur_device_info_t::PLATFORM => match D::cell().native() {
+        ur_device_info_t::PLATFORM => match adapter::native::<D>() {
             Some(native) => writer.value(native.platform.handle()),
             // coverage: none because a device is there only with its platform
             None => writer.unsupported(),

@@ -1,7 +1,7 @@
 //! `urEnqueueMemBufferMap` and `urEnqueueMemUnmap`.
 //!
 //! A buffer that uses the application's memory, or that lies in host memory, is mapped where it lies. Any other gets
-//! pinned memory ([`crate::buffer::staging`]) for each map ([`crate::buffer::maps`]).
+//! pinned memory ([`crate::device::native_context::staging`]) for each map ([`crate::buffer::maps`]).
 
 use core::ffi::c_void;
 
@@ -12,9 +12,9 @@ use ur_ffi::{
 
 use crate::buffer::maps::{Map, Staging, release_idle};
 use crate::buffer::migration::Access;
-use crate::buffer::staging::Piece;
 use crate::buffer::storage::{Storage, submit_with_buffers, with_locked_buffers};
 use crate::command::Request;
+use crate::device::native_context::staging::Piece;
 use crate::driver::Driver;
 use crate::memory_object::buffer_of;
 use crate::object::error::{Error, Result};
@@ -86,7 +86,7 @@ fn staged<D: Driver>(
     access: &Access,
 ) -> Result<Staging<D>> {
     let device = &request.queue.device;
-    let mut staging = Staging::new(Piece::new(device, access.range.len())?);
+    let mut staging = Staging::new(Piece::new(&device.native, access.range.len())?);
     let address = staging.address();
     with_locked_buffers(request, blocking, [storage], |driver, stream, locked| {
         if !access.reads {

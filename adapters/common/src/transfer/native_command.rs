@@ -20,7 +20,7 @@ use ur_ffi::{
 use crate::buffer;
 use crate::command::Request;
 use crate::command::submission::{Start, Submission};
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
 use crate::memory_object;
 use crate::object::error::{Error, Result};

@@ -8,20 +8,22 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_adapter::device::adapter::{self, AdapterCell};
+use ur_adapter::device::adapter;
 use ur_adapter::device::{self, platform};
+use ur_adapter::driver::cell::AdapterCell;
 use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use ur_adapter::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, EventPurpose, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo,
     PoolAttribute, Rows, Sensor, StreamKind,
 };
+use ur_adapter::entry_points;
 use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, object, pool, queue};
 use ur_ffi::*;
 
-static CELL: AdapterCell<Fake> = AdapterCell::new();
+static CELL: AdapterCell<Fake> = AdapterCell::new(entry_points::table::<Fake>());
 
 /// The driver.
 #[derive(Default)]
