@@ -12,7 +12,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::{Fake, Handles};
-use ur_adapter::pool::arena::Arena;
+use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
 use ur_adapter::{command as enqueue, object, queue};

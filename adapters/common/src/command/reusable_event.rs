@@ -110,7 +110,7 @@ pub unsafe fn given<'a, D: Driver>(event: *const ur_event_handle_t) -> Result<Op
 /// `INVALID_EVENT` for an event of another context than the queue's; what the native library answers.
 pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> Result<()> {
     let reusable = event.as_reusable().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-    if !Arc::ptr_eq(&event.queue.context, &request.queue.context) {
+    if !Arc::ptr_eq(event.queue.context(), &request.queue.context) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_EVENT,
             "a reusable event is signalled by queues of the context that it was made or opened in",

@@ -15,14 +15,14 @@ use ur_ffi::{
 use crate::command::{Request, submit_without_work};
 use crate::context::{Context, DeviceState};
 use crate::driver::{Driver, MemoryKind, PointerInfo};
+use crate::memory_pool::registry::{Block, Claimed};
+use crate::memory_pool::stream_cache::Served;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::pool::out_of_memory::retried_after_trim;
-use crate::pool::registry::{Block, Claimed};
-use crate::pool::stream_cache::Served;
 use crate::pool::{UsmPool, checked};
 use crate::queue::Queue;
-use crate::stream::{Stream, StreamState};
+use crate::stream::{Stream, StreamState, service};
 use crate::sync::mutation;
 
 /// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
@@ -299,7 +299,7 @@ impl<D: Driver> Wanted<'_, D> {
     pub fn pool_on(&self, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
         match self.pool {
             Some(pool) => pool.to_arc(),
-            None => Context::current_pool(self.context, state),
+            None => UsmPool::current_on(self.context, state),
         }
     }
 
@@ -497,6 +497,6 @@ fn give_back_to_somebody<D: Driver>(context: &Context<D>, pointer: usize, claime
         None => Some(claimed),
     };
     let Some(claimed) = left else { return Ok(()) };
-    let service = context.service_stream(&claimed.source.device)?;
+    let service = service::service_stream(context, &claimed.source.device)?;
     service.take_back(claimed, pointer).map(drop)
 }
