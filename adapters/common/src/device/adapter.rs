@@ -39,7 +39,7 @@ impl<D: Driver> Body for Adapter<D> {
     fn on_last_release(&self) {
         let Some(native) = native::<D>() else { return };
         // Memory on its way back keeps its native context.
-        deferred::record_pending_events();
+        deferred::wait_until_done();
         native.devices.iter().for_each(|device| device.home.end());
     }
 }

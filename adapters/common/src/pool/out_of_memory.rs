@@ -103,6 +103,6 @@ fn relieve_device<D: Driver>(device: &Device<D>) -> Result<()> {
     // Dropped behind the lock: the last reference to the state of a context may go with it.
     let reclaimers = device.reclaimers.living();
     let _one_at_a_time = device.relief.try_lock_for(PATIENCE);
-    crate::device::deferred::record_pending_events();
+    crate::device::deferred::wait_until_done();
     reclaimers.iter().map(|one| one.reclaim()).fold(Ok(()), Result::and)
 }

@@ -15,9 +15,12 @@ use ur_ffi::{
     ur_result_t,
 };
 
+use crate::command::Command;
+use crate::command::submission::Submission;
 use crate::command::{Request, submit};
 use crate::device::deferred::TaskInFlight;
 use crate::device::native_context::pinned_words::{PinnedWord, PinnedWords};
+use crate::device::worker::PendingJob;
 use crate::device::worker::{self, Outcome};
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
@@ -43,6 +46,24 @@ impl Task {
         drop(self.in_flight);
         // Pinned memory stays where it is when the device is lost, and a stream that runs on after all must not hang.
         self.words.write_and_put(self.word);
+    }
+}
+
+/// A function of the application in a stream's order: the stream has it called, and waits until it has returned.
+struct HostTask<'a> {
+    job: &'a PendingJob,
+    word: PinnedWord,
+}
+
+impl<D: Driver> Command<D> for HostTask<'_> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        // SAFETY: the function is the worker's, and the data a pending job's.
+        unsafe { driver.launch_host_function(stream, worker::hand_over, self.job.data()) }?;
+        // SAFETY: the word's page lives as long as the native context and is freed when no stream looks.
+        unsafe { driver.stream_wait_value(stream, self.word.address, self.word.next().value) }
     }
 }
 
@@ -91,12 +112,7 @@ pub unsafe fn enqueue<D: Driver>(
         in_flight: TaskInFlight::begin(),
     };
     let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|pending_job| {
-        submit(&request, |driver, stream| {
-            // SAFETY: the function is the worker's and the data a ticket's.
-            unsafe { driver.launch_host_function(stream, worker::hand_over, pending_job.data()) }?;
-            // SAFETY: the word's page lives as long as the native context and is freed when no stream looks.
-            unsafe { driver.stream_wait_value(stream, word.address, word.next().value) }
-        })?;
+        submit(&request, HostTask { job: &pending_job, word })?;
         pending_job.arm();
         Ok(())
     });

@@ -3,6 +3,7 @@
 //! The native library knows every plain allocation, so the engine keeps no registry of those: a pointer's kind, base, size
 //! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's streams' to know.
 
+pub mod copy;
 pub mod fill;
 pub mod host_register;
 pub mod prefetch;
@@ -15,6 +16,7 @@ use ur_ffi::{
     ur_usm_pool_handle_t, ur_usm_type_t,
 };
 
+use crate::command::submission::Submission;
 use crate::context::over_aligned::{NATIVE_ALIGNMENT, with_room};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
@@ -27,6 +29,7 @@ use crate::pool::extent::Extent;
 use crate::pool::out_of_memory::with_relief;
 use crate::pool::stream_ordered::{Wanted, free_unused, not_a_block};
 use crate::pool::{UsmPool, checked};
+use crate::stream::service::service_stream;
 
 /// The parameters that the three allocations share, checked.
 struct Plain<'a, D: Driver> {
@@ -120,13 +123,13 @@ impl<'a, D: Driver> Plain<'a, D> {
 
     /// Memory of a pool that is everybody's at once: allocated on a stream of no queue, which is then waited for.
     fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
-        let stream = service::service_stream(self.context, &state.device)?;
+        let stream = service_stream(self.context, &state.device)?;
         let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
         let pointer = with_relief(
             self.context,
             state,
             || pool.source(kind, state).ok().map(|source| (source, self.size)),
-            || wanted.take(&stream, &mut stream.lock(), true),
+            || wanted.take(&mut Submission::over(&stream), true),
         )?;
         if let Err(error) = stream.wait_until_reached() {
             // What it was allocated for has failed; nobody has seen it.

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_adapter::api::map;
 use ur_adapter::device::adapter;
 use ur_adapter::device::{self, platform};
 use ur_adapter::driver::cell::AdapterCell;
@@ -18,12 +17,13 @@ use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, EventPurpose, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo,
     PoolAttribute, Rows, Sensor, StreamKind,
 };
+use ur_adapter::entry_points;
 use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, object, pool, queue};
 use ur_ffi::*;
 
-static CELL: AdapterCell<Fake> = AdapterCell::new(map::of::<Fake>());
+static CELL: AdapterCell<Fake> = AdapterCell::new(entry_points::table::<Fake>());
 
 /// The driver.
 #[derive(Default)]
@@ -485,13 +485,13 @@ impl Handles {
     /// Releases a queue.
     pub fn release_queue(&self, queue: ur_queue_handle_t) {
         // SAFETY: a live queue, released once.
-        unsafe { object::release::<queue::Queue<Fake>>(queue) }.expect("a live queue");
+        unsafe { object::release_by_handle::<queue::Queue<Fake>>(queue) }.expect("a live queue");
     }
 
     /// Releases a pool of the context.
     pub fn release_pool_of_context(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: a live pool, released once.
-        unsafe { object::release::<pool::UsmPool<Fake>>(pool) }.expect("a live pool");
+        unsafe { object::release_by_handle::<pool::UsmPool<Fake>>(pool) }.expect("a live pool");
     }
 
     /// Destroys a pool.
@@ -505,8 +505,8 @@ impl Drop for Handles {
     fn drop(&mut self) {
         // SAFETY: a live context and the adapter's reference that `new` got, each released once.
         unsafe {
-            object::release::<context::Context<Fake>>(self.context).expect("a live context");
-            object::release::<adapter::Adapter<Fake>>(self.adapter).expect("the adapter");
+            object::release_by_handle::<context::Context<Fake>>(self.context).expect("a live context");
+            object::release_by_handle::<adapter::Adapter<Fake>>(self.adapter).expect("the adapter");
         }
     }
 }
