@@ -52,7 +52,7 @@ impl Task {
 /// A function of the application in a stream's order: the stream has it called, and waits until it has returned.
 struct HostTask<'a> {
     job: &'a PendingJob,
-    word: PinnedWord,
+    word: &'a PinnedWord,
 }
 
 impl<D: Driver> Command<D> for HostTask<'_> {
@@ -112,7 +112,7 @@ pub unsafe fn enqueue<D: Driver>(
         in_flight: TaskInFlight::begin(),
     };
     let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|pending_job| {
-        submit(&request, HostTask { job: &pending_job, word })?;
+        submit(&request, HostTask { job: &pending_job, word: &word })?;
         pending_job.arm();
         Ok(())
     });
