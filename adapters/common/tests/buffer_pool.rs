@@ -12,7 +12,7 @@ use ur_adapter::driver::MemoryKind;
 use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::object;
 use ur_adapter::pool::extent::Extent;
-use ur_adapter::pool::registry::Block;
+use ur_adapter::memory_pool::registry::Block;
 use ur_adapter::pool::stream_ordered;
 use ur_adapter::queue::Queue;
 use ur_adapter::stream::Stream;
