@@ -10,7 +10,7 @@ use ur_ffi::{
 };
 
 use crate::buffer::Buffer;
-use crate::buffer::migration::Access;
+use crate::buffer::moving::Access;
 use crate::buffer::storage::BufferAccess;
 use crate::command::Request;
 use crate::driver::Driver;
@@ -93,5 +93,5 @@ fn touch<D: Driver>(buffer: &Buffer<D>, flags: ur_mem_flags_t, access: ur_mem_fl
     let access = if own.is_empty() { flags & ACCESS } else { own };
     let range = buffer.origin..buffer.origin + buffer.size;
     let writes = access != ur_mem_flags_t::READ_ONLY;
-    BufferAccess { storage: &*buffer.storage, access: Access { range, reads: true, writes } }
+    BufferAccess::on_device(&buffer.storage, Access { range, reads: true, writes })
 }

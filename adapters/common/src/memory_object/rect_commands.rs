@@ -39,7 +39,7 @@ fn region<'b, D: Driver>(name: &str, buffer: &'b Buffer<D>, rect: &Rect, writes:
     let span = rect.span();
     let reads = !writes || !rect.is_solid();
     let access = buffer.access(name, span.start, span.len(), reads, writes)?;
-    Ok(BufferAccess { storage: &*buffer.storage, access })
+    Ok(BufferAccess::on_device(&buffer.storage, access))
 }
 
 /// A region in the application's memory.
