@@ -142,14 +142,16 @@ pub unsafe fn unmap<D: Driver>(
         }
         _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
-    {
-        let mut maps = buffer.maps.lock();
-        match (&done, map.staging) {
-            (Ok(()), staging) => maps.retired.extend(staging),
-            (Err(_), staging) => maps.open.push(Map { staging, ..map }),
-        }
+    let mut maps = buffer.maps.lock();
+    match (&done, map.staging) {
+        (Ok(()), staging) => maps.retired.extend(staging),
+        (Err(_), staging) => maps.open.push(Map { staging, ..map }),
     }
-    release_idle(&buffer.maps);
+    drop(maps);
+    if !access.writes {
+        // What was read may be over. A copy that has just begun is asked about with the next map.
+        release_idle(&buffer.maps);
+    }
     done
 }
 
