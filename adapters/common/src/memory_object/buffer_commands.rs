@@ -196,8 +196,8 @@ pub unsafe fn fill<D: Driver>(
     }
     // SAFETY: readable for `pattern_size` bytes by the caller's promise.
     let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
-    let touch = BufferAccess::on_device(&buffer.storage, access);
-    submit_with_buffers(&request, false, &[touch], |driver, stream, addresses| {
+    let used = BufferAccess::on_device(&buffer.storage, access);
+    submit_with_buffers(&request, false, &[used], |driver, stream, addresses| {
         let _scope = request.queue.device.enter_for_transfer()?;
         // SAFETY: the range is the buffer's at this device.
         unsafe { crate::usm::fill::fill(driver, stream, addresses[0], pattern, size) }
