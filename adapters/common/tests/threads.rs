@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::{Fake, Handles};
 use ur_adapter::command::barrier as enqueue;
-use ur_adapter::pool::arena::Arena;
+use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
 use ur_adapter::{object, queue};
