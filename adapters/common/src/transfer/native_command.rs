@@ -62,7 +62,7 @@ pub unsafe fn enqueue<D: Driver>(
         return call_application(&request, function, data);
     }
     let mut ready = Ready::<D> { event: null_mut(), marker: PhantomData };
-    // SAFETY: the caller's promises are the same; the place for the event is ours.
+    // SAFETY: the caller's promises are the same; the memory for the event is this function's.
     unsafe {
         let first = Request::<D>::new(queue, request.command, count, waits, &raw mut ready.event)?;
         bring(&first, memories)?;
