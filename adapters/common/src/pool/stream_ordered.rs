@@ -311,7 +311,7 @@ impl<D: Driver> Wanted<'_, D> {
         }
         let (stream, state) = (submission.stream(), submission.state());
         let source = state.cache.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-        let pointer = source.take(stream, self.size)?;
+        let pointer = source.take(&**stream, self.size)?;
         state.cache.note_fresh(at, pointer);
         Ok(pointer)
     }
