@@ -86,7 +86,7 @@ fn staged<D: Driver>(
     access: &Access,
 ) -> Result<Staging<D>> {
     let device = &request.queue.device;
-    let mut staging = Staging::new(Piece::new(device, access.range.len())?);
+    let mut staging = Staging::new(Piece::new(&device.native, access.range.len())?);
     let address = staging.address();
     with_locked_buffers(request, blocking, [storage], |driver, stream, locked| {
         if !access.reads {
