@@ -22,6 +22,7 @@ pub mod device;
 pub mod image;
 pub mod ipc;
 pub mod kernel;
+pub mod memory_object;
 pub mod object;
 pub mod pool;
 pub mod program;
@@ -38,6 +39,5 @@ pub mod properties;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-#[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]
 #[path = "generated/entry_points.rs"]
 pub mod entry_points;
