@@ -133,10 +133,11 @@ pub unsafe fn unmap<D: Driver>(
         Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{NAME}: no map of this object gave {pointer:p}"))
     })?;
     let storage = &*buffer.storage;
-    let access = Access { range: map.range.clone(), reads: false, writes: map.writes };
+    let writes = map.writes;
+    let access = Access { range: map.range.clone(), reads: false, writes };
     let done = match &mut map.staging {
-        Some(staging) if map.writes => write_back(&request, staging, storage, access),
-        None if map.writes => {
+        Some(staging) if writes => write_back(&request, staging, storage, access),
+        None if writes => {
             let used = BufferAccess::on_host(storage, access);
             with_locked_buffers(&request, false, &[used], |_, _, locked| locked.commit(0))
         }
@@ -148,7 +149,7 @@ pub unsafe fn unmap<D: Driver>(
         (Err(_), staging) => maps.open.push(Map { staging, ..map }),
     }
     drop(maps);
-    if !access.writes {
+    if !writes {
         // What was read may be over. A copy that has just begun is asked about with the next map.
         release_idle(&buffer.maps);
     }

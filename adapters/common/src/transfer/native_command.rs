@@ -129,8 +129,8 @@ unsafe fn bring<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
     // SAFETY: live by the caller's promise.
     let objects = unsafe { memory_object::arguments::of_launch(request, &arguments, None) }?;
     buffer::storage::submit_with_buffers(request, false, &objects.accesses, |_, stream, _| {
-        objects.images.bring(stream)?;
-        objects.images.launched();
+        objects.images.make_current(stream)?;
+        objects.images.note_writes();
         Ok(())
     })
 }
