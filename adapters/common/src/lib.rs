@@ -23,6 +23,7 @@ pub mod image;
 pub mod ipc;
 pub mod kernel;
 pub mod memory_object;
+pub mod memory_pool;
 pub mod object;
 pub mod pool;
 pub mod program;
