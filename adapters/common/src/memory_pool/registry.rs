@@ -23,6 +23,9 @@ use crate::sync::mutation;
 #[derive(Default)]
 struct KeyHasher(u64);
 
+/// What belongs to streams, by their keys.
+type ByKey<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
+
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
         self.0
@@ -39,7 +42,7 @@ impl Hasher for KeyHasher {
 
 /// The streams, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
-    streams: Mutex<HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHasher>>>,
+    streams: Mutex<ByKey<Weak<dyn PoolStream<D>>>>,
     blocks: Arc<LiveBlocks>,
     sources: RwLock<PoolBackends<D>>,
 }

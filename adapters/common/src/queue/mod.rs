@@ -61,6 +61,9 @@ impl<D: Driver> Deref for Chosen<'_, D> {
     }
 }
 
+/// Events that were recorded on streams of one queue, with their positions.
+pub type Markers<D> = SmallVec<[(u64, PooledEvent<D>); MAX_STREAMS]>;
+
 /// A queue of one device. What every command reads comes first, as in a stream.
 #[repr(C)]
 pub struct Queue<D: Driver> {
@@ -275,7 +278,7 @@ impl<D: Driver> Queue<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn record_other_streams(&self) -> Result<SmallVec<[(u64, PooledEvent<D>); MAX_STREAMS]>> {
+    pub fn record_other_streams(&self) -> Result<Markers<D>> {
         let mut markers = SmallVec::new();
         for stream in self.more.lock().iter() {
             markers.extend(stream.record_marker()?);
