@@ -21,7 +21,6 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
-use crate::device::adapter;
 use crate::device::clock::{Base, Clock};
 use crate::device::deferred;
 use crate::device::event_pool::{EventPool, PooledEvent};
@@ -304,11 +303,11 @@ impl<D: Driver> Default for Home<D> {
 }
 
 impl<D: Driver> Home<D> {
-    /// The device's native context, made if there is none.
+    /// The device's native context, made if there is none. `keeps` says that the adapter is in use, so that it stays.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn get_or_make(&self, driver: &'static D, device: D::Device) -> Result<Arc<NativeContext<D>>> {
+    pub fn get_or_make(&self, driver: &'static D, device: D::Device, keeps: bool) -> Result<Arc<NativeContext<D>>> {
         let mut slot = self.slot.lock();
         let native = match slot.current.upgrade() {
             Some(native) => native,
@@ -318,7 +317,7 @@ impl<D: Driver> Home<D> {
                 native
             }
         };
-        if slot.kept.is_none() && adapter::is_in_use::<D>() && !native.may_be_lost() {
+        if slot.kept.is_none() && keeps && !native.may_be_lost() {
             slot.kept = Some(Arc::clone(&native));
         }
         Ok(native)
