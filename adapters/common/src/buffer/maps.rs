@@ -5,6 +5,7 @@
 //! maps is locked.
 
 use core::ops::Range;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -71,12 +72,12 @@ pub struct Maps<D: Driver> {
     /// What is mapped.
     pub open: Vec<Map<D>>,
     /// Memory of former maps.
-    pub retired: Vec<Staging<D>>,
+    pub retired: VecDeque<Staging<D>>,
 }
 
 impl<D: Driver> Default for Maps<D> {
     fn default() -> Self {
-        Self { open: Vec::new(), retired: Vec::new() }
+        Self { open: Vec::new(), retired: VecDeque::new() }
     }
 }
 
@@ -90,15 +91,17 @@ impl<D: Driver> Maps<D> {
     }
 }
 
-/// Frees former maps' memory that nothing uses any more. The table is unlocked while the library is asked and memory is
-/// freed.
+/// Frees former maps' memory that nothing uses any more. The library is asked about each until one is still used, which is
+/// asked about again when all others were: so a map costs the same however many copies are on their way. The table is
+/// unlocked while the library is asked and memory is freed.
 pub fn release_idle<D: Driver>(maps: &Mutex<Maps<D>>) {
-    let retired = core::mem::take(&mut maps.lock().retired);
-    if retired.is_empty() {
-        return;
+    loop {
+        let Some(mut oldest) = maps.lock().retired.pop_front() else { return };
+        if !oldest.is_idle() {
+            maps.lock().retired.push_back(oldest);
+            return;
+        }
+        // The end of what still used it was seen just now.
+        oldest.last = None;
     }
-    let (mut idle, busy): (Vec<_>, Vec<_>) = retired.into_iter().partition(Staging::is_idle);
-    maps.lock().retired.extend(busy);
-    // The end of what still used it was seen just now.
-    idle.iter_mut().for_each(|staging| staging.last = None);
 }

@@ -85,6 +85,8 @@ impl<D: Driver> Deref for DeviceState<D> {
 
 impl<D: Driver> Reclaim for DeviceState<D> {
     fn reclaim(&self) -> Result<()> {
+        // First what is nobody's any more.
+        self.native.deferred_pools.trim(self.driver);
         let on_device = |backend: &PoolBackend<D>| Arc::ptr_eq(&backend.device, &self.device);
         let flushed = self.registry.upgrade().map_or(Ok(()), |registry| registry.flush(on_device));
         self.backends.living().iter().map(|backend| backend.trim(0)).fold(flushed, Result::and)

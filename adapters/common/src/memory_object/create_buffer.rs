@@ -49,7 +49,6 @@ unsafe fn check_chain(mut next: *mut core::ffi::c_void) -> Result<()> {
         let head = unsafe { &*next.cast::<ur_buffer_properties_t>().cast::<Head>() };
         match head.stype {
             ur_structure_type_t::BUFFER_CHANNEL_PROPERTIES | ur_structure_type_t::BUFFER_ALLOC_LOCATION_PROPERTIES => {}
-            // coverage: none because the specification has no other structure for a buffer
             other => return Err(Error::unsupported(&format!("a structure of type {:#x} behind pProperties", other.0))),
         }
         next = head.next;

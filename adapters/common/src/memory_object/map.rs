@@ -86,7 +86,7 @@ fn staged<D: Driver>(
     access: &Access,
 ) -> Result<Staging<D>> {
     let device = &request.queue.device;
-    let mut staging = Staging::new(Piece::new(device, access.range.len())?);
+    let mut staging = Staging::new(Piece::new(&device.native, access.range.len())?);
     let address = staging.address();
     with_locked_buffers(request, blocking, [storage], |driver, stream, locked| {
         if !access.reads {
@@ -141,14 +141,16 @@ pub unsafe fn unmap<D: Driver>(
         }
         _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
-    {
-        let mut maps = buffer.maps.lock();
-        match (&done, map.staging) {
-            (Ok(()), staging) => maps.retired.extend(staging),
-            (Err(_), staging) => maps.open.push(Map { staging, ..map }),
-        }
+    let mut maps = buffer.maps.lock();
+    match (&done, map.staging) {
+        (Ok(()), staging) => maps.retired.extend(staging),
+        (Err(_), staging) => maps.open.push(Map { staging, ..map }),
     }
-    release_idle(&buffer.maps);
+    drop(maps);
+    if !access.writes {
+        // What was read may be over. A copy that has just begun is asked about with the next map.
+        release_idle(&buffer.maps);
+    }
     done
 }
 

@@ -93,13 +93,15 @@ impl<D: Driver> StreamState<D> {
 
     /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
     /// queues without profiling have any.
-    #[inline]
+    #[inline(always)]
     pub fn reuse_event(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
-        if let [event] = self.tails.as_mut_slice()
-            && let Some(body) = event.unused()
-        {
-            body.refill(self.position, command);
-            return Some(event.reuse_event());
+        let position = self.position;
+        // Whatever they stood for, all that are used again stand for the last command, as the others of the list.
+        for event in &mut self.tails {
+            if let Some(body) = event.unused() {
+                body.refill(position, command);
+                return Some(event.reuse_event());
+            }
         }
         self.lend_spare(command)
     }
@@ -124,7 +126,7 @@ impl<D: Driver> StreamState<D> {
         }
     }
 
-    /// An event object that nobody uses any more, to be filled again.
+    /// An event object beside the tails that nobody uses any more, to be filled again.
     fn take_spare(&mut self) -> Option<Recycled<Event<D>>> {
         if let Some(spare) = self.spare.take() {
             return Some(spare);
