@@ -40,7 +40,7 @@ const MOST_FILES_IN_A_CIRCLE: usize = 6;
 const MOST_FILES_IN_A_FOLDER: usize = 16;
 const LONGEST_FILE: usize = 600;
 /// The goal is 200.
-const MOST_UNSAFE_BLOCKS: usize = 505;
+const MOST_UNSAFE_BLOCKS: usize = 506;
 /// The goal is 6.
 const MOST_RELEASE_CFGS: usize = 21;
 
