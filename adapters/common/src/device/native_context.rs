@@ -315,7 +315,7 @@ impl<D: Driver> Parts<D> {
         for (_, stream) in std::mem::take(&mut *self.streams.lock()) {
             let _ = self.driver.destroy_stream(stream);
         }
-        // A stock SYCL program keeps its context to the end of the process, so `end` never runs for it.
+        // An unmodified SYCL program keeps its context to the end of the process, so `end` never runs for it.
         let origin = self.origin.lock().take();
         if let Some(origin) = origin {
             origin.end(self.driver);

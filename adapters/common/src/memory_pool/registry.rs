@@ -237,8 +237,8 @@ impl<D: Driver> Registry<D> {
         }
     }
 
-    /// Passes the lock of every stream on the device once: what was published before is seen by all allocations after. `false` if a stream is
-    /// inside a native call that can block, and was not waited for.
+    /// Takes the lock of every stream on the device once: what was published before is seen by all allocations after.
+    /// `false` if a stream is inside a native call that can block, and was not waited for.
     pub fn pass_all(&self, device: &Device<D>) -> bool {
         let streams = self.streams();
         streams.iter().filter(|stream| core::ptr::eq(&raw const ***stream.device(), device)).all(|stream| stream.pass())
