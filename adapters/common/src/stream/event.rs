@@ -188,7 +188,7 @@ impl<D: Driver> Event<D> {
     }
 
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
-    #[inline]
+    #[inline(always)]
     pub fn refill(&mut self, position: u64, command: ur_command_t) {
         self.position = position;
         self.command = command;

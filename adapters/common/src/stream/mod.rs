@@ -218,15 +218,11 @@ impl<D: Driver> Stream<D> {
         }
     }
 
-    /// Makes a native call that can block while the caller holds the lock; earlier events must be recorded.
+    /// The beginning of a native call that can block while the caller holds the lock; earlier events must be recorded.
     #[inline(always)]
-    pub fn calling<R>(&self, call: impl FnOnce() -> R) -> R {
+    pub fn begin_call(&self) -> NativeCall<'_> {
         self.calling.store(true, Ordering::Relaxed);
-        let result = call();
-        self.calling.store(false, Ordering::Relaxed);
-        // What others did when they saw the call on its way is looked for after this.
-        barrier::light();
-        result
+        NativeCall { calling: &self.calling }
     }
 
     /// Has something done with the lock, now if nobody has it, else by its holder on the way out.
@@ -365,6 +361,20 @@ impl<D: Driver> Stream<D> {
         };
         // Dropped outside the lock: the last reference of a queue may go with them.
         drop(kept);
+    }
+}
+
+/// A native call that can block, until this is dropped.
+pub struct NativeCall<'s> {
+    calling: &'s AtomicBool,
+}
+
+impl Drop for NativeCall<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.calling.store(false, Ordering::Relaxed);
+        // What others did when they saw the call on its way is looked for after this.
+        barrier::light();
     }
 }
 

@@ -61,7 +61,7 @@ impl<'a, D: Driver> Plain<'a, D> {
         if size == 0 {
             return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
         }
-        // The descriptor's place says what it is; clients leave its `stype` 0.
+        // The parameter's position says what the structure is; clients leave its `stype` 0.
         // SAFETY: null or valid by the caller's promise.
         let align = match unsafe { desc.as_ref() } {
             None => 0,
