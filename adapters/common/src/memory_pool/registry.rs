@@ -37,9 +37,12 @@ impl Hasher for KeyHasher {
     }
 }
 
+/// Streams by their keys.
+type Streams<D> = HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHasher>>;
+
 /// The streams, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
-    streams: Mutex<HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHasher>>>,
+    streams: Mutex<Streams<D>>,
     blocks: Arc<LiveBlocks>,
     sources: RwLock<PoolBackends<D>>,
 }
