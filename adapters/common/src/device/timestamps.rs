@@ -1,7 +1,7 @@
 //! `urDeviceGetGlobalTimestamps`.
 //!
 //! Times of commands are told on the host's monotonic clock ([`crate::device::clock::host_time_ns`]), onto which
-//! [`crate::context::DeviceState::time_of`] maps what the device recorded. So the device's clock, as applications see
+//! [`crate::device::native_context::NativeContext::time_of`] maps what the device recorded. So the device's clock, as applications see
 //! it, is that clock: one reading is both timestamps, they never drift apart, and no context is made for the question.
 
 use ur_ffi::ur_device_handle_t;
