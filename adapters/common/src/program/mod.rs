@@ -13,14 +13,16 @@ pub mod native_code;
 pub mod select_binary;
 pub mod symbols;
 
-use core::ffi::{c_char, c_void};
+use crate::object::params::Handles;
+use crate::object::params::Out;
+use core::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use ur_ffi::{
-    ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_exp_program_flags_t, ur_program_binary_type_t,
-    ur_program_build_info_t, ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_, ur_program_info_t,
-    ur_program_properties_t, ur_result_t,
+    ur_dditable_t, ur_exp_program_flags_t, ur_program_binary_type_t, ur_program_build_info_t,
+    ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_, ur_program_info_t, ur_program_properties_t,
+    ur_result_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -29,7 +31,7 @@ use crate::device::deferred;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+use crate::object::{Body, Object, null_pointer};
 use crate::program::device_image::fixed::{FixedByKernel, FixedSizes, fixed_sizes};
 use crate::program::metadata::Metadata;
 
@@ -290,9 +292,6 @@ pub fn split_options(options: &str) -> Result<Vec<String>> {
 
 /// `urProgramCreateWithBinary`.
 ///
-/// # Safety
-/// The C contract: each list holds `count` entries, each image is readable for its length, `out` writable.
-///
 /// # Errors
 /// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context or one
 /// given twice, `INVALID_BINARY` for an image that is truncated or of no format the backend takes.
@@ -300,31 +299,20 @@ pub fn split_options(options: &str) -> Result<Vec<String>> {
 /// # Unsupported
 /// - note: CUDA takes PTX, cubin and fatbin; HIP takes code objects and offload bundles, and on NVIDIA hardware what
 ///   CUDA takes
-pub unsafe fn create_with_binary<D: Driver>(
-    context: ur_context_handle_t,
-    count: u32,
-    devices: *mut ur_device_handle_t,
-    lengths: *mut usize,
-    images: *mut *const u8,
-    properties: *const ur_program_properties_t,
-    out: *mut ur_program_handle_t,
+pub fn create_with_binary<D: Driver>(
+    context: &Object<Context<D>>,
+    devices: Handles<'_, Device<D>>,
+    lengths: &[usize],
+    images: &[*const u8],
+    properties: Option<&ur_program_properties_t>,
+    out: Out<'_, ur_program_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urProgramCreateWithBinary";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if devices.is_null() || lengths.is_null() || images.is_null() || out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    if count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: numDevices is 0")));
-    }
-    // SAFETY: null or valid by the caller's promise.
+    // SAFETY: the specification lets the list of metadata be valid, as its counts and tags say.
     let metadata = unsafe { Metadata::read(NAME, properties) }?;
-    // SAFETY: the caller's promise is the same.
-    let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
     let driver = crate::device::adapter::driver::<D>()?;
     let mut targets: Vec<Target<D>> = Vec::with_capacity(devices.len());
-    for (index, device) in devices.into_iter().enumerate() {
+    for (index, ((device, &image), &length)) in devices.iter().zip(images).zip(lengths).enumerate() {
         let known = context.devices().any(|member| core::ptr::eq(&raw const **member, device));
         let twice = targets.iter().any(|target| core::ptr::eq(&raw const *target.device, device));
         if !known || twice {
@@ -333,89 +321,74 @@ pub unsafe fn create_with_binary<D: Driver>(
                 format!("{NAME}: device {index} is not the context's or is given twice"),
             ));
         }
-        // SAFETY: the lists hold `count` entries by the caller's promise.
-        let (image, length) = unsafe { (*images.add(index), *lengths.add(index)) };
         if image.is_null() {
             return Err(null_pointer(NAME));
         }
-        // SAFETY: readable for its length by the caller's promise.
+        // SAFETY: the specification lets each image be readable for its length.
         let image = unsafe { core::slice::from_raw_parts(image, length) };
         driver.check_image(image)?;
         targets.push(Target::new(device.to_arc(), image));
     }
     let program = Object::new(Program { context: context.to_arc(), metadata, targets });
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(program)) };
+    out.write_object(program);
     Ok(())
 }
 
 /// `urProgramBuild`: for every device the program has an image for.
 ///
-/// # Safety
-/// The C contract: handles live, `options` null or a NUL-terminated string.
-///
 /// # Errors
 /// `PROGRAM_BUILD_FAILURE` with the native compiler's text as message and build log; `INVALID_OPERATION` for a
 /// program that is built already.
-pub unsafe fn build<D: Driver>(
-    context: ur_context_handle_t,
-    program: ur_program_handle_t,
-    options: *const c_char,
+pub fn build<D: Driver>(
+    context: &Object<Context<D>>,
+    program: &Object<Program<D>>,
+    options: Option<&CStr>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let program = unsafe { of_context::<D>("urProgramBuild", context, program) }?;
-    // SAFETY: null or NUL-terminated by the caller's promise.
-    let options = unsafe { crate::driver::text_of(options) };
+    check_context("urProgramBuild", context, program)?;
+    let options = options_of(options);
     program.targets.iter().try_for_each(|target| program.build_target(target, &options))
 }
 
-/// A program that must belong to the context given with it.
-///
-/// # Safety
-/// As [`borrow`].
+/// Refuses a program that does not belong to the context given with it.
 ///
 /// # Errors
-/// As [`borrow`]; `INVALID_CONTEXT`.
-pub unsafe fn of_context<'a, D: Driver>(
-    call: &str,
-    context: ur_context_handle_t,
-    program: ur_program_handle_t,
-) -> Result<&'a Object<Program<D>>> {
-    // SAFETY: the caller's promises are the same.
-    let (context, program) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Program<D>>(program)?) };
-    if !core::ptr::eq(context, &raw const *program.context) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_CONTEXT,
-            format!("{call}: the program belongs to another context"),
-        ));
+/// `INVALID_CONTEXT`.
+pub(crate) fn check_context<D: Driver>(call: &str, context: &Object<Context<D>>, program: &Program<D>) -> Result<()> {
+    if core::ptr::eq(context, &raw const *program.context) {
+        return Ok(());
     }
-    Ok(program)
+    Err(Error::new(ur_result_t::ERROR_INVALID_CONTEXT, format!("{call}: the program belongs to another context")))
+}
+
+/// The options as text; none where they are null.
+pub(crate) fn options_of(options: Option<&CStr>) -> String {
+    options.map(|options| options.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Refuses a list of no devices.
+///
+/// # Errors
+/// `INVALID_SIZE`.
+pub(crate) fn check_some<D: Driver>(call: &str, devices: &Handles<'_, Device<D>>) -> Result<()> {
+    if devices.is_empty() {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{call}: numDevices is 0")));
+    }
+    Ok(())
 }
 
 /// Some of a program's images, by their devices.
 ///
-/// # Safety
-/// The C contract: `devices` holds `count` handles.
-///
 /// # Errors
-/// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for one without an image; unknown flags are
-/// `INVALID_ENUMERATION`, and symbols that stay open `UNSUPPORTED_FEATURE`.
-pub unsafe fn chosen_targets<'p, D: Driver>(
+/// `INVALID_DEVICE` for one without an image; unknown flags.
+pub(crate) fn chosen_targets<'p, D: Driver>(
     call: &str,
     program: &'p Program<D>,
-    count: u32,
-    devices: *mut ur_device_handle_t,
+    devices: &Handles<'_, Device<D>>,
     flags: ur_exp_program_flags_t,
 ) -> Result<Vec<&'p Target<D>>> {
     check_flags(call, flags)?;
-    if devices.is_null() {
-        return Err(null_pointer(call));
-    }
-    if count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{call}: numDevices is 0")));
-    }
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow_list::<Device<D>>(count, devices) }?.into_iter().map(|device| program.target(device)).collect()
+    check_some(call, devices)?;
+    devices.iter().map(|device| program.target(device)).collect()
 }
 
 /// Flags of a build for a list of devices.
@@ -436,31 +409,20 @@ pub fn check_flags(call: &str, flags: ur_exp_program_flags_t) -> Result<()> {
 
 /// `urProgramBuildExp`: for the devices listed.
 ///
-/// # Safety
-/// The C contract: `devices` holds `count` handles, `options` is null or a NUL-terminated string.
-///
 /// # Errors
 /// As [`build`] and [`chosen_targets`].
-pub unsafe fn build_exp<D: Driver>(
-    program: ur_program_handle_t,
-    count: u32,
-    devices: *mut ur_device_handle_t,
+pub fn build_exp<D: Driver>(
+    program: &Object<Program<D>>,
+    devices: Handles<'_, Device<D>>,
     flags: ur_exp_program_flags_t,
-    options: *const c_char,
+    options: Option<&CStr>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let program = unsafe { borrow::<Program<D>>(program) }?;
-    // SAFETY: as above.
-    let targets = unsafe { chosen_targets("urProgramBuildExp", program, count, devices, flags) }?;
-    // SAFETY: null or NUL-terminated by the caller's promise.
-    let options = unsafe { crate::driver::text_of(options) };
+    let targets = chosen_targets("urProgramBuildExp", program, &devices, flags)?;
+    let options = options_of(options);
     targets.into_iter().try_for_each(|target| program.build_target(target, &options))
 }
 
 /// `urProgramGetInfo`.
-///
-/// # Safety
-/// The C contract of an info query; for `BINARIES` the buffer holds pointers to buffers of `BINARY_SIZES`.
 ///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
@@ -470,16 +432,11 @@ pub unsafe fn build_exp<D: Driver>(
 ///   kernels
 /// - CUDA: needs: a driver with `cuModuleEnumerateFunctions`, for `UR_PROGRAM_INFO_NUM_KERNELS` and
 ///   `UR_PROGRAM_INFO_KERNEL_NAMES`
-pub unsafe fn get_info<D: Driver>(
-    program: ur_program_handle_t,
+pub fn get_info<D: Driver>(
+    program: &Object<Program<D>>,
     property: ur_program_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (program, writer) =
-        unsafe { (borrow::<Program<D>>(program)?, InfoWriter::new("urProgramGetInfo", size, value, size_out)?) };
     match property {
         ur_program_info_t::REFERENCE_COUNT => writer.value(program.references()),
         ur_program_info_t::CONTEXT => writer.value(program.context.handle()),
@@ -491,8 +448,9 @@ pub unsafe fn get_info<D: Driver>(
         ur_program_info_t::BINARY_SIZES => {
             writer.array(&program.targets.iter().map(|target| target.length).collect::<Vec<_>>())
         }
-        // SAFETY: the caller's promise for this property.
-        ur_program_info_t::BINARIES => unsafe { copy_binaries(program, size, value.cast(), size_out) },
+        ur_program_info_t::BINARIES => {
+            writer.buffers(program.targets.iter().map(|target| &target.image[..target.length]))
+        }
         ur_program_info_t::NUM_KERNELS => match program.kernel_names()? {
             Some(names) => writer.value(names.len()),
             None => writer.unsupported(),
@@ -505,62 +463,16 @@ pub unsafe fn get_info<D: Driver>(
     }
 }
 
-/// # Safety
-/// `buffers` is null or holds `size` bytes of pointers, each null or writable for its image's length; `size_out`
-/// is null or writable.
-unsafe fn copy_binaries<D: Driver>(
-    program: &Program<D>,
-    size: usize,
-    buffers: *mut *mut u8,
-    size_out: *mut usize,
-) -> Result<()> {
-    let needed = program.targets.len() * size_of::<*mut u8>();
-    if !buffers.is_null() {
-        if size < needed {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_SIZE,
-                format!("urProgramGetInfo: the list of buffers takes {needed} bytes, propSize is {size}"),
-            ));
-        }
-        for (index, target) in program.targets.iter().enumerate() {
-            // SAFETY: the list holds one pointer a target.
-            let buffer = unsafe { *buffers.add(index) };
-            if !buffer.is_null() {
-                // SAFETY: writable for the image's length by the caller's promise.
-                unsafe { core::ptr::copy_nonoverlapping(target.image.as_ptr(), buffer, target.length) };
-            }
-        }
-    }
-    if !size_out.is_null() {
-        // SAFETY: writable by the caller's promise.
-        unsafe { size_out.write(needed) };
-    }
-    Ok(())
-}
-
 /// `urProgramGetBuildInfo`.
-///
-/// # Safety
-/// The C contract of an info query.
 ///
 /// # Errors
 /// As [`Answer`]; `INVALID_DEVICE` for a device without an image; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_build_info<D: Driver>(
-    program: ur_program_handle_t,
-    device: ur_device_handle_t,
+pub fn get_build_info<D: Driver>(
+    program: &Object<Program<D>>,
+    device: &Object<Device<D>>,
     property: ur_program_build_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (program, device, writer) = unsafe {
-        (
-            borrow::<Program<D>>(program)?,
-            borrow::<Device<D>>(device)?,
-            InfoWriter::new("urProgramGetBuildInfo", size, value, size_out)?,
-        )
-    };
     let build = program.target(device)?.build.lock();
     match property {
         ur_program_build_info_t::STATUS => writer.value(build.status),
