@@ -12,10 +12,11 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::{Fake, Handles};
+use ur_adapter::command::barrier as enqueue;
 use ur_adapter::pool::arena::Arena;
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
-use ur_adapter::{command as enqueue, object, queue};
+use ur_adapter::{object, queue};
 use ur_ffi::{ur_event_handle_t, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info};
 
 const THREADS: usize = 8;

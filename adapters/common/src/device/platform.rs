@@ -11,8 +11,8 @@ use ur_ffi::{
     ur_platform_info_t, ur_result_t,
 };
 
-use crate::device::adapter::Adapter;
-use crate::driver::Driver;
+use crate::device::adapter::{self, Adapter};
+use crate::driver::{Driver, library};
 use crate::object::error::{self, Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::log;
@@ -53,7 +53,7 @@ pub fn get<D: Driver>(_adapter: &Object<Adapter<D>>, list: ListOut<'_, ur_platfo
             "urPlatformGet: give an array of platforms or a pointer for their count",
         ));
     }
-    let found: Option<&Object<Platform<D>>> = match D::cell().open() {
+    let found: Option<&Object<Platform<D>>> = match adapter::open::<D>() {
         Ok(native) if !native.devices.is_empty() => Some(&native.platform),
         Ok(_) => {
             let text = format!("{}: the native library is there and has no device", D::PLATFORM_NAME);
@@ -65,7 +65,7 @@ pub fn get<D: Driver>(_adapter: &Object<Adapter<D>>, list: ListOut<'_, ur_platfo
             let text = format!("{}: {reason}", D::PLATFORM_NAME);
             error::remember_text(&text, 0);
             // Who has adapters for several kinds of GPU lacks most of the libraries, and SYCL's runtime prints warnings.
-            let level = if reason.is_expected() { ur_logger_level_t::INFO } else { ur_logger_level_t::WARN };
+            let level = if library::is_expected(&reason) { ur_logger_level_t::INFO } else { ur_logger_level_t::WARN };
             log::write(level, || text);
             None
         }
@@ -91,11 +91,11 @@ pub fn get_info<D: Driver>(
     match property {
         ur_platform_info_t::NAME => writer.text(D::PLATFORM_NAME),
         ur_platform_info_t::VENDOR_NAME => writer.text(D::VENDOR),
-        ur_platform_info_t::VERSION => writer.text(&crate::device::adapter::driver::<D>()?.version()?),
+        ur_platform_info_t::VERSION => writer.text(&adapter::driver::<D>()?.version()?),
         ur_platform_info_t::EXTENSIONS => writer.text(""),
         ur_platform_info_t::PROFILE => writer.text("FULL_PROFILE"),
         ur_platform_info_t::BACKEND => writer.value(D::BACKEND),
-        ur_platform_info_t::ADAPTER => writer.value(D::cell().adapter_handle()),
+        ur_platform_info_t::ADAPTER => writer.value(adapter::handle::<D>()),
         _ => writer.unknown(property.0),
     }
 }

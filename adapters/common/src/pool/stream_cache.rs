@@ -94,8 +94,10 @@ impl<D: Driver> StreamCache<D> {
             None => Served::Empty(at),
             Some(pointer) if cache_of_pool.source.zeroed => Served::Zeroed(at, pointer),
             Some(pointer) => {
-                return_event(cache_of_pool, size);
-                set_out(&mut self.live, cache_of_pool, pointer, size);
+                count_out(cache_of_pool, size);
+                if let Some(entry) = self.live.entry(pointer) {
+                    entry.set_out_again(size);
+                }
                 Served::Recycled(pointer)
             }
         }
@@ -152,7 +154,7 @@ impl<D: Driver> StreamCache<D> {
     #[inline]
     pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
         let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return };
-        return_event(cache_of_pool, size);
+        count_out(cache_of_pool, size);
         set_out(&mut self.live, cache_of_pool, pointer, size);
     }
 
@@ -317,8 +319,8 @@ fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: b
     if proven { cache_of_pool.free_lists.take(block_size(size)?) } else { None }
 }
 
-#[inline]
-fn return_event<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
+#[inline(always)]
+fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out += 1;
     if let Some(credit) = &cache_of_pool.credit
         && let Some(usage) = cache_of_pool.source.usage()
@@ -327,7 +329,7 @@ fn return_event<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out -= 1;
     if let Some(credit) = &cache_of_pool.credit

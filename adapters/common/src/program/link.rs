@@ -16,10 +16,9 @@ use crate::device::Device;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
+use crate::program::build::{as_failure, check_flags, check_some, chosen_targets, options_of, split_options};
 use crate::program::metadata::Metadata;
-use crate::program::{
-    Program, Target, as_failure, check_context, check_flags, check_some, chosen_targets, options_of, split_options,
-};
+use crate::program::{Program, Target, check_context};
 
 fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: &str) -> Result<()> {
     let state = program.context.state(&target.device)?;

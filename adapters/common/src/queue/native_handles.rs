@@ -98,7 +98,7 @@ pub fn device_create<D: Driver>(
     out: Out<'_, ur_device_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urDeviceCreateWithNativeHandle";
-    D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    adapter::open::<D>().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
     let device = Device::<D>::of_raw(D::Device::of_number(native)).ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
@@ -148,8 +148,9 @@ pub fn context_create<D: Driver>(
     if native == 0 {
         return Err(null_native(NAME));
     }
-    let opened =
-        D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let opened = adapter::open::<D>()
+        .map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let driver = adapter::driver::<D>()?;
     let candidates: Vec<&Object<Device<D>>> = if devices.is_empty() {
         opened.devices.iter().map(|device| &**device).collect()
     } else {
@@ -157,7 +158,7 @@ pub fn context_create<D: Driver>(
     };
     for device in candidates {
         // A device whose primary context does not exist cannot be the one, and must not get one for this question.
-        if !opened.driver.place_is_active(device.raw)? {
+        if !driver.place_is_active(device.raw)? {
             continue;
         }
         let context = Object::new(Context::over([device.to_arc()]));
@@ -168,7 +169,7 @@ pub fn context_create<D: Driver>(
         }
         if properties.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
             // The context holds a reference of its own, which takes the place of the application's.
-            opened.driver.release_place(device.raw)?;
+            driver.release_place(device.raw)?;
         }
         out.write_object(context);
         return Ok(());
@@ -234,7 +235,6 @@ pub fn queue_create<D: Driver>(
     properties: Option<&ur_queue_native_properties_t>,
     out: Out<'_, ur_queue_handle_t>,
 ) -> Result<()> {
-    // coverage: without only_device because CUDA tells the device of every stream; of HIP it is said above
     const NAME: &str = "urQueueCreateWithNativeHandle";
     if DEFAULT_STREAMS.contains(&native) {
         return Err(Error::unsupported(
@@ -312,10 +312,10 @@ pub fn event_create<D: Driver>(
     let marker = if native == 0 {
         // Native libraries take an event that was never recorded for one that is done.
         let _scope = state.enter()?;
-        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
+        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, &state, true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        PooledEvent::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
+        PooledEvent::adopt(D::Event::of_number(native), &state, owned)
     };
     // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
     let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);

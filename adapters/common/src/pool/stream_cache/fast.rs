@@ -9,7 +9,7 @@ use crate::object::error::Result;
 use crate::pool::free_lists::block_size;
 use crate::stream::Stream;
 
-use crate::pool::stream_cache::{StreamCache, come_back, return_event, set_out};
+use crate::pool::stream_cache::{StreamCache, come_back, count_out, set_out};
 
 /// The mutation bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "mutation");
@@ -33,19 +33,24 @@ impl<D: Driver> StreamCache<D> {
         if source.pool != pool || source.kind != kind || source.zeroed {
             return None;
         }
-        let kept = if source.keeps > 0 { cache_of_pool.free_lists.take(block_size(size)?) } else { None };
-        let pointer = match kept {
-            Some(pointer) => pointer,
-            None if source.may_wait_now() || source.hides_starts() => return None,
-            None => {
-                *position += 1;
-                match source.take(stream, size) {
-                    Ok(pointer) => pointer,
-                    Err(error) => return Some(Err(error)),
-                }
+        if source.keeps > 0
+            && let Some(pointer) = cache_of_pool.free_lists.take(block_size(size)?)
+        {
+            count_out(cache_of_pool, size);
+            if let Some(entry) = self.live.entry(pointer) {
+                entry.set_out_again(size);
             }
+            return Some(Ok(pointer));
+        }
+        if source.may_wait_now() || source.hides_starts() {
+            return None;
+        }
+        *position += 1;
+        let pointer = match source.take(stream, size) {
+            Ok(pointer) => pointer,
+            Err(error) => return Some(Err(error)),
         };
-        return_event(cache_of_pool, size);
+        count_out(cache_of_pool, size);
         set_out(&mut self.live, cache_of_pool, pointer, size);
         Some(Ok(pointer))
     }
@@ -74,7 +79,7 @@ impl<D: Driver> StreamCache<D> {
             }
         } else if cache_of_pool.free_lists.has_room(bytes, keeps) {
             cache_of_pool.free_lists.keep(bytes, pointer);
-            entry.set_kept(bytes, cache_of_pool.owner);
+            entry.set_kept_again(bytes);
         } else {
             return None;
         }

@@ -1,0 +1,72 @@
+//! What programs and their builds answer to queries.
+
+use crate::object::Object;
+
+use ur_ffi::{ur_program_build_info_t, ur_program_info_t};
+
+use crate::device::Device;
+use crate::driver::Driver;
+use crate::object::error::Result;
+use crate::object::info::InfoWriter;
+use crate::program::Program;
+
+/// `urProgramGetInfo`.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+///
+/// # Unsupported
+/// - HIP: `UR_PROGRAM_INFO_NUM_KERNELS` and `UR_PROGRAM_INFO_KERNEL_NAMES`: no call of the runtime lists a module's
+///   kernels
+/// - CUDA: needs: a driver with `cuModuleEnumerateFunctions`, for `UR_PROGRAM_INFO_NUM_KERNELS` and
+///   `UR_PROGRAM_INFO_KERNEL_NAMES`
+pub fn get_info<D: Driver>(
+    program: &Object<Program<D>>,
+    property: ur_program_info_t,
+    writer: InfoWriter,
+) -> Result<()> {
+    match property {
+        ur_program_info_t::REFERENCE_COUNT => writer.value(program.references()),
+        ur_program_info_t::CONTEXT => writer.value(program.context.handle()),
+        ur_program_info_t::NUM_DEVICES => writer.value(u32::try_from(program.targets.len()).unwrap_or(u32::MAX)),
+        ur_program_info_t::DEVICES => {
+            writer.array(&program.targets.iter().map(|target| target.device.handle()).collect::<Vec<_>>())
+        }
+        ur_program_info_t::IL => writer.array::<u8>(&[]),
+        ur_program_info_t::BINARY_SIZES => {
+            writer.array(&program.targets.iter().map(|target| target.length).collect::<Vec<_>>())
+        }
+        ur_program_info_t::BINARIES => {
+            writer.buffers(program.targets.iter().map(|target| &target.image[..target.length]))
+        }
+        ur_program_info_t::NUM_KERNELS => match program.kernel_names()? {
+            Some(names) => writer.value(names.len()),
+            None => writer.unsupported(),
+        },
+        ur_program_info_t::KERNEL_NAMES => match program.kernel_names()? {
+            Some(names) => writer.text(&names.join(";")),
+            None => writer.unsupported(),
+        },
+        _ => writer.unknown(property.0),
+    }
+}
+
+/// `urProgramGetBuildInfo`.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_DEVICE` for a device without an image; `INVALID_ENUMERATION` for an unknown property.
+pub fn get_build_info<D: Driver>(
+    program: &Object<Program<D>>,
+    device: &Object<Device<D>>,
+    property: ur_program_build_info_t,
+    writer: InfoWriter,
+) -> Result<()> {
+    let build = program.target(device)?.build.lock();
+    match property {
+        ur_program_build_info_t::STATUS => writer.value(build.status),
+        ur_program_build_info_t::OPTIONS => writer.text(&build.options),
+        ur_program_build_info_t::LOG => writer.text(&build.log),
+        ur_program_build_info_t::BINARY_TYPE => writer.value(build.kind),
+        _ => writer.unknown(property.0),
+    }
+}
