@@ -29,7 +29,7 @@ use crate::sys::{
 use crate::{device_info, program};
 
 /// The one adapter of this library.
-pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new();
+pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new(table_of::<Cuda>());
 
 /// The opened driver.
 pub(crate) struct Cuda {
@@ -405,7 +405,6 @@ impl Driver for Cuda {
 
     fn advise(&self, address: usize, size: usize, advice: Advice<CUdevice>) -> Result<()> {
         let Some((advice, device)) = native_advice(advice) else {
-            // coverage: none because the engine gives no such advice where `ADVISES_COHERENCE` is false
             return Err(Error::code_only(ur_result_t::ERROR_UNSUPPORTED_FEATURE));
         };
         call!(self.memory_advise(address, size, advice, device), "cuMemAdvise")

@@ -16,7 +16,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
 use crate::stream::event::Event;
-use crate::stream::reusable::Reusable;
+use crate::stream::reusable::{Reusable, SharedEvents};
 
 const EVENT: [u8; 8] = *b"URIPCEVT";
 
@@ -60,7 +60,7 @@ pub fn open<D: Driver>(context: &Object<Context<D>>, data: &[u8], out: Out<'_, u
         )
     })?;
     let state = context.state(device)?;
-    let reusable = match device.shared_events.find(&content.handle) {
+    let reusable = match SharedEvents::of(device).find(&content.handle) {
         Some(own) => own,
         None => {
             let _scope = state.enter()?;

@@ -8,7 +8,7 @@ use ur_ffi::ur_command_t;
 
 use crate::command::submission::Submission;
 use crate::command::{Enqueue, Request};
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;

@@ -1,5 +1,6 @@
 //! A driver that does nothing natively: streams have always finished, events are numbers, pool blocks are host memory.
-//! It lets the engine's own tests run in one process under a sanitizer; what a GPU does is `conformance/simcuda`'s matter.
+//! It lets the engine's own tests run in one process under a sanitizer; what a GPU does is simcuda's matter
+//! (`conformance/simulator/cuda`).
 
 use core::ffi::{CStr, c_void};
 use core::ptr::{null, null_mut};
@@ -8,20 +9,22 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_adapter::device::adapter::{self, AdapterCell};
+use ur_adapter::device::adapter;
 use ur_adapter::device::{self, platform};
+use ur_adapter::driver::cell::AdapterCell;
 use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use ur_adapter::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, EventPurpose, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo,
     PoolAttribute, Rows, Sensor, StreamKind,
 };
+use ur_adapter::entry_points;
 use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, object, pool, queue};
 use ur_ffi::*;
 
-static CELL: AdapterCell<Fake> = AdapterCell::new();
+static CELL: AdapterCell<Fake> = AdapterCell::new(entry_points::table::<Fake>());
 
 /// The driver.
 #[derive(Default)]
@@ -38,6 +41,10 @@ pub struct Fake {
     pub pools: Mutex<Vec<usize>>,
     /// Attributes of pools that were set, by pool and number.
     pub attributes: Mutex<HashMap<(usize, i32), u64>>,
+    /// Memory of the device that pools hold although nobody uses it, by pool; while there is any, the device is full.
+    pub held: Mutex<HashMap<usize, u64>>,
+    /// Whether frees were seen, so that pools can be trimmed.
+    pub frees_are_seen: AtomicBool,
     /// Attributes that can still be set before one is refused; 0 refuses none.
     pub attributes_until_refusal: AtomicUsize,
 }
@@ -199,11 +206,14 @@ impl Driver for Fake {
         (0..50).for_each(|_| std::thread::yield_now());
         Ok(pool)
     }
-    fn destroy_pool(&self, _pool: usize) -> Result<()> {
+    fn destroy_pool(&self, pool: usize) -> Result<()> {
+        assert!(!self.held.lock().contains_key(&pool), "a pool is destroyed before its frees were seen");
+        self.pools.lock().retain(|known| *known != pool);
         Ok(())
     }
-    fn pool_attribute(&self, _pool: usize, _attribute: PoolAttribute) -> Result<u64> {
-        Ok(0)
+    fn pool_attribute(&self, pool: usize, attribute: PoolAttribute) -> Result<u64> {
+        let held = self.held.lock().get(&pool).copied().unwrap_or(0);
+        Ok(if attribute == PoolAttribute::ReservedCurrent { held } else { 0 })
     }
     fn set_pool_attribute(&self, pool: usize, attribute: PoolAttribute, value: u64) -> Result<()> {
         let counted = self
@@ -219,6 +229,9 @@ impl Driver for Fake {
         Ok(())
     }
     fn allocate_from_pool(&self, _pool: usize, size: usize, _stream: usize) -> Result<usize> {
+        if !self.held.lock().is_empty() {
+            return Err(Error::code_only(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY));
+        }
         let kept = self.free.lock().get_mut(&size).and_then(Vec::pop);
         let block = kept.unwrap_or_else(|| {
             let layout = Layout::from_size_align(size, 512).expect("a block");
@@ -228,7 +241,10 @@ impl Driver for Fake {
         assert!(self.out.lock().insert(block, size).is_none(), "{block:#x} is out already");
         Ok(block)
     }
-    fn trim_pool(&self, _pool: usize, _keep: usize) -> Result<()> {
+    fn trim_pool(&self, pool: usize, _keep: usize) -> Result<()> {
+        if self.frees_are_seen.load(Ordering::Relaxed) {
+            self.held.lock().remove(&pool);
+        }
         Ok(())
     }
     fn free_async(&self, pointer: usize, _stream: usize) -> Result<()> {
