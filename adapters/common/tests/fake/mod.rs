@@ -20,6 +20,7 @@ use ur_adapter::driver::{
 };
 use ur_adapter::entry_points;
 use ur_adapter::object::error::{Error, OpenError, Result};
+use ur_adapter::object::{borrow, params};
 use ur_adapter::properties::DeviceProperties;
 use ur_adapter::{context, object, pool, queue};
 use ur_ffi::*;
@@ -473,27 +474,35 @@ impl Handles {
 
     /// A pool of the device.
     pub fn pool(&self) -> ur_usm_pool_handle_t {
-        let mut desc = ur_usm_pool_desc_t::default();
+        let desc = ur_usm_pool_desc_t::default();
         let mut made = null_mut();
-        // SAFETY: live handles, a valid descriptor, a writable output.
-        unsafe { pool::create::for_device::<Fake>(self.context, self.device, &raw mut desc, &raw mut made) }
-            .expect("a pool");
+        // SAFETY: live handles, a writable output.
+        unsafe {
+            let (context, device) = (borrow(self.context).expect("a context"), borrow(self.device).expect("a device"));
+            let out = params::out("pool", &raw mut made).expect("an output");
+            pool::create::for_device::<Fake>(context, device, &desc, out).expect("a pool");
+        }
         made
     }
 
     /// A pool of the context, which makes its memory at first need.
     pub fn lazy_pool(&self) -> ur_usm_pool_handle_t {
-        let mut desc = ur_usm_pool_desc_t::default();
+        let desc = ur_usm_pool_desc_t::default();
         let mut made = null_mut();
-        // SAFETY: live handles, a valid descriptor, a writable output.
-        unsafe { pool::create::for_context::<Fake>(self.context, &raw mut desc, &raw mut made) }.expect("a pool");
+        // SAFETY: a live handle, a writable output.
+        unsafe {
+            let out = params::out("pool", &raw mut made).expect("an output");
+            pool::create::for_context::<Fake>(borrow(self.context).expect("a context"), &desc, out).expect("a pool");
+        }
         made
     }
 
     /// Gives the pool's free memory back.
     pub fn trim(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: live handles.
-        unsafe { pool::trim_to::<Fake>(self.context, self.device, pool, 0) }.expect("a trim");
+        let (context, device, pool) = unsafe { (borrow(self.context), borrow(self.device), borrow(pool)) };
+        pool::trim_to::<Fake>(context.expect("a context"), device.expect("a device"), pool.expect("a pool"), 0)
+            .expect("a trim");
     }
 
     /// Releases a queue.
@@ -510,8 +519,11 @@ impl Handles {
 
     /// Destroys a pool.
     pub fn release_pool(&self, pool: ur_usm_pool_handle_t) {
-        // SAFETY: live handles.
-        unsafe { pool::destroy::<Fake>(self.context, self.device, pool) }.expect("a live pool");
+        // SAFETY: live handles; the pool is released once.
+        let (context, device, pool) =
+            unsafe { (borrow(self.context), borrow(self.device), object::Held::new("pool", pool)) };
+        pool::destroy::<Fake>(context.expect("a context"), device.expect("a device"), pool.expect("a pool"))
+            .expect("a live pool");
     }
 }
 
