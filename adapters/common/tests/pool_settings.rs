@@ -15,6 +15,7 @@ use std::time::Duration;
 use fake::{Fake, Handles};
 use ur_adapter::driver::PoolAttribute;
 use ur_adapter::object::error::Result;
+use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};
 use ur_ffi::{
     ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info,
@@ -36,16 +37,19 @@ fn driver() -> &'static Fake {
     ur_adapter::device::adapter::driver::<Fake>().expect("an opened driver")
 }
 
-fn set<T>(pool: ur_usm_pool_handle_t, property: info, mut value: T) -> Result<()> {
+fn set<T>(pool: ur_usm_pool_handle_t, property: info, value: T) -> Result<()> {
     // SAFETY: a live pool, a readable value of its size.
-    unsafe { pool::info::set::<Fake>(pool, property, (&raw mut value).cast(), size_of::<T>()) }
+    let (pool, value) = unsafe { (borrow(pool)?, params::bytes("value", size_of::<T>(), (&raw const value).cast())?) };
+    pool::info::set::<Fake>(pool, property, value)
 }
 
 fn told<T: Default>(pool: ur_usm_pool_handle_t, property: info) -> T {
     let mut value = T::default();
     // SAFETY: a live pool, a writable value of the property's size.
-    unsafe { pool::info::get::<Fake>(pool, property, size_of::<T>(), (&raw mut value).cast(), null_mut()) }
-        .expect("a property");
+    let (pool, writer) = unsafe {
+        (borrow(pool), params::info("urUSMPoolGetInfo", size_of::<T>(), (&raw mut value).cast(), null_mut()))
+    };
+    pool::info::get::<Fake>(pool.expect("a pool"), property, writer.expect("room")).expect("a property");
     value
 }
 

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fake::{Fake, Handles};
 use ur_adapter::command::barrier as enqueue;
 use ur_adapter::memory_pool::arena::Arena;
+use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
 use ur_adapter::{object, queue};
@@ -65,9 +66,10 @@ fn use_block(block: *mut c_void, size: usize, owner: u8) {
 fn figure(pool: ur_usm_pool_handle_t, property: info) -> usize {
     let mut value = 0usize;
     // SAFETY: a live pool, a writable value of the property's size.
-    let writer =
-        unsafe { pool::info::get::<Fake>(pool, property, size_of::<usize>(), (&raw mut value).cast(), null_mut()) };
-    writer.expect("a figure");
+    let (pool, writer) = unsafe {
+        (borrow(pool), params::info("urUSMPoolGetInfo", size_of::<usize>(), (&raw mut value).cast(), null_mut()))
+    };
+    pool::info::get::<Fake>(pool.expect("a pool"), property, writer.expect("room")).expect("a figure");
     value
 }
 
