@@ -2,7 +2,7 @@
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 #[allow(dead_code, reason = "shared with other tests")]
-mod fake;
+mod handles;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -11,8 +11,9 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use fake::{Fake, Handles};
+use handles::Handles;
 use ur_adapter::driver::PoolAttribute;
+use ur_adapter::driver::noop::Noop;
 use ur_adapter::object::error::Result;
 use ur_adapter::pool::{self, stream_ordered};
 use ur_ffi::{
@@ -31,19 +32,19 @@ unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Shared<T> {}
 
-fn driver() -> &'static Fake {
-    ur_adapter::device::adapter::driver::<Fake>().expect("an opened driver")
+fn driver() -> &'static Noop {
+    ur_adapter::device::adapter::driver::<Noop>().expect("an opened driver")
 }
 
 fn set<T>(pool: ur_usm_pool_handle_t, property: info, mut value: T) -> Result<()> {
     // SAFETY: a live pool, a readable value of its size.
-    unsafe { pool::info::set::<Fake>(pool, property, (&raw mut value).cast(), size_of::<T>()) }
+    unsafe { pool::info::set::<Noop>(pool, property, (&raw mut value).cast(), size_of::<T>()) }
 }
 
 fn told<T: Default>(pool: ur_usm_pool_handle_t, property: info) -> T {
     let mut value = T::default();
     // SAFETY: a live pool, a writable value of the property's size.
-    unsafe { pool::info::get::<Fake>(pool, property, size_of::<T>(), (&raw mut value).cast(), null_mut()) }
+    unsafe { pool::info::get::<Noop>(pool, property, size_of::<T>(), (&raw mut value).cast(), null_mut()) }
         .expect("a property");
     value
 }
@@ -65,14 +66,14 @@ fn use_first(allocate: Allocate, queue: ur_queue_handle_t, pool: ur_usm_pool_han
     // SAFETY: live handles, a writable output.
     unsafe { allocate(queue, pool, 64, null(), 0, null(), &raw mut block, null_mut()) }.expect("a block");
     // SAFETY: as above; nothing uses the block.
-    unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
+    unsafe { stream_ordered::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
 }
 
 /// What was set of the native pool that was made last.
 fn native(pools_ago: usize, attribute: PoolAttribute) -> Option<u64> {
-    let pools = driver().pools.lock();
+    let pools = driver().controls.pools.lock();
     let pool = pools[pools.len() - 1 - pools_ago];
-    driver().attributes.lock().get(&(pool, attribute as i32)).copied()
+    driver().controls.attributes.lock().get(&(pool, attribute as i32)).copied()
 }
 
 /// One thread sets the policy and the threshold while another one allocates from the pool for the first time: both end, and
@@ -97,7 +98,7 @@ fn urUSMPoolSetInfoExp_while_the_pool_makes_its_memory_ends_and_is_kept_to() {
                     set(pool.0, info::RELEASE_THRESHOLD_EXP, 4096_usize).expect("a threshold");
                 });
                 start.wait();
-                use_first(stream_ordered::device_alloc::<Fake>, queue.0, pool.0);
+                use_first(stream_ordered::device_alloc::<Noop>, queue.0, pool.0);
             });
             assert_eq!(native(0, PoolAttribute::FollowEventDependencies), Some(0), "round {round}");
             assert_eq!(native(0, PoolAttribute::ReleaseThreshold), Some(4096), "round {round}");
@@ -117,13 +118,13 @@ fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
     let _alone = ONE_AT_A_TIME.lock();
     let handles = Handles::new();
     let (queue, pool) = (handles.queue(), handles.lazy_pool());
-    use_first(stream_ordered::device_alloc::<Fake>, queue, pool);
-    use_first(stream_ordered::host_alloc::<Fake>, queue, pool);
+    use_first(stream_ordered::device_alloc::<Noop>, queue, pool);
+    use_first(stream_ordered::host_alloc::<Noop>, queue, pool);
     let all = Reuse::FOLLOW_EVENT_DEPENDENCIES | Reuse::OPPORTUNISTIC | Reuse::INTERNAL_DEPENDENCIES;
     set(pool, info::REUSE_POLICY_EXP, all).expect("a policy");
     set(pool, info::RELEASE_THRESHOLD_EXP, 512_usize).expect("a threshold");
     for nth in 1..=4 {
-        driver().attributes_until_refusal.store(nth, Ordering::Relaxed);
+        driver().controls.attributes_until_refusal.store(nth, Ordering::Relaxed);
         set(pool, info::REUSE_POLICY_EXP, Reuse::empty()).expect_err("a refusal");
         assert_eq!(told::<Reuse>(pool, info::REUSE_POLICY_EXP), all, "call {nth}");
         for memory in [0, 1] {
@@ -132,7 +133,7 @@ fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
         }
     }
     for nth in 1..=2 {
-        driver().attributes_until_refusal.store(nth, Ordering::Relaxed);
+        driver().controls.attributes_until_refusal.store(nth, Ordering::Relaxed);
         set(pool, info::RELEASE_THRESHOLD_EXP, 1024_usize).expect_err("a refusal");
         let thresholds = [0, 1].map(|memory| native(memory, PoolAttribute::ReleaseThreshold));
         assert_eq!((told::<usize>(pool, info::RELEASE_THRESHOLD_EXP), thresholds), (512, [Some(512); 2]), "call {nth}");

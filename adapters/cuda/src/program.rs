@@ -6,7 +6,7 @@
 use core::ffi::c_uint;
 
 use ur_adapter::driver::BuildRequest;
-use ur_adapter::driver::symbols as native;
+use ur_adapter::driver::native;
 use ur_adapter::object::error::Result;
 use ur_adapter::program::device_image::elf;
 use ur_adapter::program::jit;

@@ -4,7 +4,6 @@
 //! Must not decide anything: what an entry point does is in the folder of its subject. Nothing but the crate's root uses
 //! this folder.
 
-pub mod backend;
 pub mod guard;
 pub mod map;
 pub mod unsupported;

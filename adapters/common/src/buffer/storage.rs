@@ -279,7 +279,7 @@ pub fn submit_with_buffers<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
     accesses: &[BufferAccess<'_, D>],
-    call: impl FnOnce(&'static D, D::Stream, &[usize]) -> Result<()>,
+    call: impl FnOnce(&'static D, &D::Stream, &[usize]) -> Result<()>,
 ) -> Result<()> {
     with_locked_buffers(request, blocking, accesses.iter().map(|touch| touch.storage), |driver, stream, locked| {
         let mut addresses: SmallVec<[usize; 4]> = smallvec![];
@@ -299,13 +299,13 @@ pub fn with_locked_buffers<'s, D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
     storages: impl IntoIterator<Item = &'s Storage<D>>,
-    work: impl FnOnce(&'static D, D::Stream, &mut Session<'s, '_, D>) -> Result<()>,
+    work: impl FnOnce(&'static D, &D::Stream, &mut Session<'s, '_, D>) -> Result<()>,
 ) -> Result<()> {
     let queue = request.queue;
     let here = place_of(&queue.context, &queue.device.device)?;
     let storages: SmallVec<[&'s Storage<D>; 2]> = storages.into_iter().collect();
     storages.iter().try_for_each(|storage| storage.make(&queue.device))?;
-    let call = |driver: &'static D, stream| {
+    let call = |driver: &'static D, stream: &D::Stream| {
         let site = Site { device: &queue.device, stream, queue: Some(queue), here };
         work(driver, stream, &mut Session::open(site, storages))
     };

@@ -68,9 +68,9 @@ impl<'a, D: Driver> Request<'a, D> {
 #[inline]
 pub fn submit<D: Driver, R>(
     request: &Request<'_, D>,
-    call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
+    call: impl FnOnce(&'static D, &D::Stream) -> Result<R>,
 ) -> Result<R> {
-    on_queue(request, TouchesStream::Yes, |_| Ok(()), |(), stream, _| call(stream.driver, stream.native), |(), _| ())
+    on_queue(request, TouchesStream::Yes, |_| Ok(()), |(), stream, _| call(stream.driver, &stream.native), |(), _| ())
 }
 
 /// As [`submit`], and blocks until the command has finished.
@@ -80,10 +80,10 @@ pub fn submit<D: Driver, R>(
 /// fails.
 pub fn submit_blocking<D: Driver, R>(
     request: &Request<'_, D>,
-    call: impl FnOnce(&'static D, D::Stream) -> Result<R>,
+    call: impl FnOnce(&'static D, &D::Stream) -> Result<R>,
 ) -> Result<R> {
     let call = |(), stream: &Arc<Stream<D>>, _: &mut StreamState<D>| {
-        call(stream.driver, stream.native).map(|result| (result, Arc::clone(stream)))
+        call(stream.driver, &stream.native).map(|result| (result, Arc::clone(stream)))
     };
     let (result, stream) = on_queue(request, TouchesStream::Yes, |_| Ok(()), call, |(), _| ())?;
     stream.finish()?;
@@ -197,7 +197,7 @@ fn on_queue<D: Driver, P, R>(
 /// Marks the start of a command whose times are wanted.
 #[cold]
 fn start_times<D: Driver>(stream: &Stream<D>, queued: u64) -> Result<(PooledEvent<D>, HostTimes)> {
-    let start = PooledEvent::record(&stream.device, stream.native, true)?;
+    let start = PooledEvent::record(&stream.device, &stream.native, true)?;
     Ok((start, HostTimes { queued, submitted: host_time_ns() }))
 }
 
@@ -309,7 +309,7 @@ pub(crate) fn return_timed_event<D: Driver>(
 ) {
     // The command is on the queue whatever becomes of its end marker; without one the event still waits correctly
     // and only has no times.
-    let end = PooledEvent::record(&stream.device, stream.native, true).ok();
+    let end = PooledEvent::record(&stream.device, &stream.native, true).ok();
     let recorded = end.is_some();
     let mut event = Event::new(request.queue.to_arc(), Arc::clone(stream), state.position, request.command, end);
     event.stamps = Some(Box::new(Stamps { host: times, start: Some(start), base: stream.device.time_base() }));

@@ -44,7 +44,7 @@ pub struct DeviceState<D: Driver> {
     /// The device.
     pub device: Arc<Object<Device<D>>>,
     /// What must be current for calls that need a place.
-    pub place: D::Place,
+    pub place: D::Context,
     /// The native context, with what every context over the device shares.
     pub native: Arc<NativeContext<D>>,
     default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
@@ -89,7 +89,7 @@ impl<D: Driver> DeviceState<D> {
     ///
     /// # Errors
     /// Those of `work`; what the native library answers.
-    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(&D::Stream) -> Result<R>) -> Result<R> {
         self.native.on_scratch_stream(work)
     }
 
@@ -99,7 +99,7 @@ impl<D: Driver> DeviceState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
-        if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
+        if D::TRANSFERS_NEED_CONTEXT { self.enter().map(Some) } else { Ok(None) }
     }
 
     /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
@@ -124,7 +124,7 @@ impl<D: Driver> DeviceState<D> {
 
     fn may_want_place(error: &Error) -> bool {
         // HIP has no better word than its unknown error.
-        let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
+        let unknown = D::TRANSFERS_NEED_CONTEXT && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
         unknown || error.code() == ur_result_t::ERROR_INVALID_VALUE
     }
 
@@ -168,7 +168,7 @@ impl<D: Driver> DeviceState<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
+    pub fn start_clock(&self, stream: &D::Stream) -> Result<()> {
         self.native.clock.start(&self.native, stream)
     }
 

@@ -178,9 +178,12 @@ pub fn free<D: Driver>(native: &Arc<NativeContext<D>>, kind: MemoryKind, address
 }
 
 fn free_now<D: Driver>(driver: &D, kind: MemoryKind, address: usize) -> Result<()> {
-    match kind {
-        MemoryKind::Host => driver.free_host(address),
-        MemoryKind::Device | MemoryKind::Shared => driver.free_device(address),
+    // SAFETY: only allocations come here, each once and when nobody uses it any more.
+    unsafe {
+        match kind {
+            MemoryKind::Host => driver.free_host(address),
+            MemoryKind::Device | MemoryKind::Shared => driver.free_device(address),
+        }
     }
 }
 

@@ -112,10 +112,10 @@ impl<D: Driver> PooledEvent<D> {
     ///
     /// # Errors
     /// What the native library answers; no event is lost then.
-    pub fn record(state: &Arc<DeviceState<D>>, stream: D::Stream, timing: bool) -> Result<Self> {
+    pub fn record(state: &Arc<DeviceState<D>>, stream: &D::Stream, timing: bool) -> Result<Self> {
         let raw = state.events(timing).take(state)?;
         let marker = Self { raw, timing, adopted: None, state: Arc::clone(state) };
-        state.driver.record_event(marker.raw, stream)?;
+        state.driver.record_event(&marker.raw, stream)?;
         Ok(marker)
     }
 
@@ -126,9 +126,9 @@ impl<D: Driver> PooledEvent<D> {
     pub fn of_the_past(state: &Arc<DeviceState<D>>) -> Result<Self> {
         let raw = state.events(false).take(state)?;
         let marker = Self { raw, timing: false, adopted: None, state: Arc::clone(state) };
-        if !state.driver.event_is_complete(marker.raw)? {
+        if !state.driver.event_is_complete(&marker.raw)? {
             // Whoever had it last has let go of it before its time.
-            state.on_scratch_stream(|stream| state.driver.record_event(marker.raw, stream))?;
+            state.on_scratch_stream(|stream| state.driver.record_event(&marker.raw, stream))?;
         }
         Ok(marker)
     }
@@ -137,8 +137,8 @@ impl<D: Driver> PooledEvent<D> {
     ///
     /// # Errors
     /// What the native library answers; the event goes back to its pool then.
-    pub fn record_again(self, stream: D::Stream) -> Result<Self> {
-        self.state.driver.record_event(self.raw, stream)?;
+    pub fn record_again(self, stream: &D::Stream) -> Result<Self> {
+        self.state.driver.record_event(&self.raw, stream)?;
         Ok(self)
     }
 
@@ -153,8 +153,8 @@ impl<D: Driver> PooledEvent<D> {
     }
 
     /// The native event.
-    pub fn raw(&self) -> D::Event {
-        self.raw
+    pub fn raw(&self) -> &D::Event {
+        &self.raw
     }
 
     /// The device state it belongs to.
@@ -165,10 +165,11 @@ impl<D: Driver> PooledEvent<D> {
 
 impl<D: Driver> Drop for PooledEvent<D> {
     fn drop(&mut self) {
+        let event = core::mem::take(&mut self.raw);
         match self.adopted {
-            None => self.state.events(self.timing).give(self.state.driver, self.raw),
+            None => self.state.events(self.timing).give(self.state.driver, event),
             // Nobody is left to tell.
-            Some(true) => drop(self.state.driver.destroy_event(self.raw)),
+            Some(true) => drop(self.state.driver.destroy_event(event)),
             Some(false) => {}
         }
     }

@@ -28,11 +28,11 @@ use crate::context::DeviceState;
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
 use crate::driver::Driver;
+use crate::driver::properties::DeviceProperties;
 use crate::ipc::memory_export::Exports;
 use crate::object::error::{Error, Result};
 use crate::object::info::{InfoWriter, enumerate};
 use crate::object::{Body, Object, borrow};
-use crate::properties::DeviceProperties;
 use crate::stream::reusable::SharedEvents;
 use crate::sync::weak_list::WeakList;
 

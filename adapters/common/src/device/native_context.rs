@@ -43,7 +43,7 @@ pub struct Parts<D: Driver> {
     pub driver: &'static D,
     device: D::Device,
     /// What must be current for calls that need a place.
-    pub place: D::Place,
+    pub place: D::Context,
     /// Events with times.
     pub timed: EventPool<D>,
     /// Events without.
@@ -87,7 +87,7 @@ impl<D: Driver> NativeContext<D> {
         let parts = Parts {
             driver,
             device,
-            place: driver.retain_place(device)?,
+            place: driver.retain_context(device)?,
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             clock: Clock::default(),
@@ -147,10 +147,11 @@ impl<D: Driver> Parts<D> {
     ///
     /// # Errors
     /// Those of `work`; what the native library answers.
-    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(&D::Stream) -> Result<R>) -> Result<R> {
         let stream = self.take_stream(StreamKind::default())?;
-        let result = work(stream);
-        self.put_stream(StreamKind::default(), stream, self.driver.stream_is_idle(stream).unwrap_or(false));
+        let result = work(&stream);
+        let is_idle = self.driver.stream_is_idle(&stream).unwrap_or(false);
+        self.put_stream(StreamKind::default(), stream, is_idle);
         result
     }
 
@@ -164,7 +165,7 @@ impl<D: Driver> Parts<D> {
         let pages = self.slots.take_unused_pages();
         let synchronize = || {
             // Of a lost device nothing can be waited for, and nothing runs.
-            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         };
         if !pages.is_empty() {
             // Streams may not have looked at their words yet.
@@ -172,7 +173,8 @@ impl<D: Driver> Parts<D> {
         }
         for page in pages.into_iter().chain(self.staging.take_all()) {
             // Nobody is left to tell of this failure or of the others here.
-            let _ = self.driver.free_host(page);
+            // SAFETY: the pages are out of use, and the streams that looked at their words have been waited for.
+            let _ = unsafe { self.driver.free_host(page) };
         }
         self.deferred_pools.clear(self.driver, synchronize);
         self.watch.trim(self.driver);
@@ -188,16 +190,17 @@ impl<D: Driver> Parts<D> {
     fn end(mut self) {
         if self.slots.has_pages() {
             // Every task that a stream waits for has then written its word.
-            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         }
         self.slots.end();
         self.deferred_pools.close(self.driver, || {
-            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         });
         self.trim();
         self.watch.end(self.driver);
         // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
-        let _ = self.driver.release_place(self.device);
+        // SAFETY: it was retained when this was made, of which nobody has a part any more.
+        let _ = unsafe { self.driver.release_context(self.device) };
     }
 }
 

@@ -22,5 +22,5 @@ pub unsafe fn wait<D: Driver>(device: ur_device_handle_t) -> Result<()> {
     // Held, so that the last context cannot go meanwhile.
     let Some(native) = device.home.get() else { return Ok(()) };
     let _scope = native.enter()?;
-    native.driver.synchronize_place()
+    native.driver.synchronize_context()
 }

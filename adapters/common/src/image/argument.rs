@@ -102,7 +102,7 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
     /// # Errors
     /// What the native library answers.
     #[inline]
-    pub fn bring(&self, stream: D::Stream) -> Result<()> {
+    pub fn bring(&self, stream: &D::Stream) -> Result<()> {
         self.uses.iter().try_for_each(|image| image.image.bring(&self.queue.device, stream, None).map(|_| ()))
     }
 

@@ -14,7 +14,7 @@ use ur_ffi::{
 use crate::buffer::commands::object_of;
 use crate::command::{Request, submit, submit_blocking};
 use crate::driver::Driver;
-use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
+use crate::driver::images::{BoxCopy, BoxSide, RectSide};
 use crate::image::format::{Pitches, Region};
 use crate::image::object::Image;
 use crate::object::error::{Error, Result};
@@ -37,7 +37,7 @@ struct Transfer<'a, D: Driver> {
 }
 
 impl<D: Driver> Transfer<'_, D> {
-    fn run(&self, driver: &D, queue: &Queue<D>, stream: D::Stream) -> Result<()> {
+    fn run(&self, driver: &D, queue: &Queue<D>, stream: &D::Stream) -> Result<()> {
         let replaced = self.writes.then_some(&self.region);
         let array = self.image.bring(&queue.device, stream, replaced)?;
         let _scope = queue.device.enter_for_transfer()?;
@@ -58,7 +58,7 @@ impl<D: Driver> Transfer<'_, D> {
     fn copy(
         &self,
         driver: &D,
-        stream: D::Stream,
+        stream: &D::Stream,
         array: usize,
         [y, z]: [usize; 2],
         [rows, slices]: [usize; 2],
@@ -127,7 +127,7 @@ pub unsafe fn transfer<D: Driver, const WRITES: bool>(
     let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
     let transfer = Transfer { image, region, pitches, host: host.expose_provenance(), writes: WRITES };
     image.used_by(request.queue);
-    let work = |driver: &'static D, stream| {
+    let work = |driver: &'static D, stream: &D::Stream| {
         transfer.run(driver, request.queue, stream)?;
         if WRITES {
             image.wrote(&request.queue.device);

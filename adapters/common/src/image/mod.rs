@@ -18,6 +18,7 @@ use ur_ffi::{
 use crate::buffer::{Mem, MemBody, check_host_flags};
 use crate::context::Context;
 use crate::driver::Driver;
+use crate::driver::images::Array;
 use crate::image::format::{Extents, Pitches, Pixel};
 use crate::image::object::Image;
 use crate::object::error::{Error, Result};
@@ -171,7 +172,8 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     let flags = ur_mem_flags_t::READ_WRITE;
     let state = context.first_state()?;
     let image = Image::new(asked.format, asked.pixel, asked.extents, None);
-    image.adopt(state, native, owned);
+    // SAFETY: an array that is alive as long as the image, by the caller's promise.
+    image.adopt(state, unsafe { Array::from_value(native) }, owned);
     let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };

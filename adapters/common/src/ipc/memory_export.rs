@@ -13,8 +13,8 @@ use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_exp_external_mem_type_t
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
-use crate::driver::Driver;
-use crate::driver::memory_calls::Access;
+use crate::driver::Access;
+use crate::driver::{Driver, Handle, NativeName};
 use crate::object::error::{Error, Result};
 use crate::object::{borrow, null_pointer};
 use crate::pool::out_of_memory::with_relief;
@@ -53,7 +53,7 @@ impl<D: Driver> Export<D> {
         let driver = state.driver;
         let mut made = Self { state, size, physical: None, address: None, mapped: false };
         let physical = driver.create_physical(made.state.device.raw, size, true)?;
-        made.physical = Some(physical);
+        let physical = &*made.physical.insert(physical);
         let address = driver.reserve_addresses(size, 0)?;
         made.address = Some(address);
         driver.map(address, size, 0, physical)?;
@@ -69,15 +69,20 @@ impl<D: Driver> Export<D> {
         let driver = self.state.driver;
         if let Some(address) = self.address {
             if self.mapped {
-                driver.unmap(address, self.size)?;
+                // SAFETY: the mapping is this object's, and the application has freed the memory.
+                unsafe { driver.unmap(address, self.size) }?;
                 self.mapped = false;
             }
-            driver.free_addresses(address, self.size)?;
+            // SAFETY: the reservation is this object's, and nothing is mapped in it any more.
+            unsafe { driver.free_addresses(address, self.size) }?;
             self.address = None;
         }
-        if let Some(physical) = self.physical {
-            driver.release_physical(physical)?;
-            self.physical = None;
+        if let Some(physical) = self.physical.take() {
+            let value = physical.value();
+            driver.release_physical(physical).inspect_err(|_| {
+                // SAFETY: the library refused, so the memory lives on, and this is its one handle again.
+                self.physical = Some(unsafe { D::Physical::from_value(value) });
+            })?;
         }
         Ok(())
     }
@@ -224,7 +229,7 @@ pub unsafe fn export<D: Driver>(
     context.check_member(device)?;
     let list = device.exports.list.lock();
     let export = list.get(&memory.addr()).ok_or_else(|| unknown(NAME, memory))?;
-    let physical = export.physical.ok_or_else(|| unknown(NAME, memory))?;
+    let physical = export.physical.as_ref().ok_or_else(|| unknown(NAME, memory))?;
     let descriptor: c_int = export.state.driver.export_physical(physical)?;
     // SAFETY: not null, so writable for an `int`.
     unsafe { out.cast::<c_int>().write_unaligned(descriptor) };

@@ -18,7 +18,7 @@ use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_result_t};
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::memory_calls::IpcHandle;
+use crate::driver::IpcHandle;
 use crate::driver::{Driver, MemoryKind};
 use crate::ipc::descriptor::Shared;
 use crate::object::error::{Error, Result};
@@ -266,5 +266,6 @@ pub unsafe fn close<D: Driver>(context: ur_context_handle_t, memory: *mut c_void
     })?;
     let state = context.state(device)?;
     let _scope = state.enter()?;
-    driver.close_ipc(memory.addr())
+    // SAFETY: the application says that nothing uses the memory any more.
+    unsafe { driver.close_ipc(memory.addr()) }
 }

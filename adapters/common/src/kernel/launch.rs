@@ -521,7 +521,7 @@ unsafe fn special<D: Driver>(
         }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
-    let launch = |driver: &'static D, stream, native| {
+    let launch = |driver: &'static D, stream: &D::Stream, native| {
         // SAFETY: as in `enqueue`.
         unsafe {
             match properties {

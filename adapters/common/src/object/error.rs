@@ -163,7 +163,7 @@ impl OpenError {
     #[must_use]
     pub fn is_expected(&self) -> bool {
         match self {
-            Self::Library { variable, .. } => !crate::driver::library::is_named_by(variable),
+            Self::Library { variable, .. } => !crate::driver::native::library::is_named_by(variable),
             Self::Symbol { .. } | Self::Initialise { .. } => false,
         }
     }

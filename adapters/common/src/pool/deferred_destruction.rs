@@ -39,23 +39,23 @@ impl<D: Driver> DeferredDestruction<D> {
         let mut parked = self.parked.lock();
         if parked.over {
             // Nobody is left to tell.
-            let _ = driver.destroy_pool(pool);
+            end_pool(driver, pool);
             return;
         }
         // A refusal leaves the memory with the pool until the native context's end.
-        let _ = driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, 0);
+        let _ = driver.set_pool_attribute(&pool, PoolAttribute::ReleaseThreshold, 0);
         let known = parked.pools.len().min(LOOKED_AT);
         let oldest: Vec<_> = parked.pools.drain(..known).collect();
         for pool in core::iter::once(pool).chain(oldest) {
-            if Self::holds_nothing(driver, pool) {
-                let _ = driver.destroy_pool(pool);
+            if Self::holds_nothing(driver, &pool) {
+                end_pool(driver, pool);
             } else {
                 parked.pools.push_back(pool);
             }
         }
     }
 
-    fn holds_nothing(driver: &D, pool: D::Pool) -> bool {
+    fn holds_nothing(driver: &D, pool: &D::Pool) -> bool {
         let reserved =
             driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
         matches!(reserved, Ok(0))
@@ -69,7 +69,7 @@ impl<D: Driver> DeferredDestruction<D> {
         }
         wait();
         for pool in pools {
-            let _ = driver.destroy_pool(pool);
+            end_pool(driver, pool);
         }
     }
 
@@ -79,4 +79,11 @@ impl<D: Driver> DeferredDestruction<D> {
         self.parked.lock().over = true;
         self.clear(driver, wait);
     }
+}
+
+/// Ends a pool that holds no memory, or after all work of the device was waited for.
+fn end_pool<D: Driver>(driver: &D, pool: D::Pool) {
+    // SAFETY: its owner is gone, and no block was out then; either its memory has gone, so every free was seen, or the
+    // device was waited for. Nobody is left to tell of a failure.
+    let _ = unsafe { driver.destroy_pool(pool) };
 }

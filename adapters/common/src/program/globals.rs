@@ -51,7 +51,7 @@ unsafe fn find<D: Driver>(
         None
     } else {
         let _scope = state.enter()?;
-        state.driver.global(module.raw, symbol)?
+        state.driver.global(&module.raw, symbol)?
     };
     let (address, size) = found.ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{call}: the program has no variable `{shown}`"))
@@ -77,7 +77,7 @@ unsafe fn copy<D: Driver>(
     from: usize,
     count: usize,
 ) -> Result<()> {
-    let copy = |driver: &'static D, stream| {
+    let copy = |driver: &'static D, stream: &D::Stream| {
         let _scope = request.queue.device.enter_for_transfer()?;
         // SAFETY: as this function's.
         unsafe { driver.copy_async(to, from, count, stream) }

@@ -26,7 +26,7 @@ use ur_ffi::{
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::deferred;
-use crate::driver::{BuildRequest, Driver};
+use crate::driver::{BuildRequest, CheckedImage, Driver};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
@@ -49,8 +49,9 @@ impl<D: Driver> Drop for Module<D> {
             return;
         }
         // Nobody is left to tell; a module of a lost device goes with its context.
-        let (native, module) = (Arc::clone(&self.state.native), self.raw);
-        deferred::run(move || drop(native.driver.unload_module(module)));
+        let (native, module) = (Arc::clone(&self.state.native), core::mem::take(&mut self.raw));
+        // SAFETY: kernels and variables keep the module, so nobody uses anything of it any more.
+        deferred::run(move || drop(unsafe { native.driver.unload_module(module) }));
     }
 }
 
@@ -58,10 +59,7 @@ impl<D: Driver> Drop for Module<D> {
 pub struct Target<D: Driver> {
     /// The device.
     pub device: Arc<Object<Device<D>>>,
-    /// Length of the image as given.
-    length: usize,
-    /// The image and a NUL byte, which text images need.
-    image: Box<[u8]>,
+    image: CheckedImage<D>,
     /// What became of it.
     pub build: Mutex<Build<D>>,
     /// Sizes of work-groups that the image fixes, read for its first kernel.
@@ -84,14 +82,10 @@ pub struct Build<D: Driver> {
 
 impl<D: Driver> Target<D> {
     /// An image that nothing has been done with.
-    pub fn new(device: Arc<Object<Device<D>>>, image: &[u8]) -> Self {
-        let mut owned = Vec::with_capacity(image.len() + 1);
-        owned.extend_from_slice(image);
-        owned.push(0);
+    pub fn new(device: Arc<Object<Device<D>>>, image: CheckedImage<D>) -> Self {
         Self {
             device,
-            length: image.len(),
-            image: owned.into_boxed_slice(),
+            image,
             build: Mutex::new(Build {
                 status: ur_program_build_status_t::NONE,
                 kind: ur_program_binary_type_t::NONE,
@@ -105,7 +99,7 @@ impl<D: Driver> Target<D> {
 
     /// A module that was not loaded from an image.
     pub fn adopt(device: Arc<Object<Device<D>>>, module: Arc<Module<D>>) -> Self {
-        let target = Self::new(device, &[]);
+        let target = Self::new(device, CheckedImage::none());
         {
             let mut build = target.build.lock();
             build.status = ur_program_build_status_t::SUCCESS;
@@ -117,12 +111,12 @@ impl<D: Driver> Target<D> {
 
     /// What the image fixes of a kernel's work-groups; `binary` is the version of the machine code that it runs as.
     pub fn fixed_sizes(&self, kernel: &str, binary: u32) -> FixedSizes {
-        let fixed = self.fixed.get_or_init(|| fixed_sizes(&self.image[..self.length], binary));
+        let fixed = self.fixed.get_or_init(|| fixed_sizes(self.image.bytes(), binary));
         fixed.get(kernel).copied().unwrap_or_default()
     }
 
-    /// The image and the NUL behind it.
-    pub fn image(&self) -> &[u8] {
+    /// The image.
+    pub fn image(&self) -> &CheckedImage<D> {
         &self.image
     }
 
@@ -232,7 +226,7 @@ impl<D: Driver> Program<D> {
         let modules = self.modules();
         let module = modules.first().ok_or_else(|| not_built("urProgramGetInfo"))?;
         let _scope = module.state.enter()?;
-        module.state.driver.function_names(module.raw)
+        module.state.driver.function_names(&module.raw)
     }
 }
 
@@ -340,8 +334,7 @@ pub unsafe fn create_with_binary<D: Driver>(
         }
         // SAFETY: readable for its length by the caller's promise.
         let image = unsafe { core::slice::from_raw_parts(image, length) };
-        driver.check_image(image)?;
-        targets.push(Target::new(device.to_arc(), image));
+        targets.push(Target::new(device.to_arc(), CheckedImage::new(driver, image)?));
     }
     let program = Object::new(Program { context: context.to_arc(), metadata, targets });
     // SAFETY: not null, so writable.
@@ -489,7 +482,7 @@ pub unsafe fn get_info<D: Driver>(
         }
         ur_program_info_t::IL => writer.array::<u8>(&[]),
         ur_program_info_t::BINARY_SIZES => {
-            writer.array(&program.targets.iter().map(|target| target.length).collect::<Vec<_>>())
+            writer.array(&program.targets.iter().map(|target| target.image.bytes().len()).collect::<Vec<_>>())
         }
         // SAFETY: the caller's promise for this property.
         ur_program_info_t::BINARIES => unsafe { copy_binaries(program, size, value.cast(), size_out) },
@@ -526,8 +519,9 @@ unsafe fn copy_binaries<D: Driver>(
             // SAFETY: the list holds one pointer a target.
             let buffer = unsafe { *buffers.add(index) };
             if !buffer.is_null() {
+                let image = target.image.bytes();
                 // SAFETY: writable for the image's length by the caller's promise.
-                unsafe { core::ptr::copy_nonoverlapping(target.image.as_ptr(), buffer, target.length) };
+                unsafe { core::ptr::copy_nonoverlapping(image.as_ptr(), buffer, image.len()) };
             }
         }
     }

@@ -12,7 +12,7 @@ use ur_ffi::{
 };
 
 use crate::context::Context;
-use crate::driver::{Driver, Raw};
+use crate::driver::{Driver, Handle, NativeName};
 use crate::kernel::{DeviceKernel, Kernel};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, null_pointer};
@@ -36,7 +36,7 @@ pub unsafe fn program_get<D: Driver>(program: ur_program_handle_t, out: *mut ur_
     unsafe {
         let program = borrow::<Program<D>>(program)?;
         give(NAME, out, || {
-            let native = program.modules().first().map(|module| module.raw.number());
+            let native = program.modules().first().map(|module| module.raw.value());
             native.ok_or_else(|| Error::unsupported("the native handle of a program that is not built yet"))
         })
     }
@@ -66,7 +66,8 @@ pub unsafe fn program_create<D: Driver>(
         return Err(null_native(NAME));
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let program = adopt(NAME, context, D::Module::of_number(native), owned)?;
+    // SAFETY: a module that is loaded as long as the program, by the caller's promise.
+    let program = adopt(NAME, context, unsafe { D::Module::from_value(native) }, owned)?;
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(program)) };
     Ok(())
@@ -96,7 +97,7 @@ pub unsafe fn kernel_get<D: Driver>(kernel: ur_kernel_handle_t, out: *mut ur_nat
     // SAFETY: the caller's promises are the same.
     unsafe {
         let kernel = borrow::<Kernel<D>>(kernel)?;
-        give("urKernelGetNativeHandle", out, || Ok(kernel.first().plain.raw.number()))
+        give("urKernelGetNativeHandle", out, || Ok(kernel.first().plain.raw.value()))
     }
 }
 
@@ -137,7 +138,8 @@ pub unsafe fn kernel_create<D: Driver>(
         return Err(null_native(NAME));
     }
     let driver = crate::device::adapter::driver::<D>()?;
-    let raw = D::Function::of_number(native);
+    // SAFETY: a function whose module is loaded as long as the kernel lives, by the caller's promise.
+    let raw = unsafe { D::Function::from_value(native) };
     let name = driver
         .function_name(raw)?
         .ok_or_else(|| Error::unsupported("a kernel of a native function by this library"))?;
@@ -147,7 +149,8 @@ pub unsafe fn kernel_create<D: Driver>(
             let module = driver.function_module(raw)?.ok_or_else(|| {
                 Error::unsupported("a kernel of a native function without its program by this library")
             })?;
-            adopt(NAME, of, module, false)?
+            // SAFETY: the library's own handle of the function's module, which is loaded like the function.
+            adopt(NAME, of, unsafe { D::Module::from_value(module) }, false)?
         }
     };
     let modules = program.modules();

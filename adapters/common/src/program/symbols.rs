@@ -33,7 +33,7 @@ impl<D: Driver> Program<D> {
             return Err(missing());
         }
         let _scope = module.state.enter()?;
-        module.state.driver.global(module.raw, symbol)?.ok_or_else(missing)
+        module.state.driver.global(&module.raw, symbol)?.ok_or_else(missing)
     }
 }
 
@@ -98,7 +98,7 @@ pub unsafe fn function_pointer<D: Driver>(
     let name = unsafe { CStr::from_ptr(name) };
     let found = !name.is_empty() && {
         let _scope = module.state.enter()?;
-        module.state.driver.function(module.raw, name)?.is_some()
+        module.state.driver.function(&module.raw, name)?.is_some()
     };
     let told = name.to_string_lossy();
     Err(if found {

@@ -128,7 +128,7 @@ impl<D: Driver> Queue<D> {
         let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
         let first = Stream::new(Arc::clone(&device), &context.registry, kind)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
-            device.start_clock(first.native)?;
+            device.start_clock(&first.native)?;
         }
         Ok(Self::over_stream(context, device, flags, kind, first))
     }
@@ -243,7 +243,7 @@ impl<D: Driver> Queue<D> {
     pub fn put_barrier(
         queue: &Object<Self>,
         waits: &WaitList<'_, D>,
-        at_place: &dyn Fn(D::Stream) -> Result<()>,
+        at_place: &dyn Fn(&D::Stream) -> Result<()>,
     ) -> Result<Arc<Object<Event<D>>>> {
         // The lock makes barriers of several threads follow one another; it is taken before any stream's.
         let mut published = queue.barrier.lock();
@@ -264,7 +264,7 @@ impl<D: Driver> Queue<D> {
         waits: &WaitList<'_, D>,
         command: ur_command_t,
         barrier: Option<&Object<Event<D>>>,
-        at_place: &dyn Fn(D::Stream) -> Result<()>,
+        at_place: &dyn Fn(&D::Stream) -> Result<()>,
     ) -> Result<Arc<Object<Event<D>>>> {
         let queued = host_time_ns();
         let mut marks: SmallVec<[(u64, PooledEvent<D>); MAX_LANES]> = SmallVec::new();
@@ -280,13 +280,13 @@ impl<D: Driver> Queue<D> {
         let mut state = stream.lock();
         state.record_pending_events()?;
         for (_, mark) in &marks {
-            queue.device.driver.stream_wait(stream.native, mark.raw())?;
+            queue.device.driver.stream_wait(&stream.native, mark.raw())?;
         }
         for event in waits.iter().chain(barrier) {
             state.wait_for(stream, event)?;
         }
-        let marker = PooledEvent::record(&queue.device, stream.native, queue.is_profiling())?;
-        at_place(stream.native)?;
+        let marker = PooledEvent::record(&queue.device, &stream.native, queue.is_profiling())?;
+        at_place(&stream.native)?;
         state.position += 1;
         let mut event = Event::new(queue.to_arc(), Arc::clone(stream), state.position, command, Some(marker));
         event.stamps = queue.is_profiling().then(|| {

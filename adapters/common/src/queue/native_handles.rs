@@ -17,7 +17,8 @@ use crate::device::Device;
 use crate::device::adapter::{self, Adapter};
 use crate::device::event_pool::PooledEvent;
 use crate::device::platform::Platform;
-use crate::driver::{Driver, EventPurpose, Raw, StreamKind};
+use crate::driver::devices::DeviceName;
+use crate::driver::{Driver, EventPurpose, Handle, NativeName, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
 use crate::queue::Queue;
@@ -120,7 +121,7 @@ pub unsafe fn device_get<D: Driver>(device: ur_device_handle_t, out: *mut ur_nat
     // SAFETY: the caller's promises are the same.
     unsafe {
         let device = borrow::<Device<D>>(device)?;
-        give("urDeviceGetNativeHandle", out, || Ok(device.raw.number()))
+        give("urDeviceGetNativeHandle", out, || Ok(device.raw.value()))
     }
 }
 
@@ -145,7 +146,7 @@ pub unsafe fn device_create<D: Driver>(
         return Err(null_pointer(NAME));
     }
     D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
-    let device = Device::<D>::of_raw(D::Device::of_number(native)).ok_or_else(|| {
+    let device = Device::<D>::of_raw(D::Device::from_value(native)).ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
     // SAFETY: not null, so writable by the caller's promise.
@@ -172,7 +173,7 @@ pub unsafe fn context_get<D: Driver>(context: ur_context_handle_t, out: *mut ur_
     unsafe {
         let context = borrow::<Context<D>>(context)?;
         give("urContextGetNativeHandle", out, || {
-            if D::PLACES_ARE_CONTEXTS { Ok(context.first_state()?.place.number()) } else { Err(no_contexts()) }
+            if D::CONTEXTS_HAVE_HANDLES { Ok(context.first_state()?.place.value()) } else { Err(no_contexts()) }
         })
     }
 }
@@ -203,7 +204,7 @@ pub unsafe fn context_create<D: Driver>(
     if out.is_null() || (devices.is_null() && count > 0) {
         return Err(null_pointer(NAME));
     }
-    if !D::PLACES_ARE_CONTEXTS {
+    if !D::CONTEXTS_HAVE_HANDLES {
         return Err(no_contexts());
     }
     if native == 0 {
@@ -219,19 +220,20 @@ pub unsafe fn context_create<D: Driver>(
     };
     for device in candidates {
         // A device whose primary context does not exist cannot be the one, and must not get one for this question.
-        if !opened.driver.place_is_active(device.raw)? {
+        if !opened.driver.context_is_active(device.raw)? {
             continue;
         }
         let context = Object::new(Context::over([device.to_arc()]));
         // Recycled by the context, as it is asked for in it.
         let state = context.state(device)?;
-        if state.place.number() != native {
+        if state.place.value() != native {
             continue;
         }
         // SAFETY: null or valid by the caller's promise.
         if unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
             // The context holds a reference of its own, which takes the place of the application's.
-            opened.driver.release_place(device.raw)?;
+            // SAFETY: it is the application's reference, which it gave up; the context's own is left.
+            unsafe { opened.driver.release_context(device.raw) }?;
         }
         // SAFETY: not null, so writable.
         unsafe { out.write(Object::into_handle(context)) };
@@ -264,7 +266,7 @@ pub unsafe fn queue_get<D: Driver>(
         let queue = borrow::<Queue<D>>(queue)?;
         give("urQueueGetNativeHandle", out, || {
             queue.first().allow_foreign_work()?;
-            Ok(queue.first().native.number())
+            Ok(queue.first().native.value())
         })
     }
 }
@@ -330,8 +332,9 @@ pub unsafe fn queue_create<D: Driver>(
     }
     // SAFETY: as above.
     let flags = unsafe { chained_flags(NAME, properties) }?;
-    let native_stream = D::Stream::of_number(native);
-    let place = adapter::driver::<D>()?.stream_place(native_stream)?;
+    // SAFETY: a stream that is alive as long as the queue, by the caller's promise.
+    let native_stream = unsafe { D::Stream::from_value(native) };
+    let place = adapter::driver::<D>()?.stream_context(&native_stream)?;
     let device = match (named, place) {
         (Some(device), _) => device,
         (None, Some(place)) => owner(context, place)?.ok_or_else(|| elsewhere(NAME))?,
@@ -344,7 +347,7 @@ pub unsafe fn queue_create<D: Driver>(
     if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
         // On a stream of its own: the other may be busy for long.
         state.start_clock(
-            Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.native,
+            &Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.native,
         )?;
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
@@ -355,10 +358,10 @@ pub unsafe fn queue_create<D: Driver>(
 }
 
 /// The device of a context that a place is of. Only devices in use can be it.
-fn owner<D: Driver>(context: &Context<D>, place: D::Place) -> Result<Option<&Object<Device<D>>>> {
+fn owner<D: Driver>(context: &Context<D>, place: D::Context) -> Result<Option<&Object<Device<D>>>> {
     let driver = adapter::driver::<D>()?;
     for device in context.devices() {
-        if driver.place_is_active(device.raw)? && context.state(device)?.place == place {
+        if driver.context_is_active(device.raw)? && context.state(device)?.place == place {
             return Ok(Some(device));
         }
     }
@@ -384,7 +387,7 @@ pub unsafe fn event_get<D: Driver>(event: ur_event_handle_t, out: *mut ur_native
     // SAFETY: the caller's promises are the same.
     unsafe {
         let event = borrow::<Event<D>>(event)?;
-        give("urEventGetNativeHandle", out, || Ok(event.native()?.raw().number()))
+        give("urEventGetNativeHandle", out, || Ok(event.native()?.raw().value()))
     }
 }
 
@@ -419,7 +422,8 @@ pub unsafe fn event_create<D: Driver>(
         PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        PooledEvent::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
+        // SAFETY: an event that is alive as long as the UR event, by the caller's promise.
+        PooledEvent::adopt(unsafe { D::Event::from_value(native) }, std::sync::Arc::clone(&state), owned)
     };
     // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
     let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);

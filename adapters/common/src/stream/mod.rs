@@ -26,7 +26,7 @@ use ur_ffi::{ur_command_t, ur_event_handle_t};
 
 use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
-use crate::driver::{Driver, Raw, StreamKind};
+use crate::driver::{Driver, StreamKind};
 use crate::object::error::{self, Result};
 use crate::object::recycled::Recycled;
 use crate::pool::backend::PoolBackend;
@@ -126,7 +126,7 @@ impl<D: Driver> Stream<D> {
     /// A stream without a stream, for an event that no command of a queue made: nothing is ever put on it, and nobody who
     /// goes through the streams of a context finds it.
     pub fn without_stream(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>) -> Arc<Self> {
-        Self::over(device, registry, D::Stream::of_number(0), None, false)
+        Self::over(device, registry, D::Stream::default(), None, false)
     }
 
     fn over(
@@ -294,7 +294,7 @@ impl<D: Driver> Stream<D> {
 
     fn reach(&self, position: u64) -> Result<()> {
         if self.is_shared() || !self.is_completed(position) {
-            self.device.driver.synchronize_stream(self.native).map_err(|error| self.device.failed(error))?;
+            self.device.driver.synchronize_stream(&self.native).map_err(|error| self.device.failed(error))?;
             self.note_completed(position);
         }
         Ok(())
@@ -317,7 +317,7 @@ impl<D: Driver> Stream<D> {
         if !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire) {
             return Ok(true);
         }
-        let idle = self.device.driver.stream_is_idle(self.native).map_err(|error| self.device.failed(error))?;
+        let idle = self.device.driver.stream_is_idle(&self.native).map_err(|error| self.device.failed(error))?;
         if idle {
             self.note_completed(position);
         }
@@ -345,7 +345,7 @@ impl<D: Driver> Stream<D> {
         if !self.is_shared() && self.is_completed(state.position) {
             return Ok(None);
         }
-        PooledEvent::record(&self.device, self.native, false).map(|marker| Some((state.position, marker)))
+        PooledEvent::record(&self.device, &self.native, false).map(|marker| Some((state.position, marker)))
     }
 
     /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
@@ -380,7 +380,7 @@ impl<D: Driver> Stream<D> {
     }
 
     fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
-        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(self.native)?)
+        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(&self.native)?)
     }
 
     /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
@@ -389,7 +389,7 @@ impl<D: Driver> Stream<D> {
             return Ok(());
         }
         let position = state.position;
-        let marker = PooledEvent::record(&self.device, self.native, false)?;
+        let marker = PooledEvent::record(&self.device, &self.native, false)?;
         drop(state);
         self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
         self.note_completed(position);
@@ -438,7 +438,7 @@ impl<D: Driver> Stream<D> {
         let position = state_ref.position;
         if !arenas.is_empty() {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
-            if let Ok(marker) = PooledEvent::record(&self.device, self.native, false) {
+            if let Ok(marker) = PooledEvent::record(&self.device, &self.native, false) {
                 let marker = Arc::new(marker);
                 arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
             }
@@ -500,11 +500,16 @@ impl<D: Driver> Drop for Stream<D> {
         // A command that failed may have left a wait on the stream, which no count of commands tells of.
         let known =
             || self.failures == error::failures() && self.is_completed(self.published_position.load(Ordering::Acquire));
-        let is_idle = || known() || self.driver.stream_is_idle(self.native).unwrap_or(false);
+        let is_idle = || known() || self.driver.stream_is_idle(&self.native).unwrap_or(false);
         match owned {
-            Owned::Made(kind) if !self.is_shared() => self.device.native.put_stream(kind, self.native, is_idle()),
+            Owned::Made(kind) if !self.is_shared() => {
+                let is_idle = is_idle();
+                self.device.native.put_stream(kind, core::mem::take(&mut self.native), is_idle);
+            }
             // Nobody is left to tell; work in flight still runs to its end.
-            Owned::Made(_) | Owned::Given => drop(self.driver.destroy_stream(self.native)),
+            Owned::Made(_) | Owned::Given => {
+                drop(self.driver.destroy_stream(core::mem::take(&mut self.native)));
+            }
         }
     }
 }
@@ -601,7 +606,7 @@ impl<D: Driver> StreamState<D> {
             if self.has_waited(event.stream.key, event.position) {
                 return Ok(());
             }
-            stream.device.driver.stream_wait(stream.native, marker.raw())?;
+            stream.device.driver.stream_wait(&stream.native, marker.raw())?;
             self.remember_wait(event.stream.key, event.position);
         }
         Ok(())

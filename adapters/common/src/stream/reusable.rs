@@ -14,7 +14,7 @@ use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
 use crate::context::{Context, DeviceState, host_time_ns};
 use crate::device::Device;
 use crate::device::event_pool::PooledEvent;
-use crate::driver::memory_calls::IpcHandle;
+use crate::driver::IpcHandle;
 use crate::driver::{Driver, EventPurpose};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -132,7 +132,7 @@ impl<D: Driver> Reusable<D> {
     pub fn signal(
         &self,
         from: &Arc<DeviceState<D>>,
-        record: impl FnOnce(&dyn Fn(D::Stream) -> Result<()>) -> Result<()>,
+        record: impl FnOnce(&dyn Fn(&D::Stream) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let queued = host_time_ns();
         let Some((index, site)) =
@@ -157,7 +157,7 @@ impl<D: Driver> Reusable<D> {
     }
 
     /// Records it for a stream of a device that it does not lie on.
-    fn record_from_afar(&self, from: &Arc<DeviceState<D>>, stream: D::Stream) -> Result<()> {
+    fn record_from_afar(&self, from: &Arc<DeviceState<D>>, stream: &D::Stream) -> Result<()> {
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         let there = PooledEvent::record(from, stream, false)?;
         marker.state().on_scratch_stream(|near| {
@@ -171,7 +171,7 @@ impl<D: Driver> Reusable<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn let_wait(&self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
+    pub fn let_wait(&self, device: &DeviceState<D>, stream: &D::Stream) -> Result<()> {
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         let near = marker.state();
         if self.purpose != EventPurpose::Processes || Arc::ptr_eq(&near.device, &device.device) {

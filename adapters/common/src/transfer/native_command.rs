@@ -170,7 +170,7 @@ fn begin<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result
     if !request.queue.is_profiling() || request.event.is_null() {
         return Ok(None);
     }
-    let start = PooledEvent::record(&stream.device, stream.native, true)?;
+    let start = PooledEvent::record(&stream.device, &stream.native, true)?;
     Ok(Some((start, HostTimes { queued, submitted: host_time_ns() })))
 }
 

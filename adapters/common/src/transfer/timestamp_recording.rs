@@ -51,7 +51,7 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     // The command is its own submission, so both times are one.
     let now = host_time_ns();
     let host = HostTimes { queued: now, submitted: now };
-    let marker = PooledEvent::record(&stream.device, stream.native, true)?;
+    let marker = PooledEvent::record(&stream.device, &stream.native, true)?;
     state.position += 1;
     let mut event = Event::new(queue.to_arc(), Arc::clone(&stream), state.position, request.command, Some(marker));
     event.stamps = Some(Box::new(Stamps { host, start: None, base: stream.device.time_base() }));

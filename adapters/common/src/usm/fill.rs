@@ -91,13 +91,13 @@ pub unsafe fn usm_fill<D: Driver>(
 ///
 /// # Errors
 /// What the native library answers.
-pub unsafe fn fill<D: Driver>(driver: &D, stream: D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
+pub unsafe fn fill<D: Driver>(driver: &D, stream: &D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
     lay_down(driver, stream, &plan(to, pattern, D::STRIDED_WIDTHS), to, pattern.len(), size)
 }
 
 pub(crate) fn lay_down<D: Driver>(
     driver: &D,
-    stream: D::Stream,
+    stream: &D::Stream,
     plan: &Plan,
     to: usize,
     pattern_size: usize,

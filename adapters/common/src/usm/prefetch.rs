@@ -12,7 +12,7 @@ use ur_ffi::{
 };
 
 use crate::command::{Request, submit};
-use crate::driver::memory_calls::{Advice, MemoryLocation};
+use crate::driver::memory::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::object::{known_flags, null_pointer};

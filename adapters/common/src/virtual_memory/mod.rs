@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::context::reservations::{Mapping, Reservations};
 use crate::device::Device;
 use crate::device::adapter;
+use crate::driver::Access;
 use crate::driver::Driver;
-use crate::driver::memory_calls::Access;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, known_flags, null_pointer};
@@ -213,7 +213,8 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, start: *const c_void
     if !reservations.is_whole_and_empty(range.start, size) {
         return Err(range.is_not("a whole reservation without mappings"));
     }
-    range.driver.free_addresses(range.start, size)?;
+    // SAFETY: a whole reservation without mappings.
+    unsafe { range.driver.free_addresses(range.start, size) }?;
     reservations.remove(range.start);
     Ok(())
 }
@@ -260,12 +261,13 @@ pub unsafe fn map<D: Driver>(
     if !reservations.is_free(range.start, size) {
         return Err(range.is_not("free addresses of one reservation"));
     }
-    range.driver.map(range.start, size, offset, physical.raw)?;
+    range.driver.map(range.start, size, offset, &physical.raw)?;
     let mapping = Mapping { start: range.start, size, device: physical.state.device.raw };
     if access != Access::None {
         range.set_access(&[mapping], access).inspect_err(|_| {
             // The first failure is the one to tell.
-            let _ = range.driver.unmap(range.start, size);
+            // SAFETY: the mapping that was just made, and that nobody was told of.
+            let _ = unsafe { range.driver.unmap(range.start, size) };
         })?;
     }
     reservations.map(mapping);
@@ -284,7 +286,8 @@ pub unsafe fn unmap<D: Driver>(context: ur_context_handle_t, start: *const c_voi
     let range = unsafe { Range::<D>::new("urVirtualMemUnmap", context, start, size) }?;
     let mut reservations = range.context.reservations.lock();
     for mapping in range.whole_mappings(&reservations)? {
-        range.driver.unmap(mapping.start, mapping.size)?;
+        // SAFETY: a whole mapping, which the application says that nothing uses any more.
+        unsafe { range.driver.unmap(mapping.start, mapping.size) }?;
         reservations.unmap(mapping.start);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Numbered questions about a device, in the units of [`crate::properties::DeviceProperties`].
+//! Numbered questions about a device, in the units of [`crate::driver::properties::DeviceProperties`].
 //!
 //! A backend answers one question; what "not told", a pair or a frequency means is said here once. Nothing here
 //! knows what a number stands for.
