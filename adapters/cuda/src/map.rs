@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_is_named_by_type_and_place_of_its_memory() {
+    fn a_pool_is_named_by_type_and_location_of_its_memory() {
         let named = |kind| {
             let properties = pool_properties(kind, CUdevice(3), 64);
             assert_eq!((properties.handle_types, properties.max_size), (0, 64));

@@ -1,4 +1,4 @@
-//! Memory that is allocated and freed at once, memory of the process that devices reach, and managed memory's place.
+//! Memory that is allocated and freed at once, memory of the process that devices reach, and where managed memory lies.
 //!
 //! Manuals: CUDA Driver API, Memory Management and Unified Addressing; HIP runtime API, Memory Management and Managed
 //! Memory. Addresses are plain numbers: nothing here reads or writes behind them.

@@ -6,7 +6,6 @@
 //! `conformance/simulator`. What a test can set of it is in [`Controls`].
 
 use core::ffi::{CStr, c_void};
-use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -24,7 +23,14 @@ use crate::object::error::{Error, OpenError, Result};
 /// Bytes of memory that the device says it has.
 const MEMORY_BYTES: usize = 1 << 40;
 /// Alignment of every allocation, which is also the granularity of a pool's limit.
-const ALIGNMENT: usize = 512;
+const ALIGNMENT: usize = size_of::<Line>();
+
+/// The unit that memory is taken from the heap by.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(512))]
+struct Line {
+    _bytes: [u8; 512],
+}
 
 crate::native_ordinals! {
     /// The device, 0; also what a thread has current.
@@ -64,6 +70,8 @@ pub struct Controls {
 /// Memory that is out.
 #[derive(Debug)]
 struct Allocation {
+    /// The memory itself, which goes back to the heap with the entry.
+    _lines: Vec<Line>,
     size: usize,
     kind: MemoryKind,
     /// Handle value of the pool that it is a block of.
@@ -89,28 +97,22 @@ impl Noop {
         self.last_handle.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn layout(size: usize) -> Result<Layout> {
-        Layout::from_size_align(size.max(1), ALIGNMENT).map_err(|_| ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY.into())
-    }
-
     fn allocate(&self, size: usize, kind: MemoryKind, pool: Option<usize>) -> Result<usize> {
-        // SAFETY: the size is not 0.
-        let address = unsafe { alloc(Self::layout(size)?) }.expose_provenance();
-        if address == 0 {
-            return Err(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY.into());
-        }
-        let before = self.allocations.lock().insert(address, Allocation { size, kind, pool });
+        let mut lines = Vec::new();
+        let count = size.div_ceil(ALIGNMENT).max(1);
+        lines.try_reserve_exact(count).map_err(|_| ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY)?;
+        lines.resize(count, Line { _bytes: [0; ALIGNMENT] });
+        let address = lines.as_mut_ptr().expose_provenance();
+        let before = self.allocations.lock().insert(address, Allocation { _lines: lines, size, kind, pool });
         assert!(before.is_none(), "{address:#x} is out already");
         Ok(address)
     }
 
     fn free(&self, address: usize) -> Result<()> {
-        let Some(allocation) = self.allocations.lock().remove(&address) else {
-            return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{address:#x} is no allocation")));
-        };
-        // SAFETY: the list had the address, so `allocate` made it with this size and nobody freed it.
-        unsafe { dealloc(core::ptr::with_exposed_provenance_mut(address), Self::layout(allocation.size)?) };
-        Ok(())
+        let freed = self.allocations.lock().remove(&address);
+        freed
+            .map(drop)
+            .ok_or_else(|| Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{address:#x} is no allocation")))
     }
 }
 
@@ -352,7 +354,7 @@ impl Memory for Noop {
         let around = allocations.range(..=pointer).next_back();
         let found = around.filter(|(base, allocation)| pointer - *base < allocation.size.max(1));
         Ok(found.map(|(base, allocation)| {
-            let Allocation { size, kind, pool } = *allocation;
+            let &Allocation { size, kind, pool, .. } = allocation;
             PointerInfo { kind, base: *base, size, device: NoopDevice(0), pool }
         }))
     }

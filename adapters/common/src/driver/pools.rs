@@ -70,7 +70,7 @@ pub trait Pools: Streams {
     fn allow_pool_access(&self, _pool: &Self::Pool, _device: Self::Device) -> Result<()> {
         unsupported("a pool of stream-ordered memory")
     }
-    /// A block that is the caller's from its place on the stream on. `cuMemAllocFromPoolAsync` / `hipMallocFromPoolAsync`.
+    /// A block that is the caller's from its position on the stream on. `cuMemAllocFromPoolAsync` / `hipMallocFromPoolAsync`.
     fn allocate_from_pool(&self, _pool: &Self::Pool, _size: usize, _stream: &Self::Stream) -> Result<usize> {
         unsupported("a pool of stream-ordered memory")
     }
@@ -78,7 +78,7 @@ pub trait Pools: Streams {
     fn trim_pool(&self, _pool: &Self::Pool, _keep: usize) -> Result<()> {
         unsupported("a pool of stream-ordered memory")
     }
-    /// Frees a block at its place on the stream. `cuMemFreeAsync` / `hipFreeAsync`.
+    /// Frees a block at its position on the stream. `cuMemFreeAsync` / `hipFreeAsync`.
     ///
     /// # Safety
     /// `pointer` is a block of [`Pools::allocate_from_pool`] that was not freed; nothing uses it that is not ordered before

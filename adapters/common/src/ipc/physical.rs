@@ -159,10 +159,11 @@ fn check_whole<D: Driver>(name: &str, opened: &PhysicalMem<D>) -> Result<()> {
     })?;
     let address = driver.reserve_addresses(size, 0)?;
     let mapped = driver.map(address, size, 0, &opened.raw);
-    // SAFETY: the mapping was made for this question, and nobody knows its address.
-    let unmapped = if mapped.is_ok() { unsafe { driver.unmap(address, size) } } else { Ok(()) };
-    // SAFETY: as above, for the reservation.
-    let freed = unsafe { driver.free_addresses(address, size) };
+    // SAFETY: reservation and mapping were made for this question, and nobody knows the address.
+    let (unmapped, freed) = unsafe {
+        let unmapped = if mapped.is_ok() { driver.unmap(address, size) } else { Ok(()) };
+        (unmapped, driver.free_addresses(address, size))
+    };
     mapped.map_err(|error| match error.code() {
         ur_result_t::ERROR_INVALID_VALUE | ur_result_t::ERROR_UNSUPPORTED_FEATURE => Error::native(
             ur_result_t::ERROR_INVALID_VALUE,

@@ -51,9 +51,9 @@ impl Contexts for Cuda {
         Ok(context)
     }
 
-    fn set_context(&self, place: CUcontext) -> Result<()> {
+    fn set_context(&self, context: CUcontext) -> Result<()> {
         // SAFETY: a context that was current or retained before.
-        self.check("cuCtxSetCurrent", unsafe { (self.symbols.context_set_current)(place) })
+        self.check("cuCtxSetCurrent", unsafe { (self.symbols.context_set_current)(context) })
     }
 
     fn synchronize_context(&self) -> Result<()> {

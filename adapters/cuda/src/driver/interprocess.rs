@@ -58,10 +58,10 @@ impl Interprocess for Cuda {
     }
 
     fn import_physical(&self, descriptor: i32) -> Result<CUphysical> {
-        // The descriptor's number is passed in the pointer's place.
+        // The descriptor is passed as if it were the pointer.
         let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
         let mut physical = CUphysical::default();
-        // SAFETY: the output is a live local, and the descriptor stands in the pointer's place.
+        // SAFETY: the output is a live local, and the pointer is the descriptor's number.
         self.check("cuMemImportFromShareableHandle", unsafe {
             (self.symbols.physical_import)(&raw mut physical, number, sys::HANDLE_POSIX)
         })?;

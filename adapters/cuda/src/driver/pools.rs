@@ -44,7 +44,7 @@ impl Pools for Cuda {
         // SAFETY: the output and the description are live locals.
         self.check("cuMemPoolCreate", unsafe { (self.symbols.pool_create)(&raw mut pool, &raw const properties) })
             .map_err(|error| {
-                // How a driver refuses a type or a place that its version does not have.
+                // How a driver refuses a type or a location that its version does not have.
                 let refused =
                     matches!(CUresult(error.native_status()), CUresult::INVALID_VALUE | CUresult::NOT_SUPPORTED);
                 if refused && kind != MemoryKind::Device { no_pool(kind, max_size, error.message()) } else { error }

@@ -32,9 +32,9 @@ impl Contexts for Hip {
         Ok(device)
     }
 
-    fn set_context(&self, place: Ordinal) -> Result<()> {
+    fn set_context(&self, context: Ordinal) -> Result<()> {
         // SAFETY: the library checks the ordinal.
-        self.check("hipSetDevice", unsafe { (self.symbols.device_set)(place) })
+        self.check("hipSetDevice", unsafe { (self.symbols.device_set)(context) })
     }
 
     fn synchronize_context(&self) -> Result<()> {

@@ -64,10 +64,10 @@ impl Interprocess for Hip {
     }
 
     fn import_physical(&self, descriptor: i32) -> Result<HipPhysical> {
-        // The descriptor's number is passed in the pointer's place.
+        // The descriptor is passed as if it were the pointer.
         let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
         let mut physical = HipPhysical::default();
-        // SAFETY: the output is a live local, and the descriptor stands in the pointer's place.
+        // SAFETY: the output is a live local, and the pointer is the descriptor's number.
         self.check("hipMemImportFromShareableHandle", unsafe {
             (self.symbols.physical_import)(&raw mut physical, number, flag::hipMemHandleTypePosixFileDescriptor)
         })?;
