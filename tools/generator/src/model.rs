@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::ctype::{Array, CType};
+use crate::engine::EngineMap;
 use crate::problem::Location;
 pub use crate::spec::Chain;
 
@@ -15,6 +16,8 @@ pub struct Model {
     pub files: Vec<FileInfo>,
     /// Oldest first; the last one is what a build without a release feature gets.
     pub releases: Vec<Release>,
+    /// Which function of the engine answers which entry point.
+    pub engine: EngineMap,
 }
 
 impl Model {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::ctype::CType;
 use crate::derive;
+use crate::engine::EngineMap;
 use crate::load::{Source, Spec, release_key};
 use crate::model::*;
 use crate::names;
@@ -31,7 +32,7 @@ pub fn resolve(spec: &Spec) -> Result<Model, Vec<Problem>> {
     let files = ordered(spec, newest).into_iter().map(file_info).collect();
     problems.sort();
     problems.dedup();
-    if problems.is_empty() { Ok(Model { files, releases }) } else { Err(problems) }
+    if problems.is_empty() { Ok(Model { files, releases, engine: EngineMap::default() }) } else { Err(problems) }
 }
 
 fn file_info(source: &Source<ApiFile>) -> FileInfo {

@@ -39,7 +39,7 @@ impl<D: Driver> Body for Adapter<D> {
     fn on_last_release(&self) {
         let Some(native) = D::cell().native() else { return };
         // Memory on its way back keeps its native context.
-        deferred::record_pending_events();
+        deferred::wait_until_done();
         native.devices.iter().for_each(|device| device.home.end());
     }
 }
@@ -69,7 +69,7 @@ impl<D: Driver> AdapterCell<D> {
     #[allow(clippy::new_without_default, reason = "only ever the initialiser of a static")]
     pub const fn new() -> Self {
         Self {
-            table: crate::api::map::of::<D>(),
+            table: crate::entry_points::table::<D>(),
             object: OnceLock::new(),
             native: OnceLock::new(),
             opening: Mutex::new(()),

@@ -94,7 +94,7 @@ pub unsafe fn open<D: Driver>(
             Reusable::opened(&state, raw, content.handle)
         }
     };
-    let event = reusable_event::return_event(context, state, reusable, Event::imported);
+    let event = reusable_event::create_on(context, state, reusable, Event::imported);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())

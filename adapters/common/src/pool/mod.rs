@@ -460,5 +460,5 @@ pub unsafe fn destroy<D: Driver>(
         ));
     }
     // SAFETY: as above.
-    unsafe { crate::object::release::<UsmPool<D>>(pool) }
+    unsafe { crate::object::release_by_handle::<UsmPool<D>>(pool) }
 }

@@ -103,7 +103,7 @@ fn relieve_device<D: Driver>(device: &Device<D>) -> Result<()> {
     // Dropped behind the lock: the last reference to the state of a context may go with it.
     let states = device.contexts.living();
     let _one_at_a_time = device.relief.try_lock_for(PATIENCE);
-    crate::device::deferred::record_pending_events();
+    crate::device::deferred::wait_until_done();
     let relieve = |state: &Arc<DeviceState<D>>| {
         let on_device = |source: &PoolBackend<D>| core::ptr::eq(&raw const **source.device, device);
         let flushed = state.registry().map_or(Ok(()), |registry| registry.flush(on_device));

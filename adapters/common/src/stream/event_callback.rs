@@ -12,14 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_event_callback_t, ur_event_handle_t, ur_execution_info_t, ur_result_t};
+use ur_ffi::{ur_event_handle_t, ur_execution_info_t, ur_result_t};
 
 use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
 use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, null_pointer};
 use crate::stream::event::Event;
 
 /// The streams that wait for a device's events. The lock is for the list alone: no native call is made while it is held,
@@ -198,11 +198,14 @@ impl<D: Driver> Watch<D> {
     }
 }
 
+/// The application's function.
+type Function = unsafe extern "C" fn(ur_event_handle_t, ur_execution_info_t, *mut c_void);
+
 /// A function to call, with its arguments.
 struct Callback<D: Driver> {
     event: Arc<Object<Event<D>>>,
     status: ur_execution_info_t,
-    function: unsafe extern "C" fn(ur_event_handle_t, ur_execution_info_t, *mut c_void),
+    function: Function,
     /// An address that only the application looks behind.
     data: usize,
 }
@@ -219,22 +222,21 @@ impl<D: Driver> Callback<D> {
 /// it is reached otherwise, and when the device is lost, since no status comes any more then. That a command runs is only
 /// known of commands that are timed; of others it is told at their end.
 ///
-/// # Safety
-/// The C contract: the function may be called with the data on any thread.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER` without a function, `UNSUPPORTED_ENUMERATION` for `QUEUED`, `INVALID_ENUMERATION` for an unknown
-/// status; as [`borrow`]; what the native library answers.
-pub unsafe fn set<D: Driver>(
-    event: ur_event_handle_t,
+/// `UNSUPPORTED_ENUMERATION` for `QUEUED`; what the native library answers.
+pub fn set<D: Driver>(
+    event: &Object<Event<D>>,
     status: ur_execution_info_t,
-    function: ur_event_callback_t,
+    function: Function,
     data: *mut c_void,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let event = unsafe { borrow::<Event<D>>(event) }?;
-    let function = function.ok_or_else(|| null_pointer("urEventSetCallback: pfnNotify"))?;
-    check(status)?;
+    if status == ur_execution_info_t::QUEUED {
+        return Err(Error::new(
+            // coverage: none because it is what the specification demands for that status
+            ur_result_t::ERROR_UNSUPPORTED_ENUMERATION,
+            "urEventSetCallback: execStatus is UR_EXECUTION_INFO_QUEUED, which every event has behind it",
+        ));
+    }
     let callback = Callback { event: event.to_arc(), status, function, data: data.expose_provenance() };
     // Commands are with the device as soon as there is an event of them.
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
@@ -256,16 +258,4 @@ pub unsafe fn set<D: Driver>(
 
 fn at_once<D: Driver>(callback: Callback<D>) -> Result<()> {
     worker::run(Box::new(move |_| callback.call()))
-}
-
-fn check(status: ur_execution_info_t) -> Result<()> {
-    let (code, what) = match status {
-        ur_execution_info_t::COMPLETE | ur_execution_info_t::RUNNING | ur_execution_info_t::SUBMITTED => return Ok(()),
-        ur_execution_info_t::QUEUED => {
-            // coverage: none because it is what the specification demands for that status
-            (ur_result_t::ERROR_UNSUPPORTED_ENUMERATION, "every command of an event is queued already")
-        }
-        _ => (ur_result_t::ERROR_INVALID_ENUMERATION, "no such status"),
-    };
-    Err(Error::new(code, format!("urEventSetCallback: execStatus {}: {what}", status.0)))
 }

@@ -18,9 +18,12 @@ use ur_ffi::{
     ur_result_t,
 };
 
+use crate::command::Command;
+use crate::command::submission::Submission;
 use crate::command::{Request, submit};
 use crate::context::DeviceState;
 use crate::device::deferred::TaskInFlight;
+use crate::device::worker::PendingJob;
 use crate::device::worker::{self, Outcome};
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
@@ -140,6 +143,24 @@ impl Task {
     }
 }
 
+/// A function of the application in a stream's order: the stream has it called, and waits until it has returned.
+struct HostTask<'a> {
+    job: &'a PendingJob,
+    slot: &'a Slot,
+}
+
+impl<D: Driver> Command<D> for HostTask<'_> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        // SAFETY: the function is the worker's, and the data a pending job's.
+        unsafe { driver.launch_host_function(stream, worker::hand_over, self.job.data()) }?;
+        // SAFETY: the slot's page lives as long as the native context and is freed when no stream looks.
+        unsafe { driver.stream_wait_value(stream, self.slot.address, self.slot.next().value) }
+    }
+}
+
 /// `urEnqueueHostTaskExp`.
 ///
 /// # Safety
@@ -185,12 +206,7 @@ pub unsafe fn enqueue<D: Driver>(
         in_flight: TaskInFlight::begin(),
     };
     let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|pending_job| {
-        submit(&request, |driver, stream| {
-            // SAFETY: the function is the worker's and the data a ticket's.
-            unsafe { driver.launch_host_function(stream, worker::hand_over, pending_job.data()) }?;
-            // SAFETY: the slot's page lives as long as the native context and is freed when no stream looks.
-            unsafe { driver.stream_wait_value(stream, slot.address, slot.next().value) }
-        })?;
+        submit(&request, HostTask { job: &pending_job, slot: &slot })?;
         pending_job.arm();
         Ok(())
     });

@@ -64,13 +64,13 @@ impl Handles {
     /// Releases a queue.
     pub fn release_queue(&self, queue: ur_queue_handle_t) {
         // SAFETY: a live queue, released once.
-        unsafe { object::release::<queue::Queue<Noop>>(queue) }.expect("a live queue");
+        unsafe { object::release_by_handle::<queue::Queue<Noop>>(queue) }.expect("a live queue");
     }
 
     /// Releases a pool of the context.
     pub fn release_pool_of_context(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: a live pool, released once.
-        unsafe { object::release::<pool::UsmPool<Noop>>(pool) }.expect("a live pool");
+        unsafe { object::release_by_handle::<pool::UsmPool<Noop>>(pool) }.expect("a live pool");
     }
 
     /// Destroys a pool.
@@ -84,8 +84,8 @@ impl Drop for Handles {
     fn drop(&mut self) {
         // SAFETY: a live context and the adapter's reference that `new` got, each released once.
         unsafe {
-            object::release::<context::Context<Noop>>(self.context).expect("a live context");
-            object::release::<adapter::Adapter<Noop>>(self.adapter).expect("the adapter");
+            object::release_by_handle::<context::Context<Noop>>(self.context).expect("a live context");
+            object::release_by_handle::<adapter::Adapter<Noop>>(self.adapter).expect("the adapter");
         }
     }
 }

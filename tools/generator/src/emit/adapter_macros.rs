@@ -1,28 +1,24 @@
-//! The macros of the adapters' entry points: `forward!` for implementations, `export_getters!` for libraries.
+//! The macro of the adapters' libraries: `export_getters!`.
 //!
 //! A macro's expansion is compiled with the features of the crate that uses it, so no `cfg` may stand inside one:
 //! what only some releases have is wrapped in a helper macro that this crate's own features define.
 
 use std::fmt::Write;
 
-use crate::across::{Entry, Variant, across, cfg, everywhere};
-use crate::emit::rust;
-use crate::model::{Function, Model, Table};
+use crate::across::{Variant, across, cfg, everywhere};
+use crate::model::{Model, Table};
 use crate::names;
 
 const FFI: &str = "$crate::entry_points::ffi::";
 
 /// Appends the macros.
-pub fn emit(out: &mut String, model: &Model, functions: &[Entry<'_, Function>]) {
-    let forwards: Vec<(&str, Vec<Variant>)> =
-        functions.iter().map(|entry| (entry.name.as_str(), entry.render(|_, function| forwarded(function)))).collect();
+pub fn emit(out: &mut String, model: &Model) {
     let tables = across(model, |r| &r.tables, |item| &item.name);
     let getters: Vec<Vec<Variant>> = tables.iter().map(|entry| entry.render(|_, table| getter(table))).collect();
     let all = everywhere(model);
-    let mut partial: Vec<&[bool]> = forwards
+    let mut partial: Vec<&[bool]> = getters
         .iter()
-        .flat_map(|(_, variants)| variants)
-        .chain(getters.iter().flatten())
+        .flatten()
         .map(|variant| variant.releases.as_slice())
         .filter(|releases| *releases != all)
         .collect();
@@ -31,7 +27,6 @@ pub fn emit(out: &mut String, model: &Model, functions: &[Entry<'_, Function>]) 
     for releases in partial {
         helper(out, model, releases);
     }
-    forward_macro(out, model, &forwards);
     getters_macro(out, model, &getters);
 }
 
@@ -62,27 +57,6 @@ fn wrapped(model: &Model, variant: &Variant, indent: &str) -> String {
     let helper = helper_name(model, &variant.releases);
     let inner: String = variant.text.lines().map(|line| format!("    {line}\n")).collect();
     format!("{indent}$crate::{helper}! {{\n{inner}{indent}}}\n")
-}
-
-fn forwarded(function: &Function) -> String {
-    format!(
-        "        #[allow(non_snake_case, reason = \"the C names\")]\n        unsafe fn {}({}) -> Result<(), $crate::object::error::Error> {{\n            // SAFETY: the target demands no more than the entry point's own contract.\n            unsafe {{ $target({}) }}\n        }}\n",
-        function.name,
-        rust::params(&function.params, FFI),
-        rust::arguments(&function.params)
-    )
-}
-
-fn forward_macro(out: &mut String, model: &Model, forwards: &[(&str, Vec<Variant>)]) {
-    out.push_str("/// Within `impl EntryPoints for …`: `forward!(urQueueFinish => queue::finish::<D>);` is the method that hands\n/// its arguments to that function, in order. In a release without the entry point it is nothing.\n#[macro_export]\nmacro_rules! forward {\n");
-    for (name, variants) in forwards {
-        let _ = writeln!(out, "    ({name} => $target:path) => {{");
-        for variant in variants {
-            out.push_str(&wrapped(model, variant, "        "));
-        }
-        out.push_str("    };\n");
-    }
-    out.push_str("}\n\n");
 }
 
 fn getter(table: &Table) -> String {
