@@ -12,7 +12,7 @@ use ur_ffi::ur_result_t;
 use crate::context::DeviceState;
 use crate::device::deferred;
 use crate::device::native_context::NativeContext;
-use crate::driver::Driver;
+use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 
 /// The least that is made.
@@ -111,7 +111,7 @@ impl<D: Driver> Drop for Piece<D> {
             return;
         }
         let (native, address) = (Arc::clone(&self.native), self.address);
-        // SAFETY: the page was this object's alone, and its copies have finished. Nobody is left to tell of a failure.
-        deferred::hand_over(move || drop(unsafe { native.driver.free_host(address) }));
+        // Nobody is left to tell.
+        deferred::hand_over(move || drop(deferred::free_now(native.driver, MemoryKind::Host, address)));
     }
 }

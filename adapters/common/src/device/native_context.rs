@@ -21,9 +21,9 @@ use crate::buffer::staging::StagingPages;
 use crate::device::clock::Clock;
 use crate::device::deferred;
 use crate::device::event_pool::EventPool;
-use crate::device::scope::Scope;
+use crate::device::scope::{Held, Scope};
 use crate::device::worker;
-use crate::driver::{Driver, StreamKind};
+use crate::driver::{Driver, MemoryKind, StreamKind};
 use crate::object::error::{self, Result};
 use crate::pool::deferred_destruction::DeferredDestruction;
 use crate::stream::event_callback::Watch;
@@ -41,7 +41,6 @@ pub struct NativeContext<D: Driver> {
 pub struct Parts<D: Driver> {
     /// The opened library.
     pub driver: &'static D,
-    device: D::Device,
     /// What must be current for calls that need a place.
     pub place: D::Context,
     /// Events with times.
@@ -63,6 +62,8 @@ pub struct Parts<D: Driver> {
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
     /// How many failures had told of a lost device before.
     losses: usize,
+    /// Declared last: released when everything in the context has ended.
+    _held: Held<D>,
 }
 
 impl<D: Driver> Deref for NativeContext<D> {
@@ -84,10 +85,10 @@ impl<D: Driver> Drop for NativeContext<D> {
 
 impl<D: Driver> NativeContext<D> {
     fn new(driver: &'static D, device: D::Device) -> Result<Arc<Self>> {
+        let held = Held::new(driver, device)?;
         let parts = Parts {
             driver,
-            device,
-            place: driver.retain_context(device)?,
+            place: held.place,
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             clock: Clock::default(),
@@ -98,6 +99,7 @@ impl<D: Driver> NativeContext<D> {
             group: worker::Group::new(),
             streams: Mutex::default(),
             losses: error::losses(),
+            _held: held,
         };
         Ok(Arc::new(Self { parts: ManuallyDrop::new(parts) }))
     }
@@ -173,8 +175,7 @@ impl<D: Driver> Parts<D> {
         }
         for page in pages.into_iter().chain(self.staging.take_all()) {
             // Nobody is left to tell of this failure or of the others here.
-            // SAFETY: the pages are out of use, and the streams that looked at their words have been waited for.
-            let _ = unsafe { self.driver.free_host(page) };
+            let _ = deferred::free_now(self.driver, MemoryKind::Host, page);
         }
         self.deferred_pools.clear(self.driver, synchronize);
         self.watch.trim(self.driver);
@@ -198,9 +199,6 @@ impl<D: Driver> Parts<D> {
         });
         self.trim();
         self.watch.end(self.driver);
-        // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
-        // SAFETY: it was retained when this was made, of which nobody has a part any more.
-        let _ = unsafe { self.driver.release_context(self.device) };
     }
 }
 

@@ -162,11 +162,9 @@ pub trait Images: Streams {
     fn create_array(&self, _shape: &ArrayShape) -> Result<Array> {
         unsupported("an image")
     }
-    /// Ends an array; waits for all work of the device. `cuArrayDestroy`.
-    ///
-    /// # Safety
-    /// No surface, texture or work uses the array any more.
-    unsafe fn destroy_array(&self, _array: Array) -> Result<()> {
+    /// Ends an array; waits for all work of the device. `cuArrayDestroy`. The host cannot touch an array, and a device that
+    /// does so afterwards reports a fault.
+    fn destroy_array(&self, _array: Array) -> Result<()> {
         unsupported("an image")
     }
     /// **Needs the context.** `cuSurfObjectCreate` / `hipCreateSurfaceObject`.

@@ -23,10 +23,9 @@ pub trait Interprocess: Events + VirtualMemory {
         unsupported("memory of another process")
     }
     /// **Needs the context** that it was opened with. Undoes one [`Interprocess::open_ipc`]. `cuIpcCloseMemHandle`.
-    ///
-    /// # Safety
-    /// If it undoes the last one, no device uses the memory by this address any more.
-    unsafe fn close_ipc(&self, _address: usize) -> Result<()> {
+    /// The library refuses an address that it did not open; the host cannot touch the memory, and a device that touches it
+    /// afterwards reports a fault.
+    fn close_ipc(&self, _address: usize) -> Result<()> {
         unsupported("memory of another process")
     }
     /// **Needs the context** of the event. What stands for an event of [`super::EventPurpose::Processes`] in other

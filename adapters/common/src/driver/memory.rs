@@ -92,18 +92,13 @@ pub trait Memory: Streams {
 
     /// **Needs the context.** Page-locks memory of the process and maps it for every device; `read_only` says that devices
     /// only read it, where the library has a word for that. `cuMemHostRegister(PORTABLE | DEVICEMAP)` / `hipHostRegister`.
-    ///
-    /// # Safety
-    /// The process keeps the memory mapped until [`Memory::unregister_host`].
-    unsafe fn register_host(&self, _address: usize, _size: usize, _read_only: bool) -> Result<()> {
+    /// The pages stay the library's though the process unmaps them.
+    fn register_host(&self, _address: usize, _size: usize, _read_only: bool) -> Result<()> {
         unsupported("registered host memory")
     }
     /// **Needs the context** (HIP's looks at the current device). Undoes [`Memory::register_host`]. `cuMemHostUnregister` /
-    /// `hipHostUnregister`.
-    ///
-    /// # Safety
-    /// No device uses the memory any more.
-    unsafe fn unregister_host(&self, _address: usize) -> Result<()> {
+    /// `hipHostUnregister`. A device that uses the memory afterwards reports a fault.
+    fn unregister_host(&self, _address: usize) -> Result<()> {
         unsupported("registered host memory")
     }
 

@@ -12,9 +12,9 @@
 //! # Who keeps a native object alive
 //! A value of a [`Handle`] type is the native object's one owner: the engine is generic, so it can neither copy such a
 //! value nor make one up. Methods that use an object borrow its handle, and methods that end it take the handle by value;
-//! both are safe, since Rust's ownership says what the native library asks for. Three things are beyond that and
-//! `unsafe`: to make a handle of a number ([`Handle::from_value`]), to end memory, which is known by its address, and to
-//! submit work that touches memory.
+//! both are safe, since Rust's ownership says what the native library asks for. Beyond that are, and `unsafe`: to make
+//! a handle of a number ([`Handle::from_value`]), to free memory that the host can touch or whose address others know, to
+//! end what other objects live in (contexts, pools, modules), and to submit work that touches memory.
 //!
 //! # What a backend can lack
 //! A method with a default answers `UNSUPPORTED_FEATURE` or "not told" until a backend overrides it.

@@ -2,6 +2,8 @@
 //!
 //! Manuals: CUDA Driver API, Virtual Memory Management; HIP runtime API, Virtual Memory Management. Which ranges are
 //! reserved and what is mapped in them is known in [`crate::virtual_memory`].
+//!
+//! The host cannot touch this memory, and a device that touches what is not mapped reports a fault: nothing here is unsafe.
 
 use super::{Devices, Handle, unsupported};
 use crate::object::error::Result;
@@ -30,12 +32,8 @@ pub trait VirtualMemory: Devices {
     fn reserve_addresses(&self, _size: usize, _wish: usize) -> Result<usize> {
         unsupported("virtual memory")
     }
-    /// Frees a whole reservation. `cuMemAddressFree`.
-    ///
-    /// # Safety
-    /// `address` and `size` are a reservation of [`VirtualMemory::reserve_addresses`], nothing is mapped in it and nobody
-    /// goes on to use its addresses.
-    unsafe fn free_addresses(&self, _address: usize, _size: usize) -> Result<()> {
+    /// Frees a whole reservation, in which nothing is mapped; the library refuses anything else. `cuMemAddressFree`.
+    fn free_addresses(&self, _address: usize, _size: usize) -> Result<()> {
         unsupported("virtual memory")
     }
     /// Memory of a device without an address; `shareable` as a file descriptor if asked. `cuMemCreate`.
@@ -50,11 +48,8 @@ pub trait VirtualMemory: Devices {
     fn map(&self, _address: usize, _size: usize, _offset: usize, _physical: &Self::Physical) -> Result<()> {
         unsupported("virtual memory")
     }
-    /// Takes mappings out of a reservation. `cuMemUnmap`.
-    ///
-    /// # Safety
-    /// The range covers whole mappings, and neither host nor device uses the memory behind them by these addresses.
-    unsafe fn unmap(&self, _address: usize, _size: usize) -> Result<()> {
+    /// Takes whole mappings out of a reservation; the library refuses anything else. `cuMemUnmap`.
+    fn unmap(&self, _address: usize, _size: usize) -> Result<()> {
         unsupported("virtual memory")
     }
     /// What a device may do with whole mappings from now on. `cuMemSetAccess`.

@@ -256,8 +256,7 @@ impl<D: Driver> DeviceCopy<D> {
             }
         }
         if self.owned {
-            // SAFETY: surfaces and textures have gone, and the queues with work over the array were waited for.
-            let _ = unsafe { driver.destroy_array(self.array) };
+            let _ = driver.destroy_array(self.array);
         }
     }
 }

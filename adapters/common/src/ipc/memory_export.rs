@@ -69,12 +69,10 @@ impl<D: Driver> Export<D> {
         let driver = self.state.driver;
         if let Some(address) = self.address {
             if self.mapped {
-                // SAFETY: the mapping is this object's, and the application has freed the memory.
-                unsafe { driver.unmap(address, self.size) }?;
+                driver.unmap(address, self.size)?;
                 self.mapped = false;
             }
-            // SAFETY: the reservation is this object's, and nothing is mapped in it any more.
-            unsafe { driver.free_addresses(address, self.size) }?;
+            driver.free_addresses(address, self.size)?;
             self.address = None;
         }
         if let Some(physical) = self.physical.take() {

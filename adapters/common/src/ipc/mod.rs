@@ -266,6 +266,5 @@ pub unsafe fn close<D: Driver>(context: ur_context_handle_t, memory: *mut c_void
     })?;
     let state = context.state(device)?;
     let _scope = state.enter()?;
-    // SAFETY: the application says that nothing uses the memory any more.
-    unsafe { driver.close_ipc(memory.addr()) }
+    driver.close_ipc(memory.addr())
 }

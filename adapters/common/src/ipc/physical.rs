@@ -159,11 +159,8 @@ fn check_whole<D: Driver>(name: &str, opened: &PhysicalMem<D>) -> Result<()> {
     })?;
     let address = driver.reserve_addresses(size, 0)?;
     let mapped = driver.map(address, size, 0, &opened.raw);
-    // SAFETY: reservation and mapping were made for this question, and nobody knows the address.
-    let (unmapped, freed) = unsafe {
-        let unmapped = if mapped.is_ok() { driver.unmap(address, size) } else { Ok(()) };
-        (unmapped, driver.free_addresses(address, size))
-    };
+    let unmapped = if mapped.is_ok() { driver.unmap(address, size) } else { Ok(()) };
+    let freed = driver.free_addresses(address, size);
     mapped.map_err(|error| match error.code() {
         ur_result_t::ERROR_INVALID_VALUE | ur_result_t::ERROR_UNSUPPORTED_FEATURE => Error::native(
             ur_result_t::ERROR_INVALID_VALUE,

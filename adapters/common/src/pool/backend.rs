@@ -15,7 +15,7 @@ use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::pool::arena::Arena;
-use crate::pool::deferred_destruction::DeferredDestruction;
+use crate::pool::deferred_destruction::{DeferredDestruction, end_pool};
 use crate::pool::free_lists;
 use crate::pool::registry::Registry;
 use crate::pool::usage::Usage;
@@ -472,8 +472,8 @@ fn create_native<D: Driver>(settings: &Settings<D>, kind: MemoryKind, state: &De
     match configured {
         Ok(()) => Ok(pool),
         Err(error) => {
-            // SAFETY: no block ever came from the pool.
-            let _ = unsafe { driver.destroy_pool(pool) };
+            // No block ever came from the pool.
+            end_pool(driver, pool);
             Err(error)
         }
     }

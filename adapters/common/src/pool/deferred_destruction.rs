@@ -82,7 +82,7 @@ impl<D: Driver> DeferredDestruction<D> {
 }
 
 /// Ends a pool that holds no memory, or after all work of the device was waited for.
-fn end_pool<D: Driver>(driver: &D, pool: D::Pool) {
+pub(super) fn end_pool<D: Driver>(driver: &D, pool: D::Pool) {
     // SAFETY: its owner is gone, and no block was out then; either its memory has gone, so every free was seen, or the
     // device was waited for. Nobody is left to tell of a failure.
     let _ = unsafe { driver.destroy_pool(pool) };

@@ -57,8 +57,9 @@ pub unsafe fn program_create<D: Driver>(
     out: *mut ur_program_handle_t,
 ) -> Result<()> {
     const NAME: &str = "urProgramCreateWithNativeHandle";
-    // SAFETY: the caller's promises are the same.
-    let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
+    // SAFETY: the caller's promises are the same; the module is loaded as long as the program.
+    let (context, properties, module) =
+        unsafe { (borrow::<Context<D>>(context)?, properties.as_ref(), D::Module::from_value(native)) };
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
@@ -66,8 +67,7 @@ pub unsafe fn program_create<D: Driver>(
         return Err(null_native(NAME));
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    // SAFETY: a module that is loaded as long as the program, by the caller's promise.
-    let program = adopt(NAME, context, unsafe { D::Module::from_value(native) }, owned)?;
+    let program = adopt(NAME, context, module, owned)?;
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(program)) };
     Ok(())
@@ -123,8 +123,8 @@ pub unsafe fn kernel_create<D: Driver>(
     out: *mut ur_kernel_handle_t,
 ) -> Result<()> {
     const NAME: &str = "urKernelCreateWithNativeHandle";
-    // SAFETY: the caller's promises are the same.
-    let of = unsafe { borrow::<Context<D>>(context) }?;
+    // SAFETY: the caller's promises are the same; the function's module is loaded as long as the kernel lives.
+    let (of, raw) = unsafe { (borrow::<Context<D>>(context)?, D::Function::from_value(native)) };
     let given = if program.is_null() {
         None
     } else {
@@ -138,8 +138,6 @@ pub unsafe fn kernel_create<D: Driver>(
         return Err(null_native(NAME));
     }
     let driver = crate::device::adapter::driver::<D>()?;
-    // SAFETY: a function whose module is loaded as long as the kernel lives, by the caller's promise.
-    let raw = unsafe { D::Function::from_value(native) };
     let name = driver
         .function_name(raw)?
         .ok_or_else(|| Error::unsupported("a kernel of a native function by this library"))?;

@@ -314,8 +314,9 @@ pub unsafe fn queue_create<D: Driver>(
 ) -> Result<()> {
     // coverage: without only_device because CUDA tells the device of every stream; of HIP it is said above
     const NAME: &str = "urQueueCreateWithNativeHandle";
-    // SAFETY: the caller's promises are the same.
-    let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
+    // SAFETY: the caller's promises are the same; the stream is alive as long as the queue.
+    let (context, properties, native_stream) =
+        unsafe { (borrow::<Context<D>>(context)?, properties.as_ref(), D::Stream::from_value(native)) };
     let named = if device.is_null() {
         None
     } else {
@@ -332,8 +333,6 @@ pub unsafe fn queue_create<D: Driver>(
     }
     // SAFETY: as above.
     let flags = unsafe { chained_flags(NAME, properties) }?;
-    // SAFETY: a stream that is alive as long as the queue, by the caller's promise.
-    let native_stream = unsafe { D::Stream::from_value(native) };
     let place = adapter::driver::<D>()?.stream_context(&native_stream)?;
     let device = match (named, place) {
         (Some(device), _) => device,
@@ -410,8 +409,9 @@ pub unsafe fn event_create<D: Driver>(
     out: *mut ur_event_handle_t,
 ) -> Result<()> {
     const NAME: &str = "urEventCreateWithNativeHandle";
-    // SAFETY: the caller's promises are the same.
-    let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
+    // SAFETY: the caller's promises are the same; the event is alive as long as the UR event.
+    let (context, properties, event) =
+        unsafe { (borrow::<Context<D>>(context)?, properties.as_ref(), D::Event::from_value(native)) };
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
@@ -422,8 +422,7 @@ pub unsafe fn event_create<D: Driver>(
         PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        // SAFETY: an event that is alive as long as the UR event, by the caller's promise.
-        PooledEvent::adopt(unsafe { D::Event::from_value(native) }, std::sync::Arc::clone(&state), owned)
+        PooledEvent::adopt(event, std::sync::Arc::clone(&state), owned)
     };
     // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
     let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);

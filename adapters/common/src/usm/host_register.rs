@@ -39,11 +39,11 @@ fn register_range<D: Driver>(
     let state = context.first_state()?;
     check_new(name, state.driver, memory)?;
     let _scope = state.enter()?;
-    // SAFETY: memory of the process that stays until it is unregistered, by the application's promise.
-    let register = |read_only| unsafe { state.driver.register_host(memory.addr(), size, read_only) };
-    match register(read_only) {
+    match state.driver.register_host(memory.addr(), size, read_only) {
         // That devices only read is a promise and no demand: a library that cannot use it registers without.
-        Err(error) if read_only && error.code() == ur_result_t::ERROR_UNSUPPORTED_FEATURE => register(false),
+        Err(error) if read_only && error.code() == ur_result_t::ERROR_UNSUPPORTED_FEATURE => {
+            state.driver.register_host(memory.addr(), size, false)
+        }
         writer => writer,
     }
 }
@@ -61,8 +61,7 @@ fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory:
         ));
     }
     let _scope = state.enter()?;
-    // SAFETY: registered memory, which the application says that nothing uses any more.
-    unsafe { state.driver.unregister_host(memory.addr()) }
+    state.driver.unregister_host(memory.addr())
 }
 
 /// `urUSMHostAllocRegisterExp`.

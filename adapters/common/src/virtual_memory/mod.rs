@@ -213,8 +213,7 @@ pub unsafe fn free<D: Driver>(context: ur_context_handle_t, start: *const c_void
     if !reservations.is_whole_and_empty(range.start, size) {
         return Err(range.is_not("a whole reservation without mappings"));
     }
-    // SAFETY: a whole reservation without mappings.
-    unsafe { range.driver.free_addresses(range.start, size) }?;
+    range.driver.free_addresses(range.start, size)?;
     reservations.remove(range.start);
     Ok(())
 }
@@ -266,8 +265,7 @@ pub unsafe fn map<D: Driver>(
     if access != Access::None {
         range.set_access(&[mapping], access).inspect_err(|_| {
             // The first failure is the one to tell.
-            // SAFETY: the mapping that was just made, and that nobody was told of.
-            let _ = unsafe { range.driver.unmap(range.start, size) };
+            let _ = range.driver.unmap(range.start, size);
         })?;
     }
     reservations.map(mapping);
@@ -286,8 +284,7 @@ pub unsafe fn unmap<D: Driver>(context: ur_context_handle_t, start: *const c_voi
     let range = unsafe { Range::<D>::new("urVirtualMemUnmap", context, start, size) }?;
     let mut reservations = range.context.reservations.lock();
     for mapping in range.whole_mappings(&reservations)? {
-        // SAFETY: a whole mapping, which the application says that nothing uses any more.
-        unsafe { range.driver.unmap(mapping.start, mapping.size) }?;
+        range.driver.unmap(mapping.start, mapping.size)?;
         reservations.unmap(mapping.start);
     }
     Ok(())

@@ -19,8 +19,8 @@ impl Images for Cuda {
         Ok(unsafe { Array::from_value(array) })
     }
 
-    unsafe fn destroy_array(&self, array: Array) -> Result<()> {
-        // SAFETY: an array that the caller gives up.
+    fn destroy_array(&self, array: Array) -> Result<()> {
+        // SAFETY: the handle was the array's owner.
         self.check("cuArrayDestroy", unsafe { (self.symbols.array_destroy)(array.value()) })
     }
 

@@ -27,8 +27,8 @@ impl Interprocess for Cuda {
         Ok(pointer)
     }
 
-    unsafe fn close_ipc(&self, address: usize) -> Result<()> {
-        // SAFETY: the caller says that nothing uses the memory.
+    fn close_ipc(&self, address: usize) -> Result<()> {
+        // SAFETY: the library checks the address.
         self.check("cuIpcCloseMemHandle", unsafe { (self.symbols.ipc_close)(address) })
     }
 

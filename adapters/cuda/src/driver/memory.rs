@@ -88,14 +88,14 @@ impl Memory for Cuda {
         Ok(Some(PointerInfo { kind, base, size, device, pool }))
     }
 
-    unsafe fn register_host(&self, address: usize, size: usize, read_only: bool) -> Result<()> {
+    fn register_host(&self, address: usize, size: usize, read_only: bool) -> Result<()> {
         let flags = sys::REGISTER_PORTABLE_MAPPED | if read_only { sys::REGISTER_READ_ONLY } else { 0 };
-        // SAFETY: the caller keeps the memory mapped.
+        // SAFETY: the library checks the range and holds its pages.
         self.check("cuMemHostRegister", unsafe { (self.symbols.memory_register)(address, size, flags) })
     }
 
-    unsafe fn unregister_host(&self, address: usize) -> Result<()> {
-        // SAFETY: the caller says that no device uses the memory.
+    fn unregister_host(&self, address: usize) -> Result<()> {
+        // SAFETY: the library checks the address.
         self.check("cuMemHostUnregister", unsafe { (self.symbols.memory_unregister)(address) })
     }
 

@@ -32,8 +32,8 @@ impl VirtualMemory for Cuda {
         Ok(address)
     }
 
-    unsafe fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
-        // SAFETY: a reservation that the caller gives up.
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
+        // SAFETY: the library checks the range.
         self.check("cuMemAddressFree", unsafe { (self.symbols.address_free)(address, size) })
     }
 
@@ -57,8 +57,8 @@ impl VirtualMemory for Cuda {
         self.check("cuMemMap", unsafe { (self.symbols.physical_map)(address, size, offset, *physical, 0) })
     }
 
-    unsafe fn unmap(&self, address: usize, size: usize) -> Result<()> {
-        // SAFETY: mappings that the caller gives up.
+    fn unmap(&self, address: usize, size: usize) -> Result<()> {
+        // SAFETY: the library checks the range.
         self.check("cuMemUnmap", unsafe { (self.symbols.physical_unmap)(address, size) })
     }
 

@@ -78,15 +78,15 @@ impl Memory for Hip {
 
     /// # Unsupported
     /// - note: that devices only read the memory is not told to the runtime
-    unsafe fn register_host(&self, address: usize, size: usize, _read_only: bool) -> Result<()> {
+    fn register_host(&self, address: usize, size: usize, _read_only: bool) -> Result<()> {
         // The runtimes have no flag for memory that is only read that means the same in every release.
         const FLAGS: c_uint = flag::hipHostRegisterPortable | flag::hipHostRegisterMapped;
-        // SAFETY: the caller keeps the memory mapped.
+        // SAFETY: the library checks the range and holds its pages.
         self.check("hipHostRegister", unsafe { (self.symbols.memory_register)(address, size, FLAGS) })
     }
 
-    unsafe fn unregister_host(&self, address: usize) -> Result<()> {
-        // SAFETY: the caller says that no device uses the memory.
+    fn unregister_host(&self, address: usize) -> Result<()> {
+        // SAFETY: the library checks the address.
         self.check("hipHostUnregister", unsafe { (self.symbols.memory_unregister)(address) })
     }
 

@@ -35,8 +35,8 @@ impl VirtualMemory for Hip {
         Ok(address)
     }
 
-    unsafe fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
-        // SAFETY: a reservation that the caller gives up.
+    fn free_addresses(&self, address: usize, size: usize) -> Result<()> {
+        // SAFETY: the library checks the range.
         self.check("hipMemAddressFree", unsafe { (self.symbols.address_free)(address, size) })
     }
 
@@ -60,8 +60,8 @@ impl VirtualMemory for Hip {
         self.check("hipMemMap", unsafe { (self.symbols.physical_map)(address, size, offset, *physical, 0) })
     }
 
-    unsafe fn unmap(&self, address: usize, size: usize) -> Result<()> {
-        // SAFETY: mappings that the caller gives up.
+    fn unmap(&self, address: usize, size: usize) -> Result<()> {
+        // SAFETY: the library checks the range.
         self.check("hipMemUnmap", unsafe { (self.symbols.physical_unmap)(address, size) })
     }
 
