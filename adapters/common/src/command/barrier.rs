@@ -14,7 +14,7 @@ use ur_ffi::{
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, Streams};
 use crate::object::error::{Error, Result};
@@ -96,7 +96,6 @@ pub unsafe fn barrier_ext<D: Driver>(
         unsafe { borrow::<Queue<D>>(queue) }?;
         known_flags("pProperties", properties.flags.bits(), UR_EXP_ENQUEUE_EXT_FLAGS_MASK)?;
         if !properties.pNext.is_null() {
-            // coverage: none because the specification has no structure to chain to these
             return Err(Error::unsupported("an extension structure behind a barrier's properties"));
         }
     }

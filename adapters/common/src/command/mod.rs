@@ -17,7 +17,7 @@ use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::command::submission::{Barrier, Submission};
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::queue::Chosen;

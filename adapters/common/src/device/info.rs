@@ -36,9 +36,8 @@ use value::Reply;
 pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, writer: &InfoWriter) -> Result<()> {
     match property {
         ur_device_info_t::REFERENCE_COUNT => writer.value(1u32),
-        ur_device_info_t::PLATFORM => match D::cell().native() {
+        ur_device_info_t::PLATFORM => match adapter::native::<D>() {
             Some(native) => writer.value(native.platform.handle()),
-            // coverage: none because a device is there only with its platform
             None => writer.unsupported(),
         },
         ur_device_info_t::VENDOR => writer.text(D::VENDOR),
@@ -79,7 +78,6 @@ fn reply_of(device: &DeviceProperties, property: ur_device_info_t) -> Option<Rep
 
 #[cold]
 fn unsupported(property: ur_device_info_t, reason: &str) -> Error {
-    // coverage: none because the groups that reply so tell it
     Error::new(ur_result_t::ERROR_UNSUPPORTED_ENUMERATION, format!("urDeviceGetInfo: {property:?}: {reason}"))
 }
 

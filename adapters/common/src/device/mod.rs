@@ -24,17 +24,24 @@ use ur_ffi::{
     ur_result_t,
 };
 
-use crate::context::DeviceState;
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
 use crate::driver::Driver;
 use crate::driver::properties::DeviceProperties;
-use crate::ipc::memory_export::Exports;
+use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
 use crate::object::info::{InfoWriter, enumerate};
 use crate::object::{Body, Object, borrow};
-use crate::stream::reusable::SharedEvents;
 use crate::sync::weak_list::WeakList;
+
+/// Somebody who keeps memory of a device for its next use.
+pub trait Reclaim: Send + Sync {
+    /// Gives back to the device what is kept.
+    ///
+    /// # Errors
+    /// The first failure; what could not be given back stays kept.
+    fn reclaim(&self) -> Result<()>;
+}
 
 /// One GPU.
 pub struct Device<D: Driver> {
@@ -46,14 +53,14 @@ pub struct Device<D: Driver> {
     pub properties: DeviceProperties,
     /// The devices whose memory its kernels were let at.
     pub peers: Peers<D>,
-    /// Allocations that can be shared with other APIs.
-    pub exports: Exports<D>,
-    /// Events that other processes may have opened.
-    pub shared_events: SharedEvents<D>,
+    /// Allocations that can be shared with other APIs, kept by [`crate::ipc`].
+    pub exports: Attachment,
+    /// Events that other processes may have opened, kept by [`crate::stream`].
+    pub shared_events: Attachment,
     /// Its native context.
     pub home: native_context::Home<D>,
-    /// What those contexts keep for it, for when it is full.
-    pub contexts: WeakList<DeviceState<D>>,
+    /// What contexts keep of its memory, for when it is full.
+    pub reclaimers: WeakList<dyn Reclaim>,
     /// Held while a thread gives back what is kept of its memory; a leaf, and nobody waits for it for ever.
     pub relief: Mutex<()>,
 }
@@ -84,10 +91,10 @@ impl<D: Driver> Device<D> {
                     ordinal,
                     properties,
                     peers: Peers::new(),
-                    exports: Exports::new(),
-                    shared_events: SharedEvents::new(),
+                    exports: Attachment::new(),
+                    shared_events: Attachment::new(),
                     home: native_context::Home::default(),
-                    contexts: WeakList::default(),
+                    reclaimers: WeakList::default(),
                     relief: Mutex::new(()),
                 }))
             })
@@ -96,7 +103,7 @@ impl<D: Driver> Device<D> {
 
     /// The device object of a native device.
     pub fn of_raw(raw: D::Device) -> Option<&'static Arc<Object<Self>>> {
-        D::cell().native()?.devices.iter().find(|device| device.raw == raw)
+        adapter::native::<D>()?.devices.iter().find(|device| device.raw == raw)
     }
 }
 
@@ -118,7 +125,7 @@ pub unsafe fn get<D: Driver>(
     unsafe { borrow::<Platform<D>>(platform) }?;
     let every: &[Arc<Object<Device<D>>>] = match kind {
         ur_device_type_t::ALL | ur_device_type_t::DEFAULT | ur_device_type_t::GPU => {
-            D::cell().native().map_or(&[], |native| &native.devices)
+            adapter::native::<D>().map_or(&[], |native| &native.devices)
         }
         ur_device_type_t::CPU
         | ur_device_type_t::FPGA

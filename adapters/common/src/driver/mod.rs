@@ -19,7 +19,7 @@
 //! # What a backend can lack
 //! A method with a default answers `UNSUPPORTED_FEATURE` or "not told" until a backend overrides it.
 
-pub mod attributes;
+pub mod cell;
 pub mod contexts;
 pub mod devices;
 pub mod events;
@@ -43,7 +43,7 @@ use core::hash::Hash;
 
 use ur_ffi::ur_backend_t;
 
-use crate::device::adapter::AdapterCell;
+use crate::driver::cell::AdapterCell;
 use crate::object::error::{Error, OpenError, Result};
 
 pub use contexts::Contexts;
@@ -126,6 +126,5 @@ pub trait Driver: Images + Interprocess + Kernels + Memory + Pools + Transfers +
 /// What a method answers that a backend does not override.
 #[cold]
 fn unsupported<T>(what: &str) -> Result<T> {
-    // coverage: none because a backend that lacks the method says so
     Err(Error::unsupported(what))
 }

@@ -17,7 +17,7 @@ use super::{
     Images, Interprocess, Kernels, LaunchShape, Memory, MemoryKind, Modules, PointerInfo, PoolAttribute, Pools,
     StreamKind, Streams, Transfers, VirtualMemory, unsupported,
 };
-use crate::device::adapter::AdapterCell;
+use crate::driver::cell::AdapterCell;
 use crate::object::error::{Error, OpenError, Result};
 
 /// Bytes of memory that the device says it has.
@@ -63,6 +63,10 @@ pub struct Controls {
     pub pools: Mutex<Vec<usize>>,
     /// Attributes of pools that were set, by handle value and attribute.
     pub attributes: Mutex<HashMap<(usize, i32), u64>>,
+    /// Memory of the device that pools hold although nobody uses it, by handle value; while there is any, the device is full.
+    pub held: Mutex<HashMap<usize, u64>>,
+    /// Whether frees were seen, so that pools can be trimmed.
+    pub frees_are_seen: AtomicBool,
     /// Attributes that can still be set before one is refused; 0 refuses none.
     pub attributes_until_refusal: AtomicUsize,
 }
@@ -90,7 +94,7 @@ pub struct Noop {
     allocations: Mutex<BTreeMap<usize, Allocation>>,
 }
 
-static CELL: AdapterCell<Noop> = AdapterCell::new();
+static CELL: AdapterCell<Noop> = AdapterCell::new(crate::entry_points::table::<Noop>());
 
 impl Noop {
     fn new_handle(&self) -> usize {
@@ -285,6 +289,8 @@ impl Pools for Noop {
     }
 
     unsafe fn destroy_pool(&self, pool: NoopPool) -> Result<()> {
+        assert!(!self.controls.held.lock().contains_key(&pool.0), "a pool is destroyed before its frees were seen");
+        self.controls.pools.lock().retain(|known| *known != pool.0);
         self.kinds.lock().remove(&pool.0);
         Ok(())
     }
@@ -294,7 +300,9 @@ impl Pools for Noop {
             PoolAttribute::ReservedCurrent | PoolAttribute::UsedCurrent => {
                 let allocations = self.allocations.lock();
                 let blocks = allocations.values().filter(|allocation| allocation.pool == Some(pool.0));
-                Ok(blocks.map(|block| block.size as u64).sum())
+                let used: u64 = blocks.map(|block| block.size as u64).sum();
+                let held = self.controls.held.lock().get(&pool.0).copied().unwrap_or(0);
+                Ok(if attribute == PoolAttribute::ReservedCurrent { used + held } else { used })
             }
             PoolAttribute::ReservedHigh | PoolAttribute::UsedHigh => unsupported("the most that a pool held"),
             _ => Ok(self.controls.attributes.lock().get(&(pool.0, attribute as i32)).copied().unwrap_or(0)),
@@ -315,11 +323,17 @@ impl Pools for Noop {
     }
 
     fn allocate_from_pool(&self, pool: &NoopPool, size: usize, _stream: &NoopStream) -> Result<usize> {
+        if !self.controls.held.lock().is_empty() {
+            return Err(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY.into());
+        }
         let kind = self.kinds.lock().get(&pool.0).copied().ok_or(ur_result_t::ERROR_INVALID_VALUE)?;
         self.allocate(size, kind, Some(pool.0))
     }
 
-    fn trim_pool(&self, _pool: &NoopPool, _keep: usize) -> Result<()> {
+    fn trim_pool(&self, pool: &NoopPool, _keep: usize) -> Result<()> {
+        if self.controls.frees_are_seen.load(Ordering::Relaxed) {
+            self.controls.held.lock().remove(&pool.0);
+        }
         Ok(())
     }
 

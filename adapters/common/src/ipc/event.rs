@@ -14,7 +14,7 @@ use crate::ipc::{retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, null_pointer};
 use crate::stream::event::Event;
-use crate::stream::reusable::Reusable;
+use crate::stream::reusable::{Reusable, SharedEvents};
 
 const EVENT: [u8; 8] = *b"URIPCEVT";
 
@@ -86,7 +86,7 @@ pub unsafe fn open<D: Driver>(
         )
     })?;
     let state = context.state(device)?;
-    let reusable = match device.shared_events.find(&content.handle) {
+    let reusable = match SharedEvents::of(device).find(&content.handle) {
         Some(own) => own,
         None => {
             let _scope = state.enter()?;

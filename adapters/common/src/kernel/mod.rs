@@ -1,10 +1,12 @@
 //! Kernels: a named entry point, looked up once for every device its program was built for.
 
+pub mod argument_list;
 #[cfg(feature = "release-2026-1")]
 pub mod arguments;
 pub mod cooperative;
 pub mod launch;
 pub mod launch_properties;
+pub mod native_handle;
 pub mod permissions;
 pub mod work_size;
 

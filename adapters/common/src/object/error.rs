@@ -77,7 +77,6 @@ impl Error {
     /// The answer of an entry point that this adapter does not implement.
     #[cold]
     pub fn unsupported(what: &str) -> Self {
-        // coverage: none because whoever makes the error tells it
         Self::new(ur_result_t::ERROR_UNSUPPORTED_FEATURE, format!("{what} is not supported by this adapter"))
     }
 
@@ -156,17 +155,6 @@ pub enum OpenError {
         /// The library's text for it.
         text: String,
     },
-}
-
-impl OpenError {
-    /// Whether a machine without this kind of GPU looks just so: no library, where nobody named one.
-    #[must_use]
-    pub fn is_expected(&self) -> bool {
-        match self {
-            Self::Library { variable, .. } => !crate::driver::native::library::is_named_by(variable),
-            Self::Symbol { .. } | Self::Initialise { .. } => false,
-        }
-    }
 }
 
 thread_local! {

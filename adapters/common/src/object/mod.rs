@@ -8,6 +8,7 @@
 //! Must never: read anything of a handle before the null check, read more than the table of an object that may be another
 //! adapter's, refer to an object before its kind is known, or keep a registry of handles.
 
+pub mod attachment;
 pub mod error;
 pub mod fork;
 pub mod info;

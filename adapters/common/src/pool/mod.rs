@@ -8,7 +8,6 @@ pub mod arena;
 pub mod backend;
 pub mod create;
 pub mod current;
-pub mod deferred_destruction;
 pub mod extent;
 pub mod free_lists;
 pub mod info;

@@ -145,7 +145,7 @@ pub unsafe fn device_create<D: Driver>(
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
-    D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    adapter::open::<D>().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
     let device = Device::<D>::of_raw(D::Device::from_value(native)).ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
@@ -210,8 +210,9 @@ pub unsafe fn context_create<D: Driver>(
     if native == 0 {
         return Err(null_native(NAME));
     }
-    let opened =
-        D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let opened = adapter::open::<D>()
+        .map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let driver = adapter::driver::<D>()?;
     let candidates = if count == 0 {
         opened.devices.iter().map(|device| &**device).collect()
     } else {
@@ -220,7 +221,7 @@ pub unsafe fn context_create<D: Driver>(
     };
     for device in candidates {
         // A device whose primary context does not exist cannot be the one, and must not get one for this question.
-        if !opened.driver.context_is_active(device.raw)? {
+        if !driver.context_is_active(device.raw)? {
             continue;
         }
         let context = Object::new(Context::over([device.to_arc()]));
@@ -233,7 +234,7 @@ pub unsafe fn context_create<D: Driver>(
         if unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
             // The context holds a reference of its own, which takes the place of the application's.
             // SAFETY: it is the application's reference, which it gave up; the context's own is left.
-            unsafe { opened.driver.release_context(device.raw) }?;
+            unsafe { driver.release_context(device.raw) }?;
         }
         // SAFETY: not null, so writable.
         unsafe { out.write(Object::into_handle(context)) };
@@ -312,7 +313,6 @@ pub unsafe fn queue_create<D: Driver>(
     properties: *const ur_queue_native_properties_t,
     out: *mut ur_queue_handle_t,
 ) -> Result<()> {
-    // coverage: without only_device because CUDA tells the device of every stream; of HIP it is said above
     const NAME: &str = "urQueueCreateWithNativeHandle";
     // SAFETY: the caller's promises are the same; the stream is alive as long as the queue.
     let (context, properties, native_stream) =
@@ -419,10 +419,10 @@ pub unsafe fn event_create<D: Driver>(
     let marker = if native == 0 {
         // Native libraries take an event that was never recorded for one that is done.
         let _scope = state.enter()?;
-        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
+        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, &state, true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        PooledEvent::adopt(event, std::sync::Arc::clone(&state), owned)
+        PooledEvent::adopt(event, &state, owned)
     };
     // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
     let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);

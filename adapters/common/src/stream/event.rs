@@ -26,7 +26,7 @@ use crate::stream::reusable::Reusable;
 use crate::sync::set_once::SetOnce;
 use crate::sync::unlikely::unlikely;
 
-/// Host times of a profiled command, nanoseconds of [`crate::context::host_time_ns`].
+/// Host times of a profiled command, nanoseconds of [`crate::device::clock::host_time_ns`].
 #[derive(Clone, Copy)]
 pub struct HostTimes {
     /// When the entry point was called.

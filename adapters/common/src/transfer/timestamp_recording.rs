@@ -9,7 +9,7 @@ use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_queue_handle_t};
 use crate::command::Request;
 use crate::command::barrier::return_recorded_event;
 use crate::command::submission::Submission;
-use crate::context::host_time_ns;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::Result;

@@ -21,8 +21,8 @@ mod virtual_memory;
 use core::ffi::c_int;
 use std::sync::OnceLock;
 
-use ur_adapter::device::adapter::AdapterCell;
 use ur_adapter::driver::Driver;
+use ur_adapter::driver::cell::AdapterCell;
 use ur_adapter::driver::native::{self, cannot_start};
 use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_ffi::ur_backend_t;
@@ -31,7 +31,7 @@ use crate::nvml::Nvml;
 use crate::sys::{self, CUresult, Symbols};
 
 /// The one adapter of this library.
-pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new();
+pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new(ur_adapter::entry_points::table::<Cuda>());
 
 /// The opened driver.
 pub(crate) struct Cuda {

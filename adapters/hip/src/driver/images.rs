@@ -41,7 +41,6 @@ impl Images for Hip {
     }
 
     fn destroy_surface(&self, surface: Surface) -> Result<()> {
-        // coverage: none because a surface that was made can be destroyed
         let destroy = self.symbols.surface_destroy.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
         // SAFETY: `create_surface` gave the object out.
         self.check("hipDestroySurfaceObject", unsafe { destroy(surface.value()) })

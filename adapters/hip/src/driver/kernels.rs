@@ -78,7 +78,6 @@ impl Kernels for Hip {
     }
 
     fn allow_large_clusters(&self, _function: HipFunction) -> Result<()> {
-        // coverage: none because the engine refuses clusters before, on devices that have none
         Err(Error::unsupported("clusters of work-groups (AMD's devices have none)"))
     }
 

@@ -34,7 +34,7 @@ mod virtual_memory;
 
 use core::ffi::c_int;
 
-use ur_adapter::device::adapter::AdapterCell;
+use ur_adapter::driver::cell::AdapterCell;
 use ur_adapter::driver::native::{self, cannot_start};
 use ur_adapter::driver::{Devices, Driver};
 use ur_adapter::object::error::{Error, OpenError, Result};
@@ -45,7 +45,7 @@ use crate::program::Loader;
 use crate::sys::{self, HipError, Ordinal, Symbols};
 
 /// The one adapter of this library.
-pub(crate) static CELL: AdapterCell<Hip> = AdapterCell::new();
+pub(crate) static CELL: AdapterCell<Hip> = AdapterCell::new(ur_adapter::entry_points::table::<Hip>());
 
 /// The opened runtime.
 pub(crate) struct Hip {

@@ -3,6 +3,7 @@
 //!
 //! A backend names the symbols and the library's type; nothing here decides when to call.
 
+pub mod attributes;
 pub mod image_layouts;
 pub mod library;
 pub mod symbols;

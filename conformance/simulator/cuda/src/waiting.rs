@@ -1,0 +1,66 @@
+//! Which calls wait for work that runs, as the real driver's do (`docs/native-facts.md`, `docs/probes/blocking.c`).
+//!
+//! Only the decision and the waiting are here; nothing in this module changes what a call does. A call that waits holds
+//! no lock meanwhile, so that other threads' calls go on. While work is held (`simcudaHoldWork`) nothing waits: whoever
+//! holds it calls from the same thread.
+
+use crate::context::CONTEXTS;
+use crate::copy::{Copy, Place, Source};
+use crate::memory::{self, Allocation, Kind};
+use crate::stream::{self, Stream};
+
+/// Launches that a stream takes before the next one waits for the oldest to end.
+pub const LAUNCH_QUEUE: u64 = 1024;
+
+/// Waits for all that was submitted to a device by now, whichever context it is in.
+pub fn for_device(ordinal: usize) {
+    for context in CONTEXTS.all().iter().filter(|context| context.device.ordinal == ordinal) {
+        for stream in context.streams().iter().chain(&context.legacy_if_used()) {
+            for_stream(stream);
+        }
+    }
+}
+
+/// Waits for the device that an allocation lies on, or, of host memory, for the device of its context.
+pub fn for_device_of(allocation: &Allocation) {
+    match allocation.device.or_else(|| Some(CONTEXTS.get(allocation.context)?.device.ordinal)) {
+        Some(ordinal) => for_device(ordinal),
+        None => crate::device::all().iter().for_each(|device| for_device(device.ordinal)),
+    }
+}
+
+/// Waits for all that was submitted to a stream by now.
+pub fn for_stream(stream: &Stream) {
+    if !stream::is_held() {
+        stream.wait_submitted();
+    }
+}
+
+/// Bytes from which on a copy out of memory that the driver does not know waits. 2 MiB were seen not to.
+const LARGE_FROM_HEAP: usize = 4 << 20;
+
+/// Whether a copy that was submitted waits for its stream to get there: one that writes memory which the driver does not
+/// know, one from host memory to host memory, and a large one from the heap to the device.
+pub fn copy_waits(copy: &Copy) -> bool {
+    if copy.extent.contains(&0) {
+        return false;
+    }
+    let from_host = match &copy.src {
+        Source::At(place) => is_host(place),
+        Source::Staged(_) => true,
+    };
+    !copy.dst.tracked || (from_host && is_host(&copy.dst)) || is_large_from_heap(copy)
+}
+
+/// Whether a copy brings so many bytes of memory that the driver does not know to the device that the driver waits.
+pub fn is_large_from_heap(copy: &Copy) -> bool {
+    let from_heap = matches!(&copy.src, Source::At(place) if !place.tracked);
+    let bytes = copy.extent.iter().fold(1, |bytes: usize, part| bytes.saturating_mul(*part));
+    from_heap && bytes >= LARGE_FROM_HEAP && copy.dst.tracked && !is_host(&copy.dst)
+}
+
+fn is_host(place: &Place) -> bool {
+    let found = if place.tracked { memory::find(place.address) } else { None };
+    // A host pool's memory counts as the device's.
+    found.is_none_or(|found| matches!(found.kind, Kind::Host | Kind::Registered))
+}
