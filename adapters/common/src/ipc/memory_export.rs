@@ -13,8 +13,7 @@ use ur_ffi::{ur_exp_external_mem_type_t, ur_result_t};
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
-use crate::driver::Driver;
-use crate::driver::memory_calls::Access;
+use crate::driver::{Access, Driver, Handle, NativeName};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
@@ -44,7 +43,7 @@ impl<D: Driver> Export<D> {
         let driver = state.driver;
         let mut made = Self { state, size, physical: None, address: None, mapped: false };
         let physical = driver.create_physical(made.state.device.raw, size, true)?;
-        made.physical = Some(physical);
+        let physical = &*made.physical.insert(physical);
         let address = driver.reserve_addresses(size, 0)?;
         made.address = Some(address);
         driver.map(address, size, 0, physical)?;
@@ -66,9 +65,12 @@ impl<D: Driver> Export<D> {
             driver.free_addresses(address, self.size)?;
             self.address = None;
         }
-        if let Some(physical) = self.physical {
-            driver.release_physical(physical)?;
-            self.physical = None;
+        if let Some(physical) = self.physical.take() {
+            let value = physical.value();
+            driver.release_physical(physical).inspect_err(|_| {
+                // SAFETY: the library refused, so the memory lives on, and this is its one handle again.
+                self.physical = Some(unsafe { D::Physical::from_value(value) });
+            })?;
         }
         Ok(())
     }
@@ -182,7 +184,7 @@ pub fn export<D: Driver>(
     context.check_member(device)?;
     let list = exports(device).list.lock();
     let export = list.get(&memory.addr()).ok_or_else(|| unknown(NAME, memory))?;
-    let physical = export.physical.ok_or_else(|| unknown(NAME, memory))?;
+    let physical = export.physical.as_ref().ok_or_else(|| unknown(NAME, memory))?;
     let descriptor: c_int = export.state.driver.export_physical(physical)?;
     // SAFETY: an `Address` is as the manual says, here writable for an `int`.
     unsafe { out.as_ptr().cast::<c_int>().write_unaligned(descriptor) };

@@ -18,7 +18,7 @@ use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::memory_calls::IpcHandle;
+use crate::driver::IpcHandle;
 use crate::driver::{Driver, MemoryKind};
 use crate::ipc::descriptor::Shared;
 use crate::object::error::{Error, Result};

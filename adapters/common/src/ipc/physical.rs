@@ -13,7 +13,7 @@ use ur_ffi::{ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_result_t};
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::Driver;
-use crate::driver::memory_calls::IpcHandle;
+use crate::driver::IpcHandle;
 use crate::ipc::descriptor::{self, Address, Cookie, Shared};
 use crate::ipc::{retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
@@ -69,7 +69,7 @@ pub fn get<D: Driver>(
             format!("{NAME}: the physical memory was not created with UR_PHYSICAL_MEM_FLAG_ENABLE_IPC"),
         ));
     }
-    let raw = physical.state.driver.export_physical(physical.raw)?;
+    let raw = physical.state.driver.export_physical(&physical.raw)?;
     // SAFETY: the native library just opened the descriptor for its caller.
     let descriptor = unsafe { OwnedFd::from_raw_fd(raw) };
     let shared = Shared::new(descriptor, physical.size as u64).map_err(|error| {
@@ -134,7 +134,7 @@ fn check_whole<D: Driver>(name: &str, opened: &PhysicalMem<D>) -> Result<()> {
         _ => error,
     })?;
     let address = driver.reserve_addresses(size, 0)?;
-    let mapped = driver.map(address, size, 0, opened.raw);
+    let mapped = driver.map(address, size, 0, &opened.raw);
     let unmapped = if mapped.is_ok() { driver.unmap(address, size) } else { Ok(()) };
     let freed = driver.free_addresses(address, size);
     mapped.map_err(|error| match error.code() {

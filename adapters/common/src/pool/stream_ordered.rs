@@ -322,7 +322,7 @@ impl<D: Driver> Wanted<'_, D> {
         let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
         let _scope = stream.device.enter_for_transfer()?;
         // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
-        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, stream.native) }
+        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, &stream.native) }
     }
 }
 

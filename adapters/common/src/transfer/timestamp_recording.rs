@@ -36,7 +36,7 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     // The command is its own submission, so both times are one.
     let now = host_time_ns();
     let host = HostTimes { queued: now, submitted: now };
-    let end = PooledEvent::record(&stream.device, stream.native, true)?;
+    let end = PooledEvent::record(&stream.device, &stream.native, true)?;
     submission.count();
     let stamps = Stamps { host, start: None, base: stream.device.time_base() };
     Ok(submission.recorded_event(queue, request.command, end, Some(stamps)))

@@ -85,13 +85,13 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
 ///
 /// # Errors
 /// What the native library answers.
-pub unsafe fn fill<D: Driver>(driver: &D, stream: D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
+pub unsafe fn fill<D: Driver>(driver: &D, stream: &D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
     lay_down(driver, stream, &plan(to, pattern, D::STRIDED_WIDTHS), to, pattern.len(), size)
 }
 
 pub(crate) fn lay_down<D: Driver>(
     driver: &D,
-    stream: D::Stream,
+    stream: &D::Stream,
     plan: &Plan,
     to: usize,
     pattern_size: usize,

@@ -9,7 +9,7 @@ use ur_ffi::{ur_command_t, ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_m
 use crate::command::submission::Submission;
 use crate::command::{Command, Empty, Enqueue, Request, submit};
 use crate::context::DeviceState;
-use crate::driver::memory_calls::{Advice, MemoryLocation};
+use crate::driver::memory::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;

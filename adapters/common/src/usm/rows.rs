@@ -13,7 +13,7 @@ use crate::command::{Command, Enqueue, submit, submit_and_wait};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
-use crate::driver::memory_calls::{Copy2D, Plane};
+use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, Rows};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -136,7 +136,7 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
 
 /// # Safety
 /// Every row is valid until the copy has finished.
-unsafe fn copy_rows<D: Driver>(driver: &D, stream: D::Stream, copy: &Copy2D) -> Result<()> {
+unsafe fn copy_rows<D: Driver>(driver: &D, stream: &D::Stream, copy: &Copy2D) -> Result<()> {
     let Copy2D { to, from, width, height } = *copy;
     let packed = to.pitch == width && from.pitch == width;
     if height == 1 || packed {
@@ -211,7 +211,7 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
 }
 
 impl Fill<'_> {
-    fn run<D: Driver>(&self, driver: &D, stream: D::Stream) -> Result<()> {
+    fn run<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
         let Self { to, pitch, width, height, pattern } = *self;
         if pitch == width || height == 1 {
             return self.lay(driver, stream, to, pattern, width * height);
@@ -235,7 +235,7 @@ impl Fill<'_> {
 
     /// Fills the rows after which the pattern begins anew, and copies those over the rest. Copies between host memory run
     /// on the calling thread, so there every row is filled.
-    fn row_by_row<D: Driver>(&self, driver: &D, stream: D::Stream) -> Result<()> {
+    fn row_by_row<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
         // Both are positive, and the pattern's size is a power of two.
         let period = self.pattern.len() / self.pattern.len().min(1 << self.width.trailing_zeros());
         let on_host =
@@ -256,7 +256,7 @@ impl Fill<'_> {
     }
 
     /// One row, in which the pattern begins where the row before left it.
-    fn fill_row<D: Driver>(&self, driver: &D, stream: D::Stream, row: usize) -> Result<()> {
+    fn fill_row<D: Driver>(&self, driver: &D, stream: &D::Stream, row: usize) -> Result<()> {
         let size = self.pattern.len();
         let begin = (row * self.width) % size;
         let mut turned = self.pattern.to_vec();
@@ -273,7 +273,14 @@ impl Fill<'_> {
     }
 
     /// Lays a pattern down over bytes that follow each other.
-    fn lay<D: Driver>(&self, driver: &D, stream: D::Stream, address: usize, pattern: &[u8], size: usize) -> Result<()> {
+    fn lay<D: Driver>(
+        &self,
+        driver: &D,
+        stream: &D::Stream,
+        address: usize,
+        pattern: &[u8],
+        size: usize,
+    ) -> Result<()> {
         lay_down(driver, stream, &plan(address, pattern, D::STRIDED_WIDTHS), address, pattern.len(), size)
     }
 }

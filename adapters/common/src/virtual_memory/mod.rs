@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::context::reservations::{Mapping, Reservations};
 use crate::device::Device;
 use crate::device::adapter;
+use crate::driver::Access;
 use crate::driver::Driver;
-use crate::driver::memory_calls::Access;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
@@ -219,7 +219,7 @@ pub fn map<D: Driver>(
     if !reservations.is_free(range.start, size) {
         return Err(range.is_not("free addresses of one reservation"));
     }
-    range.driver.map(range.start, size, offset, physical.raw)?;
+    range.driver.map(range.start, size, offset, &physical.raw)?;
     let mapping = Mapping { start: range.start, size, device: physical.state.device.raw };
     if access != Access::None {
         range.set_access(&[mapping], access).inspect_err(|_| {

@@ -49,7 +49,7 @@ impl<D: Driver> Body for PhysicalMem<D> {
 impl<D: Driver> Drop for PhysicalMem<D> {
     fn drop(&mut self) {
         // Nobody is left to tell; memory of a lost device goes with it.
-        let _ = self.state.driver.release_physical(self.raw);
+        let _ = self.state.driver.release_physical(core::mem::take(&mut self.raw));
     }
 }
 
