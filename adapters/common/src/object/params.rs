@@ -261,14 +261,24 @@ pub fn not_empty(parameter: &'static str, length: impl Length, code: ur_result_t
 /// The C contract: `elements` is null or holds `length` elements, which nobody changes during `'a`.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`.
+/// `INVALID_NULL_POINTER`; `INVALID_SIZE` for more elements than any memory has.
 #[inline]
 pub unsafe fn slice<'a, T>(parameter: &'static str, length: impl Length, elements: *const T) -> Result<&'a [T]> {
     if elements.is_null() {
         return Err(null_pointer(parameter));
     }
-    // SAFETY: not null, so the caller's promise holds.
-    Ok(unsafe { core::slice::from_raw_parts(elements, length.get()) })
+    let length = length.get();
+    if length > isize::MAX as usize / size_of::<T>().max(1) {
+        return Err(too_long(parameter, length));
+    }
+    // SAFETY: not null, so the caller's promise holds; no longer than memory can be.
+    Ok(unsafe { core::slice::from_raw_parts(elements, length) })
+}
+
+#[cold]
+fn too_long(parameter: &str, length: usize) -> Error {
+    let message = format!("{parameter} cannot have {length} elements; give the number that it has");
+    Error::new(ur_result_t::ERROR_INVALID_SIZE, message)
 }
 
 /// Elements that may be null if there are none.
@@ -473,4 +483,20 @@ fn unknown_value(parameter: &str, value: u32) -> Error {
         ur_result_t::ERROR_INVALID_ENUMERATION,
         format!("{parameter} is {value:#x}, which no enumerator defines"),
     )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_that_no_memory_has_is_refused_before_there_is_a_slice() {
+        let values = [1u32, 2];
+        // SAFETY: the lengths that are too large are looked at first.
+        let of = |length: usize| unsafe { slice("pValues", length, values.as_ptr()) };
+        assert_eq!(of(2).expect("two values"), values);
+        for length in [usize::MAX, isize::MAX as usize, isize::MAX as usize / size_of::<u32>() + 1] {
+            assert_eq!(of(length).expect_err("too many").code(), ur_result_t::ERROR_INVALID_SIZE);
+        }
+    }
 }
