@@ -19,6 +19,7 @@ pub mod names;
 pub mod output;
 pub mod problem;
 pub mod project;
+pub mod releases;
 pub mod resolve;
 #[allow(missing_docs, reason = "the keys are described in spec/README.md")]
 pub mod spec;

@@ -86,6 +86,9 @@ fn writing_mends_everything_but_deletes_only_its_own() {
     let text = fs::read_to_string(&release).unwrap();
     let table = text.find("[[table]]\nname = \"ur_thing_exp").unwrap();
     fs::write(&release, &text[..table]).unwrap();
+    let older = root.join("spec/releases/1.9.toml");
+    let text = fs::read_to_string(&older).unwrap();
+    fs::write(&older, text.replace("without_tables = [\"ur_thing_exp_dditable_t\"]\n", "")).unwrap();
     fs::write(root.join("docs/api/notes.md"), "mine\n").unwrap();
     let problems = generate(root, Mode::Write).unwrap_err();
     let orphan = Problem::Output { file: "docs/api/notes.md".to_owned(), state: OutputState::Orphaned };
