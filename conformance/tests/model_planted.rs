@@ -83,7 +83,7 @@ fn nothing_is_found_where_no_bug_is_chosen() {
 
 #[test]
 fn a_magazine_that_ignores_the_queue_is_found() {
-    is_found("magazine-ignores-queue");
+    is_found("free-list-ignores-queue");
 }
 
 /// As on hardware, where no driver watches: a kernel finds in its block what another has written.
@@ -93,7 +93,7 @@ fn a_magazine_that_ignores_the_queue_is_found_by_what_lies_in_the_blocks() {
     // What is seen first differs: the simulated device may also end at an access that a real one lets pass.
     let sees_content = |seed: u32| {
         let settings = [("UR_MODEL_CONTENT", "1"), ("UR_MODEL_SEED", &seed.to_string())];
-        let found = programs_on(&adapter, Some("magazine-ignores-queue"), &settings);
+        let found = programs_on(&adapter, Some("free-list-ignores-queue"), &settings);
         found.is_some_and(|found| found.contains(" found ") || found.contains(" finds "))
     };
     assert!((1..=12).any(sees_content), "no kernel found what another had written");
@@ -104,7 +104,7 @@ fn programs_of_several_threads_find_planted_bugs_and_nothing_where_none_is_chose
     let Some(adapter) = planted() else { return };
     let found = found_by(THREADED_CHILD, &adapter, None, &[]);
     assert!(found.is_none(), "{found:?}");
-    for bug in ["magazine-ignores-queue", "statistics-leak", "missing-zero-fill"] {
+    for bug in ["free-list-ignores-queue", "statistics-leak", "missing-zero-fill"] {
         assert!(found_by(THREADED_CHILD, &adapter, Some(bug), &[]).is_some(), "{bug}: the programs find nothing");
     }
 }

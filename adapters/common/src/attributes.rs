@@ -3,7 +3,7 @@
 //! A backend answers one question; what "not told", a pair or a frequency means is said here once. Nothing here
 //! knows what a number stands for.
 
-use crate::error::Result;
+use crate::object::error::Result;
 
 /// The questions about one device.
 pub trait Attributes {

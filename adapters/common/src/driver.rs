@@ -3,8 +3,14 @@
 //! A backend implements [`Driver`] over its symbol table; everything above decides *when* to call.
 //! Methods must not cache, retry, switch the thread's current place or take locks of their own, and must not
 //! be called inside a native host callback. A method whose documentation says **needs the place** is called
-//! with the device's place current on the calling thread ([`crate::place::Scope`] sees to that); all others
+//! with the device's place current on the calling thread ([`crate::device::scope::Scope`] sees to that); all others
 //! work whatever is current.
+
+pub mod library;
+pub mod memory_calls;
+pub mod native_image;
+pub mod plain_calls;
+pub mod symbols;
 
 use core::ffi::{c_char, c_void};
 use core::fmt::Debug;
@@ -12,10 +18,10 @@ use core::hash::Hash;
 
 use ur_ffi::ur_backend_t;
 
-use crate::adapter::AdapterCell;
-use crate::error::{Error, OpenError, Result};
-use crate::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
-use crate::native_image::{ArrayShape, BoxCopy, Sampling};
+use crate::device::adapter::AdapterCell;
+use crate::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
+use crate::driver::native_image::{ArrayShape, BoxCopy, Sampling};
+use crate::object::error::{Error, OpenError, Result};
 use crate::properties::DeviceProperties;
 
 /// A native handle as the engine carries it: a plain number that it never looks into.
@@ -373,7 +379,7 @@ pub trait Driver: Sized + Send + Sync + 'static {
     unsafe fn fill_strided_async(&self, rows: Rows, width: usize, value: u32, stream: Self::Stream) -> Result<()>;
 
     /// Copies rows between any two pointers the library can reach, pageable host memory included; pitches are at most
-    /// [`crate::usm_2d::MAX_PITCH`]. `cuMemcpy2DAsync` / `hipMemcpy2DAsync`.
+    /// [`crate::usm::rows::MAX_PITCH`]. `cuMemcpy2DAsync` / `hipMemcpy2DAsync`.
     ///
     /// # Safety
     /// As [`Driver::copy_async`], for every row.
@@ -388,7 +394,13 @@ pub trait Driver: Sized + Send + Sync + 'static {
     /// **Needs the place** (HIP's looks at the current device). `cuMemHostUnregister`.
     fn unregister_host(&self, address: usize) -> Result<()>;
     /// Moves managed memory in the stream's order. `cuMemPrefetchAsync`.
-    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Self::Device>, stream: Self::Stream) -> Result<()>;
+    fn prefetch_async(
+        &self,
+        address: usize,
+        size: usize,
+        to: MemoryLocation<Self::Device>,
+        stream: Self::Stream,
+    ) -> Result<()>;
     /// **Needs the place.** Advice about managed memory, at once. `cuMemAdvise`.
     fn advise(&self, address: usize, size: usize, advice: Advice<Self::Device>) -> Result<()>;
 

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use ur_ffi::ur_result_t;
 
-use crate::error::OpenError;
-use crate::library::HOST_MACHINE;
-use crate::native::Status;
+use crate::driver::library::HOST_MACHINE;
+use crate::driver::symbols::Status;
+use crate::object::error::OpenError;
 
 /// A backend's opening code, as its tests see it.
 pub struct Opening {

@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use fake::{Fake, Handles};
 use ur_adapter::driver::MemoryKind;
-use ur_adapter::extent::Extent;
-use ur_adapter::lane::Lane;
 use ur_adapter::object;
 use ur_adapter::pool::arena::Arena;
+use ur_adapter::pool::extent::Extent;
 use ur_adapter::queue::Queue;
+use ur_adapter::stream::Stream;
 use ur_ffi::ur_queue_handle_t;
 
 const BLOCK: usize = 512;
 
-fn lane(queue: ur_queue_handle_t) -> Arc<Lane<Fake>> {
+fn stream(queue: ur_queue_handle_t) -> Arc<Stream<Fake>> {
     // SAFETY: a live queue.
     let queue = unsafe { object::borrow::<Queue<Fake>>(queue) }.expect("a live queue");
-    Arc::clone(&queue.lanes()[0])
+    Arc::clone(&queue.streams()[0])
 }
 
 /// A thread that looks for room records an event on another queue. Before it can say what the event covers, that queue
@@ -29,16 +29,16 @@ fn lane(queue: ur_queue_handle_t) -> Arc<Lane<Fake>> {
 fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let handles = Handles::new();
     let queues = [handles.queue(), handles.queue()];
-    let [busy, other] = queues.map(lane);
+    let [busy, other] = queues.map(stream);
     let arena = Arena::<Fake>::new(1 << 20, 2 * BLOCK);
     let blocks = [(); 2].map(|()| arena.cut(&busy, BLOCK, false).expect("a free block").pointer());
     let next = || {
         let mut state = busy.lock();
-        state.sequence += 1;
-        state.sequence
+        state.position += 1;
+        state.position
     };
     arena.give_back(blocks[0], &busy, next());
-    let (position, marker) = busy.mark().expect("an event").expect("the queue has not finished");
+    let (position, marker) = busy.record_marker().expect("an event").expect("the queue has not finished");
     arena.give_back(blocks[1], &busy, next());
     arena.mark(&busy, position, &Arc::new(marker));
     let cut = arena.cut(&other, BLOCK, true).expect("what was freed before the event");

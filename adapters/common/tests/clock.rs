@@ -10,8 +10,9 @@ use std::sync::atomic::Ordering;
 use fake::{Fake, Handles};
 use parking_lot::Mutex;
 use ur_adapter::context::DeviceState;
-use ur_adapter::event_pool::Marker;
-use ur_adapter::{adapter, object, queue};
+use ur_adapter::device::adapter;
+use ur_adapter::device::event_pool::PooledEvent;
+use ur_adapter::{object, queue};
 
 /// The driver is the process's, so tests that set its time take turns.
 static TURN: Mutex<()> = Mutex::new(());
@@ -32,9 +33,9 @@ fn with_clock(body: impl FnOnce(&'static Fake, &Arc<DeviceState<Fake>>)) {
     handles.release_queue(made);
 }
 
-fn mark(driver: &Fake, state: &Arc<DeviceState<Fake>>, time_ns: u64) -> Marker<Fake> {
+fn mark(driver: &Fake, state: &Arc<DeviceState<Fake>>, time_ns: u64) -> PooledEvent<Fake> {
     driver.time_ns.store(time_ns, Ordering::Relaxed);
-    Marker::record(state, 1, true).expect("a record")
+    PooledEvent::record(state, 1, true).expect("a record")
 }
 
 #[test]

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use fake::{Fake, Handles};
 use ur_adapter::driver::PoolAttribute;
-use ur_adapter::error::Result;
-use ur_adapter::{pool, stream_ordered};
+use ur_adapter::object::error::Result;
+use ur_adapter::pool::{self, stream_ordered};
 use ur_ffi::{
     ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info,
 };
@@ -32,7 +32,7 @@ unsafe impl<T> Send for Shared<T> {}
 unsafe impl<T> Sync for Shared<T> {}
 
 fn driver() -> &'static Fake {
-    ur_adapter::adapter::driver::<Fake>().expect("an opened driver")
+    ur_adapter::device::adapter::driver::<Fake>().expect("an opened driver")
 }
 
 fn set<T>(pool: ur_usm_pool_handle_t, property: info, mut value: T) -> Result<()> {

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::{Fake, Handles};
 use ur_adapter::pool::arena::Arena;
-use ur_adapter::{enqueue, event, object, pool, queue, stream_ordered};
+use ur_adapter::pool::{self, stream_ordered};
+use ur_adapter::stream::event;
+use ur_adapter::{command as enqueue, object, queue};
 use ur_ffi::{ur_event_handle_t, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info};
 
 const THREADS: usize = 8;
@@ -31,17 +33,17 @@ unsafe impl<T> Sync for Shared<T> {}
 fn allocate(queue: ur_queue_handle_t, pool: ur_usm_pool_handle_t, size: usize) -> (*mut c_void, ur_event_handle_t) {
     let (mut block, mut event) = (null_mut(), null_mut());
     // SAFETY: live handles, writable outputs.
-    let answer = unsafe {
+    let writer = unsafe {
         stream_ordered::device_alloc::<Fake>(queue, pool, size, null(), 0, null(), &raw mut block, &raw mut event)
     };
-    answer.expect("a block");
+    writer.expect("a block");
     (block, event)
 }
 
 fn free(queue: ur_queue_handle_t, block: *mut c_void, after: ur_event_handle_t) {
     // SAFETY: live handles; the block is out and nothing uses it any more.
-    let answer = unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 1, &raw const after, null_mut()) };
-    answer.expect("a free");
+    let writer = unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 1, &raw const after, null_mut()) };
+    writer.expect("a free");
 }
 
 fn release(event: ur_event_handle_t) {
@@ -62,9 +64,9 @@ fn use_block(block: *mut c_void, size: usize, owner: u8) {
 fn figure(pool: ur_usm_pool_handle_t, property: info) -> usize {
     let mut value = 0usize;
     // SAFETY: a live pool, a writable value of the property's size.
-    let answer =
+    let writer =
         unsafe { pool::info::get::<Fake>(pool, property, size_of::<usize>(), (&raw mut value).cast(), null_mut()) };
-    answer.expect("a figure");
+    writer.expect("a figure");
     value
 }
 
@@ -213,31 +215,31 @@ fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
     const BLOCK: usize = 512;
     let handles = Handles::new();
     let queues: Vec<_> = (0..THREADS).map(|_| handles.queue()).collect();
-    let lanes: Vec<_> = queues
+    let streams: Vec<_> = queues
         .iter()
         // SAFETY: live queues.
-        .map(|queue| unsafe { object::borrow::<queue::Queue<Fake>>(*queue) }.expect("a live queue").lanes().remove(0))
+        .map(|queue| unsafe { object::borrow::<queue::Queue<Fake>>(*queue) }.expect("a live queue").streams().remove(0))
         .collect();
     let mut buffer = vec![0u8; (THREADS / 2 + 1) * BLOCK];
     let arena = Arena::<Fake>::new(buffer.as_mut_ptr().expose_provenance(), buffer.len());
     together(|number| {
-        let lane = &lanes[number];
+        let stream = &streams[number];
         for _ in 0..ROUNDS {
             let cut = {
-                let _state = lane.lock();
-                arena.cut(lane, BLOCK, true)
+                let _state = stream.lock();
+                arena.cut(stream, BLOCK, true)
             };
             let Some(cut) = cut else {
-                arena.ask_lanes().expect("an answer");
+                arena.ask_streams().expect("an answer");
                 continue;
             };
             use_block(core::ptr::with_exposed_provenance_mut(cut.pointer()), BLOCK, number as u8);
-            let mut state = lane.lock();
-            state.sequence += 1;
-            arena.give_back(cut.pointer(), lane, state.sequence);
+            let mut state = stream.lock();
+            state.position += 1;
+            arena.give_back(cut.pointer(), stream, state.position);
         }
     });
-    arena.ask_lanes().expect("an answer");
-    drop(lanes);
+    arena.ask_streams().expect("an answer");
+    drop(streams);
     queues.into_iter().for_each(|queue| handles.release_queue(queue));
 }

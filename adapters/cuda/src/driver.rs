@@ -7,12 +7,12 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 use std::sync::OnceLock;
 
-use ur_adapter::backend::*;
+use ur_adapter::api::backend::*;
+use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
+use ur_adapter::driver::native_image::{BoxCopy, ResourceDescriptor};
 use ur_adapter::driver::{EventPurpose, MemoryKind, Sensor, StreamKind};
-use ur_adapter::image::check_nvidia;
-use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
-use ur_adapter::native_image::{BoxCopy, ResourceDescriptor};
+use ur_adapter::program::device_image::check_nvidia;
 use ur_adapter::{
     plain_image_calls, plain_memory_calls, plain_module_calls, plain_pool_calls, plain_stream_calls,
     plain_virtual_memory_calls,
@@ -393,7 +393,13 @@ impl Driver for Cuda {
         call!(self.memory_register(address, size, flags), "cuMemHostRegister")
     }
 
-    fn prefetch_async(&self, address: usize, size: usize, to: Spot<CUdevice>, stream: CUstream) -> Result<()> {
+    fn prefetch_async(
+        &self,
+        address: usize,
+        size: usize,
+        to: MemoryLocation<CUdevice>,
+        stream: CUstream,
+    ) -> Result<()> {
         call!(self.memory_prefetch(address, size, spot_device(to), stream), "cuMemPrefetchAsync")
     }
 

@@ -6,7 +6,7 @@
 use core::ffi::c_int;
 
 use ur_adapter::driver::MemoryKind;
-use ur_adapter::memory_calls::{Access, Advice, Spot};
+use ur_adapter::driver::memory_calls::{Access, Advice, MemoryLocation};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{
@@ -111,10 +111,10 @@ pub(crate) fn pool_properties(kind: MemoryKind, device: CUdevice, max_size: usiz
 }
 
 /// The device that stands for a spot, the host's included.
-pub(crate) fn spot_device(spot: Spot<CUdevice>) -> CUdevice {
+pub(crate) fn spot_device(spot: MemoryLocation<CUdevice>) -> CUdevice {
     match spot {
-        Spot::Host => sys::DEVICE_CPU,
-        Spot::Device(device) => device,
+        MemoryLocation::Host => sys::DEVICE_CPU,
+        MemoryLocation::Device(device) => device,
     }
 }
 

@@ -8,8 +8,8 @@ use std::ffi::CString;
 
 use libloading::Library;
 use ur_adapter::driver::Sensor;
-use ur_adapter::error::{Error, OpenError, Result};
-use ur_adapter::library::open_first;
+use ur_adapter::driver::library::open_first;
+use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_adapter::properties::DeviceProperties;
 use ur_ffi::{ur_device_throttle_reasons_flags_t as Throttle, ur_result_t};
 

@@ -1,14 +1,15 @@
-//! Loading and linking of device images that are known to be whole (`ur_adapter::image::check_nvidia`).
+//! Loading and linking of device images that are known to be whole (`ur_adapter::program::device_image::check_nvidia`).
 //!
 //! Loading is one native call, which compiles PTX text for the device; linking takes PTX, cubins and fat binaries
-//! and makes a cubin. Options and logs are `ur_adapter::jit`'s. A linker never outlives the call that made it.
+//! and makes a cubin. Options and logs are `ur_adapter::program::jit`'s. A linker never outlives the call that made it.
 
 use core::ffi::c_uint;
 
 use ur_adapter::driver::BuildRequest;
-use ur_adapter::error::Result;
-use ur_adapter::image::elf;
-use ur_adapter::{jit, native};
+use ur_adapter::driver::symbols as native;
+use ur_adapter::object::error::Result;
+use ur_adapter::program::device_image::elf;
+use ur_adapter::program::jit;
 
 use crate::sys::{CUlinkState, CUmodule, Symbols, input};
 

@@ -8,8 +8,8 @@ use core::ffi::c_int;
 
 use ur_adapter::attributes::{Attributes, name_of};
 use ur_adapter::driver::Driver as _;
-use ur_adapter::error::Result;
-use ur_adapter::native::{check, failed};
+use ur_adapter::driver::symbols::{check, failed};
+use ur_adapter::object::error::Result;
 use ur_adapter::properties::DeviceProperties;
 
 use crate::driver::Hip;

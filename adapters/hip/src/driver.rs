@@ -20,11 +20,11 @@
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use std::ffi::CString;
 
-use ur_adapter::backend::*;
+use ur_adapter::api::backend::*;
+use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
+use ur_adapter::driver::native_image::{BoxCopy, ResourceDescriptor};
 use ur_adapter::driver::{EventPurpose, MemoryKind, Sensor, StreamKind};
-use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
 use ur_adapter::native_call as call;
-use ur_adapter::native_image::{BoxCopy, ResourceDescriptor};
 use ur_adapter::{
     plain_image_calls, plain_memory_calls, plain_module_calls, plain_pool_calls, plain_stream_calls,
     plain_virtual_memory_calls,
@@ -408,7 +408,13 @@ impl Driver for Hip {
         call!(self.memory_register(address, size, FLAGS), "hipHostRegister")
     }
 
-    fn prefetch_async(&self, address: usize, size: usize, to: Spot<Ordinal>, stream: HipStream) -> Result<()> {
+    fn prefetch_async(
+        &self,
+        address: usize,
+        size: usize,
+        to: MemoryLocation<Ordinal>,
+        stream: HipStream,
+    ) -> Result<()> {
         call!(self.memory_prefetch(address, size, spot_device(to), stream), "hipMemPrefetchAsync")
     }
 
@@ -710,7 +716,7 @@ impl Driver for Hip {
 
 #[cfg(test)]
 mod tests {
-    use ur_adapter::native_image::{BoxSide, RectSide};
+    use ur_adapter::driver::native_image::{BoxSide, RectSide};
 
     use super::*;
 

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use ur_adapter::driver::PoolAttribute;
-use ur_adapter::jit;
+use ur_adapter::program::jit;
 
-use ur_adapter::native_image::{ArrayDescriptor, Channel, ResourceDescriptor, TextureDescriptor};
+use ur_adapter::driver::native_image::{ArrayDescriptor, Channel, ResourceDescriptor, TextureDescriptor};
 
 use crate::sys::{
     HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcEventHandle, IpcMemHandle, MemAccess, MemLocation, Memcpy3D,

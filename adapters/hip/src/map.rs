@@ -4,7 +4,7 @@
 //! known here but in that call's method.
 
 use ur_adapter::driver::MemoryKind;
-use ur_adapter::memory_calls::{Access, Advice, Spot};
+use ur_adapter::driver::memory_calls::{Access, Advice, MemoryLocation};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{
@@ -73,10 +73,10 @@ pub(crate) fn memory_kind(pointer: &PointerAttributes, rocm_6: bool) -> Option<M
 }
 
 /// The device that stands for a spot, the host's included.
-pub(crate) fn spot_device(spot: Spot<Ordinal>) -> Ordinal {
+pub(crate) fn spot_device(spot: MemoryLocation<Ordinal>) -> Ordinal {
     match spot {
-        Spot::Host => HOST,
-        Spot::Device(device) => device,
+        MemoryLocation::Host => HOST,
+        MemoryLocation::Device(device) => device,
     }
 }
 

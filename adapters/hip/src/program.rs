@@ -1,13 +1,14 @@
 //! Device images: which format they have, whether they are whole, and how they are loaded.
 //!
 //! As in every backend the loader is told no length, so an image is checked from its bytes alone first
-//! (`ur_adapter::image`). AMD's formats are code objects (ELF) and offload bundles; where HIP runs on NVIDIA's
+//! (`ur_adapter::program::device_image`). AMD's formats are code objects (ELF) and offload bundles; where HIP runs on NVIDIA's
 //! driver, its loader takes that driver's formats and no others.
 
 use ur_adapter::driver::BuildRequest;
-use ur_adapter::error::Result;
-use ur_adapter::image::{Bytes, check_nvidia, elf, invalid, unknown, wrapper};
-use ur_adapter::{jit, native};
+use ur_adapter::driver::symbols as native;
+use ur_adapter::object::error::Result;
+use ur_adapter::program::device_image::{Bytes, check_nvidia, elf, invalid, unknown, wrapper};
+use ur_adapter::program::jit;
 
 use crate::sys::{HipModule, Symbols};
 

@@ -7,8 +7,8 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::backend::{OpenError, Texts, open_first, status_text, text_of};
-use ur_adapter::native_image::{ArrayDescriptor, BoxCopy, BoxSide, ResourceDescriptor, TextureDescriptor};
+use ur_adapter::api::backend::{OpenError, Texts, open_first, status_text, text_of};
+use ur_adapter::driver::native_image::{ArrayDescriptor, BoxCopy, BoxSide, ResourceDescriptor, TextureDescriptor};
 
 /// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
 #[repr(transparent)]

@@ -1,28 +1,28 @@
 //! A pool's memory when the application gave it: blocks cut from one range.
 //!
-//! A freed block is reused at once by the lane that freed it, and by others when that lane is known to have got past
+//! A freed block is reused at once by the stream that freed it, and by others when that stream is known to have got past
 //! the free, or behind an event that was recorded after the free. The range's owner keeps it alive. [`ranges`] has the
-//! addresses; here are the streams and events that it knows by number. Must never be called with another lane's lock held
+//! addresses; here are the streams and events that it knows by number. Must never be called with another stream's lock held
 //! than the one it is given, and holds its own lock over no native call.
 
-mod index;
+pub(crate) mod index;
 pub mod ranges;
 
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
-use crate::error::Result;
-use crate::event_pool::Marker;
-use crate::lane::Lane;
+use crate::object::error::Result;
+use crate::stream::Stream;
 use ranges::{Ranges, StreamKey, Taken};
 
 /// Alignment of blocks, bytes, as native pools give it.
 const ALIGNMENT: usize = 512;
 
 /// Ranges with what stands for a stream and for an event.
-type State<D> = Ranges<Weak<Lane<D>>, Arc<Marker<D>>>;
+type State<D> = Ranges<Weak<Stream<D>>, Arc<PooledEvent<D>>>;
 
 /// A range of memory and what of it is out.
 pub struct Arena<D: Driver> {
@@ -33,9 +33,9 @@ pub struct Arena<D: Driver> {
     state: Mutex<State<D>>,
 }
 
-/// A block, and the event that the lane must wait for before it uses it.
+/// A block, and the event that the stream must wait for before it uses it.
 pub struct Cut<D: Driver> {
-    taken: Taken<Weak<Lane<D>>, Arc<Marker<D>>>,
+    taken: Taken<Weak<Stream<D>>, Arc<PooledEvent<D>>>,
 }
 
 impl<D: Driver> Cut<D> {
@@ -45,14 +45,14 @@ impl<D: Driver> Cut<D> {
     }
 
     /// What it comes after.
-    pub fn behind(&self) -> Option<&Marker<D>> {
+    pub fn behind(&self) -> Option<&PooledEvent<D>> {
         self.taken.behind.as_ref().map(|behind| &*behind.mark)
     }
 }
 
-/// What a lane is known by: its address, which no other one has while somebody holds it, if only weakly.
-fn key_of<D: Driver>(lane: &Lane<D>) -> StreamKey {
-    core::ptr::from_ref(lane).addr()
+/// What a stream is known by: its address, which no other one has while somebody holds it, if only weakly.
+fn key_of<D: Driver>(stream: &Stream<D>) -> StreamKey {
+    core::ptr::from_ref(stream).addr()
 }
 
 impl<D: Driver> Arena<D> {
@@ -75,11 +75,11 @@ impl<D: Driver> Arena<D> {
         result
     }
 
-    /// Cuts a block of at least `size` bytes for a lane, or `None` when there is none that order or completion
+    /// Cuts a block of at least `size` bytes for a stream, or `None` when there is none that order or completion
     /// gives it. `behind_events` allows one that comes with an event to wait for.
-    pub fn cut(&self, lane: &Lane<D>, size: usize, behind_events: bool) -> Option<Cut<D>> {
+    pub fn cut(&self, stream: &Stream<D>, size: usize, behind_events: bool) -> Option<Cut<D>> {
         let size = size.checked_next_multiple_of(ALIGNMENT)?;
-        let known = |state: &mut State<D>| state.take_own(key_of(lane), size).or_else(|| state.take_free(size));
+        let known = |state: &mut State<D>| state.take_own(key_of(stream), size).or_else(|| state.take_free(size));
         let taken = self.with(known).or_else(|| {
             self.collect();
             self.with(|state| {
@@ -94,42 +94,42 @@ impl<D: Driver> Arena<D> {
         self.with(|state| state.put_back(cut.taken));
     }
 
-    /// Takes a block back that the lane's command `sequence` is the last to use.
-    pub fn give_back(&self, pointer: usize, lane: &Lane<D>, sequence: u64) {
-        self.with(|state| state.give_back(pointer, key_of(lane), || lane.weak(), sequence));
+    /// Takes a block back that the stream's command `sequence` is the last to use.
+    pub fn give_back(&self, pointer: usize, stream: &Stream<D>, position: u64) {
+        self.with(|state| state.give_back(pointer, key_of(stream), || stream.weak(), position));
     }
 
-    /// Every lane that freed something that is not known to be free yet. Those that are gone have left an event behind.
-    fn lanes(&self) -> Vec<Arc<Lane<D>>> {
+    /// Every stream that freed something that is not known to be free yet. Those that are gone have left an event behind.
+    fn streams(&self) -> Vec<Arc<Stream<D>>> {
         let state = self.state.lock();
-        let mut lanes = Vec::new();
+        let mut streams = Vec::new();
         let mut last = None;
-        while let Some((key, lane)) = state.stream_after(last) {
-            lanes.extend(lane.upgrade());
+        while let Some((key, stream)) = state.stream_after(last) {
+            streams.extend(stream.upgrade());
             last = Some(key);
         }
-        lanes
+        streams
     }
 
-    /// Makes free what lanes are known to have got past, without asking the device. One look a lane.
+    /// Makes free what streams are known to have got past, without asking the device. One look a stream.
     pub fn collect(&self) {
-        for lane in self.lanes() {
-            self.with(|state| state.finish_while(key_of(&lane), |position| lane.has_finished(position)));
+        for stream in self.streams() {
+            self.with(|state| state.finish_while(key_of(&stream), |position| stream.is_completed(position)));
         }
     }
 
-    /// Finds out what lanes have got past, and records on the others what a reuse has to wait for: once a lane, and only
-    /// where something was freed since the last time. Called without any lane's lock.
+    /// Finds out what streams have got past, and records on the others what a reuse has to wait for: once a stream, and only
+    /// where something was freed since the last time. Called without any stream's lock.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn ask_lanes(&self) -> Result<()> {
-        for lane in self.lanes() {
-            if self.with(|state| state.wants_mark(key_of(&lane)))
-                && !lane.is_idle()?
-                && let Some((position, marker)) = lane.mark_unless_calling()?
+    pub fn ask_streams(&self) -> Result<()> {
+        for stream in self.streams() {
+            if self.with(|state| state.wants_mark(key_of(&stream)))
+                && !stream.is_idle()?
+                && let Some((position, marker)) = stream.record_marker_unless_calling()?
             {
-                self.mark(&lane, position, &Arc::new(marker));
+                self.mark(&stream, position, &Arc::new(marker));
             }
         }
         self.collect();
@@ -151,9 +151,9 @@ impl<D: Driver> Arena<D> {
         }
     }
 
-    /// Says that an event covers what a lane freed up to its command `position`, where [`Lane::mark`] recorded it. What the
-    /// lane freed later is not behind it.
-    pub fn mark(&self, lane: &Lane<D>, position: u64, marker: &Arc<Marker<D>>) {
-        self.with(|state| state.mark(key_of(lane), position, Arc::clone(marker)));
+    /// Says that an event covers what a stream freed up to its command `position`, where [`Stream::record_marker`] recorded it. What the
+    /// stream freed later is not behind it.
+    pub fn mark(&self, stream: &Stream<D>, position: u64, marker: &Arc<PooledEvent<D>>) {
+        self.with(|state| state.mark(key_of(stream), position, Arc::clone(marker)));
     }
 }

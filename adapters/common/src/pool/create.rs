@@ -16,9 +16,9 @@ use ur_ffi::{
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
-use crate::error::{Error, Result};
-use crate::extent::Extent;
+use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
+use crate::pool::extent::Extent;
 use crate::pool::{Buffer, Reuse, Settings, UsmPool};
 
 fn invalid(message: String) -> Error {
@@ -207,7 +207,7 @@ unsafe fn read_policy<D: Driver>(
         context.check_member(peer)?;
         let is_own = own.is_some_and(|own| core::ptr::eq(own, peer));
         if !is_own && !settings.peers.iter().any(|known| core::ptr::eq(Arc::as_ptr(known), peer)) {
-            settings.peers.push(peer.share());
+            settings.peers.push(peer.to_arc());
         }
     }
     Ok(())

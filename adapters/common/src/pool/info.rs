@@ -8,10 +8,10 @@ use ur_ffi::{
 };
 
 use crate::driver::{Driver, PoolAttribute};
-use crate::error::{Error, Result};
-use crate::info::Answer;
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, known_flags, null_pointer};
-use crate::pool::source::Source;
+use crate::pool::backend::PoolBackend;
 use crate::pool::{Reuse, UsmPool};
 
 /// `urUSMPoolGetInfo`.
@@ -29,9 +29,9 @@ pub unsafe fn get<D: Driver>(
     size_out: *mut usize,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    let (pool, answer) =
-        unsafe { (borrow::<UsmPool<D>>(pool)?, Answer::new("urUSMPoolGetInfo", size, value, size_out)?) };
-    tell(pool, property, &answer)
+    let (pool, writer) =
+        unsafe { (borrow::<UsmPool<D>>(pool)?, InfoWriter::new("urUSMPoolGetInfo", size, value, size_out)?) };
+    tell(pool, property, &writer)
 }
 
 /// `urUSMPoolGetInfoExp`, which is told no size: the caller's buffer is as large as the value.
@@ -49,30 +49,30 @@ pub unsafe fn get_exp<D: Driver>(
 ) -> Result<()> {
     let size = if value.is_null() { 0 } else { usize::MAX };
     // SAFETY: the caller's promises are the same; the buffer is large enough for any value by the C contract.
-    let (pool, answer) =
-        unsafe { (borrow::<UsmPool<D>>(pool)?, Answer::new("urUSMPoolGetInfoExp", size, value, size_out)?) };
-    tell(pool, property, &answer)
+    let (pool, writer) =
+        unsafe { (borrow::<UsmPool<D>>(pool)?, InfoWriter::new("urUSMPoolGetInfoExp", size, value, size_out)?) };
+    tell(pool, property, &writer)
 }
 
-fn tell<D: Driver>(pool: &Object<UsmPool<D>>, property: info, answer: &Answer) -> Result<()> {
+fn tell<D: Driver>(pool: &Object<UsmPool<D>>, property: info, writer: &InfoWriter) -> Result<()> {
     match property {
-        info::REFERENCE_COUNT => answer.value(pool.references() + u32::from(pool.is_default())),
-        info::CONTEXT => answer.value(pool.context().map_or(core::ptr::null_mut(), |context| context.handle())),
-        info::RELEASE_THRESHOLD_EXP => answer.value(pool.made.lock().threshold),
+        info::REFERENCE_COUNT => writer.value(pool.references() + u32::from(pool.is_default())),
+        info::CONTEXT => writer.value(pool.context().map_or(core::ptr::null_mut(), |context| context.handle())),
+        info::RELEASE_THRESHOLD_EXP => writer.value(pool.made.lock().threshold),
         info::MAXIMUM_SIZE_EXP => {
-            answer.value(pool.settings.buffer.map_or(pool.settings.max_size, |buffer| buffer.size))
+            writer.value(pool.settings.buffer.map_or(pool.settings.max_size, |buffer| buffer.size))
         }
-        info::RESERVED_CURRENT_EXP => answer.value(sum(pool, |one| one.reserved(PoolAttribute::ReservedCurrent))?),
-        info::RESERVED_HIGH_EXP => answer.value(sum(pool, |one| one.reserved(PoolAttribute::ReservedHigh))?),
-        info::USED_CURRENT_EXP => answer.value(sum(pool, Source::used)?),
-        info::USED_HIGH_EXP => answer.value(sum(pool, Source::used_high)?),
-        info::REUSE_POLICY_EXP => answer.value(pool.made.lock().reuse.0),
-        info::PEERS_EXP => answer.array(&pool.settings.peers.iter().map(|peer| peer.handle()).collect::<Vec<_>>()),
-        _ => answer.unknown(property.0),
+        info::RESERVED_CURRENT_EXP => writer.value(sum(pool, |one| one.reserved(PoolAttribute::ReservedCurrent))?),
+        info::RESERVED_HIGH_EXP => writer.value(sum(pool, |one| one.reserved(PoolAttribute::ReservedHigh))?),
+        info::USED_CURRENT_EXP => writer.value(sum(pool, PoolBackend::used)?),
+        info::USED_HIGH_EXP => writer.value(sum(pool, PoolBackend::used_high)?),
+        info::REUSE_POLICY_EXP => writer.value(pool.made.lock().reuse.0),
+        info::PEERS_EXP => writer.array(&pool.settings.peers.iter().map(|peer| peer.handle()).collect::<Vec<_>>()),
+        _ => writer.unknown(property.0),
     }
 }
 
-fn sum<D: Driver>(pool: &UsmPool<D>, figure: impl Fn(&Source<D>) -> Result<u64>) -> Result<usize> {
+fn sum<D: Driver>(pool: &UsmPool<D>, figure: impl Fn(&PoolBackend<D>) -> Result<u64>) -> Result<usize> {
     let mut total = 0;
     for source in pool.sources() {
         total += figure(&source)?;
@@ -105,7 +105,7 @@ pub unsafe fn set<D: Driver>(
         info::RELEASE_THRESHOLD_EXP => {
             // SAFETY: readable for `size` bytes by the caller's promise.
             let bytes = unsafe { given::<usize>(NAME, value, size) }?;
-            pool.change(|made| &mut made.threshold, bytes, Source::set_threshold)
+            pool.change(|made| &mut made.threshold, bytes, PoolBackend::set_threshold)
         }
         info::RESERVED_HIGH_EXP | info::USED_HIGH_EXP => {
             // SAFETY: as above.
@@ -126,7 +126,7 @@ pub unsafe fn set<D: Driver>(
             // SAFETY: as above.
             let reuse = unsafe { given::<ur_exp_usm_pool_reuse_flags_t>(NAME, value, size) }?;
             known_flags(NAME, reuse.bits(), UR_EXP_USM_POOL_REUSE_FLAGS_MASK)?;
-            pool.change(|made| &mut made.reuse, Reuse(reuse), Source::set_reuse)
+            pool.change(|made| &mut made.reuse, Reuse(reuse), PoolBackend::set_reuse)
         }
         info::REFERENCE_COUNT
         | info::CONTEXT

@@ -77,7 +77,7 @@ pub enum Found {
         owner: Owner,
     },
     /// It was freed, and its stream keeps it for the next request.
-    Kept {
+    Recycled {
         /// Bytes of the whole block.
         size: usize,
         /// Whose it is.
@@ -131,7 +131,7 @@ impl Entry {
         let (size, owner) = (size_of(word), Owner(self.owner.load(Ordering::Relaxed)));
         match word >> STATE_SHIFT {
             1 => Some(Found::Out { size, owner }),
-            2 => Some(Found::Kept { size, owner }),
+            2 => Some(Found::Recycled { size, owner }),
             _ => None,
         }
     }
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(blocks.find(0x7f00_0000_0200), Some(Found::Out { size: 1000, owner: OWNER }));
         assert_eq!((blocks.find(0x7f00_0000_0201), blocks.find(0x7f00_0000_0100)), (None, None));
         blocks.entry(0x7f00_0000_0200).unwrap().set_kept(1024, OWNER);
-        assert_eq!(blocks.find(0x7f00_0000_0200), Some(Found::Kept { size: 1024, owner: OWNER }));
+        assert_eq!(blocks.find(0x7f00_0000_0200), Some(Found::Recycled { size: 1024, owner: OWNER }));
         assert_eq!(blocks.entry(0x7f00_0000_0200).unwrap().is_out_of(OWNER), None);
         blocks.entry(0x7f00_0000_0200).unwrap().clear();
         assert_eq!(blocks.find(0x7f00_0000_0200), None);

@@ -1,8 +1,8 @@
-//! Where a context finds stream-ordered memory: which block lies at an address, the sources of blocks, and its lanes.
+//! Where a context finds stream-ordered memory: which block lies at an address, the sources of blocks, and its streams.
 //!
-//! A query or a free of any pointer looks into the table of live blocks and takes no lane's lock. Lanes are locked only
+//! A query or a free of any pointer looks into the table of live blocks and takes no stream's lock. Streams are locked only
 //! where kept blocks have to move (a trim, a full device, the end of a pool), one after the other, never two at a time
-//! and never with the registry's own locks held; a lane that is inside a native call which can block is not waited for.
+//! and never with the registry's own locks held; a stream that is inside a native call which can block is not waited for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -12,29 +12,29 @@ use ur_ffi::ur_result_t;
 
 use crate::context::DeviceState;
 use crate::driver::Driver;
-use crate::error::{Error, Result};
-use crate::lane::Lane;
-use crate::planted;
+use crate::object::error::{Error, Result};
+use crate::pool::backend::PoolBackend;
 use crate::pool::live_blocks::{Found, LiveBlocks, Owner};
-use crate::pool::source::Source;
+use crate::stream::Stream;
+use crate::sync::mutation;
 
-/// The lanes, sources and live blocks of a context.
+/// The streams, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
-    lanes: Mutex<HashMap<u64, Weak<Lane<D>>>>,
+    streams: Mutex<HashMap<u64, Weak<Stream<D>>>>,
     blocks: Arc<LiveBlocks>,
-    sources: RwLock<Sources<D>>,
+    sources: RwLock<PoolBackends<D>>,
 }
 
 /// Sources by the number that entries of blocks name them with.
-struct Sources<D: Driver> {
-    known: Vec<Option<Arc<Source<D>>>>,
+struct PoolBackends<D: Driver> {
+    known: Vec<Option<Arc<PoolBackend<D>>>>,
     free: Vec<u32>,
 }
 
 /// A block that was taken from the application, to be given back.
 pub struct Claimed<D: Driver> {
     /// Where it came from.
-    pub source: Arc<Source<D>>,
+    pub source: Arc<PoolBackend<D>>,
     /// Bytes that were asked for.
     pub size: usize,
     owner: Owner,
@@ -47,8 +47,8 @@ impl<D: Driver> Claimed<D> {
         Self { source: Arc::clone(&self.source), size: self.size, owner: self.owner }
     }
 
-    /// The key of the lane whose command allocated it.
-    pub fn lane(&self) -> u64 {
+    /// The key of the stream whose command allocated it.
+    pub fn stream(&self) -> u64 {
         self.owner.stream()
     }
 }
@@ -62,38 +62,38 @@ pub enum Block<D: Driver> {
         /// Bytes that were asked for.
         size: usize,
         /// Where it came from.
-        source: Arc<Source<D>>,
+        source: Arc<PoolBackend<D>>,
     },
-    /// It was freed and a magazine keeps it.
-    Kept,
+    /// It was freed and a free lists keeps it.
+    Recycled,
 }
 
 impl<D: Driver> Default for Registry<D> {
     fn default() -> Self {
-        let sources = Sources { known: Vec::new(), free: Vec::new() };
-        Self { lanes: Mutex::default(), blocks: Arc::default(), sources: RwLock::new(sources) }
+        let sources = PoolBackends { known: Vec::new(), free: Vec::new() };
+        Self { streams: Mutex::default(), blocks: Arc::default(), sources: RwLock::new(sources) }
     }
 }
 
 impl<D: Driver> Registry<D> {
-    /// Notes a new lane.
-    pub fn add(&self, lane: &Arc<Lane<D>>) {
-        self.lanes.lock().insert(lane.key(), Arc::downgrade(lane));
+    /// Notes a new stream.
+    pub fn add(&self, stream: &Arc<Stream<D>>) {
+        self.streams.lock().insert(stream.key(), Arc::downgrade(stream));
     }
 
-    /// Forgets a lane that ends.
+    /// Forgets a stream that ends.
     pub fn remove(&self, key: u64) {
-        self.lanes.lock().remove(&key);
+        self.streams.lock().remove(&key);
     }
 
-    /// The lane of a key, while it lives.
-    pub fn lane(&self, key: u64) -> Option<Arc<Lane<D>>> {
-        self.lanes.lock().get(&key)?.upgrade()
+    /// The stream of a key, while it lives.
+    pub fn stream(&self, key: u64) -> Option<Arc<Stream<D>>> {
+        self.streams.lock().get(&key)?.upgrade()
     }
 
-    /// Every lane that lives.
-    pub fn lanes(&self) -> Vec<Arc<Lane<D>>> {
-        self.lanes.lock().values().filter_map(Weak::upgrade).collect()
+    /// Every stream that lives.
+    pub fn streams(&self) -> Vec<Arc<Stream<D>>> {
+        self.streams.lock().values().filter_map(Weak::upgrade).collect()
     }
 
     /// The table of live blocks.
@@ -105,7 +105,7 @@ impl<D: Driver> Registry<D> {
     ///
     /// # Errors
     /// `OUT_OF_RESOURCES` when all numbers are taken.
-    pub fn register(self: &Arc<Self>, source: &Arc<Source<D>>) -> Result<u32> {
+    pub fn register(self: &Arc<Self>, source: &Arc<PoolBackend<D>>) -> Result<u32> {
         source.number_in(self, || {
             let mut sources = self.sources.write();
             let number = match sources.free.pop() {
@@ -124,12 +124,12 @@ impl<D: Driver> Registry<D> {
         })
     }
 
-    fn source(&self, number: u32) -> Option<Arc<Source<D>>> {
+    fn source(&self, number: u32) -> Option<Arc<PoolBackend<D>>> {
         self.sources.read().known.get(number as usize)?.clone()
     }
 
-    /// Lets a source go whose pool is gone and that nobody deals with any more. Called without any lane's lock.
-    pub fn end_if_unused(&self, source: &Arc<Source<D>>) {
+    /// Lets a source go whose pool is gone and that nobody deals with any more. Called without any stream's lock.
+    pub fn end_if_unused(&self, source: &Arc<PoolBackend<D>>) {
         let Some(number) = source.number().filter(|_| source.is_over()) else { return };
         let ended = {
             let mut sources = self.sources.write();
@@ -152,10 +152,10 @@ impl<D: Driver> Registry<D> {
             debug_assert!(false, "a live block without a source");
             return None;
         };
-        if !planted::is(planted::Bug::StatisticsLeak)
-            && let Some(account) = source.account()
+        if !mutation::is(mutation::Bug::StatisticsLeak)
+            && let Some(usage) = source.usage()
         {
-            account.refund(size as u64);
+            usage.refund(size as u64);
         }
         source.note_claimed();
         Some(Claimed { source, size, owner })
@@ -163,8 +163,8 @@ impl<D: Driver> Registry<D> {
 
     /// Puts a claimed block back that could not be freed.
     pub fn unclaim(&self, pointer: usize, claimed: &Claimed<D>) {
-        if let Some(account) = claimed.source.account() {
-            account.charge(claimed.size as u64);
+        if let Some(usage) = claimed.source.usage() {
+            usage.charge(claimed.size as u64);
         }
         claimed.source.note_unclaimed();
         if let Some(entry) = self.blocks.entry(pointer) {
@@ -178,7 +178,7 @@ impl<D: Driver> Registry<D> {
             Found::Out { size, owner } => {
                 self.source(owner.source()).map(|source| Block::Out { base: address, size, source })
             }
-            Found::Kept { .. } => Some(Block::Kept),
+            Found::Recycled { .. } => Some(Block::Recycled),
         }
     }
 
@@ -190,19 +190,19 @@ impl<D: Driver> Registry<D> {
 
     /// What is known of the block that starts at `base`, if `address` lies in it.
     pub fn find_from(&self, base: usize, address: usize) -> Option<Block<D>> {
-        let (Found::Out { size, .. } | Found::Kept { size, .. }) = self.blocks.find(base)?;
+        let (Found::Out { size, .. } | Found::Recycled { size, .. }) = self.blocks.find(base)?;
         if (base..base.saturating_add(size)).contains(&address) { self.find_start(base) } else { None }
     }
 
-    /// Empties the magazines of the sources that `which` names into the native pools. Where a lane had nothing to do,
-    /// what it gave back is the pool's when this returns. Lanes inside a native call that can block keep what they have.
+    /// Empties the free lists of the sources that `which` names into the native pools. Where a stream had nothing to do,
+    /// what it gave back is the pool's when this returns. Streams inside a native call that can block keep what they have.
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
-    pub fn flush(&self, which: impl Fn(&Source<D>) -> bool) -> Result<()> {
+    pub fn flush(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let mut result = Ok(());
-        for lane in self.lanes() {
-            let flushed = lane.flush(&which);
+        for stream in self.streams() {
+            let flushed = stream.flush(&which);
             if result.is_ok() {
                 result = flushed;
             }
@@ -210,18 +210,18 @@ impl<D: Driver> Registry<D> {
         result
     }
 
-    /// Empties every magazine of a pool and keeps nothing more of it; lanes inside a native call that can block do so
+    /// Empties every free lists of a pool and keeps nothing more of it; streams inside a native call that can block do so
     /// when they come out of it.
     pub fn close(&self, pool: u64) {
-        for lane in self.lanes() {
-            lane.close_pool(pool);
+        for stream in self.streams() {
+            stream.close_pool(pool);
         }
     }
 
-    /// Passes every lane's lock once: what was published before is seen by all allocations after. `false` if a lane is
+    /// Passes every stream's lock once: what was published before is seen by all allocations after. `false` if a stream is
     /// inside a native call that can block, and was not waited for.
     pub fn pass_all(&self, state: &DeviceState<D>) -> bool {
-        let lanes = self.lanes();
-        lanes.iter().filter(|lane| core::ptr::eq(&raw const *lane.device, state)).all(|lane| lane.pass())
+        let streams = self.streams();
+        streams.iter().filter(|stream| core::ptr::eq(&raw const *stream.device, state)).all(|stream| stream.pass())
     }
 }

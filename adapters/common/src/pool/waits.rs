@@ -6,7 +6,7 @@
 //! *ends*. So it is on only while it is announced, whoever changes the pool's policy meanwhile, and whatever the native
 //! library refuses. Several threads may be at it at one time.
 
-use crate::error::Result;
+use crate::object::error::Result;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 
 /// The state of one pool's memory.
@@ -115,7 +115,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::error::Error;
+    use crate::object::error::Error;
 
     fn refused() -> Result<()> {
         Err(Error::code_only(ur_ffi::ur_result_t::ERROR_UNKNOWN))

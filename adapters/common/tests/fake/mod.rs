@@ -8,16 +8,17 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_adapter::adapter::{self, AdapterCell};
+use ur_adapter::device::adapter::{self, AdapterCell};
+use ur_adapter::device::{self, platform};
+use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
+use ur_adapter::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::driver::{
     BuildRequest, CachePreference, Driver, EventPurpose, FunctionAttributes, LaunchShape, MemoryKind, PointerInfo,
     PoolAttribute, Rows, Sensor, StreamKind,
 };
-use ur_adapter::error::{Error, OpenError, Result};
-use ur_adapter::memory_calls::{Access, Advice, Copy2D, IpcHandle, Spot};
-use ur_adapter::native_image::{ArrayShape, BoxCopy, Sampling};
+use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_adapter::properties::DeviceProperties;
-use ur_adapter::{context, device, object, platform, pool, queue};
+use ur_adapter::{context, object, pool, queue};
 use ur_ffi::*;
 
 static CELL: AdapterCell<Fake> = AdapterCell::new();
@@ -277,7 +278,7 @@ impl Driver for Fake {
     fn unregister_host(&self, _address: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
     }
-    fn prefetch_async(&self, _address: usize, _size: usize, _to: Spot<usize>, _stream: usize) -> Result<()> {
+    fn prefetch_async(&self, _address: usize, _size: usize, _to: MemoryLocation<usize>, _stream: usize) -> Result<()> {
         Err(Error::unsupported("memory beyond pools"))
     }
     fn advise(&self, _address: usize, _size: usize, _advice: Advice<usize>) -> Result<()> {

@@ -16,7 +16,7 @@ const PURPOSE: &str = "Every entry point of an adapter: the trait that the engin
 /// The file.
 pub fn emit(model: &Model) -> Vec<Output> {
     let mut out = String::from(
-        "/// The bindings, where the macros of this module find them.\npub use ur_ffi as ffi;\n\nuse ur_ffi::*;\n\nuse crate::error::Error;\n\n",
+        "/// The bindings, where the macros of this module find them.\npub use ur_ffi as ffi;\n\nuse ur_ffi::*;\n\nuse crate::object::error::Error;\n\n",
     );
     let functions = adapter_functions(model);
     entry_points_trait(&mut out, model, &functions);
@@ -63,7 +63,7 @@ fn shim(function: &Function) -> String {
     let mut out = format!("/// The C function over [`EntryPoints::{}`].\n", function.name);
     let _ = write!(
         out,
-        "pub unsafe extern \"C\" fn {0}<E: EntryPoints>({1}) -> ur_result_t {{\n    // SAFETY: the caller of a C entry point owes what the method demands.\n    crate::guard::{3}(\"{0}\", || unsafe {{ E::{0}({2}) }})\n}}\n\n",
+        "pub unsafe extern \"C\" fn {0}<E: EntryPoints>({1}) -> ur_result_t {{\n    // SAFETY: the caller of a C entry point owes what the method demands.\n    crate::api::guard::{3}(\"{0}\", || unsafe {{ E::{0}({2}) }})\n}}\n\n",
         function.name,
         rust::params(&function.params, ""),
         rust::arguments(&function.params),

@@ -66,7 +66,7 @@ fn wrapped(model: &Model, variant: &Variant, indent: &str) -> String {
 
 fn forwarded(function: &Function) -> String {
     format!(
-        "        #[allow(non_snake_case, reason = \"the C names\")]\n        unsafe fn {}({}) -> Result<(), $crate::error::Error> {{\n            // SAFETY: the target demands no more than the entry point's own contract.\n            unsafe {{ $target({}) }}\n        }}\n",
+        "        #[allow(non_snake_case, reason = \"the C names\")]\n        unsafe fn {}({}) -> Result<(), $crate::object::error::Error> {{\n            // SAFETY: the target demands no more than the entry point's own contract.\n            unsafe {{ $target({}) }}\n        }}\n",
         function.name,
         rust::params(&function.params, FFI),
         rust::arguments(&function.params)

@@ -1,4 +1,4 @@
-//! `planted`: an installation whose adapters have bugs planted in them (feature `planted`, one chosen by `UR_PLANTED`),
+//! `planted`: an installation whose adapters have bugs planted in them (feature `mutation`, one chosen by `UR_MUTATION`),
 //! for the model of the conformance suite to show that it finds them. It lies beside the true one and is never shipped.
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     }
     let dist = dist::make(workspace, Release::R2026_2)?;
     let folder = make(workspace, &dist)?;
-    println!("{}: UR_PLANTED names the bug; see adapters/common/src/planted.rs", folder.display());
+    println!("{}: UR_PLANTED names the bug; see adapters/common/src/sync/mutation.rs", folder.display());
     Ok(())
 }
 
@@ -38,7 +38,7 @@ pub fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
             "--package",
             &format!("ur-adapter-{adapter}"),
             "--features",
-            &format!("ur-adapter-{adapter}/planted"),
+            &format!("ur-adapter-{adapter}/mutation"),
         ]);
     }
     let built = cargo::build(&mut command)?;

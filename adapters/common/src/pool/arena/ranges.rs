@@ -5,9 +5,12 @@
 //! ordered index, so its cost grows with the logarithm of the ranges. Free ranges that touch each other are always one;
 //! freed ranges are joined when they become free, because each has a place of its own.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::{HashMap, VecDeque};
 
-use super::index::{Index, Key, count_step};
+use crate::pool::arena::index::{Index, Key, count_step};
 
 /// A stream, by a number that no other one has while it has freed ranges here.
 pub type StreamKey = usize;
@@ -169,9 +172,9 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
     }
 
     /// Makes free what a stream freed, from the earliest on, as long as the command has finished.
-    pub fn finish_while(&mut self, key: StreamKey, has_finished: impl Fn(u64) -> bool) {
+    pub fn finish_while(&mut self, key: StreamKey, is_completed: impl Fn(u64) -> bool) {
         while let Some((position, start, size)) = self.earliest(key)
-            && has_finished(position)
+            && is_completed(position)
         {
             count_step();
             self.remove_freed((key, position), start, size);
@@ -281,6 +284,3 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -32,7 +32,7 @@ use table::{Answer, Table};
 pub const DOCUMENT: &str = "docs/coverage.md";
 
 /// Which function of the engine answers which entry point.
-const TABLE: &str = "adapters/common/src/table.rs";
+const TABLE: &str = "adapters/common/src/api/map.rs";
 
 /// The engine, and the drivers by the backend that they are of.
 const CRATES: [(&str, &str); 3] =

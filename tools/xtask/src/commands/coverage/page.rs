@@ -28,7 +28,7 @@ const HEAD: &str = "\
 `cargo xtask generate --check` compares. -->
 # What is supported
 
-Every function of the newest release, and what the two adapters do with it. Where it comes from: `adapters/common/src/table.rs`
+Every function of the newest release, and what the two adapters do with it. Where it comes from: `adapters/common/src/api/map.rs`
 names the function of the engine that answers an entry point, or says with `left_out!` why none does; a function's gaps
 stand in the section `# Unsupported` of its documentation, one item each; an entry point has the gaps of everything that
 its function calls. A place in the code that answers that something is not supported, without an item above it, fails CI.

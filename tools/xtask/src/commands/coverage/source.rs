@@ -101,7 +101,7 @@ impl Code {
             if stem.starts_with("generated/") || stem.ends_with("tests") {
                 continue;
             }
-            let module = if stem == "lib" { String::new() } else { stem.replace('/', "::") };
+            let module = if stem == "lib" { String::new() } else { stem.trim_end_matches("/mod").replace('/', "::") };
             let path = folder.join(&file);
             let text = fs::read_to_string(&path).context(path.display())?;
             self.read_file(of, module, &text).context(path.display())?;

@@ -1,4 +1,4 @@
-//! `adapters/common/src/table.rs` as data: which function answers which entry point, and why none answers the others.
+//! `adapters/common/src/api/map.rs` as data: which function answers which entry point, and why none answers the others.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,8 @@ pub fn read(text: &str) -> syn::Result<Table> {
                         && call.mac.path.is_ident("forward")
                     {
                         let Forward { name, target } = call.mac.parse_body()?;
-                        let path = target.segments.iter().map(|segment| segment.ident.to_string()).collect();
+                        let names = target.segments.iter().map(|segment| segment.ident.to_string());
+                        let path = names.skip_while(|name| name == "crate").collect();
                         table.forward(name.to_string(), path);
                     }
                 }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::index::steps_of;
-use super::*;
+use crate::pool::arena::index::steps_of;
+use crate::pool::arena::ranges::*;
 
 const BLOCK: usize = 512;
 

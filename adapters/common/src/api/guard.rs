@@ -1,0 +1,83 @@
+//! The wall between the engine and the C ABI: a result becomes a code, a panic an error.
+//!
+//! Every exported entry point goes through [`call`] or one of its kin; nothing unwinds past it and no error passes without
+//! leaving its message for `urAdapterGetLastError`. The child of a fork gets no further than here.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ur_ffi::ur_result_t;
+
+use crate::object::error::{self, Error, Result};
+use crate::object::fork;
+
+/// Runs one entry point's body and gives the code that C sees; the child of a fork gets no further.
+#[inline]
+pub fn call(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
+    if fork::is_child() {
+        return refused(name);
+    }
+    run(name, body)
+}
+
+/// As [`call`], and the child of a fork may have it too: the question what was wrong, whose answer is this thread's own.
+#[inline]
+pub fn call_even_in_child(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
+    run(name, body)
+}
+
+/// As [`call`], but the child of a fork is told success and nothing is done: for what an exit handler calls whose program
+/// ends when it fails (libsycl's releases its adapters and lets the exception go).
+#[inline]
+pub fn call_or_skip_in_child(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
+    if fork::is_child() {
+        return ur_result_t::SUCCESS;
+    }
+    run(name, body)
+}
+
+#[inline(always)]
+fn run(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
+    // Unwind safety: after a panic the objects concerned may be inconsistent but never dangling; the caller
+    // is told that the call failed and can only release them.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => ur_result_t::SUCCESS,
+        Ok(Err(error)) => failed(&error),
+        Err(panic) => panicked(name, &*panic),
+    }
+}
+
+#[cold]
+fn refused(name: &str) -> ur_result_t {
+    failed(&fork::refusal(name))
+}
+
+#[cold]
+fn failed(error: &Error) -> ur_result_t {
+    error::remember(error);
+    error.code()
+}
+
+#[cold]
+fn panicked(name: &str, panic: &(dyn std::any::Any + Send)) -> ur_result_t {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned());
+    failed(&Error::new(ur_result_t::ERROR_UNKNOWN, format!("{name}: internal error, please report it: {text}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_code_and_a_message() {
+        let code = call("urTest", || panic!("boom"));
+        assert_eq!(code, ur_result_t::ERROR_UNKNOWN);
+        let (text, _) = error::last();
+        // SAFETY: `last` gives a NUL-terminated string that lives until this thread's next failure.
+        let text = unsafe { core::ffi::CStr::from_ptr(text) }.to_str().unwrap();
+        assert!(text.contains("urTest") && text.contains("boom"), "{text}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Objects as kernel arguments: of a buffer a kernel gets the address of the bytes at the device it runs on, of images and
+//! samplers what [`crate::image::argument`] says.
+//!
+//! A kernel may leave any byte alone, so what it is given is made current whatever it says to do with it; what it may
+//! write is current nowhere else afterwards.
+
+use smallvec::SmallVec;
+use ur_ffi::{
+    ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_mem_flags_t,
+};
+
+use crate::buffer::commands::object_of;
+use crate::buffer::create::Buffer;
+use crate::buffer::migration::Access;
+use crate::buffer::storage::BufferAccess;
+use crate::buffer::{ACCESS, MemBody, check_flags};
+use crate::command::Request;
+use crate::driver::Driver;
+use crate::image::argument::ImageArguments;
+use crate::object::error::Result;
+
+/// Checks what can be told of a memory object argument without the object.
+///
+/// # Errors
+/// As [`check_flags`].
+pub fn check(argument: &ur_exp_kernel_arg_mem_obj_tuple_t) -> Result<()> {
+    check_flags("a memory object as kernel argument", argument.flags)
+}
+
+/// The objects of one launch.
+pub struct ObjectArguments<'a, D: Driver> {
+    /// Which arguments are buffers.
+    pub indices: SmallVec<[usize; 4]>,
+    /// What the launch does with each buffer.
+    pub accesses: SmallVec<[BufferAccess<'a, D>; 4]>,
+    /// The images.
+    pub images: ImageArguments<'a, D>,
+    /// What stands for images and samplers, with the argument's index.
+    pub values: SmallVec<[(usize, usize); 4]>,
+}
+
+/// What a launch does with its objects; `sizes` are those of the function's parameters, where they are known. A memory
+/// object that is null is none: its address is null.
+///
+/// # Safety
+/// The handles are live and stay so during `'a`.
+///
+/// # Errors
+/// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; as [`ImageArguments::image`] and [`ImageArguments::sampler`].
+pub unsafe fn of_launch<'a, D: Driver>(
+    request: &Request<'a, D>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    sizes: Option<&[usize]>,
+) -> Result<ObjectArguments<'a, D>> {
+    let mut objects = ObjectArguments {
+        indices: SmallVec::new(),
+        accesses: SmallVec::new(),
+        images: ImageArguments::new(request.queue),
+        values: SmallVec::new(),
+    };
+    for argument in arguments.iter().filter(|argument| argument.type_ == ur_exp_kernel_arg_type_t::MEM_OBJ) {
+        // SAFETY: the tag says that the union holds handle and access.
+        let object = unsafe { argument.value.memObjTuple };
+        if object.hMem.is_null() {
+            continue;
+        }
+        let index = argument.index as usize;
+        // SAFETY: live by the caller's promise.
+        let mem = unsafe { object_of::<D>(request, object.hMem) }?;
+        match &mem.body {
+            MemBody::Buffer(buffer) => {
+                objects.indices.push(index);
+                objects.accesses.push(touch(buffer, mem.flags, object.flags));
+            }
+            MemBody::Image(image) => {
+                let value = objects.images.image(index, image, object.flags)?;
+                objects.values.push((index, value));
+            }
+        }
+    }
+    // Last, since one may be the texture of an image that comes later in the list.
+    for argument in arguments.iter().filter(|argument| argument.type_ == ur_exp_kernel_arg_type_t::SAMPLER) {
+        let index = argument.index as usize;
+        let size = sizes.and_then(|sizes| sizes.get(index)).copied();
+        // SAFETY: the tag says that the union holds a sampler, live by the caller's promise.
+        let value = unsafe { objects.images.sampler(index, argument.value.sampler, size) }?;
+        objects.values.push((index, value));
+    }
+    Ok(objects)
+}
+
+fn touch<D: Driver>(buffer: &Buffer<D>, flags: ur_mem_flags_t, access: ur_mem_flags_t) -> BufferAccess<'_, D> {
+    let own = access & ACCESS;
+    let access = if own.is_empty() { flags & ACCESS } else { own };
+    let range = buffer.origin..buffer.origin + buffer.size;
+    let writes = access != ur_mem_flags_t::READ_ONLY;
+    BufferAccess { storage: &*buffer.storage, access: Access { range, reads: true, writes } }
+}

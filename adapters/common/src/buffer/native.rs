@@ -1,0 +1,131 @@
+//! Native handles of memory objects, and buffers over native addresses.
+//!
+//! Who has a buffer's address may write behind the engine's back, so asking for one makes the device the only place
+//! where the buffer is current.
+
+use parking_lot::Mutex;
+use ur_ffi::{
+    ur_context_handle_t, ur_device_handle_t, ur_mem_flags_t, ur_mem_handle_t, ur_mem_native_properties_t,
+    ur_native_handle_t, ur_result_t,
+};
+
+use crate::buffer::block::Block;
+use crate::buffer::create::Buffer;
+use crate::buffer::migration::{Places, place_of};
+use crate::buffer::storage::{Home, Storage};
+use crate::buffer::{Mem, MemBody};
+use crate::context::Context;
+use crate::device::Device;
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::{Error, Result};
+use crate::object::{Object, borrow, null_pointer};
+use crate::pool::extent::Extent;
+
+/// `urMemGetNativeHandle`: of a buffer the address of the first byte at the device, of an image the array there; at the
+/// context's first device when none is named. Waits until a buffer's bytes are there.
+///
+/// # Safety
+/// The C contract: `out` is writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context; what the native library answers.
+pub unsafe fn get_native_handle<D: Driver>(
+    mem: ur_mem_handle_t,
+    device: ur_device_handle_t,
+    out: *mut ur_native_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let mem = unsafe { borrow::<Mem<D>>(mem) }?;
+    if out.is_null() {
+        return Err(null_pointer("urMemGetNativeHandle"));
+    }
+    let state = if device.is_null() {
+        mem.context.first_state()?
+    } else {
+        // SAFETY: as above.
+        mem.context.state(unsafe { borrow::<Device<D>>(device) }?)?
+    };
+    let native = match &mem.body {
+        MemBody::Buffer(buffer) => buffer.storage.native(&state)? + buffer.origin,
+        MemBody::Image(image) => image.array(&state)?,
+    };
+    // SAFETY: not null, so writable.
+    unsafe { out.write(native) };
+    Ok(())
+}
+
+/// A buffer frees what it owns by the native library's plain free, which ruins a native pool and knows no moved start; and it
+/// has no place in a queue's order, which a free to the pool would need.
+#[cold]
+fn not_to_be_owned(name: &str, address: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_VALUE,
+        format!(
+            "{name}: {address:#x} is memory of a pool, or has an alignment above the native one; leave isNativeHandleOwned \
+             false and free it by urEnqueueUSMFreeExp or urUSMFree"
+        ),
+    )
+}
+
+/// `urMemBufferCreateWithNativeHandle`: a buffer over native memory, from the address given to the end of its
+/// allocation.
+///
+/// # Safety
+/// The C contract: `properties` is null or valid, `out` writable, the memory lives as long as the buffer and is nobody
+/// else's to free if the buffer is to own it.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for an address in no live allocation, or one that is to be owned and is not at
+/// the start, is a pool's, or has an alignment above the native one; `INVALID_DEVICE` for memory of a device that the context has not.
+pub unsafe fn create_with_native_handle<D: Driver>(
+    native: ur_native_handle_t,
+    context: ur_context_handle_t,
+    properties: *const ur_mem_native_properties_t,
+    out: *mut ur_mem_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urMemBufferCreateWithNativeHandle";
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    let owned = unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get());
+    let address = native;
+    let first = context.first_state()?;
+    let known = if address == 0 { None } else { Extent::around(context, address)? };
+    let found = known.and_then(|extent| extent.bytes_from(address).map(|size| (extent, size)));
+    let (extent, size) = found.filter(|(extent, _)| !owned || extent.base == address).ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{NAME}: {address:#x} is not in (or, to be owned, at the start of) a live native allocation"),
+        )
+    })?;
+    if owned && !extent.is_plain {
+        return Err(not_to_be_owned(NAME, address));
+    }
+    let given = owned.then_some(extent.kind);
+    let home = if extent.kind == MemoryKind::Device {
+        let device = context.devices().find(|device| device.raw == extent.device).ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_DEVICE,
+                format!("{NAME}: {address:#x} is memory of a device that the context has not"),
+            )
+        })?;
+        let block = Block::native(&context.state(device)?, address, size, given);
+        if context.devices().nth(1).is_none() {
+            Home::Fixed { block, on_host: false }
+        } else {
+            let mut places = Places::new(context, size, None)?;
+            places.settle_at(place_of(context, device)?, block);
+            Home::Moving(Mutex::new(places))
+        }
+    } else {
+        Home::Fixed { block: Block::native(&first, address, size, given), on_host: true }
+    };
+    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, home }));
+    let mem = Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body });
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(mem)) };
+    Ok(())
+}

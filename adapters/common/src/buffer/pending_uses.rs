@@ -1,0 +1,160 @@
+//! What is still in flight over a place's bytes: native events of commands that others may have to wait for.
+//!
+//! One entry a stream, the newest; an entry goes once its work is known to have finished. Nothing here holds a queue,
+//! so that a released queue goes although a buffer remembers its work.
+
+use core::ops::Range;
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+
+use crate::context::DeviceState;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::Driver;
+use crate::object::Object;
+use crate::object::error::Result;
+use crate::queue::Queue;
+
+/// Where a command runs: its device and stream, and the queue that the stream belongs to unless it is a passing one.
+pub struct Site<'a, D: Driver> {
+    /// The device.
+    pub device: &'a Arc<DeviceState<D>>,
+    /// The stream.
+    pub stream: D::Stream,
+    /// The queue, whose life is the stream's.
+    pub queue: Option<&'a Object<Queue<D>>>,
+    /// The device's index in the context.
+    pub here: usize,
+}
+
+impl<D: Driver> Site<'_, D> {
+    /// A native event for everything on the stream so far. When none can be had the stream is waited for instead, so
+    /// that what is on it harms nobody.
+    ///
+    /// # Errors
+    /// What the native library answers to both.
+    pub fn record_marker(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
+        match PooledEvent::record(self.device, self.stream, false) {
+            Ok(marker) => Ok(Some(Arc::new(marker))),
+            Err(error) => match self.device.driver.synchronize_stream(self.stream) {
+                Ok(()) => Ok(None),
+                Err(_) => Err(error),
+            },
+        }
+    }
+}
+
+/// Entries that a list holds before it looks which of them have finished.
+const MOST_UNSEEN: usize = 16;
+
+struct Use<D: Driver> {
+    /// Weak, so that the address stays the queue's own though the queue may go.
+    queue: Weak<Object<Queue<D>>>,
+    stream: D::Stream,
+    range: Range<usize>,
+    marker: Arc<PooledEvent<D>>,
+}
+
+impl<D: Driver> Use<D> {
+    fn is_of(&self, site: &Site<'_, D>) -> bool {
+        self.stream == site.stream
+            && site.queue.is_some_and(|queue| core::ptr::eq(self.queue.as_ptr(), core::ptr::from_ref(queue)))
+    }
+
+    fn accesses(&self, range: &Range<usize>) -> bool {
+        self.range.start < range.end && range.start < self.range.end
+    }
+}
+
+/// Uses of one kind at one place.
+pub struct PendingUses<D: Driver> {
+    list: SmallVec<[Use<D>; 2]>,
+}
+
+impl<D: Driver> Default for PendingUses<D> {
+    fn default() -> Self {
+        Self { list: SmallVec::new() }
+    }
+}
+
+impl<D: Driver> PendingUses<D> {
+    /// Remembers that work at `site` uses a range until `marker` is reached; no marker means that it has finished.
+    pub fn add(&mut self, site: &Site<'_, D>, range: &Range<usize>, marker: Option<&Arc<PooledEvent<D>>>) {
+        let Some(marker) = marker.map(Arc::clone) else { return };
+        if let Some(known) = self.list.iter_mut().find(|known| known.is_of(site)) {
+            let covered = range.start <= known.range.start && known.range.end <= range.end;
+            let driver = known.marker.state().driver;
+            if covered || driver.event_is_complete(known.marker.raw()).unwrap_or(false) {
+                known.range = range.clone();
+            } else {
+                // The stream's order makes the new marker stand for the old one as well.
+                known.range = known.range.start.min(range.start)..known.range.end.max(range.end);
+            }
+            known.marker = marker;
+            return;
+        }
+        if self.list.len() >= MOST_UNSEEN {
+            // Of many short-lived queues each leaves one. What cannot be asked is of a lost device.
+            self.list.retain(|known| {
+                let driver = known.marker.state().driver;
+                !driver.event_is_complete(known.marker.raw()).unwrap_or(true)
+            });
+        }
+        let queue = site.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
+        self.list.push(Use { queue, stream: site.stream, range: range.clone(), marker });
+    }
+
+    /// Makes the site's stream wait for every use of a range that is not its own, and forgets those that have finished.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait(&mut self, site: &Site<'_, D>, range: &Range<usize>) -> Result<()> {
+        let driver = site.device.driver;
+        let mut index = 0;
+        while let Some(known) = self.list.get(index) {
+            if !known.accesses(range) || known.is_of(site) {
+                index += 1;
+            } else if driver.event_is_complete(known.marker.raw())? {
+                self.list.swap_remove(index);
+            } else {
+                driver.stream_wait(site.stream, known.marker.raw())?;
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something in a range is in flight on another stream than the site's.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn pend(&self, site: &Site<'_, D>, range: &Range<usize>) -> Result<bool> {
+        for known in self.list.iter().filter(|known| known.accesses(range) && !known.is_of(site)) {
+            if !site.device.driver.event_is_complete(known.marker.raw())? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether nothing is in flight any more.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn are_over(&mut self) -> Result<bool> {
+        while let Some(known) = self.list.last() {
+            if !known.marker.state().driver.event_is_complete(known.marker.raw())? {
+                return Ok(false);
+            }
+            self.list.pop();
+        }
+        Ok(true)
+    }
+
+    /// Blocks until nothing is in flight any more. What cannot be waited for belongs to a lost device.
+    pub fn finish(&mut self) {
+        for known in self.list.drain(..) {
+            let _ = known.marker.state().driver.synchronize_event(known.marker.raw());
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! A context: devices that share memory and programs, and what the engine keeps for each of them.
+//!
+//! Creating a context makes no native call. A device's native context, with its event pools and its clock, comes
+//! into being when the first queue, allocation or program needs it and stays for the next context
+//! ([`crate::device::native_context`]). Stream-ordered memory finds its streams through the context's registry.
+
+pub mod over_aligned;
+pub mod reservations;
+
+use core::ffi::c_void;
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
+use ur_ffi::{
+    ur_context_extended_deleter_t, ur_context_handle_t, ur_context_handle_t_, ur_context_info_t,
+    ur_context_properties_t, ur_dditable_t, ur_device_handle_t, ur_result_t,
+};
+
+use crate::context::over_aligned::OverAligned;
+use crate::context::reservations::Reservations;
+use crate::device::Device;
+use crate::device::adapter;
+use crate::device::clock::Base;
+use crate::device::event_pool::{EventPool, PooledEvent};
+use crate::device::native_context::NativeContext;
+use crate::device::scope::Scope;
+use crate::device::worker;
+use crate::driver::{Driver, StreamKind};
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
+use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+use crate::pool::UsmPool;
+use crate::pool::backend::PoolBackend;
+use crate::pool::current::Current;
+use crate::pool::deferred_destruction::DeferredDestruction;
+use crate::pool::registry::Registry;
+use crate::stream::Stream;
+use crate::sync::weak_list::WeakList;
+
+/// What the engine keeps for one device of one context.
+pub struct DeviceState<D: Driver> {
+    /// The opened library.
+    pub driver: &'static D,
+    /// The device.
+    pub device: Arc<Object<Device<D>>>,
+    /// What must be current for calls that need a place.
+    pub place: D::Place,
+    /// The native context, with what every context over the device shares.
+    pub native: Arc<NativeContext<D>>,
+    default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
+    current_pool: Current<Arc<Object<UsmPool<D>>>>,
+    sources: WeakList<PoolBackend<D>>,
+    /// The streams of the state's context. Weakly: the blocks whose stream is gone must go before the state.
+    registry: Weak<Registry<D>>,
+    /// Native pools that must not be destroyed before all work has been waited for.
+    pub deferred_pools: Arc<DeferredDestruction<D>>,
+    /// What the worker knows the device's jobs by.
+    pub group: worker::Group,
+}
+
+impl<D: Driver> DeviceState<D> {
+    fn new(driver: &'static D, device: Arc<Object<Device<D>>>, registry: &Arc<Registry<D>>) -> Result<Arc<Self>> {
+        let native = device.home.get_or_make(driver, device.raw)?;
+        let made = Arc::new(Self {
+            driver,
+            device,
+            place: native.place,
+            default_pool: OnceLock::new(),
+            current_pool: Current::new(),
+            sources: WeakList::default(),
+            registry: Arc::downgrade(registry),
+            deferred_pools: Arc::clone(&native.deferred_pools),
+            group: native.group,
+            native,
+        });
+        made.device.contexts.add(&made);
+        Ok(made)
+    }
+
+    /// Makes the device's place current on this thread while the scope lives.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enter(&self) -> Result<Scope<'_, D>> {
+        Scope::enter(self.driver, self.place)
+    }
+
+    /// As [`Parts::beside`](crate::device::native_context::Parts::beside).
+    ///
+    /// # Errors
+    /// Those of `work`; what the native library answers.
+    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+        self.native.on_scratch_stream(work)
+    }
+
+    /// As [`DeviceState::enter`] where the backend's copies and fills need the place; else nothing, not even a
+    /// question.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
+        if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
+    }
+
+    /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
+    /// that is refused. What is virtually mapped asks for it: CUDA copies over the border of two mappings in the
+    /// place alone, and HIP looks whether the current device may reach a mapping.
+    ///
+    /// # Errors
+    /// As `copy`, which may be called twice.
+    #[inline]
+    pub fn transfer(&self, copy: impl Fn() -> Result<()>) -> Result<()> {
+        copy().or_else(|error| self.transfer_in_place(error, copy))
+    }
+
+    #[cold]
+    fn transfer_in_place(&self, error: Error, copy: impl Fn() -> Result<()>) -> Result<()> {
+        if !Self::may_want_place(&error) {
+            return Err(error);
+        }
+        let _scope = self.enter()?;
+        copy()
+    }
+
+    fn may_want_place(error: &Error) -> bool {
+        // HIP has no better word than its unknown error.
+        let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
+        unknown || error.code() == ur_result_t::ERROR_INVALID_VALUE
+    }
+
+    /// The pool of events with or without timing.
+    pub fn events(&self, timing: bool) -> &EventPool<D> {
+        if timing { &self.native.timed } else { &self.native.untimed }
+    }
+
+    /// The number of the pool that a null handle means; 0 while nobody asked for one.
+    #[inline]
+    pub fn current_pool_id(&self) -> u64 {
+        self.current_pool.id()
+    }
+
+    /// Makes a pool what a null handle means; `None` is the default pool.
+    pub fn set_current_pool(&self, pool: Option<Arc<Object<UsmPool<D>>>>) {
+        self.current_pool.set(pool.map(|pool| (pool.id, pool)));
+    }
+
+    /// Brings the default pool back if the current one has this number.
+    pub fn forget_current_pool(&self, id: u64) {
+        self.current_pool.forget(id);
+    }
+
+    /// Notes where blocks of the device come from, for when it is out of memory.
+    pub fn add_source(&self, source: &Arc<PoolBackend<D>>) {
+        self.sources.add(source);
+    }
+
+    /// Every source on the device that lives.
+    pub fn sources(&self) -> Vec<Arc<PoolBackend<D>>> {
+        self.sources.living()
+    }
+
+    /// The streams of the state's context, as long as anybody has one.
+    pub fn registry(&self) -> Option<Arc<Registry<D>>> {
+        self.registry.upgrade()
+    }
+
+    /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
+        self.native.clock.start(&self.native, stream)
+    }
+
+    /// As [`DeviceState::start_clock`] beside all queues, whatever they still have to do.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_own_clock(&self) -> Result<()> {
+        self.native.clock.start_on_scratch_stream(&self.native)
+    }
+
+    /// What times of commands enqueued now are counted from; `None` before [`DeviceState::start_clock`].
+    pub fn time_base(self: &Arc<Self>) -> Option<Base<D>> {
+        self.native.clock.base(&self.native)
+    }
+
+    /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
+    ///
+    /// # Errors
+    /// `PROFILING_INFO_NOT_AVAILABLE` before [`DeviceState::start_clock`]; what the native library answers.
+    pub fn time_of(self: &Arc<Self>, marker: &PooledEvent<D>) -> Result<u64> {
+        self.time_base().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?.time_of(marker)
+    }
+
+    /// Passes a native failure on. When the device is lost, nothing that its streams were to call is called by them any
+    /// more, so the worker is told to end it.
+    #[cold]
+    pub fn failed(&self, error: Error) -> Error {
+        if error.code() == ur_result_t::ERROR_DEVICE_LOST {
+            worker::abandon(self.group);
+        }
+        error
+    }
+}
+
+impl<D: Driver> Drop for DeviceState<D> {
+    fn drop(&mut self) {
+        drop(self.default_pool.take());
+        self.current_pool.set(None);
+        self.device.home.forget_if_lost(&self.native);
+    }
+}
+
+/// Nanoseconds of the host's monotonic clock since the process first asked.
+pub fn host_time_ns() -> u64 {
+    use std::time::Instant;
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    // One second more than elapsed, so that a device time slightly before the first question is not negative.
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1_000_000_000)
+}
+
+/// A device's place in a context: its state is made at first need.
+struct Member<D: Driver> {
+    device: Arc<Object<Device<D>>>,
+    state: Mutex<Option<Arc<DeviceState<D>>>>,
+    /// For memory that comes and goes without a queue.
+    service: Mutex<Option<Arc<Stream<D>>>>,
+}
+
+/// What the context's handle names.
+pub struct Context<D: Driver> {
+    /// The streams of the context's queues.
+    pub registry: Arc<Registry<D>>,
+    /// Plain memory that starts elsewhere than the native library knows.
+    pub over_aligned: OverAligned,
+    /// Ranges of addresses for virtual memory.
+    pub reservations: Mutex<Reservations<D::Device>>,
+    members: Vec<Member<D>>,
+    deleters: Mutex<Vec<Deleter>>,
+}
+
+/// What the application wants called when the context dies.
+struct Deleter {
+    call: unsafe extern "C" fn(*mut c_void),
+    /// Its argument, an address that only the application looks behind.
+    data: usize,
+}
+
+impl<D: Driver> Body for Context<D> {
+    type Opaque = ur_context_handle_t_;
+    const TAG: u32 = 0x5552_0004;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_CONTEXT;
+    const NAME: &'static str = "context";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Drop for Context<D> {
+    fn drop(&mut self) {
+        for deleter in self.deleters.get_mut().drain(..) {
+            // SAFETY: the application gave the function for its data, to be called once, now.
+            unsafe { (deleter.call)(core::ptr::with_exposed_provenance_mut(deleter.data)) };
+        }
+        for member in &mut self.members {
+            if let Some(stream) = member.service.get_mut().take() {
+                stream.retire();
+            }
+        }
+    }
+}
+
+impl<D: Driver> Context<D> {
+    /// A context over devices, each once.
+    pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
+        let member = |device| Member { device, state: Mutex::new(None), service: Mutex::new(None) };
+        let members = devices.into_iter().map(member).collect();
+        Self {
+            registry: Arc::default(),
+            over_aligned: OverAligned::default(),
+            reservations: Mutex::default(),
+            members,
+            deleters: Mutex::default(),
+        }
+    }
+
+    /// The devices, in the order they were given.
+    pub fn devices(&self) -> impl Iterator<Item = &Arc<Object<Device<D>>>> {
+        self.members.iter().map(|member| &member.device)
+    }
+
+    /// The state of one of the context's devices, made now if nothing needed it before.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE` for a device of another context; what the native library answers.
+    pub fn state(&self, device: &Object<Device<D>>) -> Result<Arc<DeviceState<D>>> {
+        let member = self.member(device)?;
+        let mut state = member.state.lock();
+        if let Some(state) = &*state {
+            return Ok(Arc::clone(state));
+        }
+        let made = DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device), &self.registry)?;
+        Ok(Arc::clone(state.insert(made)))
+    }
+
+    /// The states that were needed so far.
+    pub fn known_states(&self) -> impl Iterator<Item = Arc<DeviceState<D>>> {
+        self.members.iter().filter_map(|member| member.state.lock().clone())
+    }
+
+    /// Refuses a device of another context.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE`.
+    pub fn check_member(&self, device: &Object<Device<D>>) -> Result<()> {
+        self.member(device).map(|_| ())
+    }
+
+    fn member(&self, device: &Object<Device<D>>) -> Result<&Member<D>> {
+        let found = self.members.iter().find(|member| core::ptr::eq(&raw const *member.device, device));
+        found.ok_or_else(|| {
+            Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the device is not one of the context's; give one that is")
+        })
+    }
+
+    /// The default pool of one of the context's devices.
+    pub fn default_pool(context: &Object<Self>, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
+        Arc::clone(state.default_pool.get_or_init(|| UsmPool::default_of(context, &state.device)))
+    }
+
+    /// What a null pool handle means on one of the context's devices.
+    pub fn current_pool(context: &Object<Self>, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
+        state.current_pool.get_or(|| {
+            let pool = Self::default_pool(context, state);
+            (pool.id, pool)
+        })
+    }
+
+    /// The stream for memory of a device that comes and goes without a queue.
+    ///
+    /// # Errors
+    /// As [`Context::state`]; what the native library answers to a new stream.
+    pub fn service_stream(&self, device: &Object<Device<D>>) -> Result<Arc<Stream<D>>> {
+        let state = self.state(device)?;
+        let mut service = self.member(device)?.service.lock();
+        if let Some(stream) = &*service {
+            return Ok(Arc::clone(stream));
+        }
+        Ok(Arc::clone(service.insert(Stream::new(state, &self.registry, StreamKind::default())?)))
+    }
+
+    /// The state of the context's first device, for memory that belongs to no device.
+    ///
+    /// # Errors
+    /// As [`Context::state`].
+    pub fn first_state(&self) -> Result<Arc<DeviceState<D>>> {
+        self.state(&self.members[0].device)
+    }
+}
+
+/// `urContextCreate`.
+///
+/// # Safety
+/// The C contract: `devices` holds `count` handles, `properties` is null or valid, `out` writable.
+///
+/// # Errors
+/// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_ENUMERATION` for unknown flags,
+/// `INVALID_VALUE` for a device given twice.
+pub unsafe fn create<D: Driver>(
+    count: u32,
+    devices: *const ur_device_handle_t,
+    properties: *const ur_context_properties_t,
+    out: *mut ur_context_handle_t,
+) -> Result<()> {
+    if devices.is_null() || out.is_null() {
+        return Err(null_pointer("urContextCreate"));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urContextCreate: DeviceCount is 0"));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    if let Some(properties) = unsafe { properties.as_ref() } {
+        crate::object::known_flags("urContextCreate", properties.flags.bits(), ur_ffi::UR_CONTEXT_FLAGS_MASK)?;
+    }
+    // SAFETY: the caller's promise is the same.
+    let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
+    let twice =
+        |(at, device): (usize, &&Object<Device<D>>)| devices[..at].iter().any(|one| core::ptr::eq(*one, *device));
+    if devices.iter().enumerate().any(twice) {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urContextCreate: a device is given twice"));
+    }
+    let context = Context::over(devices.into_iter().map(Object::to_arc));
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(Object::new(context))) };
+    Ok(())
+}
+
+/// `urContextSetExtendedDeleter`: one more function to call when the context dies, after those given before.
+///
+/// # Safety
+/// The C contract: the function may be called with the data on any thread.
+///
+/// # Errors
+/// As [`borrow`]; `INVALID_NULL_POINTER` without a function.
+pub unsafe fn set_extended_deleter<D: Driver>(
+    context: ur_context_handle_t,
+    deleter: ur_context_extended_deleter_t,
+    data: *mut c_void,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    let call = deleter.ok_or_else(|| null_pointer("urContextSetExtendedDeleter: pfnDeleter"))?;
+    context.deleters.lock().push(Deleter { call, data: data.expose_provenance() });
+    Ok(())
+}
+
+/// `urContextGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    context: ur_context_handle_t,
+    property: ur_context_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, writer) =
+        unsafe { (borrow::<Context<D>>(context)?, InfoWriter::new("urContextGetInfo", size, value, size_out)?) };
+    match property {
+        ur_context_info_t::NUM_DEVICES => writer.value(u32::try_from(context.members.len()).unwrap_or(u32::MAX)),
+        ur_context_info_t::DEVICES => {
+            writer.array(&context.devices().map(|device| device.handle()).collect::<Vec<_>>())
+        }
+        ur_context_info_t::REFERENCE_COUNT => writer.value(context.references()),
+        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => writer.boolean(true),
+        _ => writer.unknown(property.0),
+    }
+}

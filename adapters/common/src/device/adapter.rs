@@ -1,0 +1,236 @@
+//! The adapter object and everything that lives as long as the process: the opened driver, the platform and
+//! its devices.
+//!
+//! The native library is opened by the first `urPlatformGet`, not when the adapter is loaded; a machine
+//! without it has an adapter with no platform and a message that says which library was looked for. Nothing
+//! here is ever destroyed, so that a call from an exit handler still finds it.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_dditable_t, ur_result_t};
+
+use crate::device::Device;
+use crate::device::deferred;
+use crate::device::platform::Platform;
+use crate::driver::Driver;
+use crate::object::error::{self, Error, OpenError, Result};
+use crate::object::fork;
+use crate::object::info::{InfoWriter, enumerate};
+use crate::object::log;
+use crate::object::{Body, Object, borrow};
+
+/// What the adapter's handle names.
+pub struct Adapter<D: Driver> {
+    marker: core::marker::PhantomData<fn() -> D>,
+}
+
+impl<D: Driver> Body for Adapter<D> {
+    type Opaque = ur_adapter_handle_t_;
+    const TAG: u32 = 0x5552_0001;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_NULL_HANDLE;
+    const NAME: &'static str = "adapter";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+
+    /// What is kept for as long as the adapter is in use goes: the native contexts above all.
+    fn on_last_release(&self) {
+        let Some(native) = D::cell().native() else { return };
+        // Memory on its way back keeps its native context.
+        deferred::record_pending_events();
+        native.devices.iter().for_each(|device| device.home.end());
+    }
+}
+
+/// The opened native library with its platform and devices.
+pub struct Native<D: Driver> {
+    /// The driver itself.
+    pub driver: D,
+    /// The one platform.
+    pub platform: Arc<Object<Platform<D>>>,
+    /// Every device, by ordinal.
+    pub devices: Vec<Arc<Object<Device<D>>>>,
+}
+
+/// The static that a backend's crate declares: its one adapter.
+pub struct AdapterCell<D: Driver> {
+    /// The adapter's table, which the first word of every handle points to.
+    pub table: ur_dditable_t,
+    object: OnceLock<Arc<Object<Adapter<D>>>>,
+    native: OnceLock<Native<D>>,
+    opening: Mutex<()>,
+}
+
+impl<D: Driver> AdapterCell<D> {
+    /// A cell in which nothing has happened yet.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "only ever the initialiser of a static")]
+    pub const fn new() -> Self {
+        Self {
+            table: crate::api::map::of::<D>(),
+            object: OnceLock::new(),
+            native: OnceLock::new(),
+            opening: Mutex::new(()),
+        }
+    }
+
+    fn object(&self) -> &Arc<Object<Adapter<D>>> {
+        self.object.get_or_init(|| Object::new(Adapter { marker: core::marker::PhantomData }))
+    }
+
+    /// The adapter's handle, without a new reference.
+    pub fn adapter_handle(&self) -> ur_adapter_handle_t {
+        self.object().handle()
+    }
+
+    /// Whether the application, or the loader, has the adapter's handle.
+    pub fn is_in_use(&self) -> bool {
+        self.object.get().is_some_and(|object| object.references() > 0)
+    }
+
+    /// The opened library, if an earlier [`AdapterCell::open`] succeeded.
+    pub fn native(&'static self) -> Option<&'static Native<D>> {
+        self.native.get()
+    }
+
+    /// Opens the native library at the first call; a failure is not kept, so that a later call tries again.
+    ///
+    /// # Errors
+    /// What is missing, or what the library's initialisation answered.
+    pub fn open(&'static self) -> core::result::Result<&'static Native<D>, OpenError> {
+        if let Some(native) = self.native.get() {
+            return Ok(native);
+        }
+        let _one_at_a_time = self.opening.lock();
+        if let Some(native) = self.native.get() {
+            return Ok(native);
+        }
+        let opening = fork::Opening::begin();
+        let driver = D::open()?;
+        let devices = Device::enumerate(&driver).map_err(|error| OpenError::Initialise {
+            library: D::PLATFORM_NAME.to_owned(),
+            call: "device enumeration",
+            status: error.native_status(),
+            text: error.message().to_owned(),
+        })?;
+        let platform = Object::new(Platform::default());
+        opening.succeed();
+        Ok(self.native.get_or_init(|| Native { driver, platform, devices }))
+    }
+}
+
+/// The opened driver; every object other than the adapter exists only because it was opened.
+pub fn driver<D: Driver>() -> Result<&'static D> {
+    D::cell().native().map(|native| &native.driver).ok_or_else(|| {
+        Error::new(ur_result_t::ERROR_UNINITIALIZED, "no native library is open; call urPlatformGet first")
+    })
+}
+
+/// `urAdapterGet`.
+///
+/// # Safety
+/// The C contract: `adapters` is null or has room for `capacity` handles, `count` is null or writable.
+///
+/// # Errors
+/// As [`enumerate`].
+pub unsafe fn get<D: Driver>(capacity: u32, adapters: *mut ur_adapter_handle_t, count: *mut u32) -> Result<()> {
+    if adapters.is_null() && count.is_null() {
+        return Ok(());
+    }
+    let object = D::cell().object();
+    // SAFETY: the caller's promise is the same.
+    if unsafe { enumerate("urAdapterGet", &[object.handle()], capacity, adapters, count) }? == 1 {
+        Object::retain_handle(object);
+    }
+    Ok(())
+}
+
+/// `urAdapterGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    adapter: ur_adapter_handle_t,
+    property: ur_adapter_info_t,
+    size: usize,
+    value: *mut core::ffi::c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (adapter, writer) =
+        unsafe { (borrow::<Adapter<D>>(adapter)?, InfoWriter::new("urAdapterGetInfo", size, value, size_out)?) };
+    match property {
+        ur_adapter_info_t::BACKEND => writer.value(D::BACKEND),
+        ur_adapter_info_t::REFERENCE_COUNT => writer.value(adapter.references()),
+        ur_adapter_info_t::VERSION => writer.value(1u32),
+        _ => writer.unknown(property.0),
+    }
+}
+
+/// `urAdapterGetLastError`.
+///
+/// # Safety
+/// The C contract: both outputs are writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` for a missing output.
+pub unsafe fn get_last_error<D: Driver>(
+    adapter: ur_adapter_handle_t,
+    message: *mut *const core::ffi::c_char,
+    status: *mut i32,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Adapter<D>>(adapter) }?;
+    if message.is_null() || status.is_null() {
+        return Err(crate::object::null_pointer("urAdapterGetLastError"));
+    }
+    let (text, native) = error::last();
+    // SAFETY: both are writable by the caller's promise.
+    unsafe {
+        message.write(text);
+        status.write(native);
+    }
+    Ok(())
+}
+
+/// `urAdapterSetLoggerCallback`.
+///
+/// # Safety
+/// The C contract: `callback` may be called from any thread with `user` until it is replaced, and until a call that another
+/// thread had begun by then is over.
+///
+/// # Errors
+/// As [`borrow`].
+pub unsafe fn set_logger_callback<D: Driver>(
+    adapter: ur_adapter_handle_t,
+    callback: ur_ffi::ur_logger_callback_t,
+    user: *mut core::ffi::c_void,
+    level: ur_ffi::ur_logger_level_t,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Adapter<D>>(adapter) }?;
+    log::set_callback(callback, user, level);
+    Ok(())
+}
+
+/// `urAdapterSetLoggerCallbackLevel`.
+///
+/// # Safety
+/// The handle is the C contract's.
+///
+/// # Errors
+/// As [`borrow`].
+pub unsafe fn set_logger_level<D: Driver>(
+    adapter: ur_adapter_handle_t,
+    level: ur_ffi::ur_logger_level_t,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Adapter<D>>(adapter) }?;
+    log::set_level(level);
+    Ok(())
+}

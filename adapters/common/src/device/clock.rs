@@ -1,0 +1,171 @@
+//! The device's time on the host's clock: anchors, moments known on both, and times counted from the nearest.
+//!
+//! The native library tells the time between two events as a float of milliseconds, and the two clocks drift. Both
+//! errors grow with the time between, so an anchor serves the commands of [`PERIOD_NS`] and then a new one is made,
+//! beside all queues and without waiting for any. An event keeps the anchor of its enqueue, from which both its start and
+//! its end are counted. Must never block the enqueue of a command.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::context::host_time_ns;
+use crate::device::event_pool::PooledEvent;
+use crate::device::native_context::{NativeContext, Parts};
+use crate::driver::{Driver, EventPurpose};
+use crate::object::error::Result;
+
+/// How long an anchor serves: a float of milliseconds tells a second by 60 ns.
+const PERIOD_NS: u64 = 1_000_000_000;
+/// How far apart the host's times before and after an anchor may be for it to be of use.
+const SLACK_NS: u64 = 100_000;
+/// How long to leave it after a try that failed.
+const RETRY_NS: u64 = 50_000_000;
+
+/// One moment known on both clocks.
+struct Anchor<D: Driver> {
+    driver: &'static D,
+    event: D::Event,
+    host_ns: u64,
+}
+
+impl<D: Driver> Drop for Anchor<D> {
+    fn drop(&mut self) {
+        // Nobody is left to tell.
+        let _ = self.driver.destroy_event(self.event);
+    }
+}
+
+/// An anchor in use. Declared in the order of dropping: the native event goes before the context it lives in.
+pub struct Base<D: Driver> {
+    anchor: Arc<Anchor<D>>,
+    _native: Arc<NativeContext<D>>,
+}
+
+impl<D: Driver> Base<D> {
+    /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn time_of(&self, marker: &PooledEvent<D>) -> Result<u64> {
+        let elapsed = self.anchor.driver.elapsed_ns(self.anchor.event, marker.raw())?;
+        Ok(self.anchor.host_ns.saturating_add_signed(elapsed))
+    }
+}
+
+/// A device's clock.
+pub struct Clock<D: Driver> {
+    state: Mutex<State<D>>,
+}
+
+struct State<D: Driver> {
+    /// Whether anybody asked for times.
+    is_started: bool,
+    anchor: Option<Arc<Anchor<D>>>,
+    /// Host time from which the next anchor is due.
+    due_ns: u64,
+}
+
+impl<D: Driver> Default for Clock<D> {
+    fn default() -> Self {
+        Self { state: Mutex::new(State { is_started: false, anchor: None, due_ns: 0 }) }
+    }
+}
+
+impl<D: Driver> Clock<D> {
+    /// Makes the first anchor, on a stream without work; blocks until it is reached.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start(&self, device: &Parts<D>, stream: D::Stream) -> Result<()> {
+        self.state.lock().start(device, stream)
+    }
+
+    /// As [`Clock::start`], on a stream of the clock's own.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_on_scratch_stream(&self, device: &Parts<D>) -> Result<()> {
+        let mut state = self.state.lock();
+        if state.anchor.is_some() {
+            return Ok(());
+        }
+        device.on_scratch_stream(|stream| state.start(device, stream))
+    }
+
+    /// The anchor for commands enqueued now, a fresh one if it is due and the device is quick to answer.
+    pub fn base(&self, device: &Arc<NativeContext<D>>) -> Option<Base<D>> {
+        let mut state = self.state.lock();
+        if !state.is_started {
+            return None;
+        }
+        let now = host_time_ns();
+        if state.anchor.is_none() {
+            // Given back with the adapter's last reference, while somebody still wants times.
+            device.on_scratch_stream(|stream| state.start(device, stream)).ok()?;
+        } else if now >= state.due_ns {
+            match device.on_scratch_stream(|stream| renew(device, stream)) {
+                // A failure shows in the command's own calls; the old anchor is less exact and still right.
+                Ok(Some(anchor)) => state.take(anchor),
+                Ok(None) | Err(_) => state.due_ns = now.saturating_add(RETRY_NS),
+            }
+        }
+        let anchor = state.anchor.clone()?;
+        Some(Base { anchor, _native: Arc::clone(device) })
+    }
+
+    /// Makes a new anchor due, as its time does; for tests, which do not wait for that.
+    #[doc(hidden)]
+    pub fn expire(&self) {
+        self.state.lock().due_ns = 0;
+    }
+
+    /// Gives everything native back; whoever still wants times gets another anchor.
+    pub fn trim(&self) {
+        let anchor = self.state.lock().anchor.take();
+        drop(anchor);
+    }
+}
+
+impl<D: Driver> State<D> {
+    fn take(&mut self, anchor: Anchor<D>) {
+        self.due_ns = anchor.host_ns.saturating_add(PERIOD_NS);
+        self.is_started = true;
+        self.anchor = Some(Arc::new(anchor));
+    }
+
+    fn start(&mut self, device: &Parts<D>, stream: D::Stream) -> Result<()> {
+        if self.anchor.is_some() {
+            return Ok(());
+        }
+        let mut anchor = new_anchor(device)?;
+        device.driver.record_event(anchor.event, stream)?;
+        device.driver.synchronize_event(anchor.event)?;
+        anchor.host_ns = host_time_ns();
+        self.take(anchor);
+        Ok(())
+    }
+}
+
+/// An anchor of this moment; `None` if the device does not get to it at once.
+fn renew<D: Driver>(device: &Parts<D>, stream: D::Stream) -> Result<Option<Anchor<D>>> {
+    let mut anchor = new_anchor(device)?;
+    let before = host_time_ns();
+    device.driver.record_event(anchor.event, stream)?;
+    loop {
+        let reached = device.driver.event_is_complete(anchor.event)?;
+        let after = host_time_ns();
+        if after.saturating_sub(before) > SLACK_NS {
+            return Ok(None);
+        }
+        if reached {
+            anchor.host_ns = before.midpoint(after);
+            return Ok(Some(anchor));
+        }
+    }
+}
+
+fn new_anchor<D: Driver>(device: &Parts<D>) -> Result<Anchor<D>> {
+    let _scope = device.enter()?;
+    Ok(Anchor { driver: device.driver, event: device.driver.create_event(EventPurpose::Times)?, host_ns: 0 })
+}

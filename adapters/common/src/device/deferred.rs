@@ -1,0 +1,317 @@
+//! Giving back what the native library may block for, where nobody must wait.
+//!
+//! Native frees wait until the device has done what it was given, and while one waits, allocations, launches, copies and
+//! records of other threads wait behind it (`docs/native-facts.md`). A host task runs while its stream waits for it. So a free
+//! inside the task would wait for itself, and a free on any other thread would make the task's next launch wait for the task.
+//!
+//! Therefore such calls and host tasks exclude one another. While a host task is in flight, whatever is to be freed is handed
+//! over to one thread, which frees it when there is none. The same holds for threads that run functions of the application
+//! ([`forbid_waiting`]). Everybody else frees at once.
+//!
+//! **The account is recorded at once.** Memory that is handed over is no allocation any more from the moment that the call
+//! returns: queries do not know it ([`is_pending`]) and it cannot be freed again. The native library does not give an
+//! address out before it was freed there, so a range stands for one allocation.
+//!
+//! Must never hold the lock of the list while anything is given back, nor run a job on a thread that must not wait.
+
+use core::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::device::native_context::NativeContext;
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::Result;
+
+/// So long an allocation that found no memory, or the end of the adapter, waits for memory that is on its way back: what is
+/// handed over can be held up by anything that the device still has to do.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What is to be done where waiting is allowed.
+struct Job {
+    work: Box<dyn FnOnce() + Send>,
+    /// Whether it must not run while a host task is in flight.
+    is_free: bool,
+    /// The start of the memory that it frees.
+    memory: Option<usize>,
+}
+
+struct Pending {
+    jobs: VecDeque<Job>,
+    /// Memory that is handed over and not freed yet: start and size.
+    ranges: BTreeMap<usize, usize>,
+    /// Jobs that wait or run.
+    count: usize,
+    /// Whether the thread runs.
+    has_thread: bool,
+}
+
+static PENDING: Mutex<Pending> =
+    Mutex::new(Pending { jobs: VecDeque::new(), ranges: BTreeMap::new(), count: 0, has_thread: false });
+static COME: Condvar = Condvar::new();
+static DONE: Condvar = Condvar::new();
+/// How many ranges there are, for everybody's first question.
+static RANGES: AtomicUsize = AtomicUsize::new(0);
+
+/// Frees in progress, and host tasks in flight by the thousand million ([`TASK`]); one of the two is 0.
+static FLIGHT: AtomicU64 = AtomicU64::new(0);
+const TASK: u64 = 1 << 32;
+/// Threads that wait for the other number to become 0, which they do by the lock and the signal behind.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+static CHANGE: Mutex<()> = Mutex::new(());
+static CHANGED: Condvar = Condvar::new();
+
+/// A host task that is on its way or runs; no native free is in progress while it lives.
+pub struct TaskInFlight(());
+
+impl TaskInFlight {
+    /// Waits for frees that are in progress. They wait for no host task, since there was none when they began.
+    pub fn begin() -> Self {
+        enter(|flight| (flight % TASK == 0).then_some(flight + TASK));
+        Self(())
+    }
+}
+
+impl Drop for TaskInFlight {
+    fn drop(&mut self) {
+        leave(TASK);
+    }
+}
+
+/// A native free in progress.
+struct FreeInProgress(());
+
+impl FreeInProgress {
+    const STEP: fn(u64) -> Option<u64> = |flight| (flight < TASK).then_some(flight + 1);
+
+    fn try_begin() -> Option<Self> {
+        FLIGHT.fetch_update(Ordering::SeqCst, Ordering::SeqCst, Self::STEP).ok().map(|_| Self(()))
+    }
+
+    fn begin() -> Self {
+        enter(Self::STEP);
+        Self(())
+    }
+}
+
+impl Drop for FreeInProgress {
+    fn drop(&mut self) {
+        leave(1);
+    }
+}
+
+fn enter(step: impl Fn(u64) -> Option<u64>) {
+    let enter = || FLIGHT.fetch_update(Ordering::SeqCst, Ordering::SeqCst, &step).is_ok();
+    if enter() {
+        return;
+    }
+    WAITING.fetch_add(1, Ordering::SeqCst);
+    let mut change = CHANGE.lock();
+    while !enter() {
+        CHANGED.wait(&mut change);
+    }
+    drop(change);
+    WAITING.fetch_sub(1, Ordering::SeqCst);
+}
+
+fn leave(one: u64) {
+    FLIGHT.fetch_sub(one, Ordering::SeqCst);
+    if WAITING.load(Ordering::SeqCst) > 0 {
+        // Whoever has looked and not waited yet holds the lock.
+        drop(CHANGE.lock());
+        CHANGED.notify_all();
+    }
+}
+
+thread_local! {
+    static MUST_NOT_WAIT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says of the calling thread that it runs functions of the application which the device may be waiting for.
+pub fn forbid_waiting() {
+    // A thread that is being torn down runs nothing any more.
+    let _ = MUST_NOT_WAIT.try_with(|must_not| must_not.set(true));
+}
+
+/// Whether the calling thread may be what the device waits for.
+pub fn must_not_wait() -> bool {
+    MUST_NOT_WAIT.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Runs native calls that wait for the device and give something back: now, or later if they must not be made now.
+pub fn run(work: impl FnOnce() + Send + 'static) {
+    match if must_not_wait() { None } else { FreeInProgress::try_begin() } {
+        Some(_in_progress) => work(),
+        None => push(Job { work: Box::new(work), is_free: true, memory: None }, 0),
+    }
+}
+
+/// As [`run`], always later.
+pub fn hand_over(work: impl FnOnce() + Send + 'static) {
+    push(Job { work: Box::new(work), is_free: true, memory: None }, 0);
+}
+
+/// Runs something that waits for work of the device, which holds up nobody else: now, or on the thread for it if this one
+/// must not wait.
+pub fn wait(work: impl FnOnce() + Send + 'static) {
+    if must_not_wait() { push(Job { work: Box::new(work), is_free: false, memory: None }, 0) } else { work() }
+}
+
+/// Frees memory of the native library.
+///
+/// # Errors
+/// What the native library answers; nothing where the memory was handed over.
+pub fn free<D: Driver>(native: &Arc<NativeContext<D>>, kind: MemoryKind, address: usize, size: usize) -> Result<()> {
+    if !must_not_wait()
+        && let Some(_in_progress) = FreeInProgress::try_begin()
+    {
+        return free_now(native.driver, kind, address);
+    }
+    let native = Arc::clone(native);
+    // Nobody is left to tell.
+    let work = move || drop(free_now(native.driver, kind, address));
+    push(Job { work: Box::new(work), is_free: true, memory: Some(address) }, size);
+    Ok(())
+}
+
+fn free_now<D: Driver>(driver: &D, kind: MemoryKind, address: usize) -> Result<()> {
+    match kind {
+        MemoryKind::Host => driver.free_host(address),
+        MemoryKind::Device | MemoryKind::Shared => driver.free_device(address),
+    }
+}
+
+/// Whether an address lies in memory that was freed and is not the native library's again yet.
+#[inline]
+pub fn is_pending(address: usize) -> bool {
+    RANGES.load(Ordering::Acquire) != 0 && lies_in_a_range(address)
+}
+
+#[cold]
+fn lies_in_a_range(address: usize) -> bool {
+    let pending = PENDING.lock();
+    pending.ranges.range(..=address).next_back().is_some_and(|(start, size)| address - start < *size)
+}
+
+/// Waits a while for what was handed over, if this thread may. Says whether there was anything to wait for.
+pub fn record_pending_events() -> bool {
+    let mut pending = PENDING.lock();
+    if pending.count == 0 || must_not_wait() {
+        return false;
+    }
+    let _ = DONE.wait_while_for(&mut pending, |pending| pending.count > 0, PATIENCE);
+    true
+}
+
+fn push(job: Job, size: usize) {
+    let mut pending = PENDING.lock();
+    pending.ranges.extend(job.memory.map(|start| (start, size.max(1))));
+    RANGES.store(pending.ranges.len(), Ordering::Release);
+    pending.jobs.push_back(job);
+    pending.count += 1;
+    if pending.has_thread {
+        COME.notify_one();
+        return;
+    }
+    // Without a thread the job waits for the next one's: running it here could wait for ever.
+    pending.has_thread = std::thread::Builder::new().name("ur-release".to_owned()).spawn(work_off).is_ok();
+}
+
+fn work_off() {
+    let mut pending = PENDING.lock();
+    loop {
+        let Some(Job { work, is_free, memory }) = pending.jobs.pop_front() else {
+            COME.wait(&mut pending);
+            continue;
+        };
+        drop(pending);
+        let in_progress = is_free.then(FreeInProgress::begin);
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
+            crate::object::error::remember_text("internal error while something was given back, please report it", 0);
+        }
+        drop(in_progress);
+        pending = PENDING.lock();
+        if let Some(start) = memory {
+            pending.ranges.remove(&start);
+            RANGES.store(pending.ranges.len(), Ordering::Release);
+        }
+        pending.count -= 1;
+        DONE.notify_all();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc::{TryRecvError, channel};
+    use std::thread;
+
+    use super::*;
+
+    /// Host tasks and frees are the process's, so tests of them take turns.
+    static TURN: Mutex<()> = Mutex::new(());
+
+    #[test]
+    fn a_thread_that_must_not_wait_hands_over_and_any_other_runs_at_once() {
+        let _turn = TURN.lock();
+        let here = thread::current().id();
+        let (sender, ran) = channel();
+        let copy = sender.clone();
+        run(move || copy.send(thread::current().id()).unwrap());
+        assert_eq!(ran.try_recv(), Ok(here));
+        thread::spawn(move || {
+            forbid_waiting();
+            let me = thread::current().id();
+            run(move || sender.send(thread::current().id()).unwrap());
+            assert_ne!(ran.recv().unwrap(), me);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn nothing_is_freed_while_a_host_task_is_in_flight() {
+        let _turn = TURN.lock();
+        let (sender, ran) = channel();
+        let (one, other) = (TaskInFlight::begin(), TaskInFlight::begin());
+        run(move || sender.send(()).unwrap());
+        drop(one);
+        assert!(FreeInProgress::try_begin().is_none());
+        assert_eq!(ran.try_recv(), Err(TryRecvError::Empty));
+        drop(other);
+        assert_eq!(ran.recv(), Ok(()));
+    }
+
+    #[test]
+    fn a_host_task_begins_when_no_free_is_in_progress() {
+        let _turn = TURN.lock();
+        let (sender, begun) = channel();
+        let (one, other) = (FreeInProgress::begin(), FreeInProgress::begin());
+        let task = thread::spawn(move || {
+            let task = TaskInFlight::begin();
+            sender.send(()).unwrap();
+            task
+        });
+        drop(one);
+        assert_eq!(begun.try_recv(), Err(TryRecvError::Empty));
+        drop(other);
+        assert_eq!(begun.recv(), Ok(()));
+        drop(task.join().unwrap());
+        assert!(FreeInProgress::try_begin().is_some());
+    }
+
+    #[test]
+    fn a_range_is_pending_until_its_job_has_run() {
+        let _turn = TURN.lock();
+        let task = TaskInFlight::begin();
+        push(Job { work: Box::new(|| ()), is_free: true, memory: Some(0x7000) }, 0x100);
+        assert!(is_pending(0x7000) && is_pending(0x70ff));
+        assert!(!is_pending(0x7100) && !is_pending(0x6fff));
+        drop(task);
+        while is_pending(0x7000) {
+            record_pending_events();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Native events, kept for the next use: making one costs as much as recording it.
+//!
+//! One pool a native context. It keeps at least [`KEPT`] free events once made, and no more free ones
+//! than are in use beyond that, so a burst does not stay. A [`PooledEvent`] gives its event back when it dies; it
+//! keeps the device's state alive, so a pool outlives its users.
+//!
+//! Events are made many at a time: while one thread is inside a copy that blocks, CUDA lets no other thread make an event,
+//! though it may record one (`docs/probes/blocking.c`), and what that copy waits for may be what the other thread does.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::context::DeviceState;
+use crate::device::scope::Scope;
+use crate::driver::{Driver, EventPurpose};
+use crate::object::error::Result;
+
+/// Free events a pool always keeps.
+const KEPT: usize = 32;
+
+/// Free native events of one kind.
+pub struct EventPool<D: Driver> {
+    purpose: EventPurpose,
+    list: Mutex<List<D>>,
+}
+
+struct List<D: Driver> {
+    free: Vec<D::Event>,
+    in_use: usize,
+}
+
+impl<D: Driver> EventPool<D> {
+    /// An empty pool; `timing` events can be compared for elapsed time.
+    #[must_use]
+    pub fn new(timing: bool) -> Self {
+        let purpose = if timing { EventPurpose::Times } else { EventPurpose::Order };
+        Self { purpose, list: Mutex::new(List { free: Vec::new(), in_use: 0 }) }
+    }
+
+    fn take(&self, state: &DeviceState<D>) -> Result<D::Event> {
+        let kept = {
+            let mut list = self.list.lock();
+            list.in_use += 1;
+            list.free.pop()
+        };
+        if let Some(event) = kept {
+            return Ok(event);
+        }
+        let made = self.make(state);
+        if made.is_err() {
+            self.list.lock().in_use -= 1;
+        }
+        made
+    }
+
+    /// A new event, and more of them for the next to come.
+    #[cold]
+    fn make(&self, state: &DeviceState<D>) -> Result<D::Event> {
+        let _scope = Scope::enter(state.driver, state.place)?;
+        let first = state.driver.create_event(self.purpose)?;
+        // Only the first is wanted now.
+        let more = (1..KEPT).map_while(|_| state.driver.create_event(self.purpose).ok());
+        let more: Vec<_> = more.collect();
+        self.list.lock().free.extend(more);
+        Ok(first)
+    }
+
+    fn give(&self, driver: &D, event: D::Event) {
+        // While a burst comes back the number in use falls by one a call and the free ones grow by one, so two
+        // have to go for the pool to shrink with it.
+        let mut surplus: [Option<D::Event>; 2] = [None, None];
+        {
+            let mut list = self.list.lock();
+            list.in_use -= 1;
+            if list.free.capacity() == 0 {
+                list.free.reserve(KEPT);
+            }
+            list.free.push(event);
+            for slot in &mut surplus {
+                if list.free.len() > KEPT.max(list.in_use) {
+                    *slot = list.free.pop();
+                }
+            }
+        }
+        for event in surplus.into_iter().flatten() {
+            // Nobody is left to tell; an event that cannot be destroyed belongs to a lost device.
+            let _ = driver.destroy_event(event);
+        }
+    }
+
+    /// Destroys every free event.
+    pub fn clear(&self, driver: &D) {
+        let free = core::mem::take(&mut self.list.lock().free);
+        for event in free {
+            let _ = driver.destroy_event(event);
+        }
+    }
+}
+
+/// A native event on loan from its pool.
+pub struct PooledEvent<D: Driver> {
+    raw: D::Event,
+    timing: bool,
+    /// For an event that is not the pool's: whether it is destroyed with this.
+    adopted: Option<bool>,
+    state: Arc<DeviceState<D>>,
+}
+
+impl<D: Driver> PooledEvent<D> {
+    /// Records a fresh event on a stream.
+    ///
+    /// # Errors
+    /// What the native library answers; no event is lost then.
+    pub fn record(state: &Arc<DeviceState<D>>, stream: D::Stream, timing: bool) -> Result<Self> {
+        let raw = state.events(timing).take(state)?;
+        let marker = Self { raw, timing, adopted: None, state: Arc::clone(state) };
+        state.driver.record_event(marker.raw, stream)?;
+        Ok(marker)
+    }
+
+    /// An event that is complete, for a command that is. Nothing is recorded where the pool's event has ended.
+    ///
+    /// # Errors
+    /// What the native library answers; no event is lost then.
+    pub fn of_the_past(state: &Arc<DeviceState<D>>) -> Result<Self> {
+        let raw = state.events(false).take(state)?;
+        let marker = Self { raw, timing: false, adopted: None, state: Arc::clone(state) };
+        if !state.driver.event_is_complete(marker.raw)? {
+            // Whoever had it last has let go of it before its time.
+            state.on_scratch_stream(|stream| state.driver.record_event(marker.raw, stream))?;
+        }
+        Ok(marker)
+    }
+
+    /// Records the same event once more, for another place on a stream; nobody may be waiting for the old one.
+    ///
+    /// # Errors
+    /// What the native library answers; the event goes back to its pool then.
+    pub fn record_again(self, stream: D::Stream) -> Result<Self> {
+        self.state.driver.record_event(self.raw, stream)?;
+        Ok(self)
+    }
+
+    /// An event of somebody else's, destroyed with the marker if `owned`.
+    pub fn adopt(raw: D::Event, state: Arc<DeviceState<D>>, owned: bool) -> Self {
+        Self { raw, timing: false, adopted: Some(owned), state }
+    }
+
+    /// Whether it is somebody else's event.
+    pub fn is_adopted(&self) -> bool {
+        self.adopted.is_some()
+    }
+
+    /// The native event.
+    pub fn raw(&self) -> D::Event {
+        self.raw
+    }
+
+    /// The device state it belongs to.
+    pub fn state(&self) -> &Arc<DeviceState<D>> {
+        &self.state
+    }
+}
+
+impl<D: Driver> Drop for PooledEvent<D> {
+    fn drop(&mut self) {
+        match self.adopted {
+            None => self.state.events(self.timing).give(self.state.driver, self.raw),
+            // Nobody is left to tell.
+            Some(true) => drop(self.state.driver.destroy_event(self.raw)),
+            Some(false) => {}
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A device: its native number and the properties that were read of it once.
+//!
+//! Queries are answered from memory but for the few that change (free memory, timestamps). A device never
+//! dies, and no device here is a part of another one, so nobody counts references to it: the count is always 1.
+
+pub mod adapter;
+pub mod clock;
+pub mod deferred;
+pub mod event_pool;
+pub mod info;
+pub mod native_context;
+pub mod peer;
+pub mod platform;
+pub mod scope;
+pub mod timestamps;
+pub mod wait;
+pub mod worker;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use ur_ffi::{
+    ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t,
+    ur_result_t,
+};
+
+use crate::context::DeviceState;
+use crate::device::peer::Peers;
+use crate::device::platform::Platform;
+use crate::driver::Driver;
+use crate::ipc::memory_export::Exports;
+use crate::object::error::{Error, Result};
+use crate::object::info::{InfoWriter, enumerate};
+use crate::object::{Body, Object, borrow};
+use crate::properties::DeviceProperties;
+use crate::stream::reusable::SharedEvents;
+use crate::sync::weak_list::WeakList;
+
+/// One GPU.
+pub struct Device<D: Driver> {
+    /// The native device.
+    pub raw: D::Device,
+    /// Its number in native order.
+    pub ordinal: u32,
+    /// What was read of it when the library was opened.
+    pub properties: DeviceProperties,
+    /// The devices whose memory its kernels were let at.
+    pub peers: Peers<D>,
+    /// Allocations that can be shared with other APIs.
+    pub exports: Exports<D>,
+    /// Events that other processes may have opened.
+    pub shared_events: SharedEvents<D>,
+    /// Its native context.
+    pub home: native_context::Home<D>,
+    /// What those contexts keep for it, for when it is full.
+    pub contexts: WeakList<DeviceState<D>>,
+    /// Held while a thread gives back what is kept of its memory; a leaf, and nobody waits for it for ever.
+    pub relief: Mutex<()>,
+}
+
+impl<D: Driver> Body for Device<D> {
+    type Opaque = ur_device_handle_t_;
+    const TAG: u32 = 0x5552_0003;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_DEVICE;
+    const NAME: &'static str = "device";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Device<D> {
+    /// Every device of an opened library.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enumerate(driver: &D) -> Result<Vec<Arc<Object<Self>>>> {
+        (0..driver.device_count()?)
+            .map(|ordinal| {
+                let raw = driver.device(ordinal)?;
+                let properties = driver.properties(raw)?;
+                Ok(Object::new(Self {
+                    raw,
+                    ordinal,
+                    properties,
+                    peers: Peers::new(),
+                    exports: Exports::new(),
+                    shared_events: SharedEvents::new(),
+                    home: native_context::Home::default(),
+                    contexts: WeakList::default(),
+                    relief: Mutex::new(()),
+                }))
+            })
+            .collect()
+    }
+
+    /// The device object of a native device.
+    pub fn of_raw(raw: D::Device) -> Option<&'static Arc<Object<Self>>> {
+        D::cell().native()?.devices.iter().find(|device| device.raw == raw)
+    }
+}
+
+/// `urDeviceGet`.
+///
+/// # Safety
+/// The C contract: `devices` is null or has room for `capacity` handles, `count` is null or writable.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` for an unknown type; as [`enumerate`].
+pub unsafe fn get<D: Driver>(
+    platform: ur_platform_handle_t,
+    kind: ur_device_type_t,
+    capacity: u32,
+    devices: *mut ur_device_handle_t,
+    count: *mut u32,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Platform<D>>(platform) }?;
+    let every: &[Arc<Object<Device<D>>>] = match kind {
+        ur_device_type_t::ALL | ur_device_type_t::DEFAULT | ur_device_type_t::GPU => {
+            D::cell().native().map_or(&[], |native| &native.devices)
+        }
+        ur_device_type_t::CPU
+        | ur_device_type_t::FPGA
+        | ur_device_type_t::MCA
+        | ur_device_type_t::CUSTOM
+        | ur_device_type_t::VPU => &[],
+        _ => {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_ENUMERATION,
+                format!("urDeviceGet: {:#x} is no device type", kind.0),
+            ));
+        }
+    };
+    let chosen = if kind == ur_device_type_t::DEFAULT { &every[..every.len().min(1)] } else { every };
+    let handles: Vec<ur_device_handle_t> = chosen.iter().map(|device| device.handle()).collect();
+    // SAFETY: the caller's promise is the same.
+    unsafe { enumerate("urDeviceGet", &handles, capacity, devices, count) }?;
+    Ok(())
+}
+
+/// `urDeviceGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`info::answer`].
+pub unsafe fn get_info<D: Driver>(
+    device: ur_device_handle_t,
+    property: ur_device_info_t,
+    size: usize,
+    value: *mut core::ffi::c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (device, writer) =
+        unsafe { (borrow::<Device<D>>(device)?, InfoWriter::new("urDeviceGetInfo", size, value, size_out)?) };
+    info::writer(device, property, &writer)
+}
+
+/// `urDeviceRetain` and `urDeviceRelease`: neither changes anything of a device that is not a part of another one.
+///
+/// # Safety
+/// The handle is the C contract's.
+///
+/// # Errors
+/// As [`borrow`].
+pub unsafe fn keep_or_release<D: Driver>(device: ur_device_handle_t) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Device<D>>(device) }.map(|_| ())
+}
+
+/// The opened driver behind a device.
+///
+/// # Errors
+/// Never for a device handle that exists.
+pub fn driver<D: Driver>() -> Result<&'static D> {
+    adapter::driver::<D>()
+}

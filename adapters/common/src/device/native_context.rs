@@ -1,0 +1,264 @@
+//! A device's native context, and what the engine keeps in it for as long: streams and events for the next use, the clock,
+//! pinned memory, pools that are about to end.
+//!
+//! Making a native context takes long (160 ms on an H200), so one that was made stays until the application gives the
+//! adapter's last reference back (`urAdapterRelease`, or `urLoaderTearDown` for the loader's), or until the last object
+//! that uses it goes if that is later. Then everything kept in it is given back first. A context that was lost is not kept:
+//! the next one may work. Retaining counts natively, so a primary context that the application has stays its own.
+//!
+//! What belongs to one UR context is in [`crate::context::DeviceState`]. Must never hold a [`PooledEvent`] or anything else that
+//! keeps a device's state alive: that would keep itself alive.
+//!
+//! [`PooledEvent`]: crate::device::event_pool::PooledEvent
+
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use crate::buffer::staging::StagingPages;
+use crate::device::clock::Clock;
+use crate::device::deferred;
+use crate::device::event_pool::EventPool;
+use crate::device::scope::Scope;
+use crate::device::worker;
+use crate::driver::{Driver, StreamKind};
+use crate::object::error::{self, Result};
+use crate::pool::deferred_destruction::DeferredDestruction;
+use crate::stream::event_callback::Watch;
+use crate::transfer::host_task::Slots;
+
+/// Streams that are kept for the next queues.
+const MOST_STREAMS: usize = 32;
+
+/// A native context with what is kept in it. It goes where waiting is allowed.
+pub struct NativeContext<D: Driver> {
+    parts: ManuallyDrop<Parts<D>>,
+}
+
+/// What a [`NativeContext`] is made of.
+pub struct Parts<D: Driver> {
+    /// The opened library.
+    pub driver: &'static D,
+    device: D::Device,
+    /// What must be current for calls that need a place.
+    pub place: D::Place,
+    /// Events with times.
+    pub timed: EventPool<D>,
+    /// Events without.
+    pub untimed: EventPool<D>,
+    /// What times are counted from.
+    pub clock: Clock<D>,
+    /// Streams that wait for events with callbacks.
+    pub watch: Watch<D>,
+    /// Words that streams wait for while a host task runs.
+    pub slots: Arc<Slots>,
+    /// Pinned memory for maps of buffers.
+    pub staging: StagingPages,
+    /// Native pools that must not be destroyed before all work has been waited for.
+    pub deferred_pools: Arc<DeferredDestruction<D>>,
+    /// What the worker knows the device's jobs by.
+    pub group: worker::Group,
+    streams: Mutex<Vec<(StreamKind, D::Stream)>>,
+    /// How many failures had told of a lost device before.
+    losses: usize,
+}
+
+impl<D: Driver> Deref for NativeContext<D> {
+    type Target = Parts<D>;
+
+    #[inline]
+    fn deref(&self) -> &Parts<D> {
+        &self.parts
+    }
+}
+
+impl<D: Driver> Drop for NativeContext<D> {
+    fn drop(&mut self) {
+        // SAFETY: dropped once, and nobody looks at it afterwards.
+        let parts = unsafe { ManuallyDrop::take(&mut self.parts) };
+        deferred::run(move || parts.end());
+    }
+}
+
+impl<D: Driver> NativeContext<D> {
+    fn new(driver: &'static D, device: D::Device) -> Result<Arc<Self>> {
+        let parts = Parts {
+            driver,
+            device,
+            place: driver.retain_place(device)?,
+            timed: EventPool::new(true),
+            untimed: EventPool::new(false),
+            clock: Clock::default(),
+            watch: Watch::default(),
+            slots: Arc::default(),
+            staging: StagingPages::default(),
+            deferred_pools: Arc::new(DeferredDestruction::new()),
+            group: worker::Group::new(),
+            streams: Mutex::default(),
+            losses: error::losses(),
+        };
+        Ok(Arc::new(Self { parts: ManuallyDrop::new(parts) }))
+    }
+}
+
+impl<D: Driver> Parts<D> {
+    /// Makes the device's place current on this thread while the scope lives.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enter(&self) -> Result<Scope<'_, D>> {
+        Scope::enter(self.driver, self.place)
+    }
+
+    /// A stream without work: one that is kept, or a new one.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn take_stream(&self, kind: StreamKind) -> Result<D::Stream> {
+        let kept = {
+            let mut streams = self.streams.lock();
+            let at = streams.iter().rposition(|(known, _)| *known == kind);
+            at.map(|at| streams.swap_remove(at).1)
+        };
+        if let Some(stream) = kept {
+            return Ok(stream);
+        }
+        let _scope = self.enter()?;
+        self.driver.create_stream(kind)
+    }
+
+    /// Takes a stream back that nobody else has. It serves the next queue of its kind if it is known to have no work and
+    /// there is room; else it ends when its work has.
+    pub fn put_stream(&self, kind: StreamKind, stream: D::Stream, is_idle: bool) {
+        if is_idle {
+            let mut streams = self.streams.lock();
+            if streams.len() < MOST_STREAMS {
+                streams.push((kind, stream));
+                return;
+            }
+        }
+        // Nobody is left to tell; work in flight still runs to its end.
+        let _ = self.driver.destroy_stream(stream);
+    }
+
+    /// Does something on a stream that nobody else uses and that waits for nobody's work.
+    ///
+    /// # Errors
+    /// Those of `work`; what the native library answers.
+    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+        let stream = self.take_stream(StreamKind::default())?;
+        let result = work(stream);
+        self.put_stream(StreamKind::default(), stream, self.driver.stream_is_idle(stream).unwrap_or(false));
+        result
+    }
+
+    /// Whether the native library lost a device since it was made, perhaps this one.
+    fn may_be_lost(&self) -> bool {
+        self.losses != error::losses()
+    }
+
+    /// Gives back what is kept for the next use. It may wait for the device's work.
+    fn trim(&self) {
+        let pages = self.slots.take_unused_pages();
+        let synchronize = || {
+            // Of a lost device nothing can be waited for, and nothing runs.
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+        };
+        if !pages.is_empty() {
+            // Streams may not have looked at their words yet.
+            synchronize();
+        }
+        for page in pages.into_iter().chain(self.staging.take_all()) {
+            // Nobody is left to tell of this failure or of the others here.
+            let _ = self.driver.free_host(page);
+        }
+        self.deferred_pools.clear(self.driver, synchronize);
+        self.watch.trim(self.driver);
+        self.clock.trim();
+        for (_, stream) in std::mem::take(&mut *self.streams.lock()) {
+            let _ = self.driver.destroy_stream(stream);
+        }
+        self.timed.clear(self.driver);
+        self.untimed.clear(self.driver);
+    }
+
+    /// Ends everything; nobody uses it any more.
+    fn end(mut self) {
+        if self.slots.has_pages() {
+            // Every task that a stream waits for has then written its word.
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+        }
+        self.slots.end();
+        self.deferred_pools.close(self.driver, || {
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+        });
+        self.trim();
+        self.watch.end(self.driver);
+        // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
+        let _ = self.driver.release_place(self.device);
+    }
+}
+
+/// Where a device has its native context.
+pub struct Home<D: Driver> {
+    slot: Mutex<Slot<D>>,
+}
+
+struct Slot<D: Driver> {
+    current: Weak<NativeContext<D>>,
+    /// Keeps it while the adapter is in use.
+    kept: Option<Arc<NativeContext<D>>>,
+}
+
+impl<D: Driver> Default for Home<D> {
+    fn default() -> Self {
+        Self { slot: Mutex::new(Slot { current: Weak::new(), kept: None }) }
+    }
+}
+
+impl<D: Driver> Home<D> {
+    /// The device's native context, made if there is none.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn get_or_make(&self, driver: &'static D, device: D::Device) -> Result<Arc<NativeContext<D>>> {
+        let mut slot = self.slot.lock();
+        let native = match slot.current.upgrade() {
+            Some(native) => native,
+            None => {
+                let native = NativeContext::new(driver, device)?;
+                slot.current = Arc::downgrade(&native);
+                native
+            }
+        };
+        if slot.kept.is_none() && D::cell().is_in_use() && !native.may_be_lost() {
+            slot.kept = Some(Arc::clone(&native));
+        }
+        Ok(native)
+    }
+
+    /// The device's native context, if there is one.
+    pub fn get(&self) -> Option<Arc<NativeContext<D>>> {
+        self.slot.lock().current.upgrade()
+    }
+
+    /// Keeps a native context no longer that may be lost; it goes with its last user.
+    pub fn forget_if_lost(&self, native: &NativeContext<D>) {
+        if !native.may_be_lost() {
+            return;
+        }
+        let kept = self.slot.lock().kept.take_if(|kept| core::ptr::eq(&raw const **kept, native));
+        drop(kept);
+    }
+
+    /// The adapter is used no more: nothing is kept beyond its users, and nothing in it for the next one.
+    pub fn end(&self) {
+        let kept = self.slot.lock().kept.take();
+        let Some(native) = kept.or_else(|| self.get()) else { return };
+        if Arc::strong_count(&native) > 1 {
+            deferred::run(move || native.trim());
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Threads of the engine's own, for the application's functions that a device's progress calls for.
+//!
+//! A native host function must not make native calls, and whoever blocks in one blocks the driver. So it only hands a
+//! ticket over, [`hand_over`], and the job that belongs to it runs here. A job may block for another one: a thread that
+//! takes a job up leaves another behind that is free, so jobs never wait for each other's thread. Threads start at first
+//! need and are detached.
+//!
+//! Must never: run a job on a native thread, hold the job queue's lock while anything of a job runs or is dropped, or lose a
+//! job. A ticket's number, not an address, goes through the native library: a call that never comes leaks nothing, and a
+//! late one finds nothing.
+
+use core::ffi::c_void;
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+use ur_ffi::ur_result_t;
+
+use crate::device::deferred;
+use crate::object::error::{Error, Result};
+
+/// Free threads that are kept.
+const KEPT: usize = 2;
+
+/// How a job came to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The stream got to it.
+    Reached,
+    /// The device was lost before.
+    Abandoned,
+}
+
+/// Something to run, once.
+pub type Job = Box<dyn FnOnce(Outcome) + Send>;
+
+/// What jobs belong to: those of a lost device end together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group(u64);
+
+impl Group {
+    /// A group that no job belongs to yet.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "no two are equal")]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+struct JobQueue {
+    expected: BTreeMap<u64, Expected>,
+    ready: VecDeque<(Job, Outcome)>,
+    next: u64,
+    /// Threads that wait for a job or are about to look for one.
+    free: usize,
+}
+
+struct Expected {
+    group: Group,
+    job: Job,
+    /// Whoever submits it is done and it may run.
+    armed: bool,
+    /// What became of it before it was armed.
+    early: Option<Outcome>,
+}
+
+static JOBS: Mutex<JobQueue> =
+    Mutex::new(JobQueue { expected: BTreeMap::new(), ready: VecDeque::new(), next: 1, free: 0 });
+static READY: Condvar = Condvar::new();
+
+impl JobQueue {
+    fn push(&mut self, job: Job, outcome: Outcome) {
+        self.ready.push_back((job, outcome));
+        READY.notify_one();
+    }
+
+    fn reach(&mut self, number: u64, outcome: Outcome) {
+        let Some(expected) = self.expected.get_mut(&number) else { return };
+        if !expected.armed {
+            expected.early.get_or_insert(outcome);
+        } else if let Some(expected) = self.expected.remove(&number) {
+            self.push(expected.job, outcome);
+        }
+    }
+}
+
+/// A job that a stream will call for. Dropped before it is armed, it never was.
+#[derive(Debug)]
+pub struct PendingJob {
+    number: u64,
+}
+
+impl PendingJob {
+    /// What [`hand_over`] is given.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "a number that counts up from 1 on a 64-bit machine")]
+    pub fn data(&self) -> *mut c_void {
+        core::ptr::without_provenance_mut(self.number as usize)
+    }
+
+    /// Everything that belongs to the job has been submitted: it runs when the stream gets to it, or now if it did.
+    pub fn arm(self) {
+        let mut jobs = JOBS.lock();
+        let Some(expected) = jobs.expected.get_mut(&self.number) else { return };
+        expected.armed = true;
+        if let Some(outcome) = expected.early {
+            jobs.reach(self.number, outcome);
+        }
+        drop(jobs);
+        core::mem::forget(self);
+    }
+}
+
+impl Drop for PendingJob {
+    fn drop(&mut self) {
+        let cancelled = JOBS.lock().expected.remove(&self.number);
+        // The job goes outside the lock: it may hold the last reference of something.
+        drop(cancelled);
+    }
+}
+
+/// Announces a job; see [`Ticket`].
+///
+/// # Errors
+/// `OUT_OF_RESOURCES` when no thread can be started.
+pub fn expect(group: Group, job: Job) -> Result<PendingJob> {
+    need_a_thread()?;
+    let mut jobs = JOBS.lock();
+    let number = jobs.next;
+    jobs.next += 1;
+    jobs.expected.insert(number, Expected { group, job, armed: false, early: None });
+    Ok(PendingJob { number })
+}
+
+/// Runs a job as soon as may be.
+///
+/// # Errors
+/// As [`expect`].
+pub fn run(job: Job) -> Result<()> {
+    need_a_thread()?;
+    JOBS.lock().push(job, Outcome::Reached);
+    Ok(())
+}
+
+/// The native host function of every job: it only hands over.
+///
+/// # Safety
+/// `data` is a [`Ticket::data`].
+pub unsafe extern "C" fn hand_over(data: *mut c_void) {
+    JOBS.lock().reach(data.addr() as u64, Outcome::Reached);
+}
+
+/// Whether a job of the group still waits for its stream.
+pub fn expects(group: Group) -> bool {
+    JOBS.lock().expected.values().any(|job| job.group == group)
+}
+
+/// Ends the wait of every job of the group: its device will not call for them any more.
+pub fn abandon(group: Group) {
+    let mut jobs = JOBS.lock();
+    let numbers: Vec<u64> =
+        jobs.expected.iter().filter(|(_, job)| job.group == group).map(|(number, _)| *number).collect();
+    for number in numbers {
+        jobs.reach(number, Outcome::Abandoned);
+    }
+}
+
+fn need_a_thread() -> Result<()> {
+    {
+        let mut jobs = JOBS.lock();
+        if jobs.free > 0 {
+            return Ok(());
+        }
+        jobs.free += 1;
+    }
+    start().map_err(|error| {
+        JOBS.lock().free -= 1;
+        Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("no thread can be started for host work: {error}"))
+    })
+}
+
+/// Starts a thread that is counted as free already.
+fn start() -> std::io::Result<()> {
+    std::thread::Builder::new().name("ur-worker".to_owned()).spawn(work).map(drop)
+}
+
+fn work() {
+    // Streams wait for what runs here.
+    deferred::forbid_waiting();
+    let mut jobs = JOBS.lock();
+    loop {
+        let Some((job, outcome)) = jobs.ready.pop_front() else {
+            READY.wait(&mut jobs);
+            continue;
+        };
+        jobs.free -= 1;
+        let last = jobs.free == 0;
+        jobs.free += usize::from(last);
+        drop(jobs);
+        if last && start().is_err() {
+            // Jobs then wait for this thread.
+            JOBS.lock().free -= 1;
+        }
+        if catch_unwind(AssertUnwindSafe(|| job(outcome))).is_err() {
+            crate::object::error::remember_text("internal error in a worker's job, please report it", 0);
+        }
+        jobs = JOBS.lock();
+        if jobs.free >= KEPT {
+            return;
+        }
+        jobs.free += 1;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc::{TryRecvError, channel};
+
+    use super::*;
+
+    #[test]
+    fn a_job_runs_once_it_is_both_armed_and_reached() {
+        for early in [false, true] {
+            let (done, finished) = channel();
+            let pending_job = expect(Group::new(), Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
+            let data = pending_job.data();
+            if early {
+                // SAFETY: a ticket's data.
+                unsafe { hand_over(data) };
+                assert_eq!(finished.try_recv(), Err(TryRecvError::Empty));
+            }
+            pending_job.arm();
+            // SAFETY: as above; the second of two finds nothing.
+            unsafe { hand_over(data) };
+            assert_eq!(finished.recv(), Ok(Outcome::Reached));
+            assert!(finished.recv().is_err(), "it ran once and is gone");
+        }
+    }
+
+    #[test]
+    fn a_ticket_that_is_dropped_takes_its_job_along() {
+        let (done, finished) = channel();
+        let pending_job = expect(Group::new(), Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
+        let data = pending_job.data();
+        // SAFETY: a ticket's data.
+        unsafe { hand_over(data) };
+        drop(pending_job);
+        // SAFETY: as above.
+        unsafe { hand_over(data) };
+        assert!(finished.recv().is_err());
+    }
+
+    #[test]
+    fn abandoning_ends_the_group_s_jobs_and_no_others() {
+        let (done, finished) = channel();
+        let groups = [Group::new(), Group::new()];
+        let announce = |number: usize| {
+            let done = done.clone();
+            expect(groups[number], Box::new(move |outcome| done.send((number, outcome)).unwrap())).unwrap()
+        };
+        let (one, other, late) = (announce(0), announce(1), announce(0));
+        let data = other.data();
+        one.arm();
+        other.arm();
+        abandon(groups[0]);
+        assert_eq!(finished.recv(), Ok((0, Outcome::Abandoned)));
+        late.arm();
+        assert_eq!(finished.recv(), Ok((0, Outcome::Abandoned)));
+        // SAFETY: a ticket's data.
+        unsafe { hand_over(data) };
+        assert_eq!(finished.recv(), Ok((1, Outcome::Reached)));
+    }
+
+    /// Each job waits for the next one to run, so all need a thread at once.
+    #[test]
+    fn jobs_that_wait_for_each_other_all_get_a_thread() {
+        const JOBS: usize = 8;
+        let gate = std::sync::Arc::new(std::sync::Barrier::new(JOBS + 1));
+        for _ in 0..JOBS {
+            let gate = std::sync::Arc::clone(&gate);
+            run(Box::new(move |_| {
+                gate.wait();
+            }))
+            .unwrap();
+        }
+        gate.wait();
+    }
+
+    #[test]
+    fn a_job_that_panics_ends_alone() {
+        run(Box::new(|_| panic!("a job"))).unwrap();
+        let (done, finished) = channel();
+        run(Box::new(move |outcome| done.send(outcome).unwrap())).unwrap();
+        assert_eq!(finished.recv(), Ok(Outcome::Reached));
+    }
+}

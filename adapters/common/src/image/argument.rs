@@ -1,0 +1,121 @@
+//! Images and samplers as arguments of a launch: the numbers that kernels take for them, and the image's contents on
+//! the launch's device before it runs.
+//!
+//! A kernel takes an image as a 64-bit surface object, by which it reads and writes, and a sampler as 32 bits
+//! ([`Sampler::bits`]): what the compilers of SYCL expect. Where a sampler's parameter is 8 bytes wide it is a texture
+//! object: the image argument before it, seen through the sampler. A launch without images does nothing here.
+
+use smallvec::SmallVec;
+use ur_ffi::{ur_mem_flags_t, ur_result_t, ur_sampler_handle_t};
+
+use crate::driver::Driver;
+use crate::image::object::Image;
+use crate::image::sampler::Sampler;
+use crate::object::error::{Error, Result};
+use crate::object::{Object, borrow, null_pointer};
+use crate::queue::Queue;
+
+/// Bytes of a parameter that takes a sampler's bits.
+const BITS: usize = 4;
+/// Bytes of a parameter that takes a texture object.
+const TEXTURE: usize = 8;
+
+/// Checks what can be told of a sampler argument without the sampler; `size` is the parameter's, where the library
+/// tells it.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_KERNEL_ARGUMENT_SIZE` for a parameter that takes no sampler.
+#[cold]
+pub fn check_sampler(index: usize, sampler: ur_sampler_handle_t, size: Option<usize>) -> Result<()> {
+    if sampler.is_null() {
+        return Err(null_pointer("a sampler argument"));
+    }
+    match size {
+        None | Some(BITS | TEXTURE) => Ok(()),
+        Some(other) => Err(Error::new(
+            ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+            format!(
+                "argument {index} is a sampler, which takes {BITS} bytes, or {TEXTURE} as a texture; the kernel has {other}"
+            ),
+        )),
+    }
+}
+
+/// An image of a launch.
+struct Use<'a, D: Driver> {
+    index: usize,
+    image: &'a Image<D>,
+    written: bool,
+}
+
+/// The images of one launch.
+pub struct ImageArguments<'a, D: Driver> {
+    queue: &'a Object<Queue<D>>,
+    uses: SmallVec<[Use<'a, D>; 2]>,
+}
+
+impl<'a, D: Driver> ImageArguments<'a, D> {
+    /// None so far.
+    #[inline]
+    pub fn new(queue: &'a Object<Queue<D>>) -> Self {
+        Self { queue, uses: SmallVec::new() }
+    }
+
+    /// Takes an image of the queue's context, and gives the surface object that stands for it.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn image(&mut self, index: usize, image: &'a Image<D>, access: ur_mem_flags_t) -> Result<usize> {
+        let surface = image.surface(&self.queue.device)?;
+        let written = !access.contains(ur_mem_flags_t::READ_ONLY);
+        image.used_by(self.queue);
+        self.uses.push(Use { index, image, written });
+        number(surface)
+    }
+
+    /// Gives what stands for a sampler in a parameter of `size` bytes, as far as the library tells.
+    ///
+    /// # Safety
+    /// The handle is live.
+    ///
+    /// # Errors
+    /// `INVALID_SAMPLER`; `INVALID_KERNEL_ARGS` for a texture's without an image before it; as [`Sampler::sampling`];
+    /// what the native library answers.
+    pub unsafe fn sampler(&self, index: usize, sampler: ur_sampler_handle_t, size: Option<usize>) -> Result<usize> {
+        // SAFETY: the caller's promise is the same.
+        let sampler = unsafe { borrow::<Sampler<D>>(sampler) }?;
+        if size != Some(TEXTURE) {
+            return Ok(sampler.bits() as usize);
+        }
+        let before = self.uses.iter().find(|image| image.index + 1 == index).ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_KERNEL_ARGS,
+                format!("argument {index} is a sampler for a texture, and the argument before it no image"),
+            )
+        })?;
+        let sampling = sampler.sampling(&before.image.pixel, &before.image.extents)?;
+        number(before.image.texture(&self.queue.device, &sampling)?)
+    }
+
+    /// Brings the images' contents to the launch's device.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn bring(&self, stream: D::Stream) -> Result<()> {
+        self.uses.iter().try_for_each(|image| image.image.bring(&self.queue.device, stream, None).map(|_| ()))
+    }
+
+    /// Notes what the launch writes.
+    #[inline]
+    pub fn launched(&self) {
+        for image in self.uses.iter().filter(|image| image.written) {
+            image.image.wrote(&self.queue.device);
+        }
+    }
+}
+
+/// A native object's number as a parameter's value.
+fn number(object: u64) -> Result<usize> {
+    usize::try_from(object).map_err(|_| Error::code_only(ur_result_t::ERROR_INVALID_VALUE))
+}

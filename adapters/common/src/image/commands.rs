@@ -1,0 +1,226 @@
+//! `urEnqueueMemImageRead`, `Write` and `Copy`: boxes of elements between images and host memory.
+//!
+//! One native copy each, in the order of the queue; more only where slices of host memory lie at a distance that is
+//! no whole number of rows, where rows lie further apart than native copies take, and between the rows of one image and
+//! the layers of another. Must never look at the host's memory itself.
+
+use core::ffi::c_void;
+
+use ur_ffi::{
+    CBool, ur_command_t, ur_event_handle_t, ur_mem_handle_t, ur_queue_handle_t, ur_rect_offset_t, ur_rect_region_t,
+    ur_result_t,
+};
+
+use crate::buffer::commands::object_of;
+use crate::command::{Request, submit, submit_blocking};
+use crate::driver::Driver;
+use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
+use crate::image::format::{Pitches, Region};
+use crate::image::object::Image;
+use crate::object::error::{Error, Result};
+use crate::object::null_pointer;
+use crate::queue::Queue;
+use crate::usm::rows::MAX_PITCH;
+
+/// [`transfer`] from the image to the host.
+pub const READ: bool = false;
+/// [`transfer`] from the host to the image.
+pub const WRITE: bool = true;
+
+/// A checked transfer between a box of an image and host memory.
+struct Transfer<'a, D: Driver> {
+    image: &'a Image<D>,
+    region: Region,
+    pitches: Pitches,
+    host: usize,
+    writes: bool,
+}
+
+impl<D: Driver> Transfer<'_, D> {
+    fn run(&self, driver: &D, queue: &Queue<D>, stream: D::Stream) -> Result<()> {
+        let replaced = self.writes.then_some(&self.region);
+        let array = self.image.bring(&queue.device, stream, replaced)?;
+        let _scope = queue.device.enter_for_transfer()?;
+        let Pitches { row, slice } = self.pitches;
+        let [_, height, depth] = self.region.size;
+        if row > MAX_PITCH {
+            let mut rows = (0..depth).flat_map(|z| (0..height).map(move |y| [y, z]));
+            return rows.try_for_each(|first| self.copy(driver, stream, array, first, [1, 1], 1));
+        }
+        if depth == 1 || slice.is_multiple_of(row) {
+            self.copy(driver, stream, array, [0, 0], [height, depth], if depth == 1 { height } else { slice / row })
+        } else {
+            (0..depth).try_for_each(|z| self.copy(driver, stream, array, [0, z], [height, 1], height))
+        }
+    }
+
+    /// Copies so many rows of so many slices from a row and a slice of the box on; slices lie `step` rows apart.
+    fn copy(
+        &self,
+        driver: &D,
+        stream: D::Stream,
+        array: usize,
+        [y, z]: [usize; 2],
+        [rows, slices]: [usize; 2],
+        step: usize,
+    ) -> Result<()> {
+        let pixel = self.image.pixel.bytes();
+        let ([left, top, front], width) = (self.region.origin, self.region.size[0] * pixel);
+        let address = self.host + z * self.pitches.slice + y * self.pitches.row;
+        let row_pitch = if rows == 1 && slices == 1 { width } else { self.pitches.row };
+        let host = RectSide { address, row_pitch, slice_pitch: step * row_pitch, of_process: true };
+        let host = BoxSide::Memory(host);
+        let array = BoxSide::Array { array, origin: [left * pixel, top + y, front + z] };
+        let (to, from) = if self.writes { (array, host) } else { (host, array) };
+        // SAFETY: the host's rows are valid by the promise of the enqueue's caller; the box lies in the array.
+        unsafe { driver.copy_box_async(&BoxCopy { to, from, extent: [width, rows, slices] }, stream) }
+    }
+}
+
+/// As [`object_of`], for commands that work with images.
+///
+/// # Safety
+/// As [`object_of`].
+///
+/// # Errors
+/// As [`object_of`]; `INVALID_MEM_OBJECT` for an object that is no image.
+unsafe fn image_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Image<D>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { object_of::<D>(request, mem) }?.image()
+}
+
+/// `urEnqueueMemImageRead` and `urEnqueueMemImageWrite`: [`READ`] or [`WRITE`].
+///
+/// # Safety
+/// The C contract: `host` is writable, or readable, for every row of the region until the copy has finished.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or
+/// leaves the image and for pitches that are too small; as [`Request::new`]; what the native library answers.
+pub unsafe fn transfer<D: Driver, const WRITES: bool>(
+    queue: ur_queue_handle_t,
+    image: ur_mem_handle_t,
+    blocking: CBool,
+    origin: ur_rect_offset_t,
+    region: ur_rect_region_t,
+    row_pitch: usize,
+    slice_pitch: usize,
+    host: *mut c_void,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    let (name, command) = if WRITES {
+        ("urEnqueueMemImageWrite", ur_command_t::MEM_IMAGE_WRITE)
+    } else {
+        ("urEnqueueMemImageRead", ur_command_t::MEM_IMAGE_READ)
+    };
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, command, count, waits, event) }?;
+    // SAFETY: as above.
+    let image = unsafe { image_of::<D>(&request, image) }?;
+    if host.is_null() {
+        return Err(null_pointer(name));
+    }
+    let region = Region::new(name, &image.extents, &origin, &region)?;
+    let pitches = [row_pitch, slice_pitch];
+    let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
+    let transfer = Transfer { image, region, pitches, host: host.expose_provenance(), writes: WRITES };
+    image.used_by(request.queue);
+    let work = |driver: &'static D, stream| {
+        transfer.run(driver, request.queue, stream)?;
+        if WRITES {
+            image.wrote(&request.queue.device);
+        }
+        Ok(())
+    };
+    if blocking.get() { submit_blocking(&request, work) } else { submit(&request, work) }
+}
+
+/// Boxes of one shape that make up a box of each of two images. Native copies take one shape for both sides; where one
+/// image has rows and the other layers of lines, each line is a box of its own.
+fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
+    let count = if to.size == from.size { 1 } else { to.size[1].max(to.size[2]) };
+    let line = move |region: Region, index: usize| {
+        if count == 1 {
+            return region;
+        }
+        let Region { origin: [x, y, z], size: [width, rows, _] } = region;
+        let origin = if rows == 1 { [x, y, z + index] } else { [x, y + index, z] };
+        Region { origin, size: [width, 1, 1] }
+    };
+    (0..count).map(move |index| (line(to, index), line(from, index)))
+}
+
+/// `urEnqueueMemImageCopy`, between images of one format and within one image.
+///
+/// # Safety
+/// The C contract of an enqueue.
+///
+/// # Errors
+/// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or leaves an image;
+/// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for two formats; `OVERLAPPING_REGIONS`; `UNSUPPORTED_FEATURE` between layers of one
+/// image; as [`Request::new`]; what the native library answers.
+///
+/// # Unsupported
+/// - between layers of one image in arrays: the driver of CUDA 13.0 reads the wrong layers and answers success
+pub unsafe fn copy<D: Driver>(
+    queue: ur_queue_handle_t,
+    source: ur_mem_handle_t,
+    target: ur_mem_handle_t,
+    source_origin: ur_rect_offset_t,
+    target_origin: ur_rect_offset_t,
+    region: ur_rect_region_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueMemImageCopy";
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::MEM_IMAGE_COPY, count, waits, event) }?;
+    // SAFETY: as above.
+    let (source, target) = unsafe { (image_of::<D>(&request, source)?, image_of::<D>(&request, target)?) };
+    let queue: &Queue<D> = request.queue;
+    if (source.format.channelOrder, source.format.channelType)
+        != (target.format.channelOrder, target.format.channelType)
+    {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+            format!("{NAME}: the images have two formats, {:?} and {:?}", source.format, target.format),
+        ));
+    }
+    let from = Region::new(NAME, &source.extents, &source_origin, &region)?;
+    let to = Region::new(NAME, &target.extents, &target_origin, &region)?;
+    if core::ptr::eq(source, target) && from.overlaps(&to) {
+        return Err(Error::new(
+            ur_result_t::ERROR_OVERLAPPING_REGIONS,
+            format!("{NAME}: source and destination overlap in one image"),
+        ));
+    }
+    // CUDA 13.0 reads such a source from the layers of the destination, and answers success.
+    if core::ptr::eq(source, target) && source.extents.layered && from.origin[2] != to.origin[2] {
+        return Err(Error::unsupported("a copy between layers of one image; copy by way of another image"));
+    }
+    source.used_by(request.queue);
+    target.used_by(request.queue);
+    submit(&request, |driver, stream| {
+        let replaced = (!core::ptr::eq(source, target)).then_some(&to);
+        let from_array = source.bring(&queue.device, stream, None)?;
+        let to_array = target.bring(&queue.device, stream, replaced)?;
+        let pixel = source.pixel.bytes();
+        let _scope = queue.device.enter_for_transfer()?;
+        for (to, from) in pieces(to, from) {
+            let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
+            let [width, height, depth] = from.size;
+            let copy = BoxCopy {
+                to: side(to_array, to.origin),
+                from: side(from_array, from.origin),
+                extent: [width * pixel, height, depth],
+            };
+            // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
+            unsafe { driver.copy_box_async(&copy, stream) }?;
+        }
+        target.wrote(&queue.device);
+        Ok(())
+    })
+}

@@ -1,0 +1,278 @@
+//! An image: one native array for each device of the context that uses it, made at first need, and which of them
+//! hold the contents.
+//!
+//! A command that uses the image on a device calls [`Image::bring`] on its own stream: contents that another device
+//! (or the memory given at creation) has are copied over there, ordered like the command itself; a command that
+//! changes the image calls [`Image::wrote`] when it is on the stream. Both hold for commands that the application
+//! ordered; nothing here orders two commands for it. Must never touch the host's memory after creation, and never
+//! lock two images at once.
+
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+use smallvec::SmallVec;
+use ur_ffi::ur_image_format_t;
+
+use crate::context::DeviceState;
+use crate::device::deferred;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::Driver;
+use crate::driver::native_image::{BoxCopy, BoxSide, RectSide, Sampling};
+use crate::image::format::{Extents, Pixel, Region};
+use crate::object::Object;
+use crate::object::error::Result;
+use crate::queue::Queue;
+
+/// Queues that an image remembers before it asks which of them still have work.
+const REMEMBERED: usize = 8;
+
+/// An image with its native arrays.
+pub struct Image<D: Driver> {
+    /// The format as the application gave it.
+    pub format: ur_image_format_t,
+    /// What an element is.
+    pub pixel: Pixel,
+    /// Its extents.
+    pub extents: Extents,
+    copies: Mutex<Copies<D>>,
+}
+
+/// Where the contents are.
+struct Copies<D: Driver> {
+    /// Contents given at creation that no array has yet, packed.
+    initial: Option<Box<[u8]>>,
+    devices: SmallVec<[DeviceCopy<D>; 1]>,
+    /// Queues that may still have work with the image.
+    users: SmallVec<[Arc<Object<Queue<D>>>; 2]>,
+}
+
+/// The image on one device.
+struct DeviceCopy<D: Driver> {
+    state: Arc<DeviceState<D>>,
+    array: usize,
+    owned: bool,
+    surface: Option<u64>,
+    textures: SmallVec<[(Sampling, u64); 1]>,
+    /// Whether the array has the contents, or will when what is on the streams has run.
+    valid: bool,
+    /// While that may lie ahead, when the contents arrive.
+    arriving: Option<Arrival<D>>,
+}
+
+/// Contents on their way to a device.
+struct Arrival<D: Driver> {
+    marker: PooledEvent<D>,
+    /// The memory they come from, which must stay until then.
+    _from: Option<Box<[u8]>>,
+}
+
+impl<D: Driver> Image<D> {
+    /// An image without contents, or with those of packed host memory.
+    pub fn new(format: ur_image_format_t, pixel: Pixel, extents: Extents, initial: Option<Box<[u8]>>) -> Self {
+        let copies = Copies { initial, devices: SmallVec::new(), users: SmallVec::new() };
+        Self { format, pixel, extents, copies: Mutex::new(copies) }
+    }
+
+    /// Makes the array of a device now, so that a failure is the creation's.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn prepare(&self, state: &Arc<DeviceState<D>>) -> Result<()> {
+        self.with(state, |_, _| Ok(()))
+    }
+
+    /// Takes over an array that exists and has contents; `owned` ones go with the image.
+    pub fn adopt(&self, state: Arc<DeviceState<D>>, array: usize, owned: bool) {
+        let textures = SmallVec::new();
+        let copy = DeviceCopy { state, array, owned, surface: None, textures, valid: true, arriving: None };
+        self.copies.lock().devices.push(copy);
+    }
+
+    /// The array on a device.
+    ///
+    /// # Errors
+    /// What the native library answers when it has to be made.
+    pub fn array(&self, state: &Arc<DeviceState<D>>) -> Result<usize> {
+        self.with(state, |copies, index| Ok(copies.devices[index].array))
+    }
+
+    /// The object by which kernels on a device read and write the image.
+    ///
+    /// # Errors
+    /// What the native library answers when it has to be made.
+    pub fn surface(&self, state: &Arc<DeviceState<D>>) -> Result<u64> {
+        self.with(state, |copies, index| {
+            let copy = &mut copies.devices[index];
+            if let Some(surface) = copy.surface {
+                return Ok(surface);
+            }
+            let _scope = state.enter()?;
+            Ok(*copy.surface.insert(state.driver.create_surface(copy.array)?))
+        })
+    }
+
+    /// The object by which kernels on a device sample the image.
+    ///
+    /// # Errors
+    /// What the native library answers when it has to be made.
+    pub fn texture(&self, state: &Arc<DeviceState<D>>, sampling: &Sampling) -> Result<u64> {
+        self.with(state, |copies, index| {
+            let copy = &mut copies.devices[index];
+            if let Some((_, texture)) = copy.textures.iter().find(|(made, _)| made == sampling) {
+                return Ok(*texture);
+            }
+            let _scope = state.enter()?;
+            let texture = state.driver.create_texture(copy.array, sampling)?;
+            copy.textures.push((*sampling, texture));
+            Ok(texture)
+        })
+    }
+
+    /// Notes that a queue is about to get work with the image, which must not go before that has ended.
+    pub fn used_by(&self, queue: &Object<Queue<D>>) {
+        let mut copies = self.copies.lock();
+        if copies.users.iter().any(|user| core::ptr::eq(&raw const **user, queue)) {
+            return;
+        }
+        if copies.users.len() >= REMEMBERED {
+            let busy =
+                |queue: &Object<Queue<D>>| queue.streams().iter().any(|stream| !stream.is_idle().unwrap_or(false));
+            let users = core::mem::take(&mut copies.users);
+            // Asking takes other locks; this one goes first.
+            drop(copies);
+            let still: SmallVec<[_; 2]> = users.into_iter().filter(|user| busy(user)).collect();
+            copies = self.copies.lock();
+            copies.users.extend(still);
+        }
+        copies.users.push(queue.to_arc());
+    }
+
+    /// Orders the image's contents on a device before what comes next on the stream; copies them there if another
+    /// device has them. A command that changes all of `region` needs no contents where that is the whole image.
+    ///
+    /// # Errors
+    /// What the native library answers; the image is then where it was.
+    pub fn bring(&self, state: &Arc<DeviceState<D>>, stream: D::Stream, replaced: Option<&Region>) -> Result<usize> {
+        let overwritten = replaced.is_some_and(|region| *region == Region::whole(&self.extents));
+        self.with(state, |copies, index| {
+            if !copies.devices[index].valid && !overwritten {
+                self.fetch(copies, index, stream)?;
+            }
+            copies.devices[index].await_arrival(stream)?;
+            Ok(copies.devices[index].array)
+        })
+    }
+
+    /// Notes that a device's array has the contents now, and no other.
+    pub fn wrote(&self, state: &Arc<DeviceState<D>>) {
+        let mut copies = self.copies.lock();
+        copies.initial = None;
+        for copy in &mut copies.devices {
+            copy.valid = Arc::ptr_eq(&copy.state, state);
+        }
+    }
+
+    /// Runs `work` with the copy of a device, made first if there is none.
+    fn with<R>(&self, state: &Arc<DeviceState<D>>, work: impl FnOnce(&mut Copies<D>, usize) -> Result<R>) -> Result<R> {
+        let mut copies = self.copies.lock();
+        let index = self.index(&mut copies, state)?;
+        work(&mut copies, index)
+    }
+
+    fn index(&self, copies: &mut MutexGuard<'_, Copies<D>>, state: &Arc<DeviceState<D>>) -> Result<usize> {
+        if let Some(index) = copies.devices.iter().position(|copy| Arc::ptr_eq(&copy.state, state)) {
+            return Ok(index);
+        }
+        let array = {
+            let _scope = state.enter()?;
+            state.driver.create_array(&self.extents.array(&self.pixel))?
+        };
+        let (state, textures) = (Arc::clone(state), SmallVec::new());
+        let copy = DeviceCopy { state, array, owned: true, surface: None, textures, valid: false, arriving: None };
+        copies.devices.push(copy);
+        Ok(copies.devices.len() - 1)
+    }
+
+    /// Copies the contents to a device that lacks them, if there are any.
+    fn fetch(&self, copies: &mut Copies<D>, index: usize, stream: D::Stream) -> Result<()> {
+        let [width, height, depth] = self.extents.size;
+        let row = width * self.pixel.bytes();
+        let whole = |array| BoxSide::Array { array, origin: [0; 3] };
+        let (from, source) = if let Some(bytes) = &copies.initial {
+            let (address, slice_pitch) = (bytes.as_ptr().addr(), row * height);
+            (BoxSide::Memory(RectSide { address, row_pitch: row, slice_pitch, of_process: true }), None)
+        } else if let Some(source) = copies.devices.iter().position(|copy| copy.valid) {
+            (whole(copies.devices[source].array), Some(source))
+        } else {
+            // Nobody ever wrote anything.
+            return Ok(());
+        };
+        if let Some(source) = source {
+            copies.devices[source].await_arrival(stream)?;
+        }
+        let copy = &mut copies.devices[index];
+        let request = BoxCopy { to: whole(copy.array), from, extent: [row, height, depth] };
+        {
+            let _scope = copy.state.enter_for_transfer()?;
+            // SAFETY: the packed memory has every row of the image and stays with the marker until they are copied.
+            unsafe { copy.state.driver.copy_box_async(&request, stream) }?;
+        }
+        let marker = PooledEvent::record(&copy.state, stream, false);
+        let Ok(marker) = marker else {
+            // The copy is on the stream but nobody can be told when it is over: wait for it here.
+            let waited = copy.state.driver.synchronize_stream(stream);
+            copy.valid = waited.is_ok();
+            return waited;
+        };
+        copy.valid = true;
+        let from = if source.is_none() { copies.initial.take() } else { None };
+        copy.arriving = Some(Arrival { marker, _from: from });
+        Ok(())
+    }
+}
+
+impl<D: Driver> DeviceCopy<D> {
+    /// Lets a stream wait for contents that are on their way.
+    fn await_arrival(&mut self, stream: D::Stream) -> Result<()> {
+        let Some(Arrival { marker, .. }) = &self.arriving else { return Ok(()) };
+        if self.state.driver.event_is_complete(marker.raw())? {
+            self.arriving = None;
+            return Ok(());
+        }
+        self.state.driver.stream_wait(stream, marker.raw())
+    }
+
+    /// Gives the native objects back. Nobody is left to tell of a failure.
+    fn destroy(&mut self) {
+        let driver = self.state.driver;
+        // Where the place cannot be had the objects that need it stay: elsewhere their numbers may be another's.
+        if let Ok(_scope) = self.state.enter() {
+            for (_, texture) in self.textures.drain(..) {
+                let _ = driver.destroy_texture(texture);
+            }
+            if let Some(surface) = self.surface.take() {
+                let _ = driver.destroy_surface(surface);
+            }
+        }
+        if self.owned {
+            let _ = driver.destroy_array(self.array);
+        }
+    }
+}
+
+impl<D: Driver> Drop for Image<D> {
+    /// Waits for the queues that may still use the arrays: nothing native says that destroying one does. One of them may
+    /// be waiting for the host task that this is in, so it is done where waiting is allowed.
+    fn drop(&mut self) {
+        let copies = self.copies.get_mut();
+        let (users, mut devices) = (core::mem::take(&mut copies.users), core::mem::take(&mut copies.devices));
+        deferred::wait(move || {
+            for stream in users.iter().flat_map(|queue| queue.streams()) {
+                let _ = stream.finish();
+            }
+            drop(users);
+            // Destroying an array waits for the whole device.
+            deferred::run(move || devices.iter_mut().for_each(DeviceCopy::destroy));
+        });
+    }
+}

@@ -1,0 +1,306 @@
+//! Descriptors of this process that other processes may duplicate, and duplicates of theirs.
+//!
+//! The bytes by which one is found come from elsewhere: they may be forged, stale, or another program's. Duplicating
+//! what they name and closing it again is not harmless: closing any descriptor of a file drops every record lock
+//! (`fcntl(F_SETLK)`) that the process holds on that file. So nothing is duplicated before it is known to be what was
+//! shared:
+//!
+//! - Whoever shares a descriptor also holds a *certificate* open: an empty anonymous file whose name has a random cookie,
+//!   the descriptor's number, its size and the identity of what it refers to. An opener reads the certificate's name
+//!   and asks for the identity through `/proc/PID/fd`, which opens and duplicates nothing, and compares both with the
+//!   bytes that it was given. Bytes alone can therefore only name what this engine shares in that process now, and a number
+//!   that was closed and used again is seen.
+//! - A named file, a directory, a socket or a pipe is never duplicated, whatever the other process certifies.
+//! - This process's own descriptors are found in a table by their cookie, never by number.
+//!
+//! A process that this one may inspect and that replaces its descriptor between the look and the duplicate gets its
+//! replacement duplicated and closed again; the identity is compared once more before anybody uses it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use parking_lot::Mutex;
+
+/// What tells one shared descriptor from all others that ever were.
+pub type Cookie = [u8; 16];
+
+/// How another process finds a shared descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The process that shares it.
+    pub process: u64,
+    /// Its number there.
+    pub descriptor: u64,
+    /// The certificate's number there.
+    pub certificate: u64,
+    /// What the certificate's name begins with.
+    pub cookie: Cookie,
+    /// Bytes of what the descriptor refers to, as its maker says.
+    pub size: u64,
+}
+
+struct Entry {
+    address: Address,
+    descriptor: OwnedFd,
+    _certificate: OwnedFd,
+}
+
+/// A leaf lock: nothing is locked and nothing native is called while it is held.
+static SHARED: Mutex<BTreeMap<Cookie, Entry>> = Mutex::new(BTreeMap::new());
+
+/// A descriptor that is shared while this lives.
+#[derive(Debug)]
+pub struct Shared {
+    address: Address,
+}
+
+impl Shared {
+    /// Lets other processes duplicate a descriptor.
+    ///
+    /// # Errors
+    /// The system's, where it has no descriptor left or no anonymous files.
+    pub fn new(descriptor: OwnedFd, size: u64) -> io::Result<Self> {
+        let entry = system::certify(descriptor, size)?;
+        let address = entry.address;
+        SHARED.lock().insert(address.cookie, entry);
+        Ok(Self { address })
+    }
+
+    /// How others find it.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.address
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let entry = SHARED.lock().remove(&self.address.cookie);
+        // Closed without the lock.
+        drop(entry);
+    }
+}
+
+/// A descriptor of this process for a shared one, this process's own included.
+///
+/// # Errors
+/// `InvalidData` where nothing of that address is shared; the system's, where the process is gone or does not let this
+/// one look.
+pub fn open(address: &Address) -> io::Result<OwnedFd> {
+    if address.process == u64::from(std::process::id()) {
+        let shared = SHARED.lock();
+        let entry = shared.get(&address.cookie).filter(|entry| entry.address == *address).ok_or_else(unknown)?;
+        return entry.descriptor.try_clone();
+    }
+    system::duplicate(address)
+}
+
+fn unknown() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "is not shared, or no longer")
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::ffi::CString;
+    use std::fs::{File, Metadata};
+    use std::io;
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::{Path, PathBuf};
+
+    use super::{Address, Entry, unknown};
+
+    /// Makes the certificate that `descriptor` is shared.
+    pub fn certify(descriptor: OwnedFd, size: u64) -> io::Result<Entry> {
+        let file = File::from(descriptor);
+        let mut address = Address {
+            process: std::process::id().into(),
+            descriptor: file.as_raw_fd().unsigned_abs().into(),
+            certificate: 0,
+            cookie: random()?,
+            size,
+        };
+        let name = CString::new(certificate_name(&address, &file.metadata()?))?;
+        // SAFETY: a NUL-terminated name; the call makes a descriptor or fails.
+        let certificate = owned(i64::from(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) }))?;
+        address.certificate = certificate.as_raw_fd().unsigned_abs().into();
+        Ok(Entry { address, descriptor: file.into(), _certificate: certificate })
+    }
+
+    /// Duplicates another process's shared descriptor once its certificate says that it is one.
+    pub fn duplicate(address: &Address) -> io::Result<OwnedFd> {
+        let process = i32::try_from(address.process).map_err(|_| unknown())?;
+        // Held from before the first look: if the last call below succeeds, the number was this process's all along.
+        // SAFETY: plain numbers; the call makes a descriptor or fails.
+        let handle = owned(unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) })?;
+        let path = |number: u64| PathBuf::from(format!("/proc/{process}/fd/{number}"));
+        let found = std::fs::metadata(path(address.descriptor))?;
+        if !may_be_duplicated(&found, &std::fs::read_link(path(address.descriptor))?) {
+            return Err(unknown());
+        }
+        let certificate = std::fs::read_link(path(address.certificate))?;
+        if certificate.as_os_str() != format!("/memfd:{} (deleted)", certificate_name(address, &found)).as_str() {
+            return Err(unknown());
+        }
+        let number = i32::try_from(address.descriptor).map_err(|_| unknown())?;
+        // SAFETY: plain numbers; the call makes a descriptor or fails.
+        let duplicate = owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, handle.as_raw_fd(), number, 0) })?;
+        let duplicate = File::from(duplicate);
+        if identity(&duplicate.metadata()?) != identity(&found) {
+            return Err(unknown());
+        }
+        Ok(duplicate.into())
+    }
+
+    /// The name of the certificate for what has that metadata.
+    fn certificate_name(address: &Address, of: &Metadata) -> String {
+        let cookie = u128::from_be_bytes(address.cookie);
+        let (device, inode, kind, special) = identity(of);
+        let Address { descriptor, size, .. } = address;
+        format!("unified-runtime-{cookie:032x}-{descriptor}-{size:x}-{device:x}-{inode:x}-{kind:x}-{special:x}")
+    }
+
+    fn identity(of: &Metadata) -> (u64, u64, u32, u64) {
+        (of.dev(), of.ino(), kind(of), of.rdev())
+    }
+
+    fn kind(of: &Metadata) -> u32 {
+        of.mode() & libc::S_IFMT
+    }
+
+    /// Native memory is a character device, an anonymous inode (which has no type) or an anonymous file. What a program
+    /// may hold record locks on, or what does something when it is closed, is none of these.
+    fn may_be_duplicated(found: &Metadata, name: &Path) -> bool {
+        let begins = |with: &str| name.as_os_str().as_bytes().starts_with(with.as_bytes());
+        match kind(found) {
+            // Some kernels call shared device memory of AMD's (a DMA buffer) a regular file.
+            libc::S_IFREG => (begins("/memfd:") && found.nlink() == 0) || begins("/dmabuf:"),
+            kind => kind == libc::S_IFCHR || kind == 0,
+        }
+    }
+
+    fn random() -> io::Result<super::Cookie> {
+        let mut cookie = super::Cookie::default();
+        // SAFETY: writable for its own length.
+        let filled = unsafe { libc::getrandom(cookie.as_mut_ptr().cast(), cookie.len(), 0) };
+        // So few bytes come whole or not at all.
+        if usize::try_from(filled) == Ok(cookie.len()) { Ok(cookie) } else { Err(io::Error::last_os_error()) }
+    }
+
+    fn owned(raw: i64) -> io::Result<OwnedFd> {
+        if raw < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        #[allow(clippy::cast_possible_truncation, reason = "the kernel's descriptors are of type `int`")]
+        // SAFETY: the kernel just opened the descriptor for this process.
+        Ok(unsafe { OwnedFd::from_raw_fd(raw as i32) })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::io;
+    use std::os::fd::OwnedFd;
+
+    use super::{Address, Entry};
+
+    pub fn certify(_descriptor: OwnedFd, _size: u64) -> io::Result<Entry> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn duplicate(_address: &Address) -> io::Result<OwnedFd> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{ErrorKind, Read, Seek, Write};
+    use std::os::fd::{AsRawFd, FromRawFd};
+
+    use super::*;
+
+    fn memory(bytes: &[u8]) -> OwnedFd {
+        // SAFETY: a NUL-terminated name; the call makes a descriptor or fails.
+        let raw = unsafe { libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC) };
+        assert!(raw >= 0);
+        // SAFETY: just opened.
+        let mut file = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(raw) });
+        file.write_all(bytes).unwrap();
+        file.into()
+    }
+
+    fn content(descriptor: OwnedFd) -> Vec<u8> {
+        let (mut file, mut bytes) = (std::fs::File::from(descriptor), Vec::new());
+        file.rewind().unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn refused(writer: io::Result<OwnedFd>) -> bool {
+        writer.is_err_and(|error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::NotFound))
+    }
+
+    #[test]
+    fn a_shared_descriptor_is_found_by_its_address_until_it_is_withdrawn() {
+        let shared = Shared::new(memory(b"bytes"), 5).unwrap();
+        let address = shared.address();
+        // The second way is that of another process.
+        for found in [open(&address), system::duplicate(&address)] {
+            assert_eq!(content(found.unwrap()), b"bytes");
+        }
+        drop(shared);
+        assert!(refused(open(&address)) && refused(system::duplicate(&address)));
+    }
+
+    #[test]
+    fn an_address_with_anything_else_in_it_finds_nothing() {
+        let (shared, other) = (Shared::new(memory(b"one"), 3).unwrap(), Shared::new(memory(b"two"), 3).unwrap());
+        let (right, other) = (shared.address(), other.address());
+        let unshared = memory(b"private");
+        let number = |descriptor: &OwnedFd| descriptor.as_raw_fd().unsigned_abs().into();
+        for wrong in [
+            Address { descriptor: number(&unshared), ..right },
+            Address { descriptor: other.descriptor, ..right },
+            Address { descriptor: 1 << 40, ..right },
+            Address { certificate: number(&unshared), ..right },
+            Address { certificate: other.certificate, ..right },
+            Address { certificate: right.descriptor, ..right },
+            Address { cookie: other.cookie, ..right },
+            Address { size: 4, ..right },
+        ] {
+            assert!(refused(open(&wrong)), "{wrong:?}");
+            assert!(refused(system::duplicate(&wrong)), "{wrong:?}");
+        }
+        for gone in [1 << 30, 1 << 40] {
+            assert!(open(&Address { process: gone, ..right }).is_err());
+        }
+    }
+
+    #[test]
+    fn a_number_that_was_closed_and_used_again_is_not_duplicated() {
+        let descriptor = memory(b"shared");
+        let raw = descriptor.as_raw_fd();
+        let shared = Shared::new(descriptor, 6).unwrap();
+        let replacement = memory(b"private");
+        // SAFETY: both are open; the number now refers to something else, as after a stray close.
+        assert_eq!(unsafe { libc::dup2(replacement.as_raw_fd(), raw) }, raw);
+        assert!(refused(system::duplicate(&shared.address())));
+    }
+
+    #[test]
+    fn a_named_file_a_directory_and_a_pipe_are_not_duplicated_though_they_are_certified() {
+        let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+        let folder = std::fs::File::open("/").unwrap();
+        let (end, _other) = io::pipe().unwrap();
+        for descriptor in [OwnedFd::from(file), folder.into(), end.into()] {
+            let shared = Shared::new(descriptor, 1).unwrap();
+            assert!(refused(system::duplicate(&shared.address())));
+        }
+        let device = std::fs::File::open("/dev/null").unwrap();
+        let shared = Shared::new(device.into(), 1).unwrap();
+        assert!(system::duplicate(&shared.address()).is_ok());
+    }
+}

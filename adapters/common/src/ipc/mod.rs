@@ -1,0 +1,270 @@
+//! Device memory for other processes.
+//!
+//! What an application carries to the other process is a small envelope of bytes: which adapter it is for, on which device
+//! the thing lies, and the native handle. The envelopes that are out are kept in a list, so that one given back twice is refused and not freed twice.
+
+pub mod descriptor;
+#[cfg(not(feature = "release-2026-1"))]
+pub mod event;
+pub mod memory_export;
+#[cfg(not(feature = "release-2026-1"))]
+pub mod physical;
+
+use core::ffi::c_void;
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_result_t};
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::driver::memory_calls::IpcHandle;
+use crate::driver::{Driver, MemoryKind};
+use crate::ipc::descriptor::Shared;
+use crate::object::error::{Error, Result};
+use crate::object::{borrow, null_pointer};
+
+/// Bytes of an envelope: 8 that tell what is in it, the backend, 16 that name the device, and 64 of content.
+pub const ENVELOPE: usize = 96;
+/// Where the device's name begins.
+const DEVICE: usize = 16;
+/// Where the content begins.
+const CONTENT: usize = 32;
+const MEMORY: [u8; 8] = *b"URIPCMEM";
+
+/// An envelope that is out, and the descriptor that its content names in this process.
+struct Lent {
+    bytes: Box<[u8; ENVELOPE]>,
+    _descriptor: Option<Shared>,
+}
+
+static LENT: Mutex<BTreeMap<usize, Lent>> = Mutex::new(BTreeMap::new());
+
+/// What an envelope holds.
+pub struct Content {
+    device: [u8; 16],
+    /// The native handle.
+    pub handle: IpcHandle,
+}
+
+impl Content {
+    /// Whether the thing lies on that device, in whatever order a process sees them.
+    pub fn is_of<D: Driver>(&self, device: &Device<D>) -> bool {
+        self.device == name_of(device)
+    }
+}
+
+/// A device's name in every process; zeros where the library does not tell.
+fn name_of<D: Driver>(device: &Device<D>) -> [u8; 16] {
+    device.properties.uuid.unwrap_or_default()
+}
+
+/// Makes an envelope.
+pub fn seal<D: Driver>(kind: [u8; 8], device: &Device<D>, content: &IpcHandle) -> [u8; ENVELOPE] {
+    let mut bytes = [0; ENVELOPE];
+    bytes[..8].copy_from_slice(&kind);
+    bytes[8..12].copy_from_slice(&D::BACKEND.0.to_ne_bytes());
+    bytes[DEVICE..CONTENT].copy_from_slice(&name_of(device));
+    bytes[CONTENT..].copy_from_slice(content);
+    bytes
+}
+
+/// The content of an envelope.
+///
+/// # Safety
+/// `data` is readable for `size` bytes.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for bytes that are no envelope of this kind and backend.
+pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, size: usize) -> Result<Content> {
+    if data.is_null() {
+        return Err(null_pointer(name));
+    }
+    let mut bytes = [0; ENVELOPE];
+    if size == ENVELOPE {
+        // SAFETY: readable for `size` bytes by the caller's promise; the copy needs no alignment.
+        unsafe { core::ptr::copy_nonoverlapping(data.cast::<u8>(), bytes.as_mut_ptr(), ENVELOPE) };
+    }
+    if size != ENVELOPE || bytes[..8] != kind || bytes[8..12] != D::BACKEND.0.to_ne_bytes() {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{name}: the {size} bytes are no handle data of this adapter"),
+        ));
+    }
+    let mut content = Content { device: [0; 16], handle: [0; 64] };
+    content.device.copy_from_slice(&bytes[DEVICE..CONTENT]);
+    content.handle.copy_from_slice(&bytes[CONTENT..]);
+    Ok(content)
+}
+
+/// Hands an envelope out until [`take_back`].
+///
+/// # Safety
+/// `data` and `size` are writable.
+pub unsafe fn retain_handle(
+    bytes: [u8; ENVELOPE],
+    descriptor: Option<Shared>,
+    data: *mut *mut c_void,
+    size: *mut usize,
+) {
+    let bytes = Box::new(bytes);
+    let pointer = bytes.as_ptr().cast_mut().cast::<c_void>();
+    LENT.lock().insert(pointer.addr(), Lent { bytes, _descriptor: descriptor });
+    // SAFETY: writable by the caller's promise.
+    unsafe {
+        data.write(pointer);
+        size.write(ENVELOPE);
+    }
+}
+
+/// Ends an envelope of that kind.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for a pointer that no envelope of the kind is behind.
+pub fn take_back(name: &str, kind: [u8; 8], data: *const c_void) -> Result<()> {
+    if data.is_null() {
+        return Err(null_pointer(name));
+    }
+    let mut lent = LENT.lock();
+    let known = lent.get(&data.addr()).is_some_and(|found| found.bytes[..8] == kind);
+    let taken = if known { lent.remove(&data.addr()) } else { None };
+    drop(lent);
+    // What it shared is closed here, without the lock.
+    taken.map(drop).ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{name}: {data:p} is no handle data that this process was given, or it is given back already"),
+        )
+    })
+}
+
+/// `urIPCGetMemHandleExp`, of device memory from `urUSMDeviceAlloc` without a pool and with the library's own alignment: no
+/// native library shares host memory,
+/// shared memory or memory of such pools in this way.
+///
+/// # Safety
+/// The C contract: the handle is live, the outputs are writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for a pointer that is not the start of such an allocation; what the native
+/// library answers.
+///
+/// # Unsupported
+/// - memory of the host, shared memory and memory of pools: native libraries share plain device memory alone; it
+///   answers `UR_RESULT_ERROR_INVALID_VALUE`
+pub unsafe fn get<D: Driver>(
+    context: ur_context_handle_t,
+    memory: *mut c_void,
+    data: *mut *mut c_void,
+    size: *mut usize,
+) -> Result<()> {
+    const NAME: &str = "urIPCGetMemHandleExp";
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if memory.is_null() || data.is_null() || size.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    let driver = crate::device::adapter::driver::<D>()?;
+    let info = driver.pointer_info(memory.addr())?;
+    let plain =
+        info.filter(|info| info.base == memory.addr() && info.kind == MemoryKind::Device && info.pool.is_none());
+    let owner = plain.and_then(|info| context.devices().find(|device| device.raw == info.device));
+    let device = owner.ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!(
+                "{NAME}: {memory:p} is not the start of device memory of the context's devices that came from \
+                 urUSMDeviceAlloc without a pool"
+            ),
+        )
+    })?;
+    let state = context.state(device)?;
+    let handle = {
+        let _scope = state.enter()?;
+        driver.ipc_handle(memory.addr())?
+    };
+    // SAFETY: neither is null, so both are writable.
+    unsafe { retain_handle(seal(MEMORY, device, &handle), None, data, size) };
+    Ok(())
+}
+
+/// `urIPCPutMemHandleExp`. Processes that opened the memory keep it.
+///
+/// # Safety
+/// The C contract: the handle is live.
+///
+/// # Errors
+/// As [`take_back`].
+pub unsafe fn put<D: Driver>(context: ur_context_handle_t, data: *mut c_void) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Context<D>>(context) }?;
+    take_back("urIPCPutMemHandleExp", MEMORY, data)
+}
+
+/// `urIPCOpenMemHandleExp`; to be closed as often as it was opened.
+///
+/// # Safety
+/// The C contract: handles live, `data` readable for `size` bytes, `out` writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for bytes that are no handle data of this adapter, memory that is gone, or
+/// memory of this very process, which has its address; `INVALID_DEVICE` for a device of another context.
+pub unsafe fn open<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    data: *mut c_void,
+    size: usize,
+    out: *mut *mut c_void,
+) -> Result<()> {
+    const NAME: &str = "urIPCOpenMemHandleExp";
+    // SAFETY: the caller's promises are the same.
+    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    // SAFETY: readable for `size` bytes by the caller's promise.
+    let content = unsafe { unseal::<D>(NAME, MEMORY, data, size) }?;
+    let state = context.state(device)?;
+    let _scope = state.enter()?;
+    let address = state.driver.open_ipc(&content.handle).map_err(|error| match error.code() {
+        // With the device's context current this is what a process is told of its own memory.
+        ur_result_t::ERROR_INVALID_CONTEXT => Error::native(
+            ur_result_t::ERROR_INVALID_VALUE,
+            NAME,
+            error.native_status(),
+            "the memory is this process's own; use its address",
+        ),
+        _ => error,
+    })?;
+    // SAFETY: not null, so writable.
+    unsafe { out.write(core::ptr::with_exposed_provenance_mut(address)) };
+    Ok(())
+}
+
+/// `urIPCCloseMemHandleExp`.
+///
+/// # Safety
+/// The C contract: the handle is live; nothing uses the memory any more.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for memory that was not opened, or is closed already.
+pub unsafe fn close<D: Driver>(context: ur_context_handle_t, memory: *mut c_void) -> Result<()> {
+    const NAME: &str = "urIPCCloseMemHandleExp";
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if memory.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    let driver = crate::device::adapter::driver::<D>()?;
+    let info = driver.pointer_info(memory.addr())?.filter(|info| info.base == memory.addr());
+    let owner = info.and_then(|info| context.devices().find(|device| device.raw == info.device));
+    let device = owner.ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{NAME}: {memory:p} was not opened on the context's devices"),
+        )
+    })?;
+    let state = context.state(device)?;
+    let _scope = state.enter()?;
+    driver.close_ipc(memory.addr())
+}

@@ -1,0 +1,669 @@
+//! Kernel launches: arguments, work sizes, one native call.
+//!
+//! Arguments are read where the caller holds them; the native call copies them. Nothing is allocated for up to
+//! [`INLINE_ARGUMENTS`] arguments. What the library can tell of a function's parameters is checked before it
+//! reads through the pointers, since it would otherwise read past a list that is too short.
+
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+
+use ur_ffi::{
+    ur_command_t, ur_event_handle_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_kernel_handle_t,
+    ur_kernel_launch_ext_properties_t, ur_queue_handle_t, ur_result_t,
+};
+
+use crate::buffer::{self, storage::submit_with_buffers};
+use crate::command::{Request, submit};
+use crate::driver::{Driver, LaunchShape};
+use crate::image::argument::check_sampler;
+use crate::kernel::launch_properties::LaunchProperties;
+use crate::kernel::work_size::{GlobalSize, quick_shape, read_sizes, shape};
+use crate::kernel::{DeviceKernel, Function, Kernel};
+use crate::object::error::{Error, Result};
+use crate::object::{borrow, null_pointer};
+use crate::queue::Queue;
+use crate::sync::unlikely::unlikely;
+
+/// Arguments that a launch holds on the stack.
+pub const INLINE_ARGUMENTS: usize = 24;
+
+/// The largest alignment of a type in work-group memory, bytes: a vector of 16 doubles.
+const LOCAL_ALIGNMENT: usize = 128;
+
+/// Room for the native argument list of one launch: on the stack, or for long lists elsewhere.
+struct Room {
+    pointers: [MaybeUninit<*const c_void>; INLINE_ARGUMENTS],
+    values: [MaybeUninit<usize>; INLINE_ARGUMENTS],
+    more: Option<Box<MoreRoom>>,
+}
+
+/// Room for a long list.
+struct MoreRoom {
+    pointers: Vec<MaybeUninit<*const c_void>>,
+    values: Vec<MaybeUninit<usize>>,
+}
+
+impl Room {
+    #[inline]
+    fn new() -> Self {
+        // Not cleared: most launches use a few of them.
+        Self {
+            pointers: [MaybeUninit::uninit(); INLINE_ARGUMENTS],
+            values: [MaybeUninit::uninit(); INLINE_ARGUMENTS],
+            more: None,
+        }
+    }
+
+    /// An empty list of `count` arguments.
+    #[inline]
+    fn list(&mut self, count: usize) -> Arguments<'_> {
+        let (pointers, values): (&mut [_], &mut [_]) = if count > INLINE_ARGUMENTS {
+            let more =
+                MoreRoom { pointers: vec![MaybeUninit::uninit(); count], values: vec![MaybeUninit::uninit(); count] };
+            let more = self.more.insert(Box::new(more));
+            (&mut more.pointers, &mut more.values)
+        } else {
+            (&mut self.pointers[..count], &mut self.values[..count])
+        };
+        for pointer in pointers.iter_mut() {
+            pointer.write(core::ptr::null());
+        }
+        // SAFETY: each of them was written just now.
+        let pointers = unsafe { &mut *(core::ptr::from_mut(pointers) as *mut [*const c_void]) };
+        Arguments { pointers, given: count, values, dynamic_shared: 0, objects: false }
+    }
+}
+
+/// The native argument list of one launch: a pointer to each value, which lies in the caller's list where it can.
+struct Arguments<'r> {
+    /// An entry for every parameter: the driver reads through this whole list.
+    pointers: &'r mut [*const c_void],
+    /// How many of them the caller gives; what follows is hidden from it.
+    given: usize,
+    /// Values that have no storage of the caller's: offsets into work-group memory, what stands for objects.
+    values: &'r mut [MaybeUninit<usize>],
+    dynamic_shared: usize,
+    /// Whether there are objects, whose values are known when the launch is put on its stream.
+    objects: bool,
+}
+
+impl Arguments<'_> {
+    /// Reads the caller's arguments, as many as the list has entries; `sizes` are those of the function's parameters, where they are known.
+    #[inline]
+    fn fill(&mut self, arguments: &[ur_exp_kernel_arg_properties_t], sizes: Option<&[usize]>) -> Result<()> {
+        for argument in arguments {
+            let size = sizes.and_then(|sizes| sizes.get(argument.index as usize)).copied();
+            self.add(argument, size)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add(&mut self, argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<()> {
+        let index = argument.index as usize;
+        match self.pointers[..self.given].get(index) {
+            None => return Err(no_such_argument(index, self.given)),
+            Some(taken) if !taken.is_null() => return Err(given_twice(index)),
+            Some(_) => {}
+        }
+        self.pointers[index] = match resolve(argument, size)? {
+            Resolved::Address(value) => value,
+            Resolved::Local(bytes) => {
+                let start = self.reserve_local(bytes)?;
+                self.keep(index, start)
+            }
+            Resolved::Object => {
+                self.objects = true;
+                self.keep(index, 0)
+            }
+        };
+        Ok(())
+    }
+
+    /// Keeps a value for the launch; gives its address.
+    #[inline]
+    fn keep(&mut self, index: usize, value: usize) -> *const c_void {
+        core::ptr::from_mut(self.values[index].write(value)).cast_const().cast()
+    }
+
+    /// Puts what the caller does not give behind what it gives.
+    fn hide(&mut self, value: *const c_void) {
+        if let Some(last) = self.pointers.last_mut() {
+            *last = value;
+            self.given = self.pointers.len() - 1;
+        }
+    }
+
+    /// Leaves that much work-group memory before the first argument's.
+    fn begin_local_at(&mut self, bytes: usize) {
+        self.dynamic_shared = bytes;
+    }
+
+    /// Sets work-group memory aside, aligned as any type of that size may need.
+    fn reserve_local(&mut self, size: usize) -> Result<usize> {
+        let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
+        let placed = self
+            .dynamic_shared
+            .checked_next_multiple_of(align)
+            .and_then(|start| Some((start, start.checked_add(size)?)));
+        let (start, end) = placed.ok_or_else(|| {
+            Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE, "the local arguments overflow")
+        })?;
+        self.dynamic_shared = end;
+        Ok(start)
+    }
+}
+
+/// What the kernel gets for an argument.
+pub enum Resolved {
+    /// What lies at that address.
+    Address(*const c_void),
+    /// The start of so many bytes of work-group memory.
+    Local(usize),
+    /// What stands for the object on the launch's device.
+    Object,
+}
+
+/// The one place that knows the types of arguments: setting and launching both come here. `size` is the parameter's,
+/// where the library tells it.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_KERNEL_ARGUMENT_SIZE`, `INVALID_ENUMERATION`, `UNSUPPORTED_FEATURE`.
+#[inline]
+pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<Resolved> {
+    if let Some(address) = direct(argument, size) {
+        return Ok(Resolved::Address(address));
+    }
+    let index = argument.index as usize;
+    match argument.type_ {
+        ur_exp_kernel_arg_type_t::POINTER => Err(too_small(index, size_of::<usize>(), size)),
+        ur_exp_kernel_arg_type_t::VALUE => {
+            // SAFETY: the tag says that the union holds the address of the value.
+            if unsafe { argument.value.value }.is_null() {
+                return Err(null_pointer("a kernel argument's value"));
+            }
+            Err(too_small(index, argument.size, size))
+        }
+        ur_exp_kernel_arg_type_t::LOCAL => {
+            if argument.size == 0 {
+                return Err(no_local(index));
+            }
+            fits_a_word(index, size)?;
+            Ok(Resolved::Local(argument.size))
+        }
+        ur_exp_kernel_arg_type_t::MEM_OBJ => {
+            fits_a_word(index, size)?;
+            // SAFETY: the tag says that the union holds handle and access.
+            buffer::arguments::check(unsafe { &argument.value.memObjTuple })?;
+            Ok(Resolved::Object)
+        }
+        ur_exp_kernel_arg_type_t::SAMPLER => {
+            // SAFETY: the tag says that the union holds a sampler.
+            check_sampler(index, unsafe { argument.value.sampler }, size)?;
+            Ok(Resolved::Object)
+        }
+        other => Err(unknown_type(index, other)),
+    }
+}
+
+/// The address of a value that lies where the caller has it; `None` for arguments of other kinds, and for wrong ones.
+#[inline]
+fn direct(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Option<*const c_void> {
+    match argument.type_ {
+        // The tag says that the union holds the pointer itself, so the value lies right there.
+        ur_exp_kernel_arg_type_t::POINTER => {
+            size.is_none_or(|size| size <= size_of::<usize>()).then_some((&raw const argument.value).cast())
+        }
+        ur_exp_kernel_arg_type_t::VALUE => {
+            // SAFETY: the tag says that the union holds the address of the value.
+            let value = unsafe { argument.value.value };
+            (!value.is_null() && size.is_none_or(|size| size <= argument.size)).then_some(value)
+        }
+        _ => None,
+    }
+}
+
+/// Refuses an argument of a pointer's size for a parameter that is larger.
+#[inline]
+fn fits_a_word(index: usize, size: Option<usize>) -> Result<()> {
+    match size {
+        Some(wanted) if wanted > size_of::<usize>() => Err(too_small(index, size_of::<usize>(), size)),
+        _ => Ok(()),
+    }
+}
+
+/// How many arguments a function takes from the caller.
+#[inline]
+fn expected<D: Driver>(function: &Function<D>, hidden: usize, arguments: &[ur_exp_kernel_arg_properties_t]) -> usize {
+    match &function.parameters {
+        Some(sizes) => sizes.len().saturating_sub(hidden),
+        None => arguments.iter().map(|argument| argument.index as usize + 1).max().unwrap_or(0),
+    }
+}
+
+/// The offset as kernels take it.
+#[cold]
+fn narrow(offset: [usize; 3]) -> Result<[u32; 3]> {
+    let mut narrow = [0; 3];
+    for (narrow, wide) in narrow.iter_mut().zip(offset) {
+        *narrow = u32::try_from(wide).map_err(|_| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_VALUE,
+                format!("a global offset of {wide} does not fit the 32 bits that kernels take"),
+            )
+        })?;
+    }
+    Ok(narrow)
+}
+
+#[cold]
+fn wrong_count(given: usize, taken: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_KERNEL_ARGS,
+        format!("{given} arguments given for a kernel that takes {taken}"),
+    )
+}
+
+#[cold]
+fn no_such_argument(index: usize, count: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+        format!("argument index {index} of a kernel with {count} arguments"),
+    )
+}
+
+#[cold]
+fn given_twice(index: usize) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGS, format!("argument {index} is given twice"))
+}
+
+#[cold]
+fn too_small(index: usize, given: usize, wanted: Option<usize>) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+        format!("argument {index} has {given} bytes; the kernel takes {}", wanted.unwrap_or(0)),
+    )
+}
+
+#[cold]
+fn no_local(index: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+        format!("argument {index} asks for 0 bytes of work-group memory"),
+    )
+}
+
+#[cold]
+fn unknown_type(index: usize, found: ur_exp_kernel_arg_type_t) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("argument {index} has the unknown type {:#x}", found.0))
+}
+
+/// The sizes of a launch as the caller holds them.
+pub struct Sizes {
+    /// How many there are of each.
+    pub dimensions: u32,
+    /// Null for no offset.
+    pub offset: *const usize,
+    /// Never null in a launch that succeeds.
+    pub global: *const usize,
+    /// Null for a choice of the engine's.
+    pub local: *const usize,
+}
+
+impl Sizes {
+    /// Whether every offset is 0, or there are none. Wrong dimensions have none.
+    ///
+    /// # Safety
+    /// The offsets hold as many values as there are dimensions.
+    #[inline]
+    unsafe fn have_no_offset(&self) -> bool {
+        let dimensions = if self.offset.is_null() { 0 } else { self.dimensions.min(3) as usize };
+        // SAFETY: readable for the dimensions by the caller's promise, and null has none.
+        (0..dimensions).all(|axis| unsafe { *self.offset.add(axis) } == 0)
+    }
+
+    /// What [`quick_shape`] makes of them for a kernel that leaves its local size to the caller.
+    ///
+    /// # Safety
+    /// As [`quick_shape`].
+    #[inline(always)]
+    unsafe fn quick_shape<D: Driver>(&self, kernel: &DeviceKernel<D>) -> Option<([u32; 3], [u32; 3])> {
+        if kernel.declared.required.is_some() {
+            return None;
+        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { quick_shape(self.dimensions, self.global, self.local, &kernel.limits) }
+    }
+}
+
+/// `urEnqueueKernelLaunchWithArgsExp`.
+///
+/// # Safety
+/// The C contract: lists hold as many entries as their counts say, values are readable for their sizes.
+///
+/// # Errors
+/// As the spec lists; the message names argument or dimension.
+///
+/// # Unsupported
+/// - note: `UR_KERNEL_LAUNCH_FLAG_OPPORTUNISTIC_QUEUE_SERIALIZE` is a permission that is not used
+pub unsafe fn with_args<D: Driver>(
+    queue: ur_queue_handle_t,
+    kernel: ur_kernel_handle_t,
+    dimensions: u32,
+    offset: *const usize,
+    global: *const usize,
+    local: *const usize,
+    count: u32,
+    arguments: *const ur_exp_kernel_arg_properties_t,
+    properties: *const ur_kernel_launch_ext_properties_t,
+    wait_count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueKernelLaunchWithArgsExp";
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::KERNEL_LAUNCH, wait_count, waits, event) }?;
+    // SAFETY: as above.
+    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?.on_queue(request.queue)?;
+    // SAFETY: as above.
+    let arguments = unsafe { argument_list(NAME, count, arguments) }?;
+    // SAFETY: as above.
+    unsafe { enqueue(NAME, &request, kernel, &Sizes { dimensions, offset, global, local }, arguments, properties) }
+}
+
+/// The one launch behind every entry point.
+///
+/// # Safety
+/// The sizes hold as many values as they have dimensions, arguments are readable for their sizes, `properties` is null
+/// or valid.
+///
+/// # Errors
+/// As the entry points'; `name` is theirs.
+#[inline]
+pub unsafe fn enqueue<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    kernel: &DeviceKernel<D>,
+    sizes: &Sizes,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    properties: *const ur_kernel_launch_ext_properties_t,
+) -> Result<()> {
+    let function = &kernel.plain;
+    let mut room = [MaybeUninit::<*const c_void>::uninit(); INLINE_ARGUMENTS];
+    // SAFETY: the caller's promises are the same.
+    let simple = properties.is_null() && unsafe { sizes.have_no_offset() } && is_simple(function, arguments, &mut room);
+    // SAFETY: as above.
+    let quick = if unlikely(!simple) { None } else { unsafe { sizes.quick_shape(kernel) } };
+    let Some((grid, block)) = quick else {
+        // SAFETY: as above.
+        return unsafe { enqueue_carefully(name, request, kernel, sizes, arguments, properties) };
+    };
+    let (raw, shape, native) = (function.raw, shape(grid, block, 0), room.as_ptr().cast());
+    submit(request, move |driver, stream| {
+        // SAFETY: `room` has an entry for every parameter and outlives the call; each names a value of the caller's
+        // that is readable for the parameter's size.
+        unsafe { driver.launch(raw, shape, stream, native) }
+    })
+}
+
+/// Whether the arguments are right and lie in the caller's memory in the parameters' order, as nearly all do; their
+/// addresses then are in `room`.
+#[inline]
+fn is_simple<D: Driver>(
+    function: &Function<D>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    room: &mut [MaybeUninit<*const c_void>; INLINE_ARGUMENTS],
+) -> bool {
+    let sizes = function.parameters.as_deref();
+    if arguments.len() > room.len() || sizes.is_some_and(|sizes| sizes.len() != arguments.len()) {
+        return false;
+    }
+    for (place, (argument, room)) in arguments.iter().zip(room).enumerate() {
+        let size = sizes.map(|sizes| sizes[place]);
+        match direct(argument, size) {
+            Some(address) if argument.index as usize == place => room.write(address),
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// A launch with any arguments, sizes and properties, or the error of those that are wrong.
+///
+/// # Safety
+/// As [`enqueue`].
+///
+/// # Errors
+/// As [`enqueue`].
+#[inline(never)]
+unsafe fn enqueue_carefully<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    kernel: &DeviceKernel<D>,
+    sizes: &Sizes,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    properties: *const ur_kernel_launch_ext_properties_t,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let properties = unsafe { LaunchProperties::read(properties) }?;
+    // SAFETY: the sizes hold as many values as there are dimensions, by the caller's promise.
+    let offset = unsafe { given_offset(sizes.dimensions, sizes.offset) }?;
+    let function = match offset {
+        None => &kernel.plain,
+        Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?,
+    };
+    // SAFETY: as above.
+    let divided = match unsafe { sizes.quick_shape(kernel) } {
+        Some(shape) => Some(shape),
+        // SAFETY: as above.
+        None => unsafe { careful_shape(name, sizes, kernel) }?,
+    };
+    let hidden = usize::from(offset.is_some());
+    let count = expected(function, hidden, arguments);
+    // Before there is room for them: without known parameters the count is what the caller's indices make it.
+    if arguments.len() != count {
+        return Err(wrong_count(arguments.len(), count));
+    }
+    let mut room = Room::new();
+    let mut list = room.list(count + hidden);
+    let narrowed;
+    if let Some(offset) = offset {
+        narrowed = narrow(offset)?;
+        list.hide(narrowed.as_ptr().cast());
+    }
+    if let Some(properties) = &properties {
+        list.begin_local_at(properties.work_group_memory);
+    }
+    list.fill(arguments, function.parameters.as_deref())?;
+    let Some((grid, block)) = divided else {
+        // Nothing to run; the command still has its place, and its event.
+        return submit(request, |_, _| Ok(()));
+    };
+    let dynamic_shared = list.dynamic_shared;
+    if dynamic_shared > 0 {
+        kernel.allow_local(dynamic_shared)?;
+    }
+    // Not above the device's limit, so it fits.
+    let shape = shape(grid, block, dynamic_shared as u32);
+    let raw = function.raw;
+    if properties.is_some() || list.objects {
+        // SAFETY: as below, and by the caller's promise objects live during the call.
+        return unsafe { special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape) };
+    }
+    let native = list.pointers.as_ptr();
+    submit(request, |driver, stream| {
+        // SAFETY: `native` has an entry for every parameter (the hidden offset's follows the others); values of the
+        // caller's are readable for the parameters' sizes, the others lie in `room`, which outlives the call.
+        unsafe { driver.launch(raw, shape, stream, native) }
+    })
+}
+
+/// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
+///
+/// # Safety
+/// The list has an entry for every parameter of the function; objects among the arguments are live during the call.
+#[cold]
+unsafe fn special<D: Driver>(
+    name: &str,
+    request: &Request<'_, D>,
+    kernel: &DeviceKernel<D>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    list: &mut Arguments<'_>,
+    properties: Option<&LaunchProperties>,
+    function: &Function<D>,
+    shape: LaunchShape,
+) -> Result<()> {
+    let queue = request.queue;
+    if let Some(properties) = properties {
+        properties.check(name, &queue.target.properties, shape.grid)?;
+        if let Some(cluster) = properties.cluster {
+            kernel.allow_cluster(cluster)?;
+        }
+    }
+    let properties = properties.filter(|properties| !properties.is_plain());
+    let launch = |driver: &'static D, stream, native| {
+        // SAFETY: as in `enqueue`.
+        unsafe {
+            match properties {
+                Some(properties) => properties.launch(driver, &queue.device, function.raw, shape, stream, native),
+                None => driver.launch(function.raw, shape, stream, native),
+            }
+        }
+    };
+    if !list.objects {
+        let native = list.pointers.as_ptr();
+        return submit(request, |driver, stream| launch(driver, stream, native));
+    }
+    // SAFETY: live by the caller's promise.
+    let objects = unsafe { buffer::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
+    for (index, value) in &objects.values {
+        list.pointers[*index] = list.keep(*index, *value);
+    }
+    submit_with_buffers(request, false, &objects.accesses, |driver, stream, addresses| {
+        for (index, address) in objects.indices.iter().zip(addresses) {
+            list.pointers[*index] = list.keep(*index, *address);
+        }
+        objects.images.bring(stream)?;
+        launch(driver, stream, list.pointers.as_ptr())?;
+        objects.images.launched();
+        Ok(())
+    })
+}
+
+/// The caller's offset, if it says anything.
+///
+/// # Safety
+/// As [`read_sizes`].
+#[inline]
+unsafe fn given_offset(dimensions: u32, offset: *const usize) -> Result<Option<[usize; 3]>> {
+    if offset.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise is the same.
+    Ok(unsafe { read_sizes(dimensions, offset, 0) }?.filter(|offset| *offset != [0; 3]))
+}
+
+#[cold]
+fn no_offset_variant(name: &str) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_OPERATION,
+        format!("{name}: a global offset needs the kernel's `_with_offset` variant, which the program lacks"),
+    )
+}
+
+/// The shape of a launch whose local size is the engine's or the kernel's to choose, or the error of sizes that are
+/// wrong; `None` for a global size with a dimension of 0.
+///
+/// # Safety
+/// As [`read_sizes`].
+#[inline(never)]
+unsafe fn careful_shape<D: Driver>(
+    name: &str,
+    sizes: &Sizes,
+    kernel: &DeviceKernel<D>,
+) -> Result<Option<([u32; 3], [u32; 3])>> {
+    let Sizes { dimensions, global, local, .. } = *sizes;
+    // SAFETY: the caller's promise is the same.
+    let (global, local) = unsafe { (read_sizes(dimensions, global, 1)?, read_sizes(dimensions, local, 1)?) };
+    let global = global.ok_or_else(|| null_pointer(name))?;
+    if global.contains(&0) {
+        return Ok(None);
+    }
+    kernel.divide(GlobalSize::new(global)?, local).map(Some)
+}
+
+/// # Safety
+/// `arguments` is null or holds `count` entries.
+unsafe fn argument_list<'a>(
+    name: &str,
+    count: u32,
+    arguments: *const ur_exp_kernel_arg_properties_t,
+) -> Result<&'a [ur_exp_kernel_arg_properties_t]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if arguments.is_null() {
+        return Err(null_pointer(name));
+    }
+    // SAFETY: holds `count` entries by the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts(arguments, count as usize) })
+}
+
+/// `urKernelGetSuggestedLocalWorkSize`: what a launch without a local size would take.
+///
+/// # Safety
+/// The C contract: the sizes hold `dimensions` values, `out` is writable for as many.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; as a launch with these sizes.
+pub unsafe fn suggested_local_size<D: Driver>(
+    kernel: ur_kernel_handle_t,
+    queue: ur_queue_handle_t,
+    dimensions: u32,
+    offset: *const usize,
+    global: *const usize,
+    out: *mut usize,
+) -> Result<()> {
+    const NAME: &str = "urKernelGetSuggestedLocalWorkSize";
+    // SAFETY: the caller's promises are the same.
+    let (kernel, queue) = unsafe { (borrow::<Kernel<D>>(kernel)?, borrow::<Queue<D>>(queue)?) };
+    // The offset changes no suggestion, but the specification has it required.
+    if offset.is_null() || out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    let kernel = kernel.on_queue(queue)?;
+    // SAFETY: holds `dimensions` values by the caller's promise.
+    let global = unsafe { read_sizes(dimensions, global, 1) }?.ok_or_else(|| null_pointer(NAME))?;
+    let (_, block) = kernel.divide(GlobalSize::new(global)?, None)?;
+    for (axis, size) in block.iter().enumerate().take(dimensions as usize) {
+        // SAFETY: writable for `dimensions` values by the caller's promise.
+        unsafe { out.add(axis).write(*size as usize) };
+    }
+    Ok(())
+}
+
+/// `urKernelGetSuggestedLocalWorkSizeWithArgs`: arguments do not change the suggestion, but their types are checked.
+///
+/// # Safety
+/// As [`suggested_local_size`]; `arguments` holds `count` entries.
+///
+/// # Errors
+/// As [`suggested_local_size`]; `INVALID_NULL_POINTER` for a missing list, `INVALID_ENUMERATION` for an unknown type.
+pub unsafe fn suggested_local_size_with_args<D: Driver>(
+    kernel: ur_kernel_handle_t,
+    queue: ur_queue_handle_t,
+    dimensions: u32,
+    offset: *const usize,
+    global: *const usize,
+    count: u32,
+    arguments: *const ur_exp_kernel_arg_properties_t,
+    out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let arguments = unsafe { argument_list("urKernelGetSuggestedLocalWorkSizeWithArgs", count, arguments) }?;
+    if let Some(unknown) = arguments.iter().find(|argument| argument.type_ > ur_exp_kernel_arg_type_t::SAMPLER) {
+        return Err(unknown_type(unknown.index as usize, unknown.type_));
+    }
+    // SAFETY: as above.
+    unsafe { suggested_local_size::<D>(kernel, queue, dimensions, offset, global, out) }
+}

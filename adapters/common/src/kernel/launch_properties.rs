@@ -1,0 +1,197 @@
+//! Properties of a launch: all groups at once, groups in clusters, work-group memory of the launch's own.
+//!
+//! A launch without properties costs one look at a null pointer; whatever a property needs is checked here, before
+//! anything is enqueued. Hints that change no result are accepted and change nothing.
+
+use core::ffi::c_void;
+
+use ur_ffi::{
+    ur_base_properties_t, ur_kernel_launch_cluster_property_t, ur_kernel_launch_ext_properties_t,
+    ur_kernel_launch_flags_t, ur_kernel_launch_workgroup_property_t, ur_result_t, ur_structure_type_t,
+};
+
+use crate::context::DeviceState;
+use crate::driver::{Driver, LaunchShape};
+use crate::object::error::{Error, Result};
+use crate::object::known_flags;
+use crate::properties::DeviceProperties;
+
+/// What a launch asks for beyond its sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchProperties {
+    /// All work-groups are resident at once.
+    pub cooperative: bool,
+    /// Work-groups of a cluster in x, y and z.
+    pub cluster: Option<[u32; 3]>,
+    /// Bytes of work-group memory before those of the arguments.
+    pub work_group_memory: usize,
+}
+
+impl LaunchProperties {
+    /// Reads the list and what is chained to it; `None` without a list.
+    ///
+    /// # Safety
+    /// `list` is null or valid, and so is the chain behind it.
+    ///
+    /// # Errors
+    /// `INVALID_ENUMERATION` for unknown flags, `INVALID_VALUE` for an empty cluster, `UNSUPPORTED_FEATURE` for an
+    /// extension structure that is not one of a launch's.
+    #[inline]
+    pub unsafe fn read(list: *const ur_kernel_launch_ext_properties_t) -> Result<Option<Self>> {
+        if list.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: not null, so valid by the caller's promise.
+        unsafe { Self::read_list(&*list) }.map(Some)
+    }
+
+    /// # Safety
+    /// The chain behind `list` is valid.
+    unsafe fn read_list(list: &ur_kernel_launch_ext_properties_t) -> Result<Self> {
+        known_flags("launchPropList", list.flags.bits(), ur_ffi::UR_KERNEL_LAUNCH_FLAGS_MASK)?;
+        let cooperative = list.flags.contains(ur_kernel_launch_flags_t::COOPERATIVE);
+        let mut properties = Self { cooperative, ..Self::default() };
+        let mut next: *const ur_base_properties_t = list.pNext.cast_const().cast();
+        // SAFETY: null or a structure that begins as every one does, by the caller's promise.
+        while let Some(base) = unsafe { next.as_ref() } {
+            match base.stype {
+                ur_structure_type_t::KERNEL_LAUNCH_CLUSTER_PROPERTY => {
+                    // SAFETY: its type says what it is.
+                    let cluster = unsafe { &*next.cast::<ur_kernel_launch_cluster_property_t>() }.clusterDim;
+                    if cluster.contains(&0) {
+                        return Err(Error::new(
+                            ur_result_t::ERROR_INVALID_VALUE,
+                            format!("clusters of {cluster:?} work-groups have a dimension of 0"),
+                        ));
+                    }
+                    properties.cluster = Some(cluster);
+                }
+                ur_structure_type_t::KERNEL_LAUNCH_WORKGROUP_PROPERTY => {
+                    // SAFETY: as above.
+                    let property = unsafe { &*next.cast::<ur_kernel_launch_workgroup_property_t>() };
+                    properties.work_group_memory = property.workgroup_mem_size;
+                }
+                other => {
+                    // coverage: none because the specification has no other structure for a launch
+                    return Err(Error::unsupported(&format!(
+                        "an extension structure of type {other:?} behind launchPropList"
+                    )));
+                }
+            }
+            next = base.pNext.cast_const().cast();
+        }
+        Ok(properties)
+    }
+
+    /// Whether an ordinary launch does what is asked for.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        !self.cooperative && self.cluster.is_none()
+    }
+
+    /// Whether the device can do it with that grid.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` for what the device lacks, `INVALID_WORK_GROUP_SIZE` for a grid that is not made of whole
+    /// clusters.
+    ///
+    /// # Unsupported
+    /// - needs: a device with cooperative launches, for `UR_KERNEL_LAUNCH_FLAG_COOPERATIVE`
+    /// - needs: a device with clusters, for `ur_kernel_launch_cluster_property_t`
+    #[cold]
+    pub fn check(&self, name: &str, device: &DeviceProperties, grid: [u32; 3]) -> Result<()> {
+        if self.cooperative && !device.cooperative_launch {
+            return Err(Error::unsupported("a cooperative launch on this device"));
+        }
+        let Some(cluster) = self.cluster else { return Ok(()) };
+        if !device.clusters {
+            return Err(Error::unsupported("a launch in clusters on this device"));
+        }
+        if (0..3).any(|axis| !grid[axis].is_multiple_of(cluster[axis])) {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE,
+                format!("{name}: {grid:?} work-groups are not made of whole clusters of {cluster:?}"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The native launch for these properties.
+    ///
+    /// # Safety
+    /// As [`Driver::launch`].
+    ///
+    /// # Errors
+    /// What the native library answers; `OUT_OF_RESOURCES` for more work-groups than can be resident at once.
+    #[cold]
+    pub unsafe fn launch<D: Driver>(
+        &self,
+        driver: &D,
+        device: &DeviceState<D>,
+        function: D::Function,
+        shape: LaunchShape,
+        stream: D::Stream,
+        arguments: *const *const c_void,
+    ) -> Result<()> {
+        let _scope = device.enter()?;
+        // SAFETY: the caller's promise is the same.
+        unsafe {
+            match self.cluster {
+                Some(cluster) => driver.launch_clusters(function, shape, cluster, self.cooperative, stream, arguments),
+                None => driver.launch_cooperative(function, shape, stream, arguments),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ptr::{from_mut, null, null_mut};
+
+    use super::*;
+
+    #[test]
+    fn no_list_and_an_empty_list_are_plain() {
+        let empty = ur_kernel_launch_ext_properties_t::default();
+        // SAFETY: null or a live list without a chain.
+        let (none, read) = unsafe { (LaunchProperties::read(null()), LaunchProperties::read(&raw const empty)) };
+        assert_eq!(none.unwrap(), None);
+        assert_eq!(read.unwrap(), Some(LaunchProperties::default()));
+        assert!(LaunchProperties::default().is_plain());
+    }
+
+    #[test]
+    fn a_chain_is_read_to_its_end() {
+        let mut memory = ur_kernel_launch_workgroup_property_t {
+            stype: ur_structure_type_t::KERNEL_LAUNCH_WORKGROUP_PROPERTY,
+            pNext: null_mut(),
+            workgroup_mem_size: 96,
+        };
+        let mut cluster = ur_kernel_launch_cluster_property_t {
+            stype: ur_structure_type_t::KERNEL_LAUNCH_CLUSTER_PROPERTY,
+            pNext: from_mut(&mut memory).cast(),
+            clusterDim: [2, 1, 1],
+        };
+        let list = ur_kernel_launch_ext_properties_t {
+            pNext: from_mut(&mut cluster).cast(),
+            flags: ur_kernel_launch_flags_t::COOPERATIVE,
+            ..Default::default()
+        };
+        // SAFETY: a live list with a live chain.
+        let read = unsafe { LaunchProperties::read(&raw const list) }.unwrap().unwrap();
+        assert_eq!(read, LaunchProperties { cooperative: true, cluster: Some([2, 1, 1]), work_group_memory: 96 });
+        assert!(!read.is_plain());
+    }
+
+    #[test]
+    fn a_grid_that_is_not_made_of_whole_clusters_is_refused() {
+        let device = DeviceProperties { clusters: true, ..DeviceProperties::default() };
+        let asked = LaunchProperties { cluster: Some([2, 1, 1]), ..LaunchProperties::default() };
+        asked.check("launch", &device, [4, 3, 1]).unwrap();
+        let error = asked.check("launch", &device, [3, 4, 1]).unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE);
+        let error = asked.check("launch", &DeviceProperties::default(), [4, 3, 1]).unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_UNSUPPORTED_FEATURE);
+    }
+}

@@ -1,0 +1,77 @@
+//! What a native function must be allowed before some launches: more work-group memory than every device gives, and
+//! clusters of more work-groups than every device has.
+//!
+//! Both are limits that the native library keeps for the function, not for a launch. A limit that followed the launches
+//! would be wrong for another thread's launch between setting and launching, so each is raised once, at first need, to
+//! the most that the function may have, and never lowered. Threads that come here together raise it to the same value.
+//! A launch that needs neither never comes here.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use ur_ffi::ur_result_t;
+
+use crate::driver::Driver;
+use crate::kernel::DeviceKernel;
+use crate::object::error::{Error, Result};
+
+/// Work-groups of a cluster on every device that has clusters.
+const PORTABLE_CLUSTER: u64 = 8;
+
+/// Which limits of a kernel's functions were raised.
+#[derive(Debug, Default)]
+pub struct Permissions {
+    local: AtomicBool,
+    clusters: AtomicBool,
+}
+
+impl<D: Driver> DeviceKernel<D> {
+    /// Lets launches use so much dynamic work-group memory.
+    ///
+    /// # Errors
+    /// `OUT_OF_RESOURCES` beyond the device's limit; what the native library answers.
+    pub fn allow_local(&self, bytes: usize) -> Result<()> {
+        let properties = &self.module.state.device.properties;
+        let total = bytes.saturating_add(self.attributes.static_shared);
+        if total <= properties.shared_per_block {
+            return Ok(());
+        }
+        let most = properties.shared_per_block_optin;
+        if total > most {
+            return Err(Error::new(
+                ur_result_t::ERROR_OUT_OF_RESOURCES,
+                format!("{total} bytes of work-group memory; the device has {most}"),
+            ));
+        }
+        if self.permissions.local.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let state = &self.module.state;
+        let _scope = state.enter()?;
+        state.driver.allow_dynamic_shared(self.plain.raw, most - self.attributes.static_shared)?;
+        if let Some(variant) = &self.with_offset {
+            let own = state.driver.function_attributes(variant.raw)?.static_shared;
+            state.driver.allow_dynamic_shared(variant.raw, most.saturating_sub(own))?;
+        }
+        self.permissions.local.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Lets launches have clusters of that many work-groups, where the device can.
+    ///
+    /// # Errors
+    /// What the native library answers. Whether the device can is for the launch to tell.
+    pub fn allow_cluster(&self, cluster: [u32; 3]) -> Result<()> {
+        let groups = cluster.iter().fold(1_u64, |groups, &side| groups.saturating_mul(side.into()));
+        if groups <= PORTABLE_CLUSTER || self.permissions.clusters.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let state = &self.module.state;
+        let _scope = state.enter()?;
+        state.driver.allow_large_clusters(self.plain.raw)?;
+        if let Some(variant) = &self.with_offset {
+            state.driver.allow_large_clusters(variant.raw)?;
+        }
+        self.permissions.clusters.store(true, Ordering::Release);
+        Ok(())
+    }
+}

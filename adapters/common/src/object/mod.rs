@@ -1,0 +1,446 @@
+//! What a handle points to: a header that loaders and the engine read, then the object.
+//!
+//! The first word of every object is the adapter's table; a loader dispatches through it. The tag behind it
+//! lets an entry point refuse a handle of another type. The ABI's reference count is apart from the engine's
+//! own (`Arc`): all references of the application together hold one `Arc` count, so `retain` and `release`
+//! are one atomic operation and `UR_*_INFO_REFERENCE_COUNT` shows what the application did, nothing else.
+//!
+//! Must never: read anything of a handle before the null check, read more than the table of an object that may be another
+//! adapter's, refer to an object before its kind is known, or keep a registry of handles.
+
+pub mod error;
+pub mod fork;
+pub mod info;
+pub mod log;
+pub mod recycled;
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ur_ffi::{ur_dditable_t, ur_result_t};
+
+use crate::object::error::{Error, Result};
+
+/// The kind of object behind a handle, with the code that a handle of another kind gets.
+pub trait Body: Send + Sync + 'static {
+    /// The opaque type that the ABI's handle points to.
+    type Opaque;
+    /// A number no other kind has.
+    const TAG: u32;
+    /// The code for a handle that is not of this kind.
+    const INVALID: ur_result_t;
+    /// How messages name it.
+    const NAME: &'static str;
+
+    /// The table of the adapter that made the object.
+    fn table() -> &'static ur_dditable_t;
+
+    /// Called when the application gives up its last reference, before the object may die.
+    fn on_last_release(&self) {}
+}
+
+/// An object with its header. Always lives in an `Arc`.
+#[repr(C)]
+pub struct Object<T: Body> {
+    table: *const ur_dditable_t,
+    tag: u32,
+    references: AtomicU32,
+    body: T,
+}
+
+// SAFETY: `table` points to an immutable static; the rest is `Send` because `Body: Send`.
+unsafe impl<T: Body> Send for Object<T> {}
+// SAFETY: `table` points to an immutable static; the rest is `Sync` because `Body: Sync`.
+unsafe impl<T: Body> Sync for Object<T> {}
+
+/// Beside the application's references: a [`kept::Recycled`] has the object, and its count of the `Arc` for those references.
+const KEPT: u32 = 1 << 31;
+
+/// Dead objects carry this tag, so that a stale handle whose memory was not reused yet is refused.
+const DEAD: u32 = 0xdead_0bec;
+
+impl<T: Body> Object<T> {
+    /// A new object that only the engine holds.
+    pub fn new(body: T) -> Arc<Self> {
+        Self::with_references(body, 0)
+    }
+
+    fn with_references(body: T, references: u32) -> Arc<Self> {
+        Self::exposed(Arc::new(Self { table: T::table(), tag: T::TAG, references: AtomicU32::new(references), body }))
+    }
+
+    /// Handles come back from C, and references to the body lead to the `Arc`'s counts, which lie before it: both go by
+    /// the address, to which the whole allocation is exposed here. Costs nothing at run time.
+    fn exposed(object: Arc<Self>) -> Arc<Self> {
+        let _ = Arc::as_ptr(&object).expose_provenance();
+        object
+    }
+
+    /// The pointer that the object's `Arc` gives, from a reference to the object alone.
+    fn as_arc_ptr(&self) -> *const Self {
+        core::ptr::with_exposed_provenance(core::ptr::from_ref(self).addr())
+    }
+
+    /// A new object that knows itself.
+    pub fn new_cyclic(body: impl FnOnce(&std::sync::Weak<Self>) -> T) -> Arc<Self> {
+        Self::exposed(Arc::new_cyclic(|this| Self {
+            table: T::table(),
+            tag: T::TAG,
+            references: AtomicU32::new(0),
+            body: body(this),
+        }))
+    }
+
+    /// A new object and the application's first reference to it.
+    pub fn into_handle(object: Arc<Self>) -> *mut T::Opaque {
+        Self::retain_handle(&object)
+    }
+
+    /// Gives the application one more reference and the handle that goes with it.
+    pub fn retain_handle(object: &Arc<Self>) -> *mut T::Opaque {
+        if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
+            // The application's references together own one count of the `Arc`.
+            let _ = Arc::into_raw(Arc::clone(object));
+        }
+        Arc::as_ptr(object).cast_mut().cast()
+    }
+
+    /// The handle without a new reference, for queries that lend none.
+    pub fn handle(&self) -> *mut T::Opaque {
+        self.as_arc_ptr().cast_mut().cast()
+    }
+
+    /// The application's references.
+    pub fn references(&self) -> u32 {
+        self.references.load(Ordering::Acquire) & !KEPT
+    }
+
+    /// A reference of the engine's own.
+    pub fn to_arc(&self) -> Arc<Self> {
+        let this = self.as_arc_ptr();
+        // SAFETY: an `Object` always lives in an `Arc` (its only constructors), so `this` is the pointer of one that
+        // is alive while `&self` is.
+        unsafe {
+            Arc::increment_strong_count(this);
+            Arc::from_raw(this)
+        }
+    }
+}
+
+impl<T: Body> Drop for Object<T> {
+    fn drop(&mut self) {
+        self.tag = DEAD;
+    }
+}
+
+impl<T: Body> Deref for Object<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.body
+    }
+}
+
+/// The object behind a handle.
+///
+/// # Safety
+/// `handle` is null or points to a live object that some adapter made; it stays alive for `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_HANDLE`, or the kind's own code when the handle is of another kind or another adapter's.
+#[inline]
+pub unsafe fn borrow<'a, T: Body>(handle: *mut T::Opaque) -> Result<&'a Object<T>> {
+    if handle.is_null() {
+        return Err(null_handle::<T>());
+    }
+    // SAFETY: not null, and an adapter's object by the caller's promise.
+    match unsafe { of_kind::<T>(handle) } {
+        Some(object) => Ok(object),
+        None => Err(wrong_kind::<T>()),
+    }
+}
+
+/// The object behind a handle that is not null, if it is this adapter's and of this kind.
+///
+/// # Safety
+/// `handle` points to a live object that some adapter made; it stays alive for `'a`.
+#[inline(always)]
+unsafe fn of_kind<'a, T: Body>(handle: *mut T::Opaque) -> Option<&'a Object<T>> {
+    let object = handle.cast::<Object<T>>();
+    // SAFETY: every object of every adapter starts with a table pointer; another adapter's may end behind it.
+    let table = unsafe { (&raw const (*object).table).read() };
+    if !core::ptr::eq(table, T::table()) {
+        return None;
+    }
+    // SAFETY: every object with this adapter's table goes on with a tag; a smaller kind may end behind it.
+    let tag = unsafe { (&raw const (*object).tag).read() };
+    if tag != T::TAG {
+        return None;
+    }
+    // SAFETY: table and tag say that it is a whole object of this kind, alive by the caller's promise.
+    Some(unsafe { &*object })
+}
+
+/// The objects behind a list of handles.
+///
+/// # Safety
+/// `handles` is null or points to `count` handles, each as for [`borrow`].
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` for a null list that should hold something; otherwise as [`borrow`].
+pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaque) -> Result<Vec<&'a Object<T>>> {
+    if count > 0 && handles.is_null() {
+        return Err(null_pointer(T::NAME));
+    }
+    (0..count as usize)
+        .map(|index| {
+            // SAFETY: `handles` holds `count` handles, by the caller's promise.
+            unsafe { borrow::<T>(*handles.add(index)) }
+        })
+        .collect()
+}
+
+/// The object behind a handle, if it is of this kind and this adapter's.
+///
+/// # Safety
+/// As [`borrow`].
+#[inline(always)]
+unsafe fn peek<'a, T: Body>(handle: *mut T::Opaque) -> Option<&'a Object<T>> {
+    if handle.is_null() {
+        return None;
+    }
+    // SAFETY: not null, and an adapter's object by the caller's promise.
+    unsafe { of_kind::<T>(handle) }
+}
+
+/// One more reference of the application, `ur*Retain`.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// As [`borrow`].
+#[inline]
+pub unsafe fn retain<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // What may fail is elsewhere, so that the usual case is a few instructions.
+    // SAFETY: the caller's promise is the same.
+    if let Some(object) = unsafe { peek::<T>(handle) }
+        && object.references.fetch_add(1, Ordering::Relaxed) != 0
+    {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    unsafe { retained_first::<T>(handle) }
+}
+
+/// What [`retain`] has not done: the error, or the `Arc` count behind a first reference.
+///
+/// # Safety
+/// As [`borrow`].
+#[cold]
+#[inline(never)]
+unsafe fn retained_first<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let object = unsafe { borrow::<T>(handle) }?;
+    // The handle came from a query after the last release. The application's references together own one count of
+    // the `Arc`, as in `lend`.
+    let _ = Arc::into_raw(object.to_arc());
+    Ok(())
+}
+
+/// Gives one reference of the application back, `ur*Release`; the last one lets the object die once the
+/// engine has no more use for it.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// As [`borrow`]; the kind's own code when the application holds no reference.
+#[inline]
+pub unsafe fn release<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let before = match unsafe { peek::<T>(handle) } {
+        // As in `retain`.
+        Some(object) => object.references.fetch_sub(1, Ordering::AcqRel),
+        None => 0,
+    };
+    // With a keeper the object stays, even without references; it may be given out anew from now on.
+    if before & !KEPT > 1 || before == KEPT | 1 {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    unsafe { released_last::<T>(handle, before) }
+}
+
+/// What [`release`] has not done: the error, or the end of the application's hold on the object.
+///
+/// # Safety
+/// As [`borrow`]; `before` is what [`release`] found.
+#[cold]
+#[inline(never)]
+unsafe fn released_last<T: Body>(handle: *mut T::Opaque, before: u32) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let object = unsafe { borrow::<T>(handle) }?;
+    if before != 1 {
+        object.references.fetch_add(1, Ordering::Release);
+        return Err(Error::new(T::INVALID, format!("{} handle released more often than it was retained", T::NAME)));
+    }
+    object.body.on_last_release();
+    // SAFETY: this was the application's last reference; `lend` left one `Arc` count for all of them.
+    drop(unsafe { Arc::from_raw(object.as_arc_ptr()) });
+    Ok(())
+}
+
+#[cold]
+fn null_handle<T: Body>() -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, format!("the {} handle is null", T::NAME))
+}
+
+#[cold]
+fn wrong_kind<T: Body>() -> Error {
+    Error::new(T::INVALID, format!("the handle is no live {} of this adapter", T::NAME))
+}
+
+/// The error of a required pointer that is null.
+#[cold]
+pub fn null_pointer(what: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_NULL_POINTER, format!("{what}: the pointer is null"))
+}
+
+/// Refuses flag bits that the release does not define.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` naming the unknown bits.
+pub fn known_flags(call: &str, bits: u32, undefined: u32) -> Result<()> {
+    if bits & undefined == 0 {
+        return Ok(());
+    }
+    Err(Error::new(
+        ur_result_t::ERROR_INVALID_ENUMERATION,
+        format!("{call}: flag bits {:#x} are not defined", bits & undefined),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use super::*;
+
+    pub struct Thing;
+
+    impl Body for Thing {
+        type Opaque = ur_ffi::ur_device_handle_t_;
+        const TAG: u32 = 0x5552_00ff;
+        const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_DEVICE;
+        const NAME: &'static str = "thing";
+
+        fn table() -> &'static ur_dditable_t {
+            static TABLE: OnceLock<ur_dditable_t> = OnceLock::new();
+            // SAFETY: every slot is a nullable function pointer.
+            TABLE.get_or_init(|| unsafe { core::mem::zeroed() })
+        }
+    }
+
+    /// A handle can come from a query after the application's last release, while the engine still uses the object.
+    #[test]
+    fn a_retain_after_the_last_release_holds_the_object_as_the_first_reference_did() {
+        let object = Object::new(Thing);
+        let handle = Object::retain_handle(&object);
+        for _ in 0..3 {
+            assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
+            // SAFETY: `object` keeps what the handle names alive.
+            unsafe { release::<Thing>(handle) }.unwrap();
+            assert_eq!((object.references(), Arc::strong_count(&object)), (0, 1));
+            // SAFETY: as above.
+            unsafe { retain::<Thing>(handle) }.unwrap();
+        }
+        assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
+    }
+
+    /// Another kind of this adapter's, as small as an object can be.
+    struct Small;
+
+    impl Body for Small {
+        type Opaque = ur_ffi::ur_device_handle_t_;
+        const TAG: u32 = 0x5552_00fe;
+        const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_QUEUE;
+        const NAME: &'static str = "small thing";
+
+        fn table() -> &'static ur_dditable_t {
+            Thing::table()
+        }
+    }
+
+    /// A page behind which nothing can be read.
+    struct Edge(*mut u8, usize);
+
+    impl Edge {
+        fn new() -> Self {
+            // SAFETY: a question about the system.
+            let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            // SAFETY: a fresh mapping of two pages that nobody can read, of which the first is opened.
+            let start = unsafe {
+                let start = libc::mmap(core::ptr::null_mut(), 2 * page, libc::PROT_NONE, flags, -1, 0);
+                assert_ne!(start, libc::MAP_FAILED);
+                assert_eq!(libc::mprotect(start, page, libc::PROT_READ | libc::PROT_WRITE), 0);
+                start
+            };
+            Self(start.cast(), page)
+        }
+
+        /// The last words of the page.
+        fn end_with<const N: usize>(&self, words: [usize; N]) -> *mut ur_ffi::ur_device_handle_t_ {
+            // SAFETY: inside of the page, and aligned.
+            unsafe {
+                let place = self.0.add(self.1 - size_of_val(&words));
+                place.cast::<[usize; N]>().write(words);
+                place.cast()
+            }
+        }
+    }
+
+    impl Drop for Edge {
+        fn drop(&mut self) {
+            // SAFETY: the mapping is this object's.
+            unsafe { libc::munmap(self.0.cast(), 2 * self.1) };
+        }
+    }
+
+    fn refused_by_all(handle: *mut ur_ffi::ur_device_handle_t_) {
+        // SAFETY: as much of an object as the test is about.
+        let answers = unsafe { [borrow::<Thing>(handle).map(drop), retain::<Thing>(handle), release::<Thing>(handle)] };
+        for writer in answers {
+            assert_eq!(writer.unwrap_err().code(), ur_result_t::ERROR_INVALID_DEVICE);
+        }
+    }
+
+    #[test]
+    fn of_another_adapter_s_object_nothing_but_the_table_is_read() {
+        let edge = Edge::new();
+        refused_by_all(edge.end_with([0x1000]));
+        // Though it goes on with what would be the tag here.
+        refused_by_all(edge.end_with([0x1000, Thing::TAG as usize]));
+    }
+
+    #[test]
+    fn of_another_kind_s_object_nothing_but_the_header_is_read() {
+        let edge = Edge::new();
+        let table = core::ptr::from_ref(Thing::table()).expose_provenance();
+        refused_by_all(edge.end_with([table, Small::TAG as usize]));
+        let small = Object::new(Small);
+        refused_by_all(small.handle());
+        assert_eq!(small.references(), 0);
+    }
+
+    #[test]
+    fn a_release_too_many_is_refused_and_changes_nothing() {
+        let object = Object::new(Thing);
+        // SAFETY: `object` keeps what the handle names alive.
+        let error = unsafe { release::<Thing>(object.handle()) }.unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_INVALID_DEVICE);
+        assert_eq!((object.references(), Arc::strong_count(&object)), (0, 1));
+    }
+}

@@ -1,0 +1,82 @@
+//! Native pools whose last block is freed.
+//!
+//! CUDA 13.0 crashes in later calls (`cuStreamSynchronize`, `cuMemPoolDestroy`) when a pool is destroyed before a
+//! synchronisation has seen its last frees, and whoever destroys a pool must not be made to wait for the device. So a pool
+//! ends when the native library holds no memory for it any more, which says that the frees were seen. Until then it is parked
+//! here, told to keep nothing; each pool that ends gives the oldest ones another chance, and the end of the native
+//! context, which waits for everything, ends all. A pool with memory must never be destroyed anywhere else.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+
+use crate::driver::{Driver, PoolAttribute};
+
+/// So many parked pools are looked at when another one comes: more than one, so that they become fewer.
+const LOOKED_AT: usize = 4;
+
+struct Parked<D: Driver> {
+    pools: VecDeque<D::Pool>,
+    /// Whether everything was waited for, for good.
+    over: bool,
+}
+
+/// The parked pools of one device.
+pub struct DeferredDestruction<D: Driver> {
+    parked: Mutex<Parked<D>>,
+}
+
+impl<D: Driver> DeferredDestruction<D> {
+    /// An empty place.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "made in one place")]
+    pub fn new() -> Self {
+        Self { parked: Mutex::new(Parked { pools: VecDeque::new(), over: false }) }
+    }
+
+    /// Takes a pool over that has no block out. It gives its memory back now, or at the next synchronisation.
+    pub fn end(&self, driver: &D, pool: D::Pool) {
+        let mut parked = self.parked.lock();
+        if parked.over {
+            // Nobody is left to tell.
+            let _ = driver.destroy_pool(pool);
+            return;
+        }
+        // A refusal leaves the memory with the pool until the native context's end.
+        let _ = driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, 0);
+        let known = parked.pools.len().min(LOOKED_AT);
+        let oldest: Vec<_> = parked.pools.drain(..known).collect();
+        for pool in core::iter::once(pool).chain(oldest) {
+            if Self::holds_nothing(driver, pool) {
+                let _ = driver.destroy_pool(pool);
+            } else {
+                parked.pools.push_back(pool);
+            }
+        }
+    }
+
+    fn holds_nothing(driver: &D, pool: D::Pool) -> bool {
+        let reserved =
+            driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
+        matches!(reserved, Ok(0))
+    }
+
+    /// Destroys the pools that are parked now, as [`DeferredDestruction::close`] does.
+    pub fn clear(&self, driver: &D, wait: impl FnOnce()) {
+        let pools = std::mem::take(&mut self.parked.lock().pools);
+        if pools.is_empty() {
+            return;
+        }
+        wait();
+        for pool in pools {
+            let _ = driver.destroy_pool(pool);
+        }
+    }
+
+    /// Destroys all of them after `wait`, which is called if there are any and waits for all work of the device. Pools that
+    /// come later end at once.
+    pub fn close(&self, driver: &D, wait: impl FnOnce()) {
+        self.parked.lock().over = true;
+        self.clear(driver, wait);
+    }
+}

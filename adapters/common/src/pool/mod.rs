@@ -1,0 +1,464 @@
+//! USM pools: the object behind a pool's handle, its settings, and the default pool of a device.
+//!
+//! A pool is a set of [`source::Source`]s, one for each kind of memory and device that was asked for; each is made at
+//! first need. `docs/stream-ordered.md` says what pools promise. Queries are in [`info`], what queues keep in [`cache`].
+//! Lock order: a stream's, then a pool's, then a source's books.
+
+pub mod arena;
+pub mod backend;
+pub mod create;
+pub mod current;
+pub mod deferred_destruction;
+pub mod extent;
+pub mod free_lists;
+pub mod info;
+pub mod live_blocks;
+pub mod out_of_memory;
+pub mod registry;
+pub mod stream_cache;
+pub mod stream_ordered;
+pub mod usage;
+pub mod waits;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use ur_ffi::{
+    ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_exp_usm_pool_reuse_flags_t, ur_result_t,
+    ur_usm_pool_handle_t, ur_usm_pool_handle_t_,
+};
+
+use self::backend::PoolBackend;
+use crate::context::{Context, DeviceState};
+use crate::device::Device;
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::{Error, Result};
+use crate::object::{Body, Object, borrow, null_pointer};
+
+/// Which freed blocks a pool may use again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reuse(pub ur_exp_usm_pool_reuse_flags_t);
+
+impl Reuse {
+    /// What native pools start with.
+    #[must_use]
+    pub fn all() -> Self {
+        // `all()` of the flags has the bits that no release names, too.
+        Self(ur_exp_usm_pool_reuse_flags_t::from_bits_retain(!ur_ffi::UR_EXP_USM_POOL_REUSE_FLAGS_MASK))
+    }
+
+    /// Those behind an event that the allocating stream waits for.
+    #[must_use]
+    pub fn events(self) -> bool {
+        self.0.contains(ur_exp_usm_pool_reuse_flags_t::FOLLOW_EVENT_DEPENDENCIES)
+    }
+
+    /// Those whose free was seen to have been reached.
+    #[must_use]
+    pub fn opportunistic(self) -> bool {
+        self.0.contains(ur_exp_usm_pool_reuse_flags_t::OPPORTUNISTIC)
+    }
+
+    /// Those that the allocation can be made to wait for.
+    #[must_use]
+    pub fn internal(self) -> bool {
+        self.0.contains(ur_exp_usm_pool_reuse_flags_t::INTERNAL_DEPENDENCIES)
+    }
+}
+
+/// The application's memory behind a pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// First byte.
+    pub base: usize,
+    /// Bytes.
+    pub size: usize,
+    /// What memory it is.
+    pub kind: MemoryKind,
+}
+
+/// What a pool was made with.
+pub struct Settings<D: Driver> {
+    /// Whether blocks read as zeros at first.
+    pub zeroed: bool,
+    /// The most bytes a native pool may hold; 0 for no limit.
+    pub max_size: usize,
+    /// Bytes that it keeps over a synchronisation although nobody uses them.
+    pub threshold: usize,
+    /// Which freed blocks it may use again.
+    pub reuse: Reuse,
+    /// Devices that may reach the pool's device memory beside its own.
+    pub peers: SmallVec<[Arc<Object<Device<D>>>; 2]>,
+    /// All devices of the context, which may reach its host memory.
+    pub others: SmallVec<[Arc<Object<Device<D>>>; 2]>,
+    /// Memory that the application gave.
+    pub buffer: Option<Buffer>,
+}
+
+/// What keeps the pool's context.
+enum Home<D: Driver> {
+    /// A pool that the application made keeps its context alive.
+    Own(Arc<Object<Context<D>>>),
+    /// A default pool is kept by its context.
+    Default(Weak<Object<Context<D>>>),
+}
+
+/// A pool.
+pub struct UsmPool<D: Driver> {
+    /// A number that no other pool of the process has.
+    pub id: u64,
+    home: Home<D>,
+    device: Option<Arc<Object<Device<D>>>>,
+    settings: Settings<D>,
+    this: Weak<Object<Self>>,
+    made: Mutex<Made<D>>,
+}
+
+/// What a pool has made so far, and the settings for it and for what comes. One lock for both, so that no source is made
+/// with a setting that is changed meanwhile. It is held over native calls that never block.
+struct Made<D: Driver> {
+    sources: SmallVec<[Arc<PoolBackend<D>>; 3]>,
+    threshold: usize,
+    reuse: Reuse,
+}
+
+impl<D: Driver> Body for UsmPool<D> {
+    type Opaque = ur_usm_pool_handle_t_;
+    const TAG: u32 = 0x5552_000b;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_VALUE;
+    const NAME: &'static str = "USM pool";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+
+    /// The handle is gone: queues keep nothing more of the pool, and no device takes it for its current one.
+    fn on_last_release(&self) {
+        let Home::Own(context) = &self.home else { return };
+        for state in context.known_states() {
+            state.forget_current_pool(self.id);
+        }
+        let sources = self.sources();
+        sources.iter().for_each(|source| source.close());
+        context.registry.close(self.id);
+        sources.iter().for_each(|source| context.registry.end_if_unused(source));
+    }
+}
+
+impl<D: Driver> Drop for UsmPool<D> {
+    fn drop(&mut self) {
+        self.sources().iter().for_each(PoolBackend::end_with_pool);
+    }
+}
+
+impl<D: Driver> UsmPool<D> {
+    fn new(home: Home<D>, device: Option<Arc<Object<Device<D>>>>, settings: Settings<D>) -> Arc<Object<Self>> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Object::new_cyclic(|this| Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            home,
+            device,
+            made: Mutex::new(Made { sources: SmallVec::new(), threshold: settings.threshold, reuse: settings.reuse }),
+            settings,
+            this: Weak::clone(this),
+        })
+    }
+
+    /// A pool that the application makes.
+    pub fn own(
+        context: &Object<Context<D>>,
+        device: Option<&Object<Device<D>>>,
+        settings: Settings<D>,
+    ) -> Arc<Object<Self>> {
+        Self::new(Home::Own(context.to_arc()), device.map(Object::to_arc), settings)
+    }
+
+    /// The default pool of a device.
+    pub fn default_of(context: &Object<Context<D>>, device: &Object<Device<D>>) -> Arc<Object<Self>> {
+        let settings = Settings {
+            zeroed: false,
+            max_size: 0,
+            threshold: 0,
+            reuse: Reuse::all(),
+            peers: SmallVec::new(),
+            others: context.devices().cloned().collect(),
+            buffer: None,
+        };
+        Self::new(Home::Default(Arc::downgrade(&context.to_arc())), Some(device.to_arc()), settings)
+    }
+
+    /// Whether the context made it.
+    pub fn is_default(&self) -> bool {
+        matches!(self.home, Home::Default(_))
+    }
+
+    /// Whether it belongs to this context.
+    pub fn is_of(&self, context: &Object<Context<D>>) -> bool {
+        let own: *const Object<Context<D>> = match &self.home {
+            Home::Own(own) => Arc::as_ptr(own),
+            Home::Default(own) => own.as_ptr(),
+        };
+        core::ptr::eq(own, context)
+    }
+
+    /// The context, while it lives.
+    pub fn context(&self) -> Option<Arc<Object<Context<D>>>> {
+        match &self.home {
+            Home::Own(context) => Some(Arc::clone(context)),
+            Home::Default(context) => context.upgrade(),
+        }
+    }
+
+    /// Refuses a device that the pool does not serve.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE`.
+    pub fn check_device(&self, name: &str, device: &Object<Device<D>>) -> Result<()> {
+        match &self.device {
+            Some(own) if !core::ptr::eq(&raw const **own, device) => {
+                Err(Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{name}: the pool is another device's")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a context that is not the pool's.
+    ///
+    /// # Errors
+    /// `INVALID_CONTEXT`.
+    pub fn check_context(&self, name: &str, context: &Object<Context<D>>) -> Result<()> {
+        if self.is_of(context) {
+            return Ok(());
+        }
+        Err(Error::new(ur_result_t::ERROR_INVALID_CONTEXT, format!("{name}: the pool is another context's")))
+    }
+
+    /// Where blocks of a kind come from on a device, made now if nothing needed it before.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` for a kind that a buffer-backed pool does not have; as [`PoolBackend::new`].
+    pub fn source(&self, kind: MemoryKind, state: &DeviceState<D>) -> Result<Arc<PoolBackend<D>>> {
+        if let Some(buffer) = &self.settings.buffer
+            && buffer.kind != kind
+        {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_VALUE,
+                format!("the pool is made of {:?} memory and gives no {kind:?} memory", buffer.kind),
+            ));
+        }
+        let mut made = self.made.lock();
+        let known = made.sources.iter().find(|one| one.kind == kind && Arc::ptr_eq(&one.device, &state.device));
+        if let Some(source) = known {
+            return Ok(Arc::clone(source));
+        }
+        let source = Arc::new(PoolBackend::new(self.id, Weak::clone(&self.this), &self.settings, kind, state)?);
+        if made.threshold != self.settings.threshold {
+            source.set_threshold(made.threshold)?;
+        }
+        if made.reuse != self.settings.reuse {
+            source.set_reuse(made.reuse)?;
+        }
+        state.add_source(&source);
+        made.sources.push(Arc::clone(&source));
+        Ok(source)
+    }
+
+    /// Every source made so far.
+    pub fn sources(&self) -> SmallVec<[Arc<PoolBackend<D>>; 3]> {
+        self.made.lock().sources.clone()
+    }
+
+    /// Changes a setting of every source, and of those to come: all of them, or none if one refuses.
+    fn change<T: Copy>(
+        &self,
+        setting: impl Fn(&mut Made<D>) -> &mut T,
+        value: T,
+        set: impl Fn(&PoolBackend<D>, T) -> Result<()>,
+    ) -> Result<()> {
+        let mut made = self.made.lock();
+        let before = *setting(&mut made);
+        for (at, source) in made.sources.iter().enumerate() {
+            if let Err(error) = set(source, value) {
+                // The first failure is the one that is told.
+                made.sources[..=at].iter().for_each(|one| drop(set(one, before)));
+                return Err(error);
+            }
+        }
+        *setting(&mut made) = value;
+        Ok(())
+    }
+}
+
+/// A pool handle as an allocation gives it.
+///
+/// # Safety
+/// The handle is null or live, by the C contract.
+///
+/// # Errors
+/// As [`borrow`]; `INVALID_CONTEXT` or `INVALID_DEVICE` for a pool that is another's.
+pub unsafe fn checked<'a, D: Driver>(
+    name: &str,
+    pool: ur_usm_pool_handle_t,
+    context: &Object<Context<D>>,
+    device: Option<&Object<Device<D>>>,
+) -> Result<Option<&'a Object<UsmPool<D>>>> {
+    if pool.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: not null, so live by the caller's promise.
+    let pool = unsafe { borrow::<UsmPool<D>>(pool) }?;
+    pool.check_context(name, context)?;
+    if let Some(device) = device {
+        pool.check_device(name, device)?;
+    }
+    Ok(Some(pool))
+}
+
+/// A context and a pool of it.
+type Named<'a, D> = (&'a Object<Context<D>>, &'a Object<UsmPool<D>>);
+
+/// The parameters that the functions on a device's pool share.
+///
+/// # Safety
+/// The handles are live, by the C contract.
+unsafe fn named<'a, D: Driver>(
+    name: &str,
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    pool: ur_usm_pool_handle_t,
+) -> Result<Named<'a, D>> {
+    // SAFETY: the caller's promises are the same.
+    let (context, device, pool) =
+        unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?, borrow::<UsmPool<D>>(pool)?) };
+    context.check_member(device)?;
+    pool.check_context(name, context)?;
+    pool.check_device(name, device)?;
+    Ok((context, pool))
+}
+
+/// `urUSMPoolGetDefaultDevicePoolExp`. The handle is the same as long as the context lives.
+///
+/// # Safety
+/// The C contract: handles live, `out` writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` on a device without pools.
+pub unsafe fn default_pool<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    out: *mut ur_usm_pool_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe { give_pool::<D>("urUSMPoolGetDefaultDevicePoolExp", context, device, out, Context::default_pool) }
+}
+
+/// `urUSMPoolGetDevicePoolExp`: the pool that was set, or the default pool.
+///
+/// # Safety
+/// As [`default_pool`].
+///
+/// # Errors
+/// As [`default_pool`].
+pub unsafe fn current_pool<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    out: *mut ur_usm_pool_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe { give_pool::<D>("urUSMPoolGetDevicePoolExp", context, device, out, Context::current_pool) }
+}
+
+type PoolOf<D> = fn(&Object<Context<D>>, &DeviceState<D>) -> Arc<Object<UsmPool<D>>>;
+
+/// # Safety
+/// As [`default_pool`].
+///
+/// # Unsupported
+/// - needs: a device with stream-ordered memory, for pools
+unsafe fn give_pool<D: Driver>(
+    name: &str,
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    out: *mut ur_usm_pool_handle_t,
+    of: PoolOf<D>,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
+    if out.is_null() {
+        return Err(null_pointer(name));
+    }
+    context.check_member(device)?;
+    if !device.properties.memory_pools {
+        return Err(Error::unsupported("stream-ordered memory on this device"));
+    }
+    let pool = of(context, &*context.state(device)?);
+    // SAFETY: not null, so writable.
+    unsafe { out.write(pool.handle()) };
+    Ok(())
+}
+
+/// `urUSMPoolSetDevicePoolExp`.
+///
+/// # Safety
+/// The C contract: handles live.
+///
+/// # Errors
+/// As `named`: `INVALID_CONTEXT`, `INVALID_DEVICE`, `INVALID_VALUE`.
+pub unsafe fn set_current_pool<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    pool: ur_usm_pool_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, pool) = unsafe { named::<D>("urUSMPoolSetDevicePoolExp", context, device, pool) }?;
+    // SAFETY: as above; `named` has seen that it is one of the context's.
+    let state = context.state(unsafe { borrow::<Device<D>>(device) }?)?;
+    state.set_current_pool(if pool.is_default() { None } else { Some(pool.to_arc()) });
+    Ok(())
+}
+
+/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes.
+///
+/// # Safety
+/// The C contract: handles live.
+///
+/// # Errors
+/// As [`set_current_pool`]; what the native library answers.
+pub unsafe fn trim_to<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    pool: ur_usm_pool_handle_t,
+    keep: usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, pool) = unsafe { named::<D>("urUSMPoolTrimToExp", context, device, pool) }?;
+    context.registry.flush(|source| source.pool == pool.id)?;
+    pool.sources().iter().try_for_each(|source| source.trim(keep))
+}
+
+/// `urUSMPoolDestroyExp`: gives one reference back, as `urUSMPoolRelease` does.
+///
+/// # Safety
+/// The C contract: handles live.
+///
+/// # Errors
+/// As [`set_current_pool`]; `INVALID_VALUE` for a default pool.
+pub unsafe fn destroy<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    pool: ur_usm_pool_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urUSMPoolDestroyExp";
+    // SAFETY: the caller's promises are the same.
+    let (_, found) = unsafe { named::<D>(NAME, context, device, pool) }?;
+    if found.is_default() {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{NAME}: the device's default pool is the context's own and goes with it"),
+        ));
+    }
+    // SAFETY: as above.
+    unsafe { crate::object::release::<UsmPool<D>>(pool) }
+}

@@ -1,0 +1,433 @@
+//! What a stream has of stream-ordered memory: its dealings with each source, and the blocks that it keeps.
+//!
+//! Everything here is behind the stream's lock, so the common allocation and free of a queue touch nothing that another
+//! queue touches but the entry of their own block ([`crate::pool::live_blocks`]). A block that is out belongs to the stream
+//! whose command allocated it; a free on another stream takes it by its entry, without this stream's lock
+//! ([`crate::pool::registry`]). Native frees happen on the stream's own stream, in its order. A block's entry is cleared
+//! before the native free: from that call on the address may be somebody else's.
+
+pub(crate) mod fast;
+
+use std::sync::Arc;
+
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::Result;
+use crate::pool::backend::PoolBackend;
+use crate::pool::free_lists::{FreeLists, block_size};
+use crate::pool::live_blocks::{Cursor, LiveBlocks, Owner};
+use crate::pool::usage::CreditRef;
+use crate::stream::Stream;
+#[cfg(feature = "mutation")]
+use crate::sync::mutation;
+
+/// A stream's dealings with one source. What is read without a free lists comes first.
+#[repr(C)]
+pub struct PoolCache<D: Driver> {
+    /// The source.
+    pub source: Arc<PoolBackend<D>>,
+    /// What the entries of its blocks say.
+    owner: Owner,
+    credit: Option<CreditRef>,
+    /// Blocks given out less blocks freed on this stream. Blocks freed elsewhere are counted by the source.
+    out: i64,
+    /// Whether blocks may be kept: not those of another device.
+    keeps: bool,
+    free_lists: FreeLists,
+}
+
+/// What became of a request.
+pub enum Served {
+    /// A block, written down as handed out.
+    Recycled(usize),
+    /// A block of a zero-initialising pool, not written down yet, with its slot.
+    Zeroed(usize, usize),
+    /// Nothing is kept of that size in this slot.
+    Empty(usize),
+    /// The stream has no slot for the pool.
+    NoSlot,
+}
+
+/// One stream's cache.
+#[repr(C)]
+pub struct StreamCache<D: Driver> {
+    pools: Vec<Option<PoolCache<D>>>,
+    live: Cursor,
+    /// The stream's key.
+    key: u64,
+    /// Whether the stream's queue is gone, so that nobody empties what would be kept from now on.
+    ended: bool,
+}
+
+impl<D: Driver> StreamCache<D> {
+    /// The cache of a stream that never had to do with stream-ordered memory.
+    #[must_use]
+    pub fn new(key: u64, blocks: Arc<LiveBlocks>) -> Self {
+        Self { pools: Vec::new(), live: Cursor::new(blocks), key, ended: false }
+    }
+
+    /// Whether the stream deals with no source.
+    #[must_use]
+    pub fn is_unused(&self) -> bool {
+        self.pools.is_empty()
+    }
+
+    /// Whether [`StreamCache::end`] was called.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Serves a request of `size` bytes from what is kept. `proven` says that all the stream was given so far comes before
+    /// the block's use.
+    #[inline]
+    pub fn serve(&mut self, pool: u64, kind: MemoryKind, size: usize, proven: bool) -> Served {
+        let serves = |cache_of_pool: &PoolCache<D>| {
+            cache_of_pool.source.pool == pool && cache_of_pool.source.kind == kind && cache_of_pool.keeps
+        };
+        let found = self
+            .pools
+            .iter_mut()
+            .enumerate()
+            .find_map(|(at, cache_of_pool)| Some((at, cache_of_pool.as_mut().filter(|s| serves(s))?)));
+        let Some((at, cache_of_pool)) = found else { return Served::NoSlot };
+        match take_kept(cache_of_pool, size, proven) {
+            None => Served::Empty(at),
+            Some(pointer) if cache_of_pool.source.zeroed => Served::Zeroed(at, pointer),
+            Some(pointer) => {
+                return_event(cache_of_pool, size);
+                set_out(&mut self.live, cache_of_pool, pointer, size);
+                Served::Recycled(pointer)
+            }
+        }
+    }
+
+    /// The slot of a source, made now if there is none; `None` for a source whose pool is gone.
+    ///
+    /// # Errors
+    /// `OUT_OF_RESOURCES` when there are more sources than can be told apart.
+    pub fn open(&mut self, stream: &Stream<D>, source: &Arc<PoolBackend<D>>) -> Result<Option<usize>> {
+        let known = |cache_of_pool: &Option<PoolCache<D>>| {
+            cache_of_pool.as_ref().is_some_and(|cache_of_pool| Arc::ptr_eq(&cache_of_pool.source, source))
+        };
+        if let Some(at) = self.pools.iter().position(known) {
+            return Ok(Some(at));
+        }
+        let number = stream.registry().register(source)?;
+        if !source.begin_slot() {
+            return Ok(None);
+        }
+        let cache_of_pool = PoolCache {
+            owner: Owner::new(self.key, number),
+            free_lists: FreeLists::default(),
+            credit: source.usage().map(crate::pool::usage::Usage::open),
+            out: 0,
+            keeps: Arc::ptr_eq(&source.device, &stream.device.device),
+            source: Arc::clone(source),
+        };
+        let free = self.pools.iter().position(Option::is_none);
+        let at = free.unwrap_or_else(|| {
+            self.pools.push(None);
+            self.pools.len() - 1
+        });
+        self.pools[at] = Some(cache_of_pool);
+        Ok(Some(at))
+    }
+
+    /// The source behind a slot.
+    #[inline]
+    pub fn source(&self, at: usize) -> Option<&Arc<PoolBackend<D>>> {
+        self.pools.get(at)?.as_ref().map(|cache_of_pool| &cache_of_pool.source)
+    }
+
+    /// Notes a block that has just come from its source, of which nobody knows yet.
+    pub fn note_fresh(&mut self, at: usize, pointer: usize) {
+        if let Some(Some(cache_of_pool)) = self.pools.get(at)
+            && cache_of_pool.source.hides_starts()
+        {
+            self.live.blocks().add_unnamed(pointer);
+        }
+    }
+
+    /// Writes a block down as handed out; undoes [`StreamCache::remove`].
+    #[inline]
+    pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
+        let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return };
+        return_event(cache_of_pool, size);
+        set_out(&mut self.live, cache_of_pool, pointer, size);
+    }
+
+    /// Strikes a block of this stream off the books, to be given back through the same slot.
+    #[inline]
+    pub fn remove(&mut self, pointer: usize) -> Option<(usize, usize)> {
+        let entry = self.live.entry(pointer)?;
+        let (at, cache_of_pool, size) = self.pools.iter_mut().enumerate().find_map(|(at, cache_of_pool)| {
+            let cache_of_pool = cache_of_pool.as_mut()?;
+            let size = entry.is_out_of(cache_of_pool.owner)?;
+            Some((at, cache_of_pool, size))
+        })?;
+        entry.clear();
+        come_back(cache_of_pool, size);
+        Some((at, size))
+    }
+
+    /// Gives a block that nobody has back: into the free lists if it may stay, else below.
+    ///
+    /// # Errors
+    /// What the native library answers; the block is nowhere then.
+    #[inline]
+    pub fn give_back(
+        &mut self,
+        stream: &Stream<D>,
+        position: &mut u64,
+        at: usize,
+        pointer: usize,
+        size: usize,
+    ) -> Result<()> {
+        let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return Ok(()) };
+        let bytes = block_size(size).unwrap_or(size);
+        if bytes > cache_of_pool.source.keeps || !cache_of_pool.keeps || self.ended {
+            *position += 1;
+            return free_below(&mut self.live, &cache_of_pool.source, stream, *position, pointer, size);
+        }
+        #[cfg(feature = "mutation")]
+        if mutation::is(mutation::Bug::FreeListIgnoresQueue) {
+            mutation::put(Arc::as_ptr(&cache_of_pool.source).addr(), bytes, pointer);
+            return Ok(());
+        }
+        if !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.source.keeps) {
+            make_room(cache_of_pool, &mut self.live, stream, position, bytes);
+        }
+        cache_of_pool.free_lists.keep(bytes, pointer);
+        if let Some(entry) = self.live.entry(pointer) {
+            entry.set_kept(bytes, cache_of_pool.owner);
+        }
+        Ok(())
+    }
+
+    /// As [`StreamCache::give_back`] for a block of whatever source, which no slot has counted.
+    ///
+    /// # Errors
+    /// As [`StreamCache::give_back`] and [`StreamCache::open`].
+    pub fn give_back_from(
+        &mut self,
+        stream: &Stream<D>,
+        position: &mut u64,
+        source: &Arc<PoolBackend<D>>,
+        pointer: usize,
+        size: usize,
+    ) -> Result<()> {
+        let at = if self.ended { None } else { self.open(stream, source)? };
+        match at {
+            Some(at) => self.give_back(stream, position, at, pointer, size),
+            None => {
+                *position += 1;
+                free_below(&mut self.live, source, stream, *position, pointer, size)
+            }
+        }
+    }
+
+    /// Gives kept blocks back to their sources as long as `which` names these.
+    ///
+    /// # Errors
+    /// The first failure; what could not be given back stays kept.
+    pub fn flush(
+        &mut self,
+        stream: &Stream<D>,
+        position: &mut u64,
+        which: impl Fn(&PoolBackend<D>) -> bool,
+    ) -> Result<()> {
+        let mut result = Ok(());
+        for cache_of_pool in self.pools.iter_mut().flatten().filter(|cache_of_pool| which(&cache_of_pool.source)) {
+            if let Err(error) = empty(cache_of_pool, &mut self.live, stream, position, &which)
+                && result.is_ok()
+            {
+                result = Err(error);
+            }
+        }
+        result
+    }
+
+    /// Whether [`StreamCache::flush`] would have something to give back.
+    #[must_use]
+    #[inline]
+    pub fn keeps_any(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> bool {
+        self.pools
+            .iter()
+            .flatten()
+            .any(|cache_of_pool| cache_of_pool.free_lists.bytes() > 0 && which(&cache_of_pool.source))
+    }
+
+    /// Ends the stream's dealings with a pool: empties its free lists and leaves its blocks to their entries. The sources
+    /// come back for [`Registry::end_if_unused`](crate::pool::registry::Registry::end_if_unused), to be asked without the stream's lock.
+    pub fn close(&mut self, stream: &Stream<D>, position: &mut u64, pool: u64) -> Vec<Arc<PoolBackend<D>>> {
+        let mut closed = Vec::new();
+        for at in 0..self.pools.len() {
+            let Some(mut cache_of_pool) = self.pools[at].take_if(|cache_of_pool| cache_of_pool.source.pool == pool)
+            else {
+                continue;
+            };
+            self.end_slot(&mut cache_of_pool, stream, position);
+            closed.push(cache_of_pool.source);
+        }
+        closed
+    }
+
+    fn end_slot(&mut self, cache_of_pool: &mut PoolCache<D>, stream: &Stream<D>, position: &mut u64) {
+        // What the native library refuses to take back now goes with the native pool.
+        while empty(cache_of_pool, &mut self.live, stream, position, |_| true).is_err() {
+            if let Some((pointer, _)) = cache_of_pool.free_lists.oldest() {
+                forget(&self.live, &cache_of_pool.source, pointer);
+            }
+            cache_of_pool.free_lists.give_up();
+        }
+        if let (Some(usage), Some(credit)) = (cache_of_pool.source.usage(), &cache_of_pool.credit) {
+            usage.close(credit);
+        }
+        cache_of_pool.source.end_slot(cache_of_pool.out);
+    }
+
+    /// The sources over memory of the application's.
+    #[must_use]
+    pub fn arenas(&self) -> Vec<Arc<PoolBackend<D>>> {
+        let sources = self.pools.iter().flatten().map(|cache_of_pool| &cache_of_pool.source);
+        sources.filter(|source| source.arena().is_some()).cloned().collect()
+    }
+
+    /// Ends the cache: empties every free lists and keeps nothing from now on. The sources come back as from
+    /// [`StreamCache::close`].
+    pub fn end(&mut self, stream: &Stream<D>, position: &mut u64) -> Vec<Arc<PoolBackend<D>>> {
+        self.ended = true;
+        let pools = core::mem::take(&mut self.pools);
+        let end = |mut cache_of_pool| {
+            self.end_slot(&mut cache_of_pool, stream, position);
+            cache_of_pool.source
+        };
+        pools.into_iter().flatten().map(end).collect()
+    }
+}
+
+/// What is kept of a size, if it may be used.
+#[inline]
+fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: bool) -> Option<usize> {
+    #[cfg(feature = "mutation")]
+    if mutation::is(mutation::Bug::FreeListIgnoresQueue) {
+        return mutation::take(Arc::as_ptr(&cache_of_pool.source).addr(), block_size(size)?)
+            .map(|(pointer, _)| pointer);
+    }
+    if proven { cache_of_pool.free_lists.take(block_size(size)?) } else { None }
+}
+
+#[inline]
+fn return_event<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
+    cache_of_pool.out += 1;
+    if let Some(credit) = &cache_of_pool.credit
+        && let Some(usage) = cache_of_pool.source.usage()
+    {
+        usage.spend(credit, size as u64);
+    }
+}
+
+#[inline]
+fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
+    cache_of_pool.out -= 1;
+    if let Some(credit) = &cache_of_pool.credit
+        && let Some(usage) = cache_of_pool.source.usage()
+    {
+        usage.earn(credit, size as u64);
+    }
+}
+
+#[inline]
+fn set_out<D: Driver>(live: &mut Cursor, cache_of_pool: &PoolCache<D>, pointer: usize, size: usize) {
+    if let Some(entry) = live.entry(pointer) {
+        entry.set_out(size, cache_of_pool.owner);
+    }
+}
+
+/// Takes a block out of the table, before it goes below.
+fn forget<D: Driver>(live: &Cursor, source: &PoolBackend<D>, pointer: usize) {
+    if let Some(entry) = live.blocks().entry(pointer) {
+        entry.clear();
+    }
+    if source.hides_starts() {
+        live.blocks().remove_unnamed(pointer);
+    }
+}
+
+/// Gives a block back below. From the native call on its address may be somebody else's, so the table forgets it before;
+/// after a failure the caller says what it is.
+#[inline]
+fn free_below<D: Driver>(
+    live: &mut Cursor,
+    source: &PoolBackend<D>,
+    stream: &Stream<D>,
+    position: u64,
+    pointer: usize,
+    size: usize,
+) -> Result<()> {
+    if let Some(entry) = live.entry(pointer) {
+        entry.clear();
+    }
+    let hides = source.hides_starts();
+    if hides {
+        live.blocks().remove_unnamed(pointer);
+    }
+    let freed = source.give_back(stream, position, pointer, size);
+    if hides && freed.is_err() {
+        live.blocks().add_unnamed(pointer);
+    }
+    freed
+}
+
+/// Gives the sizes used longest ago back until `bytes` more have room. A block that the library refuses stays.
+#[cold]
+fn make_room<D: Driver>(
+    cache_of_pool: &mut PoolCache<D>,
+    live: &mut Cursor,
+    stream: &Stream<D>,
+    position: &mut u64,
+    bytes: usize,
+) {
+    cache_of_pool.free_lists.forget_empty();
+    while !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.source.keeps) {
+        if give_up_oldest(cache_of_pool, live, stream, position).is_err() {
+            return;
+        }
+    }
+}
+
+fn empty<D: Driver>(
+    cache_of_pool: &mut PoolCache<D>,
+    live: &mut Cursor,
+    stream: &Stream<D>,
+    position: &mut u64,
+    wanted: impl Fn(&PoolBackend<D>) -> bool,
+) -> Result<()> {
+    #[cfg(feature = "mutation")]
+    while let Some((pointer, size)) = mutation::take(Arc::as_ptr(&cache_of_pool.source).addr(), 0) {
+        *position += 1;
+        cache_of_pool.source.give_back(stream, *position, pointer, size)?;
+    }
+    while cache_of_pool.free_lists.bytes() > 0 && wanted(&cache_of_pool.source) {
+        give_up_oldest(cache_of_pool, live, stream, position)?;
+    }
+    Ok(())
+}
+
+fn give_up_oldest<D: Driver>(
+    cache_of_pool: &mut PoolCache<D>,
+    live: &mut Cursor,
+    stream: &Stream<D>,
+    position: &mut u64,
+) -> Result<()> {
+    let Some((oldest, size)) = cache_of_pool.free_lists.oldest() else { return Ok(()) };
+    *position += 1;
+    if let Err(error) = free_below(live, &cache_of_pool.source, stream, *position, oldest, size) {
+        if let Some(entry) = live.entry(oldest) {
+            entry.set_kept(size, cache_of_pool.owner);
+        }
+        return Err(error);
+    }
+    cache_of_pool.free_lists.give_up();
+    Ok(())
+}

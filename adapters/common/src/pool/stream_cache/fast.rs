@@ -1,0 +1,84 @@
+//! What most programs do, in the fewest steps: a block of the pool that the stream has always used, for a command that waits
+//! for nothing and of which nobody wants an event.
+//!
+//! Either the whole of it happens here or nothing does: `None` says that the usual way has to be gone, and nothing has
+//! changed then. What is handed out, counted and refused is the same on both ways.
+
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::Result;
+use crate::pool::free_lists::block_size;
+use crate::stream::Stream;
+
+use crate::pool::stream_cache::{StreamCache, come_back, return_event, set_out};
+
+/// The mutation bugs lie on the usual way.
+const IS_OFF: bool = cfg!(feature = "mutation");
+
+impl<D: Driver> StreamCache<D> {
+    /// A block for a command after which the stream needs to know of no other.
+    #[inline(always)]
+    pub fn quick_take(
+        &mut self,
+        stream: &Stream<D>,
+        position: &mut u64,
+        pool: u64,
+        kind: MemoryKind,
+        size: usize,
+    ) -> Option<Result<usize>> {
+        if IS_OFF {
+            return None;
+        }
+        let cache_of_pool = self.pools.first_mut()?.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)?;
+        let source = &*cache_of_pool.source;
+        if source.pool != pool || source.kind != kind || source.zeroed {
+            return None;
+        }
+        let kept = if source.keeps > 0 { cache_of_pool.free_lists.take(block_size(size)?) } else { None };
+        let pointer = match kept {
+            Some(pointer) => pointer,
+            None if source.may_wait_now() || source.hides_starts() => return None,
+            None => {
+                *position += 1;
+                match source.take(stream, size) {
+                    Ok(pointer) => pointer,
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        };
+        return_event(cache_of_pool, size);
+        set_out(&mut self.live, cache_of_pool, pointer, size);
+        Some(Ok(pointer))
+    }
+
+    /// Frees a block that came through the first slot.
+    #[inline(always)]
+    pub fn quick_give(&mut self, stream: &Stream<D>, position: &mut u64, pointer: usize) -> Option<Result<()>> {
+        if IS_OFF {
+            return None;
+        }
+        let cache_of_pool = self.pools.first_mut()?.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)?;
+        let entry = self.live.entry(pointer)?;
+        let size = entry.is_out_of(cache_of_pool.owner)?;
+        let bytes = block_size(size)?;
+        let keeps = cache_of_pool.source.keeps;
+        if bytes > keeps {
+            if cache_of_pool.source.hides_starts() {
+                return None;
+            }
+            // From the native call on the address may be somebody else's.
+            entry.clear();
+            *position += 1;
+            if let Err(error) = cache_of_pool.source.give_back(stream, *position, pointer, size) {
+                entry.set_out(size, cache_of_pool.owner);
+                return Some(Err(error));
+            }
+        } else if cache_of_pool.free_lists.has_room(bytes, keeps) {
+            cache_of_pool.free_lists.keep(bytes, pointer);
+            entry.set_kept(bytes, cache_of_pool.owner);
+        } else {
+            return None;
+        }
+        come_back(cache_of_pool, size);
+        Some(Ok(()))
+    }
+}

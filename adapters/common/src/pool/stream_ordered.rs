@@ -1,0 +1,502 @@
+//! Stream-ordered allocation: memory that comes and goes as commands of a queue.
+//!
+//! An allocation takes what its stream keeps, or asks the pool's source; a free leaves the block with its stream. Neither
+//! is work of the stream, so events before them stay as they are; only a wait list of foreign events, a fill with zeros or
+//! the one retry of a full device touch the stream. `docs/stream-ordered.md` has the promises.
+
+use core::ffi::c_void;
+use std::sync::Arc;
+
+use ur_ffi::{
+    UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_exp_async_usm_alloc_properties_t,
+    ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t,
+};
+
+use crate::command::{Request, submit_without_work};
+use crate::context::{Context, DeviceState};
+use crate::driver::{Driver, MemoryKind, PointerInfo};
+use crate::object::error::{Error, Result};
+use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::pool::out_of_memory::retried_after_trim;
+use crate::pool::registry::{Block, Claimed};
+use crate::pool::stream_cache::Served;
+use crate::pool::{UsmPool, checked};
+use crate::queue::Queue;
+use crate::stream::{Stream, StreamState};
+use crate::sync::mutation;
+
+/// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
+/// queue, or to work that waits for the event.
+///
+/// # Safety
+/// The C contract of an enqueue; `out` is writable, `properties` null or valid.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE` for size 0, `INVALID_ENUMERATION` for unknown flags, `INVALID_CONTEXT` and
+/// `INVALID_DEVICE` for another's pool, `UNSUPPORTED_FEATURE` where there are no such pools, `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - CUDA: needs: CUDA 12.2 for a pool with a maximum size
+/// - HIP: needs: ROCm 6.2 for a pool with a maximum size
+pub unsafe fn device_alloc<D: Driver>(
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    out: *mut *mut c_void,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    let entry = Entry {
+        name: "urEnqueueUSMDeviceAllocExp",
+        command: ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP,
+        kind: MemoryKind::Device,
+    };
+    // SAFETY: the caller's promises are the same.
+    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
+}
+
+/// `urEnqueueUSMHostAllocExp`: as [`device_alloc`], of the host's memory.
+///
+/// # Safety
+/// As [`device_alloc`].
+///
+/// # Errors
+/// As [`device_alloc`].
+///
+/// # Unsupported
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: needs: a driver with pools of host memory, and CUDA 12.2 for one with a maximum size
+pub unsafe fn host_alloc<D: Driver>(
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    out: *mut *mut c_void,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    let entry = Entry {
+        name: "urEnqueueUSMHostAllocExp",
+        command: ur_command_t::ENQUEUE_USM_HOST_ALLOC_EXP,
+        kind: MemoryKind::Host,
+    };
+    // SAFETY: the caller's promises are the same.
+    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
+}
+
+/// `urEnqueueUSMSharedAllocExp`: as [`device_alloc`], of managed memory.
+///
+/// # Safety
+/// As [`device_alloc`].
+///
+/// # Errors
+/// As [`device_alloc`].
+///
+/// # Unsupported
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: from a pool with a maximum size: the driver takes no limit for shared memory
+/// - CUDA: needs: a driver with pools of shared memory
+pub unsafe fn shared_alloc<D: Driver>(
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    out: *mut *mut c_void,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    let entry = Entry {
+        name: "urEnqueueUSMSharedAllocExp",
+        command: ur_command_t::ENQUEUE_USM_SHARED_ALLOC_EXP,
+        kind: MemoryKind::Shared,
+    };
+    // SAFETY: the caller's promises are the same.
+    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
+}
+
+/// What tells the three entry points apart.
+#[derive(Clone, Copy)]
+struct Entry {
+    name: &'static str,
+    command: ur_command_t,
+    kind: MemoryKind,
+}
+
+/// The quick way where nothing is special; else the usual one. An allocation that fails on the quick way goes on behind that
+/// failure.
+///
+/// # Safety
+/// As [`device_alloc`].
+#[inline(always)]
+unsafe fn allocate<D: Driver>(
+    entry: Entry,
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    out: *mut *mut c_void,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    let mut failed = None;
+    let plain = pool.is_null() && properties.is_null() && size != 0 && !out.is_null();
+    if plain && count == 0 && waits.is_null() && event.is_null() {
+        // SAFETY: the caller's promise is the same.
+        let queue = unsafe { borrow::<Queue<D>>(queue) }?;
+        match quickly(queue, entry.kind, size) {
+            Some(Ok(pointer)) => {
+                // SAFETY: not null, so writable.
+                unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
+                return Ok(());
+            }
+            Some(Err(error)) => failed = Some(error),
+            None => {}
+        }
+    }
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let request = Request::<D>::new(queue, entry.command, count, waits, event)?;
+        allocate_usually(entry, &request, pool, size, properties, out, failed)
+    }
+}
+
+/// A block of the current pool for a command that comes alone.
+#[inline(always)]
+fn quickly<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
+    let stream = queue.stream_alone()?;
+    let pool = stream.device.current_pool_id();
+    let mut state = stream.lock();
+    let state = &mut *state;
+    state.cache.quick_take(stream, &mut state.position, pool, kind, size)
+}
+
+/// # Safety
+/// As [`device_alloc`].
+#[inline(never)]
+unsafe fn allocate_usually<D: Driver>(
+    Entry { name, kind, .. }: Entry,
+    request: &Request<'_, D>,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    properties: *const ur_exp_async_usm_alloc_properties_t,
+    out: *mut *mut c_void,
+    failed: Option<Error>,
+) -> Result<()> {
+    if out.is_null() {
+        return Err(null_pointer(name));
+    }
+    let queue = request.queue;
+    // SAFETY: the caller's promise is the same.
+    let pool = unsafe { checked::<D>(name, pool, &queue.context, Some(&queue.target)) }?;
+    if size == 0 {
+        return Err(no_size(name));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    if let Some(properties) = unsafe { properties.as_ref() } {
+        known_flags(name, properties.flags.bits(), UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)?;
+    }
+    let wanted = Wanted { kind, size, pool, context: &queue.context, in_order: queue.is_in_order() };
+    let first = failed.map_or_else(|| wanted.ask(request), Err);
+    let pointer = first.or_else(|first| wanted.after(first, request))?;
+    // SAFETY: not null, so writable.
+    unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
+    Ok(())
+}
+
+#[cold]
+fn no_size(name: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0"))
+}
+
+/// What a stream-ordered or plain allocation from a pool asks for.
+pub struct Wanted<'a, D: Driver> {
+    /// What memory.
+    pub kind: MemoryKind,
+    /// Bytes.
+    pub size: usize,
+    /// The pool; `None` for the device's current one.
+    pub pool: Option<&'a Object<UsmPool<D>>>,
+    /// The context.
+    pub context: &'a Object<Context<D>>,
+    /// Whether the stream is an in-order queue's.
+    pub in_order: bool,
+}
+
+impl<D: Driver> Wanted<'_, D> {
+    /// The usual way of an allocation.
+    #[inline(never)]
+    fn ask(&self, request: &Request<'_, D>) -> Result<usize> {
+        let take = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
+            // On several streams order proves a block free only when the wait list ends with the stream's last command.
+            let proven = self.in_order
+                || stream.is_completed(state.position)
+                || request
+                    .waits
+                    .iter()
+                    .any(|event| event.position == state.position && Arc::ptr_eq(&event.stream, stream));
+            self.take(stream, state, proven)
+        };
+        submit_without_work(request, |_| Ok(()), take, |(), _| ())
+    }
+
+    /// What is left after a failure.
+    #[cold]
+    fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
+        let device = &request.queue.device;
+        let source = || self.pool_on(device).source(self.kind, device).ok().map(|source| (source, self.size));
+        retried_after_trim(first, self.context, device, source, || self.ask(request))
+    }
+
+    /// A block for the stream, written down as handed out. The caller holds the stream's lock. `proven` says that all
+    /// the stream was given so far comes before the block's use anyway.
+    ///
+    /// # Errors
+    /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::source`]; what the native library answers.
+    #[inline]
+    pub fn take(&self, stream: &Stream<D>, state: &mut StreamState<D>, proven: bool) -> Result<usize> {
+        let pool = self.pool.map_or_else(|| stream.device.current_pool_id(), |pool| pool.id);
+        let (at, kept) = match state.cache.serve(pool, self.kind, self.size, proven) {
+            Served::Recycled(pointer) => return Ok(pointer),
+            Served::Zeroed(at, pointer) => (at, Some(pointer)),
+            Served::Empty(at) => (at, None),
+            Served::NoSlot => (self.open(stream, state)?, None),
+        };
+        self.take_from(stream, state, at, kept)
+    }
+
+    /// A block that has to be asked for, or cleared.
+    fn take_from(
+        &self,
+        stream: &Stream<D>,
+        state: &mut StreamState<D>,
+        at: usize,
+        kept: Option<usize>,
+    ) -> Result<usize> {
+        let pointer = match kept {
+            Some(pointer) => pointer,
+            None => self.take_fresh(stream, state, at)?,
+        };
+        let zeroed = state.cache.source(at).is_some_and(|source| source.zeroed)
+            && !(kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill));
+        if zeroed && let Err(error) = self.clear(stream, state, pointer) {
+            // Nobody has seen the block, so it is as good as before.
+            let _ = state.cache.give_back(stream, &mut state.position, at, pointer, self.size);
+            return Err(error);
+        }
+        state.cache.enter(at, pointer, self.size);
+        Ok(pointer)
+    }
+
+    /// The pool, whatever the caller named.
+    pub fn pool_on(&self, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
+        match self.pool {
+            Some(pool) => pool.to_arc(),
+            None => Context::current_pool(self.context, state),
+        }
+    }
+
+    #[cold]
+    fn open(&self, stream: &Stream<D>, state: &mut StreamState<D>) -> Result<usize> {
+        let source = self.pool_on(&stream.device).source(self.kind, &stream.device)?;
+        state.cache.open(stream, &source)?.ok_or_else(|| {
+            Error::new(ur_result_t::ERROR_INVALID_VALUE, "the pool was released while something was allocated from it")
+        })
+    }
+
+    fn take_fresh(&self, stream: &Stream<D>, state: &mut StreamState<D>, at: usize) -> Result<usize> {
+        let waits = state.cache.source(at).is_some_and(|source| source.may_wait_now());
+        if waits {
+            state.record_pending_events()?;
+        }
+        // It counts as a command whether or not it works out, so that a finish does not leave it out.
+        state.position += 1;
+        let source = state.cache.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
+        let pointer = source.take(stream, self.size)?;
+        state.cache.note_fresh(at, pointer);
+        Ok(pointer)
+    }
+
+    fn clear(&self, stream: &Stream<D>, state: &mut StreamState<D>, pointer: usize) -> Result<()> {
+        state.record_pending_events()?;
+        state.position += 1;
+        let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
+        let _scope = stream.device.enter_for_transfer()?;
+        // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
+        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, stream.native) }
+    }
+}
+
+/// `urEnqueueUSMFreeExp`.
+///
+/// # Safety
+/// The C contract of an enqueue; work that uses the memory is earlier on the queue or in the wait list.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_MEM_OBJECT` for a pointer that is not the start of a live stream-ordered block of the
+/// context; `INVALID_VALUE` for another pool than the block's.
+pub unsafe fn free<D: Driver>(
+    queue: ur_queue_handle_t,
+    pool: ur_usm_pool_handle_t,
+    memory: *mut c_void,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    if pool.is_null() && count == 0 && waits.is_null() && event.is_null() && !memory.is_null() {
+        // SAFETY: the caller's promise is the same.
+        let queue = unsafe { borrow::<Queue<D>>(queue) }?;
+        if let Some(stream) = queue.stream_alone() {
+            let mut state = stream.lock();
+            let state = &mut *state;
+            if let Some(freed) = state.cache.quick_give(stream, &mut state.position, memory.addr()) {
+                return freed;
+            }
+        }
+    }
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let request = Request::<D>::new(queue, ur_command_t::ENQUEUE_USM_FREE_EXP, count, waits, event)?;
+        free_usually(&request, pool, memory)
+    }
+}
+
+/// # Safety
+/// As [`free`].
+#[inline(never)]
+unsafe fn free_usually<D: Driver>(
+    request: &Request<'_, D>,
+    pool: ur_usm_pool_handle_t,
+    memory: *mut c_void,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueUSMFreeExp";
+    if memory.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    let pool = if pool.is_null() {
+        None
+    } else {
+        // SAFETY: not null, so live by the caller's promise.
+        Some(unsafe { borrow::<UsmPool<D>>(pool) }?.id)
+    };
+    let pointer = memory.addr();
+    let here = submit_without_work(
+        request,
+        |state| match state.cache.remove(pointer) {
+            None => Err(Error::code_only(ELSEWHERE)),
+            Some((at, size)) => {
+                let own = state.cache.source(at).map_or(0, |source| source.pool);
+                check_pool(pointer, own, pool).inspect_err(|_| state.cache.enter(at, pointer, size))?;
+                Ok((at, size))
+            }
+        },
+        |(at, size), stream, state| {
+            let freed = state.cache.give_back(stream, &mut state.position, at, pointer, size);
+            freed.inspect_err(|_| state.cache.enter(at, pointer, size))
+        },
+        |(at, size), state| state.cache.enter(at, pointer, size),
+    );
+    match here {
+        Err(error) if error.code() == ELSEWHERE => free_elsewhere(request, pointer, pool),
+        other => other,
+    }
+}
+
+/// Says within this file that a block is out through no slot of the stream.
+const ELSEWHERE: ur_result_t = ur_result_t(u32::MAX);
+
+#[inline]
+fn check_pool(pointer: usize, own: u64, given: Option<u64>) -> Result<()> {
+    if given.is_some_and(|given| given != own) { Err(of_another_pool(pointer)) } else { Ok(()) }
+}
+
+#[cold]
+fn of_another_pool(pointer: usize) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_VALUE,
+        format!("urEnqueueUSMFreeExp: {pointer:#x} is another pool's; give its own or null"),
+    )
+}
+
+/// A free of a block that another stream's command allocated.
+#[cold]
+fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Option<u64>) -> Result<()> {
+    let context = &request.queue.context;
+    let Some(claimed) = context.registry.claim(pointer) else {
+        return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
+    };
+    let freed = check_pool(pointer, claimed.source.pool, pool).and_then(|()| {
+        let give = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
+            state.cache.give_back_from(stream, &mut state.position, &claimed.source, pointer, claimed.size)
+        };
+        submit_without_work(request, |_| Ok(()), give, |(), _| ())
+    });
+    match &freed {
+        Ok(()) => context.registry.end_if_unused(&claimed.source),
+        Err(_) => context.registry.unclaim(pointer, &claimed),
+    }
+    freed
+}
+
+/// Why an address cannot be freed.
+#[cold]
+pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) -> Error {
+    let native = || context.first_state().and_then(|state| state.driver.pointer_info(pointer)).ok().flatten();
+    let what = match find(context, pointer, native) {
+        Some(Block::Out { base, .. }) => format!("lies inside the block at {base:#x}; give that address"),
+        Some(Block::Recycled) => "was freed already".to_owned(),
+        None if native().is_some() => {
+            "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned()
+        }
+        None => "is no live USM memory; it may have been freed already".to_owned(),
+    };
+    Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("{name}: {pointer:#x} {what}"))
+}
+
+/// What is known of the block that an address lies in; `native` asks the native library about it, where nothing else tells.
+fn find<D: Driver>(
+    context: &Context<D>,
+    address: usize,
+    native: impl Fn() -> Option<PointerInfo<D>>,
+) -> Option<Block<D>> {
+    let registry = &context.registry;
+    registry.find(address).or_else(|| registry.find_from(native()?.base, address))
+}
+
+/// Frees a stream-ordered block that nothing uses any more, in no queue's order. `None` when it is none.
+///
+/// # Errors
+/// What the native library answers; the block is out as before then.
+pub fn free_unused<D: Driver>(context: &Context<D>, pointer: usize) -> Option<Result<()>> {
+    let claimed = context.registry.claim(pointer)?;
+    Some(give_back_unused(context, pointer, claimed))
+}
+
+fn give_back_unused<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
+    let source = Arc::clone(&claimed.source);
+    let again = claimed.again();
+    let given = give_back_to_somebody(context, pointer, claimed);
+    match &given {
+        Ok(()) => context.registry.end_if_unused(&source),
+        Err(_) => context.registry.unclaim(pointer, &again),
+    }
+    given
+}
+
+fn give_back_to_somebody<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
+    // The stream that allocated it has at least got the allocation before it.
+    let left = match context.registry.stream(claimed.stream()) {
+        Some(stream) => stream.take_back(claimed, pointer)?,
+        None => Some(claimed),
+    };
+    let Some(claimed) = left else { return Ok(()) };
+    let service = context.service_stream(&claimed.source.device)?;
+    service.take_back(claimed, pointer).map(drop)
+}

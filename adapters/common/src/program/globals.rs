@@ -1,0 +1,197 @@
+//! Variables of a program, read and written by name; and the copy between any two pointers that needs no queue.
+//!
+//! A name is looked up in the program's own table first (compilers mangle the names of variables and say in the
+//! program's metadata what became of them), then taken as the symbol itself. Nothing is cached: a program may be built
+//! for several devices, each with a variable of its own.
+
+use core::ffi::{CStr, c_char, c_void};
+use std::ffi::CString;
+
+use ur_ffi::{
+    CBool, ur_command_t, ur_context_handle_t, ur_event_handle_t, ur_program_handle_t, ur_queue_handle_t, ur_result_t,
+};
+
+use crate::command::{Request, submit, submit_blocking};
+use crate::context::Context;
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::{Error, Result};
+use crate::object::{borrow, null_pointer};
+use crate::program::Program;
+
+/// The address of `count` bytes of a program's variable on the queue's device.
+///
+/// # Safety
+/// The handle is live; `name` is null or NUL-terminated.
+unsafe fn find<D: Driver>(
+    call: &str,
+    request: &Request<'_, D>,
+    program: ur_program_handle_t,
+    name: *const c_char,
+    count: usize,
+    offset: usize,
+) -> Result<usize> {
+    // SAFETY: the caller's promise is the same.
+    let program = unsafe { borrow::<Program<D>>(program) }?;
+    if name.is_null() {
+        return Err(null_pointer(call));
+    }
+    // SAFETY: NUL-terminated by the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) };
+    let shown = name.to_string_lossy();
+    let state = &request.queue.device;
+    let here = |module: &std::sync::Arc<crate::program::Module<D>>| std::sync::Arc::ptr_eq(&module.state, state);
+    let module = program.modules().into_iter().find(here).ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_PROGRAM_EXECUTABLE,
+            format!("{call}: the program is not built for the queue's device and context"),
+        )
+    })?;
+    let symbol = program.metadata.symbol_of(&shown).map_or(name, CString::as_c_str);
+    let found = if symbol.is_empty() {
+        None
+    } else {
+        let _scope = state.enter()?;
+        state.driver.global(module.raw, symbol)?
+    };
+    let (address, size) = found.ok_or_else(|| {
+        Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{call}: the program has no variable `{shown}`"))
+    })?;
+    if offset.checked_add(count).is_none_or(|end| end > size) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{call}: {count} bytes from byte {offset} on are not in `{shown}`, which has {size}"),
+        ));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{call}: count is 0")));
+    }
+    Ok(address + offset)
+}
+
+/// # Safety
+/// Both ranges are valid until the copy has finished.
+unsafe fn copy<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: CBool,
+    to: usize,
+    from: usize,
+    count: usize,
+) -> Result<()> {
+    let copy = |driver: &'static D, stream| {
+        let _scope = request.queue.device.enter_for_transfer()?;
+        // SAFETY: as this function's.
+        unsafe { driver.copy_async(to, from, count, stream) }
+    };
+    if blocking.get() { submit_blocking(request, copy) } else { submit(request, copy) }
+}
+
+/// `urEnqueueDeviceGlobalVariableWrite`.
+///
+/// # Safety
+/// The C contract: handles live, `name` a string, `from` readable for `count` bytes until the copy has finished.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_PROGRAM_EXECUTABLE` for a program that is not built for the queue's device;
+/// `INVALID_VALUE` for a name that it does not have or bytes outside of the variable; `INVALID_SIZE` for no bytes; as
+/// [`Request::new`]; what the native library answers.
+pub unsafe fn write<D: Driver>(
+    queue: ur_queue_handle_t,
+    program: ur_program_handle_t,
+    name: *const c_char,
+    blocking: CBool,
+    count: usize,
+    offset: usize,
+    from: *const c_void,
+    wait_count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueDeviceGlobalVariableWrite";
+    const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_WRITE;
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, COMMAND, wait_count, waits, event) }?;
+    // SAFETY: as above.
+    let to = unsafe { find(NAME, &request, program, name, count, offset) }?;
+    if from.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    // SAFETY: the caller's promise for `from`; the variable holds the range.
+    unsafe { copy(&request, blocking, to, from.addr(), count) }
+}
+
+/// `urEnqueueDeviceGlobalVariableRead`.
+///
+/// # Safety
+/// As [`write()`], with `to` writable.
+///
+/// # Errors
+/// As [`write()`].
+pub unsafe fn read<D: Driver>(
+    queue: ur_queue_handle_t,
+    program: ur_program_handle_t,
+    name: *const c_char,
+    blocking: CBool,
+    count: usize,
+    offset: usize,
+    to: *mut c_void,
+    wait_count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueDeviceGlobalVariableRead";
+    const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_READ;
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, COMMAND, wait_count, waits, event) }?;
+    // SAFETY: as above.
+    let from = unsafe { find(NAME, &request, program, name, count, offset) }?;
+    if to.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    // SAFETY: the caller's promise for `to`; the variable holds the range.
+    unsafe { copy(&request, blocking, to.addr(), from, count) }
+}
+
+/// `urUSMContextMemcpyExp`: runs on a stream of no queue and returns when the bytes are there. It is ordered after nothing
+/// that is queued.
+///
+/// # Safety
+/// The C contract: both ranges are valid for `size` bytes.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_SIZE` for no bytes; what the native library answers.
+pub unsafe fn context_memcpy<D: Driver>(
+    context: ur_context_handle_t,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+) -> Result<()> {
+    const NAME: &str = "urUSMContextMemcpyExp";
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if to.is_null() || from.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    if size == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: size is 0")));
+    }
+    let driver = crate::device::adapter::driver::<D>()?;
+    // The device that has one of the ranges copies best.
+    let owner = |pointer: usize| -> Result<_> {
+        let info = driver.pointer_info(pointer)?.filter(|info| info.kind == MemoryKind::Device);
+        Ok(info.and_then(|info| context.devices().find(|device| device.raw == info.device)))
+    };
+    let device = match owner(to.addr())? {
+        Some(device) => device,
+        None => match owner(from.addr())? {
+            Some(device) => device,
+            None => context.devices().next().ok_or(ur_result_t::ERROR_INVALID_CONTEXT)?,
+        },
+    };
+    // A stream of its own: the copy may block, and what others need of a stream must not wait for it.
+    let state = context.state(device)?;
+    state.on_scratch_stream(|stream| {
+        // SAFETY: the ranges are valid by the caller's promise, and the copy has finished when this returns.
+        state.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) })?;
+        driver.synchronize_stream(stream).map_err(|error| state.failed(error))
+    })
+}

@@ -1,0 +1,235 @@
+//! What a compiler says of a program beside its image: names with values, `KERNEL@TAG`.
+//!
+//! Read when the program is made, into what the engine uses: sizes of work-groups that kernels require or allow, and
+//! which symbol a device global has. Tags that nobody here uses are passed over. Nothing here is looked up during a
+//! launch: a kernel takes its sizes when it is made.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+
+use ur_ffi::{ur_program_metadata_t, ur_program_metadata_type_t, ur_program_properties_t, ur_result_t};
+
+use crate::object::error::{Error, Result};
+use crate::object::null_pointer;
+
+/// Bytes of a byte array before its contents: their number, which `size` tells too.
+const ARRAY_HEADER: usize = size_of::<u64>();
+
+/// Sizes that a kernel's source declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeclaredSizes {
+    /// The only work-group size the kernel runs with, in x, y and z.
+    pub required: Option<[usize; 3]>,
+    /// The largest in each dimension.
+    pub most: Option<[usize; 3]>,
+    /// Most work-items of a group.
+    pub most_items: Option<usize>,
+}
+
+/// A program's metadata.
+#[derive(Clone, Debug, Default)]
+pub struct Metadata {
+    kernels: HashMap<String, DeclaredSizes>,
+    globals: HashMap<String, CString>,
+}
+
+impl Metadata {
+    /// Reads the list of a program's properties.
+    ///
+    /// # Safety
+    /// `properties` is null or valid: the list holds `count` entries, names are NUL-terminated, arrays have their sizes.
+    ///
+    /// # Errors
+    /// `INVALID_SIZE` and `INVALID_NULL_POINTER` where list and count contradict each other, `INVALID_VALUE` for a
+    /// value that its tag cannot have.
+    pub unsafe fn read(call: &str, properties: *const ur_program_properties_t) -> Result<Self> {
+        let mut metadata: Metadata = Self::default();
+        // SAFETY: null or valid by the caller's promise.
+        let Some(properties) = (unsafe { properties.as_ref() }) else { return Ok(metadata) };
+        match (properties.count, properties.pMetadatas.is_null()) {
+            (0, true) => return Ok(metadata),
+            (0, false) => {
+                return Err(Error::new(
+                    ur_result_t::ERROR_INVALID_SIZE,
+                    format!("{call}: pMetadatas is given and its count is 0"),
+                ));
+            }
+            (1.., true) => return Err(null_pointer(call)),
+            (1.., false) => {}
+        }
+        // SAFETY: holds `count` entries by the caller's promise.
+        let entries = unsafe { core::slice::from_raw_parts(properties.pMetadatas, properties.count as usize) };
+        for entry in entries {
+            if entry.pName.is_null() {
+                return Err(null_pointer(call));
+            }
+            // SAFETY: NUL-terminated by the caller's promise.
+            let name = unsafe { crate::driver::text_of(entry.pName) };
+            if let Some((subject, tag)) = name.rsplit_once('@') {
+                // SAFETY: the caller's promise is the same.
+                unsafe { metadata.add(call, subject, tag, entry) }?;
+            }
+        }
+        Ok(metadata)
+    }
+
+    /// # Safety
+    /// As [`Metadata::read`].
+    unsafe fn add(&mut self, call: &str, subject: &str, tag: &str, entry: &ur_program_metadata_t) -> Result<()> {
+        let refuse = |what: &str| {
+            Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{call}: metadata `{subject}@{tag}` {what}"))
+        };
+        match tag {
+            "reqd_work_group_size" | "max_work_group_size" => {
+                // SAFETY: the caller's promise is the same.
+                let bytes = unsafe { array_of(entry) }.ok_or_else(|| refuse("is no byte array of numbers"))?;
+                let sizes = three(bytes).ok_or_else(|| refuse("is not one to three 32-bit numbers above 0"))?;
+                let kernel = self.kernels.entry(subject.to_owned()).or_default();
+                *(if tag.starts_with("reqd") { &mut kernel.required } else { &mut kernel.most }) = Some(sizes);
+            }
+            "max_linear_work_group_size" => {
+                let items = match entry.type_ {
+                    // SAFETY: the tag says which member holds.
+                    ur_program_metadata_type_t::UINT32 => u64::from(unsafe { entry.value.data32 }),
+                    // SAFETY: as above.
+                    ur_program_metadata_type_t::UINT64 => unsafe { entry.value.data64 },
+                    _ => return Err(refuse("is no number")),
+                };
+                let items = usize::try_from(items).ok().filter(|items| *items > 0);
+                self.kernels.entry(subject.to_owned()).or_default().most_items =
+                    Some(items.ok_or_else(|| refuse("is 0"))?);
+            }
+            "global_id_mapping" => {
+                // SAFETY: the caller's promise is the same.
+                let symbol = unsafe { text_of(entry) }.ok_or_else(|| refuse("is no text without a NUL"))?;
+                self.globals.insert(subject.to_owned(), symbol);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What is declared of a kernel.
+    #[must_use]
+    pub fn sizes_of(&self, kernel: &str) -> DeclaredSizes {
+        self.kernels.get(kernel).copied().unwrap_or_default()
+    }
+
+    /// The symbol of a device global, where it is not its name.
+    #[must_use]
+    pub fn symbol_of(&self, global: &str) -> Option<&CString> {
+        self.globals.get(global)
+    }
+
+    /// Takes over what another program's metadata says; the first to speak of a name is right.
+    pub fn join(&mut self, other: &Self) {
+        for (name, sizes) in &other.kernels {
+            self.kernels.entry(name.clone()).or_insert(*sizes);
+        }
+        for (name, symbol) in &other.globals {
+            self.globals.entry(name.clone()).or_insert_with(|| symbol.clone());
+        }
+    }
+}
+
+/// The contents of a byte array.
+///
+/// # Safety
+/// `pData` of an array is null or readable for its size.
+unsafe fn array_of(entry: &ur_program_metadata_t) -> Option<&[u8]> {
+    if entry.type_ != ur_program_metadata_type_t::BYTE_ARRAY || entry.size < ARRAY_HEADER {
+        return None;
+    }
+    // SAFETY: the type says which member holds.
+    let data = unsafe { entry.value.pData }.cast_const().cast::<u8>();
+    // SAFETY: readable for its size by the caller's promise.
+    (!data.is_null()).then(|| unsafe { core::slice::from_raw_parts(data, entry.size) }.get(ARRAY_HEADER..))?
+}
+
+/// # Safety
+/// As [`array_of`]; `pString` is null or NUL-terminated.
+unsafe fn text_of(entry: &ur_program_metadata_t) -> Option<CString> {
+    if entry.type_ == ur_program_metadata_type_t::STRING {
+        // SAFETY: the type says which member holds, and the caller that it is NUL-terminated.
+        let text = unsafe { crate::driver::text_of(entry.value.pString) };
+        return CString::new(text).ok().filter(|text| !text.is_empty());
+    }
+    // SAFETY: the caller's promise is the same.
+    let bytes = unsafe { array_of(entry) }?;
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    CString::new(&bytes[..end]).ok().filter(|text| !text.is_empty())
+}
+
+/// One to three 32-bit numbers; dimensions that are not given are 1.
+fn three(bytes: &[u8]) -> Option<[usize; 3]> {
+    if bytes.is_empty() || bytes.len() > 12 || !bytes.len().is_multiple_of(4) {
+        return None;
+    }
+    let mut sizes = [1; 3];
+    for (size, bytes) in sizes.iter_mut().zip(bytes.chunks_exact(4)) {
+        *size = u32::from_le_bytes(bytes.try_into().ok()?) as usize;
+    }
+    (!sizes.contains(&0)).then_some(sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ffi::CStr;
+
+    use super::*;
+    use ur_ffi::ur_program_metadata_value_t;
+
+    #[test]
+    fn one_to_three_sizes_are_filled_up_with_ones() {
+        let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+        assert_eq!(three(&bytes(&[8])), Some([8, 1, 1]));
+        assert_eq!(three(&bytes(&[8, 4, 2])), Some([8, 4, 2]));
+        for bad in [bytes(&[]), bytes(&[0]), bytes(&[8, 0]), bytes(&[1, 2, 3, 4]), vec![1, 0, 0]] {
+            assert_eq!(three(&bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_program_to_speak_of_a_kernel_is_right() {
+        let of = |size| Metadata {
+            kernels: [("k".to_owned(), DeclaredSizes { required: Some([size; 3]), ..Default::default() })].into(),
+            globals: HashMap::new(),
+        };
+        let mut first = of(1);
+        first.join(&of(2));
+        assert_eq!(first.sizes_of("k").required, Some([1; 3]));
+        assert_eq!(first.sizes_of("other"), DeclaredSizes::default());
+    }
+
+    #[test]
+    fn the_symbol_lies_behind_its_length_and_a_value_that_is_none_is_refused() {
+        let bytes = ur_program_metadata_type_t::BYTE_ARRAY;
+        let symbol = *b"\x05\0\0\0\0\0\0\0_Z1xv";
+        let ended = *b"\x06\0\0\0\0\0\0\0_Z1yv\0";
+        let entry = |name: &'static CStr, type_, bytes: &[u8]| {
+            let value = ur_program_metadata_value_t { pData: bytes.as_ptr().cast_mut().cast() };
+            ur_program_metadata_t { pName: name.as_ptr(), type_, size: bytes.len(), value }
+        };
+        let read = |list: &[ur_program_metadata_t]| {
+            let mut properties = ur_program_properties_t::default();
+            (properties.count, properties.pMetadatas) = (u32::try_from(list.len()).unwrap(), list.as_ptr());
+            // SAFETY: every entry's name and bytes live in the test.
+            unsafe { Metadata::read("test", &raw const properties) }
+        };
+        let told = read(&[
+            entry(c"x@global_id_mapping", bytes, &symbol),
+            entry(c"y@global_id_mapping", bytes, &ended),
+            entry(c"x@some_other_tag", bytes, &symbol),
+        ])
+        .unwrap();
+        assert_eq!(told.symbol_of("x").map(CString::as_c_str), Some(c"_Z1xv"));
+        assert_eq!(told.symbol_of("y").map(CString::as_c_str), Some(c"_Z1yv"));
+        assert_eq!(told.symbol_of("z"), None);
+        for bad in [
+            entry(c"short@global_id_mapping", bytes, &symbol[..8]),
+            entry(c"number@global_id_mapping", ur_program_metadata_type_t::UINT32, &symbol),
+        ] {
+            assert_eq!(read(&[bad]).unwrap_err().code(), ur_result_t::ERROR_INVALID_VALUE);
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! Queues: one stream in order, several streams out of order.
+
+pub mod native_handles;
+
+use core::ffi::c_void;
+use core::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use ur_ffi::{
+    ur_command_t, ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_queue_flags_t, ur_queue_handle_t,
+    ur_queue_handle_t_, ur_queue_info_t, ur_queue_properties_t, ur_result_t,
+};
+
+use crate::context::{Context, DeviceState, host_time_ns};
+use crate::device::Device;
+use crate::device::event_pool::PooledEvent;
+use crate::device::worker;
+use crate::driver::{Driver, StreamKind};
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
+use crate::object::{Body, Object, borrow, known_flags, null_pointer};
+use crate::stream::Stream;
+use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
+
+/// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
+const MAX_LANES: usize = 8;
+
+/// What asks for an order with the native library's default stream. A queue that is to be that stream has one of its own with the
+/// same order: which stream the default one is depends on the thread that calls.
+const DEFAULT_STREAM: ur_queue_flags_t =
+    ur_queue_flags_t::USE_DEFAULT_STREAM.union(ur_queue_flags_t::SYNC_WITH_DEFAULT_STREAM);
+
+fn priority_of(flags: ur_queue_flags_t) -> i32 {
+    if flags.contains(ur_queue_flags_t::PRIORITY_HIGH) {
+        -1
+    } else {
+        i32::from(flags.contains(ur_queue_flags_t::PRIORITY_LOW))
+    }
+}
+
+/// A stream on loan: the in-order queue's own costs no count.
+pub enum Chosen<'q, D: Driver> {
+    /// The queue's first stream.
+    First(&'q Arc<Stream<D>>),
+    /// One of an out-of-order queue's.
+    Other(Arc<Stream<D>>),
+}
+
+impl<D: Driver> Deref for Chosen<'_, D> {
+    type Target = Arc<Stream<D>>;
+
+    fn deref(&self) -> &Arc<Stream<D>> {
+        match self {
+            Self::First(stream) => stream,
+            Self::Other(stream) => stream,
+        }
+    }
+}
+
+/// A queue of one device. What every command reads comes first, as in a stream.
+#[repr(C)]
+pub struct Queue<D: Driver> {
+    first: Arc<Stream<D>>,
+    /// The device, as kernels and pools are asked for it.
+    pub target: Arc<Object<Device<D>>>,
+    plain: bool,
+    /// The context it was made in.
+    pub context: Arc<Object<Context<D>>>,
+    /// The device state it submits to.
+    pub device: Arc<DeviceState<D>>,
+    /// The flags it was made with.
+    pub flags: ur_queue_flags_t,
+    kind: StreamKind,
+    more: Mutex<SmallVec<[Arc<Stream<D>>; MAX_LANES]>>,
+    turn: AtomicUsize,
+    barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
+    generation: AtomicU64,
+}
+
+impl<D: Driver> Body for Queue<D> {
+    type Opaque = ur_queue_handle_t_;
+    const TAG: u32 = 0x5552_0005;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_QUEUE;
+    const NAME: &'static str = "queue";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+
+    fn on_last_release(&self) {
+        let barrier = self.barrier.lock().take();
+        drop(barrier);
+        let has_jobs = worker::expects(self.device.group);
+        for stream in self.streams() {
+            if has_jobs {
+                // Jobs hold what they need alive; a device that is lost will not call for them, and nobody else may ask.
+                let _ = stream.is_idle();
+            }
+            stream.forget_events();
+            // A failure shows again when the queue dies.
+            let _ = stream.flush(|_| true);
+        }
+    }
+}
+
+impl<D: Driver> Drop for Queue<D> {
+    fn drop(&mut self) {
+        for stream in self.streams() {
+            stream.retire();
+        }
+    }
+}
+
+impl<D: Driver> Queue<D> {
+    /// A queue with its first stream.
+    ///
+    /// # Errors
+    /// As [`Context::state`]; what the native library answers.
+    pub fn new(
+        context: &Object<Context<D>>,
+        device: &Object<Device<D>>,
+        flags: ur_queue_flags_t,
+    ) -> Result<Arc<Object<Self>>> {
+        let device = context.state(device)?;
+        let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
+        let first = Stream::new(Arc::clone(&device), &context.registry, kind)?;
+        if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
+            device.start_clock(first.native)?;
+        }
+        Ok(Self::over_stream(context, device, flags, kind, first))
+    }
+
+    /// A queue over its first stream.
+    pub fn over_stream(
+        context: &Object<Context<D>>,
+        device: Arc<DeviceState<D>>,
+        flags: ur_queue_flags_t,
+        kind: StreamKind,
+        first: Arc<Stream<D>>,
+    ) -> Arc<Object<Self>> {
+        Object::new(Self {
+            context: context.to_arc(),
+            target: Arc::clone(&device.device),
+            device,
+            flags,
+            plain: !flags
+                .intersects(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE | ur_queue_flags_t::PROFILING_ENABLE),
+            kind,
+            first,
+            more: Mutex::new(SmallVec::new()),
+            turn: AtomicUsize::new(0),
+            barrier: Mutex::new(None),
+            generation: AtomicU64::new(0),
+        })
+    }
+
+    /// Whether commands run in the order they were given.
+    pub fn is_in_order(&self) -> bool {
+        !self.flags.contains(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    }
+
+    /// Whether it is in order and not timed: nothing of a command depends on more than the one stream.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// The first stream, an in-order queue's only one.
+    #[inline]
+    pub fn first(&self) -> &Arc<Stream<D>> {
+        &self.first
+    }
+
+    /// The one stream of a plain queue whose stream is nobody else's: a command that waits for nothing, and whose event
+    /// nobody wants, has to know of nothing but that.
+    #[inline]
+    #[must_use]
+    pub fn stream_alone(&self) -> Option<&Arc<Stream<D>>> {
+        (self.plain && !self.first.is_shared()).then_some(&self.first)
+    }
+
+    /// Whether commands are timed.
+    pub fn is_profiling(&self) -> bool {
+        self.flags.contains(ur_queue_flags_t::PROFILING_ENABLE)
+    }
+
+    /// Every stream made so far.
+    pub fn streams(&self) -> SmallVec<[Arc<Stream<D>>; MAX_LANES]> {
+        let mut streams = SmallVec::new();
+        streams.push(Arc::clone(&self.first));
+        if !self.is_in_order() {
+            streams.extend(self.more.lock().iter().cloned());
+        }
+        streams
+    }
+
+    /// The stream a command with these dependencies goes to: an in-order queue's only one; else one that a
+    /// dependency of this queue ran on, so that the order there is the dependency; else the next in turn.
+    ///
+    /// # Errors
+    /// What the native library answers to a new stream.
+    pub fn choose_stream(&self, waits: &WaitList<'_, D>) -> Result<Chosen<'_, D>> {
+        if self.is_in_order() {
+            return Ok(Chosen::First(&self.first));
+        }
+        self.spread(waits).map(Chosen::Other)
+    }
+
+    fn spread(&self, waits: &WaitList<'_, D>) -> Result<Arc<Stream<D>>> {
+        let own =
+            waits.iter().find(|event| core::ptr::eq(&raw const **event.queue, self) && !event.is_known_complete());
+        if let Some(event) = own {
+            return Ok(Arc::clone(&event.stream));
+        }
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % MAX_LANES;
+        if turn == 0 {
+            return Ok(Arc::clone(&self.first));
+        }
+        let mut more = self.more.lock();
+        while more.len() < turn {
+            more.push(Stream::new(Arc::clone(&self.device), &self.context.registry, self.kind)?);
+        }
+        Ok(Arc::clone(&more[turn - 1]))
+    }
+
+    /// The barrier that commands must wait for, with its generation; 0 and none before the first.
+    pub fn barrier(&self) -> (u64, Option<Arc<Object<Event<D>>>>) {
+        if self.generation.load(Ordering::Acquire) == 0 {
+            return (0, None);
+        }
+        let barrier = self.barrier.lock();
+        (self.generation.load(Ordering::Acquire), barrier.clone())
+    }
+
+    /// Puts a barrier on an out-of-order queue's first stream: it comes after `waits`, or after everything when
+    /// there are none, and everything later comes after it. `at_place` puts more on the stream at the same place.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn put_barrier(
+        queue: &Object<Self>,
+        waits: &WaitList<'_, D>,
+        at_place: &dyn Fn(D::Stream) -> Result<()>,
+    ) -> Result<Arc<Object<Event<D>>>> {
+        // The lock makes barriers of several threads follow one another; it is taken before any stream's.
+        let mut published = queue.barrier.lock();
+        let event =
+            Self::join_streams(queue, waits, ur_command_t::EVENTS_WAIT_WITH_BARRIER, published.as_deref(), at_place)?;
+        *published = Some(Arc::clone(&event));
+        queue.generation.fetch_add(1, Ordering::AcqRel);
+        Ok(event)
+    }
+
+    /// An event on an out-of-order queue's first stream after `waits`, or after everything when there are none; `at_place`
+    /// puts more on the stream there.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn join_streams(
+        queue: &Object<Self>,
+        waits: &WaitList<'_, D>,
+        command: ur_command_t,
+        barrier: Option<&Object<Event<D>>>,
+        at_place: &dyn Fn(D::Stream) -> Result<()>,
+    ) -> Result<Arc<Object<Event<D>>>> {
+        let queued = host_time_ns();
+        let mut marks: SmallVec<[(u64, PooledEvent<D>); MAX_LANES]> = SmallVec::new();
+        if waits.is_empty() {
+            for stream in queue.more.lock().iter() {
+                marks.extend(stream.record_marker()?);
+            }
+        }
+        for event in waits.iter() {
+            event.stream.ensure_recorded(event)?;
+        }
+        let stream = &queue.first;
+        let mut state = stream.lock();
+        state.record_pending_events()?;
+        for (_, mark) in &marks {
+            queue.device.driver.stream_wait(stream.native, mark.raw())?;
+        }
+        for event in waits.iter().chain(barrier) {
+            state.wait_for(stream, event)?;
+        }
+        let marker = PooledEvent::record(&queue.device, stream.native, queue.is_profiling())?;
+        at_place(stream.native)?;
+        state.position += 1;
+        let mut event = Event::new(queue.to_arc(), Arc::clone(stream), state.position, command, Some(marker));
+        event.stamps = queue.is_profiling().then(|| {
+            Box::new(Stamps {
+                host: HostTimes { queued, submitted: host_time_ns() },
+                start: None,
+                base: queue.device.time_base(),
+            })
+        });
+        Ok(Object::new(event))
+    }
+}
+
+/// `urQueueCreate`.
+///
+/// # Safety
+/// The C contract: handles are live, `properties` null or valid, `out` writable.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` for unknown flags, `INVALID_QUEUE_PROPERTIES` for contradictory ones or an on-device
+/// queue, `INVALID_DEVICE` for a device of another context; what the native library answers.
+///
+/// # Unsupported
+/// - `UR_QUEUE_FLAG_ON_DEVICE`: kernels put no work on queues here; it answers
+///   `UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES`
+/// - note: with `UR_QUEUE_FLAG_USE_DEFAULT_STREAM` the queue has a stream of its own that keeps an order with the default
+///   stream, as with `UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM`
+pub unsafe fn create<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    properties: *const ur_queue_properties_t,
+    out: *mut ur_queue_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
+    if out.is_null() {
+        return Err(null_pointer("urQueueCreate"));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    let flags = unsafe { properties.as_ref() }.map_or(ur_queue_flags_t::empty(), |properties| properties.flags);
+    known_flags("urQueueCreate", flags.bits(), ur_ffi::UR_QUEUE_FLAGS_MASK)?;
+    let contradictory = [
+        ur_queue_flags_t::PRIORITY_HIGH | ur_queue_flags_t::PRIORITY_LOW,
+        ur_queue_flags_t::SUBMISSION_BATCHED | ur_queue_flags_t::SUBMISSION_IMMEDIATE,
+    ];
+    if let Some(both) = contradictory.into_iter().find(|both| flags.contains(*both)) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_QUEUE_PROPERTIES,
+            format!("urQueueCreate: {both:?} contradict each other"),
+        ));
+    }
+    if flags.intersects(ur_queue_flags_t::ON_DEVICE | ur_queue_flags_t::ON_DEVICE_DEFAULT) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_QUEUE_PROPERTIES,
+            "urQueueCreate: this device has no queues of its own; leave out UR_QUEUE_FLAG_ON_DEVICE",
+        ));
+    }
+    let queue = Queue::new(context, device, flags)?;
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(queue)) };
+    Ok(())
+}
+
+/// `urQueueFinish`.
+///
+/// # Safety
+/// The handle is the C contract's.
+///
+/// # Errors
+/// As [`borrow`]; what the native library answers.
+pub unsafe fn finish<D: Driver>(queue: ur_queue_handle_t) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let queue = unsafe { borrow::<Queue<D>>(queue) }?;
+    if queue.is_in_order() {
+        return queue.first.finish();
+    }
+    queue.streams().iter().try_for_each(|stream| stream.finish())
+}
+
+/// `urQueueFlush`: commands are with the device as soon as they are enqueued.
+///
+/// # Safety
+/// The handle is the C contract's.
+///
+/// # Errors
+/// As [`borrow`].
+pub unsafe fn flush<D: Driver>(queue: ur_queue_handle_t) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Queue<D>>(queue) }.map(|_| ())
+}
+
+/// `urQueueGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    queue: ur_queue_handle_t,
+    property: ur_queue_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (queue, writer) =
+        unsafe { (borrow::<Queue<D>>(queue)?, InfoWriter::new("urQueueGetInfo", size, value, size_out)?) };
+    match property {
+        ur_queue_info_t::CONTEXT => writer.value(queue.context.handle()),
+        ur_queue_info_t::DEVICE => writer.value(queue.device.device.handle()),
+        ur_queue_info_t::FLAGS => writer.value(queue.flags),
+        ur_queue_info_t::REFERENCE_COUNT => writer.value(queue.references()),
+        ur_queue_info_t::EMPTY => {
+            let mut empty = true;
+            for stream in queue.streams() {
+                empty = empty && stream.is_idle()?;
+            }
+            writer.boolean(empty)
+        }
+        // Both are about queues that live on the device, which there are none of.
+        // coverage: none because they are about queues on the device, which cannot be made
+        ur_queue_info_t::DEVICE_DEFAULT | ur_queue_info_t::SIZE => writer.unsupported(),
+        _ => writer.unknown(property.0),
+    }
+}

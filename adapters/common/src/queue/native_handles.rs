@@ -1,0 +1,440 @@
+//! Native handles of devices, contexts, queues and events, both ways.
+//!
+//! A handle that is given out stays the object's. A handle that comes in is looked after (destroyed, released) only if
+//! the application says so. A stream that somebody else has or gave may carry work that its stream has not counted, so
+//! such a stream takes nothing for finished without asking ([`Stream::adopt`], [`Stream::allow_foreign_work`]). Nothing native is called
+//! on a handle before what can be checked of it is.
+
+use ur_ffi::{
+    ur_adapter_handle_t, ur_base_properties_t, ur_command_t, ur_context_handle_t, ur_context_native_properties_t,
+    ur_device_handle_t, ur_device_native_properties_t, ur_event_handle_t, ur_event_native_properties_t,
+    ur_native_handle_t, ur_platform_handle_t, ur_platform_native_properties_t, ur_queue_flags_t, ur_queue_handle_t,
+    ur_queue_native_desc_t, ur_queue_native_properties_t, ur_queue_properties_t, ur_result_t, ur_structure_type_t,
+};
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::device::adapter::{self, Adapter};
+use crate::device::event_pool::PooledEvent;
+use crate::device::platform::Platform;
+use crate::driver::{Driver, EventPurpose, Raw, StreamKind};
+use crate::object::error::{Error, Result};
+use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
+use crate::queue::Queue;
+use crate::stream::Stream;
+use crate::stream::event::Event;
+
+/// Streams that every process has: which one a number means depends on the calling thread.
+const DEFAULT_STREAMS: core::ops::RangeInclusive<usize> = 0..=2;
+
+/// The number in an output that must not be null.
+///
+/// # Safety
+/// `out` is null or writable.
+pub(crate) unsafe fn give(
+    name: &str,
+    out: *mut ur_native_handle_t,
+    native: impl FnOnce() -> Result<usize>,
+) -> Result<()> {
+    if out.is_null() {
+        return Err(null_pointer(name));
+    }
+    let native = native()?;
+    // SAFETY: not null, so writable by the caller's promise.
+    unsafe { out.write(native) };
+    Ok(())
+}
+
+/// The error of a native handle that must not be null.
+#[cold]
+pub(crate) fn null_native(name: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, format!("{name}: the native handle is null"))
+}
+
+/// A device of a context that the application need not name where there is only one.
+///
+/// # Unsupported
+/// - in a context of several devices: the native handle names none of them
+pub(crate) fn only_device<'c, D: Driver>(name: &str, context: &'c Context<D>) -> Result<&'c Object<Device<D>>> {
+    let mut devices = context.devices();
+    match (devices.next(), devices.next()) {
+        (Some(device), None) => Ok(device),
+        _ => Err(Error::unsupported(&format!(
+            "{name} in a context of several devices, of which the native handle names none; make a context of one \
+             device for it: this"
+        ))),
+    }
+}
+
+/// `urPlatformGetNativeHandle`: native libraries have no object for all of their devices.
+///
+/// # Safety
+/// The handle is the C contract's.
+///
+/// # Errors
+/// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
+///
+/// # Unsupported
+/// - always: native libraries have no object for all of their devices
+pub unsafe fn platform_get<D: Driver>(platform: ur_platform_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Platform<D>>(platform) }?;
+    if out.is_null() {
+        return Err(null_pointer("urPlatformGetNativeHandle"));
+    }
+    Err(Error::unsupported("a platform's native handle (the native library has no such object)"))
+}
+
+/// `urPlatformCreateWithNativeHandle`: as [`platform_get`].
+///
+/// # Safety
+/// The handle is the C contract's.
+///
+/// # Errors
+/// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
+///
+/// # Unsupported
+/// - always: native libraries have no object for all of their devices
+pub unsafe fn platform_create<D: Driver>(
+    _native: ur_native_handle_t,
+    adapter: ur_adapter_handle_t,
+    _properties: *const ur_platform_native_properties_t,
+    out: *mut ur_platform_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Adapter<D>>(adapter) }?;
+    if out.is_null() {
+        return Err(null_pointer("urPlatformCreateWithNativeHandle"));
+    }
+    Err(Error::unsupported("a platform of a native handle (the native library has no such object)"))
+}
+
+/// `urDeviceGetNativeHandle`: the device's ordinal, `CUdevice` / HIP's number.
+///
+/// # Safety
+/// The handle is the C contract's; `out` is null or writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+pub unsafe fn device_get<D: Driver>(device: ur_device_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let device = borrow::<Device<D>>(device)?;
+        give("urDeviceGetNativeHandle", out, || Ok(device.raw.number()))
+    }
+}
+
+/// `urDeviceCreateWithNativeHandle`: the device of that ordinal. Devices are nobody's to destroy, so ownership of one is
+/// accepted and means nothing.
+///
+/// # Safety
+/// The handle is the C contract's; `out` is null or writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_DEVICE` for a number that is no device; `UNINITIALIZED` without a native library.
+pub unsafe fn device_create<D: Driver>(
+    native: ur_native_handle_t,
+    adapter: ur_adapter_handle_t,
+    _properties: *const ur_device_native_properties_t,
+    out: *mut ur_device_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urDeviceCreateWithNativeHandle";
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Adapter<D>>(adapter) }?;
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let device = Device::<D>::of_raw(D::Device::of_number(native)).ok_or_else(|| {
+        Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
+    })?;
+    // SAFETY: not null, so writable by the caller's promise.
+    unsafe { out.write(device.handle()) };
+    Ok(())
+}
+
+/// # Unsupported
+/// - HIP: always: the runtime's contexts are its devices; take a device's native handle
+#[cold]
+fn no_contexts() -> Error {
+    Error::unsupported("a native context (this library's contexts are its devices: take a device's handle) ")
+}
+
+/// `urContextGetNativeHandle`: the primary context of the first device, kept alive by the UR context.
+///
+/// # Safety
+/// The handle is the C contract's; `out` is null or writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `UNSUPPORTED_FEATURE` where the library has no contexts; what it answers.
+pub unsafe fn context_get<D: Driver>(context: ur_context_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let context = borrow::<Context<D>>(context)?;
+        give("urContextGetNativeHandle", out, || {
+            if D::PLACES_ARE_CONTEXTS { Ok(context.first_state()?.place.number()) } else { Err(no_contexts()) }
+        })
+    }
+}
+
+/// `urContextCreateWithNativeHandle`: over the device whose primary context it is. If owned, the application's
+/// reference to the primary context goes with the UR context.
+///
+/// # Safety
+/// The C contract: `devices` is null or holds `count` handles, `properties` is null or valid, `out` writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_NULL_HANDLE`; `INVALID_CONTEXT` for a handle that is not the primary context of one
+/// of the devices; `UNSUPPORTED_FEATURE` where the library has no contexts; what it answers.
+///
+/// # Unsupported
+/// - CUDA: contexts that are not a device's primary one
+pub unsafe fn context_create<D: Driver>(
+    native: ur_native_handle_t,
+    adapter: ur_adapter_handle_t,
+    count: u32,
+    devices: *const ur_device_handle_t,
+    properties: *const ur_context_native_properties_t,
+    out: *mut ur_context_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urContextCreateWithNativeHandle";
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow::<Adapter<D>>(adapter) }?;
+    if out.is_null() || (devices.is_null() && count > 0) {
+        return Err(null_pointer(NAME));
+    }
+    if !D::PLACES_ARE_CONTEXTS {
+        return Err(no_contexts());
+    }
+    if native == 0 {
+        return Err(null_native(NAME));
+    }
+    let opened =
+        D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let candidates = if count == 0 {
+        opened.devices.iter().map(|device| &**device).collect()
+    } else {
+        // SAFETY: as above.
+        unsafe { borrow_list::<Device<D>>(count, devices) }?
+    };
+    for device in candidates {
+        // A device whose primary context does not exist cannot be the one, and must not get one for this question.
+        if !opened.driver.place_is_active(device.raw)? {
+            continue;
+        }
+        let context = Object::new(Context::over([device.to_arc()]));
+        // Recycled by the context, as it is asked for in it.
+        let state = context.state(device)?;
+        if state.place.number() != native {
+            continue;
+        }
+        // SAFETY: null or valid by the caller's promise.
+        if unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
+            // The context holds a reference of its own, which takes the place of the application's.
+            opened.driver.release_place(device.raw)?;
+        }
+        // SAFETY: not null, so writable.
+        unsafe { out.write(Object::into_handle(context)) };
+        return Ok(());
+    }
+    Err(Error::new(
+        ur_result_t::ERROR_INVALID_CONTEXT,
+        format!("{NAME}: {native:#x} is the primary context of none of the devices; only primary contexts are taken"),
+    ))
+}
+
+/// `urQueueGetNativeHandle`: the stream, of an out-of-order queue the first of them. From then on somebody else may
+/// put work on it.
+///
+/// # Safety
+/// The handle is the C contract's; `out` is null or writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+///
+/// # Unsupported
+/// - of an out-of-order queue, which has several streams, the first alone is given
+pub unsafe fn queue_get<D: Driver>(
+    queue: ur_queue_handle_t,
+    _desc: *mut ur_queue_native_desc_t,
+    out: *mut ur_native_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let queue = borrow::<Queue<D>>(queue)?;
+        give("urQueueGetNativeHandle", out, || {
+            queue.first().allow_foreign_work()?;
+            Ok(queue.first().native.number())
+        })
+    }
+}
+
+/// Flags of a queue that is chained to the native properties; only profiling changes anything for a stream that is
+/// there already.
+///
+/// # Safety
+/// The chain is valid.
+unsafe fn chained_flags(name: &str, properties: Option<&ur_queue_native_properties_t>) -> Result<ur_queue_flags_t> {
+    let mut next: *const ur_base_properties_t =
+        properties.map_or(core::ptr::null(), |properties| properties.pNext.cast_const().cast());
+    // SAFETY: null or a structure that begins as every one does, by the caller's promise.
+    while let Some(base) = unsafe { next.as_ref() } {
+        if base.stype == ur_structure_type_t::QUEUE_PROPERTIES {
+            // SAFETY: its type says what it is.
+            let flags = unsafe { &*next.cast::<ur_queue_properties_t>() }.flags;
+            known_flags(name, flags.bits(), ur_ffi::UR_QUEUE_FLAGS_MASK)?;
+            return Ok(flags & ur_queue_flags_t::PROFILING_ENABLE);
+        }
+        next = base.pNext.cast_const().cast();
+    }
+    Ok(ur_queue_flags_t::empty())
+}
+
+/// `urQueueCreateWithNativeHandle`: an in-order queue over a stream.
+///
+/// # Safety
+/// The C contract: handles live or null where optional, `properties` null or valid, `out` writable, the native handle a
+/// stream that is alive as long as the queue.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_DEVICE` for a stream of another device; `UNSUPPORTED_FEATURE` for the default
+/// streams, which are another one on every thread or context; what the native library answers.
+///
+/// # Unsupported
+/// - the default streams: which one is meant depends on the thread that uses it
+/// - HIP: needs: a runtime with `hipStreamGetDevice`, in a context of several devices of which none is named
+pub unsafe fn queue_create<D: Driver>(
+    native: ur_native_handle_t,
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    properties: *const ur_queue_native_properties_t,
+    out: *mut ur_queue_handle_t,
+) -> Result<()> {
+    // coverage: without only_device because CUDA tells the device of every stream; of HIP it is said above
+    const NAME: &str = "urQueueCreateWithNativeHandle";
+    // SAFETY: the caller's promises are the same.
+    let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
+    let named = if device.is_null() {
+        None
+    } else {
+        // SAFETY: as above.
+        Some(unsafe { borrow::<Device<D>>(device) }?)
+    };
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    if DEFAULT_STREAMS.contains(&native) {
+        return Err(Error::unsupported(
+            "a queue over a default stream (which one that is depends on the thread that uses it)",
+        ));
+    }
+    // SAFETY: as above.
+    let flags = unsafe { chained_flags(NAME, properties) }?;
+    let native_stream = D::Stream::of_number(native);
+    let place = adapter::driver::<D>()?.stream_place(native_stream)?;
+    let device = match (named, place) {
+        (Some(device), _) => device,
+        (None, Some(place)) => owner(context, place)?.ok_or_else(|| elsewhere(NAME))?,
+        (None, None) => only_device(NAME, context)?,
+    };
+    let state = context.state(device)?;
+    if place.is_some_and(|place| place != state.place) {
+        return Err(elsewhere(NAME));
+    }
+    if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
+        // On a stream of its own: the other may be busy for long.
+        state.start_clock(
+            Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.native,
+        )?;
+    }
+    let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
+    let stream = Stream::adopt(std::sync::Arc::clone(&state), &context.registry, native_stream, owned);
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(Queue::over_stream(context, state, flags, StreamKind::default(), stream))) };
+    Ok(())
+}
+
+/// The device of a context that a place is of. Only devices in use can be it.
+fn owner<D: Driver>(context: &Context<D>, place: D::Place) -> Result<Option<&Object<Device<D>>>> {
+    let driver = adapter::driver::<D>()?;
+    for device in context.devices() {
+        if driver.place_is_active(device.raw)? && context.state(device)?.place == place {
+            return Ok(Some(device));
+        }
+    }
+    Ok(None)
+}
+
+#[cold]
+fn elsewhere(name: &str) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_DEVICE,
+        format!("{name}: the stream is not of the device's own context; only streams of primary contexts are taken"),
+    )
+}
+
+/// `urEventGetNativeHandle`: the native event, recorded now if there was none yet.
+///
+/// # Safety
+/// The handle is the C contract's; `out` is null or writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; what the native library answers.
+pub unsafe fn event_get<D: Driver>(event: ur_event_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    unsafe {
+        let event = borrow::<Event<D>>(event)?;
+        give("urEventGetNativeHandle", out, || Ok(event.native()?.raw().number()))
+    }
+}
+
+/// `urEventCreateWithNativeHandle`: an event that waits and answers for a native one. It has no queue and no times. The
+/// native handle 0 asks for an event that is complete.
+///
+/// # Safety
+/// The C contract: `properties` is null or valid, `out` writable, the native handle 0 or an event that is alive as long
+/// as the UR event.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; what the native library answers.
+///
+/// # Unsupported
+/// - note: such an event has no queue and no times
+pub unsafe fn event_create<D: Driver>(
+    native: ur_native_handle_t,
+    context: ur_context_handle_t,
+    properties: *const ur_event_native_properties_t,
+    out: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEventCreateWithNativeHandle";
+    // SAFETY: the caller's promises are the same.
+    let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    let state = context.first_state()?;
+    let marker = if native == 0 {
+        // Native libraries take an event that was never recorded for one that is done.
+        let _scope = state.enter()?;
+        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
+    } else {
+        let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
+        PooledEvent::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
+    };
+    // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
+    let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);
+    if native == 0 {
+        stream.note_completed(1);
+    }
+    let queue = Queue::over_stream(
+        context,
+        state,
+        ur_queue_flags_t::empty(),
+        StreamKind::default(),
+        std::sync::Arc::clone(&stream),
+    );
+    let event = Object::new(Event::new(queue, stream, 1, ur_command_t::EVENTS_WAIT, Some(marker)));
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(event)) };
+    Ok(())
+}

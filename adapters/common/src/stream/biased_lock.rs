@@ -1,0 +1,289 @@
+//! The lock of a stream, which costs the one thread that uses a queue next to nothing.
+//!
+//! Most queues are used by one thread. The first thread to lock becomes the *owner*; as long as nobody else comes, locking
+//! and unlocking are a store each, without an atomic exchange, and an exchange right after a native call is dear. Another
+//! thread takes the ownership away once, for good: it withdraws it, makes every running thread pass a memory barrier
+//! (`membarrier`, a system call), waits until the owner is outside, and from then on the lock is a usual mutex.
+//!
+//! The owner stores `busy` and then reads `owner`; the other thread stores `owner` and then reads `busy`. With a barrier
+//! between the two on both sides one of them sees the other's store. The owner's barrier is the one that `membarrier` puts
+//! there. Where the system has no `membarrier` there are no owners.
+
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+use crate::sync::unlikely::unlikely;
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, UnsafeCell, barrier, fence};
+
+/// Nobody has locked yet.
+const NOBODY: usize = 0;
+/// Several threads have, or there can be no owners.
+const EVERYBODY: usize = usize::MAX;
+
+/// The lock around a stream's state. The owner's words come first, beside what the stream has before them.
+#[repr(C)]
+pub struct BiasedLock<T> {
+    owner: AtomicUsize,
+    busy: AtomicBool,
+    gate: Mutex<()>,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value moves with the lock.
+unsafe impl<T: Send> Send for BiasedLock<T> {}
+// SAFETY: a guard is the only way to the value, and there is one at a time: the owner's while `owner` names it, or the
+// one that holds the gate once `owner` is `EVERYBODY`; the change between the two waits for the owner to be outside.
+unsafe impl<T: Send> Sync for BiasedLock<T> {}
+
+/// The way to the value; unlocks when it goes. It stays on its thread, and so does what it lends.
+pub struct Guard<'l, T> {
+    lock: &'l BiasedLock<T>,
+    gate: Option<MutexGuard<'l, ()>>,
+    /// As a pointer it is neither sent nor shared: a shared guard would share a value that need not be `Sync`.
+    value: PhantomData<*mut T>,
+}
+
+impl<T> BiasedLock<T> {
+    /// An unlocked lock without an owner.
+    pub fn new(value: T) -> Self {
+        Self {
+            owner: AtomicUsize::new(NOBODY),
+            busy: AtomicBool::new(false),
+            gate: Mutex::new(()),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Waits for the lock.
+    #[inline(always)]
+    pub fn lock(&self) -> Guard<'_, T> {
+        let me = barrier::thread();
+        if self.owner.load(Ordering::Relaxed) == me && self.enter(me) {
+            return self.owners_guard();
+        }
+        self.lock_slowly(me)
+    }
+
+    fn owners_guard(&self) -> Guard<'_, T> {
+        Guard { lock: self, gate: None, value: PhantomData }
+    }
+
+    /// The lock if nobody has it, without waiting. It ends the ownership of another thread, whose unlocking then answers
+    /// that somebody came ([`Guard::unlock`]); so whoever leaves word before a try that fails can count on its being read.
+    #[cold]
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        let me = barrier::thread();
+        let is_inside = self.busy.load(Ordering::Acquire);
+        if self.owner.load(Ordering::Relaxed) == me && !is_inside && self.enter(me) {
+            return Some(self.owners_guard());
+        }
+        fence(Ordering::SeqCst);
+        let gate = self.gate.try_lock()?;
+        self.withdraw_ownership();
+        if self.busy.load(Ordering::Acquire) { None } else { Some(self.gate_guard(gate)) }
+    }
+
+    fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
+        Guard { lock: self, gate: Some(gate), value: PhantomData }
+    }
+
+    /// Sees to it that no thread gets in as the owner any more; one that is inside still is. The caller holds the gate.
+    fn withdraw_ownership(&self) {
+        if self.owner.swap(EVERYBODY, Ordering::AcqRel) != EVERYBODY {
+            barrier::heavy();
+        }
+    }
+
+    /// The owner's way in; `false` if it is the owner no more.
+    #[inline]
+    fn enter(&self, me: usize) -> bool {
+        // A thread that ended and whose number another thread got has left its writes behind this.
+        assert!(!self.busy.load(Ordering::Acquire), "a stream is locked twice by one thread");
+        self.busy.store(true, Ordering::Relaxed);
+        barrier::light();
+        if self.owner.load(Ordering::Relaxed) == me {
+            return true;
+        }
+        self.busy.store(false, Ordering::Release);
+        false
+    }
+
+    #[cold]
+    fn lock_slowly(&self, me: usize) -> Guard<'_, T> {
+        if barrier::is_there() {
+            let first = self.owner.compare_exchange(NOBODY, me, Ordering::AcqRel, Ordering::Relaxed);
+            if first.is_ok() && self.enter(me) {
+                return self.owners_guard();
+            }
+        }
+        let gate = self.gate.lock();
+        self.withdraw_ownership();
+        while self.busy.load(Ordering::Acquire) {
+            barrier::relax();
+        }
+        self.gate_guard(gate)
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard is the only one, so nobody writes.
+        self.lock.value.with(|value| unsafe { &*value })
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the guard is the only one, and is borrowed mutably.
+        self.lock.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+impl<T> Guard<'_, T> {
+    /// Unlocks; answers whether somebody else may have come meanwhile and gone away without the lock.
+    #[inline(always)]
+    pub fn unlock(self) -> bool {
+        let mut this = core::mem::ManuallyDrop::new(self);
+        this.give_up()
+    }
+
+    #[inline(always)]
+    fn give_up(&mut self) -> bool {
+        if unlikely(self.gate.is_some()) {
+            drop(self.gate.take());
+            // What is asked next is asked behind the unlocking, as whoever failed to lock asked behind what they left.
+            fence(Ordering::SeqCst);
+            return true;
+        }
+        self.lock.busy.store(false, Ordering::Release);
+        barrier::light();
+        // The owner that is none any more was told so while it was inside.
+        self.lock.owner.load(Ordering::Relaxed) == EVERYBODY
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_after_another_and_all_at_once_count_right() {
+        let lock = BiasedLock::new(0u64);
+        for _ in 0..100 {
+            *lock.lock() += 1;
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..1000).for_each(|_| *lock.lock() += 1));
+            }
+            (0..1000).for_each(|_| *lock.lock() += 1);
+        });
+        assert_eq!(*lock.lock(), 5100);
+    }
+
+    /// The owner is inside when another thread comes.
+    #[test]
+    fn a_thread_that_takes_the_lock_over_waits_for_the_owner() {
+        let lock = BiasedLock::new(Vec::new());
+        let guard = lock.lock();
+        let (came, comes) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                came.send(()).unwrap();
+                lock.lock().push(2);
+            });
+            comes.recv().unwrap();
+            let mut guard = guard;
+            guard.push(1);
+            drop(guard);
+        });
+        assert_eq!(*lock.lock(), [1, 2]);
+    }
+
+    #[test]
+    fn a_lock_that_somebody_has_is_not_waited_for_and_the_holder_is_told() {
+        let lock = BiasedLock::new(0);
+        for _ in 0..3 {
+            let guard = lock.lock();
+            std::thread::scope(|scope| scope.spawn(|| assert!(lock.try_lock().is_none())).join().unwrap());
+            assert!(guard.unlock(), "the holder is told that somebody came");
+            std::thread::scope(|scope| scope.spawn(|| assert!(lock.try_lock().is_some())).join().unwrap());
+        }
+        assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
+    fn the_owner_that_tries_again_inside_does_not_get_in() {
+        let lock = BiasedLock::new(0);
+        let guard = lock.lock();
+        assert!(lock.try_lock().is_none());
+        assert!(guard.unlock(), "it is told that it came");
+        assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
+    fn a_panic_inside_unlocks() {
+        let lock = BiasedLock::new(());
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _guard = lock.lock();
+            panic!("inside");
+        }));
+        assert!(panicked.is_err());
+        drop(lock.lock());
+    }
+}
+
+/// Run with `cargo xtask races`.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::sync::Arc;
+
+    /// Of a thread that leaves word and tries, and the holder that looks for word when it is told so, one sees to it.
+    #[test]
+    fn word_left_before_a_try_that_fails_is_read_by_the_holder() {
+        loom::model(|| {
+            let lock = Arc::new((BiasedLock::new(0u32), AtomicBool::new(false)));
+            let other = {
+                let lock = Arc::clone(&lock);
+                loom::thread::spawn(move || {
+                    lock.1.store(true, Ordering::Release);
+                    let guard = lock.0.try_lock();
+                    guard.is_some() && lock.1.swap(false, Ordering::AcqRel)
+                })
+            };
+            let guard = lock.0.lock();
+            let told = guard.unlock();
+            let read = told && lock.1.swap(false, Ordering::AcqRel);
+            // Word that came after the unlocking is the other thread's own to read.
+            assert!(other.join().unwrap() || read);
+        });
+    }
+
+    /// Two threads that want the lock in every order: one is the owner and the other takes it over.
+    #[test]
+    fn two_threads_are_never_inside_together() {
+        loom::model(|| {
+            let lock = Arc::new(BiasedLock::new(0u32));
+            let other = {
+                let lock = Arc::clone(&lock);
+                loom::thread::spawn(move || *lock.lock() += 1)
+            };
+            *lock.lock() += 1;
+            *lock.lock() += 1;
+            other.join().unwrap();
+            assert_eq!(*lock.lock(), 3);
+        });
+    }
+}

@@ -1,0 +1,496 @@
+//! Events: a command of a stream that can be waited for, queried and timed.
+//!
+//! An event is a position on a stream. Only when the position alone no longer says enough (more work follows, or
+//! another stream must wait) does it get a native event, and then exactly one. All of that happens under the
+//! stream's lock; reading an event takes no lock.
+
+use core::convert::Infallible;
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ur_ffi::{
+    ur_command_t, ur_dditable_t, ur_event_handle_t, ur_event_handle_t_, ur_event_info_t, ur_event_status_t,
+    ur_profiling_info_t, ur_result_t,
+};
+
+use crate::device::clock::Base;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::Driver;
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
+use crate::object::{Body, Object, borrow};
+use crate::queue::Queue;
+use crate::stream::Stream;
+use crate::stream::reusable::Reusable;
+use crate::sync::set_once::SetOnce;
+use crate::sync::unlikely::unlikely;
+
+/// Host times of a profiled command, nanoseconds of [`crate::context::host_time_ns`].
+#[derive(Clone, Copy)]
+pub struct HostTimes {
+    /// When the entry point was called.
+    pub queued: u64,
+    /// When the native call was made.
+    pub submitted: u64,
+}
+
+/// What the times of a profiled command are made of.
+pub struct Stamps<D: Driver> {
+    /// Host times.
+    pub host: HostTimes,
+    /// Recorded before the command; without it the command took no time.
+    pub start: Option<PooledEvent<D>>,
+    /// What the device's times are counted from, the same for start and end.
+    pub base: Option<Base<D>>,
+}
+
+impl<D: Driver> Stamps<D> {
+    fn host_time(&self, property: ur_profiling_info_t) -> Option<u64> {
+        match property {
+            ur_profiling_info_t::COMMAND_QUEUED => Some(self.host.queued),
+            ur_profiling_info_t::COMMAND_SUBMIT => Some(self.host.submitted),
+            _ => None,
+        }
+    }
+
+    /// A time of the command that `end` is recorded after.
+    ///
+    /// # Errors
+    /// `PROFILING_INFO_NOT_AVAILABLE` before the end; those of `is_complete`; what the native library answers.
+    pub fn time(
+        &self,
+        property: ur_profiling_info_t,
+        end: &PooledEvent<D>,
+        is_complete: impl FnOnce() -> Result<bool>,
+    ) -> Result<u64> {
+        if let Some(time) = self.host_time(property) {
+            return Ok(time);
+        }
+        if !is_complete()? {
+            return Err(Error::new(
+                ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                "urEventGetProfilingInfo: the command has not finished; wait for the event first",
+            ));
+        }
+        // The clocks meet within microseconds; a command must not start before it was submitted.
+        let base = self.base.as_ref().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
+        let started = base.time_of(self.start.as_ref().unwrap_or(end))?.max(self.host.submitted);
+        if property == ur_profiling_info_t::COMMAND_START {
+            return Ok(started);
+        }
+        Ok(base.time_of(end)?.max(started))
+    }
+}
+
+/// The number of a command that no stream gets to, small enough to be doubled.
+const NEVER: u64 = u64::MAX / 4;
+
+/// A command's place on its stream.
+pub struct Event<D: Driver> {
+    /// The queue the command was given to.
+    pub queue: Arc<Object<Queue<D>>>,
+    /// The stream it ran on.
+    pub stream: Arc<Stream<D>>,
+    /// Its number on that stream.
+    pub position: u64,
+    /// What it was.
+    pub command: ur_command_t,
+    /// On a profiling queue, what its times are made of.
+    pub stamps: Option<Box<Stamps<D>>>,
+    end: SetOnce<End<D>>,
+    complete: AtomicBool,
+}
+
+/// What says that a command has finished, when its position alone no longer does.
+enum End<D: Driver> {
+    /// A native event of its own.
+    Own(PooledEvent<D>),
+    /// The native event of another event at the same place.
+    Of(Arc<Object<Event<D>>>),
+    /// That of the last signal.
+    Signal(Arc<Reusable<D>>),
+    /// The same for an event that was opened by its handle data.
+    Imported(Arc<Reusable<D>>),
+}
+
+impl<D: Driver> Body for Event<D> {
+    type Opaque = ur_event_handle_t_;
+    const TAG: u32 = 0x5552_0006;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_EVENT;
+    const NAME: &'static str = "event";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Event<D> {
+    /// The event of command `sequence`; `end` is its native event if that was recorded already.
+    pub fn new(
+        queue: Arc<Object<Queue<D>>>,
+        stream: Arc<Stream<D>>,
+        position: u64,
+        command: ur_command_t,
+        end: Option<PooledEvent<D>>,
+    ) -> Self {
+        let end = end.map_or_else(SetOnce::new, |marker| SetOnce::full(End::Own(marker)));
+        Self { queue, stream, position, command, stamps: None, end, complete: AtomicBool::new(false) }
+    }
+
+    /// An event that lies on no stream: each time it is recorded it stands for another command.
+    pub fn reusable(
+        queue: Arc<Object<Queue<D>>>,
+        stream: Arc<Stream<D>>,
+        command: ur_command_t,
+        reusable: Arc<Reusable<D>>,
+    ) -> Self {
+        let end = SetOnce::full(End::Signal(reusable));
+        Self { end, ..Self::new(queue, stream, NEVER, command, None) }
+    }
+
+    /// As [`Event::reusable`], for one that was opened by its handle data.
+    pub fn imported(
+        queue: Arc<Object<Queue<D>>>,
+        stream: Arc<Stream<D>>,
+        command: ur_command_t,
+        reusable: Arc<Reusable<D>>,
+    ) -> Self {
+        let end = SetOnce::full(End::Imported(reusable));
+        Self { end, ..Self::new(queue, stream, NEVER, command, None) }
+    }
+
+    /// What it consists of, if it is signalled again and again.
+    pub fn as_reusable(&self) -> Option<&Arc<Reusable<D>>> {
+        match self.end.get() {
+            Some(End::Signal(reusable) | End::Imported(reusable)) => Some(reusable),
+            _ => None,
+        }
+    }
+
+    /// Whether it was opened by its handle data.
+    pub fn is_imported(&self) -> bool {
+        matches!(self.end.get(), Some(End::Imported(_)))
+    }
+
+    /// Whether the event is signalled again and again. Then that it was complete says nothing of now.
+    pub fn is_reusable(&self) -> bool {
+        self.position == NEVER
+    }
+
+    /// Makes a native stream wait for what a reusable event stands for now.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[cold]
+    pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
+        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&stream.device, stream.native))
+    }
+
+    /// Makes a forgotten event of the same stream stand for another command, without allocating.
+    #[inline]
+    pub fn refill(&mut self, position: u64, command: ur_command_t) {
+        self.position = position;
+        self.command = command;
+        self.stamps = None;
+        match self.end.get() {
+            // Its own native event serves again.
+            Some(End::Own(_)) => self.end.lay_by(),
+            Some(End::Of(_) | End::Signal(_) | End::Imported(_)) => drop(self.end.take()),
+            None => {}
+        }
+        *self.complete.get_mut() = false;
+    }
+
+    /// The native event, once there is one.
+    pub fn marker(&self) -> Option<&PooledEvent<D>> {
+        match self.end.get()? {
+            End::Own(marker) => Some(marker),
+            End::Of(other) => other.marker(),
+            End::Signal(reusable) | End::Imported(reusable) => reusable.marker(),
+        }
+    }
+
+    /// Records a native event for everything that the event's stream was given so far. The caller holds the stream's lock.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record(&self) -> Result<()> {
+        let stream = &*self.stream;
+        self.end.fill(|laid_by| match laid_by {
+            Some(End::Own(marker)) => marker.record_again(stream.native).map(End::Own),
+            _ => PooledEvent::record(&stream.device, stream.native, false).map(End::Own),
+        })?;
+        Ok(())
+    }
+
+    /// Lets another event at the same place, which has a native event, speak for this one too. The caller holds the
+    /// stream's lock and the event has none.
+    pub fn follow(&self, other: &Arc<Object<Self>>) {
+        let Ok(_) = self.end.fill(|_| Ok::<_, Infallible>(End::Of(Arc::clone(other))));
+    }
+
+    /// Whether it wraps a native event of somebody else's, behind which there is no queue.
+    pub fn is_adopted(&self) -> bool {
+        self.marker().is_some_and(PooledEvent::is_adopted)
+    }
+
+    /// The native event, recorded now if nobody needed one before.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn native(&self) -> Result<&PooledEvent<D>> {
+        loop {
+            if let Some(marker) = self.marker() {
+                return Ok(marker);
+            }
+            if self.is_known_complete() {
+                // The stream may be behind a native call that blocks, and need not be asked.
+                self.end.fill(|_| PooledEvent::of_the_past(&self.stream.device).map(End::Own))?;
+            } else {
+                self.stream.ensure_recorded(self)?;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Whether later work on the stream no longer matters to this event.
+    pub fn is_recorded(&self) -> bool {
+        self.end.is_set() || self.is_known_complete()
+    }
+
+    /// Whether the command is known to have finished, without asking the device.
+    pub fn is_known_complete(&self) -> bool {
+        self.complete.load(Ordering::Acquire) || self.stream.is_completed(self.position)
+    }
+
+    fn note_complete(&self) {
+        if self.is_reusable() {
+            return;
+        }
+        self.complete.store(true, Ordering::Release);
+        self.stream.note_completed(self.position);
+    }
+
+    /// Whether the command has finished.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn is_complete(&self) -> Result<bool> {
+        if self.is_known_complete() {
+            return Ok(true);
+        }
+        let driver = self.stream.device.driver;
+        let complete = match self.marker() {
+            Some(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
+                // What is complete is not waited for any more, by no stream either. The answer to a question orders nothing
+                // by the library's contract; having waited does, and takes no time now.
+                if complete { driver.synchronize_event(marker.raw()).map(|()| true) } else { Ok(false) }
+            }),
+            // No native event: nothing has followed on the stream, so the stream's state is the command's.
+            None => driver.stream_is_idle(self.stream.native),
+        }
+        .map_err(|error| self.stream.device.failed(error))?;
+        if complete {
+            self.note_complete();
+        }
+        Ok(complete)
+    }
+
+    /// Blocks until the command has finished.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait(&self) -> Result<()> {
+        if self.is_known_complete() {
+            return Ok(());
+        }
+        let driver = self.stream.device.driver;
+        match self.marker() {
+            Some(marker) => driver.synchronize_event(marker.raw()),
+            // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
+            None => driver.synchronize_stream(self.stream.native),
+        }
+        .map_err(|error| self.stream.device.failed(error))?;
+        self.note_complete();
+        Ok(())
+    }
+
+    fn profile(&self, property: ur_profiling_info_t) -> Result<u64> {
+        if let Some(reusable) = self.as_reusable() {
+            return reusable.time(property);
+        }
+        let stamps = self.stamps.as_ref().ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                "urEventGetProfilingInfo: the queue was created without UR_QUEUE_FLAG_PROFILING_ENABLE",
+            )
+        })?;
+        // Without an end marker, which could not be made, there are the host's times alone.
+        match self.marker() {
+            Some(end) => stamps.time(property, end, || self.is_complete()),
+            None => stamps.host_time(property).ok_or_else(|| ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE.into()),
+        }
+    }
+}
+
+/// A wait list that was checked: the caller's own array, read where it lies.
+pub struct WaitList<'a, D: Driver> {
+    handles: &'a [ur_event_handle_t],
+    marker: PhantomData<&'a Object<Event<D>>>,
+}
+
+impl<'a, D: Driver> WaitList<'a, D> {
+    /// Checks a wait list.
+    ///
+    /// # Safety
+    /// The C contract: `events` is null or holds `count` event handles, which nobody changes or releases during `'a`.
+    ///
+    /// # Errors
+    /// `INVALID_EVENT_WAIT_LIST` when list and count contradict each other or an entry is null, `INVALID_EVENT`
+    /// for a handle of another kind.
+    #[inline]
+    pub unsafe fn new(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
+        if unlikely(!events.is_null() || count != 0) {
+            // SAFETY: the caller's promise is the same.
+            return unsafe { Self::checked(count, events) };
+        }
+        Ok(Self { handles: &[], marker: PhantomData })
+    }
+
+    /// A list that is not empty, or wrong.
+    ///
+    /// # Safety
+    /// As [`WaitList::new`].
+    #[inline(never)]
+    unsafe fn checked(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
+        if events.is_null() || count == 0 {
+            return Err(contradiction(count, events.is_null()));
+        }
+        // SAFETY: `events` holds `count` handles.
+        let handles = unsafe { core::slice::from_raw_parts(events, count as usize) };
+        for handle in handles {
+            // SAFETY: a live handle or null, by the C contract.
+            unsafe { borrow::<Event<D>>(*handle) }.map_err(|error| {
+                if handle.is_null() { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
+            })?;
+        }
+        Ok(Self { handles, marker: PhantomData })
+    }
+
+    /// The events, in the list's order.
+    pub fn iter(&self) -> impl Iterator<Item = &'a Object<Event<D>>> + use<'a, D> {
+        // SAFETY: `new` has seen that every handle is a live event of this adapter; it stays one during `'a`.
+        self.handles.iter().map(|handle| unsafe { &*handle.cast::<Object<Event<D>>>() })
+    }
+
+    /// Whether there is nothing to wait for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty()
+    }
+}
+
+#[cold]
+fn contradiction(count: u32, null: bool) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST,
+        format!(
+            "the wait list has {count} entries and its pointer is {}null; give both or neither",
+            if null { "" } else { "not " }
+        ),
+    )
+}
+
+/// `urEventWait`.
+///
+/// # Safety
+/// The C contract: `events` holds `count` event handles.
+///
+/// # Errors
+/// `INVALID_VALUE` for an empty list; as [`WaitList::new`]; what the native library answers.
+pub unsafe fn wait<D: Driver>(count: u32, events: *const ur_event_handle_t) -> Result<()> {
+    if events.is_null() {
+        return Err(crate::object::null_pointer("urEventWait"));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urEventWait: numEvents is 0"));
+    }
+    // SAFETY: the caller's promise is the same.
+    for event in unsafe { WaitList::<D>::new(count, events) }?.iter() {
+        event.wait()?;
+    }
+    Ok(())
+}
+
+/// `urEventGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    event: ur_event_handle_t,
+    property: ur_event_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (event, writer) =
+        unsafe { (borrow::<Event<D>>(event)?, InfoWriter::new("urEventGetInfo", size, value, size_out)?) };
+    match property {
+        ur_event_info_t::COMMAND_QUEUE if event.is_adopted() => {
+            // Behind a native event of somebody else's there is none.
+            let signaller = event.as_reusable().map(|reusable| reusable.signaller());
+            writer.value(signaller.unwrap_or(core::ptr::null_mut()))
+        }
+        ur_event_info_t::COMMAND_QUEUE => writer.value(event.queue.handle()),
+        ur_event_info_t::CONTEXT => writer.value(event.queue.context.handle()),
+        ur_event_info_t::COMMAND_TYPE => writer.value(event.command),
+        ur_event_info_t::COMMAND_EXECUTION_STATUS => {
+            writer.value(if event.is_complete()? { ur_event_status_t::COMPLETE } else { ur_event_status_t::SUBMITTED })
+        }
+        ur_event_info_t::REFERENCE_COUNT => writer.value(event.references()),
+        _ => writer.unknown(property.0),
+    }
+}
+
+/// `urEventGetProfilingInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// `PROFILING_INFO_NOT_AVAILABLE` without profiling or before the end; otherwise as [`get_info`].
+pub unsafe fn get_profiling_info<D: Driver>(
+    event: ur_event_handle_t,
+    property: ur_profiling_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (event, writer) =
+        unsafe { (borrow::<Event<D>>(event)?, InfoWriter::new("urEventGetProfilingInfo", size, value, size_out)) };
+    let time = match property {
+        ur_profiling_info_t::COMMAND_QUEUED
+        | ur_profiling_info_t::COMMAND_SUBMIT
+        | ur_profiling_info_t::COMMAND_START
+        | ur_profiling_info_t::COMMAND_END
+        // That there is no time is told to whoever gives no room for one, too: it is a way to ask.
+        | ur_profiling_info_t::COMMAND_COMPLETE => Some(event.profile(property)?),
+        _ => None,
+    };
+    let writer = writer.map_err(|error| match error.code() {
+        // This query has a code of its own for a buffer without a size.
+        ur_result_t::ERROR_INVALID_SIZE => error.with_code(ur_result_t::ERROR_INVALID_VALUE),
+        _ => error,
+    })?;
+    match time {
+        Some(time) => writer.value(time),
+        None => writer.unknown(property.0),
+    }
+}

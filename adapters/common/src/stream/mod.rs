@@ -1,0 +1,668 @@
+//! A stream: one native stream with the count of commands it was given.
+//!
+//! An in-order queue is one stream; an out-of-order queue has several. The stream knows which command is its last
+//! (the *tail*), which are known to have finished, and what other streams it already waits for; from that it
+//! leaves out native events and waits that would tell nobody anything.
+//!
+//! **Tail events.** An event of the last command needs no native event: "everything on this stream so far" says
+//! the same. [`StreamState::record pending events`] records one at the last moment that is exact: before the next command, and
+//! only if somebody still holds the event. Whoever adds work to the stream must record pending events first, before anything
+//! else goes on the stream, waits included. An allocation or free that cannot make the stream wait is no work in
+//! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
+
+pub mod biased_lock;
+pub mod delegated;
+pub mod event;
+pub mod event_callback;
+pub mod reusable;
+
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+use ur_ffi::{ur_command_t, ur_event_handle_t};
+
+use crate::context::DeviceState;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::{Driver, Raw, StreamKind};
+use crate::object::error::{self, Result};
+use crate::object::recycled::Recycled;
+use crate::pool::backend::PoolBackend;
+use crate::pool::registry::{Claimed, Registry};
+use crate::pool::stream_cache::StreamCache;
+use crate::stream::biased_lock::{BiasedLock, Guard};
+use crate::stream::delegated::{Word, Words};
+use crate::stream::event::Event;
+use crate::sync::barrier;
+use crate::sync::unlikely::unlikely;
+
+/// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the
+/// caches, and each line more is felt.
+#[repr(C, align(64))]
+pub struct Stream<D: Driver> {
+    /// The stream.
+    pub native: D::Stream,
+    /// The opened library.
+    pub driver: &'static D,
+    last_completed: AtomicU64,
+    /// [`StreamState::position`] as it was when the lock was last given back.
+    published_position: AtomicU64,
+    /// Whether somebody else may put work on the stream.
+    shared: AtomicBool,
+    /// Whether the holder of the lock is inside a native call that can block, with every earlier event recorded.
+    calling: AtomicBool,
+    state: BiasedLock<StreamState<D>>,
+    words: Words<D>,
+    /// Dropped before the device's state: blocks that nobody freed give up their pools with it, and the state's end is
+    /// what waits for those.
+    registry: Arc<Registry<D>>,
+    /// The device state it belongs to.
+    pub device: Arc<DeviceState<D>>,
+    this: Weak<Self>,
+    key: u64,
+    /// Whether the stream is this stream's to give back.
+    owned: Option<Owned>,
+    /// Errors that there had been when the stream was made.
+    failures: usize,
+}
+
+/// How a stream has got its stream.
+#[derive(Clone, Copy)]
+enum Owned {
+    /// Made for it, or kept from another stream.
+    Made(StreamKind),
+    /// The application's once.
+    Given,
+}
+
+/// What changes with every command; behind the stream's lock.
+#[repr(C)]
+pub struct StreamState<D: Driver> {
+    /// Number of the last command; 0 before the first.
+    pub position: u64,
+    tails: SmallVec<[Recycled<Event<D>>; 2]>,
+    /// Stream-ordered memory that is out through the stream, and what it keeps.
+    pub cache: StreamCache<D>,
+    /// Generation of the queue's last barrier that this stream waits for.
+    pub barrier: u64,
+    /// The event that was recorded last, to be filled again once nobody holds it.
+    recorded: Option<Recycled<Event<D>>>,
+    spare: Option<Recycled<Event<D>>>,
+    waited: SmallVec<[(u64, u64); 4]>,
+}
+
+/// Events that stand for the last command, at most: each is looked at when another one is wanted.
+const MOST_TAILS: usize = 8;
+
+/// Other streams whose progress a stream remembers to have waited for.
+const REMEMBERED_WAITS: usize = 16;
+
+impl<D: Driver> Stream<D> {
+    /// A stream with a stream of its own.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, kind: StreamKind) -> Result<Arc<Self>> {
+        let native_stream = device.native.take_stream(kind)?;
+        let stream = Self::over(device, registry, native_stream, Some(Owned::Made(kind)), false);
+        registry.add(&stream);
+        Ok(stream)
+    }
+
+    /// A stream over a stream of somebody else's, who may put work on it too; destroyed with the stream if `owned`.
+    pub fn adopt(
+        device: Arc<DeviceState<D>>,
+        registry: &Arc<Registry<D>>,
+        native_stream: D::Stream,
+        owned: bool,
+    ) -> Arc<Self> {
+        let stream = Self::over(device, registry, native_stream, owned.then_some(Owned::Given), true);
+        registry.add(&stream);
+        stream
+    }
+
+    /// A stream without a stream, for an event that no command of a queue made: nothing is ever put on it, and nobody who
+    /// goes through the streams of a context finds it.
+    pub fn without_stream(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>) -> Arc<Self> {
+        Self::over(device, registry, D::Stream::of_number(0), None, false)
+    }
+
+    fn over(
+        device: Arc<DeviceState<D>>,
+        registry: &Arc<Registry<D>>,
+        stream: D::Stream,
+        owned: Option<Owned>,
+        shared: bool,
+    ) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let key = NEXT.fetch_add(1, Ordering::Relaxed);
+        Arc::new_cyclic(|this| Self {
+            native: stream,
+            driver: device.driver,
+            device,
+            registry: Arc::clone(registry),
+            this: Weak::clone(this),
+            key,
+            last_completed: AtomicU64::new(0),
+            published_position: AtomicU64::new(0),
+            owned,
+            failures: error::failures(),
+            shared: AtomicBool::new(shared),
+            calling: AtomicBool::new(false),
+            words: Words::default(),
+            state: BiasedLock::new(StreamState {
+                position: 0,
+                barrier: 0,
+                cache: StreamCache::new(key, Arc::clone(registry.blocks())),
+                tails: SmallVec::new(),
+                recorded: None,
+                spare: None,
+                waited: SmallVec::new(),
+            }),
+        })
+    }
+
+    /// Notes that somebody else gets the stream's handle: what the stream counts is no longer all that is on it, so every
+    /// event is recorded from now on when it is made, and those that there are, now.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn allow_foreign_work(&self) -> Result<()> {
+        self.shared.store(true, Ordering::SeqCst);
+        // Before the question whether a call is on its way, as the caller asks whether the stream is shared after it.
+        barrier::heavy();
+        match self.lock_unless_calling() {
+            Some(mut state) => state.record_all_pending_events(),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether work may be on the stream that the stream has not counted.
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Acquire)
+    }
+
+    /// A number that no other stream of the process has.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The context's registry.
+    pub fn registry(&self) -> &Arc<Registry<D>> {
+        &self.registry
+    }
+
+    /// The stream's lock, for putting work on the stream. Never held together with another stream's.
+    #[inline(always)]
+    pub fn lock(&self) -> Held<'_, D> {
+        Held { stream: self, guard: ManuallyDrop::new(self.state.lock()) }
+    }
+
+    fn try_lock(&self) -> Option<Held<'_, D>> {
+        Some(Held { stream: self, guard: ManuallyDrop::new(self.state.try_lock()?) })
+    }
+
+    /// The stream's lock, unless its holder is inside a native call that can block. All events are recorded then but those
+    /// of that call's command.
+    pub fn lock_unless_calling(&self) -> Option<Held<'_, D>> {
+        loop {
+            if let Some(state) = self.try_lock() {
+                return Some(state);
+            }
+            if self.calling.load(Ordering::SeqCst) {
+                return None;
+            }
+            barrier::relax();
+        }
+    }
+
+    /// Makes a native call that can block while the caller holds the lock; earlier events must be recorded.
+    #[inline(always)]
+    pub fn calling<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.calling.store(true, Ordering::Relaxed);
+        let result = call();
+        self.calling.store(false, Ordering::Relaxed);
+        // What others did when they saw the call on its way is looked for after this.
+        barrier::light();
+        result
+    }
+
+    /// Has something done with the lock, now if nobody has it, else by its holder on the way out.
+    pub fn leave(&self, word: Word<D>) {
+        self.words.push(word);
+        if let Some(state) = self.try_lock() {
+            drop(state);
+            self.follow_words();
+        }
+    }
+
+    /// Does what others left word of. Called without the lock.
+    #[cold]
+    #[inline(never)]
+    fn follow_words(&self) {
+        while !self.words.is_empty() {
+            // Whoever has the lock does it on the way out.
+            let Some(mut state) = self.try_lock() else { return };
+            let after: Vec<_> = self.words.take().into_iter().map(|word| word.follow(self, &mut state)).collect();
+            drop(state);
+            after.into_iter().flatten().for_each(|source| self.registry.end_if_unused(&source));
+        }
+    }
+
+    /// Passes the lock once; `false` if its holder is inside a native call that can block.
+    pub fn pass(&self) -> bool {
+        self.lock_unless_calling().is_some()
+    }
+
+    /// The stream for somebody who must not keep it alive.
+    pub fn weak(&self) -> Weak<Self> {
+        Weak::clone(&self.this)
+    }
+
+    /// Whether command `position` is known to have finished, without asking the device.
+    pub fn is_completed(&self, position: u64) -> bool {
+        self.last_completed.load(Ordering::Acquire) >= position
+    }
+
+    /// Notes that every command up to `position` has finished.
+    pub fn note_completed(&self, position: u64) {
+        self.last_completed.fetch_max(position, Ordering::AcqRel);
+    }
+
+    /// Blocks until everything enqueued so far has finished; no native call when that is known already. Memory that
+    /// its pool would not keep over a synchronisation is given back first.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn finish(&self) -> Result<()> {
+        let (position, flushed) = {
+            let mut state = self.lock();
+            let state = &mut *state;
+            let flushed = if state.cache.is_unused() {
+                Ok(())
+            } else {
+                state.cache.flush(self, &mut state.position, PoolBackend::is_beyond_threshold)
+            };
+            (state.position, flushed)
+        };
+        self.reach(position)?;
+        flushed
+    }
+
+    fn reach(&self, position: u64) -> Result<()> {
+        if self.is_shared() || !self.is_completed(position) {
+            self.device.driver.synchronize_stream(self.native).map_err(|error| self.device.failed(error))?;
+            self.note_completed(position);
+        }
+        Ok(())
+    }
+
+    /// Blocks until everything enqueued so far has finished, and leaves what is kept where it is.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait_until_reached(&self) -> Result<()> {
+        self.reach(self.published_position.load(Ordering::Acquire))
+    }
+
+    /// Whether everything enqueued so far has finished.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn is_idle(&self) -> Result<bool> {
+        let position = self.published_position.load(Ordering::Acquire);
+        if !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire) {
+            return Ok(true);
+        }
+        let idle = self.device.driver.stream_is_idle(self.native).map_err(|error| self.device.failed(error))?;
+        if idle {
+            self.note_completed(position);
+        }
+        Ok(idle)
+    }
+
+    /// A native event for everything enqueued so far, for others to wait for; `None` when all has finished. For commands
+    /// of the stream's own queue.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record_marker(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
+        self.record_marker_in(&self.lock())
+    }
+
+    /// As [`Stream::record_marker`] for somebody else, who must not wait: `None` also while a native call that can block is on its way.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
+        self.lock_unless_calling().map_or(Ok(None), |state| self.record_marker_in(&state))
+    }
+
+    fn record_marker_in(&self, state: &StreamState<D>) -> Result<Option<(u64, PooledEvent<D>)>> {
+        if !self.is_shared() && self.is_completed(state.position) {
+            return Ok(None);
+        }
+        PooledEvent::record(&self.device, self.native, false).map(|marker| Some((state.position, marker)))
+    }
+
+    /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
+    /// matter to whoever waits for it.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn ensure_recorded(&self, event: &Event<D>) -> Result<()> {
+        if event.is_recorded() {
+            return Ok(());
+        }
+        let _state = self.lock();
+        if event.is_recorded() { Ok(()) } else { event.record() }
+    }
+
+    /// Empties the free lists that `which` names. When the stream had nothing to do, what it gave back is the pool's on
+    /// return. Nothing happens while a native call that can block is on its way.
+    ///
+    /// # Errors
+    /// What the native library answers; what could not be given back stays kept.
+    pub fn flush(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
+        let Some(mut state) = self.lock_unless_calling() else { return Ok(()) };
+        if !state.cache.keeps_any(&which) {
+            return Ok(());
+        }
+        let idle = self.has_nothing_to_do(&state)?;
+        {
+            let state = &mut *state;
+            state.cache.flush(self, &mut state.position, which)?;
+        }
+        self.see_frees(state, idle)
+    }
+
+    fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
+        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(self.native)?)
+    }
+
+    /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
+    fn see_frees(&self, state: Held<'_, D>, idle: bool) -> Result<()> {
+        if !idle {
+            return Ok(());
+        }
+        let position = state.position;
+        let marker = PooledEvent::record(&self.device, self.native, false)?;
+        drop(state);
+        self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
+        self.note_completed(position);
+        Ok(())
+    }
+
+    /// Empties a pool's free lists and keeps nothing more of it. When the stream had nothing to do, what it gave back is the
+    /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
+    pub fn close_pool(&self, pool: u64) {
+        let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
+        let gives_back = state.cache.keeps_any(|source: &PoolBackend<D>| source.pool == pool);
+        let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
+        let closed = {
+            let state = &mut *state;
+            state.cache.close(self, &mut state.position, pool)
+        };
+        // The pool waits for its end a little longer if this fails.
+        let _ = self.see_frees(state, idle);
+        closed.iter().for_each(|source| self.registry.end_if_unused(source));
+    }
+
+    /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
+    /// it back to the caller if the stream's queue is gone.
+    ///
+    /// # Errors
+    /// What the native library answers; the block is nowhere then.
+    pub fn take_back(&self, claimed: Claimed<D>, pointer: usize) -> Result<Option<Claimed<D>>> {
+        let Some(mut state) = self.lock_unless_calling() else {
+            self.leave(Word::GiveBack(claimed, pointer));
+            return Ok(None);
+        };
+        let state = &mut *state;
+        if state.cache.has_ended() {
+            return Ok(Some(claimed));
+        }
+        state.cache.give_back_from(self, &mut state.position, &claimed.source, pointer, claimed.size)?;
+        Ok(None)
+    }
+
+    /// Ends the stream's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
+    pub fn retire(&self) {
+        let mut state = self.lock();
+        let state_ref = &mut *state;
+        let arenas = state_ref.cache.arenas();
+        let ended = state_ref.cache.end(self, &mut state_ref.position);
+        let position = state_ref.position;
+        if !arenas.is_empty() {
+            // Nobody can ask this stream any more, so an event has to say when its frees were reached.
+            if let Ok(marker) = PooledEvent::record(&self.device, self.native, false) {
+                let marker = Arc::new(marker);
+                arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
+            }
+        }
+        drop(state);
+        ended.iter().for_each(|source| self.registry.end_if_unused(source));
+    }
+
+    /// Drops what the stream keeps of events that nobody else holds. Events hold their queue, so this is what
+    /// lets a released queue die.
+    pub fn forget_events(&self) {
+        let kept = {
+            let mut state = self.lock();
+            (std::mem::take(&mut state.tails), state.recorded.take(), state.spare.take())
+        };
+        // Dropped outside the lock: the last reference of a queue may go with them.
+        drop(kept);
+    }
+}
+
+/// The stream's lock, held.
+pub struct Held<'l, D: Driver> {
+    stream: &'l Stream<D>,
+    guard: ManuallyDrop<Guard<'l, StreamState<D>>>,
+}
+
+impl<D: Driver> Deref for Held<'_, D> {
+    type Target = StreamState<D>;
+
+    #[inline(always)]
+    fn deref(&self) -> &StreamState<D> {
+        &self.guard
+    }
+}
+
+impl<D: Driver> DerefMut for Held<'_, D> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut StreamState<D> {
+        &mut self.guard
+    }
+}
+
+impl<D: Driver> Drop for Held<'_, D> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.stream.published_position.store(self.guard.position, Ordering::Release);
+        // SAFETY: the guard is taken here alone, and `self` ends with this.
+        let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
+        if unlikely(guard.unlock()) && unlikely(!self.stream.words.is_empty()) {
+            self.stream.follow_words();
+        }
+    }
+}
+
+impl<D: Driver> Drop for Stream<D> {
+    fn drop(&mut self) {
+        self.registry.remove(self.key);
+        let Some(owned) = self.owned else { return };
+        // A command that failed may have left a wait on the stream, which no count of commands tells of.
+        let known =
+            || self.failures == error::failures() && self.is_completed(self.published_position.load(Ordering::Acquire));
+        let is_idle = || known() || self.driver.stream_is_idle(self.native).unwrap_or(false);
+        match owned {
+            Owned::Made(kind) if !self.is_shared() => self.device.native.put_stream(kind, self.native, is_idle()),
+            // Nobody is left to tell; work in flight still runs to its end.
+            Owned::Made(_) | Owned::Given => drop(self.driver.destroy_stream(self.native)),
+        }
+    }
+}
+
+impl<D: Driver> StreamState<D> {
+    /// Gives every tail event that somebody still holds its native event, and lets go of the others. To be
+    /// called before anything is put on the stream.
+    ///
+    /// # Errors
+    /// What the native library answers; nothing has changed then.
+    #[inline(always)]
+    pub fn record_pending_events(&mut self) -> Result<()> {
+        let recorded = match self.tails.as_slice() {
+            [] => true,
+            // It stays where it is: the next command that wants an event finds it there.
+            [event] => event.is_unused(),
+            _ => false,
+        };
+        if unlikely(!recorded) { self.settle_tails() } else { Ok(()) }
+    }
+
+    /// As [`StreamState::record pending events`] where the last event must not stay either, because others may put work on the stream.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record_all_pending_events(&mut self) -> Result<()> {
+        if self.tails.is_empty() { Ok(()) } else { self.settle_several() }
+    }
+
+    #[inline(never)]
+    fn settle_tails(&mut self) -> Result<()> {
+        if self.tails.len() > 1 {
+            return self.settle_several();
+        }
+        let Some(event) = self.tails.pop() else { return Ok(()) };
+        if !event.is_recorded()
+            && let Err(error) = event.record()
+        {
+            self.tails.push(event);
+            return Err(error);
+        }
+        self.keep_settled(event);
+        Ok(())
+    }
+
+    /// They all say "everything so far", so one native event does for all of them.
+    #[cold]
+    fn settle_several(&mut self) -> Result<()> {
+        let open = |event: &&Recycled<Event<D>>| !event.is_unused() && !event.is_recorded();
+        if let Some(first) = self.tails.iter().find(open).map(Recycled::to_arc) {
+            first.record()?;
+            self.tails.iter().filter(open).for_each(|event| event.follow(&first));
+        }
+        while let Some(event) = self.tails.pop() {
+            if event.is_unused() {
+                self.keep_spare(event);
+            } else {
+                self.keep_settled(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps an event that somebody holds, in case it is let go of, and the one before if that has happened to it.
+    #[inline]
+    fn keep_settled(&mut self, event: Recycled<Event<D>>) {
+        if let Some(before) = self.recorded.replace(event)
+            && before.is_unused()
+        {
+            self.keep_spare(before);
+        }
+    }
+
+    #[inline]
+    fn keep_spare(&mut self, event: Recycled<Event<D>>) {
+        if self.spare.is_none() {
+            self.spare = Some(event);
+        }
+    }
+
+    /// Makes the stream wait for an event of another stream that [`Stream::ensure_recorded`] has seen, unless that is
+    /// known to be needless.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait_for(&mut self, stream: &Stream<D>, event: &Event<D>) -> Result<()> {
+        if core::ptr::eq(Arc::as_ptr(&event.stream), stream) || event.is_known_complete() {
+            return Ok(());
+        }
+        if unlikely(event.is_reusable()) {
+            return event.let_wait(stream);
+        }
+        if let Some(marker) = event.marker() {
+            if self.has_waited(event.stream.key, event.position) {
+                return Ok(());
+            }
+            stream.device.driver.stream_wait(stream.native, marker.raw())?;
+            self.remember_wait(event.stream.key, event.position);
+        }
+        Ok(())
+    }
+
+    fn has_waited(&self, key: u64, position: u64) -> bool {
+        self.waited.iter().any(|(stream, upto)| *stream == key && *upto >= position)
+    }
+
+    fn remember_wait(&mut self, key: u64, position: u64) {
+        if let Some(entry) = self.waited.iter_mut().find(|(stream, _)| *stream == key) {
+            entry.1 = entry.1.max(position);
+            return;
+        }
+        if self.waited.len() == REMEMBERED_WAITS {
+            self.waited.remove(0);
+        }
+        self.waited.push((key, position));
+    }
+
+    /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
+    /// queues without profiling have any.
+    #[inline]
+    pub fn reuse_event(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
+        if let [event] = self.tails.as_mut_slice()
+            && let Some(body) = event.unused()
+        {
+            body.refill(self.position, command);
+            return Some(event.reuse_event());
+        }
+        self.lend_spare(command)
+    }
+
+    #[inline(never)]
+    fn lend_spare(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
+        let mut event = self.take_spare()?;
+        event.unused()?.refill(self.position, command);
+        let handle = event.reuse_event();
+        self.add_tail(event);
+        Some(handle)
+    }
+
+    /// Keeps an event as one of the last command's. Events of commands that put no work on the stream pile up; so that
+    /// nothing grows with them, they get their one native event when they are many. What cannot be recorded now is
+    /// tried again with the next command.
+    #[inline]
+    pub fn add_tail(&mut self, event: Recycled<Event<D>>) {
+        self.tails.push(event);
+        if unlikely(self.tails.len() > MOST_TAILS) {
+            let _ = self.settle_several();
+        }
+    }
+
+    /// An event object that nobody uses any more, to be filled again.
+    fn take_spare(&mut self) -> Option<Recycled<Event<D>>> {
+        if let Some(spare) = self.spare.take() {
+            return Some(spare);
+        }
+        if let Some(unused) = self.tails.iter().position(|event| event.is_unused()) {
+            return Some(self.tails.swap_remove(unused));
+        }
+        self.recorded.take_if(|event| event.is_unused())
+    }
+}

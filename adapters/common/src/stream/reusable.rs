@@ -1,0 +1,245 @@
+//! What an event that is signalled again and again consists of.
+//!
+//! It has a native event for each device whose queues signal it, since a stream records its own device's alone; the one
+//! recorded last is what the event stands for. One that processes share has a single native event, on the device it was
+//! made for: queues of other devices get to it over a stream there. Its times, if it has any, are those of the last
+//! signal. Nothing of a signal may be remembered beyond the next.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
+use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
+
+use crate::context::{Context, DeviceState, host_time_ns};
+use crate::device::Device;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::memory_calls::IpcHandle;
+use crate::driver::{Driver, EventPurpose};
+use crate::object::Object;
+use crate::object::error::{Error, Result};
+use crate::queue::Queue;
+use crate::stream::event::{HostTimes, Stamps};
+
+/// The native side of a reusable event.
+pub struct Reusable<D: Driver> {
+    purpose: EventPurpose,
+    sites: Box<[Site<D>]>,
+    /// Which site was recorded last, or was made first.
+    latest: AtomicUsize,
+    /// Times of the last signal.
+    stamps: Mutex<Option<Stamps<D>>>,
+    /// The queue of this process that signalled it last.
+    signaller: Mutex<Option<Arc<Object<Queue<D>>>>>,
+    /// What other processes open it by, if they may.
+    handle: Option<IpcHandle>,
+}
+
+/// A device on which the event can be recorded.
+struct Site<D: Driver> {
+    device: Arc<Object<Device<D>>>,
+    marker: OnceLock<PooledEvent<D>>,
+}
+
+impl<D: Driver> Site<D> {
+    fn new(device: &Arc<Object<Device<D>>>) -> Self {
+        Self { device: Arc::clone(device), marker: OnceLock::new() }
+    }
+}
+
+impl<D: Driver> Reusable<D> {
+    /// One for the queues of a context, with its native event on the state's device.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn new(context: &Context<D>, state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result<Arc<Self>> {
+        let shared = purpose == EventPurpose::Processes;
+        let devices = context.devices().filter(|device| !shared || Arc::ptr_eq(device, &state.device));
+        let sites: Box<[_]> = devices.map(Site::new).collect();
+        let marker = make(state, purpose)?;
+        let handle = if shared {
+            let _scope = state.enter()?;
+            Some(state.driver.event_ipc_handle(marker.raw())?)
+        } else {
+            None
+        };
+        let reusable = Self::with_marker(purpose, sites, marker, handle);
+        if shared {
+            state.device.shared_events.add(&reusable);
+        }
+        Ok(reusable)
+    }
+
+    /// One over another process's native event.
+    pub fn opened(state: &Arc<DeviceState<D>>, raw: D::Event, handle: IpcHandle) -> Arc<Self> {
+        let marker = PooledEvent::adopt(raw, Arc::clone(state), true);
+        Self::with_marker(EventPurpose::Processes, Box::new([Site::new(&state.device)]), marker, Some(handle))
+    }
+
+    fn with_marker(
+        purpose: EventPurpose,
+        sites: Box<[Site<D>]>,
+        marker: PooledEvent<D>,
+        handle: Option<IpcHandle>,
+    ) -> Arc<Self> {
+        let first = sites.iter().position(|site| Arc::ptr_eq(&site.device, &marker.state().device));
+        let latest = first.unwrap_or_default();
+        // The site is new, so it takes the marker.
+        let _ = sites[latest].marker.set(marker);
+        Arc::new(Self {
+            purpose,
+            sites,
+            latest: AtomicUsize::new(latest),
+            stamps: Mutex::new(None),
+            signaller: Mutex::new(None),
+            handle,
+        })
+    }
+
+    /// The native event of the last signal; before the first one that is complete.
+    pub fn marker(&self) -> Option<&PooledEvent<D>> {
+        self.sites[self.latest.load(Ordering::Acquire)].marker.get()
+    }
+
+    /// The handle of the queue of this process that signalled it last, null before the first signal. The event keeps
+    /// that queue alive, as the event of a command does.
+    pub fn signaller(&self) -> ur_queue_handle_t {
+        self.signaller.lock().as_ref().map_or(core::ptr::null_mut(), |queue| queue.handle())
+    }
+
+    /// Notes who signalled it.
+    pub fn signalled_by(&self, queue: &Object<Queue<D>>) {
+        let before = {
+            let mut signaller = self.signaller.lock();
+            if signaller.as_ref().is_some_and(|known| core::ptr::eq(&raw const **known, queue)) {
+                return;
+            }
+            signaller.replace(queue.to_arc())
+        };
+        // Dropped outside the lock: the last reference of a queue may go with it.
+        drop(before);
+    }
+
+    /// What other processes open it by, with the device that it lies on.
+    pub fn handle(&self) -> Option<(&Object<Device<D>>, &IpcHandle)> {
+        Some((&*self.sites.first()?.device, self.handle.as_ref()?))
+    }
+
+    /// Signals it: `record` is to put what it is given on a stream of the device's.
+    ///
+    /// # Errors
+    /// Those of `record`; what the native library answers to a new native event. The event then stands for what it stood for.
+    pub fn signal(
+        &self,
+        from: &Arc<DeviceState<D>>,
+        record: impl FnOnce(&dyn Fn(D::Stream) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        let queued = host_time_ns();
+        let Some((index, site)) =
+            self.sites.iter().enumerate().find(|(_, site)| Arc::ptr_eq(&site.device, &from.device))
+        else {
+            return record(&|stream| self.record_from_afar(from, stream));
+        };
+        if site.marker.get().is_none() {
+            // Of two that come at once the second one's native event is not needed.
+            let _ = site.marker.set(make(from, self.purpose)?);
+        }
+        let marker = site.marker.get().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
+        // Held over the record, so that nobody takes these times for another signal's.
+        let mut stamps = (self.purpose == EventPurpose::Times).then(|| self.stamps.lock());
+        let host = HostTimes { queued, submitted: host_time_ns() };
+        record(&|stream| from.driver.record_event(marker.raw(), stream))?;
+        self.latest.store(index, Ordering::Release);
+        if let Some(stamps) = &mut stamps {
+            **stamps = Some(Stamps { host, start: None, base: from.time_base() });
+        }
+        Ok(())
+    }
+
+    /// Records it for a stream of a device that it does not lie on.
+    fn record_from_afar(&self, from: &Arc<DeviceState<D>>, stream: D::Stream) -> Result<()> {
+        let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
+        let there = PooledEvent::record(from, stream, false)?;
+        marker.state().on_scratch_stream(|near| {
+            from.driver.stream_wait(near, there.raw())?;
+            from.driver.record_event(marker.raw(), near)
+        })
+    }
+
+    /// Makes a stream of a device wait for the last signal. Over another stream, where the event is another device's and
+    /// shared by processes: the CUDA driver crashes over such a wait (docs/native-facts.md).
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn let_wait(&self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
+        let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
+        let near = marker.state();
+        if self.purpose != EventPurpose::Processes || Arc::ptr_eq(&near.device, &device.device) {
+            return device.driver.stream_wait(stream, marker.raw());
+        }
+        let there = near.on_scratch_stream(|on_scratch_stream| {
+            near.driver.stream_wait(on_scratch_stream, marker.raw())?;
+            PooledEvent::record(near, on_scratch_stream, false)
+        })?;
+        device.driver.stream_wait(stream, there.raw())
+    }
+
+    /// A time of the last signal.
+    ///
+    /// # Errors
+    /// `PROFILING_INFO_NOT_AVAILABLE` for an event without times, before the first signal and before its end; what the
+    /// native library answers.
+    pub fn time(&self, property: ur_profiling_info_t) -> Result<u64> {
+        if self.purpose != EventPurpose::Times {
+            return Err(not_available("the event was created without UR_EXP_EVENT_FLAG_ENABLE_PROFILING"));
+        }
+        let stamps = self.stamps.lock();
+        let stamps = stamps.as_ref().ok_or_else(|| not_available("nothing has signalled the event yet"))?;
+        let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
+        let driver = marker.state().driver;
+        stamps.time(property, marker, || driver.event_is_complete(marker.raw()))
+    }
+}
+
+fn not_available(why: &str) -> Error {
+    Error::new(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE, format!("urEventGetProfilingInfo: {why}"))
+}
+
+/// A native event of the reusable one's own: one of a pool may be waited for by others.
+fn make<D: Driver>(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result<PooledEvent<D>> {
+    if purpose == EventPurpose::Times {
+        state.start_own_clock()?;
+    }
+    let _scope = state.enter()?;
+    Ok(PooledEvent::adopt(state.driver.create_event(purpose)?, Arc::clone(state), true))
+}
+
+/// The events of a device that other processes may have opened: to this process itself no native library opens them.
+pub struct SharedEvents<D: Driver> {
+    list: Mutex<Vec<Weak<Reusable<D>>>>,
+}
+
+impl<D: Driver> SharedEvents<D> {
+    /// None yet.
+    pub const fn new() -> Self {
+        Self { list: Mutex::new(Vec::new()) }
+    }
+
+    fn add(&self, event: &Arc<Reusable<D>>) {
+        let mut list = self.list.lock();
+        list.retain(|known| known.strong_count() > 0);
+        list.push(Arc::downgrade(event));
+    }
+
+    /// The one that a handle stands for, if it is this process's and alive.
+    pub fn find(&self, handle: &IpcHandle) -> Option<Arc<Reusable<D>>> {
+        let list = self.list.lock();
+        list.iter().filter_map(Weak::upgrade).find(|event| event.handle.as_ref() == Some(handle))
+    }
+}
+
+impl<D: Driver> Default for SharedEvents<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

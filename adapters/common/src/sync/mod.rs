@@ -1,0 +1,198 @@
+//! The primitives of the code that loom checks: its own under `--cfg loom`, the usual ones otherwise.
+
+pub(crate) mod mutation;
+pub(crate) mod set_once;
+pub(crate) mod unlikely;
+pub(crate) mod weak_list;
+
+#[cfg(not(loom))]
+pub use parking_lot::{Mutex, MutexGuard};
+#[cfg(not(loom))]
+pub use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+};
+
+#[cfg(loom)]
+pub use loom::cell::UnsafeCell;
+#[cfg(loom)]
+pub use loom::sync::{
+    Arc, MutexGuard,
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+};
+
+/// The usual cell with the way in that loom's has.
+#[cfg(not(loom))]
+#[derive(Debug)]
+pub struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    /// A cell.
+    pub const fn new(value: T) -> Self {
+        Self(core::cell::UnsafeCell::new(value))
+    }
+
+    /// Gives its content's address for reading.
+    #[inline(always)]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    /// Gives its content's address for writing.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}
+
+/// loom's mutex with the signature of the usual one: a test's panic ends the model, so nothing is ever poisoned.
+#[cfg(loom)]
+#[derive(Debug)]
+pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Mutex<T> {
+    /// An unlocked mutex.
+    pub fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+
+    /// Locks it.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().expect("a model that panicked has ended")
+    }
+
+    /// Locks it if nobody has.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        self.0.try_lock().ok()
+    }
+}
+
+/// Barriers of which one side is nearly free: the light one only keeps the compiler in order, the heavy one makes every
+/// running thread of the process pass a full one.
+#[cfg(all(not(loom), target_os = "linux"))]
+pub mod barrier {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{Ordering, compiler_fence};
+
+    const PRIVATE_EXPEDITED: libc::c_int = libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+    const REGISTER: libc::c_int = libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: the call takes numbers and touches no memory of this process.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    }
+
+    /// Whether the system has the heavy barrier; asks it once.
+    pub fn is_there() -> bool {
+        static THERE: OnceLock<bool> = OnceLock::new();
+        *THERE.get_or_init(|| membarrier(REGISTER))
+    }
+
+    /// Keeps the compiler from moving memory accesses across.
+    #[inline(always)]
+    pub fn light() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Makes every running thread pass a full barrier.
+    pub fn heavy() {
+        // Without it there are no owners, and an exchange has ordered everything.
+        if is_there() && !membarrier(PRIVATE_EXPEDITED) {
+            // Two threads could be inside one lock from here on.
+            std::process::abort();
+        }
+    }
+
+    /// A number that no other running thread has; neither 0 nor the largest. It is `pthread_self`'s, where that can be
+    /// had without a call: the address that the thread's register holds.
+    #[inline(always)]
+    pub fn thread() -> usize {
+        let own: usize;
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: by the ABI the first word behind `fs` is the thread block's own address; it is only read.
+        unsafe {
+            core::arch::asm!("mov {}, fs:0", out(reg) own, options(nostack, preserves_flags, readonly, pure));
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: reads the register that the ABI keeps the thread's block in.
+        unsafe {
+            core::arch::asm!("mrs {}, tpidr_el0", out(reg) own, options(nostack, preserves_flags, nomem, pure));
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        {
+            // SAFETY: always succeeds.
+            own = unsafe { libc::pthread_self() as usize };
+        }
+        own
+    }
+
+    /// Lets other threads go on.
+    pub fn relax() {
+        std::thread::yield_now();
+    }
+}
+
+/// Where the system has no such barrier.
+#[cfg(all(not(loom), not(target_os = "linux")))]
+pub mod barrier {
+    /// There is none.
+    pub fn is_there() -> bool {
+        false
+    }
+
+    /// Nothing to do.
+    pub fn light() {}
+
+    /// Nothing to do.
+    pub fn heavy() {}
+
+    /// No thread is ever an owner.
+    pub fn thread() -> usize {
+        1
+    }
+
+    /// Lets other threads go on.
+    pub fn relax() {
+        std::thread::yield_now();
+    }
+}
+
+/// loom knows no `membarrier`; a full barrier on both sides is what the two come to.
+#[cfg(loom)]
+pub mod barrier {
+    use loom::sync::atomic::{AtomicUsize, Ordering, fence};
+
+    /// There is one.
+    pub fn is_there() -> bool {
+        true
+    }
+
+    /// A full barrier.
+    pub fn light() {
+        fence(Ordering::SeqCst);
+    }
+
+    /// A full barrier.
+    pub fn heavy() {
+        fence(Ordering::SeqCst);
+    }
+
+    loom::lazy_static! {
+        static ref NEXT: AtomicUsize = AtomicUsize::new(1);
+    }
+    loom::thread_local! {
+        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The thread's number.
+    pub fn thread() -> usize {
+        OWN.with(|own| *own)
+    }
+
+    /// Lets other threads go on.
+    pub fn relax() {
+        loom::thread::yield_now();
+    }
+}

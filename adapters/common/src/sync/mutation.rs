@@ -1,0 +1,59 @@
+//! Mutations: bugs on purpose, so that it can be shown that the model of `conformance/model` finds them.
+//!
+//! Compiled in by the feature `mutation` alone, which no installation has; `UR_MUTATION` (once `UR_PLANTED`) then names one. Without the
+//! feature every question here is answered "no" while compiling.
+
+#[cfg_attr(not(feature = "mutation"), allow(dead_code, reason = "no question is asked about some without the feature"))]
+/// A bug that can be compiled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// Blocks that one queue freed are handed to another without any order between them.
+    FreeListIgnoresQueue,
+    /// A tail event is recorded behind the command that follows it.
+    LateEvent,
+    /// A free on another queue is left out of the statistics.
+    StatisticsLeak,
+    /// A recycled block of a zero-initialising pool keeps its content.
+    MissingZeroFill,
+}
+
+/// Whether this process has the bug.
+#[cfg(not(feature = "mutation"))]
+#[inline(always)]
+pub const fn is(_bug: Bug) -> bool {
+    false
+}
+
+/// Whether this process has the bug.
+#[cfg(feature = "mutation")]
+pub fn is(bug: Bug) -> bool {
+    static CHOSEN: std::sync::OnceLock<Option<Bug>> = std::sync::OnceLock::new();
+    let name = || std::env::var("UR_MUTATION").or_else(|_| std::env::var("UR_PLANTED")).ok();
+    let chosen = CHOSEN.get_or_init(|| match name()?.as_str() {
+        "free-list-ignores-queue" => Some(Bug::FreeListIgnoresQueue),
+        "late-event" => Some(Bug::LateEvent),
+        "statistics-leak" => Some(Bug::StatisticsLeak),
+        "missing-zero-fill" => Some(Bug::MissingZeroFill),
+        other => panic!("UR_MUTATION={other} names no mutation"),
+    });
+    *chosen == Some(bug)
+}
+
+/// Blocks that every queue takes from and puts to, by source and size.
+#[cfg(feature = "mutation")]
+static COMMON: parking_lot::Mutex<Vec<(usize, usize, usize)>> = parking_lot::Mutex::new(Vec::new());
+
+/// Puts a block where every queue finds it.
+#[cfg(feature = "mutation")]
+pub fn put(source: usize, size: usize, pointer: usize) {
+    COMMON.lock().push((source, size, pointer));
+}
+
+/// Takes what some queue put there; a size of 0 takes any.
+#[cfg(feature = "mutation")]
+pub fn take(source: usize, size: usize) -> Option<(usize, usize)> {
+    let mut common = COMMON.lock();
+    let at = common.iter().rposition(|one| one.0 == source && (size == 0 || one.1 == size))?;
+    let (_, size, pointer) = common.swap_remove(at);
+    Some((pointer, size))
+}

@@ -1,0 +1,153 @@
+//! `urEnqueueUSMFill` with patterns of any size.
+//!
+//! Native fills write 1, 2 or 4 bytes at a time. A pattern that repeats such a unit is one native fill; any
+//! other is laid down unit by unit, each unit one strided fill, so that no copy of the pattern has to outlive
+//! the call.
+
+use core::ffi::c_void;
+
+use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_result_t};
+
+use crate::command::{Request, submit};
+use crate::driver::{Driver, Rows};
+use crate::object::error::{Error, Result};
+use crate::object::null_pointer;
+
+/// The native calls that lay a pattern down.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// One fill with a value of `width` bytes.
+    Whole { width: usize, value: u32 },
+    /// One strided fill for each unit of `width` bytes.
+    Strided { width: usize, values: Vec<u32> },
+}
+
+fn unit(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
+}
+
+/// The widest of the units that both the pattern's size and the destination's address are multiples of.
+fn widest(units: &[usize], address: usize, size: usize) -> usize {
+    let fits = |width: usize| size.is_multiple_of(width) && address.is_multiple_of(width);
+    units.iter().copied().find(|width| fits(*width)).unwrap_or(1)
+}
+
+/// `strided` are the widths of a strided fill, widest first.
+pub(crate) fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
+    for width in [1, 2, 4] {
+        let repeats =
+            pattern.len().is_multiple_of(width) && pattern.chunks(width).all(|part| part == &pattern[..width]);
+        if repeats && address.is_multiple_of(width) {
+            return Plan::Whole { width, value: unit(&pattern[..width]) };
+        }
+    }
+    let width = widest(strided, address, pattern.len());
+    Plan::Strided { width, values: pattern.chunks(width).map(unit).collect() }
+}
+
+/// `urEnqueueUSMFill`.
+///
+/// # Safety
+/// The C contract: `pattern` is readable for `pattern_size` bytes now, `to` writable for `size` bytes until the
+/// fill has finished.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_SIZE` when a size is 0 or the pattern does not fit a whole number of times;
+/// as [`Request::new`]; what the native library answers.
+pub unsafe fn usm_fill<D: Driver>(
+    queue: ur_queue_handle_t,
+    to: *mut c_void,
+    pattern_size: usize,
+    pattern: *const c_void,
+    size: usize,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_FILL, count, waits, event) }?;
+    if to.is_null() || pattern.is_null() {
+        return Err(null_pointer("urEnqueueUSMFill"));
+    }
+    if pattern_size == 0 || size == 0 || !size.is_multiple_of(pattern_size) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_SIZE,
+            format!("urEnqueueUSMFill: {size} bytes are no positive multiple of a pattern of {pattern_size}"),
+        ));
+    }
+    // SAFETY: readable for `pattern_size` bytes by the caller's promise.
+    let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
+    submit(&request, |driver, stream| {
+        let _scope = request.queue.device.enter_for_transfer()?;
+        // SAFETY: writable for `size` bytes by the caller's promise.
+        unsafe { fill(driver, stream, to.addr(), pattern, size) }
+    })
+}
+
+/// Repeats a pattern over `size` bytes, which are a multiple of its length. The pattern is not needed afterwards.
+///
+/// # Safety
+/// `size` bytes at `to` are writable by the stream's device until the fill has finished.
+///
+/// # Errors
+/// What the native library answers.
+pub unsafe fn fill<D: Driver>(driver: &D, stream: D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
+    lay_down(driver, stream, &plan(to, pattern, D::STRIDED_WIDTHS), to, pattern.len(), size)
+}
+
+pub(crate) fn lay_down<D: Driver>(
+    driver: &D,
+    stream: D::Stream,
+    plan: &Plan,
+    to: usize,
+    pattern_size: usize,
+    size: usize,
+) -> Result<()> {
+    match plan {
+        // SAFETY: `fill` was promised `size` writable bytes at `to`; the plan's width divides the address.
+        Plan::Whole { width, value } => unsafe { driver.fill_async(to, *width, *value, size / width, stream) },
+        Plan::Strided { width, values } => values.iter().enumerate().try_for_each(|(index, value)| {
+            let rows = Rows { first: to + index * width, length: 1, pitch: pattern_size, count: size / pattern_size };
+            // SAFETY: as above, for the rows' units of `width` bytes.
+            unsafe { driver.fill_strided_async(rows, *width, *value, stream) }
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(address: usize, pattern: &[u8]) -> Plan {
+        super::plan(address, pattern, &[4, 2, 1])
+    }
+
+    #[test]
+    fn a_pattern_that_repeats_a_small_unit_is_one_fill() {
+        assert_eq!(plan(0, &[7]), Plan::Whole { width: 1, value: 7 });
+        assert_eq!(plan(0, &[7; 16]), Plan::Whole { width: 1, value: 7 });
+        assert_eq!(plan(0, &[1, 2, 1, 2]), Plan::Whole { width: 2, value: 0x0201 });
+        assert_eq!(plan(0, &[1, 2, 3, 4, 1, 2, 3, 4]), Plan::Whole { width: 4, value: 0x0403_0201 });
+    }
+
+    #[test]
+    fn any_other_pattern_is_laid_down_unit_by_unit() {
+        assert_eq!(plan(0, &[1, 2, 3]), Plan::Strided { width: 1, values: vec![1, 2, 3] });
+        assert_eq!(plan(0, &[1, 2, 3, 4, 5, 6]), Plan::Strided { width: 2, values: vec![0x0201, 0x0403, 0x0605] });
+        assert_eq!(plan(0, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]), Plan::Strided { width: 4, values: vec![1, 2, 3] });
+    }
+
+    #[test]
+    fn a_library_with_strided_fills_of_bytes_alone_gets_one_a_byte() {
+        let bytes = Plan::Strided { width: 1, values: vec![1, 2, 3, 4, 5, 6] };
+        assert_eq!(super::plan(0, &[1, 2, 3, 4, 5, 6], &[1]), bytes);
+        let whole = Plan::Whole { width: 4, value: 0x0403_0201 };
+        assert_eq!(super::plan(0, &[1, 2, 3, 4, 1, 2, 3, 4], &[1]), whole);
+    }
+
+    #[test]
+    fn a_destination_off_its_alignment_is_filled_in_smaller_units() {
+        assert_eq!(plan(1, &[1, 2, 3, 4]), Plan::Strided { width: 1, values: vec![1, 2, 3, 4] });
+        assert_eq!(plan(2, &[1, 2, 3, 4]), Plan::Strided { width: 2, values: vec![0x0201, 0x0403] });
+    }
+}

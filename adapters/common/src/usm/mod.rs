@@ -1,0 +1,356 @@
+//! Unified shared memory: plain allocation, release, and what a pointer names.
+//!
+//! The native library knows every plain allocation, so the engine keeps no registry of those: a pointer's kind, base, size
+//! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's streams' to know.
+
+pub mod fill;
+pub mod host_register;
+pub mod prefetch;
+pub mod rows;
+
+use core::ffi::c_void;
+
+use ur_ffi::{
+    UR_USM_ADVICE_FLAGS_MASK, ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_alloc_info_t, ur_usm_desc_t,
+    ur_usm_pool_handle_t, ur_usm_type_t,
+};
+
+use crate::context::over_aligned::{NATIVE_ALIGNMENT, with_room};
+use crate::context::{Context, DeviceState};
+use crate::device::Device;
+use crate::device::deferred;
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
+use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::pool::extent::Extent;
+use crate::pool::out_of_memory::with_relief;
+use crate::pool::stream_ordered::{Wanted, free_unused, not_a_block};
+use crate::pool::{UsmPool, checked};
+
+/// The parameters that the three allocations share, checked.
+struct Plain<'a, D: Driver> {
+    name: &'static str,
+    context: &'a Object<Context<D>>,
+    pool: Option<&'a Object<UsmPool<D>>>,
+    size: usize,
+    align: usize,
+    out: *mut *mut c_void,
+}
+
+impl<'a, D: Driver> Plain<'a, D> {
+    /// # Safety
+    /// `desc` is null or valid, `pool` null or live, `out` null or writable.
+    unsafe fn new(
+        name: &'static str,
+        context: &'a Object<Context<D>>,
+        device: Option<&Object<Device<D>>>,
+        desc: *const ur_usm_desc_t,
+        pool: ur_usm_pool_handle_t,
+        size: usize,
+        out: *mut *mut c_void,
+    ) -> Result<Self> {
+        if out.is_null() {
+            return Err(null_pointer(name));
+        }
+        // SAFETY: null or live by the caller's promise.
+        let pool = unsafe { checked(name, pool, context, device) }?;
+        if size == 0 {
+            return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
+        }
+        // The descriptor's place says what it is; clients leave its `stype` 0.
+        // SAFETY: null or valid by the caller's promise.
+        let align = match unsafe { desc.as_ref() } {
+            None => 0,
+            Some(desc) => {
+                known_flags(name, desc.hints.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
+                check_power(name, desc.align)?;
+                // The blocks of a pool have the native library's alignment: a pool counts what it gave to the byte.
+                if pool.is_some() {
+                    check_alignment(name, desc.align)?;
+                }
+                desc.align as usize
+            }
+        };
+        Ok(Self { name, context, pool, size, align, out })
+    }
+
+    fn check_fits(&self, device: &Device<D>) -> Result<()> {
+        if self.size as u64 > device.properties.global_memory {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_USM_SIZE,
+                format!("{}: {} bytes are more than the device has", self.name, self.size),
+            ));
+        }
+        Ok(())
+    }
+
+    fn allocate(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<()> {
+        let pointer = match self.pool {
+            Some(pool) => self.draw(pool, state, kind),
+            None => self.plain(state, kind),
+        }?;
+        // SAFETY: `new` was promised a writable pointer.
+        unsafe { self.out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
+        Ok(())
+    }
+
+    fn plain(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        let bytes = with_room(self.size, self.align).ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_USM_SIZE,
+                format!("{}: {} bytes at an alignment of {} are too many", self.name, self.size, self.align),
+            )
+        })?;
+        let native = with_relief(self.context, state, || None, || Self::native(state, kind, bytes))?;
+        if self.align <= NATIVE_ALIGNMENT {
+            return Ok(native);
+        }
+        Ok(self.context.over_aligned.place(native, self.size, self.align))
+    }
+
+    fn native(state: &DeviceState<D>, kind: MemoryKind, bytes: usize) -> Result<usize> {
+        let _scope = state.enter()?;
+        match kind {
+            MemoryKind::Device => state.driver.allocate_device(bytes),
+            MemoryKind::Host => state.driver.allocate_host(bytes),
+            MemoryKind::Shared => state.driver.allocate_shared(bytes),
+        }
+    }
+
+    /// Memory of a pool that is everybody's at once: allocated on a stream of no queue, which is then waited for.
+    fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        let stream = self.context.service_stream(&state.device)?;
+        let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
+        let pointer = with_relief(
+            self.context,
+            state,
+            || pool.source(kind, state).ok().map(|source| (source, self.size)),
+            || wanted.take(&stream, &mut stream.lock(), true),
+        )?;
+        if let Err(error) = stream.wait_until_reached() {
+            // What it was allocated for has failed; nobody has seen it.
+            let _ = free_unused(self.context, pointer);
+            return Err(error);
+        }
+        Ok(pointer)
+    }
+}
+
+/// Refuses what no native allocation is aligned to.
+///
+/// # Errors
+/// `INVALID_VALUE` for no power of two, `UNSUPPORTED_ALIGNMENT` beyond [`NATIVE_ALIGNMENT`].
+pub(crate) fn check_alignment(name: &str, align: u32) -> Result<()> {
+    check_power(name, align)?;
+    if align as usize > NATIVE_ALIGNMENT {
+        return Err(Error::new(
+            ur_result_t::ERROR_UNSUPPORTED_ALIGNMENT,
+            format!("{name}: alignments above {NATIVE_ALIGNMENT} are for memory of no pool and without rows"),
+        ));
+    }
+    Ok(())
+}
+
+fn check_power(name: &str, align: u32) -> Result<()> {
+    if align != 0 && !align.is_power_of_two() {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{name}: an alignment of {align} is no power of two"),
+        ));
+    }
+    Ok(())
+}
+
+/// `urUSMHostAlloc`.
+///
+/// # Safety
+/// The C contract: handles live, `desc` null or valid, `out` writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE`, `INVALID_VALUE` or, with a pool, `UNSUPPORTED_ALIGNMENT` for the alignment,
+/// `OUT_OF_HOST_MEMORY`; what the native library answers.
+///
+/// # Unsupported
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: needs: a driver with pools of host memory, and CUDA 12.2 for one with a maximum size
+pub unsafe fn host_alloc<D: Driver>(
+    context: ur_context_handle_t,
+    desc: *const ur_usm_desc_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    out: *mut *mut c_void,
+) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    // SAFETY: the caller's promises are the same.
+    let plain = unsafe {
+        let context = borrow::<Context<D>>(context)?;
+        Plain::new("urUSMHostAlloc", context, None, desc, pool, size, out)?
+    };
+    plain.allocate(&*plain.context.first_state()?, MemoryKind::Host).map_err(|error| match error.code() {
+        ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
+        _ => error,
+    })
+}
+
+/// `urUSMDeviceAlloc`.
+///
+/// # Safety
+/// As [`host_alloc`].
+///
+/// # Errors
+/// As [`host_alloc`]; `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - CUDA: needs: CUDA 12.2 for a pool with a maximum size
+/// - HIP: needs: ROCm 6.2 for a pool with a maximum size
+pub unsafe fn device_alloc<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    desc: *const ur_usm_desc_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    out: *mut *mut c_void,
+) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    // SAFETY: the caller's promises are the same.
+    let (device, plain) = unsafe {
+        let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
+        (device, Plain::new("urUSMDeviceAlloc", context, Some(device), desc, pool, size, out)?)
+    };
+    plain.check_fits(device)?;
+    plain.allocate(&*plain.context.state(device)?, MemoryKind::Device)
+}
+
+/// `urUSMSharedAlloc`; without a device the memory belongs to the context's first.
+///
+/// # Safety
+/// As [`host_alloc`].
+///
+/// # Errors
+/// As [`device_alloc`]; `UNSUPPORTED_FEATURE` on a device without managed memory.
+///
+/// # Unsupported
+/// - needs: a device with managed memory
+/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
+/// - CUDA: from a pool with a maximum size: the driver takes no limit for shared memory
+/// - CUDA: needs: a driver with pools of shared memory
+pub unsafe fn shared_alloc<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    desc: *const ur_usm_desc_t,
+    pool: ur_usm_pool_handle_t,
+    size: usize,
+    out: *mut *mut c_void,
+) -> Result<()> {
+    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
+    // SAFETY: the caller's promises are the same.
+    let (device, plain) = unsafe {
+        let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
+        (device, Plain::new("urUSMSharedAlloc", context, Some(device), desc, pool, size, out)?)
+    };
+    plain.check_fits(device)?;
+    if !device.properties.managed_memory {
+        return Err(Error::unsupported("managed memory on this device"));
+    }
+    plain.allocate(&*plain.context.state(device)?, MemoryKind::Shared)
+}
+
+/// `urUSMFree`, for plain and stream-ordered pointers alike. As with every native library, memory must not be
+/// in use any more.
+///
+/// # Safety
+/// The C contract: nothing uses the memory any more.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_MEM_OBJECT` for a pointer that is not the start of a live allocation.
+pub unsafe fn free<D: Driver>(context: ur_context_handle_t, memory: *mut c_void) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if memory.is_null() {
+        return Err(null_pointer("urUSMFree"));
+    }
+    if let Some(freed) = free_unused(context, memory.addr()) {
+        return freed;
+    }
+    if let Some(moved) = context.over_aligned.take(memory.addr()) {
+        let freed = free_plain(context, moved.native);
+        if freed.is_err() {
+            context.over_aligned.put_back(memory.addr(), moved);
+        }
+        return freed;
+    }
+    // Nobody was told where an allocation with a moved start begins for the native library.
+    if context.over_aligned.within(memory.addr()).is_some() {
+        return Err(not_a_block("urUSMFree", context, memory.addr()));
+    }
+    free_plain(context, memory.addr())
+}
+
+/// Frees what the native library knows as the start of plain memory.
+fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result<()> {
+    if deferred::is_pending(address) {
+        return Err(not_a_block("urUSMFree", context, address));
+    }
+    let state = context.first_state()?;
+    // Memory of a pool that is not out is a free lists's or another program part's; the plain free would take it. The
+    // native library of AMD does not tell pools, but the table knows what is kept.
+    let known = state.driver.pointer_info(address)?;
+    let plain = known.filter(|info| info.base == address && info.pool.is_none());
+    let info = plain.filter(|_| context.registry.find(address).is_none());
+    let info = info.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
+    deferred::free(&state.native, info.kind, address, info.size)
+}
+
+/// `urUSMGetMemAllocInfo`; a pointer no allocation contains is of type `UR_USM_TYPE_UNKNOWN`.
+///
+/// # Safety
+/// The C contract of an info query; `memory` may be any pointer.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_VALUE` for base, size or device of an unknown pointer.
+pub unsafe fn get_alloc_info<D: Driver>(
+    context: ur_context_handle_t,
+    memory: *const c_void,
+    property: ur_usm_alloc_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (context, writer) =
+        unsafe { (borrow::<Context<D>>(context)?, InfoWriter::new("urUSMGetMemAllocInfo", size, value, size_out)?) };
+    if memory.is_null() {
+        return Err(null_pointer("urUSMGetMemAllocInfo"));
+    }
+    let known = Extent::around(context, memory.addr())?;
+    let live = || {
+        known.as_ref().ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_VALUE,
+                format!("urUSMGetMemAllocInfo: {memory:p} lies in no USM allocation"),
+            )
+        })
+    };
+    match property {
+        ur_usm_alloc_info_t::TYPE => writer.value(match known.as_ref().map(|known| known.kind) {
+            None => ur_usm_type_t::UNKNOWN,
+            Some(MemoryKind::Host) => ur_usm_type_t::HOST,
+            Some(MemoryKind::Device) => ur_usm_type_t::DEVICE,
+            Some(MemoryKind::Shared) => ur_usm_type_t::SHARED,
+        }),
+        ur_usm_alloc_info_t::BASE_PTR => writer.value(live()?.base),
+        ur_usm_alloc_info_t::SIZE => writer.value(live()?.size),
+        ur_usm_alloc_info_t::DEVICE => {
+            let live = live()?;
+            let owner = context.devices().find(|device| device.raw == live.device).or_else(|| context.devices().next());
+            writer.value(owner.map_or(core::ptr::null_mut(), |device| device.handle()))
+        }
+        ur_usm_alloc_info_t::POOL => {
+            let pool = live()?.source.as_ref().and_then(|source| source.pool_object());
+            let pool = pool.as_ref().map(|pool| pool.handle());
+            writer.value(pool.unwrap_or(core::ptr::null_mut()))
+        }
+        _ => writer.unknown(property.0),
+    }
+}

@@ -1,0 +1,236 @@
+//! Hints about shared memory: where it shall move, how it will be used.
+//!
+//! Hints never change what a program computes. Where there is nothing to follow (memory that does not move, a device that
+//! cannot share pages with the host, advice that the native library has no word for) they are accepted and make no
+//! native call; a range that is no USM memory is refused all the same.
+
+use core::ffi::c_void;
+
+use ur_ffi::{
+    UR_USM_ADVICE_FLAGS_MASK, UR_USM_MIGRATION_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_queue_handle_t,
+    ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_migration_flags_t,
+};
+
+use crate::command::{Request, submit};
+use crate::driver::memory_calls::{Advice, MemoryLocation};
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::{Error, Result};
+use crate::object::{known_flags, null_pointer};
+use crate::pool::extent::Extent;
+
+/// Whether a hint about the range can be followed.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory
+/// that is not USM.
+fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: *const c_void, size: usize) -> Result<bool> {
+    if memory.is_null() {
+        return Err(null_pointer(name));
+    }
+    if size == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: size is 0")));
+    }
+    let device = &request.queue.device;
+    let known = Extent::around(&request.queue.context, memory.addr())?;
+    let found = known.and_then(|extent| extent.bytes_from(memory.addr()).map(|left| (extent.kind, left)));
+    let (kind, left) = found.ok_or_else(|| {
+        Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("{name}: {memory:p} lies in no USM allocation"))
+    })?;
+    if size > left {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_SIZE,
+            format!("{name}: {size} bytes go past the end of the allocation, which has {left} more"),
+        ));
+    }
+    Ok(kind == MemoryKind::Shared && device.device.properties.concurrent_managed)
+}
+
+/// `urEnqueueUSMPrefetch`: to the queue's device, or to the host.
+///
+/// # Safety
+/// The C contract of an enqueue; `memory` may be any pointer.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_MEM_OBJECT` for memory that is not USM; `INVALID_ENUMERATION` for
+/// unknown flags, `INVALID_VALUE` for both directions at once; as [`Request::new`]; what the native library answers.
+///
+/// # Unsupported
+/// - note: changes nothing on a device that does not move shared memory while it runs, and for memory that does not
+///   move
+pub unsafe fn prefetch<D: Driver>(
+    queue: ur_queue_handle_t,
+    memory: *const c_void,
+    size: usize,
+    flags: ur_usm_migration_flags_t,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueUSMPrefetch";
+    const BOTH: ur_usm_migration_flags_t =
+        ur_usm_migration_flags_t::HOST_TO_DEVICE.union(ur_usm_migration_flags_t::DEVICE_TO_HOST);
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_PREFETCH, count, waits, event) }?;
+    known_flags(NAME, flags.bits(), UR_USM_MIGRATION_FLAGS_MASK)?;
+    if flags.contains(BOTH) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{NAME}: memory cannot move to the device and to the host at once; give one direction"),
+        ));
+    }
+    let moves = can_move(NAME, &request, memory, size)?;
+    let to_host = flags.contains(ur_usm_migration_flags_t::DEVICE_TO_HOST);
+    let to = if to_host { MemoryLocation::Host } else { MemoryLocation::Device(request.queue.device.device.raw) };
+    submit(
+        &request,
+        |driver, stream| {
+            if moves { driver.prefetch_async(memory.addr(), size, to, stream) } else { Ok(()) }
+        },
+    )
+}
+
+/// Flags that take each other back: nobody can follow both.
+const OPPOSITES: [(Flags, Flags); 6] = [
+    (Flags::SET_READ_MOSTLY, Flags::CLEAR_READ_MOSTLY),
+    (Flags::SET_PREFERRED_LOCATION, Flags::CLEAR_PREFERRED_LOCATION),
+    (Flags::SET_ACCESSED_BY_DEVICE, Flags::CLEAR_ACCESSED_BY_DEVICE),
+    (Flags::SET_ACCESSED_BY_HOST, Flags::CLEAR_ACCESSED_BY_HOST),
+    (Flags::SET_PREFERRED_LOCATION_HOST, Flags::CLEAR_PREFERRED_LOCATION_HOST),
+    (Flags::SET_NON_COHERENT_MEMORY, Flags::CLEAR_NON_COHERENT_MEMORY),
+];
+
+fn check_advice(name: &str, flags: Flags) -> Result<()> {
+    known_flags(name, flags.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
+    let places = Flags::SET_PREFERRED_LOCATION.union(Flags::SET_PREFERRED_LOCATION_HOST);
+    if flags.contains(places) || OPPOSITES.iter().any(|(set, clear)| flags.contains(set.union(*clear))) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{name}: {:#x} advises one thing and its opposite", flags.bits()),
+        ));
+    }
+    Ok(())
+}
+
+/// The native advice that flags mean for a device, in an order in which taking back comes first.
+fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<Item = Advice<V>> {
+    let device = MemoryLocation::Device(device);
+    let everything = flags.contains(Flags::DEFAULT);
+    let table = [
+        (Flags::CLEAR_READ_MOSTLY, everything, Advice::ReadMostly(false)),
+        (
+            Flags::CLEAR_PREFERRED_LOCATION.union(Flags::CLEAR_PREFERRED_LOCATION_HOST),
+            everything,
+            Advice::PreferredLocation(None),
+        ),
+        (Flags::CLEAR_ACCESSED_BY_DEVICE, everything, Advice::AccessedBy(device, false)),
+        (Flags::CLEAR_ACCESSED_BY_HOST, everything, Advice::AccessedBy(MemoryLocation::Host, false)),
+        (Flags::CLEAR_NON_COHERENT_MEMORY, everything, Advice::CoarseGrain(false)),
+        (Flags::SET_READ_MOSTLY, false, Advice::ReadMostly(true)),
+        (Flags::SET_PREFERRED_LOCATION, false, Advice::PreferredLocation(Some(device))),
+        (Flags::SET_PREFERRED_LOCATION_HOST, false, Advice::PreferredLocation(Some(MemoryLocation::Host))),
+        (Flags::SET_ACCESSED_BY_DEVICE, false, Advice::AccessedBy(device, true)),
+        (Flags::SET_ACCESSED_BY_HOST, false, Advice::AccessedBy(MemoryLocation::Host, true)),
+        (Flags::SET_NON_COHERENT_MEMORY, false, Advice::CoarseGrain(true)),
+    ];
+    table.into_iter().filter_map(move |(flag, too, advice)| {
+        let known = coherence || !matches!(advice, Advice::CoarseGrain(_));
+        ((too || flags.intersects(flag)) && known).then_some(advice)
+    })
+}
+
+/// `urEnqueueUSMAdvise`: advice for the queue's device, each flag one native call. Advice is about memory and not about
+/// commands: it holds at once, whatever is queued; the event completes with the commands before it.
+///
+/// # Safety
+/// The C contract of an enqueue; `memory` may be any pointer.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_MEM_OBJECT` for memory that is not USM; `INVALID_ENUMERATION` for
+/// unknown flags, `INVALID_VALUE` for flags that contradict each other; what the native library answers.
+///
+/// # Unsupported
+/// - note: advice that the library has no word for changes nothing; so does any on a device that does not move shared
+///   memory while it runs
+pub unsafe fn advise<D: Driver>(
+    queue: ur_queue_handle_t,
+    memory: *const c_void,
+    size: usize,
+    flags: Flags,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueUSMAdvise";
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_ADVISE, 0, core::ptr::null(), event) }?;
+    check_advice(NAME, flags)?;
+    let moves = can_move(NAME, &request, memory, size)?;
+    submit(&request, |driver, _| {
+        if !moves {
+            return Ok(());
+        }
+        let state = &request.queue.device;
+        let _scope = state.enter()?;
+        native(flags, state.device.raw, D::ADVISES_COHERENCE)
+            .try_for_each(|advice| driver.advise(memory.addr(), size, advice))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(flags: Flags, coherence: bool) -> Vec<Advice<i32>> {
+        native(flags, 7, coherence).collect()
+    }
+
+    #[test]
+    fn every_flag_is_the_native_advice_it_means() {
+        let device = MemoryLocation::Device(7);
+        let cases = [
+            (Flags::SET_READ_MOSTLY, vec![Advice::ReadMostly(true)]),
+            (Flags::CLEAR_READ_MOSTLY, vec![Advice::ReadMostly(false)]),
+            (Flags::SET_PREFERRED_LOCATION, vec![Advice::PreferredLocation(Some(device))]),
+            (Flags::CLEAR_PREFERRED_LOCATION, vec![Advice::PreferredLocation(None)]),
+            (Flags::SET_PREFERRED_LOCATION_HOST, vec![Advice::PreferredLocation(Some(MemoryLocation::Host))]),
+            (Flags::CLEAR_PREFERRED_LOCATION_HOST, vec![Advice::PreferredLocation(None)]),
+            (Flags::SET_ACCESSED_BY_DEVICE, vec![Advice::AccessedBy(device, true)]),
+            (Flags::CLEAR_ACCESSED_BY_DEVICE, vec![Advice::AccessedBy(device, false)]),
+            (Flags::SET_ACCESSED_BY_HOST, vec![Advice::AccessedBy(MemoryLocation::Host, true)]),
+            (Flags::CLEAR_ACCESSED_BY_HOST, vec![Advice::AccessedBy(MemoryLocation::Host, false)]),
+            (Flags::SET_NON_COHERENT_MEMORY, vec![Advice::CoarseGrain(true)]),
+            (Flags::CLEAR_NON_COHERENT_MEMORY, vec![Advice::CoarseGrain(false)]),
+            (Flags::BIAS_CACHED, vec![]),
+            (Flags::SET_NON_ATOMIC_MOSTLY, vec![]),
+            (Flags::empty(), vec![]),
+        ];
+        for (flags, advice) in cases {
+            assert_eq!(of(flags, true), advice, "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn the_default_takes_everything_back_and_what_is_set_beside_it_comes_after() {
+        let all = of(Flags::DEFAULT.union(Flags::SET_READ_MOSTLY), true);
+        let (back, set) = all.split_at(5);
+        assert_eq!(set, [Advice::ReadMostly(true)]);
+        assert_eq!(back[..2], [Advice::ReadMostly(false), Advice::PreferredLocation(None)]);
+        assert_eq!(back[4], Advice::CoarseGrain(false));
+    }
+
+    #[test]
+    fn a_library_without_a_word_for_coherence_is_not_told() {
+        assert_eq!(of(Flags::SET_NON_COHERENT_MEMORY, false), vec![]);
+        assert_eq!(of(Flags::DEFAULT, false).len(), 4);
+    }
+
+    #[test]
+    fn opposites_are_refused() {
+        for flags in [
+            Flags::SET_READ_MOSTLY.union(Flags::CLEAR_READ_MOSTLY),
+            Flags::SET_PREFERRED_LOCATION.union(Flags::SET_PREFERRED_LOCATION_HOST),
+            Flags::SET_ACCESSED_BY_HOST.union(Flags::CLEAR_ACCESSED_BY_HOST),
+        ] {
+            assert_eq!(check_advice("t", flags).unwrap_err().code(), ur_result_t::ERROR_INVALID_VALUE, "{flags:?}");
+        }
+        check_advice("t", Flags::SET_READ_MOSTLY.union(Flags::CLEAR_PREFERRED_LOCATION)).unwrap();
+    }
+}

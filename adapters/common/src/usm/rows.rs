@@ -1,0 +1,385 @@
+//! USM in rows: copies and fills of rectangles, and memory whose rows begin on good boundaries.
+//!
+//! A rectangle without gaps is a copy or fill of its bytes. Patterns run on from one row into the next, as if the
+//! rectangle were packed. Nothing here keeps anything of the caller's: what a pattern needs is in the native calls
+//! when the entry point returns.
+
+use core::ffi::c_void;
+
+use ur_ffi::{
+    CBool, UR_USM_ADVICE_FLAGS_MASK, ur_command_t, ur_context_handle_t, ur_device_handle_t, ur_event_handle_t,
+    ur_queue_handle_t, ur_result_t, ur_usm_desc_t, ur_usm_pool_handle_t,
+};
+
+use crate::command::{Request, submit, submit_blocking};
+use crate::context::Context;
+use crate::device::Device;
+use crate::driver::memory_calls::{Copy2D, Plane};
+use crate::driver::{Driver, MemoryKind, Rows};
+use crate::object::error::{Error, Result};
+use crate::object::{borrow, known_flags, null_pointer};
+use crate::pool::out_of_memory::with_relief;
+use crate::queue::Queue;
+use crate::usm::check_alignment;
+use crate::usm::fill::{Plan, lay_down, plan};
+
+/// The widest pitch that native copies and fills of rows take, bytes; wider ones are done row by row.
+pub const MAX_PITCH: usize = i32::MAX as usize;
+
+/// Rows that are filled one by one before copying them is the lesser work.
+const FEW_ROWS: usize = 8;
+
+/// Checks that `height` rows of `width` bytes, `pitch` apart, are rows and fit the address space.
+fn check_rows(name: &str, address: usize, pitch: usize, width: usize, height: usize) -> Result<()> {
+    if width == 0 || height == 0 || pitch < width {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_SIZE,
+            format!("{name}: {height} rows of {width} bytes at a pitch of {pitch}; a pitch is at least the width"),
+        ));
+    }
+    let end = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width)?.checked_add(address));
+    end.map(|_| ()).ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_SIZE,
+            format!("{name}: {height} rows at a pitch of {pitch} go past the end of the address space"),
+        )
+    })
+}
+
+/// Checks rows as [`check_rows`] does, and that they end before their memory does, where the native library knows it. A
+/// pitch beyond all of the memory is refused too: the ABI counts the last row to its pitch. It is not held against rows
+/// that fit otherwise, because a part of the last columns, or memory that ends with its last row, is used with the pitch
+/// of the whole.
+fn check_rectangle<D: Driver>(
+    name: &str,
+    queue: &Queue<D>,
+    address: usize,
+    pitch: usize,
+    width: usize,
+    height: usize,
+) -> Result<()> {
+    check_rows(name, address, pitch, width, height)?;
+    // Rows in memory of which the library knows nothing, or says nothing now, are the copy's or fill's own to refuse.
+    let Ok(Some(info)) = queue.device.driver.pointer_info(address) else { return Ok(()) };
+    // The start of a block in a pool of host memory is told wrongly (docs/native-facts.md); its size is right.
+    let knows_start = info.pool.is_none() || info.kind != MemoryKind::Host;
+    let inner = address.checked_sub(info.base).filter(|inner| knows_start && *inner < info.size).unwrap_or(0);
+    // No overflow: the rows were found to fit the address space.
+    let span = (height - 1) * pitch + width;
+    if span <= info.size - inner && pitch <= info.size {
+        return Ok(());
+    }
+    beyond(name, queue, address, (span, pitch), info.size - inner)
+}
+
+/// The error of rows that do not fit. Of mapped memory the context's own list knows more than some native libraries tell.
+#[cold]
+fn beyond<D: Driver>(
+    name: &str,
+    queue: &Queue<D>,
+    address: usize,
+    (span, pitch): (usize, usize),
+    room: usize,
+) -> Result<()> {
+    if queue.context.reservations.lock().mapping_at(address).is_some() {
+        return Ok(());
+    }
+    Err(Error::new(
+        ur_result_t::ERROR_INVALID_SIZE,
+        format!(
+            "{name}: rows of {span} bytes at a pitch of {pitch} in memory that has {room} bytes from {address:#x} on"
+        ),
+    ))
+}
+
+/// `urEnqueueUSMMemcpy2D`.
+///
+/// # Safety
+/// The C contract: every row of both rectangles is valid until the copy has finished.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_SIZE` for no bytes, a pitch below the width, rows past the end of their memory or the
+/// address space; as [`Request::new`]; what the native library answers.
+pub unsafe fn memcpy<D: Driver>(
+    queue: ur_queue_handle_t,
+    blocking: CBool,
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueUSMMemcpy2D";
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_MEMCPY_2D, count, waits, event) }?;
+    if to.is_null() || from.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    check_rectangle(NAME, request.queue, to.addr(), to_pitch, width, height)?;
+    check_rectangle(NAME, request.queue, from.addr(), from_pitch, width, height)?;
+    let to = Plane { address: to.addr(), pitch: to_pitch };
+    let from = Plane { address: from.addr(), pitch: from_pitch };
+    let copy = |driver: &'static D, stream| {
+        // SAFETY: the rows are valid by the caller's promise.
+        request.queue.device.transfer(|| unsafe { copy_rows(driver, stream, &Copy2D { to, from, width, height }) })
+    };
+    if blocking.get() { submit_blocking(&request, copy) } else { submit(&request, copy) }
+}
+
+/// # Safety
+/// Every row is valid until the copy has finished.
+unsafe fn copy_rows<D: Driver>(driver: &D, stream: D::Stream, copy: &Copy2D) -> Result<()> {
+    let Copy2D { to, from, width, height } = *copy;
+    let packed = to.pitch == width && from.pitch == width;
+    if height == 1 || packed {
+        // SAFETY: as this function's; the rows follow each other without a gap, or there is one.
+        return unsafe { driver.copy_async(to.address, from.address, width * height, stream) };
+    }
+    if to.pitch <= MAX_PITCH && from.pitch <= MAX_PITCH {
+        // SAFETY: as this function's.
+        return unsafe { driver.copy_2d_async(copy, stream) };
+    }
+    (0..height).try_for_each(|row| {
+        let (to, from) = (to.address + row * to.pitch, from.address + row * from.pitch);
+        // SAFETY: as this function's, for one row.
+        unsafe { driver.copy_async(to, from, width, stream) }
+    })
+}
+
+/// A rectangle and the pattern that runs through its rows.
+struct Fill<'a> {
+    to: usize,
+    pitch: usize,
+    width: usize,
+    height: usize,
+    pattern: &'a [u8],
+}
+
+/// `urEnqueueUSMFill2D`.
+///
+/// # Safety
+/// The C contract: `pattern` is readable for `pattern_size` bytes now, every row is writable until the fill has finished.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_SIZE` for no bytes, a pitch below the width, rows past the end of their memory or the
+/// address space, a pattern whose size is no power of two or does not go into the rectangle a whole number of times; as [`Request::new`]; what the
+/// native library answers.
+pub unsafe fn fill<D: Driver>(
+    queue: ur_queue_handle_t,
+    to: *mut c_void,
+    pitch: usize,
+    pattern_size: usize,
+    pattern: *const c_void,
+    width: usize,
+    height: usize,
+    count: u32,
+    waits: *const ur_event_handle_t,
+    event: *mut ur_event_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urEnqueueUSMFill2D";
+    // SAFETY: the caller's promises are the same.
+    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_FILL_2D, count, waits, event) }?;
+    if to.is_null() || pattern.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    check_rectangle(NAME, request.queue, to.addr(), pitch, width, height)?;
+    // No overflow: the rows were found to fit at a pitch that is no smaller.
+    if !pattern_size.is_power_of_two() || !(width * height).is_multiple_of(pattern_size) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_SIZE,
+            format!(
+                "{NAME}: a pattern of {pattern_size} bytes is no power of two or not a whole part of {height} rows of \
+                 {width} bytes"
+            ),
+        ));
+    }
+    // SAFETY: readable for `pattern_size` bytes by the caller's promise.
+    let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
+    let fill = Fill { to: to.addr(), pitch, width, height, pattern };
+    submit(&request, |driver, stream| {
+        let _scope = request.queue.device.enter_for_transfer()?;
+        fill.run(driver, stream)
+    })
+}
+
+impl Fill<'_> {
+    fn run<D: Driver>(&self, driver: &D, stream: D::Stream) -> Result<()> {
+        let Self { to, pitch, width, height, pattern } = *self;
+        if pitch == width || height == 1 {
+            return self.lay(driver, stream, to, pattern, width * height);
+        }
+        if let Some((unit, value)) = self.one_call(D::STRIDED_WIDTHS) {
+            let rows = Rows { first: to, length: width / unit, pitch, count: height };
+            // SAFETY: `fill` was promised writable rows; the unit divides address, pitch and width.
+            return unsafe { driver.fill_strided_async(rows, unit, value, stream) };
+        }
+        self.row_by_row(driver, stream)
+    }
+
+    /// The unit and its value, if all rows are one native fill.
+    fn one_call(&self, widths: &[usize]) -> Option<(usize, u32)> {
+        let whole = self.to | self.pitch | self.width;
+        match plan(whole, self.pattern, widths) {
+            Plan::Whole { width, value } if widths.contains(&width) && self.pitch <= MAX_PITCH => Some((width, value)),
+            _ => None,
+        }
+    }
+
+    /// Fills the rows after which the pattern begins anew, and copies those over the rest. Copies between host memory run
+    /// on the calling thread, so there every row is filled.
+    fn row_by_row<D: Driver>(&self, driver: &D, stream: D::Stream) -> Result<()> {
+        // Both are positive, and the pattern's size is a power of two.
+        let period = self.pattern.len() / self.pattern.len().min(1 << self.width.trailing_zeros());
+        let on_host =
+            || -> Result<bool> { Ok(driver.pointer_info(self.to)?.is_none_or(|info| info.kind == MemoryKind::Host)) };
+        let copies = self.height > period.max(FEW_ROWS) && !on_host()?;
+        let filled = if copies { period } else { self.height };
+        (0..filled).try_for_each(|row| self.fill_row(driver, stream, row))?;
+        let mut done = filled;
+        while done < self.height {
+            let height = done.min(self.height - done);
+            let from = Plane { address: self.to, pitch: self.pitch };
+            let to = Plane { address: self.to + done * self.pitch, pitch: self.pitch };
+            // SAFETY: `fill` was promised valid rows; those that are read are filled before on the same stream.
+            unsafe { copy_rows(driver, stream, &Copy2D { to, from, width: self.width, height }) }?;
+            done += height;
+        }
+        Ok(())
+    }
+
+    /// One row, in which the pattern begins where the row before left it.
+    fn fill_row<D: Driver>(&self, driver: &D, stream: D::Stream, row: usize) -> Result<()> {
+        let size = self.pattern.len();
+        let begin = (row * self.width) % size;
+        let mut turned = self.pattern.to_vec();
+        turned.rotate_left(begin);
+        let address = self.to + row * self.pitch;
+        let whole = self.width / size * size;
+        if whole > 0 {
+            self.lay(driver, stream, address, &turned, whole)?;
+        }
+        match self.width - whole {
+            0 => Ok(()),
+            rest => self.lay(driver, stream, address + whole, &turned[..rest], rest),
+        }
+    }
+
+    /// Lays a pattern down over bytes that follow each other.
+    fn lay<D: Driver>(&self, driver: &D, stream: D::Stream, address: usize, pattern: &[u8], size: usize) -> Result<()> {
+        lay_down(driver, stream, &plan(address, pattern, D::STRIDED_WIDTHS), address, pattern.len(), size)
+    }
+}
+
+/// `urUSMPitchedAllocExp`: device memory, freed like any other. The native library chooses pitch and start.
+///
+/// # Safety
+/// The C contract: handles live, `desc` null or valid, `out` and `pitch` writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_USM_SIZE` for no bytes or more than the device has; `INVALID_VALUE` or
+/// `UNSUPPORTED_ALIGNMENT` for the alignment; `UNSUPPORTED_FEATURE` for a pool, since no native pool gives rows;
+/// `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - from a USM pool: native pools give no rows
+pub unsafe fn pitched_alloc<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    desc: *const ur_usm_desc_t,
+    pool: ur_usm_pool_handle_t,
+    width: usize,
+    height: usize,
+    element: usize,
+    out: *mut *mut c_void,
+    pitch: *mut usize,
+) -> Result<()> {
+    const NAME: &str = "urUSMPitchedAllocExp";
+    // SAFETY: the caller's promises are the same.
+    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
+    if out.is_null() || pitch.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    if !pool.is_null() {
+        return Err(Error::unsupported("rows from a USM pool (give no pool)"));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    if let Some(desc) = unsafe { desc.as_ref() } {
+        known_flags(NAME, desc.hints.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
+        check_alignment(NAME, desc.align)?;
+    }
+    let fits = |size: usize| size != 0 && size as u64 <= device.properties.global_memory;
+    if !width.checked_mul(height).is_some_and(fits) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_USM_SIZE,
+            format!("{NAME}: {height} rows of {width} bytes are no bytes, or more than the device has"),
+        ));
+    }
+    // Native pitches suit elements of these sizes; any of them suits the smaller ones.
+    let element = [4, 8].into_iter().find(|size| element <= *size as usize).unwrap_or(16);
+    let state = context.state(device)?;
+    let (address, bytes) = with_relief(
+        context,
+        &state,
+        || None,
+        || {
+            let _scope = state.enter()?;
+            state.driver.allocate_pitched(width, height, element)
+        },
+    )?;
+    // SAFETY: neither is null, so both are writable.
+    unsafe {
+        out.write(core::ptr::with_exposed_provenance_mut(address));
+        pitch.write(bytes);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_call(to: usize, pitch: usize, width: usize, pattern: &[u8], widths: &[usize]) -> Option<(usize, u32)> {
+        Fill { to, pitch, width, height: 4, pattern }.one_call(widths)
+    }
+
+    #[test]
+    fn a_small_unit_that_divides_address_pitch_and_width_is_one_native_fill() {
+        assert_eq!(one_call(8, 64, 32, &[1, 2, 3, 4], &[4, 2, 1]), Some((4, 0x0403_0201)));
+        assert_eq!(one_call(8, 64, 32, &[7; 16], &[4, 2, 1]), Some((1, 7)));
+        assert_eq!(one_call(8, 63, 32, &[7, 7], &[4, 2, 1]), Some((1, 7)));
+        for (to, pitch, width) in [(9, 64, 32), (8, 62, 32), (8, 64, 30)] {
+            assert_eq!(one_call(to, pitch, width, &[1, 2, 3, 4], &[4, 2, 1]), None, "{to} {pitch} {width}");
+        }
+        assert_eq!(one_call(8, 64, 32, &[1, 2, 3, 4, 5, 6, 7, 8], &[4, 2, 1]), None);
+    }
+
+    #[test]
+    fn a_library_that_fills_rows_of_bytes_alone_gets_no_wider_ones() {
+        assert_eq!(one_call(8, 64, 32, &[1, 2], &[1]), None);
+        assert_eq!(one_call(8, 64, 32, &[2, 2], &[1]), Some((1, 2)));
+    }
+
+    #[test]
+    fn rows_must_be_rows_and_end_before_the_address_space_does() {
+        let code = |address, pitch, width, height| {
+            check_rows("t", address, pitch, width, height).map_err(|error| error.code())
+        };
+        let refused = Err(ur_result_t::ERROR_INVALID_SIZE);
+        assert_eq!(code(16, 8, 8, 2), Ok(()));
+        for (address, pitch, width, height) in [
+            (16, 8, 0, 2),
+            (16, 8, 8, 0),
+            (16, 7, 8, 2),
+            (16, 0, 0, 1),
+            (16, usize::MAX, 8, 3),
+            (usize::MAX - 7, 8, 8, 2),
+            (16, usize::MAX / 2, 8, 4),
+        ] {
+            assert_eq!(code(address, pitch, width, height), refused, "{address} {pitch} {width} {height}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Physical memory objects: memory of a device that has no address until it is mapped.
+//!
+//! The object holds the native handle alone. Memory lives on while it is mapped, whoever released the object.
+
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use std::sync::Arc;
+
+use ur_ffi::{
+    UR_PHYSICAL_MEM_FLAGS_MASK, ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_physical_mem_flags_t,
+    ur_physical_mem_handle_t, ur_physical_mem_handle_t_, ur_physical_mem_info_t, ur_physical_mem_properties_t,
+    ur_result_t, ur_structure_type_t,
+};
+
+use crate::context::{Context, DeviceState};
+use crate::device::Device;
+use crate::driver::Driver;
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
+use crate::object::{Body, Object, borrow, known_flags, null_pointer};
+use crate::pool::out_of_memory::with_relief;
+
+/// What the handle of physical memory names.
+pub struct PhysicalMem<D: Driver> {
+    /// The native handle.
+    pub raw: D::Physical,
+    /// The context it was made in.
+    pub context: Arc<Object<Context<D>>>,
+    /// The state of the device that it lies on.
+    pub state: Arc<DeviceState<D>>,
+    /// Bytes.
+    pub size: usize,
+    /// What it was made with.
+    pub flags: ur_physical_mem_flags_t,
+    /// Whether another process made the memory.
+    pub imported: bool,
+}
+
+impl<D: Driver> Body for PhysicalMem<D> {
+    type Opaque = ur_physical_mem_handle_t_;
+    const TAG: u32 = 0x5552_0020;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_VALUE;
+    const NAME: &'static str = "physical memory";
+
+    fn table() -> &'static ur_dditable_t {
+        &D::cell().table
+    }
+}
+
+impl<D: Driver> Drop for PhysicalMem<D> {
+    fn drop(&mut self) {
+        // Nobody is left to tell; memory of a lost device goes with it.
+        let _ = self.state.driver.release_physical(self.raw);
+    }
+}
+
+/// Refuses a device without virtual memory.
+///
+/// # Errors
+/// `UNSUPPORTED_FEATURE`.
+///
+/// # Unsupported
+/// - needs: a device with virtual memory
+pub fn supported<D: Driver>(device: &Device<D>) -> Result<()> {
+    if device.properties.virtual_memory { Ok(()) } else { Err(Error::unsupported("virtual memory on this device")) }
+}
+
+/// Refuses sizes that the device has no pages for.
+///
+/// # Errors
+/// `INVALID_SIZE` naming the granularity; what the native library answers.
+pub fn check_size<D: Driver>(name: &str, driver: &D, device: &Device<D>, size: usize) -> Result<()> {
+    let granularity = driver.granularity(device.raw, false)?;
+    if size != 0 && size.is_multiple_of(granularity) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ur_result_t::ERROR_INVALID_SIZE,
+        format!("{name}: {size} bytes are no positive multiple of the granularity, which is {granularity}"),
+    ))
+}
+
+#[cfg(not(feature = "release-2026-1"))]
+fn is_shareable(flags: ur_physical_mem_flags_t) -> bool {
+    flags.contains(ur_physical_mem_flags_t::ENABLE_IPC)
+}
+
+#[cfg(feature = "release-2026-1")]
+fn is_shareable(_flags: ur_physical_mem_flags_t) -> bool {
+    false
+}
+
+/// `urPhysicalMemCreate`.
+///
+/// # Safety
+/// The C contract: handles live, `properties` null or valid, `out` writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for unknown flags; `INVALID_SIZE` for a size that is no positive multiple
+/// of the granularity; `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` on a device without virtual memory, or for sharing on one
+/// that cannot; `OUT_OF_DEVICE_MEMORY`.
+///
+/// # Unsupported
+/// - needs: a device whose memory can be shared as a file descriptor, for `UR_PHYSICAL_MEM_FLAG_ENABLE_IPC`
+pub unsafe fn create<D: Driver>(
+    context: ur_context_handle_t,
+    device: ur_device_handle_t,
+    size: usize,
+    properties: *const ur_physical_mem_properties_t,
+    out: *mut ur_physical_mem_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urPhysicalMemCreate";
+    // SAFETY: the caller's promises are the same.
+    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    let flags = unsafe { properties.as_ref() }.map_or(ur_physical_mem_flags_t::empty(), |properties| properties.flags);
+    known_flags(NAME, flags.bits(), UR_PHYSICAL_MEM_FLAGS_MASK)?;
+    context.check_member(device)?;
+    supported(device)?;
+    let shareable = is_shareable(flags);
+    if shareable && !device.properties.posix_handles {
+        return Err(Error::unsupported("sharing physical memory of this device"));
+    }
+    let driver = crate::device::adapter::driver::<D>()?;
+    check_size(NAME, driver, device, size)?;
+    if size as u64 > device.properties.global_memory {
+        return Err(Error::new(
+            ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY,
+            format!("{NAME}: {size} bytes are more than the device has"),
+        ));
+    }
+    let state = context.state(device)?;
+    let raw = with_relief(context, &state, || None, || driver.create_physical(device.raw, size, shareable))?;
+    let made = Object::new(PhysicalMem { raw, context: context.to_arc(), state, size, flags, imported: false });
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(made)) };
+    Ok(())
+}
+
+/// `urPhysicalMemGetInfo`.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_info<D: Driver>(
+    physical: ur_physical_mem_handle_t,
+    property: ur_physical_mem_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (physical, writer) = unsafe {
+        (borrow::<PhysicalMem<D>>(physical)?, InfoWriter::new("urPhysicalMemGetInfo", size, value, size_out)?)
+    };
+    match property {
+        ur_physical_mem_info_t::CONTEXT => writer.value(physical.context.handle()),
+        ur_physical_mem_info_t::DEVICE => writer.value(physical.state.device.handle()),
+        ur_physical_mem_info_t::SIZE => writer.value(physical.size),
+        ur_physical_mem_info_t::PROPERTIES => {
+            // All zeros, `pNext` is null.
+            let mut properties = MaybeUninit::<ur_physical_mem_properties_t>::zeroed();
+            let place = properties.as_mut_ptr();
+            // SAFETY: both are fields of the structure that `place` points to, written without a reference to it.
+            unsafe {
+                (&raw mut (*place).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
+                (&raw mut (*place).flags).write(physical.flags);
+            }
+            writer.zeroed(&properties)
+        }
+        ur_physical_mem_info_t::REFERENCE_COUNT => writer.value(physical.references()),
+        _ => writer.unknown(property.0),
+    }
+}
