@@ -1,13 +1,36 @@
 //! Tests that need a process of their own: another environment, a first call, or a device that will not recover.
+//!
+//! A child is the same test binary, told to run one test. A test is named here as its function is; the modules before
+//! that name come from the file that calls ([`full_name`]), so every function here is to be called from the test's own
+//! file.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::panic::Location;
+use std::path::{Component, Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 const VARIABLE: &str = "UR_TEST_CHILD";
+
+/// The name that the test harness knows a test by: `rows::urUSMPitchedAllocExp_answers` for a function of
+/// `tests/usm/rows.rs`. The function's name may itself begin with modules inside of that file.
+///
+/// # Panics
+/// When the caller is not in a module of a test binary.
+#[must_use]
+#[track_caller]
+pub fn full_name(test: &str) -> String {
+    let file = Path::new(Location::caller().file());
+    let names = file.components().filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let mut below = names.skip_while(|name| *name != "tests").skip(2).peekable();
+    assert!(below.peek().is_some(), "{} is no module of a test binary", file.display());
+    below.map(|name| name.strip_suffix(".rs").unwrap_or(name)).chain([test]).collect::<Vec<_>>().join("::")
+}
 
 /// Runs `body` in a child process that runs only the test of this name, with these variables set as well. Fails with
 /// the child's output if the body fails or the child dies.
@@ -15,7 +38,7 @@ const VARIABLE: &str = "UR_TEST_CHILD";
 pub fn in_process<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: impl FnOnce()) {
     if let Some((succeeded, text)) = run(test, variables, body) {
         assert!(succeeded, "{text}");
-        assert!(text.contains("1 passed"), "the child ran no test named {test}\n{text}");
+        assert!(text.contains("1 passed"), "the child ran no test named {}\n{text}", full_name(test));
     }
 }
 
@@ -51,14 +74,15 @@ pub fn fails<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], words: &str, 
 /// test. Gives the reason where this machine lets no test do so.
 #[track_caller]
 pub fn with_raised_rights(test: &str, body: impl FnOnce()) -> Result<(), &'static str> {
-    if is_child(test) {
+    let test = full_name(test);
+    if is_child(&test) {
         body();
         return Ok(());
     }
     let folder = RaisedFolder::new()?;
     let mut command = Command::new(&folder.program);
     std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
-    let (succeeded, text) = outcome(command, test);
+    let (succeeded, text) = outcome(command, &test);
     if text.contains(NOT_RAISED) {
         return Err(NOT_RAISED);
     }
@@ -111,11 +135,12 @@ fn is_child(test: &str) -> bool {
 /// The child's outcome and output; `None` in the child itself, where the body has run.
 #[track_caller]
 fn run<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: impl FnOnce()) -> Option<(bool, String)> {
-    if is_child(test) {
+    let test = full_name(test);
+    if is_child(&test) {
         body();
         return None;
     }
-    Some(outcome(command(variables), test))
+    Some(outcome(command(variables), &test))
 }
 
 fn command<V: AsRef<OsStr>>(variables: &[(&str, V)]) -> Command {
@@ -162,9 +187,10 @@ pub struct Piped {
 /// # Panics
 /// When no process can be started.
 #[must_use]
+#[track_caller]
 pub fn piped<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)]) -> Piped {
     let mut command = command(variables);
-    let started = alone(&mut command, test).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let started = alone(&mut command, &full_name(test)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = started.unwrap_or_else(|error| panic!("cannot start the child: {error}"));
     let questions = child.stdin.take();
     let answers = BufReader::new(child.stdout.take().expect("a pipe was asked for"));

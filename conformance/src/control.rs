@@ -118,7 +118,7 @@ impl Control {
     }
 }
 
-/// The prefix of `conformance/simcuda/include/simcuda.h`.
+/// The prefix of `conformance/simulator/cuda/include/simcuda.h`.
 const DRIVER: &str = "simcuda";
-/// The prefix of `conformance/hip-on-cuda/include/hip_on_cuda.h`.
+/// The prefix of `conformance/simulator/hip_over_cuda/include/hip_on_cuda.h`.
 const RUNTIME: &str = "hiponcuda";

@@ -1,5 +1,5 @@
-//! The simulated driver's control functions (`conformance/simcuda/include/simcuda.h`): call counts, faults, held work,
-//! misuse reports and leaks. There only when the native library is the simulated one.
+//! The simulated driver's control functions (`conformance/simulator/cuda/include/simcuda.h`): call counts, faults, held
+//! work, misuse reports and leaks. There only when the native library is the simulated one.
 
 use core::ffi::{c_char, c_int, c_void};
 

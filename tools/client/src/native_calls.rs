@@ -1,6 +1,6 @@
 //! The number of calls that reached the native library, read from the library itself: callcount
-//! (`conformance/callcount`), which counts for any CUDA driver, or simcuda and hip-on-cuda, which count their own. The
-//! library must be loaded by somebody else; this opens none, so that measuring does not change what is measured.
+//! (`conformance/simulator/callcount`), which counts for any CUDA driver, or simcuda and hip-on-cuda, which count their
+//! own. The library must be loaded by somebody else; this opens none, so that measuring does not change what is measured.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
 

@@ -56,9 +56,21 @@ part urinfo "$dist/bin/urinfo" --why
 part demo env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" "$dist/bin/ur-demo"
 part saxpy.c "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
 part urbench "$dist/bin/urbench" --processes 3 --json "${OUT:-$here}/urbench-cuda.json"
-for test in "$tests"/*; do
-    [ -x "$test" ] && part "cuda/$(basename "$test")" "$test"
-done
+modules_of() { "$1" --list | sed -n 's/::.*: test$//p' | sort -u; }
+tests_of() { "$1" --list | sed -n "s/^\($2::.*\): test\$/\1/p"; }
+# A module of a test binary at a time, so that each has the whole limit and a verdict of its own.
+suite() {
+    adapter=$1
+    shift
+    for test in "$tests"/*; do
+        [ -x "$test" ] || continue
+        for module in $(modules_of "$test"); do
+            # shellcheck disable=SC2046 # names of tests are words
+            part "$adapter/$(basename "$test")/$module" "$@" "$test" --exact $(tests_of "$test" "$module")
+        done
+    done
+}
+suite cuda
 # The HIP adapter, over HIP's API on the same CUDA driver.
 hip="$dist/lib/libur_adapter_hip.so.0"
 if [ -e "$hip" ]; then
@@ -66,9 +78,7 @@ if [ -e "$hip" ]; then
         "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
     part hip/urbench env UR_ADAPTERS_FORCE_LOAD="$hip" \
         "$dist/bin/urbench" --processes 3 --hip "$dist/lib/libhip_on_cuda.so" --json "${OUT:-$here}/urbench-hip.json"
-    for test in "$tests"/*; do
-        [ -x "$test" ] && part "hip/$(basename "$test")" env UR_TEST_ADAPTER="$hip" "$test"
-    done
+    suite hip env UR_TEST_ADAPTER="$hip"
 fi
 echo "== summary =="
 printf '%s' "$results"

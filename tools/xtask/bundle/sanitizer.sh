@@ -5,8 +5,8 @@
 #   run.sh sanitizer PART...        PART is TOOL:LISTS:WHAT
 #       TOOL    memcheck (with races of stream-ordered memory and leaks) or synccheck
 #       LISTS   on or off: free lists as they are, or UR_USM_MAGAZINE_BYTES=0
-#       WHAT    1/4 to 4/4 (any n/m): that share of the test binaries, side by side
-#               alone: the binaries that fill the device, one after the other
+#       WHAT    1/4 to 4/4 (any n/m): that share of the test binaries' modules, side by side
+#               alone: the modules that fill the device, one after the other
 #               model: 1,000 programs of the model; threads: 400 programs of several threads
 #   run.sh sanitizer list           the parts that make up everything
 #
@@ -21,7 +21,7 @@ expected=${SANITIZER_EXPECTED:-$here/sanitizer-expected.txt}
 seconds=${SANITIZER_SECONDS:-540}
 limit=${SANITIZER_LIMIT:-200}
 jobs=${SANITIZER_JOBS:-10}
-alone="pool_limits stream_ordered"
+alone="pools.limits pools.stream_ordered"
 begun=$(date +%s)
 
 everything() {
@@ -84,7 +84,18 @@ trap 'rm -rf "$SANITIZER_LOGS"' EXIT
 # Under the tool everything takes longer.
 export UR_MODEL_PATIENCE="${UR_MODEL_PATIENCE:-100}" UR_MODEL_SHRINK=0 RUST_BACKTRACE=0
 
-# Lines "TOOL LISTS NAME BINARY ARGUMENTS..." of a part.
+# Modules of a test binary, and the tests of one of them.
+modules_of() { "$1" --list | sed -n 's/::.*: test$//p' | sort -u; }
+tests_of() { "$1" --list | sed -n "s/^\($2::.*\): test\$/\1/p"; }
+
+# The line "TOOL LISTS NAME BINARY ARGUMENTS..." that runs BINARY.MODULE.
+run_of() {
+    binary=$TESTS/${3%%.*}
+    # shellcheck disable=SC2046 # names of tests are words
+    echo "$1 $2 $3 $binary --exact" $(tests_of "$binary" "${3#*.}")
+}
+
+# Such lines for all runs of a part.
 runs_of() {
     tool=${1%%:*} rest=${1#*:}
     lists=${rest%%:*} what=${rest#*:}
@@ -92,23 +103,28 @@ runs_of() {
         model)
             for seed in 1 2 3 4 5 6 7 8 9 10; do
                 echo "$tool $lists model-$seed env UR_MODEL_PROGRAMS=100 UR_MODEL_SEED=$seed $TESTS/model --nocapture" \
-                    "programs_ pools_and work_before"
+                    "programs::programs_ programs::pools_and programs::work_before"
             done ;;
         threads)
             for seed in 1 2 3 4 5 6 7 8; do
-                echo "$tool $lists threads-$seed env UR_MODEL_THREADED=50 UR_MODEL_SEED=$seed $TESTS/model_threads" \
-                    "--nocapture --exact programs_of_several_threads_do_what_the_model_says"
+                echo "$tool $lists threads-$seed env UR_MODEL_THREADED=50 UR_MODEL_SEED=$seed $TESTS/model" \
+                    "--nocapture --exact threads::programs_of_several_threads_do_what_the_model_says"
             done ;;
         alone)
-            for name in $alone; do echo "$tool $lists $name $TESTS/$name"; done ;;
+            for name in $alone; do run_of "$tool" "$lists" "$name"; done ;;
         */*)
             index=0
             for test in "$TESTS"/*; do
-                name=$(basename "$test")
                 # The random programs have parts of their own, and planted bugs need adapters that do not travel.
-                case " $alone model model_threads model_planted " in *" $name "*) continue ;; esac
-                index=$((index + 1))
-                if [ $((index % ${what#*/})) -eq $((${what%/*} % ${what#*/})) ]; then echo "$tool $lists $name $test"; fi
+                [ "$(basename "$test")" = model ] && continue
+                for module in $(modules_of "$test"); do
+                    name=$(basename "$test").$module
+                    case " $alone " in *" $name "*) continue ;; esac
+                    index=$((index + 1))
+                    if [ $((index % ${what#*/})) -eq $((${what%/*} % ${what#*/})) ]; then
+                        run_of "$tool" "$lists" "$name"
+                    fi
+                done
             done ;;
         *) echo "no part: $1" >&2; exit 2 ;;
     esac
@@ -145,7 +161,7 @@ findings_of() {
         -e 's/nearest allocation.*//' -e 's/stream [0-9]\{1,\}/stream N/g' -e 's/[0-9,]\{1,\} bytes/N bytes/g'
 }
 
-# Splits findings into expected and others by the list: BINARY | PATTERN | REASON, patterns as grep -E has them.
+# Splits findings into expected and others by the list: MODULE | PATTERN | REASON, patterns as grep -E has them.
 unexpected_of() {
     awk -F ' *[|] *' -v name="$1" '
         NR == FNR { if ($0 !~ /^#/ && NF >= 3 && ($1 == "*" || $1 == name)) pattern[++count] = $2; next }

@@ -1,5 +1,6 @@
 //! A driver that does nothing natively: streams have always finished, events are numbers, pool blocks are host memory.
-//! It lets the engine's own tests run in one process under a sanitizer; what a GPU does is `conformance/simcuda`'s matter.
+//! It lets the engine's own tests run in one process under a sanitizer; what a GPU does is simcuda's matter
+//! (`conformance/simulator/cuda`).
 
 use core::ffi::{CStr, c_void};
 use core::ptr::{null, null_mut};

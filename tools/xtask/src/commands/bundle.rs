@@ -1,13 +1,14 @@
 //! `bundle`: puts into `.carry` what a machine without a toolchain needs to run the demonstration, the C example, the
 //! benchmarks and the conformance tests on its real driver, and the tests under compute-sanitizer. It must stay small: debug
-//! information and symbol names are left behind.
+//! information and symbol names are left behind. `bundle --sycl` is `bundle-sycl` of [`compare`].
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{bundle_sycl, dist, test};
+use super::dist::{self, example};
+use super::{compare, test};
 use crate::fail;
 use crate::support::failure::{Context, Result};
 use crate::support::workspace::{Release, Workspace};
@@ -19,8 +20,7 @@ const LARGEST: u64 = 56 << 20;
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     match arguments {
         [] => {}
-        [flag] if flag == "--sycl" => return bundle_sycl::make(workspace, &Release::ALL),
-        [flag, name] if flag == "--sycl" => return bundle_sycl::make(workspace, &[Release::named(name)?]),
+        [flag, releases @ ..] if flag == "--sycl" => return compare::run(workspace, "bundle-sycl", releases),
         _ => fail!("it takes `--sycl`, maybe with a release, and nothing else"),
     }
     let carry = workspace.path(".carry");
@@ -36,7 +36,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
             put(&dist.folder().join(&file), &carry, to, &mut kept)?;
         }
         if release == Release::R2026_2 {
-            put(&test::build_example(workspace, &dist)?, &carry, "saxpy".into(), &mut kept)?;
+            put(&example::build(workspace, &dist)?, &carry, "saxpy".into(), &mut kept)?;
         }
     }
     for (name, path) in suite(workspace)? {
@@ -80,16 +80,11 @@ fn travels(release: Release, file: &Path) -> bool {
     libraries && file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("libur_"))
 }
 
-/// The conformance suite's test binaries, if the workspace has the suite.
+/// The conformance suite's test binaries.
 fn suite(workspace: &Workspace) -> Result<Vec<(String, PathBuf)>> {
     let release = Release::R2026_2;
-    let conformance = workspace.path("conformance");
     let packages = cargo::packages(workspace)?;
-    let suite: Vec<_> = packages.iter().filter(|p| p.folder.starts_with(&conformance) && p.library.is_none()).collect();
-    if suite.is_empty() {
-        println!("the workspace has no conformance suite: no test binaries travel");
-        return Ok(Vec::new());
-    }
+    let suite: Vec<_> = packages.iter().filter(|package| package.name == test::SUITE).collect();
     let mut command = cargo::cargo(workspace, release);
     command.args(["test", "--no-run", "--test", "*"]).args(cargo::select(release, &suite));
     let built = cargo::build(&mut command)?;

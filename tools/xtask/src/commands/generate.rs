@@ -1,10 +1,10 @@
 //! `generate [--check]`: hands over to the generator. It runs it as a process and never links it: this program must build
 //! when the generator's products, or the generator itself, are broken. What follows from the engine's code is
-//! [`coverage`]'s.
+//! `coverage`'s ([`compare`]).
 
 use std::collections::BTreeSet;
 
-use super::coverage;
+use super::compare;
 use crate::fail;
 use crate::support::failure::Result;
 use crate::support::workspace::{Release, Workspace};
@@ -36,5 +36,6 @@ pub fn generate(workspace: &Workspace, check: bool) -> Result {
         command.arg("--check");
     }
     process::run(&mut command)?;
-    if check { coverage::check(workspace) } else { coverage::write(workspace) }
+    let words: &[String] = if check { &["--check".to_owned()] } else { &[] };
+    compare::run(workspace, "coverage", words)
 }

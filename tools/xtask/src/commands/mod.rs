@@ -1,18 +1,9 @@
-//! One module a command; each has a `run` that takes the words behind the command's name.
+//! What ships, and what makes sure of it. One module a command, each with a `run` that takes the words behind the command's
+//! name; [`compare`] leads to the commands of the other crate.
 
-pub mod abi;
 pub mod bundle;
-pub mod bundle_sycl;
-pub mod coverage;
-pub mod demo;
+pub mod compare;
 pub mod dist;
 pub mod generate;
-pub mod hip_headers;
-pub mod lines;
-pub mod planted;
-pub mod races;
-pub mod stock;
-pub mod sycl;
-pub mod sycl_cpu;
 pub mod test;
 pub mod wheel;

@@ -2,12 +2,12 @@
 //! on, says where it is by environment variables, and ends with a summary that repeats every result; it hides none, and
 //! what it skips it names with the reason.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use super::dist::{self, Dist};
-use super::{demo, generate, planted, races};
+use super::dist::{self, Dist, example};
+use super::{compare, generate};
 use crate::fail;
 use crate::support::failure::{Failure, Result};
 use crate::support::workspace::{Release, Workspace};
@@ -20,7 +20,7 @@ const RESULTS: &str = "test-results.txt";
 const FACT_TESTS: &str = "the_specification_has_every_fact";
 
 /// The package that tests adapters, and the adapter that it is run for once more.
-const SUITE: &str = "ur-conformance";
+pub const SUITE: &str = "ur-conformance";
 const HIP_ADAPTER: &str = "libur_adapter_hip.so.0";
 
 /// AMD's runtime as Debian has it, and the package that holds it.
@@ -34,7 +34,7 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
     let dists = report
         .step("dist", || Ok((dist::make(workspace, Release::R2026_2)?, dist::make(workspace, Release::R2026_1)?)));
     let Some((newest, older)) = dists else { return report.end(workspace) };
-    report.step("planted bugs", || planted::make(workspace, &newest));
+    report.step("planted bugs", || compare::run(workspace, "planted", &[]));
 
     let tests = report.cargo("cargo test --workspace", |lines| {
         follow_tests(environment(workspace, &newest, &older, Release::R2026_2).args(["--workspace"]), &harness, lines)
@@ -51,8 +51,8 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
             follow_tests(command.args(cargo::select(Release::R2026_1, &released)), &harness, lines)
         });
         report.add(tests);
-        report.step("engine under loom", || races::loom(workspace));
-        report.step("engine under ThreadSanitizer", || races::sanitizer(workspace));
+        report.step("engine under loom", || compare::run(workspace, "races", &["loom".to_owned()]));
+        report.step("engine under ThreadSanitizer", || compare::run(workspace, "races", &["sanitizer".to_owned()]));
         report.step("generate --check", || generate::generate(workspace, true));
         report.step("C example over pkg-config", || run_example(workspace, &newest, "2026.2"));
         report.step("C example for 2026.1", || run_example(workspace, &older, "2026.1"));
@@ -69,8 +69,9 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
         let tests = report.cargo("Debian's HIP runtime", |lines| debian_hip(workspace, &newest, &older, lines));
         report.add(tests);
         for adapter in ["cuda", "hip"] {
-            let native = newest.library("libsimcuda.so");
-            report.step(&format!("demo, {adapter}"), || demo::show(&newest, adapter, &native));
+            let native = newest.library("libsimcuda.so").display().to_string();
+            let words = ["--adapter".to_owned(), adapter.to_owned(), "--native".to_owned(), native];
+            report.step(&format!("demo, {adapter}"), || compare::run(workspace, "demo", &words));
         }
     }
     if workspace.shared().is_none() {
@@ -87,7 +88,7 @@ fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Rele
     command.env("UR_TEST_DIST", under_test.folder());
     command.env("UR_TEST_DIST_2026_1", older.folder());
     command.env("UR_TEST_KERNELS", newest.kernels());
-    let planted = planted::folder(workspace);
+    let planted = workspace.planted();
     // They are built for the newest release alone.
     if release == Release::R2026_2 && planted.is_dir() {
         command.env("UR_PLANTED_DIST", planted);
@@ -217,31 +218,8 @@ fn binary_name(running: &str) -> String {
     }
 }
 
-/// Builds `loader/examples/saxpy.c` with the flags that the installation names.
-pub fn build_example(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
-    let source = workspace.path("loader/examples/saxpy.c");
-    let program =
-        workspace.target().join(format!("examples/{}/saxpy", dist.folder().file_name().unwrap_or_default().display()));
-    let (flags, from) = dist::compiler_flags(dist.folder())?;
-    println!("flags from {from}: {}", flags.join(" "));
-    if let Some(folder) = program.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
-    }
-    if files::outdated(&program, &[&source, &dist.library("libur_loader.so.0")]) {
-        process::run(
-            process::cc()
-                .args(["-std=c99", "-Wall", "-Wextra", "-Werror"])
-                .arg(&source)
-                .args(flags)
-                .arg("-o")
-                .arg(&program),
-        )?;
-    }
-    Ok(program)
-}
-
 fn run_example(workspace: &Workspace, dist: &Dist, release: &str) -> Result {
-    let program = build_example(workspace, dist)?;
+    let program = example::build(workspace, dist)?;
     println!("saxpy.c on the loader of {release}, over simcuda:");
     process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))
 }

@@ -1,13 +1,12 @@
-//! `wheel`: our adapters as Python packages, one for each release, that put them beside a stock SYCL runtime, and the proof
-//! that this is all there is to installing them: before it the runtime finds no GPU, after it it does, and after removing it
-//! not a file is left. The libraries are built against an old glibc, and the promise of how old is checked on them.
+//! `wheel`: our adapters as Python packages, one for each release, that put them beside a stock SYCL runtime. The libraries
+//! are built against an old glibc, and the promise of how old is checked on them. Whether a package does what it is for,
+//! `try-wheel` of [`compare`] shows.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::sycl::{Mode, expected_to_fail, programs};
+use super::compare;
 use crate::fail;
 use crate::support::cargo;
 use crate::support::failure::{Context, Result};
@@ -19,8 +18,6 @@ use crate::support::{files, process, symbols};
 const GLIBC: (u32, u32) = (2, 17);
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const TOOLS: [&str; 4] = ["hatchling==1.33.0", "build==1.6.1", "ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
-/// How dpctl calls the GPUs of our CUDA adapter.
-const BACKEND: &str = "ext_oneapi_cuda";
 const ADAPTERS: [&str; 2] = ["ur_adapter_cuda", "ur_adapter_hip"];
 
 /// The command.
@@ -30,7 +27,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     }
     let wheels = make(workspace)?;
     for (release, wheel) in &wheels {
-        check(workspace, *release, wheel)?;
+        compare::run(workspace, "try-wheel", &[release.name().to_owned(), wheel.display().to_string()])?;
     }
     for (_, wheel) in &wheels {
         let size = fs::metadata(wheel).map_or(0, |meta| meta.len());
@@ -130,80 +127,6 @@ fn package(workspace: &Workspace, release: Release, tools: &Venv, libraries: &[(
     process::capture(build.env("SOURCE_DATE_EPOCH", "1577836800"))?;
     let wheel = out.join(format!("ur_adapters-{version}-{tag}.whl"));
     if wheel.is_file() { Ok(wheel) } else { fail!("the build backend made no {}", wheel.display()) }
-}
-
-/// Installs the wheel into the environment of a stock runtime, looks for the GPU, and removes it again.
-fn check(workspace: &Workspace, release: Release, wheel: &Path) -> Result {
-    let mode = Mode::prepare(workspace, release)?;
-    let clients = programs::find_named(workspace, &["devices", "queue_in_order", "dpctl_devices"])?;
-    programs::build_all(workspace, &mode, &clients)?;
-    let before = contents(mode.venv.folder())?;
-    let ran = |client| programs::run_installed(workspace, &mode, client);
-    if let programs::Outcome::Passed = ran(&clients[0])? {
-        fail!("{} finds a GPU before the adapter is installed", mode.venv.folder().display());
-    }
-    if listing(&mode)?.contains(BACKEND) {
-        fail!("{}: dpctl lists a GPU before the adapter is installed", mode.venv.folder().display());
-    }
-    let installed = pip(&mode.venv, &["install", "--no-index", &wheel.display().to_string()]);
-    let mut wrong = Vec::new();
-    if installed.is_ok() {
-        match listing(&mode) {
-            Ok(text) if text.contains(BACKEND) => println!("{}: `python -m dpctl -f` lists the GPU", release.name()),
-            Ok(text) => wrong.push(format!("`python -m dpctl -f` lists no GPU:\n{text}")),
-            Err(failure) => wrong.push(failure.to_string()),
-        }
-        for client in &clients {
-            match (ran(client)?, expected_to_fail(workspace, release, &client.name)?) {
-                (programs::Outcome::Passed, _) => println!("{}: ok {} as installed", release.name(), client.name),
-                (_, Some(reason)) => println!("{}: {} is known to fail: {reason}", release.name(), client.name),
-                (other, None) => wrong.push(format!("{}: {other:?}", client.name)),
-            }
-        }
-    }
-    let removed = pip(&mode.venv, &["uninstall", "--yes", "ur-adapters"]);
-    installed.and(removed)?;
-    let after = contents(mode.venv.folder())?;
-    wrong.extend(
-        before
-            .iter()
-            .filter(|(file, size)| after.get(*file) != Some(size))
-            .map(|(file, _)| format!("{} is gone or changed", file.display())),
-    );
-    wrong.extend(
-        after.keys().filter(|file| !before.contains_key(*file)).map(|file| format!("{} stayed behind", file.display())),
-    );
-    if !wrong.is_empty() {
-        fail!("the wheel of {} is not right:\n{}", release.name(), wrong.join("\n"));
-    }
-    println!("{}: installed, used and removed; {} files are as they were", release.name(), before.len());
-    Ok(())
-}
-
-/// What dpctl prints of the devices, as a user has it printed. Nothing may be complained of: this machine has a driver of
-/// NVIDIA's, if a simulated one, and no runtime of AMD's, which is how most look.
-fn listing(mode: &Mode) -> Result<String> {
-    let mut dpctl = process::unsteered(120, mode.venv.python());
-    dpctl.args(["-m", "dpctl", "-f"]).env("PYTHONDONTWRITEBYTECODE", "1");
-    let printed = process::capture(dpctl.env("UR_CUDA_LIBRARY", mode.dist.library("libsimcuda.so")))?;
-    if !printed.stderr.is_empty() {
-        fail!("`python -m dpctl -f` complains:\n{}", printed.stderr);
-    }
-    Ok(printed.stdout)
-}
-
-fn pip(venv: &Venv, words: &[&str]) -> Result {
-    let mut pip = process::limited(300, venv.python());
-    pip.args(["-m", "pip"]).args(words).args(["--quiet", "--disable-pip-version-check"]);
-    process::run(pip.env("PYTHONDONTWRITEBYTECODE", "1"))
-}
-
-/// Every file with its size; what Python caches for itself is none of ours.
-fn contents(folder: &Path) -> Result<BTreeMap<PathBuf, u64>> {
-    let list = files::list(folder)?
-        .into_iter()
-        .filter(|file| !file.components().any(|part| part.as_os_str() == "__pycache__"));
-    Ok(list.map(|file| (file.clone(), fs::symlink_metadata(folder.join(&file)).map_or(0, |meta| meta.len()))).collect())
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 pub mod cargo;
 pub mod failure;
 pub mod files;
-pub mod header;
 pub mod process;
 pub mod python;
 pub mod symbols;

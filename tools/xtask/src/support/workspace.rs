@@ -108,6 +108,11 @@ impl Workspace {
         })
     }
 
+    /// The installation whose adapters have bugs planted in them, where `planted` has made it.
+    pub fn planted(&self) -> PathBuf {
+        self.target().join("planted/dist")
+    }
+
     /// The folder with the headers of a release.
     pub fn headers(&self, release: Release) -> PathBuf {
         self.path(&match release.feature() {

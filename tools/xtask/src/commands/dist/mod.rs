@@ -2,6 +2,7 @@
 //! looks: `bin`, `lib` with the sonames, `include`, pkg-config and CMake packages, kernels. What is laid out is checked:
 //! a loader or adapter with the wrong exports never gets there.
 
+pub mod example;
 mod packages;
 
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ use crate::support::{files, process, symbols};
 pub use packages::compiler_flags;
 
 /// Programs that only work in this tree.
-const BUILD_TOOLS: [&str; 2] = ["generator", "xtask"];
+const BUILD_TOOLS: [&str; 3] = ["generator", "xtask", "xtask-compare"];
 
 /// A laid-out release.
 pub struct Dist {

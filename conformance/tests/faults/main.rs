@@ -1,0 +1,9 @@
+//! What fails below: every native call fails in turn, and a device goes away while it has work. Nothing may be left
+//! behind, and the next attempt works. Needs the simulated driver, nearly all of it.
+
+mod buffers;
+mod code;
+mod commands;
+mod images;
+mod lost_device;
+mod stream_ordered;

@@ -1,0 +1,7 @@
+//! Queues: flags and properties, finishing, which commands may overtake which, and what must not wait for a native call
+//! that blocks.
+
+mod blocking;
+mod device_wait;
+mod order;
+mod queue;

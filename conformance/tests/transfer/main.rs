@@ -1,0 +1,8 @@
+//! Commands beside launches: copies and fills of USM memory, host tasks, native commands, recorded timestamps.
+
+mod fill;
+mod host_task;
+mod host_task_releases;
+mod memcpy;
+mod native_command;
+mod timestamp;

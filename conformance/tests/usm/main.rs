@@ -1,0 +1,7 @@
+//! USM memory: allocations and what is told of them, memory in rows, registered and imported host memory, prefetch and
+//! advice. Commands that copy and fill are in `transfer`, pools in `pools`.
+
+mod allocation;
+mod host_register;
+mod prefetch_advise;
+mod rows;

@@ -1,0 +1,100 @@
+//! Commands that measure this project or compare it with others' work: with oneAPI's packages, HIP's headers, stock SYCL
+//! runtimes and programs, a race detector, and its own specification. `cargo xtask` runs this program for every command that
+//! it does not have itself. Nothing that ships depends on it.
+
+mod abi;
+mod coverage;
+mod demo;
+mod hip_headers;
+mod lines;
+mod planted;
+mod races;
+mod stock;
+mod sycl;
+mod sycl_cpu;
+mod try_wheel;
+
+use std::process::ExitCode;
+
+use xtask::cli::{self, Command};
+
+const COMMANDS: [Command; 12] = [
+    Command {
+        name: "demo",
+        arguments: "[--adapter cuda|hip] [--native LIBRARY]",
+        purpose: "run the demonstration on a GPU, or a simulated one",
+        run: demo::run,
+    },
+    Command {
+        name: "coverage",
+        arguments: "[--check]",
+        purpose: "write docs/coverage.md from the code, or compare it",
+        run: coverage::run,
+    },
+    Command {
+        name: "abi",
+        arguments: "",
+        purpose: "compare our headers with those of oneAPI's packages",
+        run: abi::run,
+    },
+    Command {
+        name: "stock",
+        arguments: "",
+        purpose: "run our adapter on oneAPI's loader, and its adapter on ours",
+        run: stock::run,
+    },
+    Command {
+        name: "sycl-cpu",
+        arguments: "[--stock]",
+        purpose: "run dpctl's suite and a SYCL kernel on our loader",
+        run: sycl_cpu::run,
+    },
+    Command {
+        name: "sycl",
+        arguments: "[--release R] [--no-suite] [PROGRAM...]",
+        purpose: "run SYCL programs and dpctl's suite on our CUDA adapter",
+        run: sycl::run,
+    },
+    Command {
+        name: "hip-headers",
+        arguments: "",
+        purpose: "compare what we know of HIP with its public headers",
+        run: hip_headers::run,
+    },
+    Command {
+        name: "races",
+        arguments: "[loom|sanitizer]",
+        purpose: "run the engine's threads under ThreadSanitizer and loom",
+        run: races::run,
+    },
+    Command {
+        name: "planted",
+        arguments: "",
+        purpose: "build adapters with bugs for the model to find",
+        run: planted::run,
+    },
+    Command { name: "lines", arguments: "", purpose: "count the lines of each crate", run: lines::run },
+    Command {
+        name: "try-wheel",
+        arguments: "RELEASE WHEEL",
+        purpose: "install a Python package, use it and remove it",
+        run: try_wheel::run,
+    },
+    Command {
+        name: "bundle-sycl",
+        arguments: "[RELEASE]",
+        purpose: "put what SYCL needs on another machine into .carry-sycl",
+        run: sycl::bundle::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    cli::run(&COMMANDS, &words).unwrap_or_else(|| {
+        match words.first() {
+            Some(word) => eprintln!("xtask: there is no command `{word}`; `cargo xtask` lists them"),
+            None => eprint!("{}", cli::list(&COMMANDS)),
+        }
+        ExitCode::from(2)
+    })
+}
