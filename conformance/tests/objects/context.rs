@@ -135,6 +135,8 @@ fn urContextRelease_leaves_the_device_ready_for_the_next_context() {
 fn urAdapterRelease_of_the_last_reference_ends_what_the_device_keeps() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
+    // A HIP runtime makes the device's own context at its first use and keeps it until the process ends.
+    use_device_once(&fixture);
     renew_adapter();
     let before = sim.objects();
     use_device_once(&fixture);
