@@ -23,6 +23,7 @@ pub mod releases;
 pub mod resolve;
 #[allow(missing_docs, reason = "the keys are described in spec/README.md")]
 pub mod spec;
+pub mod union;
 
 use std::path::Path;
 

@@ -13,12 +13,14 @@ pub use crate::spec::Chain;
 pub struct Model {
     /// The specification's files, in the newest release's order.
     pub files: Vec<FileInfo>,
-    /// Oldest first; the last one is what a build without a release feature gets.
+    /// Oldest first.
     pub releases: Vec<Release>,
+    /// Every item of every release; see [`crate::union`].
+    pub union: Release,
 }
 
 impl Model {
-    /// The release that is built unless another is asked for.
+    /// The release that products without a release in their name are for.
     pub fn newest(&self) -> &Release {
         self.releases.last().expect("the loader refuses a specification without releases")
     }

@@ -76,6 +76,16 @@ pub fn getter(field: &str) -> String {
     format!("urGet{field}ProcAddrTable")
 }
 
+/// `v2026_1`: the module of a release's own.
+pub fn release_module(release: &str) -> String {
+    format!("v{}", release.replace('.', "_"))
+}
+
+/// `R2026_1`: a release as a value.
+pub fn release_variant(release: &str) -> String {
+    format!("R{}", release.replace('.', "_"))
+}
+
 /// An enumerator without its enumeration's prefix, as a Rust constant.
 pub fn constant(enumeration: &str, enumerator: &str) -> String {
     let prefix = enumerator_prefix(enumeration);

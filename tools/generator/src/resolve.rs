@@ -13,6 +13,7 @@ use crate::names;
 use crate::problem::Problem;
 use crate::releases::{self, Layout};
 use crate::spec::{self, ApiFile, Derived, ReleaseFile, Text};
+use crate::union::union;
 
 /// Marks that stand where an info enumerator has the type of its value.
 pub const MARKS: [&str; 2] = ["Validation", "deprecated-value"];
@@ -31,7 +32,11 @@ pub fn resolve(spec: &Spec) -> Result<Model, Vec<Problem>> {
     let files = ordered(spec, newest).into_iter().map(file_info).collect();
     problems.sort();
     problems.dedup();
-    if problems.is_empty() { Ok(Model { files, releases }) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let union = union(&releases);
+    Ok(Model { files, releases, union })
 }
 
 fn file_info(source: &Source<ApiFile>) -> FileInfo {
@@ -66,12 +71,7 @@ struct Resolver<'s, 'p> {
 }
 
 impl<'s, 'p> Resolver<'s, 'p> {
-    fn new(
-        spec: &'s Spec,
-        file: &'s Source<ReleaseFile>,
-        layout: &'s Layout,
-        problems: &'p mut Vec<Problem>,
-    ) -> Self {
+    fn new(spec: &'s Spec, file: &'s Source<ReleaseFile>, layout: &'s Layout, problems: &'p mut Vec<Problem>) -> Self {
         let parameter_docs = spec
             .api
             .iter()
@@ -287,7 +287,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             params.push(Param {
                 at: source.at(param.name.span()),
                 name: name.clone(),
-                ty: self.ty(source, &item, change.ty.as_ref().unwrap_or(&param.ty)),
+                ty: self.ty(source, &item, &param.ty),
                 tags: change.tags.clone().unwrap_or_else(|| param.tags.clone()),
                 doc: own_doc.map_or_else(
                     || self.parameter_docs.get(name.as_str()).copied().unwrap_or("").to_owned(),
@@ -365,7 +365,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
 }
 
 /// What each name of the release stands for.
-fn kinds(release: &Release) -> BTreeMap<String, Kind> {
+pub(crate) fn kinds(release: &Release) -> BTreeMap<String, Kind> {
     let mut kinds = BTreeMap::new();
     kinds.extend(release.handles.iter().map(|item| (item.name.clone(), Kind::Handle)));
     kinds.extend(release.typedefs.iter().map(|item| (item.name.clone(), Kind::Typedef)));

@@ -231,12 +231,10 @@ pub struct Param {
     pub by_release: BTreeMap<String, ParamChange>,
 }
 
-/// What is different of a parameter in one release.
+/// What is different of a parameter in one release; never its type, for the bindings have each function once.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ParamChange {
-    #[serde(rename = "type")]
-    pub ty: Option<Text>,
     pub tags: Option<Vec<String>>,
     pub doc: Option<Text>,
 }

@@ -6,10 +6,10 @@
 
 use core::marker::PhantomData;
 
-use ur_ffi::ur_dditable_t;
+use ur_ffi::releases::{v2026_1, v2026_2};
 
 use crate::driver::Driver;
-use crate::entry_points::{EntryPoints, table};
+use crate::entry_points::{self, EntryPoints};
 use crate::forward;
 
 /// The engine over one driver, as the table sees it; never made.
@@ -17,10 +17,16 @@ pub struct Engine<D: Driver> {
     marker: PhantomData<fn() -> D>,
 }
 
-/// A backend's table. It is kept in the backend's [`adapter::AdapterCell`], a static, because handles are told
-/// apart by its address.
-pub const fn of<D: Driver>() -> ur_dditable_t {
-    table::<Engine<D>>()
+/// A backend's table for oneAPI 2026.1; the backend keeps it in a static.
+#[must_use]
+pub const fn table_v2026_1<D: Driver>() -> v2026_1::ur_dditable_t {
+    entry_points::table_v2026_1::<Engine<D>>()
+}
+
+/// A backend's table for oneAPI 2026.2; the backend keeps it in a static.
+#[must_use]
+pub const fn table_v2026_2<D: Driver>() -> v2026_2::ur_dditable_t {
+    entry_points::table_v2026_2::<Engine<D>>()
 }
 
 impl<D: Driver> EntryPoints for Engine<D> {
@@ -76,7 +82,6 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urEventGetNativeHandle => crate::queue::native_handles::event_get::<D>);
     forward!(urEventCreateWithNativeHandle => crate::queue::native_handles::event_create::<D>);
 
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urEventCreateExp => crate::command::reusable_event::create::<D>);
 
     forward!(urUSMHostAlloc => crate::usm::host_alloc::<D>);
@@ -122,9 +127,7 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urUSMContextMemcpyExp => crate::program::globals::context_memcpy::<D>);
     forward!(urUSMImportExp => crate::usm::host_register::import::<D>);
     forward!(urUSMReleaseExp => crate::usm::host_register::release::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urUSMHostAllocRegisterExp => crate::usm::host_register::register::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urUSMHostAllocUnregisterExp => crate::usm::host_register::unregister::<D>);
     forward!(urUsmP2PEnablePeerAccessExp => crate::device::peer::enable::<D>);
     forward!(urUsmP2PDisablePeerAccessExp => crate::device::peer::disable::<D>);
@@ -147,19 +150,12 @@ impl<D: Driver> EntryPoints for Engine<D> {
     forward!(urIPCPutMemHandleExp => crate::ipc::put::<D>);
     forward!(urIPCOpenMemHandleExp => crate::ipc::open::<D>);
     forward!(urIPCCloseMemHandleExp => crate::ipc::close::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCGetPhysMemHandleExp => crate::ipc::physical::get::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCPutPhysMemHandleExp => crate::ipc::physical::put::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCOpenPhysMemHandleExp => crate::ipc::physical::open::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCClosePhysMemHandleExp => crate::ipc::physical::close::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCGetEventHandleExp => crate::ipc::event::get::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCPutEventHandleExp => crate::ipc::event::put::<D>);
-    #[cfg(not(feature = "release-2026-1"))]
     forward!(urIPCOpenEventHandleExp => crate::ipc::event::open::<D>);
     forward!(urMemoryExportAllocExportableMemoryExp => crate::ipc::memory_export::alloc::<D>);
     forward!(urMemoryExportFreeExportableMemoryExp => crate::ipc::memory_export::free::<D>);

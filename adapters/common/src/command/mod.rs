@@ -4,12 +4,12 @@
 //! is what makes tail events exact, so nothing else may put work on a native stream. The stream's lock is held over the
 //! native call, which may block; [`crate::stream`] says what that means for everybody else.
 
-#[cfg(not(feature = "release-2026-1"))]
 pub(crate) mod reusable_event;
 
 use core::ffi::c_void;
 use std::sync::Arc;
 
+use ur_ffi::releases::Release;
 use ur_ffi::{
     CBool, UR_EXP_ENQUEUE_EXT_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_exp_enqueue_ext_properties_t,
     ur_queue_handle_t, ur_result_t,
@@ -405,9 +405,13 @@ pub unsafe fn barrier_ext<D: Driver>(
             return Err(Error::unsupported("an extension structure behind a barrier's properties"));
         }
     }
-    #[cfg(not(feature = "release-2026-1"))]
-    // SAFETY: the queue's promise is the same; behind `event` is null or a live event, by the newer release's contract.
-    if let Some(reused) = unsafe { reusable_event::given::<D>(event) }? {
+    let reused = match D::cell().release() {
+        // There `event` is an output alone: what is behind it may be anything.
+        Release::R2026_1 => None,
+        // SAFETY: behind `event` is null or a live event, by the contract of the newer releases.
+        Release::R2026_2 => unsafe { reusable_event::given::<D>(event) }?,
+    };
+    if let Some(reused) = reused {
         let command = ur_command_t::EVENTS_WAIT_WITH_BARRIER;
         // SAFETY: as above.
         let request = unsafe { Request::<D>::new(queue, command, count, waits, core::ptr::null_mut()) }?;

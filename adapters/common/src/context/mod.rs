@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::Mutex;
 use ur_ffi::{
     ur_context_extended_deleter_t, ur_context_handle_t, ur_context_handle_t_, ur_context_info_t,
-    ur_context_properties_t, ur_dditable_t, ur_device_handle_t, ur_result_t,
+    ur_context_properties_t, ur_device_handle_t, ur_result_t,
 };
 
 use crate::context::over_aligned::OverAligned;
@@ -28,7 +28,7 @@ use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+use crate::object::{Body, Object, TableAddress, borrow, borrow_list, null_pointer};
 use crate::pool::UsmPool;
 use crate::pool::backend::PoolBackend;
 use crate::pool::current::Current;
@@ -254,8 +254,8 @@ impl<D: Driver> Body for Context<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_CONTEXT;
     const NAME: &'static str = "context";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

@@ -5,10 +5,12 @@
 //! without it has an adapter with no platform and a message that says which library was looked for. Nothing
 //! here is ever destroyed, so that a call from an exit handler still finds it.
 
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_dditable_t, ur_result_t};
+use ur_ffi::releases::{DdiTable, Release};
+use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_result_t};
 
 use crate::device::Device;
 use crate::device::deferred;
@@ -18,7 +20,7 @@ use crate::object::error::{self, Error, OpenError, Result};
 use crate::object::fork;
 use crate::object::info::{InfoWriter, enumerate};
 use crate::object::log;
-use crate::object::{Body, Object, borrow};
+use crate::object::{Body, Object, TableAddress, borrow};
 
 /// What the adapter's handle names.
 pub struct Adapter<D: Driver> {
@@ -31,8 +33,8 @@ impl<D: Driver> Body for Adapter<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_NULL_HANDLE;
     const NAME: &'static str = "adapter";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 
     /// What is kept for as long as the adapter is in use goes: the native contexts above all.
@@ -54,10 +56,13 @@ pub struct Native<D: Driver> {
     pub devices: Vec<Arc<Object<Device<D>>>>,
 }
 
-/// The static that a backend's crate declares: its one adapter.
+/// The static that a backend's crate declares: its one adapter. The engine is compiled once for all releases of the API;
+/// which one a library is for is said by [`AdapterCell::link`].
 pub struct AdapterCell<D: Driver> {
-    /// The adapter's table, which the first word of every handle points to.
-    pub table: ur_dditable_t,
+    /// The table of the release that the library is linked for; null before that is said.
+    table: AtomicPtr<core::ffi::c_void>,
+    /// The release's place in [`Release::ALL`].
+    release: AtomicU8,
     object: OnceLock<Arc<Object<Adapter<D>>>>,
     native: OnceLock<Native<D>>,
     opening: Mutex<()>,
@@ -69,11 +74,32 @@ impl<D: Driver> AdapterCell<D> {
     #[allow(clippy::new_without_default, reason = "only ever the initialiser of a static")]
     pub const fn new() -> Self {
         Self {
-            table: crate::api::map::of::<D>(),
+            table: AtomicPtr::new(core::ptr::null_mut()),
+            release: AtomicU8::new(Release::NEWEST as u8),
             object: OnceLock::new(),
             native: OnceLock::new(),
             opening: Mutex::new(()),
         }
+    }
+
+    /// Makes the adapter that of a release: handles are told by this table's address from here on. A final library does so in
+    /// each of its exported functions, always with its one table, so that nothing else of the adapter runs before.
+    pub fn link<T: DdiTable>(&self, table: &'static T) -> &'static T {
+        self.release.store(T::RELEASE as u8, Ordering::Relaxed);
+        self.table.store(core::ptr::from_ref(table).cast_mut().cast(), Ordering::Relaxed);
+        table
+    }
+
+    /// The table that the first word of every handle points to.
+    #[inline]
+    pub fn table(&self) -> TableAddress {
+        // Relaxed: whoever has a function of the table got it from a call that had linked the cell.
+        self.table.load(Ordering::Relaxed)
+    }
+
+    /// The release of the API that the library is for; the newest before that is said.
+    pub fn release(&self) -> Release {
+        Release::ALL.get(usize::from(self.release.load(Ordering::Relaxed))).copied().unwrap_or(Release::NEWEST)
     }
 
     fn object(&self) -> &Arc<Object<Adapter<D>>> {

@@ -20,8 +20,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use ur_ffi::{
-    ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t,
-    ur_result_t,
+    ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t, ur_result_t,
 };
 
 use crate::context::DeviceState;
@@ -31,7 +30,7 @@ use crate::driver::Driver;
 use crate::ipc::memory_export::Exports;
 use crate::object::error::{Error, Result};
 use crate::object::info::{InfoWriter, enumerate};
-use crate::object::{Body, Object, borrow};
+use crate::object::{Body, Object, TableAddress, borrow};
 use crate::properties::DeviceProperties;
 use crate::stream::reusable::SharedEvents;
 use crate::sync::weak_list::WeakList;
@@ -64,8 +63,8 @@ impl<D: Driver> Body for Device<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_DEVICE;
     const NAME: &'static str = "device";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

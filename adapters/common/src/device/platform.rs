@@ -4,8 +4,8 @@ use core::ffi::{c_char, c_void};
 use core::marker::PhantomData;
 
 use ur_ffi::{
-    ur_adapter_handle_t, ur_api_version_t, ur_dditable_t, ur_logger_level_t, ur_platform_handle_t,
-    ur_platform_handle_t_, ur_platform_info_t, ur_result_t,
+    ur_adapter_handle_t, ur_api_version_t, ur_logger_level_t, ur_platform_handle_t, ur_platform_handle_t_,
+    ur_platform_info_t, ur_result_t,
 };
 
 use crate::device::adapter::Adapter;
@@ -13,7 +13,7 @@ use crate::driver::Driver;
 use crate::object::error::{self, Error, Result};
 use crate::object::info::{InfoWriter, enumerate};
 use crate::object::log;
-use crate::object::{Body, Object, borrow, null_pointer};
+use crate::object::{Body, Object, TableAddress, borrow, null_pointer};
 
 /// What the platform's handle names.
 pub struct Platform<D: Driver> {
@@ -32,8 +32,8 @@ impl<D: Driver> Body for Platform<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_PLATFORM;
     const NAME: &'static str = "platform";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

@@ -26,8 +26,8 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use ur_ffi::{
-    ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_exp_usm_pool_reuse_flags_t, ur_result_t,
-    ur_usm_pool_handle_t, ur_usm_pool_handle_t_,
+    ur_context_handle_t, ur_device_handle_t, ur_exp_usm_pool_reuse_flags_t, ur_result_t, ur_usm_pool_handle_t,
+    ur_usm_pool_handle_t_,
 };
 
 use self::backend::PoolBackend;
@@ -35,7 +35,7 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
-use crate::object::{Body, Object, borrow, null_pointer};
+use crate::object::{Body, Object, TableAddress, borrow, null_pointer};
 
 /// Which freed blocks a pool may use again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +130,8 @@ impl<D: Driver> Body for UsmPool<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_VALUE;
     const NAME: &'static str = "USM pool";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 
     /// The handle is gone: queues keep nothing more of the pool, and no device takes it for its current one.

@@ -18,9 +18,9 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use ur_ffi::{
-    ur_context_handle_t, ur_dditable_t, ur_device_handle_t, ur_exp_program_flags_t, ur_program_binary_type_t,
-    ur_program_build_info_t, ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_, ur_program_info_t,
-    ur_program_properties_t, ur_result_t,
+    ur_context_handle_t, ur_device_handle_t, ur_exp_program_flags_t, ur_program_binary_type_t, ur_program_build_info_t,
+    ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_, ur_program_info_t, ur_program_properties_t,
+    ur_result_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -29,7 +29,7 @@ use crate::device::deferred;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, borrow, borrow_list, null_pointer};
+use crate::object::{Body, Object, TableAddress, borrow, borrow_list, null_pointer};
 use crate::program::device_image::fixed::{FixedByKernel, FixedSizes, fixed_sizes};
 use crate::program::metadata::Metadata;
 
@@ -186,8 +186,8 @@ impl<D: Driver> Body for Program<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_PROGRAM;
     const NAME: &'static str = "program";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

@@ -72,7 +72,6 @@ fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory:
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_VALUE` for no bytes, or memory that is USM or registered already;
 /// `INVALID_ENUMERATION` for unknown flags; what the native library answers.
-#[cfg(not(feature = "release-2026-1"))]
 pub unsafe fn register<D: Driver>(
     context: ur_context_handle_t,
     memory: *mut c_void,
@@ -102,7 +101,6 @@ pub unsafe fn register<D: Driver>(
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_VALUE` for memory that is not registered.
-#[cfg(not(feature = "release-2026-1"))]
 pub unsafe fn unregister<D: Driver>(context: ur_context_handle_t, memory: *mut c_void) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let context = unsafe { borrow::<Context<D>>(context) }?;

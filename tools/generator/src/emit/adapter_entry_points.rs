@@ -1,29 +1,30 @@
-//! The adapters' entry points: a trait with one method per function, the C functions over it, the full table.
+//! The adapters' entry points: a trait with one method per function of any release, the C functions over it, and the full
+//! table of each release.
 
 use std::fmt::Write;
 
-use crate::across::{Entry, across, across_lists, cfg, everywhere, push_variants};
 use crate::emit::{adapter_macros, rust};
-use crate::model::{Function, Model};
+use crate::model::{Function, Model, Release};
+use crate::names;
 use crate::output::Output;
 
 const PATH: &str = "adapters/common/src/generated/entry_points.rs";
 
-const PURPOSE: &str = "Every entry point of an adapter: the trait that the engine implements, the C functions that \
-    call it, the table of them all, and the macros `forward!` and `export_getters!`. What an implementation leaves \
-    out answers that it is not supported. Expects to be the module `entry_points` at the crate's root.";
+const PURPOSE: &str = "Every entry point of an adapter in any release: the trait that the engine implements, the C \
+    functions that call it, the table of each release, and the macros `forward!` and `export_getters!`. What an \
+    implementation leaves out answers that it is not supported. Expects to be the module `entry_points` at the crate's \
+    root.";
 
 /// The file.
 pub fn emit(model: &Model) -> Vec<Output> {
     let mut out = String::from(
         "/// The bindings, where the macros of this module find them.\npub use ur_ffi as ffi;\n\nuse ur_ffi::*;\n\nuse crate::object::error::Error;\n\n",
     );
-    let functions = adapter_functions(model);
-    entry_points_trait(&mut out, model, &functions);
-    for entry in &functions {
-        rust::push_item(&mut out, model, entry, |_, function| shim(function));
-    }
-    table(&mut out, model);
+    // What is in no table is the loader's alone.
+    let functions: Vec<&Function> = model.union.functions.iter().filter(|function| function.slot.is_some()).collect();
+    entry_points_trait(&mut out, &functions);
+    functions.iter().for_each(|function| out.push_str(&shim(function)));
+    model.releases.iter().for_each(|release| table(&mut out, release));
     adapter_macros::emit(&mut out, model, &functions);
     let attributes = [
         "allow(non_snake_case, reason = \"entry points keep their C names\")",
@@ -33,27 +34,16 @@ pub fn emit(model: &Model) -> Vec<Output> {
     vec![rust::file(PATH, PURPOSE, &attributes, &out)]
 }
 
-/// The functions that sit in a table, in every release that has them.
-fn adapter_functions(model: &Model) -> Vec<Entry<'_, Function>> {
-    let mut functions = across(model, |r| &r.functions, |item| &item.name);
-    functions.retain(|entry| entry.latest().1.slot.is_some());
-    functions
-}
-
-fn entry_points_trait(out: &mut String, model: &Model, functions: &[Entry<'_, Function>]) {
+fn entry_points_trait(out: &mut String, functions: &[&Function]) {
     out.push_str("/// The entry points of an adapter.\n///\n/// # Safety\n/// Each method is called with the arguments that C gave: handles are null or alive, pointers are as the\n/// reference manual demands.\npub trait EntryPoints {\n");
-    for entry in functions {
-        let text = entry.render(|_, function| {
-            let mut text = rust::doc("    ", &function.doc);
-            let _ = write!(
-                text,
-                "    unsafe fn {0}({1}) -> Result<(), Error> {{\n        Err(Error::unsupported(\"{0}\"))\n    }}\n\n",
-                function.name,
-                rust::params(&function.params, "")
-            );
-            text
-        });
-        push_variants(out, model, "    ", &everywhere(model), &text);
+    for function in functions {
+        let _ = write!(
+            out,
+            "{2}    unsafe fn {0}({1}) -> Result<(), Error> {{\n        Err(Error::unsupported(\"{0}\"))\n    }}\n\n",
+            function.name,
+            rust::params(&function.params, ""),
+            rust::doc("    ", &function.doc),
+        );
     }
     out.truncate(out.trim_end().len());
     out.push_str("\n}\n\n");
@@ -81,20 +71,18 @@ fn guard_of(function: &Function) -> &'static str {
     }
 }
 
-fn table(out: &mut String, model: &Model) {
-    out.push_str("/// The table of every entry point; no slot is empty.\n#[must_use]\npub const fn table<E: EntryPoints>() -> ur_dditable_t {\n    ur_dditable_t {\n");
-    for entry in across(model, |r| &r.tables, |item| &item.name) {
-        let context = entry.presence();
-        let condition = cfg(model, &context, &everywhere(model));
-        if !condition.is_empty() {
-            let _ = writeln!(out, "        {condition}");
-        }
-        let (_, latest) = entry.latest();
-        let _ = writeln!(out, "        {}: {} {{", latest.field, latest.name);
-        let lists = entry.per_release.iter().map(|found| found.map(|(_, t)| t.slots.as_slice()));
-        for slot in across_lists(model, lists.collect(), |slot| &slot.function) {
-            let text = slot.render(|_, slot| format!("            {}: Some({}::<E>),\n", slot.field, slot.function));
-            push_variants(out, model, "            ", &context, &text);
+/// A release's table, as a constant function named after the release.
+fn table(out: &mut String, release: &Release) {
+    let module = names::release_module(&release.name);
+    let _ = write!(
+        out,
+        "/// The table of every entry point of oneAPI {0}; no slot is empty.\n#[must_use]\npub const fn table_{module}<E: EntryPoints>() -> releases::{module}::ur_dditable_t {{\n    releases::{module}::ur_dditable_t {{\n",
+        release.name
+    );
+    for table in &release.tables {
+        let _ = writeln!(out, "        {}: releases::{module}::{} {{", table.field, table.name);
+        for slot in &table.slots {
+            let _ = writeln!(out, "            {}: Some({}::<E>),", slot.field, slot.function);
         }
         out.push_str("        },\n");
     }
