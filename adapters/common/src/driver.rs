@@ -6,6 +6,7 @@
 //! with the device's place current on the calling thread ([`crate::device::scope::Scope`] sees to that); all others
 //! work whatever is current.
 
+pub mod cell;
 pub mod library;
 pub mod memory_calls;
 pub mod native_image;
@@ -18,7 +19,7 @@ use core::hash::Hash;
 
 use ur_ffi::ur_backend_t;
 
-use crate::device::adapter::AdapterCell;
+use crate::driver::cell::AdapterCell;
 use crate::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use crate::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use crate::object::error::{Error, OpenError, Result};

@@ -38,6 +38,5 @@ pub mod properties;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-#[allow(missing_docs, reason = "generated from the spec; the reference manual documents every entry point")]
 #[path = "generated/entry_points.rs"]
 pub mod entry_points;

@@ -12,10 +12,11 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::{Fake, Handles};
+use ur_adapter::command::barrier as enqueue;
 use ur_adapter::pool::arena::Arena;
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
-use ur_adapter::{command as enqueue, object, queue};
+use ur_adapter::{object, queue};
 use ur_ffi::{ur_event_handle_t, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info};
 
 const THREADS: usize = 8;
@@ -48,7 +49,7 @@ fn free(queue: ur_queue_handle_t, block: *mut c_void, after: ur_event_handle_t) 
 
 fn release(event: ur_event_handle_t) {
     // SAFETY: a live event, released once.
-    unsafe { object::release::<event::Event<Fake>>(event) }.expect("a live event");
+    unsafe { object::release_by_handle::<event::Event<Fake>>(event) }.expect("a live event");
 }
 
 /// Writes a block as its owner: two owners at once are a data race, and a wrong value.
@@ -148,7 +149,7 @@ fn urEventWait_and_release_from_other_threads_while_the_queue_goes_on() {
             if taken != 0 {
                 let taken: ur_event_handle_t = core::ptr::with_exposed_provenance_mut(taken as usize);
                 // SAFETY: a list of one live event.
-                unsafe { event::wait::<Fake>(1, &raw const taken) }.expect("a wait");
+                unsafe { object::borrow::<event::Event<Fake>>(taken) }.and_then(|event| event.wait()).expect("a wait");
                 release(taken);
             }
             release(allocated);

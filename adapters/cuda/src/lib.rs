@@ -17,12 +17,12 @@ use crate::driver::{CELL, Cuda};
 
 /// The table of oneAPI 2026.1, which the adapter is for once this was called.
 pub fn table_v2026_1() -> &'static v2026_1::ur_dditable_t {
-    static TABLE: v2026_1::ur_dditable_t = ur_adapter::api::map::table_v2026_1::<Cuda>();
+    static TABLE: v2026_1::ur_dditable_t = ur_adapter::entry_points::table_v2026_1::<Cuda>();
     CELL.link(&TABLE)
 }
 
 /// The table of oneAPI 2026.2, which the adapter is for once this was called.
 pub fn table_v2026_2() -> &'static v2026_2::ur_dditable_t {
-    static TABLE: v2026_2::ur_dditable_t = ur_adapter::api::map::table_v2026_2::<Cuda>();
+    static TABLE: v2026_2::ur_dditable_t = ur_adapter::entry_points::table_v2026_2::<Cuda>();
     CELL.link(&TABLE)
 }

@@ -1,6 +1,6 @@
 //! What `docs/coverage.md` calls unsupported is: every such function, called in the adapter's own table with nothing but
-//! zeros, answers so, or with what is wrong with its arguments where it looks at them first. That the document is the
-//! code's is `cargo xtask coverage`'s to see to; here the document is held against a built adapter.
+//! zeros, answers so, or with what is wrong with its arguments where it looks at them first. The document is
+//! written from the map of the engine's entry points; here it is held against a built adapter.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use std::collections::{BTreeMap, BTreeSet};

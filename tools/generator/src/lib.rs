@@ -10,6 +10,7 @@ pub mod condition;
 pub mod ctype;
 mod derive;
 pub mod emit;
+pub mod engine;
 pub mod layout;
 pub mod lint;
 pub mod load;
@@ -42,8 +43,10 @@ pub enum Mode {
 /// Reads and judges the specification under `root`.
 pub fn model(root: &Path) -> Result<model::Model, Vec<Problem>> {
     let spec = load::load(root)?;
-    let model = resolve::resolve(&spec)?;
-    let problems = lint::lint(&spec, &model);
+    let mut model = resolve::resolve(&spec)?;
+    model.engine = engine::EngineMap::load(root).map_err(|problem| vec![problem])?;
+    let mut problems = lint::lint(&spec, &model);
+    problems.extend(model.engine.lint(&model));
     if problems.is_empty() { Ok(model) } else { Err(problems) }
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::ctype::{Array, CType};
+use crate::engine::EngineMap;
 use crate::problem::Location;
 pub use crate::spec::Chain;
 
@@ -17,6 +18,8 @@ pub struct Model {
     pub releases: Vec<Release>,
     /// Every item of every release; see [`crate::union`].
     pub union: Release,
+    /// Which function of the engine answers which entry point.
+    pub engine: EngineMap,
 }
 
 impl Model {

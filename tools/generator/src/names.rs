@@ -86,6 +86,14 @@ pub fn release_variant(release: &str) -> String {
     format!("R{}", release.replace('.', "_"))
 }
 
+/// What the engine calls the object behind a handle: `ur_usm_pool_handle_t` is a `UsmPool`.
+pub fn engine_object(handle: &str) -> String {
+    let core = handle.strip_prefix("ur_").unwrap_or(handle);
+    let core = core.strip_suffix("_handle_t").unwrap_or(core);
+    let word = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
+    core.split('_').filter(|part| !part.is_empty()).map(word).collect()
+}
+
 /// An enumerator without its enumeration's prefix, as a Rust constant.
 pub fn constant(enumeration: &str, enumerator: &str) -> String {
     let prefix = enumerator_prefix(enumeration);

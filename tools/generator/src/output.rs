@@ -10,8 +10,14 @@ use crate::problem::{OutputState, Problem};
 
 /// Folders in which every file is generated; `loader/include-<release>` and `loader/libraries/<release>/src/generated` are
 /// such folders too.
-const FOLDERS: [&str; 5] =
-    ["spec/ffi/src/generated", "loader/include", "loader/src/generated", "adapters/common/src/generated", "docs/api"];
+const FOLDERS: [&str; 6] = [
+    "spec/ffi/src/generated",
+    "loader/include",
+    "loader/src/generated",
+    "adapters/common/src/generated",
+    "adapters/common/src/api/generated",
+    "docs/api",
+];
 
 /// How a language writes a comment of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::ctype::CType;
 use crate::derive;
+use crate::engine::EngineMap;
 use crate::load::{Source, Spec, release_key};
 use crate::model::*;
 use crate::names;
@@ -36,7 +37,7 @@ pub fn resolve(spec: &Spec) -> Result<Model, Vec<Problem>> {
         return Err(problems);
     }
     let union = union(&releases);
-    Ok(Model { files, releases, union })
+    Ok(Model { files, releases, union, engine: EngineMap::default() })
 }
 
 fn file_info(source: &Source<ApiFile>) -> FileInfo {

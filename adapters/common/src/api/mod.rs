@@ -1,10 +1,12 @@
-//! Where C meets the engine: the map from each entry point to the function that answers it, the guard that lets no
-//! panic and no call in a forked child through, and the names that a backend imports.
+//! Where C meets the engine: the map from each entry point to the function that answers it, the thunks that check C's
+//! parameters, the guard that lets no panic and no call in a forked child through, and the names that a backend imports.
 //!
 //! Must not decide anything: what an entry point does is in the folder of its subject. Nothing but the crate's root uses
 //! this folder.
 
 pub mod backend;
+#[allow(missing_docs, reason = "the specification's sentences are there; parameters are in the reference manual")]
+pub mod generated;
 pub mod guard;
-pub mod map;
+pub mod thunk;
 pub mod unsupported;

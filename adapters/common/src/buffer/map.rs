@@ -1,7 +1,7 @@
 //! `urEnqueueMemBufferMap` and `urEnqueueMemUnmap`.
 //!
 //! A buffer that uses the application's memory, or that lies in host memory, is mapped where it lies. Any other gets
-//! pinned memory ([`crate::buffer::staging`]) for each map, which goes back once the copy out of it has finished. What is mapped is
+//! pinned memory ([`crate::device::native_context::staging`]) for each map, which goes back once the copy out of it has finished. What is mapped is
 //! known to the buffer until it is unmapped. No native call is made while the table of maps is locked.
 
 use core::ffi::c_void;
@@ -16,11 +16,11 @@ use ur_ffi::{
 
 use crate::buffer::commands::buffer_of;
 use crate::buffer::migration::Access;
-use crate::buffer::staging::Piece;
 use crate::buffer::storage::{Storage, submit_with_buffers, with_locked_buffers};
 use crate::command::Request;
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
+use crate::device::native_context::staging::Piece;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::{known_flags, null_pointer};
@@ -38,7 +38,7 @@ impl<D: Driver> Staging<D> {
     }
 
     fn is_idle(&self) -> bool {
-        let done = |marker: &Arc<PooledEvent<D>>| marker.state().driver.event_is_complete(marker.raw());
+        let done = |marker: &Arc<PooledEvent<D>>| marker.native_context().driver.event_is_complete(marker.raw());
         // What cannot be asked is waited for when it goes.
         self.last.as_ref().is_none_or(|marker| done(marker).unwrap_or(false))
     }
@@ -50,7 +50,7 @@ impl<D: Driver> Drop for Staging<D> {
         let Some(marker) = last else { return };
         deferred::wait(move || {
             // What cannot be waited for belongs to a lost device.
-            let _ = marker.state().driver.synchronize_event(marker.raw());
+            let _ = marker.native_context().driver.synchronize_event(marker.raw());
             drop(piece);
         });
     }
@@ -165,7 +165,7 @@ fn staged<D: Driver>(
     access: &Access,
 ) -> Result<Staging<D>> {
     let device = &request.queue.device;
-    let mut staging = Staging { piece: Some(Piece::new(device, access.range.len())?), last: None };
+    let mut staging = Staging { piece: Some(Piece::new(&device.native, access.range.len())?), last: None };
     let address = staging.address();
     with_locked_buffers(request, blocking, [storage], |driver, stream, locked| {
         if !access.reads {

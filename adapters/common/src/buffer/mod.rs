@@ -16,7 +16,6 @@ pub mod rect;
 pub mod rect_commands;
 pub mod residency;
 pub mod scratch;
-pub mod staging;
 pub mod storage;
 
 use core::ffi::c_void;

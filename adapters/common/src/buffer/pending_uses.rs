@@ -83,7 +83,7 @@ impl<D: Driver> PendingUses<D> {
         let Some(marker) = marker.map(Arc::clone) else { return };
         if let Some(known) = self.list.iter_mut().find(|known| known.is_of(site)) {
             let covered = range.start <= known.range.start && known.range.end <= range.end;
-            let driver = known.marker.state().driver;
+            let driver = known.marker.native_context().driver;
             if covered || driver.event_is_complete(known.marker.raw()).unwrap_or(false) {
                 known.range = range.clone();
             } else {
@@ -96,7 +96,7 @@ impl<D: Driver> PendingUses<D> {
         if self.list.len() >= MOST_UNSEEN {
             // Of many short-lived queues each leaves one. What cannot be asked is of a lost device.
             self.list.retain(|known| {
-                let driver = known.marker.state().driver;
+                let driver = known.marker.native_context().driver;
                 !driver.event_is_complete(known.marker.raw()).unwrap_or(true)
             });
         }
@@ -143,7 +143,7 @@ impl<D: Driver> PendingUses<D> {
     /// What the native library answers.
     pub fn are_over(&mut self) -> Result<bool> {
         while let Some(known) = self.list.last() {
-            if !known.marker.state().driver.event_is_complete(known.marker.raw())? {
+            if !known.marker.native_context().driver.event_is_complete(known.marker.raw())? {
                 return Ok(false);
             }
             self.list.pop();
@@ -154,7 +154,7 @@ impl<D: Driver> PendingUses<D> {
     /// Blocks until nothing is in flight any more. What cannot be waited for belongs to a lost device.
     pub fn finish(&mut self) {
         for known in self.list.drain(..) {
-            let _ = known.marker.state().driver.synchronize_event(known.marker.raw());
+            let _ = known.marker.native_context().driver.synchronize_event(known.marker.raw());
         }
     }
 }

@@ -14,12 +14,14 @@ use crate::buffer::block::Block;
 use crate::buffer::migration::{Access, Piece, Places, place_of};
 use crate::buffer::pending_uses::Site;
 use crate::buffer::scratch::ScratchStream;
-use crate::command::{Request, submit, submit_blocking};
+use crate::command::submission::Submission;
+use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::{Context, DeviceState};
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
+use crate::queue::Queue;
 
 /// Where the bytes are.
 pub enum Home<D: Driver> {
@@ -305,9 +307,27 @@ pub fn with_locked_buffers<'s, D: Driver>(
     let here = place_of(&queue.context, &queue.device.device)?;
     let storages: SmallVec<[&'s Storage<D>; 2]> = storages.into_iter().collect();
     storages.iter().try_for_each(|storage| storage.make(&queue.device))?;
-    let call = |driver: &'static D, stream| {
-        let site = Site { device: &queue.device, stream, queue: Some(queue), here };
-        work(driver, stream, &mut Session::open(site, storages))
-    };
-    if blocking { submit_blocking(request, call) } else { submit(request, call) }
+    let command = OnBuffers { queue, here, storages, work };
+    if blocking { submit_and_wait(request, command) } else { submit(request, command) }
+}
+
+/// A command that works with buffers, which it locks while it is put on the stream.
+struct OnBuffers<'s, 'q, D: Driver, W> {
+    queue: &'q Object<Queue<D>>,
+    here: usize,
+    storages: SmallVec<[&'s Storage<D>; 2]>,
+    work: W,
+}
+
+impl<'s, D: Driver, W> Command<D> for OnBuffers<'s, '_, D, W>
+where
+    W: FnOnce(&'static D, D::Stream, &mut Session<'s, '_, D>) -> Result<()>,
+{
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        let site = Site { device: &self.queue.device, stream, queue: Some(self.queue), here: self.here };
+        (self.work)(driver, stream, &mut Session::open(site, self.storages))
+    }
 }

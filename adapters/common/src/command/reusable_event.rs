@@ -11,6 +11,9 @@ use ur_ffi::{
     ur_exp_event_desc_t, ur_exp_event_flags_t, ur_queue_flags_t, ur_result_t,
 };
 
+use crate::command::Command;
+use crate::command::barrier::{AtBarrier, put_barrier};
+use crate::command::submission::Submission;
 use crate::command::{Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
@@ -49,7 +52,7 @@ pub unsafe fn create<D: Driver>(
     let purpose = purpose_of(description.flags, device)?;
     let state = context.state(device)?;
     let reusable = Reusable::new(context, &state, purpose)?;
-    let event = return_event(context, state, reusable, Event::reusable);
+    let event = create_on(context, state, reusable, Event::reusable);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())
@@ -74,7 +77,7 @@ fn purpose_of<D: Driver>(flags: ur_exp_event_flags_t, device: &Device<D>) -> Res
 }
 
 /// An event of a context over what it consists of; `make` is [`Event::reusable`] or [`Event::imported`].
-pub(crate) fn return_event<D: Driver>(
+pub(crate) fn create_on<D: Driver>(
     context: &Object<Context<D>>,
     state: Arc<DeviceState<D>>,
     reusable: Arc<Reusable<D>>,
@@ -118,10 +121,23 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
     }
     reusable.signal(&request.queue.device, |record| {
         if request.queue.is_in_order() {
-            return submit(request, |_, stream| record(stream));
+            return submit(request, Signal { record });
         }
-        Queue::put_barrier(request.queue, &request.waits, record).map(drop)
+        put_barrier(request, record).map(drop)
     })?;
     reusable.signalled_by(request.queue);
     Ok(())
+}
+
+/// Records a reusable event's native event as a command of its own.
+struct Signal<'r, D: Driver> {
+    record: AtBarrier<'r, D>,
+}
+
+impl<D: Driver> Command<D> for Signal<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        (self.record)(submission.native())
+    }
 }

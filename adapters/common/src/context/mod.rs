@@ -8,6 +8,7 @@ pub mod over_aligned;
 pub mod reservations;
 
 use core::ffi::c_void;
+use core::ops::Deref;
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
@@ -18,13 +19,9 @@ use ur_ffi::{
 
 use crate::context::over_aligned::OverAligned;
 use crate::context::reservations::Reservations;
-use crate::device::Device;
 use crate::device::adapter;
-use crate::device::clock::Base;
-use crate::device::event_pool::{EventPool, PooledEvent};
 use crate::device::native_context::NativeContext;
-use crate::device::scope::Scope;
-use crate::device::worker;
+use crate::device::{Device, Reclaim};
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
@@ -32,7 +29,6 @@ use crate::object::{Body, Object, TableAddress, borrow, borrow_list, null_pointe
 use crate::pool::UsmPool;
 use crate::pool::backend::PoolBackend;
 use crate::pool::current::Current;
-use crate::pool::deferred_destruction::DeferredDestruction;
 use crate::pool::registry::Registry;
 use crate::stream::Stream;
 use crate::sync::weak_list::WeakList;
@@ -43,8 +39,6 @@ pub struct DeviceState<D: Driver> {
     pub driver: &'static D,
     /// The device.
     pub device: Arc<Object<Device<D>>>,
-    /// What must be current for calls that need a place.
-    pub place: D::Place,
     /// The native context, with what every context over the device shares.
     pub native: Arc<NativeContext<D>>,
     default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
@@ -52,10 +46,6 @@ pub struct DeviceState<D: Driver> {
     sources: WeakList<PoolBackend<D>>,
     /// The streams of the state's context. Weakly: the blocks whose stream is gone must go before the state.
     registry: Weak<Registry<D>>,
-    /// Native pools that must not be destroyed before all work has been waited for.
-    pub deferred_pools: Arc<DeferredDestruction<D>>,
-    /// What the worker knows the device's jobs by.
-    pub group: worker::Group,
 }
 
 impl<D: Driver> DeviceState<D> {
@@ -64,73 +54,15 @@ impl<D: Driver> DeviceState<D> {
         let made = Arc::new(Self {
             driver,
             device,
-            place: native.place,
             default_pool: OnceLock::new(),
             current_pool: Current::new(),
             sources: WeakList::default(),
             registry: Arc::downgrade(registry),
-            deferred_pools: Arc::clone(&native.deferred_pools),
-            group: native.group,
             native,
         });
-        made.device.contexts.add(&made);
+        let reclaim: Arc<dyn Reclaim> = Arc::clone(&made) as _;
+        made.device.reclaimers.add(&reclaim);
         Ok(made)
-    }
-
-    /// Makes the device's place current on this thread while the scope lives.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn enter(&self) -> Result<Scope<'_, D>> {
-        Scope::enter(self.driver, self.place)
-    }
-
-    /// As [`Parts::beside`](crate::device::native_context::Parts::beside).
-    ///
-    /// # Errors
-    /// Those of `work`; what the native library answers.
-    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
-        self.native.on_scratch_stream(work)
-    }
-
-    /// As [`DeviceState::enter`] where the backend's copies and fills need the place; else nothing, not even a
-    /// question.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
-        if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
-    }
-
-    /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
-    /// that is refused. What is virtually mapped asks for it: CUDA copies over the border of two mappings in the
-    /// place alone, and HIP looks whether the current device may reach a mapping.
-    ///
-    /// # Errors
-    /// As `copy`, which may be called twice.
-    #[inline]
-    pub fn transfer(&self, copy: impl Fn() -> Result<()>) -> Result<()> {
-        copy().or_else(|error| self.transfer_in_place(error, copy))
-    }
-
-    #[cold]
-    fn transfer_in_place(&self, error: Error, copy: impl Fn() -> Result<()>) -> Result<()> {
-        if !Self::may_want_place(&error) {
-            return Err(error);
-        }
-        let _scope = self.enter()?;
-        copy()
-    }
-
-    fn may_want_place(error: &Error) -> bool {
-        // HIP has no better word than its unknown error.
-        let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
-        unknown || error.code() == ur_result_t::ERROR_INVALID_VALUE
-    }
-
-    /// The pool of events with or without timing.
-    pub fn events(&self, timing: bool) -> &EventPool<D> {
-        if timing { &self.native.timed } else { &self.native.untimed }
     }
 
     /// The number of the pool that a null handle means; 0 while nobody asked for one.
@@ -163,44 +95,23 @@ impl<D: Driver> DeviceState<D> {
     pub fn registry(&self) -> Option<Arc<Registry<D>>> {
         self.registry.upgrade()
     }
+}
 
-    /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
-        self.native.clock.start(&self.native, stream)
+/// The native context, which events and pinned memory of the device are asked of.
+impl<D: Driver> Deref for DeviceState<D> {
+    type Target = Arc<NativeContext<D>>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<NativeContext<D>> {
+        &self.native
     }
+}
 
-    /// As [`DeviceState::start_clock`] beside all queues, whatever they still have to do.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn start_own_clock(&self) -> Result<()> {
-        self.native.clock.start_on_scratch_stream(&self.native)
-    }
-
-    /// What times of commands enqueued now are counted from; `None` before [`DeviceState::start_clock`].
-    pub fn time_base(self: &Arc<Self>) -> Option<Base<D>> {
-        self.native.clock.base(&self.native)
-    }
-
-    /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
-    ///
-    /// # Errors
-    /// `PROFILING_INFO_NOT_AVAILABLE` before [`DeviceState::start_clock`]; what the native library answers.
-    pub fn time_of(self: &Arc<Self>, marker: &PooledEvent<D>) -> Result<u64> {
-        self.time_base().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?.time_of(marker)
-    }
-
-    /// Passes a native failure on. When the device is lost, nothing that its streams were to call is called by them any
-    /// more, so the worker is told to end it.
-    #[cold]
-    pub fn failed(&self, error: Error) -> Error {
-        if error.code() == ur_result_t::ERROR_DEVICE_LOST {
-            worker::abandon(self.group);
-        }
-        error
+impl<D: Driver> Reclaim for DeviceState<D> {
+    fn reclaim(&self) -> Result<()> {
+        let on_device = |source: &PoolBackend<D>| Arc::ptr_eq(&source.device, &self.device);
+        let flushed = self.registry().map_or(Ok(()), |registry| registry.flush(on_device));
+        self.sources().iter().map(|source| source.trim(0)).fold(flushed, Result::and)
     }
 }
 
@@ -210,15 +121,6 @@ impl<D: Driver> Drop for DeviceState<D> {
         self.current_pool.set(None);
         self.device.home.forget_if_lost(&self.native);
     }
-}
-
-/// Nanoseconds of the host's monotonic clock since the process first asked.
-pub fn host_time_ns() -> u64 {
-    use std::time::Instant;
-    static START: OnceLock<Instant> = OnceLock::new();
-    let start = START.get_or_init(Instant::now);
-    // One second more than elapsed, so that a device time slightly before the first question is not negative.
-    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1_000_000_000)
 }
 
 /// A device's place in a context: its state is made at first need.

@@ -5,11 +5,9 @@
 //! without it has an adapter with no platform and a message that says which library was looked for. Nothing
 //! here is ever destroyed, so that a call from an exit handler still finds it.
 
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use ur_ffi::releases::{DdiTable, Release};
 use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_result_t};
 
 use crate::device::Device;
@@ -39,117 +37,82 @@ impl<D: Driver> Body for Adapter<D> {
 
     /// What is kept for as long as the adapter is in use goes: the native contexts above all.
     fn on_last_release(&self) {
-        let Some(native) = D::cell().native() else { return };
+        let Some(native) = native::<D>() else { return };
         // Memory on its way back keeps its native context.
-        deferred::record_pending_events();
+        deferred::wait_until_done();
         native.devices.iter().for_each(|device| device.home.end());
     }
 }
 
-/// The opened native library with its platform and devices.
+/// What the opened native library has.
 pub struct Native<D: Driver> {
-    /// The driver itself.
-    pub driver: D,
     /// The one platform.
     pub platform: Arc<Object<Platform<D>>>,
     /// Every device, by ordinal.
     pub devices: Vec<Arc<Object<Device<D>>>>,
 }
 
-/// The static that a backend's crate declares: its one adapter. The engine is compiled once for all releases of the API;
-/// which one a library is for is said by [`AdapterCell::link`].
-pub struct AdapterCell<D: Driver> {
-    /// The table of the release that the library is linked for; null before that is said.
-    table: AtomicPtr<core::ffi::c_void>,
-    /// The release's place in [`Release::ALL`].
-    release: AtomicU8,
-    object: OnceLock<Arc<Object<Adapter<D>>>>,
+/// What a backend's cell keeps of the engine's.
+struct Objects<D: Driver> {
+    adapter: Arc<Object<Adapter<D>>>,
     native: OnceLock<Native<D>>,
     opening: Mutex<()>,
 }
 
-impl<D: Driver> AdapterCell<D> {
-    /// A cell in which nothing has happened yet.
-    #[must_use]
-    #[allow(clippy::new_without_default, reason = "only ever the initialiser of a static")]
-    pub const fn new() -> Self {
-        Self {
-            table: AtomicPtr::new(core::ptr::null_mut()),
-            release: AtomicU8::new(Release::NEWEST as u8),
-            object: OnceLock::new(),
-            native: OnceLock::new(),
-            opening: Mutex::new(()),
-        }
-    }
+fn objects<D: Driver>() -> &'static Objects<D> {
+    D::cell().objects.get_or_make(|| Objects {
+        adapter: Object::new(Adapter { marker: core::marker::PhantomData }),
+        native: OnceLock::new(),
+        opening: Mutex::new(()),
+    })
+}
 
-    /// Makes the adapter that of a release: handles are told by this table's address from here on. A final library does so in
-    /// each of its exported functions, always with its one table, so that nothing else of the adapter runs before.
-    pub fn link<T: DdiTable>(&self, table: &'static T) -> &'static T {
-        self.release.store(T::RELEASE as u8, Ordering::Relaxed);
-        self.table.store(core::ptr::from_ref(table).cast_mut().cast(), Ordering::Relaxed);
-        table
-    }
+/// The adapter's handle, without a new reference.
+pub fn handle<D: Driver>() -> ur_adapter_handle_t {
+    objects::<D>().adapter.handle()
+}
 
-    /// The table that the first word of every handle points to.
-    #[inline]
-    pub fn table(&self) -> TableAddress {
-        // Relaxed: whoever has a function of the table got it from a call that had linked the cell.
-        self.table.load(Ordering::Relaxed)
-    }
+/// Whether the application, or the loader, has the adapter's handle.
+pub fn is_in_use<D: Driver>() -> bool {
+    D::cell().objects.get::<Objects<D>>().is_some_and(|objects| objects.adapter.references() > 0)
+}
 
-    /// The release of the API that the library is for; the newest before that is said.
-    pub fn release(&self) -> Release {
-        Release::ALL.get(usize::from(self.release.load(Ordering::Relaxed))).copied().unwrap_or(Release::NEWEST)
-    }
+/// Platform and devices, if an earlier [`open`] succeeded.
+pub fn native<D: Driver>() -> Option<&'static Native<D>> {
+    D::cell().objects.get::<Objects<D>>()?.native.get()
+}
 
-    fn object(&self) -> &Arc<Object<Adapter<D>>> {
-        self.object.get_or_init(|| Object::new(Adapter { marker: core::marker::PhantomData }))
+/// Opens the native library at the first call; a failure is not kept, so that a later call tries again.
+///
+/// # Errors
+/// What is missing, or what the library's initialisation answered.
+pub fn open<D: Driver>() -> core::result::Result<&'static Native<D>, OpenError> {
+    let objects = objects::<D>();
+    if let Some(native) = objects.native.get() {
+        return Ok(native);
     }
-
-    /// The adapter's handle, without a new reference.
-    pub fn adapter_handle(&self) -> ur_adapter_handle_t {
-        self.object().handle()
+    let _one_at_a_time = objects.opening.lock();
+    if let Some(native) = objects.native.get() {
+        return Ok(native);
     }
-
-    /// Whether the application, or the loader, has the adapter's handle.
-    pub fn is_in_use(&self) -> bool {
-        self.object.get().is_some_and(|object| object.references() > 0)
-    }
-
-    /// The opened library, if an earlier [`AdapterCell::open`] succeeded.
-    pub fn native(&'static self) -> Option<&'static Native<D>> {
-        self.native.get()
-    }
-
-    /// Opens the native library at the first call; a failure is not kept, so that a later call tries again.
-    ///
-    /// # Errors
-    /// What is missing, or what the library's initialisation answered.
-    pub fn open(&'static self) -> core::result::Result<&'static Native<D>, OpenError> {
-        if let Some(native) = self.native.get() {
-            return Ok(native);
-        }
-        let _one_at_a_time = self.opening.lock();
-        if let Some(native) = self.native.get() {
-            return Ok(native);
-        }
-        let opening = fork::Opening::begin();
-        let driver = D::open()?;
-        let devices = Device::enumerate(&driver).map_err(|error| OpenError::Initialise {
-            library: D::PLATFORM_NAME.to_owned(),
-            call: "device enumeration",
-            status: error.native_status(),
-            text: error.message().to_owned(),
-        })?;
-        let platform = Object::new(Platform::default());
-        opening.succeed();
-        Ok(self.native.get_or_init(|| Native { driver, platform, devices }))
-    }
+    let opening = fork::Opening::begin();
+    let driver = D::open()?;
+    let devices = Device::enumerate(&driver).map_err(|error| OpenError::Initialise {
+        library: D::PLATFORM_NAME.to_owned(),
+        call: "device enumeration",
+        status: error.native_status(),
+        text: error.message().to_owned(),
+    })?;
+    let platform = Object::new(Platform::default());
+    opening.succeed();
+    // Before the devices, since whoever has one may ask for the library.
+    D::cell().keep_driver(driver);
+    Ok(objects.native.get_or_init(|| Native { platform, devices }))
 }
 
 /// The opened driver; every object other than the adapter exists only because it was opened.
 pub fn driver<D: Driver>() -> Result<&'static D> {
-    D::cell().native().map(|native| &native.driver).ok_or_else(|| {
+    D::cell().driver().ok_or_else(|| {
         Error::new(ur_result_t::ERROR_UNINITIALIZED, "no native library is open; call urPlatformGet first")
     })
 }
@@ -165,7 +128,7 @@ pub unsafe fn get<D: Driver>(capacity: u32, adapters: *mut ur_adapter_handle_t, 
     if adapters.is_null() && count.is_null() {
         return Ok(());
     }
-    let object = D::cell().object();
+    let object = &objects::<D>().adapter;
     // SAFETY: the caller's promise is the same.
     if unsafe { enumerate("urAdapterGet", &[object.handle()], capacity, adapters, count) }? == 1 {
         Object::retain_handle(object);

@@ -5,11 +5,11 @@
 //! beside all queues and without waiting for any. An event keeps the anchor of its enqueue, from which both its start and
 //! its end are counted. Must never block the enqueue of a command.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::context::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::device::native_context::{NativeContext, Parts};
 use crate::driver::{Driver, EventPurpose};
@@ -21,6 +21,14 @@ const PERIOD_NS: u64 = 1_000_000_000;
 const SLACK_NS: u64 = 100_000;
 /// How long to leave it after a try that failed.
 const RETRY_NS: u64 = 50_000_000;
+
+/// Nanoseconds of the host's monotonic clock since the process first asked.
+pub fn host_time_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    // One second more than elapsed, so that a device time slightly before the first question is not negative.
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX).saturating_add(1_000_000_000)
+}
 
 /// One moment known on both clocks.
 struct Anchor<D: Driver> {

@@ -197,7 +197,7 @@ fn lies_in_a_range(address: usize) -> bool {
 }
 
 /// Waits a while for what was handed over, if this thread may. Says whether there was anything to wait for.
-pub fn record_pending_events() -> bool {
+pub fn wait_until_done() -> bool {
     let mut pending = PENDING.lock();
     if pending.count == 0 || must_not_wait() {
         return false;
@@ -311,7 +311,7 @@ mod tests {
         assert!(!is_pending(0x7100) && !is_pending(0x6fff));
         drop(task);
         while is_pending(0x7000) {
-            record_pending_events();
+            wait_until_done();
         }
     }
 }

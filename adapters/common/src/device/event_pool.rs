@@ -2,7 +2,7 @@
 //!
 //! One pool a native context. It keeps at least [`KEPT`] free events once made, and no more free ones
 //! than are in use beyond that, so a burst does not stay. A [`PooledEvent`] gives its event back when it dies; it
-//! keeps the device's state alive, so a pool outlives its users.
+//! keeps the native context alive, so a pool outlives its users.
 //!
 //! Events are made many at a time: while one thread is inside a copy that blocks, CUDA lets no other thread make an event,
 //! though it may record one (`docs/probes/blocking.c`), and what that copy waits for may be what the other thread does.
@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::context::DeviceState;
-use crate::device::scope::Scope;
+use crate::device::native_context::{NativeContext, Parts};
 use crate::driver::{Driver, EventPurpose};
 use crate::object::error::Result;
 
@@ -38,7 +37,7 @@ impl<D: Driver> EventPool<D> {
         Self { purpose, list: Mutex::new(List { free: Vec::new(), in_use: 0 }) }
     }
 
-    fn take(&self, state: &DeviceState<D>) -> Result<D::Event> {
+    fn take(&self, native: &Parts<D>) -> Result<D::Event> {
         let kept = {
             let mut list = self.list.lock();
             list.in_use += 1;
@@ -47,7 +46,7 @@ impl<D: Driver> EventPool<D> {
         if let Some(event) = kept {
             return Ok(event);
         }
-        let made = self.make(state);
+        let made = self.make(native);
         if made.is_err() {
             self.list.lock().in_use -= 1;
         }
@@ -56,11 +55,11 @@ impl<D: Driver> EventPool<D> {
 
     /// A new event, and more of them for the next to come.
     #[cold]
-    fn make(&self, state: &DeviceState<D>) -> Result<D::Event> {
-        let _scope = Scope::enter(state.driver, state.place)?;
-        let first = state.driver.create_event(self.purpose)?;
+    fn make(&self, native: &Parts<D>) -> Result<D::Event> {
+        let _scope = native.enter()?;
+        let first = native.driver.create_event(self.purpose)?;
         // Only the first is wanted now.
-        let more = (1..KEPT).map_while(|_| state.driver.create_event(self.purpose).ok());
+        let more = (1..KEPT).map_while(|_| native.driver.create_event(self.purpose).ok());
         let more: Vec<_> = more.collect();
         self.list.lock().free.extend(more);
         Ok(first)
@@ -104,7 +103,7 @@ pub struct PooledEvent<D: Driver> {
     timing: bool,
     /// For an event that is not the pool's: whether it is destroyed with this.
     adopted: Option<bool>,
-    state: Arc<DeviceState<D>>,
+    native: Arc<NativeContext<D>>,
 }
 
 impl<D: Driver> PooledEvent<D> {
@@ -112,10 +111,10 @@ impl<D: Driver> PooledEvent<D> {
     ///
     /// # Errors
     /// What the native library answers; no event is lost then.
-    pub fn record(state: &Arc<DeviceState<D>>, stream: D::Stream, timing: bool) -> Result<Self> {
-        let raw = state.events(timing).take(state)?;
-        let marker = Self { raw, timing, adopted: None, state: Arc::clone(state) };
-        state.driver.record_event(marker.raw, stream)?;
+    pub fn record(native: &Arc<NativeContext<D>>, stream: D::Stream, timing: bool) -> Result<Self> {
+        let raw = native.events(timing).take(native)?;
+        let marker = Self { raw, timing, adopted: None, native: Arc::clone(native) };
+        native.driver.record_event(marker.raw, stream)?;
         Ok(marker)
     }
 
@@ -123,12 +122,12 @@ impl<D: Driver> PooledEvent<D> {
     ///
     /// # Errors
     /// What the native library answers; no event is lost then.
-    pub fn of_the_past(state: &Arc<DeviceState<D>>) -> Result<Self> {
-        let raw = state.events(false).take(state)?;
-        let marker = Self { raw, timing: false, adopted: None, state: Arc::clone(state) };
-        if !state.driver.event_is_complete(marker.raw)? {
+    pub fn of_the_past(native: &Arc<NativeContext<D>>) -> Result<Self> {
+        let raw = native.events(false).take(native)?;
+        let marker = Self { raw, timing: false, adopted: None, native: Arc::clone(native) };
+        if !native.driver.event_is_complete(marker.raw)? {
             // Whoever had it last has let go of it before its time.
-            state.on_scratch_stream(|stream| state.driver.record_event(marker.raw, stream))?;
+            native.on_scratch_stream(|stream| native.driver.record_event(marker.raw, stream))?;
         }
         Ok(marker)
     }
@@ -138,13 +137,13 @@ impl<D: Driver> PooledEvent<D> {
     /// # Errors
     /// What the native library answers; the event goes back to its pool then.
     pub fn record_again(self, stream: D::Stream) -> Result<Self> {
-        self.state.driver.record_event(self.raw, stream)?;
+        self.native.driver.record_event(self.raw, stream)?;
         Ok(self)
     }
 
     /// An event of somebody else's, destroyed with the marker if `owned`.
-    pub fn adopt(raw: D::Event, state: Arc<DeviceState<D>>, owned: bool) -> Self {
-        Self { raw, timing: false, adopted: Some(owned), state }
+    pub fn adopt(raw: D::Event, native: &Arc<NativeContext<D>>, owned: bool) -> Self {
+        Self { raw, timing: false, adopted: Some(owned), native: Arc::clone(native) }
     }
 
     /// Whether it is somebody else's event.
@@ -157,18 +156,18 @@ impl<D: Driver> PooledEvent<D> {
         self.raw
     }
 
-    /// The device state it belongs to.
-    pub fn state(&self) -> &Arc<DeviceState<D>> {
-        &self.state
+    /// The native context that it lives in.
+    pub fn native_context(&self) -> &Arc<NativeContext<D>> {
+        &self.native
     }
 }
 
 impl<D: Driver> Drop for PooledEvent<D> {
     fn drop(&mut self) {
         match self.adopted {
-            None => self.state.events(self.timing).give(self.state.driver, self.raw),
+            None => self.native.events(self.timing).give(self.native.driver, self.raw),
             // Nobody is left to tell.
-            Some(true) => drop(self.state.driver.destroy_event(self.raw)),
+            Some(true) => drop(self.native.driver.destroy_event(self.raw)),
             Some(false) => {}
         }
     }

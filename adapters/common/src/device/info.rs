@@ -38,7 +38,7 @@ pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
     let Some(property) = property.of_release(D::cell().release()) else { return writer.unknown(property.0) };
     match property {
         ur_device_info_t::REFERENCE_COUNT => writer.value(1u32),
-        ur_device_info_t::PLATFORM => match D::cell().native() {
+        ur_device_info_t::PLATFORM => match adapter::native::<D>() {
             Some(native) => writer.value(native.platform.handle()),
             // coverage: none because a device is there only with its platform
             None => writer.unsupported(),

@@ -23,17 +23,24 @@ use ur_ffi::{
     ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t, ur_result_t,
 };
 
-use crate::context::DeviceState;
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
 use crate::driver::Driver;
-use crate::ipc::memory_export::Exports;
+use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
 use crate::object::info::{InfoWriter, enumerate};
 use crate::object::{Body, Object, TableAddress, borrow};
 use crate::properties::DeviceProperties;
-use crate::stream::reusable::SharedEvents;
 use crate::sync::weak_list::WeakList;
+
+/// Somebody who keeps memory of a device for its next use.
+pub trait Reclaim: Send + Sync {
+    /// Gives back to the device what is kept.
+    ///
+    /// # Errors
+    /// The first failure; what could not be given back stays kept.
+    fn reclaim(&self) -> Result<()>;
+}
 
 /// One GPU.
 pub struct Device<D: Driver> {
@@ -45,14 +52,14 @@ pub struct Device<D: Driver> {
     pub properties: DeviceProperties,
     /// The devices whose memory its kernels were let at.
     pub peers: Peers<D>,
-    /// Allocations that can be shared with other APIs.
-    pub exports: Exports<D>,
-    /// Events that other processes may have opened.
-    pub shared_events: SharedEvents<D>,
+    /// Allocations that can be shared with other APIs, kept by [`crate::ipc`].
+    pub exports: Attachment,
+    /// Events that other processes may have opened, kept by [`crate::stream`].
+    pub shared_events: Attachment,
     /// Its native context.
     pub home: native_context::Home<D>,
-    /// What those contexts keep for it, for when it is full.
-    pub contexts: WeakList<DeviceState<D>>,
+    /// What contexts keep of its memory, for when it is full.
+    pub reclaimers: WeakList<dyn Reclaim>,
     /// Held while a thread gives back what is kept of its memory; a leaf, and nobody waits for it for ever.
     pub relief: Mutex<()>,
 }
@@ -83,10 +90,10 @@ impl<D: Driver> Device<D> {
                     ordinal,
                     properties,
                     peers: Peers::new(),
-                    exports: Exports::new(),
-                    shared_events: SharedEvents::new(),
+                    exports: Attachment::new(),
+                    shared_events: Attachment::new(),
                     home: native_context::Home::default(),
-                    contexts: WeakList::default(),
+                    reclaimers: WeakList::default(),
                     relief: Mutex::new(()),
                 }))
             })
@@ -95,7 +102,7 @@ impl<D: Driver> Device<D> {
 
     /// The device object of a native device.
     pub fn of_raw(raw: D::Device) -> Option<&'static Arc<Object<Self>>> {
-        D::cell().native()?.devices.iter().find(|device| device.raw == raw)
+        adapter::native::<D>()?.devices.iter().find(|device| device.raw == raw)
     }
 }
 
@@ -117,7 +124,7 @@ pub unsafe fn get<D: Driver>(
     unsafe { borrow::<Platform<D>>(platform) }?;
     let every: &[Arc<Object<Device<D>>>] = match kind {
         ur_device_type_t::ALL | ur_device_type_t::DEFAULT | ur_device_type_t::GPU => {
-            D::cell().native().map_or(&[], |native| &native.devices)
+            adapter::native::<D>().map_or(&[], |native| &native.devices)
         }
         ur_device_type_t::CPU
         | ur_device_type_t::FPGA

@@ -7,27 +7,32 @@
 //! the next one may work. Retaining counts natively, so a primary context that the application has stays its own.
 //!
 //! What belongs to one UR context is in [`crate::context::DeviceState`]. Must never hold a [`PooledEvent`] or anything else that
-//! keeps a device's state alive: that would keep itself alive.
-//!
-//! [`PooledEvent`]: crate::device::event_pool::PooledEvent
+//! keeps a native context alive: that would keep itself alive. (Callbacks that wait for an event hold it until they are made.)
+
+pub mod callback_streams;
+pub mod deferred_destruction;
+pub mod pinned_words;
+pub mod staging;
 
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use ur_ffi::ur_result_t;
 
-use crate::buffer::staging::StagingPages;
-use crate::device::clock::Clock;
+use crate::device::adapter;
+use crate::device::clock::{Base, Clock};
 use crate::device::deferred;
-use crate::device::event_pool::EventPool;
+use crate::device::event_pool::{EventPool, PooledEvent};
+use crate::device::native_context::callback_streams::CallbackStreams;
+use crate::device::native_context::deferred_destruction::DeferredDestruction;
+use crate::device::native_context::pinned_words::PinnedWords;
+use crate::device::native_context::staging::StagingPages;
 use crate::device::scope::Scope;
 use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
-use crate::object::error::{self, Result};
-use crate::pool::deferred_destruction::DeferredDestruction;
-use crate::stream::event_callback::Watch;
-use crate::transfer::host_task::Slots;
+use crate::object::error::{self, Error, Result};
 
 /// Streams that are kept for the next queues.
 const MOST_STREAMS: usize = 32;
@@ -41,7 +46,8 @@ pub struct NativeContext<D: Driver> {
 pub struct Parts<D: Driver> {
     /// The opened library.
     pub driver: &'static D,
-    device: D::Device,
+    /// The native device.
+    pub device: D::Device,
     /// What must be current for calls that need a place.
     pub place: D::Place,
     /// Events with times.
@@ -51,9 +57,9 @@ pub struct Parts<D: Driver> {
     /// What times are counted from.
     pub clock: Clock<D>,
     /// Streams that wait for events with callbacks.
-    pub watch: Watch<D>,
+    pub callback_streams: CallbackStreams<D>,
     /// Words that streams wait for while a host task runs.
-    pub slots: Arc<Slots>,
+    pub pinned_words: Arc<PinnedWords>,
     /// Pinned memory for maps of buffers.
     pub staging: StagingPages,
     /// Native pools that must not be destroyed before all work has been waited for.
@@ -91,8 +97,8 @@ impl<D: Driver> NativeContext<D> {
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             clock: Clock::default(),
-            watch: Watch::default(),
-            slots: Arc::default(),
+            callback_streams: CallbackStreams::default(),
+            pinned_words: Arc::default(),
             staging: StagingPages::default(),
             deferred_pools: Arc::new(DeferredDestruction::new()),
             group: worker::Group::new(),
@@ -100,6 +106,35 @@ impl<D: Driver> NativeContext<D> {
             losses: error::losses(),
         };
         Ok(Arc::new(Self { parts: ManuallyDrop::new(parts) }))
+    }
+
+    /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
+        self.clock.start(self, stream)
+    }
+
+    /// As [`NativeContext::start_clock`] beside all queues, whatever they still have to do.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn start_own_clock(&self) -> Result<()> {
+        self.clock.start_on_scratch_stream(self)
+    }
+
+    /// What times of commands enqueued now are counted from; `None` before [`NativeContext::start_clock`].
+    pub fn time_base(self: &Arc<Self>) -> Option<Base<D>> {
+        self.clock.base(self)
+    }
+
+    /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.
+    ///
+    /// # Errors
+    /// `PROFILING_INFO_NOT_AVAILABLE` before [`NativeContext::start_clock`]; what the native library answers.
+    pub fn time_of(self: &Arc<Self>, marker: &PooledEvent<D>) -> Result<u64> {
+        self.time_base().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?.time_of(marker)
     }
 }
 
@@ -110,6 +145,56 @@ impl<D: Driver> Parts<D> {
     /// What the native library answers.
     pub fn enter(&self) -> Result<Scope<'_, D>> {
         Scope::enter(self.driver, self.place)
+    }
+
+    /// As [`Parts::enter`] where the backend's copies and fills need the place; else nothing, not even a
+    /// question.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
+        if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
+    }
+
+    /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
+    /// that is refused. What is virtually mapped asks for it: CUDA copies over the border of two mappings in the
+    /// place alone, and HIP looks whether the current device may reach a mapping.
+    ///
+    /// # Errors
+    /// As `copy`, which may be called twice.
+    #[inline]
+    pub fn transfer(&self, copy: impl Fn() -> Result<()>) -> Result<()> {
+        copy().or_else(|error| self.transfer_in_place(error, copy))
+    }
+
+    #[cold]
+    fn transfer_in_place(&self, error: Error, copy: impl Fn() -> Result<()>) -> Result<()> {
+        if !Self::may_want_place(&error) {
+            return Err(error);
+        }
+        let _scope = self.enter()?;
+        copy()
+    }
+
+    fn may_want_place(error: &Error) -> bool {
+        // HIP has no better word than its unknown error.
+        let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
+        unknown || error.code() == ur_result_t::ERROR_INVALID_VALUE
+    }
+
+    /// The pool of events with or without timing.
+    pub fn events(&self, timing: bool) -> &EventPool<D> {
+        if timing { &self.timed } else { &self.untimed }
+    }
+
+    /// Passes a native failure on. When the device is lost, nothing that its streams were to call is called by them any
+    /// more, so the worker is told to end it.
+    #[cold]
+    pub fn failed(&self, error: Error) -> Error {
+        if error.code() == ur_result_t::ERROR_DEVICE_LOST {
+            worker::abandon(self.group);
+        }
+        error
     }
 
     /// A stream without work: one that is kept, or a new one.
@@ -161,7 +246,7 @@ impl<D: Driver> Parts<D> {
 
     /// Gives back what is kept for the next use. It may wait for the device's work.
     fn trim(&self) {
-        let pages = self.slots.take_unused_pages();
+        let pages = self.pinned_words.take_unused_pages();
         let synchronize = || {
             // Of a lost device nothing can be waited for, and nothing runs.
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
@@ -175,7 +260,7 @@ impl<D: Driver> Parts<D> {
             let _ = self.driver.free_host(page);
         }
         self.deferred_pools.clear(self.driver, synchronize);
-        self.watch.trim(self.driver);
+        self.callback_streams.trim(self.driver);
         self.clock.trim();
         for (_, stream) in std::mem::take(&mut *self.streams.lock()) {
             let _ = self.driver.destroy_stream(stream);
@@ -186,16 +271,16 @@ impl<D: Driver> Parts<D> {
 
     /// Ends everything; nobody uses it any more.
     fn end(mut self) {
-        if self.slots.has_pages() {
+        if self.pinned_words.has_pages() {
             // Every task that a stream waits for has then written its word.
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
         }
-        self.slots.end();
+        self.pinned_words.end();
         self.deferred_pools.close(self.driver, || {
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
         });
         self.trim();
-        self.watch.end(self.driver);
+        self.callback_streams.end(self.driver);
         // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
         let _ = self.driver.release_place(self.device);
     }
@@ -233,7 +318,7 @@ impl<D: Driver> Home<D> {
                 native
             }
         };
-        if slot.kept.is_none() && D::cell().is_in_use() && !native.may_be_lost() {
+        if slot.kept.is_none() && adapter::is_in_use::<D>() && !native.may_be_lost() {
             slot.kept = Some(Arc::clone(&native));
         }
         Ok(native)

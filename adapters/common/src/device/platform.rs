@@ -8,8 +8,8 @@ use ur_ffi::{
     ur_platform_info_t, ur_result_t,
 };
 
-use crate::device::adapter::Adapter;
-use crate::driver::Driver;
+use crate::device::adapter::{self, Adapter};
+use crate::driver::{Driver, library};
 use crate::object::error::{self, Error, Result};
 use crate::object::info::{InfoWriter, enumerate};
 use crate::object::log;
@@ -60,7 +60,7 @@ pub unsafe fn get<D: Driver>(
             "urPlatformGet: give an array of platforms or a pointer for their count",
         ));
     }
-    let found: Option<&Object<Platform<D>>> = match D::cell().open() {
+    let found: Option<&Object<Platform<D>>> = match adapter::open::<D>() {
         Ok(native) if !native.devices.is_empty() => Some(&native.platform),
         Ok(_) => {
             let text = format!("{}: the native library is there and has no device", D::PLATFORM_NAME);
@@ -72,7 +72,7 @@ pub unsafe fn get<D: Driver>(
             let text = format!("{}: {reason}", D::PLATFORM_NAME);
             error::remember_text(&text, 0);
             // Who has adapters for several kinds of GPU lacks most of the libraries, and SYCL's runtime prints warnings.
-            let level = if reason.is_expected() { ur_logger_level_t::INFO } else { ur_logger_level_t::WARN };
+            let level = if library::is_expected(&reason) { ur_logger_level_t::INFO } else { ur_logger_level_t::WARN };
             log::write(level, || text);
             None
         }
@@ -109,11 +109,11 @@ pub unsafe fn get_info<D: Driver>(
     match property {
         ur_platform_info_t::NAME => writer.text(D::PLATFORM_NAME),
         ur_platform_info_t::VENDOR_NAME => writer.text(D::VENDOR),
-        ur_platform_info_t::VERSION => writer.text(&crate::device::adapter::driver::<D>()?.version()?),
+        ur_platform_info_t::VERSION => writer.text(&adapter::driver::<D>()?.version()?),
         ur_platform_info_t::EXTENSIONS => writer.text(""),
         ur_platform_info_t::PROFILE => writer.text("FULL_PROFILE"),
         ur_platform_info_t::BACKEND => writer.value(D::BACKEND),
-        ur_platform_info_t::ADAPTER => writer.value(D::cell().adapter_handle()),
+        ur_platform_info_t::ADAPTER => writer.value(adapter::handle::<D>()),
         _ => writer.unknown(property.0),
     }
 }

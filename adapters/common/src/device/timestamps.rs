@@ -1,13 +1,13 @@
 //! `urDeviceGetGlobalTimestamps`.
 //!
-//! Times of commands are told on the host's monotonic clock ([`crate::context::host_time_ns`]), onto which
+//! Times of commands are told on the host's monotonic clock ([`crate::device::clock::host_time_ns`]), onto which
 //! [`crate::context::DeviceState::time_of`] maps what the device recorded. So the device's clock, as applications see
 //! it, is that clock: one reading is both timestamps, they never drift apart, and no context is made for the question.
 
 use ur_ffi::ur_device_handle_t;
 
-use crate::context::host_time_ns;
 use crate::device::Device;
+use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
 use crate::object::borrow;
 use crate::object::error::Result;

@@ -41,9 +41,17 @@ fn open_first_as<T>(
     }
 }
 
-/// Whether that variable decides what [`open_first`] opens.
+/// Whether a machine without this kind of GPU looks just so: no library, where nobody named one.
 #[must_use]
-pub fn is_named_by(variable: &str) -> bool {
+pub fn is_expected(error: &OpenError) -> bool {
+    match error {
+        OpenError::Library { variable, .. } => !is_named_by(variable),
+        OpenError::Symbol { .. } | OpenError::Initialise { .. } => false,
+    }
+}
+
+/// Whether that variable decides what [`open_first`] opens.
+fn is_named_by(variable: &str) -> bool {
     value_of(variable).is_some() && !has_raised_rights()
 }
 

@@ -12,7 +12,9 @@ use ur_ffi::{
 };
 
 use crate::buffer::commands::object_of;
-use crate::command::{Request, submit, submit_blocking};
+use crate::command::submission::Submission;
+use crate::command::{Command, Request, submit, submit_and_wait};
+use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
 use crate::image::format::{Pitches, Region};
@@ -21,6 +23,7 @@ use crate::object::error::{Error, Result};
 use crate::object::null_pointer;
 use crate::queue::Queue;
 use crate::usm::rows::MAX_PITCH;
+use std::sync::Arc;
 
 /// [`transfer`] from the image to the host.
 pub const READ: bool = false;
@@ -127,14 +130,26 @@ pub unsafe fn transfer<D: Driver, const WRITES: bool>(
     let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
     let transfer = Transfer { image, region, pitches, host: host.expose_provenance(), writes: WRITES };
     image.used_by(request.queue);
-    let work = |driver: &'static D, stream| {
-        transfer.run(driver, request.queue, stream)?;
-        if WRITES {
-            image.wrote(&request.queue.device);
+    let command = ImageTransfer { transfer, queue: request.queue };
+    if blocking.get() { submit_and_wait(&request, command) } else { submit(&request, command) }
+}
+
+/// A copy between an image and memory of the host, which is valid until it has finished.
+struct ImageTransfer<'a, D: Driver> {
+    transfer: Transfer<'a, D>,
+    queue: &'a Queue<D>,
+}
+
+impl<D: Driver> Command<D> for ImageTransfer<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        self.transfer.run(submission.driver(), self.queue, submission.native())?;
+        if self.transfer.writes {
+            self.transfer.image.wrote(&self.queue.device);
         }
         Ok(())
-    };
-    if blocking.get() { submit_blocking(&request, work) } else { submit(&request, work) }
+    }
 }
 
 /// Boxes of one shape that make up a box of each of two images. Native copies take one shape for both sides; where one
@@ -203,12 +218,29 @@ pub unsafe fn copy<D: Driver>(
     }
     source.used_by(request.queue);
     target.used_by(request.queue);
-    submit(&request, |driver, stream| {
+    submit(&request, ImageCopy { device: &queue.device, source, target, from, to })
+}
+
+/// A copy from one image to another, or within one.
+struct ImageCopy<'a, D: Driver> {
+    device: &'a Arc<DeviceState<D>>,
+    source: &'a Image<D>,
+    target: &'a Image<D>,
+    from: Region,
+    to: Region,
+}
+
+impl<D: Driver> Command<D> for ImageCopy<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let Self { device, source, target, from, to } = self;
+        let (driver, stream) = (submission.driver(), submission.native());
         let replaced = (!core::ptr::eq(source, target)).then_some(&to);
-        let from_array = source.bring(&queue.device, stream, None)?;
-        let to_array = target.bring(&queue.device, stream, replaced)?;
+        let from_array = source.bring(device, stream, None)?;
+        let to_array = target.bring(device, stream, replaced)?;
         let pixel = source.pixel.bytes();
-        let _scope = queue.device.enter_for_transfer()?;
+        let _scope = device.enter_for_transfer()?;
         for (to, from) in pieces(to, from) {
             let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
             let [width, height, depth] = from.size;
@@ -220,7 +252,7 @@ pub unsafe fn copy<D: Driver>(
             // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
             unsafe { driver.copy_box_async(&copy, stream) }?;
         }
-        target.wrote(&queue.device);
+        target.wrote(device);
         Ok(())
-    })
+    }
 }

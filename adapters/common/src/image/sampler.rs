@@ -3,11 +3,10 @@
 //! Neither native library has samplers. A kernel compiled from SYCL takes one as the 32 bits that [`Sampler::bits`]
 //! makes; a texture, which is an image and a sampler in one, is made from [`Sampler::sampling`].
 
-use core::ffi::c_void;
 use std::sync::Arc;
 
 use ur_ffi::{
-    ur_context_handle_t, ur_native_handle_t, ur_result_t, ur_sampler_addressing_mode_t as Mode, ur_sampler_desc_t,
+    ur_native_handle_t, ur_result_t, ur_sampler_addressing_mode_t as Mode, ur_sampler_desc_t,
     ur_sampler_filter_mode_t as Filter, ur_sampler_handle_t, ur_sampler_handle_t_, ur_sampler_info_t,
     ur_sampler_native_properties_t,
 };
@@ -18,7 +17,8 @@ use crate::driver::native_image::{Addressing, Sampling};
 use crate::image::format::{Extents, Pixel};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow, null_pointer};
+use crate::object::params::{self, Out};
+use crate::object::{Body, Object, TableAddress};
 
 /// What the sampler's handle names.
 pub struct Sampler<D: Driver> {
@@ -51,9 +51,13 @@ impl<D: Driver> Sampler<D> {
     }
 
     /// The sampler that [`Sampler::bits`] are of.
-    fn of_bits(name: &str, context: Arc<Object<Context<D>>>, bits: u32) -> Result<Self> {
+    fn of_bits(context: Arc<Object<Context<D>>>, bits: u32) -> Result<Self> {
         let (filter, addressing) = (Filter(bits >> FILTER_SHIFT & 1), Mode(bits >> ADDRESSING_SHIFT));
-        check_modes(name, addressing, filter)?;
+        params::enumeration(
+            "urSamplerCreateWithNativeHandle: the addressing mode in hNativeSampler",
+            addressing.0,
+            Mode::MIRRORED_REPEAT.0,
+        )?;
         Ok(Self { context, normalized: bits & 1 != 0, addressing, filter })
     }
 
@@ -89,68 +93,38 @@ impl<D: Driver> Sampler<D> {
     }
 }
 
-fn check_modes(name: &str, addressing: Mode, filter: Filter) -> Result<()> {
-    let unknown =
-        |what, value| Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("{name}: {value:#x} is no {what}"));
-    if addressing > Mode::MIRRORED_REPEAT {
-        return Err(unknown("addressing mode", addressing.0));
-    }
-    if filter > Filter::LINEAR {
-        return Err(unknown("filter mode", filter.0));
-    }
-    Ok(())
-}
-
 /// `urSamplerCreate`.
-///
-/// # Safety
-/// The C contract: `desc` valid, `out` writable.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for an unknown mode.
 ///
 /// # Unsupported
 /// - the structures of bindless images behind `pNext` (mipmaps, cubemaps, modes by axis) are passed over
-pub unsafe fn create<D: Driver>(
-    context: ur_context_handle_t,
-    desc: *const ur_sampler_desc_t,
-    out: *mut ur_sampler_handle_t,
+///
+/// # Errors
+/// None.
+pub fn create<D: Driver>(
+    context: &Object<Context<D>>,
+    desc: &ur_sampler_desc_t,
+    out: Out<'_, ur_sampler_handle_t>,
 ) -> Result<()> {
-    const NAME: &str = "urSamplerCreate";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
     // The descriptor's place says what it is; clients leave its `stype` 0.
-    // SAFETY: null or valid by the caller's promise.
-    let Some(desc) = (unsafe { desc.as_ref() }).filter(|_| !out.is_null()) else { return Err(null_pointer(NAME)) };
-    check_modes(NAME, desc.addressingMode, desc.filterMode)?;
     let sampler = Sampler {
         context: context.to_arc(),
         normalized: desc.normalizedCoords.get(),
         addressing: desc.addressingMode,
         filter: desc.filterMode,
     };
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Object::new(sampler))) };
+    out.write_object(Object::new(sampler));
     Ok(())
 }
 
 /// `urSamplerGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    sampler: ur_sampler_handle_t,
+pub fn get_info<D: Driver>(
+    sampler: &Object<Sampler<D>>,
     property: ur_sampler_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (sampler, writer) =
-        unsafe { (borrow::<Sampler<D>>(sampler)?, InfoWriter::new("urSamplerGetInfo", size, value, size_out)?) };
     match property {
         ur_sampler_info_t::REFERENCE_COUNT => writer.value(sampler.references()),
         ur_sampler_info_t::CONTEXT => writer.value(sampler.context.handle()),
@@ -163,44 +137,25 @@ pub unsafe fn get_info<D: Driver>(
 
 /// `urSamplerGetNativeHandle`: what a kernel takes, since there is no native object.
 ///
-/// # Safety
-/// The C contract: the handle is live, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`.
-pub unsafe fn get_native_handle<D: Driver>(sampler: ur_sampler_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let sampler = unsafe { borrow::<Sampler<D>>(sampler) }?;
-    if out.is_null() {
-        return Err(null_pointer("urSamplerGetNativeHandle"));
-    }
-    // SAFETY: not null, so writable.
-    unsafe { out.write(sampler.bits() as ur_native_handle_t) };
+/// None.
+pub fn get_native_handle<D: Driver>(sampler: &Object<Sampler<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
+    out.write(sampler.bits() as ur_native_handle_t);
     Ok(())
 }
 
 /// `urSamplerCreateWithNativeHandle`: of the bits that [`get_native_handle`] gives. There is nothing to own.
 ///
-/// # Safety
-/// The C contract: `properties` null or valid, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for bits that no sampler has.
-pub unsafe fn create_with_native_handle<D: Driver>(
+/// `INVALID_ENUMERATION` for bits that no sampler has.
+pub fn create_with_native_handle<D: Driver>(
     native: ur_native_handle_t,
-    context: ur_context_handle_t,
-    _properties: *const ur_sampler_native_properties_t,
-    out: *mut ur_sampler_handle_t,
+    context: &Object<Context<D>>,
+    _properties: Option<&ur_sampler_native_properties_t>,
+    out: Out<'_, ur_sampler_handle_t>,
 ) -> Result<()> {
-    const NAME: &str = "urSamplerCreateWithNativeHandle";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
     let bits = u32::try_from(native).unwrap_or(u32::MAX);
-    let sampler = Sampler::of_bits(NAME, context.to_arc(), bits)?;
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Object::new(sampler))) };
+    let sampler = Sampler::of_bits(context.to_arc(), bits)?;
+    out.write_object(Object::new(sampler));
     Ok(())
 }

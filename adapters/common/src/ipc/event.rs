@@ -14,7 +14,7 @@ use crate::ipc::{retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, null_pointer};
 use crate::stream::event::Event;
-use crate::stream::reusable::Reusable;
+use crate::stream::reusable::{Reusable, SharedEvents};
 
 const EVENT: [u8; 8] = *b"URIPCEVT";
 
@@ -86,7 +86,7 @@ pub unsafe fn open<D: Driver>(
         )
     })?;
     let state = context.state(device)?;
-    let reusable = match device.shared_events.find(&content.handle) {
+    let reusable = match SharedEvents::of(device).find(&content.handle) {
         Some(own) => own,
         None => {
             let _scope = state.enter()?;
@@ -94,7 +94,7 @@ pub unsafe fn open<D: Driver>(
             Reusable::opened(&state, raw, content.handle)
         }
     };
-    let event = reusable_event::return_event(context, state, reusable, Event::imported);
+    let event = reusable_event::create_on(context, state, reusable, Event::imported);
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(event)) };
     Ok(())

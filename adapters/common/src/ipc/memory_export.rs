@@ -21,22 +21,12 @@ use crate::pool::out_of_memory::with_relief;
 use crate::virtual_memory::physical::supported;
 
 /// The exportable allocations of a device, by address.
-pub struct Exports<D: Driver> {
+struct Exports<D: Driver> {
     list: Mutex<BTreeMap<usize, Export<D>>>,
 }
 
-impl<D: Driver> Exports<D> {
-    /// None yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { list: Mutex::new(BTreeMap::new()) }
-    }
-}
-
-impl<D: Driver> Default for Exports<D> {
-    fn default() -> Self {
-        Self::new()
-    }
+fn exports<D: Driver>(device: &Device<D>) -> &Exports<D> {
+    device.exports.get_or_make(|| Exports { list: Mutex::new(BTreeMap::new()) })
 }
 
 /// An allocation as far as it is made: dropping it takes down what there is.
@@ -163,7 +153,7 @@ pub unsafe fn alloc<D: Driver>(
     }
     let made = with_relief(context, &state, || None, || Export::make(Arc::clone(&state), &reaching, whole))?;
     let address = made.address.unwrap_or_default();
-    device.exports.list.lock().insert(address, made);
+    exports(device).list.lock().insert(address, made);
     // SAFETY: not null, so writable.
     unsafe { out.write(core::ptr::with_exposed_provenance_mut(address)) };
     Ok(())
@@ -193,7 +183,7 @@ pub unsafe fn free<D: Driver>(
         return Err(null_pointer(NAME));
     }
     context.check_member(device)?;
-    let mut list = device.exports.list.lock();
+    let mut list = exports(device).list.lock();
     list.get_mut(&memory.addr()).ok_or_else(|| unknown(NAME, memory))?.take_down()?;
     list.remove(&memory.addr());
     Ok(())
@@ -222,7 +212,7 @@ pub unsafe fn export<D: Driver>(
     }
     check_type(NAME, kind)?;
     context.check_member(device)?;
-    let list = device.exports.list.lock();
+    let list = exports(device).list.lock();
     let export = list.get(&memory.addr()).ok_or_else(|| unknown(NAME, memory))?;
     let physical = export.physical.ok_or_else(|| unknown(NAME, memory))?;
     let descriptor: c_int = export.state.driver.export_physical(physical)?;

@@ -210,7 +210,7 @@ pub unsafe fn close<D: Driver>(context: ur_context_handle_t, physical: ur_physic
         ));
     }
     // SAFETY: as above.
-    unsafe { object::release::<PhysicalMem<D>>(physical) }
+    unsafe { object::release_by_handle::<PhysicalMem<D>>(physical) }
 }
 
 #[cfg(test)]

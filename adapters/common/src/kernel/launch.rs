@@ -13,7 +13,10 @@ use ur_ffi::{
 };
 
 use crate::buffer::{self, storage::submit_with_buffers};
+use crate::command::submission::Submission;
+use crate::command::{Command, Empty};
 use crate::command::{Request, submit};
+use crate::context::DeviceState;
 use crate::driver::{Driver, LaunchShape};
 use crate::image::argument::check_sampler;
 use crate::kernel::launch_properties::LaunchProperties;
@@ -398,12 +401,27 @@ pub unsafe fn enqueue<D: Driver>(
         // SAFETY: as above.
         return unsafe { enqueue_carefully(name, request, kernel, sizes, arguments, properties) };
     };
-    let (raw, shape, native) = (function.raw, shape(grid, block, 0), room.as_ptr().cast());
-    submit(request, move |driver, stream| {
-        // SAFETY: `room` has an entry for every parameter and outlives the call; each names a value of the caller's
-        // that is readable for the parameter's size.
-        unsafe { driver.launch(raw, shape, stream, native) }
-    })
+    // `room` has an entry for every parameter and outlives the call; each names a value of the caller's that is readable for
+    // the parameter's size.
+    submit(request, Launch { function: function.raw, shape: shape(grid, block, 0), arguments: room.as_ptr().cast() })
+}
+
+/// A kernel's launch. `arguments` has an entry for every parameter of the function, which names a value of the parameter's
+/// size; list and values are readable during the call.
+struct Launch<D: Driver> {
+    function: D::Function,
+    shape: LaunchShape,
+    arguments: *const *const c_void,
+}
+
+impl<D: Driver> Command<D> for Launch<D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        // SAFETY: the list is as this type says.
+        unsafe { submission.driver().launch(self.function, self.shape, submission.native(), self.arguments) }
+    }
 }
 
 /// Whether the arguments are right and lie in the caller's memory in the parameters' order, as nearly all do; their
@@ -477,7 +495,7 @@ unsafe fn enqueue_carefully<D: Driver>(
     list.fill(arguments, function.parameters.as_deref())?;
     let Some((grid, block)) = divided else {
         // Nothing to run; the command still has its place, and its event.
-        return submit(request, |_, _| Ok(()));
+        return submit(request, Empty);
     };
     let dynamic_shared = list.dynamic_shared;
     if dynamic_shared > 0 {
@@ -490,12 +508,39 @@ unsafe fn enqueue_carefully<D: Driver>(
         // SAFETY: as below, and by the caller's promise objects live during the call.
         return unsafe { special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape) };
     }
-    let native = list.pointers.as_ptr();
-    submit(request, |driver, stream| {
-        // SAFETY: `native` has an entry for every parameter (the hidden offset's follows the others); values of the
-        // caller's are readable for the parameters' sizes, the others lie in `room`, which outlives the call.
-        unsafe { driver.launch(raw, shape, stream, native) }
-    })
+    // The list has an entry for every parameter (the hidden offset's follows the others); values of the caller's are readable
+    // for the parameters' sizes, the others lie in `room`, which outlives the call.
+    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr() })
+}
+
+/// A launch with properties, whose arguments are as those of [`Launch`].
+struct SpecialLaunch<'a, D: Driver> {
+    device: &'a DeviceState<D>,
+    properties: Option<&'a LaunchProperties>,
+    function: D::Function,
+    shape: LaunchShape,
+}
+
+impl<D: Driver> SpecialLaunch<'_, D> {
+    fn launch(&self, driver: &D, stream: D::Stream, arguments: *const *const c_void) -> Result<()> {
+        // SAFETY: the list is as `Launch` says.
+        unsafe {
+            match self.properties {
+                Some(properties) => {
+                    properties.launch(driver, self.device, self.function, self.shape, stream, arguments)
+                }
+                None => driver.launch(self.function, self.shape, stream, arguments),
+            }
+        }
+    }
+}
+
+impl<D: Driver> Command<D> for (SpecialLaunch<'_, D>, *const *const c_void) {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        self.0.launch(submission.driver(), submission.native(), self.1)
+    }
 }
 
 /// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
@@ -521,18 +566,9 @@ unsafe fn special<D: Driver>(
         }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
-    let launch = |driver: &'static D, stream, native| {
-        // SAFETY: as in `enqueue`.
-        unsafe {
-            match properties {
-                Some(properties) => properties.launch(driver, &queue.device, function.raw, shape, stream, native),
-                None => driver.launch(function.raw, shape, stream, native),
-            }
-        }
-    };
+    let special = SpecialLaunch { device: &queue.device, properties, function: function.raw, shape };
     if !list.objects {
-        let native = list.pointers.as_ptr();
-        return submit(request, |driver, stream| launch(driver, stream, native));
+        return submit(request, (special, list.pointers.as_ptr()));
     }
     // SAFETY: live by the caller's promise.
     let objects = unsafe { buffer::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
@@ -544,7 +580,7 @@ unsafe fn special<D: Driver>(
             list.pointers[*index] = list.keep(*index, *address);
         }
         objects.images.bring(stream)?;
-        launch(driver, stream, list.pointers.as_ptr())?;
+        special.launch(driver, stream, list.pointers.as_ptr())?;
         objects.images.launched();
         Ok(())
     })

@@ -158,17 +158,6 @@ pub enum OpenError {
     },
 }
 
-impl OpenError {
-    /// Whether a machine without this kind of GPU looks just so: no library, where nobody named one.
-    #[must_use]
-    pub fn is_expected(&self) -> bool {
-        match self {
-            Self::Library { variable, .. } => !crate::driver::library::is_named_by(variable),
-            Self::Symbol { .. } | Self::Initialise { .. } => false,
-        }
-    }
-}
-
 thread_local! {
     static LAST: RefCell<Option<(CString, i32)>> = const { RefCell::new(None) };
 }

@@ -8,12 +8,15 @@
 //! Must never: read anything of a handle before the null check, read more than the table of an object that may be another
 //! adapter's, refer to an object before its kind is known, or keep a registry of handles.
 
+pub mod attachment;
 pub mod error;
 pub mod fork;
 pub mod info;
 pub mod log;
+pub mod params;
 pub mod recycled;
 
+use core::ptr::NonNull;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -155,13 +158,26 @@ impl<T: Body> Deref for Object<T> {
 /// `INVALID_NULL_HANDLE`, or the kind's own code when the handle is of another kind or another adapter's.
 #[inline]
 pub unsafe fn borrow<'a, T: Body>(handle: *mut T::Opaque) -> Result<&'a Object<T>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow_named("the handle", handle) }
+}
+
+/// As [`borrow`], for a parameter that messages name.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// As [`borrow`].
+#[inline(always)]
+pub unsafe fn borrow_named<'a, T: Body>(parameter: &'static str, handle: *mut T::Opaque) -> Result<&'a Object<T>> {
     if handle.is_null() {
-        return Err(null_handle::<T>());
+        return Err(null_handle::<T>(parameter));
     }
     // SAFETY: not null, and an adapter's object by the caller's promise.
     match unsafe { of_kind::<T>(handle) } {
         Some(object) => Ok(object),
-        None => Err(wrong_kind::<T>()),
+        None => Err(wrong_kind::<T>(parameter)),
     }
 }
 
@@ -205,87 +221,76 @@ pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaqu
         .collect()
 }
 
-/// The object behind a handle, if it is of this kind and this adapter's.
-///
-/// # Safety
-/// As [`borrow`].
-#[inline(always)]
-unsafe fn peek<'a, T: Body>(handle: *mut T::Opaque) -> Option<&'a Object<T>> {
-    if handle.is_null() {
-        return None;
-    }
-    // SAFETY: not null, and an adapter's object by the caller's promise.
-    unsafe { of_kind::<T>(handle) }
-}
-
 /// One more reference of the application, `ur*Retain`.
 ///
-/// # Safety
-/// As [`borrow`].
-///
 /// # Errors
-/// As [`borrow`].
+/// None; the function has the shape of every entry point's.
 #[inline]
-pub unsafe fn retain<T: Body>(handle: *mut T::Opaque) -> Result<()> {
-    // What may fail is elsewhere, so that the usual case is a few instructions.
-    // SAFETY: the caller's promise is the same.
-    if let Some(object) = unsafe { peek::<T>(handle) }
-        && object.references.fetch_add(1, Ordering::Relaxed) != 0
-    {
-        return Ok(());
+pub fn retain<T: Body>(object: &Object<T>) -> Result<()> {
+    if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
+        hold_again(object);
     }
-    // SAFETY: as above.
-    unsafe { retained_first::<T>(handle) }
+    Ok(())
 }
 
-/// What [`retain`] has not done: the error, or the `Arc` count behind a first reference.
-///
-/// # Safety
-/// As [`borrow`].
+/// A first reference after the last release: the handle came from a query. The application's references together own one
+/// count of the `Arc`, as in [`Object::lend`].
 #[cold]
 #[inline(never)]
-unsafe fn retained_first<T: Body>(handle: *mut T::Opaque) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let object = unsafe { borrow::<T>(handle) }?;
-    // The handle came from a query after the last release. The application's references together own one count of
-    // the `Arc`, as in `lend`.
+fn hold_again<T: Body>(object: &Object<T>) {
     let _ = Arc::into_raw(object.to_arc());
-    Ok(())
+}
+
+/// A reference that the application gives back. Not a Rust reference: the object may die while a function has it.
+pub struct Held<T: Body> {
+    object: NonNull<Object<T>>,
+}
+
+impl<T: Body> Held<T> {
+    /// The reference behind a handle that C gives back.
+    ///
+    /// # Safety
+    /// As [`borrow`]; the application does not use the handle after [`release`] unless it holds more references.
+    ///
+    /// # Errors
+    /// As [`borrow`].
+    #[inline(always)]
+    pub unsafe fn new(parameter: &'static str, handle: *mut T::Opaque) -> Result<Self> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { borrow_named::<T>(parameter, handle) }?;
+        // SAFETY: null was refused.
+        Ok(Self { object: unsafe { NonNull::new_unchecked(handle.cast()) } })
+    }
+
+    /// The object, as long as the reference was not given back.
+    #[inline]
+    pub fn object(&self) -> &Object<T> {
+        // SAFETY: alive by `new`'s contract until `release`, which takes the value.
+        unsafe { self.object.as_ref() }
+    }
 }
 
 /// Gives one reference of the application back, `ur*Release`; the last one lets the object die once the
 /// engine has no more use for it.
 ///
-/// # Safety
-/// As [`borrow`].
-///
 /// # Errors
-/// As [`borrow`]; the kind's own code when the application holds no reference.
+/// The kind's own code when the application holds no reference.
 #[inline]
-pub unsafe fn release<T: Body>(handle: *mut T::Opaque) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let before = match unsafe { peek::<T>(handle) } {
-        // As in `retain`.
-        Some(object) => object.references.fetch_sub(1, Ordering::AcqRel),
-        None => 0,
-    };
+pub fn release<T: Body>(held: Held<T>) -> Result<()> {
+    // What may fail is elsewhere, so that the usual case is a few instructions.
+    let before = held.object().references.fetch_sub(1, Ordering::AcqRel);
     // With a keeper the object stays, even without references; it may be given out anew from now on.
     if before & !KEPT > 1 || before == KEPT | 1 {
         return Ok(());
     }
-    // SAFETY: as above.
-    unsafe { released_last::<T>(handle, before) }
+    released_last(held, before)
 }
 
 /// What [`release`] has not done: the error, or the end of the application's hold on the object.
-///
-/// # Safety
-/// As [`borrow`]; `before` is what [`release`] found.
 #[cold]
 #[inline(never)]
-unsafe fn released_last<T: Body>(handle: *mut T::Opaque, before: u32) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let object = unsafe { borrow::<T>(handle) }?;
+fn released_last<T: Body>(held: Held<T>, before: u32) -> Result<()> {
+    let object = held.object();
     if before != 1 {
         object.references.fetch_add(1, Ordering::Release);
         return Err(Error::new(T::INVALID, format!("{} handle released more often than it was retained", T::NAME)));
@@ -296,14 +301,40 @@ unsafe fn released_last<T: Body>(handle: *mut T::Opaque, before: u32) -> Result<
     Ok(())
 }
 
-#[cold]
-fn null_handle<T: Body>() -> Error {
-    Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, format!("the {} handle is null", T::NAME))
+/// [`retain`] by the handle.
+///
+/// # Safety
+/// As [`borrow`].
+///
+/// # Errors
+/// As [`borrow`].
+#[cfg(test)]
+unsafe fn retain_by_handle<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    retain(unsafe { borrow::<T>(handle) }?)
+}
+
+/// [`release`] by the handle.
+///
+/// # Safety
+/// As [`Held::new`].
+///
+/// # Errors
+/// As [`borrow`] and [`release`].
+pub unsafe fn release_by_handle<T: Body>(handle: *mut T::Opaque) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    release(unsafe { Held::<T>::new("the handle", handle) }?)
 }
 
 #[cold]
-fn wrong_kind<T: Body>() -> Error {
-    Error::new(T::INVALID, format!("the handle is no live {} of this adapter", T::NAME))
+fn null_handle<T: Body>(parameter: &str) -> Error {
+    let message = format!("{parameter} is null; it must be a handle of a {}", T::NAME);
+    Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, message)
+}
+
+#[cold]
+fn wrong_kind<T: Body>(parameter: &str) -> Error {
+    Error::new(T::INVALID, format!("{parameter} is not a {} handle of this adapter, or was released", T::NAME))
 }
 
 /// The error of a required pointer that is null.
@@ -352,10 +383,10 @@ mod tests {
         for _ in 0..3 {
             assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
             // SAFETY: `object` keeps what the handle names alive.
-            unsafe { release::<Thing>(handle) }.unwrap();
+            unsafe { release_by_handle::<Thing>(handle) }.unwrap();
             assert_eq!((object.references(), Arc::strong_count(&object)), (0, 1));
             // SAFETY: as above.
-            unsafe { retain::<Thing>(handle) }.unwrap();
+            unsafe { retain_by_handle::<Thing>(handle) }.unwrap();
         }
         assert_eq!((object.references(), Arc::strong_count(&object)), (1, 2));
     }
@@ -412,9 +443,11 @@ mod tests {
 
     fn refused_by_all(handle: *mut ur_ffi::ur_device_handle_t_) {
         // SAFETY: as much of an object as the test is about.
-        let answers = unsafe { [borrow::<Thing>(handle).map(drop), retain::<Thing>(handle), release::<Thing>(handle)] };
-        for writer in answers {
-            assert_eq!(writer.unwrap_err().code(), ur_result_t::ERROR_INVALID_DEVICE);
+        let answers = unsafe {
+            [borrow::<Thing>(handle).map(drop), retain_by_handle::<Thing>(handle), release_by_handle::<Thing>(handle)]
+        };
+        for answer in answers {
+            assert_eq!(answer.unwrap_err().code(), ur_result_t::ERROR_INVALID_DEVICE);
         }
     }
 
@@ -429,7 +462,7 @@ mod tests {
     #[test]
     fn of_another_kind_s_object_nothing_but_the_header_is_read() {
         let edge = Edge::new();
-        let table = core::ptr::from_ref(Thing::table()).expose_provenance();
+        let table = Thing::table().expose_provenance();
         refused_by_all(edge.end_with([table, Small::TAG as usize]));
         let small = Object::new(Small);
         refused_by_all(small.handle());
@@ -440,7 +473,7 @@ mod tests {
     fn a_release_too_many_is_refused_and_changes_nothing() {
         let object = Object::new(Thing);
         // SAFETY: `object` keeps what the handle names alive.
-        let error = unsafe { release::<Thing>(object.handle()) }.unwrap_err();
+        let error = unsafe { release_by_handle::<Thing>(object.handle()) }.unwrap_err();
         assert_eq!(error.code(), ur_result_t::ERROR_INVALID_DEVICE);
         assert_eq!((object.references(), Arc::strong_count(&object)), (0, 1));
     }

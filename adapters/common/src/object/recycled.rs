@@ -83,7 +83,7 @@ impl<T: Body> Drop for Recycled<T> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Thing;
-    use super::super::{release, retain};
+    use super::super::{release_by_handle, retain_by_handle};
     use super::*;
 
     fn counts(object: &Arc<Object<Thing>>) -> (u32, usize) {
@@ -97,10 +97,10 @@ mod tests {
         for _ in 0..3 {
             assert!(!kept.is_unused() && kept.unused().is_none());
             // SAFETY: `kept` keeps what the handle names alive.
-            unsafe { retain::<Thing>(handle).and_then(|()| release::<Thing>(handle)) }.unwrap();
+            unsafe { retain_by_handle::<Thing>(handle).and_then(|()| release_by_handle::<Thing>(handle)) }.unwrap();
             assert!(!kept.is_unused());
             // SAFETY: as above.
-            unsafe { release::<Thing>(handle) }.unwrap();
+            unsafe { release_by_handle::<Thing>(handle) }.unwrap();
             assert!(kept.is_unused() && kept.unused().is_some());
             assert_eq!(kept.reuse_event(), handle);
         }
@@ -123,7 +123,7 @@ mod tests {
         drop(kept);
         assert_eq!(counts(&watch), (1, 2));
         // SAFETY: `watch` keeps what the handle names alive.
-        unsafe { release::<Thing>(handle) }.unwrap();
+        unsafe { release_by_handle::<Thing>(handle) }.unwrap();
         assert_eq!(counts(&watch), (0, 1));
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let kept = Recycled::new(Thing);
         let (handle, watch) = (kept.retain_handle(), kept.to_arc());
         // SAFETY: `watch` keeps what the handle names alive.
-        unsafe { release::<Thing>(handle) }.unwrap();
+        unsafe { release_by_handle::<Thing>(handle) }.unwrap();
         drop(kept);
         assert_eq!(counts(&watch), (0, 1));
     }
@@ -141,7 +141,7 @@ mod tests {
     fn a_release_too_many_is_refused_and_changes_nothing() {
         let kept = Recycled::new(Thing);
         // SAFETY: `kept` keeps what the handle names alive.
-        unsafe { release::<Thing>(kept.handle()) }.unwrap_err();
+        unsafe { release_by_handle::<Thing>(kept.handle()) }.unwrap_err();
         assert!(kept.is_unused());
     }
 
@@ -159,7 +159,7 @@ mod tests {
                 });
                 start.wait();
                 // SAFETY: `watch` keeps what the handle names alive.
-                unsafe { release::<Thing>(core::ptr::with_exposed_provenance_mut(handle)) }.unwrap();
+                unsafe { release_by_handle::<Thing>(core::ptr::with_exposed_provenance_mut(handle)) }.unwrap();
             });
             assert_eq!(counts(&watch), (0, 1));
         }

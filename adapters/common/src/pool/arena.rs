@@ -144,7 +144,7 @@ impl<D: Driver> Arena<D> {
             let Some(key) = next else { return Ok(()) };
             last = next;
             while let Some((position, marker)) = self.with(|state| state.first_mark(key))
-                && marker.state().driver.event_is_complete(marker.raw())?
+                && marker.native_context().driver.event_is_complete(marker.raw())?
             {
                 self.with(|state| state.finish(key, position));
             }

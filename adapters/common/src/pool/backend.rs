@@ -11,11 +11,11 @@ use ur_ffi::ur_result_t;
 
 use crate::context::DeviceState;
 use crate::device::Device;
+use crate::device::native_context::deferred_destruction::DeferredDestruction;
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::pool::arena::Arena;
-use crate::pool::deferred_destruction::DeferredDestruction;
 use crate::pool::free_lists;
 use crate::pool::registry::Registry;
 use crate::pool::usage::Usage;

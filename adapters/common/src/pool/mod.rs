@@ -8,7 +8,6 @@ pub mod arena;
 pub mod backend;
 pub mod create;
 pub mod current;
-pub mod deferred_destruction;
 pub mod extent;
 pub mod free_lists;
 pub mod info;
@@ -460,5 +459,5 @@ pub unsafe fn destroy<D: Driver>(
         ));
     }
     // SAFETY: as above.
-    unsafe { crate::object::release::<UsmPool<D>>(pool) }
+    unsafe { crate::object::release_by_handle::<UsmPool<D>>(pool) }
 }

@@ -101,13 +101,8 @@ fn relieve_pool<D: Driver>(context: &Context<D>, source: &Arc<PoolBackend<D>>) -
 /// keep the others from it.
 fn relieve_device<D: Driver>(device: &Device<D>) -> Result<()> {
     // Dropped behind the lock: the last reference to the state of a context may go with it.
-    let states = device.contexts.living();
+    let reclaimers = device.reclaimers.living();
     let _one_at_a_time = device.relief.try_lock_for(PATIENCE);
-    crate::device::deferred::record_pending_events();
-    let relieve = |state: &Arc<DeviceState<D>>| {
-        let on_device = |source: &PoolBackend<D>| core::ptr::eq(&raw const **source.device, device);
-        let flushed = state.registry().map_or(Ok(()), |registry| registry.flush(on_device));
-        state.sources().iter().map(|source| source.trim(0)).fold(flushed, Result::and)
-    };
-    states.iter().map(relieve).fold(Ok(()), Result::and)
+    crate::device::deferred::wait_until_done();
+    reclaimers.iter().map(|one| one.reclaim()).fold(Ok(()), Result::and)
 }

@@ -94,7 +94,7 @@ impl<D: Driver> StreamCache<D> {
             None => Served::Empty(at),
             Some(pointer) if cache_of_pool.source.zeroed => Served::Zeroed(at, pointer),
             Some(pointer) => {
-                return_event(cache_of_pool, size);
+                count_out(cache_of_pool, size);
                 set_out(&mut self.live, cache_of_pool, pointer, size);
                 Served::Recycled(pointer)
             }
@@ -152,7 +152,7 @@ impl<D: Driver> StreamCache<D> {
     #[inline]
     pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
         let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return };
-        return_event(cache_of_pool, size);
+        count_out(cache_of_pool, size);
         set_out(&mut self.live, cache_of_pool, pointer, size);
     }
 
@@ -318,7 +318,7 @@ fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: b
 }
 
 #[inline]
-fn return_event<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
+fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out += 1;
     if let Some(credit) = &cache_of_pool.credit
         && let Some(usage) = cache_of_pool.source.usage()

@@ -5,6 +5,7 @@
 //! the one retry of a full device touch the stream. `docs/stream-ordered.md` has the promises.
 
 use core::ffi::c_void;
+use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use ur_ffi::{
@@ -12,7 +13,8 @@ use ur_ffi::{
     ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t,
 };
 
-use crate::command::{Request, submit_without_work};
+use crate::command::submission::Submission;
+use crate::command::{Command, Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::object::error::{Error, Result};
@@ -22,6 +24,7 @@ use crate::pool::registry::{Block, Claimed};
 use crate::pool::stream_cache::Served;
 use crate::pool::{UsmPool, checked};
 use crate::queue::Queue;
+use crate::stream::event::WaitList;
 use crate::stream::{Stream, StreamState};
 use crate::sync::mutation;
 
@@ -234,17 +237,7 @@ impl<D: Driver> Wanted<'_, D> {
     /// The usual way of an allocation.
     #[inline(never)]
     fn ask(&self, request: &Request<'_, D>) -> Result<usize> {
-        let take = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
-            // On several streams order proves a block free only when the wait list ends with the stream's last command.
-            let proven = self.in_order
-                || stream.is_completed(state.position)
-                || request
-                    .waits
-                    .iter()
-                    .any(|event| event.position == state.position && Arc::ptr_eq(&event.stream, stream));
-            self.take(stream, state, proven)
-        };
-        submit_without_work(request, |_| Ok(()), take, |(), _| ())
+        submit(request, Allocate { wanted: self, waits: &request.waits })
     }
 
     /// What is left after a failure.
@@ -261,7 +254,8 @@ impl<D: Driver> Wanted<'_, D> {
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::source`]; what the native library answers.
     #[inline]
-    pub fn take(&self, stream: &Stream<D>, state: &mut StreamState<D>, proven: bool) -> Result<usize> {
+    pub fn take(&self, submission: &mut Submission<'_, D>, proven: bool) -> Result<usize> {
+        let (stream, state) = (submission.stream(), submission.state());
         let pool = self.pool.map_or_else(|| stream.device.current_pool_id(), |pool| pool.id);
         let (at, kept) = match state.cache.serve(pool, self.kind, self.size, proven) {
             Served::Recycled(pointer) => return Ok(pointer),
@@ -269,29 +263,25 @@ impl<D: Driver> Wanted<'_, D> {
             Served::Empty(at) => (at, None),
             Served::NoSlot => (self.open(stream, state)?, None),
         };
-        self.take_from(stream, state, at, kept)
+        self.take_from(submission, at, kept)
     }
 
     /// A block that has to be asked for, or cleared.
-    fn take_from(
-        &self,
-        stream: &Stream<D>,
-        state: &mut StreamState<D>,
-        at: usize,
-        kept: Option<usize>,
-    ) -> Result<usize> {
+    fn take_from(&self, submission: &mut Submission<'_, D>, at: usize, kept: Option<usize>) -> Result<usize> {
         let pointer = match kept {
             Some(pointer) => pointer,
-            None => self.take_fresh(stream, state, at)?,
+            None => self.take_fresh(submission, at)?,
         };
+        let (stream, state) = (submission.stream(), submission.state());
         let zeroed = state.cache.source(at).is_some_and(|source| source.zeroed)
             && !(kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill));
-        if zeroed && let Err(error) = self.clear(stream, state, pointer) {
+        if zeroed && let Err(error) = self.clear(submission, pointer) {
+            let state = submission.state();
             // Nobody has seen the block, so it is as good as before.
             let _ = state.cache.give_back(stream, &mut state.position, at, pointer, self.size);
             return Err(error);
         }
-        state.cache.enter(at, pointer, self.size);
+        submission.state().cache.enter(at, pointer, self.size);
         Ok(pointer)
     }
 
@@ -311,26 +301,49 @@ impl<D: Driver> Wanted<'_, D> {
         })
     }
 
-    fn take_fresh(&self, stream: &Stream<D>, state: &mut StreamState<D>, at: usize) -> Result<usize> {
-        let waits = state.cache.source(at).is_some_and(|source| source.may_wait_now());
-        if waits {
-            state.record_pending_events()?;
-        }
+    fn take_fresh(&self, submission: &mut Submission<'_, D>, at: usize) -> Result<usize> {
+        let waits = submission.state().cache.source(at).is_some_and(|source| source.may_wait_now());
         // It counts as a command whether or not it works out, so that a finish does not leave it out.
-        state.position += 1;
+        if waits {
+            submission.begin_work()?
+        } else {
+            submission.count()
+        }
+        let (stream, state) = (submission.stream(), submission.state());
         let source = state.cache.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
         let pointer = source.take(stream, self.size)?;
         state.cache.note_fresh(at, pointer);
         Ok(pointer)
     }
 
-    fn clear(&self, stream: &Stream<D>, state: &mut StreamState<D>, pointer: usize) -> Result<()> {
-        state.record_pending_events()?;
-        state.position += 1;
+    fn clear(&self, submission: &mut Submission<'_, D>, pointer: usize) -> Result<()> {
+        submission.begin_work()?;
+        let stream = submission.stream();
         let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
         let _scope = stream.device.enter_for_transfer()?;
         // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
         unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, stream.native) }
+    }
+}
+
+/// A stream-ordered allocation: a kept block, or one that the pool's backend is asked for.
+struct Allocate<'a, D: Driver> {
+    wanted: &'a Wanted<'a, D>,
+    waits: &'a WaitList<'a, D>,
+}
+
+impl<D: Driver> Command<D> for Allocate<'_, D> {
+    type Output = usize;
+    const TOUCHES_STREAM: bool = false;
+
+    #[inline]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<usize> {
+        let (stream, position) = (submission.stream(), submission.position());
+        // On several streams order proves a block free only when the wait list ends with the stream's last command.
+        let proven = self.wanted.in_order
+            || stream.is_completed(position)
+            || self.waits.iter().any(|event| event.position == position && Arc::ptr_eq(&event.stream, stream));
+        self.wanted.take(submission, proven)
     }
 }
 
@@ -387,30 +400,73 @@ unsafe fn free_usually<D: Driver>(
         Some(unsafe { borrow::<UsmPool<D>>(pool) }?.id)
     };
     let pointer = memory.addr();
-    let here = submit_without_work(
-        request,
-        |state| match state.cache.remove(pointer) {
-            None => Err(Error::code_only(ELSEWHERE)),
-            Some((at, size)) => {
-                let own = state.cache.source(at).map_or(0, |source| source.pool);
-                check_pool(pointer, own, pool).inspect_err(|_| state.cache.enter(at, pointer, size))?;
-                Ok((at, size))
-            }
-        },
-        |(at, size), stream, state| {
-            let freed = state.cache.give_back(stream, &mut state.position, at, pointer, size);
-            freed.inspect_err(|_| state.cache.enter(at, pointer, size))
-        },
-        |(at, size), state| state.cache.enter(at, pointer, size),
-    );
-    match here {
-        Err(error) if error.code() == ELSEWHERE => free_elsewhere(request, pointer, pool),
-        other => other,
+    match submit(request, Free { pointer, pool, found: None })? {
+        Freed::Here => Ok(()),
+        Freed::NotHere => free_elsewhere(request, pointer, pool),
     }
 }
 
-/// Says within this file that a block is out through no slot of the stream.
-const ELSEWHERE: ur_result_t = ur_result_t(u32::MAX);
+/// A stream-ordered free of a block that the stream's own cache has given out.
+struct Free {
+    pointer: usize,
+    /// The pool that the caller named.
+    pool: Option<u64>,
+    /// Where in the cache the block belongs, and its size, once it is taken off the live blocks.
+    found: Option<(usize, usize)>,
+}
+
+/// Whether the stream's cache had given the block out.
+enum Freed {
+    Here,
+    NotHere,
+}
+
+impl<D: Driver> Command<D> for Free {
+    type Output = Freed;
+    const TOUCHES_STREAM: bool = false;
+
+    #[inline(always)]
+    fn prepare(&mut self, state: &mut StreamState<D>) -> Result<ControlFlow<Freed>> {
+        let Some((at, size)) = state.cache.remove(self.pointer) else { return Ok(ControlFlow::Break(Freed::NotHere)) };
+        let own = state.cache.source(at).map_or(0, |source| source.pool);
+        check_pool(self.pointer, own, self.pool).inspect_err(|_| state.cache.enter(at, self.pointer, size))?;
+        self.found = Some((at, size));
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[inline(always)]
+    fn undo(self, state: &mut StreamState<D>) {
+        if let Some((at, size)) = self.found {
+            state.cache.enter(at, self.pointer, size);
+        }
+    }
+
+    #[inline(always)]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Freed> {
+        let Some((at, size)) = self.found else { return Ok(Freed::NotHere) };
+        let (stream, state) = (submission.stream(), submission.state());
+        let freed = state.cache.give_back(stream, &mut state.position, at, self.pointer, size);
+        freed.inspect_err(|_| state.cache.enter(at, self.pointer, size))?;
+        Ok(Freed::Here)
+    }
+}
+
+/// A stream-ordered free of a block that another stream's cache has given out, and that is taken off the live blocks.
+struct FreeClaimed<'a, D: Driver> {
+    claimed: &'a Claimed<D>,
+    pointer: usize,
+}
+
+impl<D: Driver> Command<D> for FreeClaimed<'_, D> {
+    type Output = ();
+    const TOUCHES_STREAM: bool = false;
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (stream, state) = (submission.stream(), submission.state());
+        let Claimed { source, size, .. } = self.claimed;
+        state.cache.give_back_from(stream, &mut state.position, source, self.pointer, *size)
+    }
+}
 
 #[inline]
 fn check_pool(pointer: usize, own: u64, given: Option<u64>) -> Result<()> {
@@ -432,12 +488,8 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
     let Some(claimed) = context.registry.claim(pointer) else {
         return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
     };
-    let freed = check_pool(pointer, claimed.source.pool, pool).and_then(|()| {
-        let give = |(), stream: &Arc<Stream<D>>, state: &mut StreamState<D>| {
-            state.cache.give_back_from(stream, &mut state.position, &claimed.source, pointer, claimed.size)
-        };
-        submit_without_work(request, |_| Ok(()), give, |(), _| ())
-    });
+    let freed = check_pool(pointer, claimed.source.pool, pool)
+        .and_then(|()| submit(request, FreeClaimed { claimed: &claimed, pointer }));
     match &freed {
         Ok(()) => context.registry.end_if_unused(&claimed.source),
         Err(_) => context.registry.unclaim(pointer, &claimed),

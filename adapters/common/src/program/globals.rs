@@ -11,8 +11,10 @@ use ur_ffi::{
     CBool, ur_command_t, ur_context_handle_t, ur_event_handle_t, ur_program_handle_t, ur_queue_handle_t, ur_result_t,
 };
 
-use crate::command::{Request, submit, submit_blocking};
+use crate::command::submission::Submission;
+use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::Context;
+use crate::context::DeviceState;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::object::{borrow, null_pointer};
@@ -77,12 +79,26 @@ unsafe fn copy<D: Driver>(
     from: usize,
     count: usize,
 ) -> Result<()> {
-    let copy = |driver: &'static D, stream| {
-        let _scope = request.queue.device.enter_for_transfer()?;
-        // SAFETY: as this function's.
-        unsafe { driver.copy_async(to, from, count, stream) }
-    };
-    if blocking.get() { submit_blocking(request, copy) } else { submit(request, copy) }
+    let copy = CopyGlobal { device: &request.queue.device, to, from, size: count };
+    if blocking.get() { submit_and_wait(request, copy) } else { submit(request, copy) }
+}
+
+/// A copy to or from a device global. Both ranges are valid until it has finished.
+struct CopyGlobal<'a, D: Driver> {
+    device: &'a DeviceState<D>,
+    to: usize,
+    from: usize,
+    size: usize,
+}
+
+impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let _scope = self.device.enter_for_transfer()?;
+        // SAFETY: both ranges are valid, as whoever made the command was promised.
+        unsafe { submission.driver().copy_async(self.to, self.from, self.size, submission.native()) }
+    }
 }
 
 /// `urEnqueueDeviceGlobalVariableWrite`.

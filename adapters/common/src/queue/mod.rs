@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use ur_ffi::{
-    ur_command_t, ur_context_handle_t, ur_device_handle_t, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_,
-    ur_queue_info_t, ur_queue_properties_t, ur_result_t,
+    ur_context_handle_t, ur_device_handle_t, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_, ur_queue_info_t,
+    ur_queue_properties_t, ur_result_t,
 };
 
-use crate::context::{Context, DeviceState, host_time_ns};
+use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::event_pool::PooledEvent;
 use crate::device::worker;
@@ -23,10 +23,10 @@ use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress, borrow, known_flags, null_pointer};
 use crate::stream::Stream;
-use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
+use crate::stream::event::{Event, WaitList};
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
-const MAX_LANES: usize = 8;
+const MAX_STREAMS: usize = 8;
 
 /// What asks for an order with the native library's default stream. A queue that is to be that stream has one of its own with the
 /// same order: which stream the default one is depends on the thread that calls.
@@ -74,7 +74,7 @@ pub struct Queue<D: Driver> {
     /// The flags it was made with.
     pub flags: ur_queue_flags_t,
     kind: StreamKind,
-    more: Mutex<SmallVec<[Arc<Stream<D>>; MAX_LANES]>>,
+    more: Mutex<SmallVec<[Arc<Stream<D>>; MAX_STREAMS]>>,
     turn: AtomicUsize,
     barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
     generation: AtomicU64,
@@ -188,7 +188,7 @@ impl<D: Driver> Queue<D> {
     }
 
     /// Every stream made so far.
-    pub fn streams(&self) -> SmallVec<[Arc<Stream<D>>; MAX_LANES]> {
+    pub fn streams(&self) -> SmallVec<[Arc<Stream<D>>; MAX_STREAMS]> {
         let mut streams = SmallVec::new();
         streams.push(Arc::clone(&self.first));
         if !self.is_in_order() {
@@ -215,7 +215,7 @@ impl<D: Driver> Queue<D> {
         if let Some(event) = own {
             return Ok(Arc::clone(&event.stream));
         }
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % MAX_LANES;
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % MAX_STREAMS;
         if turn == 0 {
             return Ok(Arc::clone(&self.first));
         }
@@ -235,68 +235,32 @@ impl<D: Driver> Queue<D> {
         (self.generation.load(Ordering::Acquire), barrier.clone())
     }
 
-    /// Puts a barrier on an out-of-order queue's first stream: it comes after `waits`, or after everything when
-    /// there are none, and everything later comes after it. `at_place` puts more on the stream at the same place.
+    /// Makes a barrier of an out-of-order queue what every later command waits for; `make` gets the one before.
     ///
     /// # Errors
-    /// What the native library answers.
-    pub fn put_barrier(
-        queue: &Object<Self>,
-        waits: &WaitList<'_, D>,
-        at_place: &dyn Fn(D::Stream) -> Result<()>,
+    /// What `make` answers; the barrier before stays then.
+    pub fn publish_barrier(
+        &self,
+        make: impl FnOnce(Option<&Object<Event<D>>>) -> Result<Arc<Object<Event<D>>>>,
     ) -> Result<Arc<Object<Event<D>>>> {
         // The lock makes barriers of several threads follow one another; it is taken before any stream's.
-        let mut published = queue.barrier.lock();
-        let event =
-            Self::join_streams(queue, waits, ur_command_t::EVENTS_WAIT_WITH_BARRIER, published.as_deref(), at_place)?;
+        let mut published = self.barrier.lock();
+        let event = make(published.as_deref())?;
         *published = Some(Arc::clone(&event));
-        queue.generation.fetch_add(1, Ordering::AcqRel);
+        self.generation.fetch_add(1, Ordering::AcqRel);
         Ok(event)
     }
 
-    /// An event on an out-of-order queue's first stream after `waits`, or after everything when there are none; `at_place`
-    /// puts more on the stream there.
+    /// What has to be waited for so that everything on the queue's streams but the first has completed, with the positions.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn join_streams(
-        queue: &Object<Self>,
-        waits: &WaitList<'_, D>,
-        command: ur_command_t,
-        barrier: Option<&Object<Event<D>>>,
-        at_place: &dyn Fn(D::Stream) -> Result<()>,
-    ) -> Result<Arc<Object<Event<D>>>> {
-        let queued = host_time_ns();
-        let mut marks: SmallVec<[(u64, PooledEvent<D>); MAX_LANES]> = SmallVec::new();
-        if waits.is_empty() {
-            for stream in queue.more.lock().iter() {
-                marks.extend(stream.record_marker()?);
-            }
+    pub fn record_other_streams(&self) -> Result<SmallVec<[(u64, PooledEvent<D>); MAX_STREAMS]>> {
+        let mut markers = SmallVec::new();
+        for stream in self.more.lock().iter() {
+            markers.extend(stream.record_marker()?);
         }
-        for event in waits.iter() {
-            event.stream.ensure_recorded(event)?;
-        }
-        let stream = &queue.first;
-        let mut state = stream.lock();
-        state.record_pending_events()?;
-        for (_, mark) in &marks {
-            queue.device.driver.stream_wait(stream.native, mark.raw())?;
-        }
-        for event in waits.iter().chain(barrier) {
-            state.wait_for(stream, event)?;
-        }
-        let marker = PooledEvent::record(&queue.device, stream.native, queue.is_profiling())?;
-        at_place(stream.native)?;
-        state.position += 1;
-        let mut event = Event::new(queue.to_arc(), Arc::clone(stream), state.position, command, Some(marker));
-        event.stamps = queue.is_profiling().then(|| {
-            Box::new(Stamps {
-                host: HostTimes { queued, submitted: host_time_ns() },
-                start: None,
-                base: queue.device.time_base(),
-            })
-        });
-        Ok(Object::new(event))
+        Ok(markers)
     }
 }
 

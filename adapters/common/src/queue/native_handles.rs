@@ -144,7 +144,7 @@ pub unsafe fn device_create<D: Driver>(
     if out.is_null() {
         return Err(null_pointer(NAME));
     }
-    D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    adapter::open::<D>().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
     let device = Device::<D>::of_raw(D::Device::of_number(native)).ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
@@ -209,8 +209,9 @@ pub unsafe fn context_create<D: Driver>(
     if native == 0 {
         return Err(null_native(NAME));
     }
-    let opened =
-        D::cell().open().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let opened = adapter::open::<D>()
+        .map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
+    let driver = adapter::driver::<D>()?;
     let candidates = if count == 0 {
         opened.devices.iter().map(|device| &**device).collect()
     } else {
@@ -219,7 +220,7 @@ pub unsafe fn context_create<D: Driver>(
     };
     for device in candidates {
         // A device whose primary context does not exist cannot be the one, and must not get one for this question.
-        if !opened.driver.place_is_active(device.raw)? {
+        if !driver.place_is_active(device.raw)? {
             continue;
         }
         let context = Object::new(Context::over([device.to_arc()]));
@@ -231,7 +232,7 @@ pub unsafe fn context_create<D: Driver>(
         // SAFETY: null or valid by the caller's promise.
         if unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
             // The context holds a reference of its own, which takes the place of the application's.
-            opened.driver.release_place(device.raw)?;
+            driver.release_place(device.raw)?;
         }
         // SAFETY: not null, so writable.
         unsafe { out.write(Object::into_handle(context)) };
@@ -416,10 +417,10 @@ pub unsafe fn event_create<D: Driver>(
     let marker = if native == 0 {
         // Native libraries take an event that was never recorded for one that is done.
         let _scope = state.enter()?;
-        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, std::sync::Arc::clone(&state), true)
+        PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, &state, true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        PooledEvent::adopt(D::Event::of_number(native), std::sync::Arc::clone(&state), owned)
+        PooledEvent::adopt(D::Event::of_number(native), &state, owned)
     };
     // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
     let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);

@@ -5,7 +5,6 @@
 //! stream's lock; reading an event takes no lock.
 
 use core::convert::Infallible;
-use core::ffi::c_void;
 use core::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +19,14 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow};
+use crate::object::{Body, Object, TableAddress, borrow_named};
 use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::reusable::Reusable;
 use crate::sync::set_once::SetOnce;
 use crate::sync::unlikely::unlikely;
 
-/// Host times of a profiled command, nanoseconds of [`crate::context::host_time_ns`].
+/// Host times of a profiled command, nanoseconds of [`crate::device::clock::host_time_ns`].
 #[derive(Clone, Copy)]
 pub struct HostTimes {
     /// When the entry point was called.
@@ -351,12 +350,19 @@ impl<'a, D: Driver> WaitList<'a, D> {
     /// `INVALID_EVENT_WAIT_LIST` when list and count contradict each other or an entry is null, `INVALID_EVENT`
     /// for a handle of another kind.
     #[inline]
-    pub unsafe fn new(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
+    pub unsafe fn new(parameter: &'static str, count: u32, events: *const ur_event_handle_t) -> Result<Self> {
         if unlikely(!events.is_null() || count != 0) {
             // SAFETY: the caller's promise is the same.
-            return unsafe { Self::checked(count, events) };
+            return unsafe { Self::checked(parameter, count, events) };
         }
-        Ok(Self { handles: &[], marker: PhantomData })
+        Ok(Self::none())
+    }
+
+    /// No list.
+    #[inline]
+    #[must_use]
+    pub fn none() -> Self {
+        Self { handles: &[], marker: PhantomData }
     }
 
     /// A list that is not empty, or wrong.
@@ -364,15 +370,15 @@ impl<'a, D: Driver> WaitList<'a, D> {
     /// # Safety
     /// As [`WaitList::new`].
     #[inline(never)]
-    unsafe fn checked(count: u32, events: *const ur_event_handle_t) -> Result<Self> {
+    unsafe fn checked(parameter: &'static str, count: u32, events: *const ur_event_handle_t) -> Result<Self> {
         if events.is_null() || count == 0 {
-            return Err(contradiction(count, events.is_null()));
+            return Err(contradiction(parameter, count, events.is_null()));
         }
         // SAFETY: `events` holds `count` handles.
         let handles = unsafe { core::slice::from_raw_parts(events, count as usize) };
         for handle in handles {
             // SAFETY: a live handle or null, by the C contract.
-            unsafe { borrow::<Event<D>>(*handle) }.map_err(|error| {
+            unsafe { borrow_named::<Event<D>>(parameter, *handle) }.map_err(|error| {
                 if handle.is_null() { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
             })?;
         }
@@ -393,32 +399,21 @@ impl<'a, D: Driver> WaitList<'a, D> {
 }
 
 #[cold]
-fn contradiction(count: u32, null: bool) -> Error {
-    Error::new(
-        ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST,
-        format!(
-            "the wait list has {count} entries and its pointer is {}null; give both or neither",
-            if null { "" } else { "not " }
-        ),
-    )
+fn contradiction(parameter: &str, count: u32, null: bool) -> Error {
+    let message = if null {
+        format!("{parameter} is null, but {count} events are announced; give both or neither")
+    } else {
+        format!("{parameter} is given, but with 0 events; give both or neither")
+    };
+    Error::new(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST, message)
 }
 
 /// `urEventWait`.
 ///
-/// # Safety
-/// The C contract: `events` holds `count` event handles.
-///
 /// # Errors
-/// `INVALID_VALUE` for an empty list; as [`WaitList::new`]; what the native library answers.
-pub unsafe fn wait<D: Driver>(count: u32, events: *const ur_event_handle_t) -> Result<()> {
-    if events.is_null() {
-        return Err(crate::object::null_pointer("urEventWait"));
-    }
-    if count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urEventWait: numEvents is 0"));
-    }
-    // SAFETY: the caller's promise is the same.
-    for event in unsafe { WaitList::<D>::new(count, events) }?.iter() {
+/// What the native library answers.
+pub fn wait<D: Driver>(events: WaitList<'_, D>) -> Result<()> {
+    for event in events.iter() {
         event.wait()?;
     }
     Ok(())
@@ -426,21 +421,9 @@ pub unsafe fn wait<D: Driver>(count: u32, events: *const ur_event_handle_t) -> R
 
 /// `urEventGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    event: ur_event_handle_t,
-    property: ur_event_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (event, writer) =
-        unsafe { (borrow::<Event<D>>(event)?, InfoWriter::new("urEventGetInfo", size, value, size_out)?) };
+pub fn get_info<D: Driver>(event: &Object<Event<D>>, property: ur_event_info_t, writer: InfoWriter) -> Result<()> {
     match property {
         ur_event_info_t::COMMAND_QUEUE if event.is_adopted() => {
             // Behind a native event of somebody else's there is none.
@@ -458,23 +441,15 @@ pub unsafe fn get_info<D: Driver>(
     }
 }
 
-/// `urEventGetProfilingInfo`.
-///
-/// # Safety
-/// The C contract of an info query.
+/// `urEventGetProfilingInfo`. What is wrong with the output is told after what is wrong with the event.
 ///
 /// # Errors
 /// `PROFILING_INFO_NOT_AVAILABLE` without profiling or before the end; otherwise as [`get_info`].
-pub unsafe fn get_profiling_info<D: Driver>(
-    event: ur_event_handle_t,
+pub fn get_profiling_info<D: Driver>(
+    event: &Object<Event<D>>,
     property: ur_profiling_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: Result<InfoWriter>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (event, writer) =
-        unsafe { (borrow::<Event<D>>(event)?, InfoWriter::new("urEventGetProfilingInfo", size, value, size_out)) };
     let time = match property {
         ur_profiling_info_t::COMMAND_QUEUED
         | ur_profiling_info_t::COMMAND_SUBMIT

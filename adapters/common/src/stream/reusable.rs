@@ -11,8 +11,9 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::Mutex;
 use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
 
-use crate::context::{Context, DeviceState, host_time_ns};
+use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::memory_calls::IpcHandle;
 use crate::driver::{Driver, EventPurpose};
@@ -65,14 +66,14 @@ impl<D: Driver> Reusable<D> {
         };
         let reusable = Self::with_marker(purpose, sites, marker, handle);
         if shared {
-            state.device.shared_events.add(&reusable);
+            SharedEvents::of(&state.device).add(&reusable);
         }
         Ok(reusable)
     }
 
     /// One over another process's native event.
     pub fn opened(state: &Arc<DeviceState<D>>, raw: D::Event, handle: IpcHandle) -> Arc<Self> {
-        let marker = PooledEvent::adopt(raw, Arc::clone(state), true);
+        let marker = PooledEvent::adopt(raw, state, true);
         Self::with_marker(EventPurpose::Processes, Box::new([Site::new(&state.device)]), marker, Some(handle))
     }
 
@@ -82,7 +83,7 @@ impl<D: Driver> Reusable<D> {
         marker: PooledEvent<D>,
         handle: Option<IpcHandle>,
     ) -> Arc<Self> {
-        let first = sites.iter().position(|site| Arc::ptr_eq(&site.device, &marker.state().device));
+        let first = sites.iter().position(|site| site.device.raw == marker.native_context().device);
         let latest = first.unwrap_or_default();
         // The site is new, so it takes the marker.
         let _ = sites[latest].marker.set(marker);
@@ -160,7 +161,7 @@ impl<D: Driver> Reusable<D> {
     fn record_from_afar(&self, from: &Arc<DeviceState<D>>, stream: D::Stream) -> Result<()> {
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         let there = PooledEvent::record(from, stream, false)?;
-        marker.state().on_scratch_stream(|near| {
+        marker.native_context().on_scratch_stream(|near| {
             from.driver.stream_wait(near, there.raw())?;
             from.driver.record_event(marker.raw(), near)
         })
@@ -173,8 +174,8 @@ impl<D: Driver> Reusable<D> {
     /// What the native library answers.
     pub fn let_wait(&self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-        let near = marker.state();
-        if self.purpose != EventPurpose::Processes || Arc::ptr_eq(&near.device, &device.device) {
+        let near = marker.native_context();
+        if self.purpose != EventPurpose::Processes || near.device == device.device.raw {
             return device.driver.stream_wait(stream, marker.raw());
         }
         let there = near.on_scratch_stream(|on_scratch_stream| {
@@ -196,7 +197,7 @@ impl<D: Driver> Reusable<D> {
         let stamps = self.stamps.lock();
         let stamps = stamps.as_ref().ok_or_else(|| not_available("nothing has signalled the event yet"))?;
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-        let driver = marker.state().driver;
+        let driver = marker.native_context().driver;
         stamps.time(property, marker, || driver.event_is_complete(marker.raw()))
     }
 }
@@ -211,7 +212,7 @@ fn make<D: Driver>(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result
         state.start_own_clock()?;
     }
     let _scope = state.enter()?;
-    Ok(PooledEvent::adopt(state.driver.create_event(purpose)?, Arc::clone(state), true))
+    Ok(PooledEvent::adopt(state.driver.create_event(purpose)?, state, true))
 }
 
 /// The events of a device that other processes may have opened: to this process itself no native library opens them.
@@ -220,9 +221,9 @@ pub struct SharedEvents<D: Driver> {
 }
 
 impl<D: Driver> SharedEvents<D> {
-    /// None yet.
-    pub const fn new() -> Self {
-        Self { list: Mutex::new(Vec::new()) }
+    /// Those of a device.
+    pub fn of(device: &Device<D>) -> &Self {
+        device.shared_events.get_or_make(|| Self { list: Mutex::new(Vec::new()) })
     }
 
     fn add(&self, event: &Arc<Reusable<D>>) {
@@ -235,11 +236,5 @@ impl<D: Driver> SharedEvents<D> {
     pub fn find(&self, handle: &IpcHandle) -> Option<Arc<Reusable<D>>> {
         let list = self.list.lock();
         list.iter().filter_map(Weak::upgrade).find(|event| event.handle.as_ref() == Some(handle))
-    }
-}
-
-impl<D: Driver> Default for SharedEvents<D> {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -11,24 +11,24 @@ use parking_lot::Mutex;
 const FEW: usize = 16;
 
 #[derive(Debug)]
-struct Entries<T> {
+struct Entries<T: ?Sized> {
     list: Vec<Weak<T>>,
     look_at: usize,
 }
 
 /// The list.
 #[derive(Debug)]
-pub struct WeakList<T> {
+pub struct WeakList<T: ?Sized> {
     entries: Mutex<Entries<T>>,
 }
 
-impl<T> Default for WeakList<T> {
+impl<T: ?Sized> Default for WeakList<T> {
     fn default() -> Self {
         Self { entries: Mutex::new(Entries { list: Vec::new(), look_at: FEW }) }
     }
 }
 
-impl<T> WeakList<T> {
+impl<T: ?Sized> WeakList<T> {
     /// Adds one.
     pub fn add(&self, one: &Arc<T>) {
         let mut entries = self.entries.lock();

@@ -18,14 +18,14 @@ use ur_ffi::{
 };
 
 use crate::buffer;
-use crate::command::{Request, come_after, ensure_others_recorded, return_event, return_timed_event};
-use crate::context::host_time_ns;
-use crate::device::event_pool::PooledEvent;
+use crate::command::Request;
+use crate::command::submission::{Start, Submission};
+use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::{known_flags, null_pointer, release};
+use crate::object::{known_flags, null_pointer, release_by_handle};
 use crate::stream::Stream;
-use crate::stream::event::{Event, HostTimes};
+use crate::stream::event::Event;
 
 /// `urEnqueueNativeCommandExp`.
 ///
@@ -58,18 +58,14 @@ pub unsafe fn enqueue<D: Driver>(
     // SAFETY: as many live handles as it says by the caller's promise.
     let memories = unsafe { given(memories, memory_list) }?;
     if memories.is_empty() {
-        return submit_with_buffers(&request, function, data);
+        return call_application(&request, function, data);
     }
     let mut ready = Ready::<D> { event: null_mut(), marker: PhantomData };
     // SAFETY: the caller's promises are the same; the place for the event is ours.
     unsafe {
         let first = Request::<D>::new(queue, request.command, count, waits, &raw mut ready.event)?;
         bring(&first, memories)?;
-        submit_with_buffers(
-            &Request::<D>::new(queue, request.command, 1, &raw const ready.event, event)?,
-            function,
-            data,
-        )
+        call_application(&Request::<D>::new(queue, request.command, 1, &raw const ready.event, event)?, function, data)
     }
 }
 
@@ -83,7 +79,7 @@ impl<D: Driver> Drop for Ready<D> {
     fn drop(&mut self) {
         if !self.event.is_null() {
             // SAFETY: it was handed out to this alone. It is alive, so the release cannot fail.
-            let _ = unsafe { release::<Event<D>>(self.event) };
+            let _ = unsafe { release_by_handle::<Event<D>>(self.event) };
         }
     }
 }
@@ -139,7 +135,7 @@ unsafe fn bring<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
 }
 
 /// Calls the function between the stream's turns.
-fn submit_with_buffers<D: Driver>(
+fn call_application<D: Driver>(
     request: &Request<'_, D>,
     function: unsafe extern "C" fn(ur_queue_handle_t, *mut c_void),
     data: *mut c_void,
@@ -155,37 +151,24 @@ fn submit_with_buffers<D: Driver>(
     end(request, stream, start)
 }
 
-/// When a timed command began.
-type Start<D> = Option<(PooledEvent<D>, HostTimes)>;
-
 /// Makes the native stream ready for the application's work.
 fn begin<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<Start<D>> {
     let queued = host_time_ns();
     let barrier = request.queue.barrier();
-    let waits = ensure_others_recorded(&request.waits, stream)?;
-    let mut state = stream.lock();
-    come_after(&mut state, stream, waits, Some(&barrier))?;
+    let mut submission = Submission::open(stream, &request.waits)?;
+    submission.come_after(Some(&barrier))?;
     // Counted at once: whoever finishes the queue from now on must wait for what the application puts there.
-    state.position += 1;
+    submission.count();
     if !request.queue.is_profiling() || request.event.is_null() {
         return Ok(None);
     }
-    let start = PooledEvent::record(&stream.device, stream.native, true)?;
-    Ok(Some((start, HostTimes { queued, submitted: host_time_ns() })))
+    submission.start_times(queued).map(Some)
 }
 
 /// Makes the event of what the application has put on the stream.
 fn end<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>, start: Start<D>) -> Result<()> {
-    let mut state = stream.lock();
+    let mut submission = Submission::over(stream);
     // Events that the function made through UR.
-    state.record_pending_events()?;
-    state.position += 1;
-    if request.event.is_null() {
-        return Ok(());
-    }
-    match start {
-        Some((start, times)) => return_timed_event(request, stream, &mut state, start, times),
-        None => return_event(request, stream, &mut state),
-    }
-    Ok(())
+    submission.begin_work()?;
+    submission.return_event(request, start)
 }

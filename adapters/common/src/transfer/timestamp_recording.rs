@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_queue_handle_t};
 
-use crate::command::{Request, come_after, ensure_others_recorded, give};
-use crate::context::host_time_ns;
+use crate::command::Request;
+use crate::command::barrier::return_recorded_event;
+use crate::command::submission::Submission;
+use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::Result;
@@ -36,7 +38,7 @@ pub unsafe fn enqueue<D: Driver>(
     }
     request.queue.device.start_own_clock()?;
     let recorded = record(&request)?;
-    give(event, &recorded);
+    return_recorded_event(event, &recorded);
     if blocking.get() { recorded.wait() } else { Ok(()) }
 }
 
@@ -44,16 +46,13 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     let queue = request.queue;
     let stream = queue.choose_stream(&request.waits)?;
     let barrier = queue.barrier();
-    let waits = ensure_others_recorded(&request.waits, &stream)?;
-    let mut guard = stream.lock();
-    let state = &mut *guard;
-    come_after(state, &stream, waits, Some(&barrier))?;
+    let mut submission = Submission::open(&stream, &request.waits)?;
+    submission.come_after(Some(&barrier))?;
     // The command is its own submission, so both times are one.
     let now = host_time_ns();
     let host = HostTimes { queued: now, submitted: now };
-    let marker = PooledEvent::record(&stream.device, stream.native, true)?;
-    state.position += 1;
-    let mut event = Event::new(queue.to_arc(), Arc::clone(&stream), state.position, request.command, Some(marker));
-    event.stamps = Some(Box::new(Stamps { host, start: None, base: stream.device.time_base() }));
-    Ok(Object::new(event))
+    let end = PooledEvent::record(&stream.device, stream.native, true)?;
+    submission.count();
+    let stamps = Stamps { host, start: None, base: stream.device.time_base() };
+    Ok(submission.recorded_event(queue, request.command, end, Some(stamps)))
 }

@@ -8,7 +8,10 @@ use core::ffi::c_void;
 
 use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_result_t};
 
+use crate::command::Command;
+use crate::command::submission::Submission;
 use crate::command::{Request, submit};
+use crate::context::DeviceState;
 use crate::driver::{Driver, Rows};
 use crate::object::error::{Error, Result};
 use crate::object::null_pointer;
@@ -77,11 +80,25 @@ pub unsafe fn usm_fill<D: Driver>(
     }
     // SAFETY: readable for `pattern_size` bytes by the caller's promise.
     let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
-    submit(&request, |driver, stream| {
-        let _scope = request.queue.device.enter_for_transfer()?;
-        // SAFETY: writable for `size` bytes by the caller's promise.
-        unsafe { fill(driver, stream, to.addr(), pattern, size) }
-    })
+    submit(&request, Fill { device: &request.queue.device, to: to.addr(), pattern, size })
+}
+
+/// A pattern that is repeated over memory. The memory is writable until the fill has finished.
+struct Fill<'a, D: Driver> {
+    device: &'a DeviceState<D>,
+    to: usize,
+    pattern: &'a [u8],
+    size: usize,
+}
+
+impl<D: Driver> Command<D> for Fill<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let _scope = self.device.enter_for_transfer()?;
+        // SAFETY: writable for `size` bytes, as whoever made the command was promised.
+        unsafe { fill(submission.driver(), submission.native(), self.to, self.pattern, self.size) }
+    }
 }
 
 /// Repeats a pattern over `size` bytes, which are a multiple of its length. The pattern is not needed afterwards.

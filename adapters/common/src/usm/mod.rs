@@ -3,6 +3,7 @@
 //! The native library knows every plain allocation, so the engine keeps no registry of those: a pointer's kind, base, size
 //! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's streams' to know.
 
+pub mod copy;
 pub mod fill;
 pub mod host_register;
 pub mod prefetch;
@@ -15,6 +16,7 @@ use ur_ffi::{
     ur_usm_pool_handle_t, ur_usm_type_t,
 };
 
+use crate::command::submission::Submission;
 use crate::context::over_aligned::{NATIVE_ALIGNMENT, with_room};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
@@ -126,7 +128,7 @@ impl<'a, D: Driver> Plain<'a, D> {
             self.context,
             state,
             || pool.source(kind, state).ok().map(|source| (source, self.size)),
-            || wanted.take(&stream, &mut stream.lock(), true),
+            || wanted.take(&mut Submission::over(&stream), true),
         )?;
         if let Err(error) = stream.wait_until_reached() {
             // What it was allocated for has failed; nobody has seen it.

@@ -11,7 +11,10 @@ use ur_ffi::{
     ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_migration_flags_t,
 };
 
+use crate::command::submission::Submission;
+use crate::command::{Command, Empty};
 use crate::command::{Request, submit};
+use crate::context::DeviceState;
 use crate::driver::memory_calls::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
@@ -81,12 +84,25 @@ pub unsafe fn prefetch<D: Driver>(
     let moves = can_move(NAME, &request, memory, size)?;
     let to_host = flags.contains(ur_usm_migration_flags_t::DEVICE_TO_HOST);
     let to = if to_host { MemoryLocation::Host } else { MemoryLocation::Device(request.queue.device.device.raw) };
-    submit(
-        &request,
-        |driver, stream| {
-            if moves { driver.prefetch_async(memory.addr(), size, to, stream) } else { Ok(()) }
-        },
-    )
+    if !moves {
+        return submit(&request, Empty);
+    }
+    submit(&request, Prefetch { memory: memory.addr(), size, to })
+}
+
+/// A move of managed memory.
+struct Prefetch<D: Driver> {
+    memory: usize,
+    size: usize,
+    to: MemoryLocation<D::Device>,
+}
+
+impl<D: Driver> Command<D> for Prefetch<D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        submission.driver().prefetch_async(self.memory, self.size, self.to, submission.native())
+    }
 }
 
 /// Flags that take each other back: nobody can follow both.
@@ -163,15 +179,28 @@ pub unsafe fn advise<D: Driver>(
     let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_ADVISE, 0, core::ptr::null(), event) }?;
     check_advice(NAME, flags)?;
     let moves = can_move(NAME, &request, memory, size)?;
-    submit(&request, |driver, _| {
-        if !moves {
-            return Ok(());
-        }
-        let state = &request.queue.device;
-        let _scope = state.enter()?;
-        native(flags, state.device.raw, D::ADVISES_COHERENCE)
-            .try_for_each(|advice| driver.advise(memory.addr(), size, advice))
-    })
+    if !moves {
+        return submit(&request, Empty);
+    }
+    submit(&request, Advise { device: &request.queue.device, memory: memory.addr(), size, flags })
+}
+
+/// Advice on managed memory, which the native library takes at once and in no stream's order.
+struct Advise<'a, D: Driver> {
+    device: &'a DeviceState<D>,
+    memory: usize,
+    size: usize,
+    flags: Flags,
+}
+
+impl<D: Driver> Command<D> for Advise<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let _scope = self.device.enter()?;
+        native(self.flags, self.device.device.raw, D::ADVISES_COHERENCE)
+            .try_for_each(|advice| submission.driver().advise(self.memory, self.size, advice))
+    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,10 @@ use ur_ffi::{
     ur_queue_handle_t, ur_result_t, ur_usm_desc_t, ur_usm_pool_handle_t,
 };
 
-use crate::command::{Request, submit, submit_blocking};
+use crate::command::submission::Submission;
+use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::Context;
+use crate::context::DeviceState;
 use crate::device::Device;
 use crate::driver::memory_calls::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, Rows};
@@ -123,11 +125,24 @@ pub unsafe fn memcpy<D: Driver>(
     check_rectangle(NAME, request.queue, from.addr(), from_pitch, width, height)?;
     let to = Plane { address: to.addr(), pitch: to_pitch };
     let from = Plane { address: from.addr(), pitch: from_pitch };
-    let copy = |driver: &'static D, stream| {
-        // SAFETY: the rows are valid by the caller's promise.
-        request.queue.device.transfer(|| unsafe { copy_rows(driver, stream, &Copy2D { to, from, width, height }) })
-    };
-    if blocking.get() { submit_blocking(&request, copy) } else { submit(&request, copy) }
+    let copy = CopyRows { device: &request.queue.device, rows: Copy2D { to, from, width, height } };
+    if blocking.get() { submit_and_wait(&request, copy) } else { submit(&request, copy) }
+}
+
+/// A copy of rows, which are valid until it has finished.
+struct CopyRows<'a, D: Driver> {
+    device: &'a DeviceState<D>,
+    rows: Copy2D,
+}
+
+impl<D: Driver> Command<D> for CopyRows<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        // SAFETY: the rows are valid, as whoever made the command was promised.
+        self.device.transfer(|| unsafe { copy_rows(driver, stream, &self.rows) })
+    }
 }
 
 /// # Safety
@@ -200,10 +215,22 @@ pub unsafe fn fill<D: Driver>(
     // SAFETY: readable for `pattern_size` bytes by the caller's promise.
     let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
     let fill = Fill { to: to.addr(), pitch, width, height, pattern };
-    submit(&request, |driver, stream| {
-        let _scope = request.queue.device.enter_for_transfer()?;
-        fill.run(driver, stream)
-    })
+    submit(&request, FillRows { device: &request.queue.device, fill })
+}
+
+/// A pattern that is repeated over rows, which are writable until it has finished.
+struct FillRows<'a, D: Driver> {
+    device: &'a DeviceState<D>,
+    fill: Fill<'a>,
+}
+
+impl<D: Driver> Command<D> for FillRows<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let _scope = self.device.enter_for_transfer()?;
+        self.fill.run(submission.driver(), submission.native())
+    }
 }
 
 impl Fill<'_> {

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_adapter::device::adapter::{self, AdapterCell};
+use ur_adapter::device::adapter;
 use ur_adapter::device::{self, platform};
+use ur_adapter::driver::cell::AdapterCell;
 use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use ur_adapter::driver::native_image::{ArrayShape, BoxCopy, Sampling};
 use ur_adapter::driver::{
@@ -484,13 +485,13 @@ impl Handles {
     /// Releases a queue.
     pub fn release_queue(&self, queue: ur_queue_handle_t) {
         // SAFETY: a live queue, released once.
-        unsafe { object::release::<queue::Queue<Fake>>(queue) }.expect("a live queue");
+        unsafe { object::release_by_handle::<queue::Queue<Fake>>(queue) }.expect("a live queue");
     }
 
     /// Releases a pool of the context.
     pub fn release_pool_of_context(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: a live pool, released once.
-        unsafe { object::release::<pool::UsmPool<Fake>>(pool) }.expect("a live pool");
+        unsafe { object::release_by_handle::<pool::UsmPool<Fake>>(pool) }.expect("a live pool");
     }
 
     /// Destroys a pool.
@@ -504,8 +505,8 @@ impl Drop for Handles {
     fn drop(&mut self) {
         // SAFETY: a live context and the adapter's reference that `new` got, each released once.
         unsafe {
-            object::release::<context::Context<Fake>>(self.context).expect("a live context");
-            object::release::<adapter::Adapter<Fake>>(self.adapter).expect("the adapter");
+            object::release_by_handle::<context::Context<Fake>>(self.context).expect("a live context");
+            object::release_by_handle::<adapter::Adapter<Fake>>(self.adapter).expect("the adapter");
         }
     }
 }

@@ -1,34 +1,14 @@
-//! The macros of the adapters' entry points: `forward!` for implementations, `export_getters!` for libraries.
+//! The macro of the adapters' libraries: `export_getters!`, with an arm for each release.
 
 use std::fmt::Write;
 
-use crate::emit::rust;
-use crate::model::{Function, Model, Release, Table};
+use crate::model::{Model, Release, Table};
 use crate::names;
 
 const FFI: &str = "$crate::entry_points::ffi::";
 
-/// Appends the macros.
-pub fn emit(out: &mut String, model: &Model, functions: &[&Function]) {
-    forward_macro(out, functions);
-    getters_macro(out, model);
-}
-
-fn forward_macro(out: &mut String, functions: &[&Function]) {
-    out.push_str("/// Within `impl EntryPoints for …`: `forward!(urQueueFinish => queue::finish::<D>);` is the method that hands\n/// its arguments to that function, in order.\n#[macro_export]\nmacro_rules! forward {\n");
-    for function in functions {
-        let _ = write!(
-            out,
-            "    ({name} => $target:path) => {{\n        #[allow(non_snake_case, reason = \"the C names\")]\n        unsafe fn {name}({}) -> Result<(), $crate::object::error::Error> {{\n            // SAFETY: the target demands no more than the entry point's own contract.\n            unsafe {{ $target({}) }}\n        }}\n    }};\n",
-            rust::params(&function.params, FFI),
-            rust::arguments(&function.params),
-            name = function.name,
-        );
-    }
-    out.push_str("}\n\n");
-}
-
-fn getters_macro(out: &mut String, model: &Model) {
+/// Appends the macro.
+pub fn emit(out: &mut String, model: &Model) {
     out.push_str("/// Defines what an adapter library of a release exports: for each table the function that hands it out, taken from\n/// the release's `ur_dditable_t` that the expression gives: `export_getters!(v2026_2, backend::table_v2026_2())`.\n#[macro_export]\nmacro_rules! export_getters {\n");
     for release in &model.releases {
         let _ = writeln!(out, "    ({}, $table:expr) => {{", names::release_module(&release.name));

@@ -11,6 +11,8 @@ mod rust;
 
 mod adapter_entry_points;
 mod adapter_macros;
+mod thunk_parameters;
+mod thunks;
 
 mod loader_exports;
 mod loader_releases;
@@ -20,6 +22,7 @@ mod c;
 mod c_api;
 mod c_ddi;
 
+mod coverage;
 mod manual;
 mod manual_functions;
 mod manual_types;
@@ -31,12 +34,14 @@ use crate::output::Output;
 pub fn all(model: &Model) -> Vec<Output> {
     let mut outputs = ffi::emit(model);
     outputs.extend(adapter_entry_points::emit(model));
+    outputs.extend(thunks::emit(model));
     outputs.extend(loader_exports::emit(model));
     outputs.extend(loader_releases::emit(model));
     outputs.extend(loader_tables::emit(model));
     outputs.extend(c_api::emit(model));
     outputs.extend(c_ddi::emit(model));
     outputs.extend(manual::emit(model));
+    outputs.extend(coverage::emit(model));
     outputs
 }
 

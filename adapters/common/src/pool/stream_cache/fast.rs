@@ -9,7 +9,7 @@ use crate::object::error::Result;
 use crate::pool::free_lists::block_size;
 use crate::stream::Stream;
 
-use crate::pool::stream_cache::{StreamCache, come_back, return_event, set_out};
+use crate::pool::stream_cache::{StreamCache, come_back, count_out, set_out};
 
 /// The mutation bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "mutation");
@@ -45,7 +45,7 @@ impl<D: Driver> StreamCache<D> {
                 }
             }
         };
-        return_event(cache_of_pool, size);
+        count_out(cache_of_pool, size);
         set_out(&mut self.live, cache_of_pool, pointer, size);
         Some(Ok(pointer))
     }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
-use crate::context::DeviceState;
 use crate::device::deferred;
 use crate::device::native_context::NativeContext;
 use crate::driver::Driver;
@@ -81,10 +80,10 @@ impl<D: Driver> Piece<D> {
     ///
     /// # Errors
     /// `OUT_OF_HOST_MEMORY`; what the native library answers.
-    pub fn new(device: &DeviceState<D>, bytes: usize) -> Result<Self> {
+    pub fn new(native: &Arc<NativeContext<D>>, bytes: usize) -> Result<Self> {
         let full = || ur_result_t::ERROR_OUT_OF_HOST_MEMORY;
         let size = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(full)?;
-        let native = Arc::clone(&device.native);
+        let native = Arc::clone(native);
         let address = match native.staging.take(size) {
             Some(address) => address,
             None => {

@@ -1,0 +1,24 @@
+//! What the generated thunks name: C's types, the checks, the object behind each kind of handle, and parameters that belong
+//! together.
+//!
+//! The specification's `ur_usm_pool_handle_t` is `UsmPool` here. Nothing but the thunks uses this module.
+
+pub use ur_ffi::*;
+
+pub use crate::api::guard;
+pub use crate::buffer::Mem;
+pub use crate::command::{Enqueue, EventOut};
+pub use crate::context::Context;
+pub use crate::device::Device;
+pub use crate::device::adapter::Adapter;
+pub use crate::device::platform::Platform;
+pub use crate::driver::Driver;
+pub use crate::image::sampler::Sampler;
+pub use crate::kernel::Kernel;
+pub use crate::object::error::Error;
+pub use crate::object::params;
+pub use crate::pool::UsmPool;
+pub use crate::program::Program;
+pub use crate::queue::Queue;
+pub use crate::stream::event::{Event, WaitList};
+pub use crate::virtual_memory::physical::PhysicalMem;

@@ -1,0 +1,99 @@
+//! What every enqueue is given by its caller: a queue, a wait list and a place for the event.
+
+use core::marker::PhantomData;
+
+use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t};
+
+use crate::driver::Driver;
+use crate::object::error::Result;
+use crate::object::{Object, borrow};
+use crate::queue::Queue;
+use crate::stream::event::WaitList;
+
+/// Where a command's event goes, if somebody asked for it.
+pub struct EventOut<'a> {
+    pointer: *mut ur_event_handle_t,
+    marker: PhantomData<&'a mut ur_event_handle_t>,
+}
+
+impl EventOut<'_> {
+    /// The `phEvent` of an enqueue.
+    ///
+    /// # Safety
+    /// The C contract: `pointer` is null or writable during the call.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn new(pointer: *mut ur_event_handle_t) -> Self {
+        Self { pointer, marker: PhantomData }
+    }
+
+    /// Whether nobody asked.
+    #[inline]
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.pointer.is_null()
+    }
+
+    /// Gives the application its event, if it asked.
+    #[inline]
+    pub fn write(&self, event: ur_event_handle_t) {
+        if !self.pointer.is_null() {
+            // SAFETY: not null, so writable by `new`'s contract.
+            unsafe { self.pointer.write(event) };
+        }
+    }
+}
+
+/// What every enqueue is given: the queue, what the command waits for, and where its event goes.
+pub struct Enqueue<'a, D: Driver> {
+    /// The queue.
+    pub queue: &'a Object<Queue<D>>,
+    /// What the command waits for.
+    pub waits: WaitList<'a, D>,
+    /// Where its event goes.
+    pub event: EventOut<'a>,
+}
+
+impl<'a, D: Driver> Enqueue<'a, D> {
+    /// The request for a command of that kind.
+    #[inline(always)]
+    pub fn request(self, command: ur_command_t) -> Request<'a, D> {
+        Request { queue: self.queue, command, waits: self.waits, event: self.event }
+    }
+}
+
+/// What a command says beside its native call.
+pub struct Request<'a, D: Driver> {
+    /// The queue.
+    pub queue: &'a Object<Queue<D>>,
+    /// What events say it was.
+    pub command: ur_command_t,
+    /// What it waits for.
+    pub waits: WaitList<'a, D>,
+    /// Where its event goes.
+    pub event: EventOut<'a>,
+}
+
+impl<'a, D: Driver> Request<'a, D> {
+    /// Reads the parameters that every enqueue has.
+    ///
+    /// # Safety
+    /// The C contract: the queue handle is live, `waits` holds `count` events, `event` is null or writable.
+    ///
+    /// # Errors
+    /// As [`borrow`] and [`WaitList::new`].
+    #[inline]
+    pub unsafe fn new(
+        queue: ur_queue_handle_t,
+        command: ur_command_t,
+        count: u32,
+        waits: *const ur_event_handle_t,
+        event: *mut ur_event_handle_t,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promises are the same.
+        unsafe {
+            let (queue, waits) = (borrow(queue)?, WaitList::new("the wait list", count, waits)?);
+            Ok(Self { queue, command, waits, event: EventOut::new(event) })
+        }
+    }
+}

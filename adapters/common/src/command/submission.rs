@@ -1,0 +1,257 @@
+//! The guard of a stream that is given a command: the one place that keeps a stream's rules.
+//!
+//! The rules, in their order: events of other streams that the command waits for have native events of their own
+//! ([`Submission::open`], before the lock, since no two streams are locked at once); the stream's own events that somebody holds
+//! are recorded before anything else goes on the stream; the stream waits for what the command comes after
+//! ([`Submission::come_after`]); the command is counted ([`Submission::count`]) before it is known to succeed; its times start;
+//! then comes the native call, and then the event ([`Submission::return_event`]). Dropping the guard unlocks the stream; what a
+//! failed command has put there stays counted, so whoever finishes the queue waits for it.
+//!
+//! Must not know what a command does. Nothing outside this folder records, waits or counts, but the stream itself and what
+//! stands in its cache (`adapters/common/tests/layers.rs` looks).
+
+use std::sync::Arc;
+
+use ur_ffi::ur_command_t;
+
+use crate::command::Request;
+use crate::device::clock::host_time_ns;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::Driver;
+use crate::object::Object;
+use crate::object::error::Result;
+use crate::object::recycled::Recycled;
+use crate::queue::Queue;
+use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
+use crate::stream::{Held, Stream, StreamState};
+use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
+
+/// The last barrier of an out-of-order queue, with its generation.
+pub(crate) type Barrier<D> = (u64, Option<Arc<Object<Event<D>>>>);
+
+/// When a timed command began.
+pub(crate) type Start<D> = Option<(PooledEvent<D>, HostTimes)>;
+
+/// A locked stream, and the command that it is being given.
+pub struct Submission<'s, D: Driver> {
+    stream: &'s Arc<Stream<D>>,
+    state: Held<'s, D>,
+    /// The wait list, if it has events of other streams.
+    waits: Option<&'s WaitList<'s, D>>,
+}
+
+impl<'s, D: Driver> Submission<'s, D> {
+    /// Sees to it that events of other streams can be waited for, and locks the stream.
+    ///
+    /// # Errors
+    /// What the native library answers to recording an event.
+    #[inline(always)]
+    pub fn open(stream: &'s Arc<Stream<D>>, waits: &'s WaitList<'s, D>) -> Result<Self> {
+        let waits = if unlikely(!waits.is_empty()) && ensure_recorded(waits, stream)? { Some(waits) } else { None };
+        Ok(Self { stream, state: stream.lock(), waits })
+    }
+
+    /// Locks the stream for what waits for nothing.
+    #[inline]
+    pub fn over(stream: &'s Arc<Stream<D>>) -> Self {
+        Self { stream, state: stream.lock(), waits: None }
+    }
+
+    /// The stream.
+    #[inline(always)]
+    pub fn stream(&self) -> &'s Arc<Stream<D>> {
+        self.stream
+    }
+
+    /// The opened library.
+    #[inline(always)]
+    pub fn driver(&self) -> &'static D {
+        self.stream.driver
+    }
+
+    /// The native stream.
+    #[inline(always)]
+    pub fn native(&self) -> D::Stream {
+        self.stream.native
+    }
+
+    /// What the stream's lock guards.
+    #[inline(always)]
+    pub fn state(&mut self) -> &mut StreamState<D> {
+        &mut self.state
+    }
+
+    /// The position of the stream's last command.
+    #[inline(always)]
+    pub fn position(&self) -> u64 {
+        self.state.position
+    }
+
+    /// Whether the stream must be made to wait before a command that puts no work on it. Work of somebody else's on the
+    /// stream is no command, so what stands for the last one would not wait for it.
+    #[inline]
+    pub fn must_come_after(&self, barrier: Option<&Barrier<D>>) -> bool {
+        let waits = |waits: &WaitList<'_, D>| {
+            waits.iter().any(|event| !Arc::ptr_eq(&event.stream, self.stream) && !event.is_known_complete())
+        };
+        self.stream.is_shared() || self.has_new_barrier(barrier) || self.waits.is_some_and(waits)
+    }
+
+    /// Records the events that somebody holds, and makes the stream wait for the wait list and the queue's barrier.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline(always)]
+    pub fn come_after(&mut self, barrier: Option<&Barrier<D>>) -> Result<()> {
+        if !mutation::is(mutation::Bug::LateEvent) {
+            self.state.record_pending_events()?;
+        }
+        if unlikely(self.waits.is_some() || self.has_new_barrier(barrier)) {
+            return self.wait_for_all(barrier);
+        }
+        Ok(())
+    }
+
+    /// Counts a command. Before it is known to succeed: of a command of several native calls some may be on the stream when
+    /// one fails, and whoever finishes the queue must wait for those.
+    #[inline(always)]
+    pub fn count(&mut self) {
+        self.state.position += 1;
+    }
+
+    /// Records what is pending and counts: for a command that finds out late that it puts work on the stream.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn begin_work(&mut self) -> Result<()> {
+        self.state.record_pending_events()?;
+        self.count();
+        Ok(())
+    }
+
+    /// Makes the stream wait for events that were recorded on other streams, and for no more of those streams.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait_for_markers(&mut self, markers: &[(u64, PooledEvent<D>)]) -> Result<()> {
+        markers.iter().try_for_each(|(_, marker)| self.driver().stream_wait(self.native(), marker.raw()))
+    }
+
+    /// Makes the stream wait for events; those of other streams were looked at by [`Submission::open`].
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait_for_events<'e>(&mut self, mut events: impl Iterator<Item = &'e Object<Event<D>>>) -> Result<()> {
+        events.try_for_each(|event| self.state.wait_for(self.stream, event))
+    }
+
+    /// Marks the start of a command whose times are wanted; `queued` is when the application asked for it.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[cold]
+    pub fn start_times(&self, queued: u64) -> Result<(PooledEvent<D>, HostTimes)> {
+        let start = PooledEvent::record(&self.stream.device, self.native(), true)?;
+        Ok((start, HostTimes { queued, submitted: host_time_ns() }))
+    }
+
+    /// Gives the application the event of the command that was counted last, if it asked for one.
+    #[inline(always)]
+    pub fn return_event(mut self, request: &Request<'_, D>, start: Start<D>) -> Result<()> {
+        if mutation::is(mutation::Bug::LateEvent) {
+            self.state.record_pending_events()?;
+        }
+        if !request.event.is_null() {
+            match start {
+                Some((start, times)) => self.return_timed_event(request, start, times),
+                None => self.return_tail_event(request),
+            }
+        }
+        Ok(())
+    }
+
+    /// The event of the command that was counted last, with a native event of its own from the start.
+    pub fn recorded_event(
+        &self,
+        queue: &Object<Queue<D>>,
+        kind: ur_command_t,
+        end: PooledEvent<D>,
+        stamps: Option<Stamps<D>>,
+    ) -> Arc<Object<Event<D>>> {
+        let mut event = Event::new(queue.to_arc(), Arc::clone(self.stream), self.position(), kind, Some(end));
+        event.stamps = stamps.map(Box::new);
+        Object::new(event)
+    }
+
+    /// An event that stands for the stream's last command, and is recorded when somebody must know.
+    #[inline]
+    fn return_tail_event(&mut self, request: &Request<'_, D>) {
+        let handle = self.state.reuse_event(request.command).unwrap_or_else(|| {
+            let position = self.state.position;
+            let event = Event::new(request.queue.to_arc(), Arc::clone(self.stream), position, request.command, None);
+            self.add_tail(event)
+        });
+        if unlikely(self.stream.is_shared()) {
+            // What stands for the last command would not wait for somebody else's work behind it. If this fails, the event
+            // stays what others' events are, and completes later than it could.
+            let _ = self.state.record_all_pending_events();
+        }
+        request.event.write(handle);
+    }
+
+    /// The command is on the queue whatever becomes of its end marker; without one the event still waits correctly and only
+    /// has no times.
+    #[cold]
+    fn return_timed_event(&mut self, request: &Request<'_, D>, start: PooledEvent<D>, host: HostTimes) {
+        let end = PooledEvent::record(&self.stream.device, self.native(), true).ok();
+        let is_recorded = end.is_some();
+        let position = self.state.position;
+        let mut event = Event::new(request.queue.to_arc(), Arc::clone(self.stream), position, request.command, end);
+        event.stamps = Some(Box::new(Stamps { host, start: Some(start), base: self.stream.device.time_base() }));
+        let handle = if is_recorded { Object::into_handle(Object::new(event)) } else { self.add_tail(event) };
+        request.event.write(handle);
+    }
+
+    fn add_tail(&mut self, event: Event<D>) -> ur_ffi::ur_event_handle_t {
+        let event = Recycled::new(event);
+        let handle = event.retain_handle();
+        self.state.add_tail(event);
+        handle
+    }
+
+    /// Whether the queue's last barrier is one that the stream does not wait for yet.
+    #[inline]
+    fn has_new_barrier(&self, barrier: Option<&Barrier<D>>) -> bool {
+        barrier.is_some_and(|(generation, _)| self.state.barrier < *generation)
+    }
+
+    #[inline(never)]
+    fn wait_for_all(&mut self, barrier: Option<&Barrier<D>>) -> Result<()> {
+        for event in self.waits.into_iter().flat_map(WaitList::iter) {
+            self.state.wait_for(self.stream, event)?;
+        }
+        if let Some((generation, Some(event))) = barrier
+            && self.state.barrier < *generation
+        {
+            self.state.wait_for(self.stream, event)?;
+            self.state.barrier = *generation;
+        }
+        Ok(())
+    }
+}
+
+/// Gives events of other streams native events of their own, and says whether there are any. What comes before on the same
+/// stream needs no wait.
+#[inline(never)]
+fn ensure_recorded<D: Driver>(waits: &WaitList<'_, D>, stream: &Arc<Stream<D>>) -> Result<bool> {
+    let mut any = false;
+    for event in waits.iter() {
+        if !Arc::ptr_eq(&event.stream, stream) {
+            any = true;
+            event.stream.ensure_recorded(event)?;
+        }
+    }
+    Ok(any)
+}

@@ -1,0 +1,451 @@
+//! C's parameters, checked: what the generated thunks make of handles, pointers, lists, flags and outputs before they call
+//! a function of the engine.
+//!
+//! Each function here takes what C gave and the parameter's name (`urQueueFinish: hQueue`), and answers either a Rust value
+//! whose type carries what was checked, or an error with the specification's code and one style of message. The unsafe
+//! functions rely on the C contract alone: a handle is null or alive, a pointer is null or leads to what the manual says,
+//! for as long as the call lasts. Must not know any kind of object, or decide anything that the specification leaves to the
+//! engine.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use ur_ffi::ur_result_t;
+
+use crate::object::error::{Error, Result};
+use crate::object::info::{self, InfoWriter};
+use crate::object::{Body, Held, Object, borrow_named};
+
+/// An output that must be given. Written at the end of what succeeds, so that a failed call leaves it as it was.
+pub struct Out<'a, T> {
+    pointer: NonNull<T>,
+    marker: PhantomData<&'a mut T>,
+}
+
+impl<T> Out<'_, T> {
+    /// Writes the output.
+    #[inline]
+    pub fn write(self, value: T) {
+        // SAFETY: `out` and `optional_out` make this of a pointer that C owes to be writable during the call.
+        unsafe { self.pointer.write(value) };
+    }
+}
+
+impl<H> Out<'_, *mut H> {
+    /// Gives the application a new object and its first reference.
+    #[inline]
+    pub fn write_object<T: Body<Opaque = H>>(self, object: std::sync::Arc<Object<T>>) {
+        self.write(Object::into_handle(object));
+    }
+}
+
+/// An address whose memory, the host's or a device's, the application owes to a command: it is as the manual says until
+/// the command has finished.
+pub struct Address<T = c_void> {
+    pointer: NonNull<T>,
+}
+
+impl<T> Clone for Address<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Address<T> {}
+
+impl<T> Address<T> {
+    /// The number.
+    #[inline]
+    #[must_use]
+    pub fn addr(self) -> usize {
+        self.pointer.as_ptr().addr()
+    }
+
+    /// As C gave it.
+    #[inline]
+    #[must_use]
+    pub fn as_ptr(self) -> *mut T {
+        self.pointer.as_ptr()
+    }
+}
+
+/// The outputs of an enumeration of handles: room for some, and how many there are.
+pub struct ListOut<'a, H> {
+    function: &'static str,
+    capacity: u32,
+    entries: *mut H,
+    count: *mut u32,
+    marker: PhantomData<&'a mut H>,
+}
+
+impl<H: Copy> ListOut<'_, H> {
+    /// Writes as many of the handles as there is room for, and how many there are. Answers how many were written.
+    ///
+    /// # Errors
+    /// `INVALID_SIZE` for an array without room, `INVALID_NULL_POINTER` for no output at all.
+    pub fn write(self, available: &[H]) -> Result<usize> {
+        // SAFETY: `list_out` makes this of pointers that C owes to be null or writable, `entries` for `capacity` handles.
+        unsafe { info::enumerate(self.function, available, self.capacity, self.entries, self.count) }
+    }
+}
+
+/// A list of handles, each of which was checked: the caller's own array, read where it lies.
+pub struct Handles<'a, T: Body> {
+    handles: &'a [*mut T::Opaque],
+    marker: PhantomData<&'a Object<T>>,
+}
+
+impl<'a, T: Body> Handles<'a, T> {
+    /// The objects, in the list's order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a Object<T>> + use<'a, T> {
+        // SAFETY: the list was made of handles that are live objects of this adapter and kind, and stay so during `'a`.
+        self.handles.iter().map(|handle| unsafe { &*handle.cast::<Object<T>>() })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.handles.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty()
+    }
+}
+
+/// The object behind a handle.
+///
+/// # Safety
+/// The C contract.
+///
+/// # Errors
+/// `INVALID_NULL_HANDLE`, or the kind's own code when the handle is of another kind or another adapter's.
+#[inline(always)]
+pub unsafe fn handle<'a, T: Body>(parameter: &'static str, handle: *mut T::Opaque) -> Result<&'a Object<T>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow_named(parameter, handle) }
+}
+
+/// The object behind a handle that may be null.
+///
+/// # Safety
+/// The C contract.
+///
+/// # Errors
+/// The kind's own code when the handle is of another kind or another adapter's.
+#[inline(always)]
+pub unsafe fn optional_handle<'a, T: Body>(
+    parameter: &'static str,
+    handle: *mut T::Opaque,
+) -> Result<Option<&'a Object<T>>> {
+    if handle.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow_named(parameter, handle) }.map(Some)
+}
+
+/// A reference that the application gives back with this call.
+///
+/// # Safety
+/// The C contract.
+///
+/// # Errors
+/// As [`handle`].
+#[inline(always)]
+pub unsafe fn held_handle<T: Body>(parameter: &'static str, handle: *mut T::Opaque) -> Result<Held<T>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { Held::new(parameter, handle) }
+}
+
+/// A list of handles that must be given.
+///
+/// # Safety
+/// The C contract: `handles` is null or holds `count` handles, which nobody changes during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` for no list; for each handle as [`handle`].
+pub unsafe fn handles<'a, T: Body>(
+    parameter: &'static str,
+    count: u32,
+    handles: *const *mut T::Opaque,
+) -> Result<Handles<'a, T>> {
+    // SAFETY: the caller's promise is the same.
+    let handles = unsafe { slice(parameter, count, handles) }?;
+    for handle in handles {
+        // SAFETY: as above.
+        unsafe { borrow_named::<T>(parameter, *handle) }?;
+    }
+    Ok(Handles { handles, marker: PhantomData })
+}
+
+/// A list of handles that may be null if it is empty.
+///
+/// # Safety
+/// As [`handles`].
+///
+/// # Errors
+/// As [`handles`], for a list that should hold something.
+pub unsafe fn optional_handles<'a, T: Body>(
+    parameter: &'static str,
+    count: u32,
+    list: *const *mut T::Opaque,
+) -> Result<Handles<'a, T>> {
+    if list.is_null() && count == 0 {
+        return Ok(Handles { handles: &[], marker: PhantomData });
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { handles(parameter, count, list) }
+}
+
+/// How many elements an array has: `u32` or `usize` in C.
+pub trait Length: Copy {
+    /// As an index.
+    fn get(self) -> usize;
+}
+
+impl Length for u32 {
+    #[inline]
+    fn get(self) -> usize {
+        self as usize
+    }
+}
+
+impl Length for usize {
+    #[inline]
+    fn get(self) -> usize {
+        self
+    }
+}
+
+/// Refuses a list of no elements.
+///
+/// # Errors
+/// The code that the specification has for it.
+#[inline]
+pub fn not_empty(parameter: &'static str, length: impl Length, code: ur_result_t) -> Result<()> {
+    if length.get() == 0 { Err(empty(parameter, code)) } else { Ok(()) }
+}
+
+/// Elements that must be given, none perhaps.
+///
+/// # Safety
+/// The C contract: `elements` is null or holds `length` elements, which nobody changes during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline]
+pub unsafe fn slice<'a, T>(parameter: &'static str, length: impl Length, elements: *const T) -> Result<&'a [T]> {
+    if elements.is_null() {
+        return Err(null_pointer(parameter));
+    }
+    // SAFETY: not null, so the caller's promise holds.
+    Ok(unsafe { core::slice::from_raw_parts(elements, length.get()) })
+}
+
+/// Elements that may be null if there are none.
+///
+/// # Safety
+/// As [`slice`].
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` where there should be some.
+#[inline]
+pub unsafe fn optional_slice<'a, T>(
+    parameter: &'static str,
+    length: impl Length,
+    elements: *const T,
+) -> Result<&'a [T]> {
+    if elements.is_null() && length.get() == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { slice(parameter, length, elements) }
+}
+
+/// Bytes that must be given.
+///
+/// # Safety
+/// As [`slice`].
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline]
+pub unsafe fn bytes<'a>(parameter: &'static str, length: impl Length, bytes: *const c_void) -> Result<&'a [u8]> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { slice(parameter, length, bytes.cast()) }
+}
+
+/// A structure that must be given.
+///
+/// # Safety
+/// The C contract: `pointer` is null or leads to a valid structure that nobody changes during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline(always)]
+pub unsafe fn required<'a, T>(parameter: &'static str, pointer: *const T) -> Result<&'a T> {
+    // SAFETY: null or valid by the caller's promise.
+    unsafe { pointer.as_ref() }.ok_or_else(|| null_pointer(parameter))
+}
+
+/// A structure that may be null.
+///
+/// # Safety
+/// As [`required`].
+#[inline(always)]
+#[must_use]
+pub unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
+    // SAFETY: null or valid by the caller's promise.
+    unsafe { pointer.as_ref() }
+}
+
+/// A string that must be given.
+///
+/// # Safety
+/// The C contract: `text` is null or ends with a NUL; nobody changes it during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline]
+pub unsafe fn text<'a>(parameter: &'static str, text: *const c_char) -> Result<&'a CStr> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { optional_text(text) }.ok_or_else(|| null_pointer(parameter))
+}
+
+/// A string that may be null.
+///
+/// # Safety
+/// As [`text`].
+#[inline]
+#[must_use]
+pub unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: not null, so a string by the caller's promise.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
+}
+
+/// An output that must be given.
+///
+/// # Safety
+/// The C contract: `pointer` is null or writable during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline(always)]
+pub unsafe fn out<'a, T>(parameter: &'static str, pointer: *mut T) -> Result<Out<'a, T>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { optional_out(pointer) }.ok_or_else(|| null_pointer(parameter))
+}
+
+/// An output that nobody may have asked for.
+///
+/// # Safety
+/// As [`out`].
+#[inline(always)]
+#[must_use]
+pub unsafe fn optional_out<'a, T>(pointer: *mut T) -> Option<Out<'a, T>> {
+    NonNull::new(pointer).map(|pointer| Out { pointer, marker: PhantomData })
+}
+
+/// The outputs of an enumeration of handles.
+///
+/// # Safety
+/// The C contract: `entries` is null or writable for `capacity` handles, `count` null or writable, during `'a`.
+///
+/// # Errors
+/// None: what is missing is told when the list is written, since the query itself may fail first.
+#[inline]
+pub unsafe fn list_out<'a, H>(
+    function: &'static str,
+    capacity: u32,
+    entries: *mut H,
+    count: *mut u32,
+) -> Result<ListOut<'a, H>> {
+    Ok(ListOut { function, capacity, entries, count, marker: PhantomData })
+}
+
+/// The outputs of a query.
+///
+/// # Safety
+/// The C contract: `value` is null or writable for `size` bytes; `size_out` is null or writable.
+///
+/// # Errors
+/// As [`InfoWriter::new`].
+#[inline]
+pub unsafe fn info(
+    function: &'static str,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<InfoWriter> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { InfoWriter::new(function, size, value, size_out) }
+}
+
+/// An address that must be given.
+///
+/// # Safety
+/// The C contract: what the manual says of the address holds until the command that uses it has finished.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline(always)]
+pub unsafe fn address<T>(parameter: &'static str, pointer: *const T) -> Result<Address<T>> {
+    match NonNull::new(pointer.cast_mut()) {
+        Some(pointer) => Ok(Address { pointer }),
+        None => Err(null_pointer(parameter)),
+    }
+}
+
+/// A function of the application's that must be given.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline]
+pub fn callback<F>(parameter: &'static str, function: Option<F>) -> Result<F> {
+    function.ok_or_else(|| null_pointer(parameter))
+}
+
+/// Refuses flags that no release has.
+///
+/// # Errors
+/// `INVALID_ENUMERATION`.
+#[inline(always)]
+pub fn flags(parameter: &'static str, bits: u32, undefined: u32) -> Result<()> {
+    if bits & undefined == 0 { Ok(()) } else { Err(unknown_flags(parameter, bits & undefined)) }
+}
+
+/// Refuses a value above an enumeration's last one.
+///
+/// # Errors
+/// `INVALID_ENUMERATION`.
+#[inline(always)]
+pub fn enumeration(parameter: &'static str, value: u32, last: u32) -> Result<()> {
+    if value <= last { Ok(()) } else { Err(unknown_value(parameter, value)) }
+}
+
+#[cold]
+fn null_pointer(parameter: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_NULL_POINTER, format!("{parameter} is null; it must be given"))
+}
+
+#[cold]
+fn empty(parameter: &str, code: ur_result_t) -> Error {
+    Error::new(code, format!("{parameter} is 0; give at least one element"))
+}
+
+#[cold]
+fn unknown_flags(parameter: &str, bits: u32) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("{parameter} has bits that no flag defines: {bits:#x}"))
+}
+
+#[cold]
+fn unknown_value(parameter: &str, value: u32) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_ENUMERATION,
+        format!("{parameter} is {value:#x}, which no enumerator defines"),
+    )
+}

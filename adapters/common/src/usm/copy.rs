@@ -1,0 +1,50 @@
+//! Copies between any two ranges of memory that a queue's device or the host can reach.
+
+use ur_ffi::{ur_command_t, ur_result_t};
+
+use crate::command::submission::Submission;
+use crate::command::{Command, Enqueue, submit, submit_and_wait};
+use crate::context::DeviceState;
+use crate::driver::Driver;
+use crate::object::error::{Error, Result};
+use crate::object::params::Address;
+use crate::sync::unlikely::unlikely;
+
+/// `urEnqueueUSMMemcpy`.
+///
+/// # Errors
+/// `INVALID_SIZE` for no bytes; what the native library answers.
+pub fn memcpy<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    blocking: bool,
+    to: Address,
+    from: Address,
+    size: usize,
+) -> Result<()> {
+    let request = enqueue.request(ur_command_t::USM_MEMCPY);
+    if size == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
+    }
+    // An `Address` is as the manual says: `size` bytes that stay valid until the copy has finished.
+    let copy = Copy { device: &request.queue.device, to: to.addr(), from: from.addr(), size };
+    if unlikely(blocking) { submit_and_wait(&request, copy) } else { submit(&request, copy) }
+}
+
+/// A copy between ranges that are valid until it has finished.
+struct Copy<'a, D: Driver> {
+    device: &'a DeviceState<D>,
+    to: usize,
+    from: usize,
+    size: usize,
+}
+
+impl<D: Driver> Command<D> for Copy<'_, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        // SAFETY: the ranges are valid, as whoever made the command was promised.
+        self.device.transfer(move || unsafe { driver.copy_async(self.to, self.from, self.size, stream) })
+    }
+}

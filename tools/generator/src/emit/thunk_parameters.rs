@@ -1,0 +1,347 @@
+//! What a thunk makes of C's parameters: the checks, in their order, and the arguments of the engine's function.
+//!
+//! The order is the same everywhere: handles, then enumerations and flags, then pointers, then flags behind pointers, then
+//! the wait list, then the output of a query. Which check a parameter gets follows from its type and tags; the functions
+//! that check are `object::params` of the engine. Parameters that belong together become one argument.
+
+use crate::condition::{self, Expr, Node};
+use crate::ctype::CType;
+use crate::engine::Row;
+use crate::model::{Function, Kind, Param, Release};
+use crate::names;
+
+/// The body of a thunk.
+#[derive(Debug, Default)]
+pub struct Call {
+    /// The checks, as statements.
+    pub steps: Vec<String>,
+    /// The variables that the checks make and the call needs.
+    pub checked: Vec<String>,
+    /// The arguments of the engine's function.
+    pub arguments: Vec<String>,
+}
+
+/// When a check is made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Handles,
+    Values,
+    Pointers,
+    BehindPointers,
+    Waits,
+    Query,
+}
+
+impl Call {
+    /// The checks and arguments of one function.
+    pub fn of(release: &Release, function: &Function, row: &Row) -> Call {
+        let mut builder = Builder { release, function, row, steps: Vec::new(), call: Call::default() };
+        builder.parameters();
+        builder.conditions();
+        builder.steps.sort_by_key(|(stage, _)| *stage);
+        builder.call.steps = builder.steps.into_iter().map(|(_, text)| text).collect();
+        builder.call
+    }
+}
+
+struct Builder<'a> {
+    release: &'a Release,
+    function: &'a Function,
+    row: &'a Row,
+    steps: Vec<(Stage, String)>,
+    call: Call,
+}
+
+impl<'a> Builder<'a> {
+    fn param(&self, name: &str) -> Option<&'a Param> {
+        self.function.params.iter().find(|param| param.name == name)
+    }
+
+    /// `"urQueueFinish: hQueue"`: how messages name a parameter.
+    fn named(&self, what: &str) -> String {
+        format!("\"{}: {what}\"", self.function.name)
+    }
+
+    /// A check that makes a variable of the parameter's name, which becomes an argument.
+    fn checked(&mut self, stage: Stage, name: &str, check: String) {
+        let variable = names::rust_ident(name);
+        self.steps.push((stage, format!("let {variable} = {check};")));
+        self.call.checked.push(variable.clone());
+        self.call.arguments.push(variable);
+    }
+
+    fn parameters(&mut self) {
+        let function = self.function;
+        let enqueue = self.enqueue();
+        let query = self.query();
+        let mut at = 0;
+        while let Some(param) = function.params.get(at) {
+            at += 1;
+            if enqueue.as_ref().is_some_and(|parts| parts.contains(&param.name.as_str())) {
+                if param.name == QUEUE {
+                    self.enqueue_argument();
+                }
+            } else if query.as_ref().is_some_and(|parts| parts.contains(&param.name.as_str())) {
+                if Some(param.name.as_str()) == query.as_ref().map(|parts| parts[0]) {
+                    self.query_argument(query.as_ref().expect("it is one of a query's"));
+                }
+            } else if let Some(list) = self.listed(at - 1) {
+                let check = self.list_out(list);
+                self.checked(Stage::Pointers, &list.1.name, check);
+                at += 2;
+            } else if !self.is_a_length(param) {
+                self.parameter(param);
+            }
+        }
+    }
+
+    /// The parameters of an enqueue that become one argument: queue, wait list, event.
+    fn enqueue(&self) -> Option<Vec<&'a str>> {
+        let queue = self.param(QUEUE).filter(|param| self.release.is_handle(&param.ty))?;
+        let event = self.param(EVENT).filter(|param| param.has("optional"))?;
+        let mut parts = vec![queue.name.as_str(), event.name.as_str()];
+        if let Some(list) = self.param(WAITS) {
+            parts.extend([list.name.as_str(), list.count()?]);
+        }
+        Some(parts)
+    }
+
+    fn enqueue_argument(&mut self) {
+        self.steps.push((
+            Stage::Handles,
+            format!("let hQueue = params::handle::<Queue<D>>({}, hQueue)?;", self.named(QUEUE)),
+        ));
+        let waits = match self.param(WAITS).and_then(Param::count) {
+            Some(count) => format!("WaitList::new({}, {}, {WAITS})?", self.named(WAITS), names::rust_ident(count)),
+            None => "WaitList::none()".to_owned(),
+        };
+        let in_out = self.param(EVENT).is_some_and(|event| event.has("in,out") || event.has("in"));
+        let event = if in_out { "EventOut::with_input" } else { "EventOut::new" };
+        let text = format!("let enqueue = Enqueue {{ queue: hQueue, waits: {waits}, event: {event}({EVENT}) }};");
+        self.steps.push((Stage::Waits, text));
+        self.call.checked.push("enqueue".to_owned());
+        self.call.arguments.push("enqueue".to_owned());
+    }
+
+    /// The parameters of a query that become one argument: size, value, size of the value.
+    fn query(&self) -> Option<[&'a str; 3]> {
+        let at = self.function.params.iter().position(|param| {
+            param.ty.is_pointer() && param.tags.iter().any(|tag| tag.starts_with("typename(")) && is_out(param)
+        })?;
+        let (value, told) = (&self.function.params[at], self.function.params.get(at + 1)?);
+        let tag = value.tags.iter().find_map(|tag| tag.strip_prefix("typename(")?.strip_suffix(')'))?;
+        let (_, size) = tag.split_once(',')?;
+        Some([self.param(size.trim())?.name.as_str(), &value.name, &told.name])
+    }
+
+    fn query_argument(&mut self, parts: &[&str; 3]) {
+        let [size, value, told] = parts.map(names::rust_ident);
+        let late = if self.row.unchecked.contains(&value) { "" } else { "?" };
+        let text = format!("let info = params::info(\"{}\", {size}, {value}, {told}){late};", self.function.name);
+        self.steps.push((Stage::Query, text));
+        self.call.checked.push("info".to_owned());
+        self.call.arguments.push("info".to_owned());
+    }
+
+    /// The three parameters of an enumeration of handles, the first of which is at `at`.
+    fn listed(&self, at: usize) -> Option<(&'a Param, &'a Param, &'a Param)> {
+        let [capacity, entries, count] = self.function.params.get(at..at + 3)? else { return None };
+        let fits = is_out(entries) && entries.count() == Some(&capacity.name) && is_out(count) && count.ty.is_pointer();
+        fits.then_some((capacity, entries, count))
+    }
+
+    fn list_out(&self, (capacity, entries, count): (&Param, &Param, &Param)) -> String {
+        let names = [capacity, entries, count].map(|param| names::rust_ident(&param.name));
+        format!("params::list_out(\"{}\", {})?", self.function.name, names.join(", "))
+    }
+
+    /// Whether a parameter is only the length of others, which carry it.
+    fn is_a_length(&self, param: &Param) -> bool {
+        !param.ty.is_pointer()
+            && self
+                .function
+                .params
+                .iter()
+                .any(|other| other.ty.is_pointer() && self.length_of(other) == Some(&param.name))
+            && !self.row.unchecked.contains(&param.name)
+    }
+
+    /// The parameter that says how many elements another points to.
+    fn length_of(&self, param: &'a Param) -> Option<&'a str> {
+        param
+            .count()
+            .or_else(|| self.row.slices.get(&param.name).and_then(|name| self.param(name)).map(|p| p.name.as_str()))
+    }
+
+    fn parameter(&mut self, param: &'a Param) {
+        let (ty, name) = (&param.ty, names::rust_ident(&param.name));
+        let (named, optional) = (self.named(&param.name), param.has("optional"));
+        let kind = self.release.kind(&ty.base);
+        if self.release.is_handle(ty) {
+            let body = names::engine_object(&ty.base);
+            let check = match (param.has("release"), optional) {
+                (true, _) => "held_handle",
+                (false, true) => "optional_handle",
+                (false, false) => "handle",
+            };
+            self.checked(Stage::Handles, &param.name, format!("params::{check}::<{body}<D>>({named}, {name})?"));
+        } else if kind == Some(Kind::Callback) && !ty.is_pointer() {
+            if optional {
+                self.call.arguments.push(name);
+            } else {
+                self.checked(Stage::Pointers, &param.name, format!("params::callback({named}, {name})?"));
+            }
+        } else if ty.is_pointer() {
+            self.pointer(param, kind, &name, &named);
+        } else if ty.base == "bool" {
+            self.call.arguments.push(format!("{name}.get()"));
+        } else {
+            self.call.arguments.push(name);
+        }
+    }
+
+    fn pointer(&mut self, param: &'a Param, kind: Option<Kind>, name: &str, named: &str) {
+        let (ty, optional) = (&param.ty, param.has("optional"));
+        if let Some(length) = self.length_of(param) {
+            let length = names::rust_ident(length);
+            if ty.base == EVENTS {
+                self.steps.push((Stage::Pointers, format!("params::address({named}, {name})?;")));
+                self.length_check(&length);
+                return self.checked(
+                    Stage::Pointers,
+                    &param.name,
+                    format!("WaitList::<D>::new({named}, {length}, {name})?"),
+                );
+            }
+            let check = match (kind, ty.pointers, optional) {
+                (Some(Kind::Handle), 1, _) => {
+                    let body = names::engine_object(&ty.base);
+                    let list = if optional { "optional_handles" } else { "handles" };
+                    format!("params::{list}::<{body}<D>>({named}, {length}, {name})?")
+                }
+                (_, 1, _) if ty.base == "void" => format!("params::bytes({named}, {length}, {name})?"),
+                (_, _, true) => format!("params::optional_slice({named}, {length}, {name})?"),
+                (_, _, false) => format!("params::slice({named}, {length}, {name})?"),
+            };
+            self.checked(Stage::Pointers, &param.name, check);
+            return self.length_check(&length);
+        }
+        let in_memory = matches!(kind, Some(Kind::Struct | Kind::Union)) && ty.pointers == 1 && !is_out(param);
+        if in_memory && optional {
+            self.checked(Stage::Pointers, &param.name, format!("params::optional({name})"));
+        } else if in_memory {
+            self.checked(Stage::Pointers, &param.name, format!("params::required({named}, {name})?"));
+        } else if ty.base == "char" && ty.pointers == 1 && ty.constant {
+            let check = if optional {
+                format!("params::optional_text({name})")
+            } else {
+                format!("params::text({named}, {name})?")
+            };
+            self.checked(Stage::Pointers, &param.name, check);
+        } else if is_out(param) && !is_in(param) && (ty.pointers > 1 || ty.base != "void") {
+            let check = if optional {
+                format!("params::optional_out({name})")
+            } else {
+                format!("params::out({named}, {name})?")
+            };
+            self.checked(Stage::Pointers, &param.name, check);
+        } else if optional || param.has("nocheck") {
+            self.call.arguments.push(name.to_owned());
+        } else {
+            self.checked(Stage::Pointers, &param.name, format!("params::address({named}, {name})?"));
+        }
+    }
+
+    /// Where the specification has a code for a list of no elements, the length is checked after the pointer.
+    fn length_check(&mut self, length: &str) {
+        let empty = format!("{length} == 0");
+        let case = self.function.errors.iter().find(|case| case.when.iter().any(|when| when.text == empty));
+        if let Some(case) = case.filter(|_| !self.row.unchecked.iter().any(|name| name == length)) {
+            let code = names::constant("ur_result_t", &case.code);
+            let (named, length) = (self.named(length), names::rust_ident(length));
+            let text = format!("params::not_empty({named}, {length}, ur_result_t::{code})?;");
+            if !self.steps.iter().any(|(_, step)| *step == text) {
+                self.steps.push((Stage::Pointers, text));
+            }
+        }
+    }
+
+    /// Enumerations and flags, by themselves and behind pointers.
+    fn conditions(&mut self) {
+        let cases = self.function.errors.iter().filter(|case| case.code == "UR_RESULT_ERROR_INVALID_ENUMERATION");
+        for text in cases.flat_map(|case| &case.when) {
+            if let Ok(expr) = condition::parse(&text.text) {
+                self.condition(&expr);
+            }
+        }
+    }
+
+    fn condition(&mut self, expr: &Expr) {
+        let Node::Binary { operator, left, right } = &expr.node else { return };
+        match (operator.text, &left.node) {
+            ("<" | "&", Node::Name(limit)) => self.limited(limit, right, operator.text == "&"),
+            ("&&", _) => self.condition(right),
+            _ => {}
+        }
+    }
+
+    /// A check of `value` against an enumeration's last value, or against the bits that a set of flags does not have.
+    fn limited(&mut self, limit: &str, value: &Expr, is_mask: bool) {
+        let (name, field) = match &value.node {
+            Node::Name(name) => (name, None),
+            Node::Member { of, field, arrow: true } => match &of.node {
+                Node::Name(name) => (name, Some(field)),
+                _ => return,
+            },
+            _ => return,
+        };
+        let Some(param) = self.param(name) else { return };
+        let what = field.map_or_else(|| name.clone(), |field| format!("{name}->{field}"));
+        let is_query = self.query().is_some() && field.is_none() && param.ty.base.ends_with("_info_t");
+        if is_query || self.row.unchecked.contains(&what) || self.length_of(param).is_some() {
+            return;
+        }
+        let (named, variable) = (self.named(&what), names::rust_ident(name));
+        let place = field.map_or_else(|| variable.clone(), |field| format!("{variable}.{}", names::rust_ident(field)));
+        let Some(ty) = self.type_of(param, field) else { return };
+        let check = if is_mask {
+            format!("params::flags({named}, {place}.bits(), {limit})?;")
+        } else {
+            format!("params::enumeration({named}, {place}.0, {}::{}.0)?;", ty.base, names::constant(&ty.base, limit))
+        };
+        match field {
+            None => self.steps.push((Stage::Values, check)),
+            Some(_) if param.has("optional") => {
+                let text = format!("if let Some({variable}) = {variable} {{ {check} }}");
+                self.steps.push((Stage::BehindPointers, text));
+            }
+            Some(_) => self.steps.push((Stage::BehindPointers, check)),
+        }
+    }
+
+    fn type_of(&self, param: &'a Param, field: Option<&String>) -> Option<&'a CType> {
+        let Some(field) = field else { return Some(&param.ty) };
+        let structure = self.release.structs.iter().find(|structure| structure.name == param.ty.base)?;
+        structure.fields.iter().find(|own| own.name == *field).map(|own| &own.ty)
+    }
+}
+
+/// The queue of an enqueue.
+const QUEUE: &str = "hQueue";
+
+/// Its wait list.
+const WAITS: &str = "phEventWaitList";
+
+/// A list of these is a wait list, which has a code of its own for what is no list.
+const EVENTS: &str = "ur_event_handle_t";
+
+/// Where its event goes.
+const EVENT: &str = "phEvent";
+
+fn is_out(param: &Param) -> bool {
+    param.has("out") || param.has("in,out")
+}
+
+fn is_in(param: &Param) -> bool {
+    param.has("in") || param.has("in,out")
+}
