@@ -22,6 +22,7 @@ pub mod device;
 pub mod image;
 pub mod ipc;
 pub mod kernel;
+pub mod memory_object;
 pub mod object;
 pub mod pool;
 pub mod program;

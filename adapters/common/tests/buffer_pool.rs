@@ -1,9 +1,10 @@
-//! Buffer-backed pools, with the steps of two threads put in an order that no scheduler need be asked for.
+//! Blocks of buffer-backed and other pools, with the steps of two threads put in an order that no scheduler need be asked for.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 #[allow(dead_code, reason = "shared with other tests")]
 mod fake;
 
+use core::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use fake::{Fake, Handles};
@@ -11,8 +12,11 @@ use ur_adapter::driver::MemoryKind;
 use ur_adapter::object;
 use ur_adapter::pool::arena::Arena;
 use ur_adapter::pool::extent::Extent;
+use ur_adapter::pool::registry::Block;
+use ur_adapter::pool::stream_ordered;
 use ur_adapter::queue::Queue;
 use ur_adapter::stream::Stream;
+use ur_adapter::stream::delegated::Word;
 use ur_ffi::ur_queue_handle_t;
 
 const BLOCK: usize = 512;
@@ -49,6 +53,43 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     );
     assert_eq!(arena.cut(&busy, BLOCK, false).map(|cut| cut.pointer()), Some(blocks[1]));
     queues.into_iter().for_each(|queue| handles.release_queue(queue));
+}
+
+/// A thread takes a block back to give it to the stream that allocated it, and the stream's queue is released before it gets
+/// there. Nobody empties what that stream would keep from then on.
+#[test]
+fn urUSMFree_of_a_block_whose_queue_is_released_meanwhile_leaves_nothing_with_its_stream() {
+    let handles = Handles::new();
+    let queue = handles.queue();
+    let blocks = [(); 2].map(|()| {
+        let mut block = null_mut();
+        // SAFETY: live handles, a writable output.
+        let made = unsafe {
+            stream_ordered::device_alloc::<Fake>(queue, null_mut(), 64, null(), 0, null(), &raw mut block, null_mut())
+        };
+        made.expect("a block");
+        block.addr()
+    });
+    let stream = stream(queue);
+    let claimed = blocks.map(|block| stream.registry().claim(block).expect("a block that is out"));
+    handles.release_queue(queue);
+    let [first, second] = claimed;
+    // What the thread finds itself comes back to it, for the context's own stream.
+    let left = stream.take_back(first, blocks[0]).expect("an answer").expect("the stream takes nothing any more");
+    assert!(!stream.lock().cache.keeps_any(|_| true));
+    // Left as word while the stream's last holder was inside a native call, it goes to the pool.
+    stream.leave(Word::GiveBack(second, blocks[1]));
+    assert!(!stream.lock().cache.keeps_any(|_| true), "nobody empties this");
+    stream.registry().unclaim(blocks[0], &left);
+    let find = |at: usize| stream.registry().find_start(blocks[at]);
+    assert!(matches!(find(0), Some(Block::Out { .. })) && find(1).is_none());
+    // SAFETY: a live queue, released below; the block is out and nothing uses it.
+    unsafe {
+        let queue = handles.queue();
+        let memory = core::ptr::with_exposed_provenance_mut(blocks[0]);
+        stream_ordered::free::<Fake>(queue, null_mut(), memory, 0, null(), null_mut()).expect("a free");
+        handles.release_queue(queue);
+    }
 }
 
 /// The native library tells the start of its own region for blocks of host pools, with the block's size.

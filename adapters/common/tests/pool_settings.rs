@@ -1,4 +1,5 @@
-//! Settings of pools, while the pool makes its memory and when the native library refuses them.
+//! Settings of pools, while the pool makes its memory and when the native library refuses them; pools of which only
+//! memory is left, when the device is full.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 #[allow(dead_code, reason = "shared with other tests")]
@@ -140,5 +141,34 @@ fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
     set(pool, info::REUSE_POLICY_EXP, Reuse::empty()).expect("a policy");
     assert_eq!([0, 1].map(|memory| native(memory, PoolAttribute::Opportunistic)), [Some(0); 2]);
     handles.release_pool_of_context(pool);
+    handles.release_queue(queue);
+}
+
+/// A pool whose last frees were not seen when it was released waits for its end. An allocation that finds the device full
+/// takes its memory as soon as they were.
+#[test]
+fn urEnqueueUSMDeviceAllocExp_on_a_full_device_takes_the_memory_of_pools_that_wait_for_their_end() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let handles = Handles::new();
+    let queue = handles.queue();
+    use_first(stream_ordered::device_alloc::<Fake>, queue, null_mut());
+    let pool = handles.pool();
+    use_first(stream_ordered::device_alloc::<Fake>, queue, pool);
+    let native = *driver().pools.lock().last().expect("the pool's own");
+    driver().frees_are_seen.store(false, Ordering::Relaxed);
+    driver().held.lock().insert(native, 1 << 20);
+    handles.release_pool(pool);
+    assert!(driver().pools.lock().contains(&native), "it holds memory");
+    driver().frees_are_seen.store(true, Ordering::Relaxed);
+    let mut block = null_mut();
+    // SAFETY: live handles, a writable output.
+    let second = unsafe {
+        stream_ordered::device_alloc::<Fake>(queue, null_mut(), 4096, null(), 0, null(), &raw mut block, null_mut())
+    };
+    driver().held.lock().clear();
+    second.expect("what the released pool held");
+    assert!(!driver().pools.lock().contains(&native), "it held nothing any more");
+    // SAFETY: as above; nothing uses the block.
+    unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
     handles.release_queue(queue);
 }

@@ -47,7 +47,6 @@ pub(crate) fn result_of(status: CUresult) -> ur_result_t {
         | CUresult::UNSUPPORTED_EXEC_AFFINITY
         | CUresult::UNSUPPORTED_DEVSIDE_SYNC
         | CUresult::COMPAT_NOT_SUPPORTED_ON_DEVICE
-        // coverage: none because it is the driver's own answer
         | CUresult::CDP_NOT_SUPPORTED => ur_result_t::ERROR_UNSUPPORTED_FEATURE,
         CUresult::STREAM_CAPTURE_UNSUPPORTED
         | CUresult::STREAM_CAPTURE_INVALIDATED

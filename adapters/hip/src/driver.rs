@@ -533,7 +533,6 @@ impl Driver for Hip {
     }
 
     fn destroy_surface(&self, surface: u64) -> Result<()> {
-        // coverage: none because a surface that was made can be destroyed
         let destroy = self.symbols.surface_destroy.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;
         // SAFETY: the symbol has the API's signature; `create_surface` gave the object out.
         check(&self.symbols, "hipDestroySurfaceObject", unsafe { destroy(surface) })
@@ -651,7 +650,6 @@ impl Driver for Hip {
     }
 
     fn allow_large_clusters(&self, _function: HipFunction) -> Result<()> {
-        // coverage: none because the engine refuses clusters before, on devices that have none
         Err(Error::unsupported("clusters of work-groups (AMD's devices have none)"))
     }
 

@@ -38,7 +38,6 @@ pub(crate) fn result_of(status: HipError) -> ur_result_t {
         HipError::hipErrorInsufficientDriver
         | HipError::hipErrorNotSupported
         | HipError::hipErrorPeerAccessUnsupported
-        // coverage: none because it is the runtime's own answer
         | HipError::hipErrorUnsupportedLimit => ur::ERROR_UNSUPPORTED_FEATURE,
         HipError::hipErrorStreamCaptureUnsupported
         | HipError::hipErrorStreamCaptureInvalidated

@@ -162,3 +162,20 @@ fn urAdapterRelease_of_the_last_reference_leaves_what_is_in_use() {
     assert_eq!(ur_conformance::memory::read::<u8>(&another, memory, 64), [3; 64]);
     ok!(USM.pfnFree(context.handle(), memory));
 }
+
+/// libsycl keeps its contexts to the end of the process and releases the adapter alone.
+#[test]
+fn urAdapterRelease_of_the_last_reference_leaves_a_context_no_streams_and_events() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    renew_adapter();
+    let of_streams = || ["stream", "event"].map(|kind| sim.objects().get(kind).copied().unwrap_or(0));
+    let before = of_streams();
+    let context = fixture.context_of(&fixture.devices[..1]);
+    let queue = fixture.queue_in(context.handle(), fixture.device(), Default::default());
+    queue.finish();
+    assert_ne!(of_streams(), before);
+    drop(queue);
+    renew_adapter();
+    assert_eq!(of_streams(), before);
+}

@@ -281,5 +281,6 @@ fn urQueueRelease_of_very_many_queues_keeps_few_streams() {
     let queues: Vec<Queue> = (0..200).map(|_| fixture.in_order()).collect();
     drop(queues);
     let streams = sim.objects().get("stream").copied().unwrap_or(0);
-    assert!(streams <= 32, "{streams} streams are kept");
+    // 32, and the one that new streams are ordered behind.
+    assert!(streams <= 33, "{streams} streams are kept");
 }

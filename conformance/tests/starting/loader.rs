@@ -252,6 +252,28 @@ fn urAdapterSetLoggerCallback_at_the_lowest_level_hears_nothing_from_1000_good_l
     });
 }
 
+/// Makes another pool while it is told that the first one's setting is wrong.
+unsafe extern "C" fn make_a_pool(_level: ur_logger_level_t, _line: *const c_char, user: *mut c_void) {
+    // SAFETY: what the test gave, which lives as long as the logger is set.
+    let fixture = unsafe { &*user.cast::<Fixture>() };
+    drop(ur_conformance::pool::Plan::new().of(fixture));
+    LINES.lock().expect("no listener panics").push("made".to_owned());
+}
+
+#[test]
+fn urAdapterSetLoggerCallback_that_makes_a_pool_at_the_first_pool_s_warning_ends() {
+    let test = "urAdapterSetLoggerCallback_that_makes_a_pool_at_the_first_pool_s_warning_ends";
+    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "much")], || {
+        let fixture = Fixture::new();
+        let user = (&raw const fixture).cast_mut().cast();
+        let lowest = ur_logger_level_t::DEBUG;
+        ur_conformance::ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(make_a_pool), user, lowest));
+        drop(ur_conformance::pool::Plan::new().of(&fixture));
+        ur_conformance::ok!(Adapter.pfnSetLoggerCallback(adapter(), None, null_mut(), lowest));
+        assert_eq!(heard(), ["made"]);
+    });
+}
+
 /// The adapter under test among all that lie beside the loader, where no variable can name it, and the variable that names
 /// its library.
 fn adapter_beside_the_loader() -> (ur_adapter_handle_t, &'static str) {

@@ -10,7 +10,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 dist=$here/dist
 case ${1:-real} in
     real) native=libcuda.so.1 ;;
-    sim) native=$dist/lib/libsimcuda.so ;;
+    sim)
+        native=$dist/lib/libsimcuda.so
+        # It is its own management library.
+        export UR_NVML_LIBRARY="$native"
+        ;;
     sanitizer) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
     *) echo "usage: $0 [real|sim|sanitizer PART...]" >&2; exit 2 ;;
 esac

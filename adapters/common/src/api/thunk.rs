@@ -6,7 +6,6 @@
 pub use ur_ffi::*;
 
 pub use crate::api::guard;
-pub use crate::buffer::Mem;
 pub use crate::command::{Enqueue, EventOut};
 pub use crate::context::Context;
 pub use crate::device::Device;
@@ -15,6 +14,7 @@ pub use crate::device::platform::Platform;
 pub use crate::driver::Driver;
 pub use crate::image::sampler::Sampler;
 pub use crate::kernel::Kernel;
+pub use crate::memory_object::Mem;
 pub use crate::object::error::Error;
 pub use crate::object::params;
 pub use crate::pool::UsmPool;

@@ -1,170 +1,62 @@
-//! Memory objects: what a `ur_mem_handle_t` names, a buffer or a part of one, or an image.
+//! Buffers: a range of a storage, where the storage's bytes are, and how they move between devices.
 //!
-//! The object knows its context, its flags and its kind; what a kind does is in that kind's own module. Every command
-//! that works with buffers goes through [`storage::submit_with_buffers`] or [`storage::in_session`], which bring the bytes where the
-//! command runs; images do that with [`crate::image::object::Image::bring`].
+//! A device's memory is made when a command there first uses the buffer: most contexts have more devices than ever see one
+//! buffer, and many buffers are made that no device ever sees. Nothing here knows handles or entry points: those are in
+//! [`crate::memory_object`].
 
-pub mod arguments;
 pub mod block;
-pub mod commands;
-pub mod create;
-pub mod map;
+pub mod maps;
 pub mod migration;
-pub mod native;
 pub mod pending_uses;
 pub mod rect;
-pub mod rect_commands;
 pub mod residency;
 pub mod scratch;
 pub mod storage;
 
-use core::ffi::c_void;
 use std::sync::Arc;
 
-use ur_ffi::{UR_MEM_FLAGS_MASK, ur_mem_flags_t, ur_mem_handle_t, ur_mem_handle_t_, ur_mem_info_t, ur_result_t};
+use parking_lot::Mutex;
+use ur_ffi::ur_result_t;
 
-use self::create::Buffer;
-use crate::context::Context;
+use crate::buffer::maps::Maps;
+use crate::buffer::migration::Access;
+use crate::buffer::storage::Storage;
 use crate::driver::Driver;
-use crate::image::object::Image;
 use crate::object::error::{Error, Result};
-use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow, known_flags};
 
-/// The kinds of memory objects.
-pub enum MemBody<D: Driver> {
-    /// A buffer or a part of one.
-    Buffer(Buffer<D>),
-    /// An image.
-    Image(Image<D>),
+/// A range of a storage.
+pub struct Buffer<D: Driver> {
+    /// The memory, which sub-buffers share with their buffer.
+    pub storage: Arc<Storage<D>>,
+    /// Where the range starts.
+    pub origin: usize,
+    /// How long it is.
+    pub size: usize,
+    /// Whether it was made of another buffer.
+    pub is_part: bool,
+    /// What the application has mapped.
+    pub maps: Mutex<Maps<D>>,
 }
 
-/// What a memory object's handle names.
-pub struct Mem<D: Driver> {
-    /// The context it was made in.
-    pub context: Arc<Object<Context<D>>>,
-    /// How kernels use it and where its storage comes from.
-    pub flags: ur_mem_flags_t,
-    /// What it is.
-    pub body: MemBody<D>,
-}
-
-impl<D: Driver> Body for Mem<D> {
-    type Opaque = ur_mem_handle_t_;
-    const TAG: u32 = 0x5552_000a;
-    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_MEM_OBJECT;
-    const NAME: &'static str = "memory object";
-
-    fn table() -> TableAddress {
-        D::cell().table()
+impl<D: Driver> Buffer<D> {
+    /// All of a storage.
+    #[must_use]
+    pub fn whole(storage: Storage<D>) -> Self {
+        let size = storage.size;
+        Self { storage: Arc::new(storage), origin: 0, size, is_part: false, maps: Mutex::new(Maps::default()) }
     }
-}
 
-impl<D: Driver> Mem<D> {
-    /// The buffer that it is.
+    /// An access to some of its bytes, by the storage's count.
     ///
     /// # Errors
-    /// `INVALID_MEM_OBJECT` for an object of another kind.
-    pub fn buffer(&self) -> Result<&Buffer<D>> {
-        match &self.body {
-            MemBody::Buffer(buffer) => Ok(buffer),
-            MemBody::Image(_) => Err(of_another_kind("an image", "a buffer")),
-        }
-    }
-
-    /// The image that it is.
-    ///
-    /// # Errors
-    /// `INVALID_MEM_OBJECT` for an object of another kind.
-    pub fn image(&self) -> Result<&Image<D>> {
-        match &self.body {
-            MemBody::Buffer(_) => Err(of_another_kind("a buffer", "an image")),
-            MemBody::Image(image) => Ok(image),
-        }
-    }
-
-    /// Bytes of storage.
-    ///
-    /// # Errors
-    /// None for an object that could be made.
-    pub fn size(&self) -> Result<usize> {
-        match &self.body {
-            MemBody::Buffer(buffer) => Ok(buffer.size),
-            MemBody::Image(image) => image.extents.bytes("urMemGetInfo", &image.pixel),
-        }
-    }
-}
-
-#[cold]
-fn of_another_kind(given: &str, wanted: &str) -> Error {
-    Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("the memory object is {given}; give {wanted}"))
-}
-
-/// The bits that say how kernels access an object; at most one of them can be given.
-const ACCESS: ur_mem_flags_t =
-    ur_mem_flags_t::READ_WRITE.union(ur_mem_flags_t::WRITE_ONLY).union(ur_mem_flags_t::READ_ONLY);
-
-/// The bits that want a host pointer.
-const FROM_HOST: ur_mem_flags_t = ur_mem_flags_t::USE_HOST_POINTER.union(ur_mem_flags_t::ALLOC_COPY_HOST_POINTER);
-
-/// Checks flags of a new memory object together with its host pointer. That the pointer is missing wins over whatever
-/// else is wrong with known flags.
-///
-/// # Errors
-/// As [`check_flags`]; `INVALID_HOST_PTR` for a host pointer without a flag that says what for, or the other way around.
-pub fn check_host_flags(name: &str, flags: ur_mem_flags_t, has_host: bool) -> Result<()> {
-    let wrong = |text: &str| Err(Error::new(ur_result_t::ERROR_INVALID_HOST_PTR, format!("{name}: {flags:?} {text}")));
-    known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
-    let wanted = flags.intersects(FROM_HOST);
-    if wanted && !has_host {
-        return wrong("asks for a pHost, which is null");
-    }
-    check_flags(name, flags)?;
-    if has_host && !wanted {
-        return wrong(
-            "has no use for the pHost that is given; say what for with USE_HOST_POINTER or ALLOC_COPY_HOST_POINTER",
-        );
-    }
-    Ok(())
-}
-
-/// Checks flags of a memory object or of an access to one.
-///
-/// # Errors
-/// `INVALID_ENUMERATION` for unknown bits, `INVALID_VALUE` for bits that contradict each other.
-pub fn check_flags(name: &str, flags: ur_mem_flags_t) -> Result<()> {
-    known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
-    let own = ur_mem_flags_t::ALLOC_HOST_POINTER | ur_mem_flags_t::ALLOC_COPY_HOST_POINTER;
-    let contradiction = if (flags & ACCESS).bits().count_ones() > 1 {
-        "say more than one kind of access"
-    } else if flags.contains(ur_mem_flags_t::USE_HOST_POINTER) && flags.intersects(own) {
-        "both use the host memory and allocate other"
-    } else {
-        return Ok(());
-    };
-    Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{name}: {flags:?} {contradiction}")))
-}
-
-/// `urMemGetInfo`.
-///
-/// # Safety
-/// The C contract of an info query.
-///
-/// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    mem: ur_mem_handle_t,
-    property: ur_mem_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (mem, writer) = unsafe { (borrow::<Mem<D>>(mem)?, InfoWriter::new("urMemGetInfo", size, value, size_out)?) };
-    match property {
-        ur_mem_info_t::SIZE => writer.value(mem.size()?),
-        ur_mem_info_t::CONTEXT => writer.value(mem.context.handle()),
-        ur_mem_info_t::REFERENCE_COUNT => writer.value(mem.references()),
-        _ => writer.unknown(property.0),
+    /// `INVALID_SIZE` for no bytes, or bytes that are not all the buffer's.
+    pub fn access(&self, name: &str, offset: usize, size: usize, reads: bool, writes: bool) -> Result<Access> {
+        let end = offset.checked_add(size).filter(|end| *end <= self.size && size > 0).ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_SIZE,
+                format!("{name}: {size} bytes at {offset} of a buffer of {} bytes", self.size),
+            )
+        })?;
+        Ok(Access { range: self.origin + offset..self.origin + end, reads, writes })
     }
 }

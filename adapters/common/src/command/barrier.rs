@@ -96,7 +96,6 @@ pub unsafe fn barrier_ext<D: Driver>(
         unsafe { borrow::<Queue<D>>(queue) }?;
         known_flags("pProperties", properties.flags.bits(), UR_EXP_ENQUEUE_EXT_FLAGS_MASK)?;
         if !properties.pNext.is_null() {
-            // coverage: none because the specification has no structure to chain to these
             return Err(Error::unsupported("an extension structure behind a barrier's properties"));
         }
     }

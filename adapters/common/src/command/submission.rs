@@ -186,19 +186,25 @@ impl<'s, D: Driver> Submission<'s, D> {
     }
 
     /// An event that stands for the stream's last command, and is recorded when somebody must know.
-    #[inline]
+    #[inline(always)]
     fn return_tail_event(&mut self, request: &Request<'_, D>) {
-        let handle = self.state.reuse_event(request.command).unwrap_or_else(|| {
-            let position = self.state.position;
-            let event = Event::new(request.queue.to_arc(), Arc::clone(self.stream), position, request.command, None);
-            self.add_tail(event)
-        });
+        let handle = match self.state.reuse_event(request.command) {
+            Some(handle) => handle,
+            None => self.make_tail_event(request),
+        };
         if unlikely(self.stream.is_shared()) {
             // What stands for the last command would not wait for somebody else's work behind it. If this fails, the event
             // stays what others' events are, and completes later than it could.
             let _ = self.state.record_all_pending_events();
         }
         request.event.write(handle);
+    }
+
+    #[inline(never)]
+    fn make_tail_event(&mut self, request: &Request<'_, D>) -> ur_ffi::ur_event_handle_t {
+        let position = self.state.position;
+        let event = Event::new(request.queue.to_arc(), Arc::clone(self.stream), position, request.command, None);
+        self.add_tail(event)
     }
 
     /// The command is on the queue whatever becomes of its end marker; without one the event still waits correctly and only

@@ -109,6 +109,8 @@ impl<D: Driver> Deref for DeviceState<D> {
 
 impl<D: Driver> Reclaim for DeviceState<D> {
     fn reclaim(&self) -> Result<()> {
+        // First what is nobody's any more.
+        self.native.deferred_pools.trim(self.driver);
         let on_device = |source: &PoolBackend<D>| Arc::ptr_eq(&source.device, &self.device);
         let flushed = self.registry().map_or(Ok(()), |registry| registry.flush(on_device));
         self.sources().iter().map(|source| source.trim(0)).fold(flushed, Result::and)

@@ -40,7 +40,6 @@ pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
         ur_device_info_t::REFERENCE_COUNT => writer.value(1u32),
         ur_device_info_t::PLATFORM => match adapter::native::<D>() {
             Some(native) => writer.value(native.platform.handle()),
-            // coverage: none because a device is there only with its platform
             None => writer.unsupported(),
         },
         ur_device_info_t::VENDOR => writer.text(D::VENDOR),
@@ -81,7 +80,6 @@ fn reply_of(device: &DeviceProperties, property: ur_device_info_t) -> Option<Rep
 
 #[cold]
 fn unsupported(property: ur_device_info_t, reason: &str) -> Error {
-    // coverage: none because the groups that reply so tell it
     Error::new(ur_result_t::ERROR_UNSUPPORTED_ENUMERATION, format!("urDeviceGetInfo: {property:?}: {reason}"))
 }
 

@@ -10,9 +10,10 @@
 //! late one finds nothing.
 
 use core::ffi::c_void;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 use ur_ffi::ur_result_t;
@@ -36,7 +37,7 @@ pub enum Outcome {
 pub type Job = Box<dyn FnOnce(Outcome) + Send>;
 
 /// What jobs belong to: those of a lost device end together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group(u64);
 
 impl Group {
@@ -51,6 +52,8 @@ impl Group {
 
 struct JobQueue {
     expected: BTreeMap<u64, Expected>,
+    /// The same jobs by their group, without groups that have none: what asks about one group must not look at others'.
+    groups: BTreeMap<Group, BTreeSet<u64>>,
     ready: VecDeque<(Job, Outcome)>,
     next: u64,
     /// Threads that wait for a job or are about to look for one.
@@ -66,8 +69,15 @@ struct Expected {
     early: Option<Outcome>,
 }
 
-static JOBS: Mutex<JobQueue> =
-    Mutex::new(JobQueue { expected: BTreeMap::new(), ready: VecDeque::new(), next: 1, free: 0 });
+static JOBS: Mutex<JobQueue> = Mutex::new(JobQueue {
+    expected: BTreeMap::new(),
+    groups: BTreeMap::new(),
+    ready: VecDeque::new(),
+    next: 1,
+    free: 0,
+});
+/// How many jobs are expected, so that who asks takes no lock where there are none.
+static EXPECTED: AtomicUsize = AtomicUsize::new(0);
 static READY: Condvar = Condvar::new();
 
 impl JobQueue {
@@ -76,11 +86,32 @@ impl JobQueue {
         READY.notify_one();
     }
 
+    fn add(&mut self, expected: Expected) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.groups.entry(expected.group).or_default().insert(number);
+        self.expected.insert(number, expected);
+        EXPECTED.store(self.expected.len(), Ordering::Release);
+        number
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Expected> {
+        let expected = self.expected.remove(&number)?;
+        EXPECTED.store(self.expected.len(), Ordering::Release);
+        if let Entry::Occupied(mut group) = self.groups.entry(expected.group) {
+            group.get_mut().remove(&number);
+            if group.get().is_empty() {
+                group.remove();
+            }
+        }
+        Some(expected)
+    }
+
     fn reach(&mut self, number: u64, outcome: Outcome) {
         let Some(expected) = self.expected.get_mut(&number) else { return };
         if !expected.armed {
             expected.early.get_or_insert(outcome);
-        } else if let Some(expected) = self.expected.remove(&number) {
+        } else if let Some(expected) = self.remove(number) {
             self.push(expected.job, outcome);
         }
     }
@@ -115,7 +146,7 @@ impl PendingJob {
 
 impl Drop for PendingJob {
     fn drop(&mut self) {
-        let cancelled = JOBS.lock().expected.remove(&self.number);
+        let cancelled = JOBS.lock().remove(self.number);
         // The job goes outside the lock: it may hold the last reference of something.
         drop(cancelled);
     }
@@ -127,10 +158,7 @@ impl Drop for PendingJob {
 /// `OUT_OF_RESOURCES` when no thread can be started.
 pub fn expect(group: Group, job: Job) -> Result<PendingJob> {
     need_a_thread()?;
-    let mut jobs = JOBS.lock();
-    let number = jobs.next;
-    jobs.next += 1;
-    jobs.expected.insert(number, Expected { group, job, armed: false, early: None });
+    let number = JOBS.lock().add(Expected { group, job, armed: false, early: None });
     Ok(PendingJob { number })
 }
 
@@ -154,14 +182,13 @@ pub unsafe extern "C" fn hand_over(data: *mut c_void) {
 
 /// Whether a job of the group still waits for its stream.
 pub fn expects(group: Group) -> bool {
-    JOBS.lock().expected.values().any(|job| job.group == group)
+    EXPECTED.load(Ordering::Acquire) > 0 && JOBS.lock().groups.contains_key(&group)
 }
 
 /// Ends the wait of every job of the group: its device will not call for them any more.
 pub fn abandon(group: Group) {
     let mut jobs = JOBS.lock();
-    let numbers: Vec<u64> =
-        jobs.expected.iter().filter(|(_, job)| job.group == group).map(|(number, _)| *number).collect();
+    let numbers = jobs.groups.get(&group).cloned().unwrap_or_default();
     for number in numbers {
         jobs.reach(number, Outcome::Abandoned);
     }
@@ -271,6 +298,26 @@ mod tests {
         // SAFETY: a ticket's data.
         unsafe { hand_over(data) };
         assert_eq!(finished.recv(), Ok((1, Outcome::Reached)));
+    }
+
+    #[test]
+    fn a_group_is_expected_as_long_as_one_of_its_jobs_and_no_longer() {
+        let (group, other) = (Group::new(), Group::new());
+        let announce = |group| expect(group, Box::new(|_| ())).unwrap();
+        let (cancelled, reached, abandoned) = (announce(group), announce(group), announce(group));
+        let (kept, data) = (announce(other), reached.data());
+        reached.arm();
+        assert!(expects(group) && expects(other));
+        drop(cancelled);
+        // SAFETY: a ticket's data.
+        unsafe { hand_over(data) };
+        assert!(expects(group), "one job is left");
+        abandon(group);
+        assert!(expects(group), "nobody has armed it yet");
+        abandoned.arm();
+        assert!(!expects(group) && expects(other));
+        drop(kept);
+        assert!(!expects(other));
     }
 
     /// Each job waits for the next one to run, so all need a thread at once.

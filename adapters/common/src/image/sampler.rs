@@ -82,7 +82,6 @@ impl<D: Driver> Sampler<D> {
         let linear = self.filter == Filter::LINEAR;
         if linear && pixel.is_integer() {
             return Err(Error::new(
-                // coverage: none because no API says what lies between two integers
                 ur_result_t::ERROR_UNSUPPORTED_IMAGE_FORMAT,
                 "a texture does not interpolate integers; take a nearest filter or a normalised format",
             ));

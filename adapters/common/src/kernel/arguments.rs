@@ -3,7 +3,7 @@
 //! A kernel keeps what was set, values with their bytes, under a lock of its own. A launch copies it out and lets go
 //! before it does anything native, so threads that set and launch one kernel never wait for a launch. There is no
 //! second way to read an argument: what is set is what `urEnqueueKernelLaunchWithArgsExp` takes, checked by the same
-//! function ([`crate::kernel::launch::resolve`]) and launched by the same ([`crate::kernel::launch::enqueue`]).
+//! function ([`crate::kernel::argument_list::resolve`]) and launched by the same ([`crate::kernel::launch::enqueue`]).
 
 use core::ffi::c_void;
 
@@ -19,7 +19,8 @@ use ur_ffi::{
 use crate::command::Request;
 use crate::driver::Driver;
 use crate::kernel::Kernel;
-use crate::kernel::launch::{INLINE_ARGUMENTS, Sizes, enqueue, resolve};
+use crate::kernel::argument_list::{INLINE_ARGUMENTS, resolve};
+use crate::kernel::launch::{Sizes, enqueue};
 use crate::object::error::{Error, Result};
 use crate::object::{borrow, known_flags, null_pointer};
 

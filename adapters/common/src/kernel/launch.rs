@@ -1,8 +1,7 @@
-//! Kernel launches: arguments, work sizes, one native call.
+//! Kernel launches: work sizes, the argument list ([`crate::kernel::argument_list`]), one native call.
 //!
-//! Arguments are read where the caller holds them; the native call copies them. Nothing is allocated for up to
-//! [`INLINE_ARGUMENTS`] arguments. What the library can tell of a function's parameters is checked before it
-//! reads through the pointers, since it would otherwise read past a list that is too short.
+//! [`enqueue`] is the one launch behind every entry point. It launches at once where arguments and sizes are plain, as nearly
+//! all are; every other launch, and every error, is [`enqueue_carefully`]'s.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -12,228 +11,21 @@ use ur_ffi::{
     ur_kernel_launch_ext_properties_t, ur_queue_handle_t, ur_result_t,
 };
 
-use crate::buffer::{self, storage::submit_with_buffers};
+use crate::buffer::storage::submit_with_buffers;
 use crate::command::submission::Submission;
 use crate::command::{Command, Empty};
 use crate::command::{Request, submit};
 use crate::context::DeviceState;
 use crate::driver::{Driver, LaunchShape};
-use crate::image::argument::check_sampler;
+use crate::kernel::argument_list::{ArgumentList, ArgumentStorage, INLINE_ARGUMENTS, direct, unknown_type};
 use crate::kernel::launch_properties::LaunchProperties;
 use crate::kernel::work_size::{GlobalSize, quick_shape, read_sizes, shape};
 use crate::kernel::{DeviceKernel, Function, Kernel};
+use crate::memory_object;
 use crate::object::error::{Error, Result};
 use crate::object::{borrow, null_pointer};
 use crate::queue::Queue;
 use crate::sync::unlikely::unlikely;
-
-/// Arguments that a launch holds on the stack.
-pub const INLINE_ARGUMENTS: usize = 24;
-
-/// The largest alignment of a type in work-group memory, bytes: a vector of 16 doubles.
-const LOCAL_ALIGNMENT: usize = 128;
-
-/// Room for the native argument list of one launch: on the stack, or for long lists elsewhere.
-struct Room {
-    pointers: [MaybeUninit<*const c_void>; INLINE_ARGUMENTS],
-    values: [MaybeUninit<usize>; INLINE_ARGUMENTS],
-    more: Option<Box<MoreRoom>>,
-}
-
-/// Room for a long list.
-struct MoreRoom {
-    pointers: Vec<MaybeUninit<*const c_void>>,
-    values: Vec<MaybeUninit<usize>>,
-}
-
-impl Room {
-    #[inline]
-    fn new() -> Self {
-        // Not cleared: most launches use a few of them.
-        Self {
-            pointers: [MaybeUninit::uninit(); INLINE_ARGUMENTS],
-            values: [MaybeUninit::uninit(); INLINE_ARGUMENTS],
-            more: None,
-        }
-    }
-
-    /// An empty list of `count` arguments.
-    #[inline]
-    fn list(&mut self, count: usize) -> Arguments<'_> {
-        let (pointers, values): (&mut [_], &mut [_]) = if count > INLINE_ARGUMENTS {
-            let more =
-                MoreRoom { pointers: vec![MaybeUninit::uninit(); count], values: vec![MaybeUninit::uninit(); count] };
-            let more = self.more.insert(Box::new(more));
-            (&mut more.pointers, &mut more.values)
-        } else {
-            (&mut self.pointers[..count], &mut self.values[..count])
-        };
-        for pointer in pointers.iter_mut() {
-            pointer.write(core::ptr::null());
-        }
-        // SAFETY: each of them was written just now.
-        let pointers = unsafe { &mut *(core::ptr::from_mut(pointers) as *mut [*const c_void]) };
-        Arguments { pointers, given: count, values, dynamic_shared: 0, objects: false }
-    }
-}
-
-/// The native argument list of one launch: a pointer to each value, which lies in the caller's list where it can.
-struct Arguments<'r> {
-    /// An entry for every parameter: the driver reads through this whole list.
-    pointers: &'r mut [*const c_void],
-    /// How many of them the caller gives; what follows is hidden from it.
-    given: usize,
-    /// Values that have no storage of the caller's: offsets into work-group memory, what stands for objects.
-    values: &'r mut [MaybeUninit<usize>],
-    dynamic_shared: usize,
-    /// Whether there are objects, whose values are known when the launch is put on its stream.
-    objects: bool,
-}
-
-impl Arguments<'_> {
-    /// Reads the caller's arguments, as many as the list has entries; `sizes` are those of the function's parameters, where they are known.
-    #[inline]
-    fn fill(&mut self, arguments: &[ur_exp_kernel_arg_properties_t], sizes: Option<&[usize]>) -> Result<()> {
-        for argument in arguments {
-            let size = sizes.and_then(|sizes| sizes.get(argument.index as usize)).copied();
-            self.add(argument, size)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn add(&mut self, argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<()> {
-        let index = argument.index as usize;
-        match self.pointers[..self.given].get(index) {
-            None => return Err(no_such_argument(index, self.given)),
-            Some(taken) if !taken.is_null() => return Err(given_twice(index)),
-            Some(_) => {}
-        }
-        self.pointers[index] = match resolve(argument, size)? {
-            Resolved::Address(value) => value,
-            Resolved::Local(bytes) => {
-                let start = self.reserve_local(bytes)?;
-                self.keep(index, start)
-            }
-            Resolved::Object => {
-                self.objects = true;
-                self.keep(index, 0)
-            }
-        };
-        Ok(())
-    }
-
-    /// Keeps a value for the launch; gives its address.
-    #[inline]
-    fn keep(&mut self, index: usize, value: usize) -> *const c_void {
-        core::ptr::from_mut(self.values[index].write(value)).cast_const().cast()
-    }
-
-    /// Puts what the caller does not give behind what it gives.
-    fn hide(&mut self, value: *const c_void) {
-        if let Some(last) = self.pointers.last_mut() {
-            *last = value;
-            self.given = self.pointers.len() - 1;
-        }
-    }
-
-    /// Leaves that much work-group memory before the first argument's.
-    fn begin_local_at(&mut self, bytes: usize) {
-        self.dynamic_shared = bytes;
-    }
-
-    /// Sets work-group memory aside, aligned as any type of that size may need.
-    fn reserve_local(&mut self, size: usize) -> Result<usize> {
-        let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
-        let placed = self
-            .dynamic_shared
-            .checked_next_multiple_of(align)
-            .and_then(|start| Some((start, start.checked_add(size)?)));
-        let (start, end) = placed.ok_or_else(|| {
-            Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE, "the local arguments overflow")
-        })?;
-        self.dynamic_shared = end;
-        Ok(start)
-    }
-}
-
-/// What the kernel gets for an argument.
-pub enum Resolved {
-    /// What lies at that address.
-    Address(*const c_void),
-    /// The start of so many bytes of work-group memory.
-    Local(usize),
-    /// What stands for the object on the launch's device.
-    Object,
-}
-
-/// The one place that knows the types of arguments: setting and launching both come here. `size` is the parameter's,
-/// where the library tells it.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_KERNEL_ARGUMENT_SIZE`, `INVALID_ENUMERATION`, `UNSUPPORTED_FEATURE`.
-#[inline]
-pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Result<Resolved> {
-    if let Some(address) = direct(argument, size) {
-        return Ok(Resolved::Address(address));
-    }
-    let index = argument.index as usize;
-    match argument.type_ {
-        ur_exp_kernel_arg_type_t::POINTER => Err(too_small(index, size_of::<usize>(), size)),
-        ur_exp_kernel_arg_type_t::VALUE => {
-            // SAFETY: the tag says that the union holds the address of the value.
-            if unsafe { argument.value.value }.is_null() {
-                return Err(null_pointer("a kernel argument's value"));
-            }
-            Err(too_small(index, argument.size, size))
-        }
-        ur_exp_kernel_arg_type_t::LOCAL => {
-            if argument.size == 0 {
-                return Err(no_local(index));
-            }
-            fits_a_word(index, size)?;
-            Ok(Resolved::Local(argument.size))
-        }
-        ur_exp_kernel_arg_type_t::MEM_OBJ => {
-            fits_a_word(index, size)?;
-            // SAFETY: the tag says that the union holds handle and access.
-            buffer::arguments::check(unsafe { &argument.value.memObjTuple })?;
-            Ok(Resolved::Object)
-        }
-        ur_exp_kernel_arg_type_t::SAMPLER => {
-            // SAFETY: the tag says that the union holds a sampler.
-            check_sampler(index, unsafe { argument.value.sampler }, size)?;
-            Ok(Resolved::Object)
-        }
-        other => Err(unknown_type(index, other)),
-    }
-}
-
-/// The address of a value that lies where the caller has it; `None` for arguments of other kinds, and for wrong ones.
-#[inline]
-fn direct(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Option<*const c_void> {
-    match argument.type_ {
-        // The tag says that the union holds the pointer itself, so the value lies right there.
-        ur_exp_kernel_arg_type_t::POINTER => {
-            size.is_none_or(|size| size <= size_of::<usize>()).then_some((&raw const argument.value).cast())
-        }
-        ur_exp_kernel_arg_type_t::VALUE => {
-            // SAFETY: the tag says that the union holds the address of the value.
-            let value = unsafe { argument.value.value };
-            (!value.is_null() && size.is_none_or(|size| size <= argument.size)).then_some(value)
-        }
-        _ => None,
-    }
-}
-
-/// Refuses an argument of a pointer's size for a parameter that is larger.
-#[inline]
-fn fits_a_word(index: usize, size: Option<usize>) -> Result<()> {
-    match size {
-        Some(wanted) if wanted > size_of::<usize>() => Err(too_small(index, size_of::<usize>(), size)),
-        _ => Ok(()),
-    }
-}
 
 /// How many arguments a function takes from the caller.
 #[inline]
@@ -265,40 +57,6 @@ fn wrong_count(given: usize, taken: usize) -> Error {
         ur_result_t::ERROR_INVALID_KERNEL_ARGS,
         format!("{given} arguments given for a kernel that takes {taken}"),
     )
-}
-
-#[cold]
-fn no_such_argument(index: usize, count: usize) -> Error {
-    Error::new(
-        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-        format!("argument index {index} of a kernel with {count} arguments"),
-    )
-}
-
-#[cold]
-fn given_twice(index: usize) -> Error {
-    Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGS, format!("argument {index} is given twice"))
-}
-
-#[cold]
-fn too_small(index: usize, given: usize, wanted: Option<usize>) -> Error {
-    Error::new(
-        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-        format!("argument {index} has {given} bytes; the kernel takes {}", wanted.unwrap_or(0)),
-    )
-}
-
-#[cold]
-fn no_local(index: usize) -> Error {
-    Error::new(
-        ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-        format!("argument {index} asks for 0 bytes of work-group memory"),
-    )
-}
-
-#[cold]
-fn unknown_type(index: usize, found: ur_exp_kernel_arg_type_t) -> Error {
-    Error::new(ur_result_t::ERROR_INVALID_ENUMERATION, format!("argument {index} has the unknown type {:#x}", found.0))
 }
 
 /// The sizes of a launch as the caller holds them.
@@ -478,12 +236,13 @@ unsafe fn enqueue_carefully<D: Driver>(
     };
     let hidden = usize::from(offset.is_some());
     let count = expected(function, hidden, arguments);
-    // Before there is room for them: without known parameters the count is what the caller's indices make it.
+    // The driver does not tell every kernel's parameter count; then the highest index decides it, and a wrong one must not
+    // decide how much is allocated.
     if arguments.len() != count {
         return Err(wrong_count(arguments.len(), count));
     }
-    let mut room = Room::new();
-    let mut list = room.list(count + hidden);
+    let mut storage = ArgumentStorage::new();
+    let mut list = storage.list(count + hidden);
     let narrowed;
     if let Some(offset) = offset {
         narrowed = narrow(offset)?;
@@ -509,7 +268,7 @@ unsafe fn enqueue_carefully<D: Driver>(
         return unsafe { special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape) };
     }
     // The list has an entry for every parameter (the hidden offset's follows the others); values of the caller's are readable
-    // for the parameters' sizes, the others lie in `room`, which outlives the call.
+    // for the parameters' sizes, the others lie in `storage`, which outlives the call.
     submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr() })
 }
 
@@ -553,7 +312,7 @@ unsafe fn special<D: Driver>(
     request: &Request<'_, D>,
     kernel: &DeviceKernel<D>,
     arguments: &[ur_exp_kernel_arg_properties_t],
-    list: &mut Arguments<'_>,
+    list: &mut ArgumentList<'_>,
     properties: Option<&LaunchProperties>,
     function: &Function<D>,
     shape: LaunchShape,
@@ -571,13 +330,13 @@ unsafe fn special<D: Driver>(
         return submit(request, (special, list.pointers.as_ptr()));
     }
     // SAFETY: live by the caller's promise.
-    let objects = unsafe { buffer::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
+    let objects = unsafe { memory_object::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
     for (index, value) in &objects.values {
-        list.pointers[*index] = list.keep(*index, *value);
+        list.set_value(*index, *value);
     }
     submit_with_buffers(request, false, &objects.accesses, |driver, stream, addresses| {
         for (index, address) in objects.indices.iter().zip(addresses) {
-            list.pointers[*index] = list.keep(*index, *address);
+            list.set_value(*index, *address);
         }
         objects.images.bring(stream)?;
         special.launch(driver, stream, list.pointers.as_ptr())?;

@@ -72,7 +72,6 @@ impl LaunchProperties {
                     properties.work_group_memory = property.workgroup_mem_size;
                 }
                 other => {
-                    // coverage: none because the specification has no other structure for a launch
                     return Err(Error::unsupported(&format!(
                         "an extension structure of type {other:?} behind launchPropList"
                     )));

@@ -1,9 +1,11 @@
 //! Kernels: a named entry point, looked up once for every device its program was built for.
 
+pub mod argument_list;
 pub mod arguments;
 pub mod cooperative;
 pub mod launch;
 pub mod launch_properties;
+pub mod native_handle;
 pub mod permissions;
 pub mod work_size;
 

@@ -77,7 +77,6 @@ impl Error {
     /// The answer of an entry point that this adapter does not implement.
     #[cold]
     pub fn unsupported(what: &str) -> Self {
-        // coverage: none because whoever makes the error tells it
         Self::new(ur_result_t::ERROR_UNSUPPORTED_FEATURE, format!("{what} is not supported by this adapter"))
     }
 

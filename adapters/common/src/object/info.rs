@@ -123,7 +123,6 @@ impl InfoWriter {
     /// Always `UNSUPPORTED_ENUMERATION`.
     pub fn unsupported(&self) -> Result<()> {
         Err(Error::new(
-            // coverage: none because whoever answers so tells it
             ur_result_t::ERROR_UNSUPPORTED_ENUMERATION,
             format!("{}: this device cannot answer that property", self.name),
         ))

@@ -29,15 +29,20 @@ const MAGAZINE_BYTES: usize = 64 << 20;
 /// The bound of every free lists, bytes; 0 turns them off. Read once.
 pub fn free_list_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| {
-        let Ok(text) = std::env::var("UR_USM_MAGAZINE_BYTES") else { return MAGAZINE_BYTES };
-        bytes_of(&text).unwrap_or_else(|| {
-            crate::object::log::warning(|| {
-                format!("UR_USM_MAGAZINE_BYTES={text} is no number of bytes; {MAGAZINE_BYTES} it is")
-            });
-            MAGAZINE_BYTES
-        })
-    })
+    if let Some(bytes) = BYTES.get() {
+        return *bytes;
+    }
+    let text = std::env::var("UR_USM_MAGAZINE_BYTES").ok();
+    let read = text.as_deref().map_or(Some(MAGAZINE_BYTES), bytes_of);
+    let is_first = BYTES.set(read.unwrap_or(MAGAZINE_BYTES)).is_ok();
+    // Said outside the cell's initialisation: the application's logger may come here again.
+    if is_first && read.is_none() {
+        crate::object::log::warning(|| {
+            let text = text.unwrap_or_default();
+            format!("UR_USM_MAGAZINE_BYTES={text} is no number of bytes; {MAGAZINE_BYTES} it is")
+        });
+    }
+    read.unwrap_or(MAGAZINE_BYTES)
 }
 
 /// A number with K, M or G behind it or nothing.

@@ -13,8 +13,12 @@ const MOST_SIZES: usize = 32;
 
 /// The size of the block that a request is served with, or `None` if there is no such number.
 #[must_use]
+#[inline(always)]
 pub const fn block_size(size: usize) -> Option<usize> {
-    size.checked_next_multiple_of(STEP)
+    match size.checked_add(STEP - 1) {
+        Some(beyond) => Some(beyond & !(STEP - 1)),
+        None => None,
+    }
 }
 
 #[derive(Debug)]
@@ -40,7 +44,7 @@ impl FreeLists {
     }
 
     /// Takes a block of exactly `size` bytes, the one freed last.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, size: usize) -> Option<usize> {
         let size_class = self.size_classes.iter_mut().find(|size_class| size_class.size == size)?;
         let block = size_class.blocks.pop_back()?;
@@ -51,15 +55,21 @@ impl FreeLists {
     }
 
     /// Keeps a block of `size` bytes. The caller has made room for it.
-    #[inline]
+    #[inline(always)]
     pub fn keep(&mut self, size: usize, block: usize) {
         self.clock += 1;
         self.bytes += size;
-        if let Some(size_class) = self.size_classes.iter_mut().find(|size_class| size_class.size == size) {
-            size_class.used_at = self.clock;
-            size_class.blocks.push_back(block);
-            return;
+        match self.size_classes.iter_mut().find(|size_class| size_class.size == size) {
+            Some(size_class) => {
+                size_class.used_at = self.clock;
+                size_class.blocks.push_back(block);
+            }
+            None => self.add_size(size, block),
         }
+    }
+
+    #[cold]
+    fn add_size(&mut self, size: usize, block: usize) {
         self.size_classes.push(SizeClass { size, used_at: self.clock, blocks: VecDeque::from([block]) });
     }
 
@@ -121,6 +131,14 @@ mod tests {
         assert_eq!(free_lists.take(1024), None);
         assert_eq!(free_lists.take(512), Some(1));
         assert_eq!((free_lists.take(512), free_lists.bytes()), (None, 0));
+    }
+
+    #[test]
+    fn a_block_s_size_is_the_next_multiple_of_a_step_if_there_is_one() {
+        let last = usize::MAX - (STEP - 1);
+        for size in [0, 1, 511, 512, 513, 1024, last - 1, last, last + 1, usize::MAX] {
+            assert_eq!(block_size(size), size.checked_next_multiple_of(STEP), "{size}");
+        }
     }
 
     #[test]

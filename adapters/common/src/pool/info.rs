@@ -134,7 +134,6 @@ pub unsafe fn set<D: Driver>(
         | info::RESERVED_CURRENT_EXP
         | info::USED_CURRENT_EXP
         | info::PEERS_EXP => Err(Error::new(
-            // coverage: none because the specification lets nobody set these
             ur_result_t::ERROR_UNSUPPORTED_ENUMERATION,
             format!("{NAME}: {property:?} can be queried, not set"),
         )),

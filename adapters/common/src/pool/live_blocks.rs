@@ -16,6 +16,8 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use crate::sync::unlikely::unlikely;
+
 /// Blocks start at multiples of this, bytes.
 const STEP_BITS: u32 = 8;
 /// Address bits that a leaf, and each level above, tells apart.
@@ -106,6 +108,18 @@ impl Entry {
     #[inline]
     pub fn set_kept(&self, size: usize, owner: Owner) {
         self.owner.store(owner.0, Ordering::Relaxed);
+        self.size.store(KEPT | size as u64, Ordering::Release);
+    }
+
+    /// As [`Entry::set_out`] for a block that is kept by the same owner.
+    #[inline(always)]
+    pub fn set_out_again(&self, size: usize) {
+        self.size.store(OUT | size as u64, Ordering::Release);
+    }
+
+    /// As [`Entry::set_kept`] for a block that is out, or was last, through the same owner.
+    #[inline(always)]
+    pub fn set_kept_again(&self, size: usize) {
         self.size.store(KEPT | size as u64, Ordering::Release);
     }
 
@@ -352,9 +366,12 @@ fn indexes(address: usize) -> Option<[usize; 3]> {
 /// One stream's way into the table, which remembers where it was last: the blocks of a stream lie side by side.
 pub struct Cursor {
     blocks: Arc<LiveBlocks>,
-    chunk: usize,
+    /// The first address of the chunk.
+    start: usize,
+    /// How many entries there are: a chunk's, or none before the first block.
+    count: usize,
     /// The entries of that chunk; the table, which `blocks` keeps alive, never moves or ends them.
-    entries: Option<NonNull<Entry>>,
+    entries: NonNull<Entry>,
 }
 
 // SAFETY: the pointer is to entries of a table that `blocks` keeps alive, and entries are shared between threads.
@@ -364,7 +381,7 @@ impl Cursor {
     /// A cursor that was nowhere yet.
     #[must_use]
     pub fn new(blocks: Arc<LiveBlocks>) -> Self {
-        Self { blocks, chunk: usize::MAX, entries: None }
+        Self { blocks, start: 0, count: 0, entries: NonNull::dangling() }
     }
 
     /// The table.
@@ -374,22 +391,29 @@ impl Cursor {
     }
 
     /// The entry of a block that starts at an address. `None` for addresses at which none can start.
-    #[inline]
+    #[inline(always)]
     pub fn entry(&mut self, address: usize) -> Option<&Entry> {
-        if address >> CHUNK_BITS != self.chunk {
-            self.go_to(address);
+        // The bits below a step come to the top, so one comparison finds the addresses between steps and of other chunks.
+        let index = address.wrapping_sub(self.start).rotate_right(STEP_BITS);
+        if unlikely(index >= self.count) {
+            return self.go_to(address);
         }
-        if !address.is_multiple_of(1 << STEP_BITS) {
-            return None;
-        }
-        // SAFETY: these are the entries of the address's chunk, and `blocks`, to which they belong, lives as long as `self`.
-        self.entries.map(|entries| unsafe { entry_of(entries, address) })
+        // SAFETY: `count` entries lie behind `entries` and `index` is below that; the table, which `blocks` keeps alive,
+        // keeps them as long.
+        Some(unsafe { &*self.entries.as_ptr().add(index) })
     }
 
     #[inline(never)]
-    fn go_to(&mut self, address: usize) {
-        self.entries = self.blocks.make_leaf(address).map(|leaf| leaf.entries);
-        self.chunk = address >> CHUNK_BITS;
+    fn go_to(&mut self, address: usize) -> Option<&Entry> {
+        if !address.is_multiple_of(1 << STEP_BITS) {
+            return None;
+        }
+        let leaf = self.blocks.make_leaf(address)?;
+        self.entries = leaf.entries;
+        self.start = address >> CHUNK_BITS << CHUNK_BITS;
+        self.count = 1 << LEAF_BITS;
+        // SAFETY: these are the entries of a leaf in the table that `blocks` keeps alive.
+        Some(unsafe { entry_of(self.entries, address) })
     }
 }
 

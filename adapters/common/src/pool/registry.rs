@@ -4,6 +4,7 @@
 //! where kept blocks have to move (a trim, a full device, the end of a pool), one after the other, never two at a time
 //! and never with the registry's own locks held; a stream that is inside a native call which can block is not waited for.
 
+use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -18,9 +19,27 @@ use crate::pool::live_blocks::{Found, LiveBlocks, Owner};
 use crate::stream::Stream;
 use crate::sync::mutation;
 
+/// Streams' keys are counted up from 1, so all that is left to do is to spread them over the bits that a table looks at.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = (self.0 ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
+
 /// The streams, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
-    streams: Mutex<HashMap<u64, Weak<Stream<D>>>>,
+    streams: Mutex<HashMap<u64, Weak<Stream<D>>, BuildHasherDefault<KeyHasher>>>,
     blocks: Arc<LiveBlocks>,
     sources: RwLock<PoolBackends<D>>,
 }

@@ -95,7 +95,9 @@ impl<D: Driver> StreamCache<D> {
             Some(pointer) if cache_of_pool.source.zeroed => Served::Zeroed(at, pointer),
             Some(pointer) => {
                 count_out(cache_of_pool, size);
-                set_out(&mut self.live, cache_of_pool, pointer, size);
+                if let Some(entry) = self.live.entry(pointer) {
+                    entry.set_out_again(size);
+                }
                 Served::Recycled(pointer)
             }
         }
@@ -317,7 +319,7 @@ fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: b
     if proven { cache_of_pool.free_lists.take(block_size(size)?) } else { None }
 }
 
-#[inline]
+#[inline(always)]
 fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out += 1;
     if let Some(credit) = &cache_of_pool.credit
@@ -327,7 +329,7 @@ fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out -= 1;
     if let Some(credit) = &cache_of_pool.credit

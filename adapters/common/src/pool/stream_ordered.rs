@@ -51,7 +51,6 @@ pub unsafe fn device_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     let entry = Entry {
         name: "urEnqueueUSMDeviceAllocExp",
         command: ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP,
@@ -82,7 +81,6 @@ pub unsafe fn host_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     let entry = Entry {
         name: "urEnqueueUSMHostAllocExp",
         command: ur_command_t::ENQUEUE_USM_HOST_ALLOC_EXP,
@@ -114,7 +112,6 @@ pub unsafe fn shared_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     let entry = Entry {
         name: "urEnqueueUSMSharedAllocExp",
         command: ur_command_t::ENQUEUE_USM_SHARED_ALLOC_EXP,

@@ -14,8 +14,9 @@ use crate::device::Device;
 use crate::driver::{BuildRequest, Driver, text_of};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, borrow_list, null_pointer};
+use crate::program::build::{as_failure, check_flags, chosen_targets, split_options};
 use crate::program::metadata::Metadata;
-use crate::program::{Program, Target, as_failure, check_flags, chosen_targets, of_context, split_options};
+use crate::program::{Program, Target, of_context};
 
 fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: &str) -> Result<()> {
     let state = program.context.state(&target.device)?;

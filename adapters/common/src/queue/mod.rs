@@ -372,7 +372,6 @@ pub unsafe fn get_info<D: Driver>(
             writer.boolean(empty)
         }
         // Both are about queues that live on the device, which there are none of.
-        // coverage: none because they are about queues on the device, which cannot be made
         ur_queue_info_t::DEVICE_DEFAULT | ur_queue_info_t::SIZE => writer.unsupported(),
         _ => writer.unknown(property.0),
     }

@@ -311,7 +311,6 @@ pub unsafe fn queue_create<D: Driver>(
     properties: *const ur_queue_native_properties_t,
     out: *mut ur_queue_handle_t,
 ) -> Result<()> {
-    // coverage: without only_device because CUDA tells the device of every stream; of HIP it is said above
     const NAME: &str = "urQueueCreateWithNativeHandle";
     // SAFETY: the caller's promises are the same.
     let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };

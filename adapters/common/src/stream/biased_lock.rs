@@ -20,13 +20,28 @@ const NOBODY: usize = 0;
 /// Several threads have, or there can be no owners.
 const EVERYBODY: usize = usize::MAX;
 
-/// The lock around a stream's state. The owner's words come first, beside what the stream has before them.
+/// The lock around a stream's state. The owner's words come first, beside what the stream has before them. The gate, at
+/// which other threads write while they wait, shares no cache line with anything that the holder uses.
 #[repr(C)]
 pub struct BiasedLock<T> {
     owner: AtomicUsize,
     busy: AtomicBool,
-    gate: Mutex<()>,
     value: UnsafeCell<T>,
+    _before: CacheLine,
+    gate: Mutex<()>,
+    _behind: CacheLine,
+}
+
+/// As much as makes neighbours of what is before and behind lie in other cache lines, without an alignment that would move
+/// the owner's words into a line of their own.
+struct CacheLine {
+    _bytes: [u8; 64],
+}
+
+impl CacheLine {
+    const fn new() -> Self {
+        Self { _bytes: [0; 64] }
+    }
 }
 
 // SAFETY: the value moves with the lock.
@@ -49,8 +64,10 @@ impl<T> BiasedLock<T> {
         Self {
             owner: AtomicUsize::new(NOBODY),
             busy: AtomicBool::new(false),
-            gate: Mutex::new(()),
             value: UnsafeCell::new(value),
+            _before: CacheLine::new(),
+            gate: Mutex::new(()),
+            _behind: CacheLine::new(),
         }
     }
 
@@ -80,7 +97,15 @@ impl<T> BiasedLock<T> {
         fence(Ordering::SeqCst);
         let gate = self.gate.try_lock()?;
         self.withdraw_ownership();
-        if self.busy.load(Ordering::Acquire) { None } else { Some(self.gate_guard(gate)) }
+        if self.busy.load(Ordering::Acquire) {
+            // Where the ownership had ended before, nothing has ordered the owner's way out yet: it may have looked for
+            // word before this thread left any, with the store that says so still on its way.
+            barrier::heavy();
+            if self.busy.load(Ordering::Acquire) {
+                return None;
+            }
+        }
+        Some(self.gate_guard(gate))
     }
 
     fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
@@ -89,6 +114,10 @@ impl<T> BiasedLock<T> {
 
     /// Sees to it that no thread gets in as the owner any more; one that is inside still is. The caller holds the gate.
     fn withdraw_ownership(&self) {
+        // It stays `EVERYBODY` for good, and the gate orders this behind whoever made it so.
+        if self.owner.load(Ordering::Relaxed) == EVERYBODY {
+            return;
+        }
         if self.owner.swap(EVERYBODY, Ordering::AcqRel) != EVERYBODY {
             barrier::heavy();
         }
@@ -110,7 +139,7 @@ impl<T> BiasedLock<T> {
 
     #[cold]
     fn lock_slowly(&self, me: usize) -> Guard<'_, T> {
-        if barrier::is_there() {
+        if self.owner.load(Ordering::Relaxed) == NOBODY && barrier::is_there() {
             let first = self.owner.compare_exchange(NOBODY, me, Ordering::AcqRel, Ordering::Relaxed);
             if first.is_ok() && self.enter(me) {
                 return self.owners_guard();

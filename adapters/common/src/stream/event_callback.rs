@@ -54,7 +54,6 @@ pub fn set<D: Driver>(
 ) -> Result<()> {
     if status == ur_execution_info_t::QUEUED {
         return Err(Error::new(
-            // coverage: none because it is what the specification demands for that status
             ur_result_t::ERROR_UNSUPPORTED_ENUMERATION,
             "urEventSetCallback: execStatus is UR_EXECUTION_INFO_QUEUED, which every event has behind it",
         ));

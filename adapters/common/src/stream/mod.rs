@@ -624,13 +624,15 @@ impl<D: Driver> StreamState<D> {
 
     /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
     /// queues without profiling have any.
-    #[inline]
+    #[inline(always)]
     pub fn reuse_event(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
-        if let [event] = self.tails.as_mut_slice()
-            && let Some(body) = event.unused()
-        {
-            body.refill(self.position, command);
-            return Some(event.reuse_event());
+        let position = self.position;
+        // Whatever they stood for, all that are used again stand for the last command, as the others of the list.
+        for event in &mut self.tails {
+            if let Some(body) = event.unused() {
+                body.refill(position, command);
+                return Some(event.reuse_event());
+            }
         }
         self.lend_spare(command)
     }
@@ -655,13 +657,10 @@ impl<D: Driver> StreamState<D> {
         }
     }
 
-    /// An event object that nobody uses any more, to be filled again.
+    /// An event object beside the tails that nobody uses any more, to be filled again.
     fn take_spare(&mut self) -> Option<Recycled<Event<D>>> {
         if let Some(spare) = self.spare.take() {
             return Some(spare);
-        }
-        if let Some(unused) = self.tails.iter().position(|event| event.is_unused()) {
-            return Some(self.tails.swap_remove(unused));
         }
         self.recorded.take_if(|event| event.is_unused())
     }

@@ -22,6 +22,7 @@ use crate::command::Request;
 use crate::command::submission::{Start, Submission};
 use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
+use crate::memory_object;
 use crate::object::error::{Error, Result};
 use crate::object::{known_flags, null_pointer, release_by_handle};
 use crate::stream::Stream;
@@ -126,7 +127,7 @@ unsafe fn bring<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
     };
     let arguments: Vec<_> = memories.iter().enumerate().map(argument).collect();
     // SAFETY: live by the caller's promise.
-    let objects = unsafe { buffer::arguments::of_launch(request, &arguments, None) }?;
+    let objects = unsafe { memory_object::arguments::of_launch(request, &arguments, None) }?;
     buffer::storage::submit_with_buffers(request, false, &objects.accesses, |_, stream, _| {
         objects.images.bring(stream)?;
         objects.images.launched();

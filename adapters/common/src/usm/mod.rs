@@ -183,7 +183,6 @@ pub unsafe fn host_alloc<D: Driver>(
     size: usize,
     out: *mut *mut c_void,
 ) -> Result<()> {
-    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     let plain = unsafe {
         let context = borrow::<Context<D>>(context)?;
@@ -214,7 +213,6 @@ pub unsafe fn device_alloc<D: Driver>(
     size: usize,
     out: *mut *mut c_void,
 ) -> Result<()> {
-    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     let (device, plain) = unsafe {
         let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
@@ -245,7 +243,6 @@ pub unsafe fn shared_alloc<D: Driver>(
     size: usize,
     out: *mut *mut c_void,
 ) -> Result<()> {
-    // coverage: without create_pool because the lines above say what it comes to for this kind of memory
     // SAFETY: the caller's promises are the same.
     let (device, plain) = unsafe {
         let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);

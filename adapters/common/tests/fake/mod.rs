@@ -40,6 +40,10 @@ pub struct Fake {
     pub pools: Mutex<Vec<usize>>,
     /// Attributes of pools that were set, by pool and number.
     pub attributes: Mutex<HashMap<(usize, i32), u64>>,
+    /// Memory of the device that pools hold although nobody uses it, by pool; while there is any, the device is full.
+    pub held: Mutex<HashMap<usize, u64>>,
+    /// Whether frees were seen, so that pools can be trimmed.
+    pub frees_are_seen: AtomicBool,
     /// Attributes that can still be set before one is refused; 0 refuses none.
     pub attributes_until_refusal: AtomicUsize,
 }
@@ -201,11 +205,14 @@ impl Driver for Fake {
         (0..50).for_each(|_| std::thread::yield_now());
         Ok(pool)
     }
-    fn destroy_pool(&self, _pool: usize) -> Result<()> {
+    fn destroy_pool(&self, pool: usize) -> Result<()> {
+        assert!(!self.held.lock().contains_key(&pool), "a pool is destroyed before its frees were seen");
+        self.pools.lock().retain(|known| *known != pool);
         Ok(())
     }
-    fn pool_attribute(&self, _pool: usize, _attribute: PoolAttribute) -> Result<u64> {
-        Ok(0)
+    fn pool_attribute(&self, pool: usize, attribute: PoolAttribute) -> Result<u64> {
+        let held = self.held.lock().get(&pool).copied().unwrap_or(0);
+        Ok(if attribute == PoolAttribute::ReservedCurrent { held } else { 0 })
     }
     fn set_pool_attribute(&self, pool: usize, attribute: PoolAttribute, value: u64) -> Result<()> {
         let counted = self
@@ -221,6 +228,9 @@ impl Driver for Fake {
         Ok(())
     }
     fn allocate_from_pool(&self, _pool: usize, size: usize, _stream: usize) -> Result<usize> {
+        if !self.held.lock().is_empty() {
+            return Err(Error::code_only(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY));
+        }
         let kept = self.free.lock().get_mut(&size).and_then(Vec::pop);
         let block = kept.unwrap_or_else(|| {
             let layout = Layout::from_size_align(size, 512).expect("a block");
@@ -230,7 +240,10 @@ impl Driver for Fake {
         assert!(self.out.lock().insert(block, size).is_none(), "{block:#x} is out already");
         Ok(block)
     }
-    fn trim_pool(&self, _pool: usize, _keep: usize) -> Result<()> {
+    fn trim_pool(&self, pool: usize, _keep: usize) -> Result<()> {
+        if self.frees_are_seen.load(Ordering::Relaxed) {
+            self.held.lock().remove(&pool);
+        }
         Ok(())
     }
     fn free_async(&self, pointer: usize, _stream: usize) -> Result<()> {

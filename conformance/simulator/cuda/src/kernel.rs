@@ -166,6 +166,10 @@ fn check_shape(function: &Function, shape: &Shape) -> Result {
     if function.code().required_block.is_some_and(|required| required != shape.block) {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
+    if function.code().max_threads_per_block.is_some_and(|most| threads > u64::from(most)) {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    // Its registers.
     if threads > u64::from(function.max_threads()) {
         return Err(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     }

@@ -36,8 +36,11 @@ pub fn for_stream(stream: &Stream) {
     }
 }
 
+/// Bytes from which on a copy out of memory that the driver does not know waits. 2 MiB were seen not to.
+const LARGE_FROM_HEAP: usize = 4 << 20;
+
 /// Whether a copy that was submitted waits for its stream to get there: one that writes memory which the driver does not
-/// know, and one from host memory to host memory.
+/// know, one from host memory to host memory, and a large one from the heap to the device.
 pub fn copy_waits(copy: &Copy) -> bool {
     if copy.extent.contains(&0) {
         return false;
@@ -46,7 +49,14 @@ pub fn copy_waits(copy: &Copy) -> bool {
         Source::At(place) => is_host(place),
         Source::Staged(_) => true,
     };
-    !copy.dst.tracked || (from_host && is_host(&copy.dst))
+    !copy.dst.tracked || (from_host && is_host(&copy.dst)) || is_large_from_heap(copy)
+}
+
+/// Whether a copy brings so many bytes of memory that the driver does not know to the device that the driver waits.
+pub fn is_large_from_heap(copy: &Copy) -> bool {
+    let from_heap = matches!(&copy.src, Source::At(place) if !place.tracked);
+    let bytes = copy.extent.iter().fold(1, |bytes: usize, part| bytes.saturating_mul(*part));
+    from_heap && bytes >= LARGE_FROM_HEAP && copy.dst.tracked && !is_host(&copy.dst)
 }
 
 fn is_host(place: &Place) -> bool {

@@ -146,9 +146,11 @@ fn layers_are_copied_along_the_third_axis_and_the_layers_of_lines_have_one_row()
     for outside in [[4, 2, 1], [4, 3, 1], [4, 1, 4]] {
         err!(1, cuMemcpy3DAsync_v2(&copy(array, values.as_mut_ptr(), true, outside), stream));
     }
-    // The attribute of the largest pitch holds for rows that are never stepped over, too.
-    let far = CUDA_MEMCPY3D { src_pitch: 1 << 31, ..copy(array, values.as_mut_ptr(), true, [4, 1, 1]) };
-    err!(1, cuMemcpy3DAsync_v2(&far, stream));
+    // The largest pitch holds for rows that are never stepped over, too.
+    let mut far = |pitch| CUDA_MEMCPY3D { src_pitch: pitch, ..copy(array, values.as_mut_ptr(), true, [4, 1, 1]) };
+    ok!(cuMemcpy3DAsync_v2(&far(1 << 31), stream));
+    err!(1, cuMemcpy3DAsync_v2(&far((1 << 31) + 4), stream));
+    ok!(cuStreamSynchronize(stream));
     ok!(cuArrayDestroy(array));
     ok!(cuStreamDestroy_v2(stream));
     ok!(cuCtxDestroy_v2(context));

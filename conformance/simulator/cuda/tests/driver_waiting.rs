@@ -249,6 +249,26 @@ fn copies_with_a_device_or_managed_side_wait_for_nobody() {
     ok!(cuMemFreeHost(pinned));
 }
 
+/// Its bytes are taken at the call all the same.
+#[test]
+fn copies_of_4_mib_from_the_heap_to_the_device_wait_for_their_stream() {
+    const LARGE: usize = 4 << 20;
+    let setup = Setup::new();
+    let (device, pinned): (u64, u64) = (get!(cuMemAlloc_v2(LARGE)), get!(cuMemHostAlloc(LARGE, 0)));
+    let heap = vec![7u8; LARGE];
+    let copy = |from: u64, bytes: usize| setup.waits(|| ok!(cuMemcpyAsync(device, from, bytes, setup.stream)));
+    assert!(copy(heap.as_ptr() as u64, LARGE));
+    assert!(!copy(heap.as_ptr() as u64, LARGE / 2));
+    assert!(!copy(pinned, LARGE), "pinned memory");
+    assert!(!setup.waits(|| ok!(cuMemcpyAsync(device, heap.as_ptr() as u64, LARGE, setup.other))), "another stream");
+    ok!(cuStreamSynchronize(setup.other));
+    let mut found = vec![0u8; LARGE];
+    ok!(cuMemcpyDtoH_v2(found.as_mut_ptr().cast(), device, LARGE));
+    assert!(found == heap);
+    ok!(cuMemFree_v2(device));
+    ok!(cuMemFreeHost(pinned));
+}
+
 #[test]
 fn making_and_destroying_streams_events_pools_and_memory_wait_for_nobody() {
     let setup = Setup::new();

@@ -1,9 +1,8 @@
 //! Commands that measure this project or compare it with others' work: with oneAPI's packages, HIP's headers, stock SYCL
-//! runtimes and programs, a race detector, and its own specification. `cargo xtask` runs this program for every command that
+//! runtimes and programs, a race detector. `cargo xtask` runs this program for every command that
 //! it does not have itself. Nothing that ships depends on it.
 
 mod abi;
-mod coverage;
 mod demo;
 mod hip_headers;
 mod lines;
@@ -18,18 +17,12 @@ use std::process::ExitCode;
 
 use xtask::cli::{self, Command};
 
-const COMMANDS: [Command; 12] = [
+const COMMANDS: [Command; 11] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
         purpose: "run the demonstration on a GPU, or a simulated one",
         run: demo::run,
-    },
-    Command {
-        name: "coverage",
-        arguments: "[--check]",
-        purpose: "write docs/coverage.md from the code, or compare it",
-        run: coverage::run,
     },
     Command {
         name: "abi",

@@ -41,7 +41,6 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
 
         // Devices are whole: no sub-devices, no composite devices.
         Info::PARENT_DEVICE | Info::COMPOSITE_DEVICE => Value::NoHandle.into(),
-        // coverage: none because a device that is not composed of others has no components to tell
         Info::COMPONENT_DEVICES => Reply::Unsupported("the device is no composite device"),
         Info::SUPPORTED_PARTITIONS | Info::PARTITION_TYPE => Value::NoElements.into(),
         Info::PARTITION_MAX_SUB_DEVICES => Value::U32(0).into(),

@@ -3,8 +3,8 @@
 //! CUDA 13.0 crashes in later calls (`cuStreamSynchronize`, `cuMemPoolDestroy`) when a pool is destroyed before a
 //! synchronisation has seen its last frees, and whoever destroys a pool must not be made to wait for the device. So a pool
 //! ends when the native library holds no memory for it any more, which says that the frees were seen. Until then it is parked
-//! here, told to keep nothing; each pool that ends gives the oldest ones another chance, and the end of the native
-//! context, which waits for everything, ends all. A pool with memory must never be destroyed anywhere else.
+//! here, told to keep nothing; each pool that ends gives the oldest ones another chance, a full device all of them, and the
+//! end of the native context, which waits for everything, ends all. A pool with memory must never be destroyed anywhere else.
 
 use std::collections::VecDeque;
 
@@ -19,6 +19,22 @@ struct Parked<D: Driver> {
     pools: VecDeque<D::Pool>,
     /// Whether everything was waited for, for good.
     over: bool,
+}
+
+impl<D: Driver> Parked<D> {
+    /// Trims pools, destroys those that hold nothing then and parks the others.
+    fn end_or_keep(&mut self, driver: &D, pools: impl IntoIterator<Item = D::Pool>) {
+        for pool in pools {
+            let reserved =
+                driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
+            if matches!(reserved, Ok(0)) {
+                // Nobody is left to tell.
+                let _ = driver.destroy_pool(pool);
+            } else {
+                self.pools.push_back(pool);
+            }
+        }
+    }
 }
 
 /// The parked pools of one device.
@@ -46,19 +62,14 @@ impl<D: Driver> DeferredDestruction<D> {
         let _ = driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, 0);
         let known = parked.pools.len().min(LOOKED_AT);
         let oldest: Vec<_> = parked.pools.drain(..known).collect();
-        for pool in core::iter::once(pool).chain(oldest) {
-            if Self::holds_nothing(driver, pool) {
-                let _ = driver.destroy_pool(pool);
-            } else {
-                parked.pools.push_back(pool);
-            }
-        }
+        parked.end_or_keep(driver, core::iter::once(pool).chain(oldest));
     }
 
-    fn holds_nothing(driver: &D, pool: D::Pool) -> bool {
-        let reserved =
-            driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
-        matches!(reserved, Ok(0))
+    /// Takes the memory of the pools that are parked, as far as their frees were reached: the device is full.
+    pub fn trim(&self, driver: &D) {
+        let mut parked = self.parked.lock();
+        let pools = std::mem::take(&mut parked.pools);
+        parked.end_or_keep(driver, pools);
     }
 
     /// Destroys the pools that are parked now, as [`DeferredDestruction::close`] does.

@@ -33,17 +33,22 @@ impl<D: Driver> StreamCache<D> {
         if source.pool != pool || source.kind != kind || source.zeroed {
             return None;
         }
-        let kept = if source.keeps > 0 { cache_of_pool.free_lists.take(block_size(size)?) } else { None };
-        let pointer = match kept {
-            Some(pointer) => pointer,
-            None if source.may_wait_now() || source.hides_starts() => return None,
-            None => {
-                *position += 1;
-                match source.take(stream, size) {
-                    Ok(pointer) => pointer,
-                    Err(error) => return Some(Err(error)),
-                }
+        if source.keeps > 0
+            && let Some(pointer) = cache_of_pool.free_lists.take(block_size(size)?)
+        {
+            count_out(cache_of_pool, size);
+            if let Some(entry) = self.live.entry(pointer) {
+                entry.set_out_again(size);
             }
+            return Some(Ok(pointer));
+        }
+        if source.may_wait_now() || source.hides_starts() {
+            return None;
+        }
+        *position += 1;
+        let pointer = match source.take(stream, size) {
+            Ok(pointer) => pointer,
+            Err(error) => return Some(Err(error)),
         };
         count_out(cache_of_pool, size);
         set_out(&mut self.live, cache_of_pool, pointer, size);
@@ -74,7 +79,7 @@ impl<D: Driver> StreamCache<D> {
             }
         } else if cache_of_pool.free_lists.has_room(bytes, keeps) {
             cache_of_pool.free_lists.keep(bytes, pointer);
-            entry.set_kept(bytes, cache_of_pool.owner);
+            entry.set_kept_again(bytes);
         } else {
             return None;
         }

@@ -65,12 +65,13 @@ fn refused(denied: Denied) -> CUresult {
     CUDA_ERROR_INVALID_VALUE
 }
 
-/// Submits a copy to a stream, and waits for it if the driver does; else pageable sources are taken at once.
+/// Submits a copy to a stream, and waits for it if the driver does. Pageable sources of copies to the device are taken at
+/// once.
 fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
     let waits = waiting::copy_waits(&copy);
     copy.check(&stream.next_point()).map_err(refused)?;
-    // Who waits for the copy cannot reuse the source before it has run.
-    if !waits || stream::is_held() {
+    // Between host allocations, who waits for the copy cannot reuse the source before it has run.
+    if !waits || stream::is_held() || waiting::is_large_from_heap(&copy) {
         // SAFETY: by the API's contract an untracked source is host memory that the client may read.
         unsafe { copy.stage() };
     }
@@ -180,8 +181,8 @@ pub extern "C" fn cuMemcpyPeerAsync(
     })
 }
 
-/// `CU_DEVICE_ATTRIBUTE_MAX_PITCH`.
-const MAX_PITCH: usize = i32::MAX as usize;
+/// The largest pitch that an H200's driver was seen to take, one more than `CU_DEVICE_ATTRIBUTE_MAX_PITCH` says.
+const MAX_PITCH: usize = 1 << 31;
 
 /// One side of a copy of several dimensions as the API describes it.
 struct Described {

@@ -9,14 +9,13 @@ use ur_ffi::{
     ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_mem_flags_t,
 };
 
-use crate::buffer::commands::object_of;
-use crate::buffer::create::Buffer;
+use crate::buffer::Buffer;
 use crate::buffer::migration::Access;
 use crate::buffer::storage::BufferAccess;
-use crate::buffer::{ACCESS, MemBody, check_flags};
 use crate::command::Request;
 use crate::driver::Driver;
 use crate::image::argument::ImageArguments;
+use crate::memory_object::{ACCESS, MemBody, check_flags, object_of};
 use crate::object::error::Result;
 
 /// Checks what can be told of a memory object argument without the object.

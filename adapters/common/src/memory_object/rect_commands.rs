@@ -10,13 +10,13 @@ use ur_ffi::{
     ur_result_t,
 };
 
-use crate::buffer::commands::{buffer_of, overlap};
-use crate::buffer::create::Buffer;
+use crate::buffer::Buffer;
 use crate::buffer::rect::{self, Rect};
 use crate::buffer::storage::{BufferAccess, submit_with_buffers};
 use crate::command::Request;
 use crate::driver::Driver;
 use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
+use crate::memory_object::{buffer_commands::overlap, buffer_of};
 use crate::object::error::{Error, Result};
 use crate::object::null_pointer;
 
@@ -88,7 +88,7 @@ unsafe fn copy_region<D: Driver>(
 /// The C contract of an enqueue; the region is writable at `to` until the command has finished.
 ///
 /// # Errors
-/// As [`crate::buffer::commands::read`] and [`Rect::new`].
+/// As [`crate::memory_object::buffer_commands::read`] and [`Rect::new`].
 pub unsafe fn read<D: Driver>(
     queue: ur_queue_handle_t,
     buffer: ur_mem_handle_t,

@@ -1,103 +1,24 @@
 //! `urEnqueueMemBufferMap` and `urEnqueueMemUnmap`.
 //!
 //! A buffer that uses the application's memory, or that lies in host memory, is mapped where it lies. Any other gets
-//! pinned memory ([`crate::device::native_context::staging`]) for each map, which goes back once the copy out of it has finished. What is mapped is
-//! known to the buffer until it is unmapped. No native call is made while the table of maps is locked.
+//! pinned memory ([`crate::device::native_context::staging`]) for each map ([`crate::buffer::maps`]).
 
 use core::ffi::c_void;
-use core::ops::Range;
-use std::sync::Arc;
 
-use parking_lot::Mutex;
 use ur_ffi::{
     CBool, UR_MAP_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_map_flags_t, ur_mem_handle_t, ur_queue_handle_t,
     ur_result_t,
 };
 
-use crate::buffer::commands::buffer_of;
+use crate::buffer::maps::{Map, Staging, release_idle};
 use crate::buffer::migration::Access;
 use crate::buffer::storage::{Storage, submit_with_buffers, with_locked_buffers};
 use crate::command::Request;
-use crate::device::deferred;
-use crate::device::event_pool::PooledEvent;
 use crate::device::native_context::staging::Piece;
 use crate::driver::Driver;
+use crate::memory_object::buffer_of;
 use crate::object::error::{Error, Result};
 use crate::object::{known_flags, null_pointer};
-
-/// Pinned memory for one map. The copies from and to it are waited for before it serves another.
-struct Staging<D: Driver> {
-    /// Always there until it is dropped.
-    piece: Option<Piece<D>>,
-    last: Option<Arc<PooledEvent<D>>>,
-}
-
-impl<D: Driver> Staging<D> {
-    fn address(&self) -> usize {
-        self.piece.as_ref().map_or(0, Piece::address)
-    }
-
-    fn is_idle(&self) -> bool {
-        let done = |marker: &Arc<PooledEvent<D>>| marker.native_context().driver.event_is_complete(marker.raw());
-        // What cannot be asked is waited for when it goes.
-        self.last.as_ref().is_none_or(|marker| done(marker).unwrap_or(false))
-    }
-}
-
-impl<D: Driver> Drop for Staging<D> {
-    fn drop(&mut self) {
-        let (piece, last) = (self.piece.take(), self.last.take());
-        let Some(marker) = last else { return };
-        deferred::wait(move || {
-            // What cannot be waited for belongs to a lost device.
-            let _ = marker.native_context().driver.synchronize_event(marker.raw());
-            drop(piece);
-        });
-    }
-}
-
-/// What is mapped, where.
-struct Map<D: Driver> {
-    pointer: usize,
-    range: Range<usize>,
-    writes: bool,
-    staging: Option<Staging<D>>,
-}
-
-/// A buffer's maps, and memory of former ones that copies still read.
-pub struct Maps<D: Driver> {
-    open: Vec<Map<D>>,
-    retired: Vec<Staging<D>>,
-}
-
-impl<D: Driver> Default for Maps<D> {
-    fn default() -> Self {
-        Self { open: Vec::new(), retired: Vec::new() }
-    }
-}
-
-impl<D: Driver> Maps<D> {
-    /// Takes out the map at an address; of several one that writes, since a map that only reads may stay beside the
-    /// device's work.
-    fn take(&mut self, pointer: usize) -> Option<Map<D>> {
-        let of = |writes: bool| move |map: &Map<D>| map.pointer == pointer && (map.writes || !writes);
-        let index = self.open.iter().position(of(true)).or_else(|| self.open.iter().position(of(false)))?;
-        Some(self.open.swap_remove(index))
-    }
-}
-
-/// Lets go of former maps' memory that nothing uses any more. The table is unlocked while the library is asked and memory
-/// goes.
-fn let_go_of_idle<D: Driver>(maps: &Mutex<Maps<D>>) {
-    let retired = core::mem::take(&mut maps.lock().retired);
-    if retired.is_empty() {
-        return;
-    }
-    let (mut idle, busy): (Vec<_>, Vec<_>) = retired.into_iter().partition(Staging::is_idle);
-    maps.lock().retired.extend(busy);
-    // The end of what still used it was seen just now.
-    idle.iter_mut().for_each(|staging| staging.last = None);
-}
 
 /// `urEnqueueMemBufferMap`.
 ///
@@ -136,7 +57,7 @@ pub unsafe fn map<D: Driver>(
         ));
     }
     let access = buffer.access(NAME, offset, size, !overwrites, flags != ur_map_flags_t::READ)?;
-    let_go_of_idle(&buffer.maps);
+    release_idle(&buffer.maps);
     let storage = &*buffer.storage;
     let range = access.range.clone();
     let (pointer, staging) = if let Some(address) = storage.shared_with_host() {
@@ -165,7 +86,7 @@ fn staged<D: Driver>(
     access: &Access,
 ) -> Result<Staging<D>> {
     let device = &request.queue.device;
-    let mut staging = Staging { piece: Some(Piece::new(&device.native, access.range.len())?), last: None };
+    let mut staging = Staging::new(Piece::new(&device.native, access.range.len())?);
     let address = staging.address();
     with_locked_buffers(request, blocking, [storage], |driver, stream, locked| {
         if !access.reads {
@@ -220,14 +141,16 @@ pub unsafe fn unmap<D: Driver>(
         }
         _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
-    {
-        let mut maps = buffer.maps.lock();
-        match (&done, map.staging) {
-            (Ok(()), staging) => maps.retired.extend(staging),
-            (Err(_), staging) => maps.open.push(Map { staging, ..map }),
-        }
+    let mut maps = buffer.maps.lock();
+    match (&done, map.staging) {
+        (Ok(()), staging) => maps.retired.extend(staging),
+        (Err(_), staging) => maps.open.push(Map { staging, ..map }),
     }
-    let_go_of_idle(&buffer.maps);
+    drop(maps);
+    if !access.writes {
+        // What was read may be over. A copy that has just begun is asked about with the next map.
+        release_idle(&buffer.maps);
+    }
     done
 }
 

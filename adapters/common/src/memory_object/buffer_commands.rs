@@ -7,44 +7,12 @@ use core::ffi::c_void;
 
 use ur_ffi::{CBool, ur_command_t, ur_event_handle_t, ur_mem_handle_t, ur_queue_handle_t, ur_result_t};
 
-use crate::buffer::Mem;
-use crate::buffer::create::Buffer;
 use crate::buffer::storage::{BufferAccess, submit_with_buffers, with_locked_buffers};
 use crate::command::Request;
 use crate::driver::Driver;
+use crate::memory_object::buffer_of;
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, null_pointer};
-
-/// A memory object that a command of a queue uses.
-///
-/// # Safety
-/// The handle is the C contract's; the object lives during `'a`.
-///
-/// # Errors
-/// As [`borrow`]; `INVALID_CONTEXT` for an object of another context than the queue's.
-pub unsafe fn object_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Object<Mem<D>>> {
-    // SAFETY: the caller's promise is the same.
-    let mem = unsafe { borrow::<Mem<D>>(mem) }?;
-    if !core::ptr::eq(&raw const *mem.context, &raw const *request.queue.context) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_CONTEXT,
-            "the memory object is of another context than the queue",
-        ));
-    }
-    Ok(mem)
-}
-
-/// As [`object_of`], for commands that work with buffers.
-///
-/// # Safety
-/// As [`object_of`].
-///
-/// # Errors
-/// As [`object_of`]; `INVALID_MEM_OBJECT` for an object that is no buffer.
-pub unsafe fn buffer_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Buffer<D>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { object_of::<D>(request, mem) }?.buffer()
-}
+use crate::object::null_pointer;
 
 /// `urEnqueueMemBufferRead`.
 ///

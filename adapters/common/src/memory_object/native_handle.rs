@@ -9,14 +9,14 @@ use ur_ffi::{
     ur_native_handle_t, ur_result_t,
 };
 
+use crate::buffer::Buffer;
 use crate::buffer::block::Block;
-use crate::buffer::create::Buffer;
 use crate::buffer::migration::{Places, place_of};
 use crate::buffer::storage::{Home, Storage};
-use crate::buffer::{Mem, MemBody};
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_object::{Mem, MemBody};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, null_pointer};
 use crate::pool::extent::Extent;

@@ -1,8 +1,6 @@
 //! Buffers and sub-buffers: how they are made.
 //!
-//! A device's memory is made when a command there first uses the buffer: most contexts have more devices than ever see one
-//! buffer, and many buffers are made that no device ever sees. Creation checks what can be checked without the native
-//! library. Pinned memory of `ALLOC_HOST_POINTER` is made at once, since the host may use it before any device does.
+//! Creation checks what can be checked without the native library and makes no device memory. Pinned memory of `ALLOC_HOST_POINTER` is made at once, since the host may use it before any device does.
 
 use std::sync::Arc;
 
@@ -12,52 +10,16 @@ use ur_ffi::{
     ur_mem_handle_t, ur_result_t, ur_structure_type_t,
 };
 
+use crate::buffer::Buffer;
 use crate::buffer::block::Block;
-use crate::buffer::map::Maps;
-use crate::buffer::migration::{Access, Places};
+use crate::buffer::maps::Maps;
+use crate::buffer::migration::Places;
 use crate::buffer::storage::{Home, Late, Storage};
-use crate::buffer::{ACCESS, Mem, MemBody, check_flags, check_host_flags};
 use crate::context::Context;
 use crate::driver::Driver;
+use crate::memory_object::{ACCESS, Mem, MemBody, check_flags, check_host_flags};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, null_pointer};
-
-/// A range of a storage.
-pub struct Buffer<D: Driver> {
-    /// The memory, which sub-buffers share with their buffer.
-    pub storage: Arc<Storage<D>>,
-    /// Where the range starts.
-    pub origin: usize,
-    /// How long it is.
-    pub size: usize,
-    /// Whether it was made of another buffer.
-    pub is_part: bool,
-    /// What the application has mapped.
-    pub maps: Mutex<Maps<D>>,
-}
-
-impl<D: Driver> Buffer<D> {
-    /// All of a storage.
-    #[must_use]
-    pub fn whole(storage: Storage<D>) -> Self {
-        let size = storage.size;
-        Self { storage: Arc::new(storage), origin: 0, size, is_part: false, maps: Mutex::new(Maps::default()) }
-    }
-
-    /// An access to some of its bytes, by the storage's count.
-    ///
-    /// # Errors
-    /// `INVALID_SIZE` for no bytes, or bytes that are not all the buffer's.
-    pub fn access(&self, name: &str, offset: usize, size: usize, reads: bool, writes: bool) -> Result<Access> {
-        let end = offset.checked_add(size).filter(|end| *end <= self.size && size > 0).ok_or_else(|| {
-            Error::new(
-                ur_result_t::ERROR_INVALID_SIZE,
-                format!("{name}: {size} bytes at {offset} of a buffer of {} bytes", self.size),
-            )
-        })?;
-        Ok(Access { range: self.origin + offset..self.origin + end, reads, writes })
-    }
-}
 
 /// The host pointer that flags and properties speak of together.
 ///
@@ -87,7 +49,6 @@ unsafe fn check_chain(mut next: *mut core::ffi::c_void) -> Result<()> {
         let head = unsafe { &*next.cast::<ur_buffer_properties_t>().cast::<Head>() };
         match head.stype {
             ur_structure_type_t::BUFFER_CHANNEL_PROPERTIES | ur_structure_type_t::BUFFER_ALLOC_LOCATION_PROPERTIES => {}
-            // coverage: none because the specification has no other structure for a buffer
             other => return Err(Error::unsupported(&format!("a structure of type {:#x} behind pProperties", other.0))),
         }
         next = head.next;

@@ -11,7 +11,6 @@ use ur_ffi::{
     ur_result_t,
 };
 
-use crate::buffer::commands::object_of;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::DeviceState;
@@ -19,6 +18,7 @@ use crate::driver::Driver;
 use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
 use crate::image::format::{Pitches, Region};
 use crate::image::object::Image;
+use crate::memory_object::image_of;
 use crate::object::error::{Error, Result};
 use crate::object::null_pointer;
 use crate::queue::Queue;
@@ -78,18 +78,6 @@ impl<D: Driver> Transfer<'_, D> {
         // SAFETY: the host's rows are valid by the promise of the enqueue's caller; the box lies in the array.
         unsafe { driver.copy_box_async(&BoxCopy { to, from, extent: [width, rows, slices] }, stream) }
     }
-}
-
-/// As [`object_of`], for commands that work with images.
-///
-/// # Safety
-/// As [`object_of`].
-///
-/// # Errors
-/// As [`object_of`]; `INVALID_MEM_OBJECT` for an object that is no image.
-unsafe fn image_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Image<D>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { object_of::<D>(request, mem) }?.image()
 }
 
 /// `urEnqueueMemImageRead` and `urEnqueueMemImageWrite`: [`READ`] or [`WRITE`].

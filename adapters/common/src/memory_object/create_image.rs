@@ -1,0 +1,208 @@
+//! Images as memory objects: creating them, wrapping native arrays, and what an image alone answers to queries.
+//!
+//! What every memory object has is in [`crate::memory_object`], what an image does in [`crate::image::object`].
+
+use core::ffi::c_void;
+
+use ur_ffi::{
+    ur_context_handle_t, ur_image_desc_t, ur_image_format_t, ur_image_info_t, ur_mem_flags_t, ur_mem_handle_t,
+    ur_mem_native_properties_t, ur_native_handle_t, ur_result_t, ur_structure_type_t,
+};
+
+use crate::context::Context;
+use crate::driver::Driver;
+use crate::image::format::{Extents, Pitches, Pixel};
+use crate::image::object::Image;
+use crate::memory_object::{Mem, MemBody, check_host_flags};
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
+use crate::object::{Object, borrow, null_pointer};
+
+/// The image that a format and a description ask for.
+struct Asked {
+    format: ur_image_format_t,
+    pixel: Pixel,
+    extents: Extents,
+    pitches: [usize; 2],
+}
+
+impl Asked {
+    /// # Safety
+    /// Both pointers are null or valid.
+    unsafe fn new<D: Driver>(
+        name: &str,
+        context: &Context<D>,
+        format: *const ur_image_format_t,
+        desc: *const ur_image_desc_t,
+    ) -> Result<Self> {
+        // SAFETY: null or valid by the caller's promise.
+        let (Some(format), Some(desc)) = (unsafe { (format.as_ref(), desc.as_ref()) }) else {
+            return Err(null_pointer(name));
+        };
+        // The parameter's place says what the structure is, and clients leave its `stype` 0; another one is a mistake.
+        if !matches!(desc.stype, ur_structure_type_t::IMAGE_DESC | ur_structure_type_t(0)) {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                format!("{name}: pImageDesc has the stype {:#x}; give UR_STRUCTURE_TYPE_IMAGE_DESC", desc.stype.0),
+            ));
+        }
+        let (extents, pixel) = (Extents::of(name, desc)?, Pixel::of(name, format)?);
+        context.devices().try_for_each(|device| extents.check_fits(name, &device.properties))?;
+        extents.bytes(name, &pixel)?;
+        Ok(Self { format: *format, pixel, extents, pitches: [desc.rowPitch, desc.slicePitch] })
+    }
+
+    /// The host's elements, packed.
+    ///
+    /// # Safety
+    /// `host` is null or readable for every row that the description tells of.
+    unsafe fn contents(&self, name: &str, host: *const c_void) -> Result<Option<Box<[u8]>>> {
+        const WRONG: ur_result_t = ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+        if host.is_null() {
+            if self.pitches != [0, 0] {
+                return Err(Error::new(WRONG, format!("{name}: pitches are of host memory, and pHost is null")));
+            }
+            return Ok(None);
+        }
+        let size = &self.extents.size;
+        let pitches = Pitches::new(name, WRONG, size, self.pixel.bytes(), self.pitches)?;
+        let (row, total) = (size[0] * self.pixel.bytes(), self.extents.bytes(name, &self.pixel)?);
+        let mut packed = Vec::new();
+        packed.try_reserve_exact(total).map_err(|_| {
+            Error::new(ur_result_t::ERROR_OUT_OF_HOST_MEMORY, format!("{name}: no {total} bytes for the contents"))
+        })?;
+        for z in 0..size[2] {
+            for y in 0..size[1] {
+                let from = host.wrapping_byte_add(z * pitches.slice + y * pitches.row).cast::<u8>();
+                // SAFETY: readable by the caller's promise.
+                packed.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
+            }
+        }
+        Ok(Some(packed.into_boxed_slice()))
+    }
+}
+
+/// `urMemImageCreate`. Contents are taken from `host` now, with either of the flags that name host memory.
+///
+/// # Safety
+/// The C contract: pointers valid, `host` null or readable for the image, `out` writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`, `INVALID_ENUMERATION`, `INVALID_VALUE` and `INVALID_HOST_PTR` for the flags;
+/// `INVALID_IMAGE_FORMAT_DESCRIPTOR`, `INVALID_IMAGE_SIZE`, `UNSUPPORTED_IMAGE_FORMAT`; `UNSUPPORTED_FEATURE` on
+/// devices without images; what the native library answers.
+pub unsafe fn create<D: Driver>(
+    context: ur_context_handle_t,
+    flags: ur_mem_flags_t,
+    format: *const ur_image_format_t,
+    desc: *const ur_image_desc_t,
+    host: *mut c_void,
+    out: *mut ur_mem_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urMemImageCreate";
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    check_host_flags(NAME, flags, !host.is_null())?;
+    // SAFETY: as above.
+    let asked = unsafe { Asked::new(NAME, context, format, desc) }?;
+    // SAFETY: as above.
+    let contents = unsafe { asked.contents(NAME, host) }?;
+    let image = Image::new(asked.format, asked.pixel, asked.extents, contents);
+    if context.devices().count() == 1 {
+        // Nobody else can be the first to use it, so the array is made where its failure is best understood.
+        image.prepare(&context.first_state()?)?;
+    }
+    let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(mem)) };
+    Ok(())
+}
+
+/// `urMemImageCreateWithNativeHandle`: the native handle is a `CUarray` or `hipArray_t` of the context's device.
+///
+/// # Safety
+/// The C contract: the array is alive, of that format and shape, and stays as long as the image or is given away.
+///
+/// # Errors
+/// As [`create`]; `INVALID_NULL_HANDLE` for no array, `UNSUPPORTED_FEATURE` for a context of several devices, since
+/// nobody can say whose the array is.
+///
+/// # Unsupported
+/// - a native array in a context of several devices: nobody can say which of them has it
+pub unsafe fn create_with_native_handle<D: Driver>(
+    native: ur_native_handle_t,
+    context: ur_context_handle_t,
+    format: *const ur_image_format_t,
+    desc: *const ur_image_desc_t,
+    properties: *const ur_mem_native_properties_t,
+    out: *mut ur_mem_handle_t,
+) -> Result<()> {
+    const NAME: &str = "urMemImageCreateWithNativeHandle";
+    // SAFETY: the caller's promise is the same.
+    let context = unsafe { borrow::<Context<D>>(context) }?;
+    if out.is_null() {
+        return Err(null_pointer(NAME));
+    }
+    if native == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, format!("{NAME}: the native array is null")));
+    }
+    // SAFETY: as above.
+    let asked = unsafe { Asked::new(NAME, context, format, desc) }?;
+    if asked.pitches != [0, 0] {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+            format!("{NAME}: an array has no pitches; give 0"),
+        ));
+    }
+    if context.devices().count() != 1 {
+        return Err(Error::unsupported("a native array in a context of several devices"));
+    }
+    // SAFETY: null or valid by the caller's promise.
+    let owned = unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get());
+    let flags = ur_mem_flags_t::READ_WRITE;
+    let state = context.first_state()?;
+    let image = Image::new(asked.format, asked.pixel, asked.extents, None);
+    image.adopt(state, native, owned);
+    let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
+    // SAFETY: not null, so writable.
+    unsafe { out.write(Object::into_handle(mem)) };
+    Ok(())
+}
+
+/// `urMemImageGetInfo`. Pitches are those of packed host memory.
+///
+/// # Safety
+/// The C contract of an info query.
+///
+/// # Errors
+/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+pub unsafe fn get_image_info<D: Driver>(
+    mem: ur_mem_handle_t,
+    property: ur_image_info_t,
+    size: usize,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let (mem, writer) =
+        unsafe { (borrow::<Mem<D>>(mem)?, InfoWriter::new("urMemImageGetInfo", size, value, size_out)?) };
+    let image = mem.image()?;
+    let Extents { dimensions, size: [width, height, depth], layered } = image.extents;
+    let of = |there: bool, value: usize| if there { value } else { 0 };
+    let row = width * image.pixel.bytes();
+    match property {
+        ur_image_info_t::FORMAT => writer.value(image.format),
+        ur_image_info_t::ELEMENT_SIZE => writer.value(image.pixel.bytes()),
+        ur_image_info_t::ROW_PITCH => writer.value(row),
+        ur_image_info_t::SLICE_PITCH => writer.value(of(dimensions == 3 || layered, row * height)),
+        ur_image_info_t::WIDTH => writer.value(width),
+        ur_image_info_t::HEIGHT => writer.value(of(dimensions >= 2, height)),
+        ur_image_info_t::DEPTH => writer.value(of(dimensions == 3, depth)),
+        ur_image_info_t::ARRAY_SIZE => writer.value(of(layered, depth)),
+        ur_image_info_t::NUM_MIP_LEVELS | ur_image_info_t::NUM_SAMPLES => writer.value(0u32),
+        _ => writer.unknown(property.0),
+    }
+}

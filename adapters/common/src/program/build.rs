@@ -1,0 +1,236 @@
+//! Building a program: one native module of each device's image, and what the native compiler said.
+//!
+//! A failed build keeps the compiler's text as the build log and leaves no module behind.
+
+use core::ffi::c_char;
+use std::sync::Arc;
+
+use ur_ffi::{
+    ur_context_handle_t, ur_device_handle_t, ur_exp_program_flags_t, ur_program_binary_type_t,
+    ur_program_build_status_t, ur_program_handle_t, ur_result_t,
+};
+
+use crate::context::DeviceState;
+use crate::device::Device;
+use crate::driver::{BuildRequest, Driver};
+use crate::object::error::{Error, Result};
+use crate::object::{borrow, borrow_list, null_pointer};
+use crate::program::{Module, Program, Target, of_context};
+
+/// The state of one device's image.
+pub struct Build<D: Driver> {
+    /// Of the latest attempt.
+    pub status: ur_program_build_status_t,
+    /// What the image is now.
+    pub kind: ur_program_binary_type_t,
+    /// Of the latest attempt, as given.
+    pub options: String,
+    /// What the native compiler said to it.
+    pub log: String,
+    /// The loaded module.
+    pub module: Option<Arc<Module<D>>>,
+}
+
+impl<D: Driver> Target<D> {
+    /// One step of a build: native work with the options' words, whose log and status are kept whatever comes of it.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` once there is a module; `PROGRAM_BUILD_FAILURE` with the compiler's text; what the native
+    /// library answers otherwise.
+    pub fn step(
+        &self,
+        state: &Arc<DeviceState<D>>,
+        options: &str,
+        native: impl FnOnce(&D, &mut BuildRequest<'_>) -> Result<Option<D::Module>>,
+    ) -> Result<()> {
+        let words = split_options(options)?;
+        let mut build = self.build.lock();
+        if build.module.is_some() {
+            return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the program is built already"));
+        }
+        let mut request = BuildRequest { options: &words, log: String::new() };
+        let done = {
+            let _scope = state.enter()?;
+            native(state.driver, &mut request)
+        };
+        options.clone_into(&mut build.options);
+        build.log = request.log;
+        match done {
+            Ok(module) => {
+                build.kind = match module {
+                    Some(_) => ur_program_binary_type_t::EXECUTABLE,
+                    None => ur_program_binary_type_t::COMPILED_OBJECT,
+                };
+                build.module = module.map(|raw| Arc::new(Module { raw, state: Arc::clone(state), owned: true }));
+                build.status = ur_program_build_status_t::SUCCESS;
+                Ok(())
+            }
+            Err(error) => {
+                build.status = ur_program_build_status_t::ERROR;
+                if build.log.is_empty() {
+                    error.message().clone_into(&mut build.log);
+                }
+                Err(as_failure(error, &build.log, ur_result_t::ERROR_PROGRAM_BUILD_FAILURE))
+            }
+        }
+    }
+}
+
+impl<D: Driver> Program<D> {
+    /// Loads one of the program's images.
+    ///
+    /// # Errors
+    /// As [`Target::step`].
+    pub fn build_target(&self, target: &Target<D>, options: &str) -> Result<()> {
+        let state = self.context.state(&target.device)?;
+        target.step(&state, options, |driver, request| driver.load_module(target.image(), request).map(Some))
+    }
+}
+
+/// Out of memory, a lost device and what cannot be done are themselves; everything else a loader or linker says is a
+/// failed build or link.
+pub fn as_failure(error: Error, log: &str, code: ur_result_t) -> Error {
+    match error.code() {
+        ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY
+        | ur_result_t::ERROR_OUT_OF_HOST_MEMORY
+        | ur_result_t::ERROR_OUT_OF_RESOURCES
+        | ur_result_t::ERROR_DEVICE_LOST
+        | ur_result_t::ERROR_UNSUPPORTED_FEATURE
+        | ur_result_t::ERROR_INVALID_CONTEXT => error,
+        _ => Error::new(code, format!("{}\n{log}", error.message())),
+    }
+}
+
+/// Splits build options at white space; quotes hold words together.
+///
+/// # Errors
+/// `INVALID_VALUE` for a quote that never closes.
+pub fn split_options(options: &str) -> Result<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for character in options.chars() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, _) if character.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("the build options open a {open} and never close it: {options}"),
+        ));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// `urProgramBuild`: for every device the program has an image for.
+///
+/// # Safety
+/// The C contract: handles live, `options` null or a NUL-terminated string.
+///
+/// # Errors
+/// `PROGRAM_BUILD_FAILURE` with the native compiler's text as message and build log; `INVALID_OPERATION` for a
+/// program that is built already.
+pub unsafe fn build<D: Driver>(
+    context: ur_context_handle_t,
+    program: ur_program_handle_t,
+    options: *const c_char,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let program = unsafe { of_context::<D>("urProgramBuild", context, program) }?;
+    // SAFETY: null or NUL-terminated by the caller's promise.
+    let options = unsafe { crate::driver::text_of(options) };
+    program.targets.iter().try_for_each(|target| program.build_target(target, &options))
+}
+
+/// Some of a program's images, by their devices.
+///
+/// # Safety
+/// The C contract: `devices` holds `count` handles.
+///
+/// # Errors
+/// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for one without an image; unknown flags are
+/// `INVALID_ENUMERATION`, and symbols that stay open `UNSUPPORTED_FEATURE`.
+pub unsafe fn chosen_targets<'p, D: Driver>(
+    call: &str,
+    program: &'p Program<D>,
+    count: u32,
+    devices: *mut ur_device_handle_t,
+    flags: ur_exp_program_flags_t,
+) -> Result<Vec<&'p Target<D>>> {
+    check_flags(call, flags)?;
+    if devices.is_null() {
+        return Err(null_pointer(call));
+    }
+    if count == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{call}: numDevices is 0")));
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { borrow_list::<Device<D>>(count, devices) }?.into_iter().map(|device| program.target(device)).collect()
+}
+
+/// Flags of a build for a list of devices.
+///
+/// # Errors
+/// `INVALID_ENUMERATION` for unknown ones; `UNSUPPORTED_FEATURE` for symbols that are to stay open: native modules
+/// resolve theirs when they are loaded.
+///
+/// # Unsupported
+/// - `UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS`: native modules resolve their symbols when they are loaded
+pub fn check_flags(call: &str, flags: ur_exp_program_flags_t) -> Result<()> {
+    crate::object::known_flags(call, flags.bits(), ur_ffi::UR_EXP_PROGRAM_FLAGS_MASK)?;
+    if flags.contains(ur_exp_program_flags_t::ALLOW_UNRESOLVED_SYMBOLS) {
+        return Err(Error::unsupported(&format!("{call} with symbols that stay unresolved")));
+    }
+    Ok(())
+}
+
+/// `urProgramBuildExp`: for the devices listed.
+///
+/// # Safety
+/// The C contract: `devices` holds `count` handles, `options` is null or a NUL-terminated string.
+///
+/// # Errors
+/// As [`build`] and [`chosen_targets`].
+pub unsafe fn build_exp<D: Driver>(
+    program: ur_program_handle_t,
+    count: u32,
+    devices: *mut ur_device_handle_t,
+    flags: ur_exp_program_flags_t,
+    options: *const c_char,
+) -> Result<()> {
+    // SAFETY: the caller's promises are the same.
+    let program = unsafe { borrow::<Program<D>>(program) }?;
+    // SAFETY: as above.
+    let targets = unsafe { chosen_targets("urProgramBuildExp", program, count, devices, flags) }?;
+    // SAFETY: null or NUL-terminated by the caller's promise.
+    let options = unsafe { crate::driver::text_of(options) };
+    targets.into_iter().try_for_each(|target| program.build_target(target, &options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_split_at_white_space_and_quotes_hold_together() {
+        assert_eq!(split_options("").unwrap(), Vec::<String>::new());
+        assert_eq!(split_options("  -O3\t-g ").unwrap(), ["-O3", "-g"]);
+        assert_eq!(split_options(r#"-I "a b" -D'x y'"#).unwrap(), ["-I", "a b", "-Dx y"]);
+        assert_eq!(split_options(r#""""#).unwrap(), [""]);
+    }
+
+    #[test]
+    fn an_open_quote_is_an_error_that_shows_the_options() {
+        let error = split_options("-I 'a").unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_INVALID_VALUE);
+        assert!(error.message().contains("-I 'a"));
+    }
+}
