@@ -6,9 +6,9 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A device's callback streams before a stream's state before the worker's job queue; a stream's state before buffers' places (in
-//! the order of their addresses), these before an image's copies, these before an event pool's list; a context's place before
-//! nothing. No code holds two streams'
+//! A device's callback streams before a stream's state before the worker's job queue; a stream's state before the
+//! locked bytes of buffers ([`buffer::range_lock`], in the order of their storages' addresses), these before an image's copies, these
+//! before an event pool's list; a context's devices and a moving buffer's bookkeeping are leaves but for event pools. No code holds two streams'
 //! locks at once: what must happen on another stream (recording an event there) happens before the own stream is
 //! locked.
 
@@ -23,6 +23,7 @@ pub mod image;
 pub mod ipc;
 pub mod kernel;
 pub mod memory_object;
+pub mod memory_pool;
 pub mod object;
 pub mod pool;
 pub mod program;

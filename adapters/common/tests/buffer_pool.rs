@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use fake::{Fake, Handles};
 use ur_adapter::driver::MemoryKind;
+use ur_adapter::memory_pool::arena::Arena;
+use ur_adapter::memory_pool::registry::Block;
 use ur_adapter::object;
-use ur_adapter::pool::arena::Arena;
 use ur_adapter::pool::extent::Extent;
-use ur_adapter::pool::registry::Block;
 use ur_adapter::pool::stream_ordered;
 use ur_adapter::queue::Queue;
 use ur_adapter::stream::Stream;
@@ -35,23 +35,23 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let queues = [handles.queue(), handles.queue()];
     let [busy, other] = queues.map(stream);
     let arena = Arena::<Fake>::new(1 << 20, 2 * BLOCK);
-    let blocks = [(); 2].map(|()| arena.cut(&busy, BLOCK, false).expect("a free block").pointer());
+    let blocks = [(); 2].map(|()| arena.cut(&*busy, BLOCK, false).expect("a free block").pointer());
     let next = || {
         let mut state = busy.lock();
         state.position += 1;
         state.position
     };
-    arena.give_back(blocks[0], &busy, next());
+    arena.give_back(blocks[0], &*busy, next());
     let (position, marker) = busy.record_marker().expect("an event").expect("the queue has not finished");
-    arena.give_back(blocks[1], &busy, next());
-    arena.mark(&busy, position, &Arc::new(marker));
-    let cut = arena.cut(&other, BLOCK, true).expect("what was freed before the event");
+    arena.give_back(blocks[1], &*busy, next());
+    arena.mark(&*busy, position, &Arc::new(marker));
+    let cut = arena.cut(&*other, BLOCK, true).expect("what was freed before the event");
     assert!(cut.pointer() == blocks[0] && cut.behind().is_some());
     assert!(
-        arena.cut(&other, BLOCK, true).is_none(),
+        arena.cut(&*other, BLOCK, true).is_none(),
         "a block is behind an event that was recorded before its last use"
     );
-    assert_eq!(arena.cut(&busy, BLOCK, false).map(|cut| cut.pointer()), Some(blocks[1]));
+    assert_eq!(arena.cut(&*busy, BLOCK, false).map(|cut| cut.pointer()), Some(blocks[1]));
     queues.into_iter().for_each(|queue| handles.release_queue(queue));
 }
 

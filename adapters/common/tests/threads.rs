@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::{Fake, Handles};
 use ur_adapter::command::barrier as enqueue;
-use ur_adapter::pool::arena::Arena;
+use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
 use ur_adapter::{object, queue};
@@ -228,7 +228,7 @@ fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
         for _ in 0..ROUNDS {
             let cut = {
                 let _state = stream.lock();
-                arena.cut(stream, BLOCK, true)
+                arena.cut(&**stream, BLOCK, true)
             };
             let Some(cut) = cut else {
                 arena.ask_streams().expect("an answer");
@@ -237,7 +237,7 @@ fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
             use_block(core::ptr::with_exposed_provenance_mut(cut.pointer()), BLOCK, number as u8);
             let mut state = stream.lock();
             state.position += 1;
-            arena.give_back(cut.pointer(), stream, state.position);
+            arena.give_back(cut.pointer(), &**stream, state.position);
         }
     });
     arena.ask_streams().expect("an answer");

@@ -1,7 +1,7 @@
 //! Random programs of stream-ordered memory against the model of `conformance/model`: of one thread, of several
 //! threads, and on adapters with bugs in them, which the programs find.
 //!
-//! This is a binary of its own because `runner` sets variables that the native library reads once, when it is loaded.
+//! This is a binary of its own because `runner` sets a variable that the driver reads once, when it is loaded.
 
 mod planted;
 mod programs;

@@ -7,12 +7,12 @@ use core::ptr::{null, null_mut};
 use std::sync::mpsc::channel;
 
 use ur_conformance::ffi::{
-    CBool, ur_event_info_t, ur_event_status_t, ur_queue_flags_t as Flags, ur_queue_info_t, ur_result_t as Code,
-    ur_usm_alloc_info_t, ur_usm_type_t,
+    CBool, ur_event_info_t, ur_event_status_t, ur_map_flags_t, ur_mem_flags_t as MemFlags, ur_mem_info_t,
+    ur_queue_flags_t as Flags, ur_queue_info_t, ur_result_t as Code, ur_usm_alloc_info_t, ur_usm_type_t,
 };
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Plan, Take};
-use ur_conformance::{Event, Fixture, Gate, Kind, Queue, ask, expect_success, ok, query, ur};
+use ur_conformance::{Buffer, Event, Fixture, Gate, Kind, Queue, ask, expect_success, ok, query, ur};
 
 /// So many times a thing is asked while a copy is on its way: the copying thread is inside the driver long before the last.
 const ROUNDS: usize = 2000;
@@ -23,14 +23,22 @@ fn beside_a_copy(fixture: &Fixture, queue: &Queue, meanwhile: impl FnOnce()) {
     let memory = fixture.memory(Kind::Device, 4096);
     let mut heap = vec![0u8; 4096];
     let (to, from) = (heap.as_mut_ptr().expose_provenance(), memory.pointer().expose_provenance());
+    let copy = || {
+        let (to, from) = (core::ptr::with_exposed_provenance_mut(to), core::ptr::with_exposed_provenance(from));
+        ok!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, 4096, 0, null(), null_mut()));
+    };
+    beside(fixture, queue, copy, meanwhile);
+}
+
+/// As [`beside_a_copy`], with an enqueue to the queue that blocks in the driver.
+fn beside(fixture: &Fixture, queue: &Queue, copy: impl FnOnce() + Send, meanwhile: impl FnOnce()) {
     let mut gate = Gate::new(fixture);
     gate.block(queue);
     std::thread::scope(|scope| {
         let (begin, begun) = channel();
         let copying = scope.spawn(move || {
             begin.send(()).unwrap();
-            let (to, from) = (core::ptr::with_exposed_provenance_mut(to), core::ptr::with_exposed_provenance(from));
-            ok!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, 4096, 0, null(), null_mut()));
+            copy();
         });
         begun.recv().unwrap();
         meanwhile();
@@ -195,4 +203,85 @@ fn urQueueGetNativeHandle_leaves_events_exact_that_were_made_before_and_after() 
     gate.open();
     queue.finish();
     other.finish();
+}
+
+/// Size of a part of [`Parts`], bytes; a multiple of every device's alignment.
+const PART: usize = 4096;
+
+/// A buffer of two parts in a context of two devices, between which its bytes move, with a queue for each device.
+struct Parts {
+    one: Buffer,
+    other: Buffer,
+    queues: [Queue; 2],
+}
+
+impl Parts {
+    /// Nothing where there are not two devices.
+    fn new(fixture: &Fixture, flags: MemFlags, host: *mut c_void) -> Option<Self> {
+        let [first, second, ..] = fixture.devices[..] else {
+            println!("skipped: needs two devices");
+            return None;
+        };
+        let whole = Buffer::of(fixture.context(), flags, 2 * PART, host);
+        let queues = [first, second].map(|device| fixture.queue_in(fixture.context(), device, Flags::empty()));
+        whole.write(&queues[0], &[1u8; 2 * PART]);
+        let parts = Self { one: whole.part(0, PART), other: whole.part(PART, PART), queues };
+        // A stream's first use, and a device's first memory, may wait in the driver for other threads' copies.
+        parts.use_the_other(1);
+        Some(parts)
+    }
+
+    /// Everything that a queue of the second device can do with the part that the first device's queue leaves alone.
+    fn use_the_other(&self, rounds: usize) {
+        let Self { one, other, queues: [_, queue] } = self;
+        for round in 0..rounds {
+            let value = round as u8;
+            assert_eq!(query::get::<usize>(ask!(Mem.pfnGetInfo(other.handle(), ur_mem_info_t::SIZE))), PART);
+            let (q, mem) = (queue.handle(), other.handle());
+            ok!(Enqueue.pfnMemBufferFill(q, mem, (&raw const value).cast(), 1, 0, PART, 0, null(), null_mut()));
+            other.write_at(queue, 7, &[value; 9]);
+            assert_eq!(other.read_at::<u8>(queue, 0, 20), [value; 20]);
+        }
+        // Of what the first device's queue reads, others read too.
+        assert_eq!(one.read_at::<u8>(queue, 0, 20), [1; 20]);
+        drop(another_reference(one));
+    }
+}
+
+/// A second reference to a buffer.
+fn another_reference(buffer: &Buffer) -> Buffer {
+    ok!(Mem.pfnRetain(buffer.handle()));
+    Buffer::take(buffer.handle(), buffer.size())
+}
+
+#[test]
+fn urEnqueueMemBufferRead_of_one_part_holds_up_no_command_on_the_other() {
+    let fixture = Fixture::over_all_devices();
+    let Some(parts) = Parts::new(&fixture, MemFlags::READ_WRITE, null_mut()) else { return };
+    let mut heap = vec![0u8; PART];
+    let to = heap.as_mut_ptr().expose_provenance();
+    let (queue, mem) = (&parts.queues[0], &parts.one);
+    let read = || {
+        let to = core::ptr::with_exposed_provenance_mut(to);
+        ok!(Enqueue.pfnMemBufferRead(queue.handle(), mem.handle(), CBool::FALSE, 0, PART, to, 0, null(), null_mut()));
+    };
+    beside(&fixture, queue, read, || parts.use_the_other(ROUNDS / 10));
+    assert!(heap.iter().all(|byte| *byte == 1));
+}
+
+/// The application's own memory is one of the locations of such a buffer, and a copy there waits in the driver.
+#[test]
+fn urEnqueueMemBufferMap_of_one_part_holds_up_no_command_on_the_other() {
+    let fixture = Fixture::over_all_devices();
+    let mut host = vec![0u8; 2 * PART];
+    let Some(parts) = Parts::new(&fixture, MemFlags::USE_HOST_POINTER, host.as_mut_ptr().cast()) else { return };
+    let (queue, mem) = (&parts.queues[0], &parts.one);
+    let map = || {
+        let (flags, mut at) = (ur_map_flags_t::READ, null_mut());
+        let (q, mem) = (queue.handle(), mem.handle());
+        ok!(Enqueue.pfnMemBufferMap(q, mem, CBool::FALSE, flags, 0, PART, 0, null(), null_mut(), &raw mut at));
+    };
+    beside(&fixture, queue, map, || parts.use_the_other(ROUNDS / 10));
+    drop(parts);
+    assert!(host[..PART].iter().all(|byte| *byte == 1));
 }

@@ -22,7 +22,7 @@ enum Owned {
     ByApplication,
 }
 
-/// Memory of one of the places that a buffer can be at.
+/// Memory at one of the locations that a buffer can be at.
 pub struct Block<D: Driver> {
     address: usize,
     size: usize,

@@ -6,8 +6,9 @@
 
 pub mod block;
 pub mod maps;
-pub mod migration;
+pub mod moving;
 pub mod pending_uses;
+pub mod range_lock;
 pub mod rect;
 pub mod residency;
 pub mod scratch;
@@ -19,7 +20,7 @@ use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::buffer::maps::Maps;
-use crate::buffer::migration::Access;
+use crate::buffer::moving::Access;
 use crate::buffer::storage::Storage;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! What is still in flight over a place's bytes: native events of commands that others may have to wait for.
+//! What is still in flight over a location's bytes: native events of commands that others may have to wait for.
 //!
 //! One entry a stream, the newest; an entry goes once its work is known to have finished. Nothing here holds a queue,
 //! so that a released queue goes although a buffer remembers its work.
@@ -15,8 +15,8 @@ use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
 
-/// Where a command runs: its device and stream, and the queue that the stream belongs to unless it is a passing one.
-pub struct Site<'a, D: Driver> {
+/// The stream that a command goes to, with its device, and the queue that it belongs to unless it is a scratch stream.
+pub struct CommandStream<'a, D: Driver> {
     /// The device.
     pub device: &'a Arc<DeviceState<D>>,
     /// The stream.
@@ -24,10 +24,18 @@ pub struct Site<'a, D: Driver> {
     /// The queue, whose life is the stream's.
     pub queue: Option<&'a Object<Queue<D>>>,
     /// The device's index in the context.
-    pub here: usize,
+    pub location: usize,
 }
 
-impl<D: Driver> Site<'_, D> {
+impl<D: Driver> CommandStream<'_, D> {
+    /// Makes the stream wait for events.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn wait(&self, events: &PendingEvents<D>) -> Result<()> {
+        events.iter().try_for_each(|event| self.device.driver.stream_wait(self.stream, event.raw()))
+    }
+
     /// A native event for everything on the stream so far. When none can be had the stream is waited for instead, so
     /// that what is on it harms nobody.
     ///
@@ -44,6 +52,9 @@ impl<D: Driver> Site<'_, D> {
     }
 }
 
+/// Events that a stream is about to wait for.
+pub type PendingEvents<D> = SmallVec<[Arc<PooledEvent<D>>; 2]>;
+
 /// Entries that a list holds before it looks which of them have finished.
 const MOST_UNSEEN: usize = 16;
 
@@ -56,9 +67,9 @@ struct Use<D: Driver> {
 }
 
 impl<D: Driver> Use<D> {
-    fn is_of(&self, site: &Site<'_, D>) -> bool {
-        self.stream == site.stream
-            && site.queue.is_some_and(|queue| core::ptr::eq(self.queue.as_ptr(), core::ptr::from_ref(queue)))
+    fn is_of(&self, stream: &CommandStream<'_, D>) -> bool {
+        self.stream == stream.stream
+            && stream.queue.is_some_and(|queue| core::ptr::eq(self.queue.as_ptr(), core::ptr::from_ref(queue)))
     }
 
     fn accesses(&self, range: &Range<usize>) -> bool {
@@ -66,7 +77,7 @@ impl<D: Driver> Use<D> {
     }
 }
 
-/// Uses of one kind at one place.
+/// Uses of one kind at one location.
 pub struct PendingUses<D: Driver> {
     list: SmallVec<[Use<D>; 2]>,
 }
@@ -78,10 +89,10 @@ impl<D: Driver> Default for PendingUses<D> {
 }
 
 impl<D: Driver> PendingUses<D> {
-    /// Remembers that work at `site` uses a range until `marker` is reached; no marker means that it has finished.
-    pub fn add(&mut self, site: &Site<'_, D>, range: &Range<usize>, marker: Option<&Arc<PooledEvent<D>>>) {
+    /// Remembers that work on the stream uses a range until `marker` is reached; no marker means that it has finished.
+    pub fn add(&mut self, stream: &CommandStream<'_, D>, range: &Range<usize>, marker: Option<&Arc<PooledEvent<D>>>) {
         let Some(marker) = marker.map(Arc::clone) else { return };
-        if let Some(known) = self.list.iter_mut().find(|known| known.is_of(site)) {
+        if let Some(known) = self.list.iter_mut().find(|known| known.is_of(stream)) {
             let covered = range.start <= known.range.start && known.range.end <= range.end;
             let driver = known.marker.native_context().driver;
             if covered || driver.event_is_complete(known.marker.raw()).unwrap_or(false) {
@@ -100,37 +111,42 @@ impl<D: Driver> PendingUses<D> {
                 !driver.event_is_complete(known.marker.raw()).unwrap_or(true)
             });
         }
-        let queue = site.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
-        self.list.push(Use { queue, stream: site.stream, range: range.clone(), marker });
+        let queue = stream.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
+        self.list.push(Use { queue, stream: stream.stream, range: range.clone(), marker });
     }
 
-    /// Makes the site's stream wait for every use of a range that is not its own, and forgets those that have finished.
+    /// Adds what a stream has to wait for before it uses a range, and forgets uses that have finished.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn wait(&mut self, site: &Site<'_, D>, range: &Range<usize>) -> Result<()> {
-        let driver = site.device.driver;
+    pub fn collect(
+        &mut self,
+        stream: &CommandStream<'_, D>,
+        range: &Range<usize>,
+        events: &mut PendingEvents<D>,
+    ) -> Result<()> {
+        let driver = stream.device.driver;
         let mut index = 0;
         while let Some(known) = self.list.get(index) {
-            if !known.accesses(range) || known.is_of(site) {
+            if !known.accesses(range) || known.is_of(stream) {
                 index += 1;
             } else if driver.event_is_complete(known.marker.raw())? {
                 self.list.swap_remove(index);
             } else {
-                driver.stream_wait(site.stream, known.marker.raw())?;
+                events.push(Arc::clone(&known.marker));
                 index += 1;
             }
         }
         Ok(())
     }
 
-    /// Whether something in a range is in flight on another stream than the site's.
+    /// Whether something in a range is in flight on another stream.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn pend(&self, site: &Site<'_, D>, range: &Range<usize>) -> Result<bool> {
-        for known in self.list.iter().filter(|known| known.accesses(range) && !known.is_of(site)) {
-            if !site.device.driver.event_is_complete(known.marker.raw())? {
+    pub fn are_pending(&self, stream: &CommandStream<'_, D>, range: &Range<usize>) -> Result<bool> {
+        for known in self.list.iter().filter(|known| known.accesses(range) && !known.is_of(stream)) {
+            if !stream.device.driver.event_is_complete(known.marker.raw())? {
                 return Ok(true);
             }
         }

@@ -1,19 +1,19 @@
-//! A stream for one errand: moving a buffer's bytes where no queue is at hand.
+//! A stream of no queue, for moving a buffer's bytes on behalf of no command.
 //!
 //! Finishing it blocks, so this is for first uses, release and native handles alone.
 
 use std::sync::Arc;
 
-use crate::buffer::pending_uses::Site;
+use crate::buffer::pending_uses::CommandStream;
 use crate::context::DeviceState;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::Result;
 
-/// A stream that lives as long as its errand.
+/// A stream that is taken for one piece of work and given back.
 pub struct ScratchStream<'s, D: Driver> {
     state: &'s Arc<DeviceState<D>>,
     stream: D::Stream,
-    here: usize,
+    location: usize,
 }
 
 impl<'s, D: Driver> ScratchStream<'s, D> {
@@ -21,16 +21,17 @@ impl<'s, D: Driver> ScratchStream<'s, D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn new(state: &'s Arc<DeviceState<D>>, here: usize) -> Result<Self> {
-        Ok(Self { state, stream: state.native.take_stream(StreamKind::default())?, here })
+    pub fn new(state: &'s Arc<DeviceState<D>>, location: usize) -> Result<Self> {
+        Ok(Self { state, stream: state.native.take_stream(StreamKind::default())?, location })
     }
 
-    /// Runs the errand and waits until the device has done it, failed or not.
+    /// Puts work on the stream and waits until the device has done it, failed or not.
     ///
     /// # Errors
-    /// The errand's, or what the native library answers to the wait.
-    pub fn run<R>(&self, errand: impl FnOnce(&Site<'_, D>) -> Result<R>) -> Result<R> {
-        let result = errand(&Site { device: self.state, stream: self.stream, queue: None, here: self.here });
+    /// The work's, or what the native library answers to the wait.
+    pub fn run<R>(&self, work: impl FnOnce(&CommandStream<'_, D>) -> Result<R>) -> Result<R> {
+        let result =
+            work(&CommandStream { device: self.state, stream: self.stream, queue: None, location: self.location });
         let finished = self.state.driver.synchronize_stream(self.stream);
         result.and_then(|result| finished.map(|()| result))
     }

@@ -1,18 +1,18 @@
-//! A buffer's memory as commands see it: one address for good, or places that it moves between.
+//! A buffer's memory as commands see it: one address for good, or locations that it moves between.
 //!
 //! A buffer that every device of its context reaches at one address (one device alone, pinned host memory, a native
 //! pointer) takes no lock and records nothing, once its memory is there. Only the others pay for knowing where they are.
-//! A device's memory is made when a command first uses it, before the command takes its queue's lock.
+//! A device's memory is made when a command first uses it, before the command takes its stream's lock.
 
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use smallvec::{SmallVec, smallvec};
 
 use crate::buffer::block::Block;
-use crate::buffer::migration::{Access, Piece, Places, place_of};
-use crate::buffer::pending_uses::Site;
+use crate::buffer::moving::{Access, LockedMemory, MovingMemory, Piece, location_of};
+use crate::buffer::pending_uses::CommandStream;
 use crate::buffer::scratch::ScratchStream;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
@@ -23,8 +23,8 @@ use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
 
-/// Where the bytes are.
-pub enum Home<D: Driver> {
+/// The memory behind a buffer.
+pub enum Memory<D: Driver> {
     /// At one address that every device of the context uses.
     Fixed {
         /// The memory.
@@ -34,8 +34,8 @@ pub enum Home<D: Driver> {
     },
     /// At one address of the context's only device, once there is one.
     Late(Late<D>),
-    /// Now here, now there.
-    Moving(Mutex<Places<D>>),
+    /// At several locations, current at some of them.
+    Moving(MovingMemory<D>),
 }
 
 /// Memory of a context's only device that is made at its first use.
@@ -65,10 +65,10 @@ impl<D: Driver> Late<D> {
         }
         let block = Block::on_device(state, size)?;
         if let Some(copy) = &*initial {
-            ScratchStream::new(state, 0)?.run(|site| {
+            ScratchStream::new(state, 0)?.run(|stream| {
                 let _scope = state.enter_for_transfer()?;
                 // SAFETY: both are `size` bytes of the buffer's own and outlive `run`, which waits.
-                unsafe { state.driver.copy_async(block.address(), copy.address(), size, site.stream) }
+                unsafe { state.driver.copy_async(block.address(), copy.address(), size, stream.stream) }
             })?;
         }
         *initial = None;
@@ -84,16 +84,16 @@ pub struct Storage<D: Driver> {
     pub context: Arc<Object<Context<D>>>,
     /// Its size in bytes.
     pub size: usize,
-    /// Where it is.
-    pub home: Home<D>,
+    /// Where the bytes are.
+    pub memory: Memory<D>,
 }
 
 impl<D: Driver> Storage<D> {
     /// The address that the host and the devices share, if the host may touch it.
     #[must_use]
     pub fn shared_with_host(&self) -> Option<usize> {
-        match &self.home {
-            Home::Fixed { block, on_host: true } => Some(block.address()),
+        match &self.memory {
+            Memory::Fixed { block, on_host: true } => Some(block.address()),
             _ => None,
         }
     }
@@ -101,20 +101,21 @@ impl<D: Driver> Storage<D> {
     /// The memory that the application made the buffer over with `UR_MEM_FLAG_USE_HOST_POINTER`.
     #[must_use]
     pub fn host_pointer(&self) -> Option<usize> {
-        match &self.home {
-            Home::Fixed { .. } | Home::Late(_) => None,
-            Home::Moving(places) => places.lock().host_pointer(),
+        match &self.memory {
+            Memory::Fixed { .. } | Memory::Late(_) => None,
+            Memory::Moving(moving) => moving.host_pointer(),
         }
     }
 
-    /// Makes the memory that a command on the context's only device needs, if there is none yet.
+    /// Makes the memory that a command needs at the device of that location, if there is none yet.
     ///
     /// # Errors
     /// What the native library answers.
     #[inline]
-    fn make(&self, state: &Arc<DeviceState<D>>) -> Result<()> {
-        match &self.home {
-            Home::Late(late) if late.block.get().is_none() => late.make(state, self.size),
+    fn make(&self, state: &Arc<DeviceState<D>>, location: usize) -> Result<()> {
+        match &self.memory {
+            Memory::Late(late) if late.block.get().is_none() => late.make(state, self.size),
+            Memory::Moving(moving) => moving.make(state, location).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -125,144 +126,35 @@ impl<D: Driver> Storage<D> {
     /// # Errors
     /// `INVALID_DEVICE`; what the native library answers.
     pub fn native(&self, state: &Arc<DeviceState<D>>) -> Result<usize> {
-        let places = match &self.home {
-            Home::Fixed { block, .. } => return Ok(block.address()),
-            Home::Late(late) => return self.make(state).map(|()| late.address()),
-            Home::Moving(places) => places,
+        let moving = match &self.memory {
+            Memory::Fixed { block, .. } => return Ok(block.address()),
+            Memory::Late(late) => {
+                if late.block.get().is_none() {
+                    late.make(state, self.size)?;
+                }
+                return Ok(late.address());
+            }
+            Memory::Moving(moving) => moving,
         };
-        let here = place_of(&self.context, &state.device)?;
+        let location = location_of(&self.context, &state.device)?;
         let access = Access { range: 0..self.size, reads: true, writes: true };
-        let mut places = places.lock();
-        ScratchStream::new(state, here)?.run(|site| {
-            let address = places.prepare(site, here, &access)?;
-            places.commit(site, here, &access).map(|()| address)
+        ScratchStream::new(state, location)?.run(|stream| {
+            let locked = moving.lock(&[(Some(location), &access)]);
+            let address = locked.prepare(stream, location, &access)?;
+            locked.commit(stream, location, &access).map(|()| address)
         })
     }
 }
 
-/// A storage in use by a command that is being put on its stream.
-enum Opened<'s, D: Driver> {
-    Fixed(usize),
-    Moving(MutexGuard<'s, Places<D>>),
-}
-
-/// The storages that a command uses, locked in the order of their addresses so that no two commands wait for each other.
-pub struct Session<'s, 'q, D: Driver> {
-    site: Site<'q, D>,
-    opened: SmallVec<[(&'s Storage<D>, Opened<'s, D>); 2]>,
-}
-
-impl<'s, 'q, D: Driver> Session<'s, 'q, D> {
-    /// Locks what a command at `site` uses.
-    fn open(site: Site<'q, D>, mut list: SmallVec<[&'s Storage<D>; 2]>) -> Self {
-        list.sort_unstable_by_key(|storage| core::ptr::from_ref(*storage).addr());
-        list.dedup_by(|one, other| core::ptr::eq(*one, *other));
-        let opened = list.into_iter().map(|storage| {
-            let opened = match &storage.home {
-                Home::Fixed { block, .. } => Opened::Fixed(block.address()),
-                Home::Late(late) => Opened::Fixed(late.address()),
-                Home::Moving(places) => Opened::Moving(places.lock()),
-            };
-            (storage, opened)
-        });
-        Self { site, opened: opened.collect() }
-    }
-
-    /// Finds what [`Session::open`] was given, with the site beside it.
-    fn of(&mut self, storage: &Storage<D>) -> (&Site<'q, D>, &mut Opened<'s, D>) {
-        let found = self.opened.iter_mut().find(|(known, _)| core::ptr::eq(*known, storage));
-        let Some((_, opened)) = found else { unreachable!("a command opens every storage that it uses") };
-        (&self.site, opened)
-    }
-
-    /// Makes ready for an access at the site's device; gives the address of its first byte.
-    ///
-    /// # Errors
-    /// As [`Places::prepare`].
-    pub fn prepare(&mut self, storage: &Storage<D>, access: &Access) -> Result<usize> {
-        let base = match self.of(storage) {
-            (_, Opened::Fixed(address)) => *address,
-            (site, Opened::Moving(places)) => places.prepare(site, site.here, access)?,
-        };
-        Ok(base + access.range.start)
-    }
-
-    /// A native event for everything on the command's stream so far; none if it had to be waited for.
-    ///
-    /// # Errors
-    /// As [`Site::mark`].
-    pub fn record_marker(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
-        self.site.record_marker()
-    }
-
-    /// As [`Session::prepare`] in the application's own memory, if the buffer uses that.
-    ///
-    /// # Errors
-    /// As [`Places::prepare`].
-    pub fn prepare_on_host(&mut self, storage: &Storage<D>, access: &Access) -> Result<()> {
-        match self.of(storage) {
-            (_, Opened::Fixed(_)) => Ok(()),
-            (site, Opened::Moving(places)) => {
-                let host = places.host();
-                places.prepare(site, host, access).map(|_| ())
-            }
-        }
-    }
-
-    /// Notes that the access is on the stream.
-    ///
-    /// # Errors
-    /// As [`Places::commit`].
-    pub fn commit(&mut self, storage: &Storage<D>, access: &Access) -> Result<()> {
-        match self.of(storage) {
-            (_, Opened::Fixed(_)) => Ok(()),
-            (site, Opened::Moving(places)) => places.commit(site, site.here, access),
-        }
-    }
-
-    /// As [`Session::commit`] for the application's own memory.
-    ///
-    /// # Errors
-    /// As [`Places::commit`].
-    pub fn commit_on_host(&mut self, storage: &Storage<D>, access: &Access) -> Result<()> {
-        match self.of(storage) {
-            (_, Opened::Fixed(_)) => Ok(()),
-            (site, Opened::Moving(places)) => {
-                let host = places.host();
-                places.commit(site, host, access)
-            }
-        }
-    }
-
-    /// Notes that bytes which were written at the site's device are in the application's own memory already.
-    pub fn same_on_host(&mut self, storage: &Storage<D>, range: Range<usize>) {
-        if let (_, Opened::Moving(places)) = self.of(storage) {
-            let host = places.host();
-            places.also_at(host, range);
-        }
-    }
-
-    /// Lets `copy` read bytes piece by piece where they are.
-    ///
-    /// # Errors
-    /// As [`Places::pieces`]; what `copy` answers.
-    pub fn read(
-        &mut self,
-        storage: &Storage<D>,
-        range: &Range<usize>,
-        mut copy: impl FnMut(&Piece) -> Result<()>,
-    ) -> Result<()> {
-        match self.of(storage) {
-            (_, Opened::Fixed(address)) => copy(&Piece::fixed(range.clone(), *address + range.start)),
-            (site, Opened::Moving(places)) => {
-                let pieces = places.pieces(site, range)?;
-                let copied = pieces.iter().try_for_each(copy);
-                // Of several copies some may be on the stream when one fails.
-                let noted = places.borrowed(site, &pieces);
-                copied.and(noted)
-            }
-        }
-    }
+/// Where a command uses a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// In the memory of the device that it runs on.
+    Device,
+    /// In the application's own memory.
+    Host,
+    /// Wherever the bytes are, which it only reads.
+    Anywhere,
 }
 
 /// One buffer as a command uses it.
@@ -271,63 +163,200 @@ pub struct BufferAccess<'s, D: Driver> {
     pub storage: &'s Storage<D>,
     /// What the command does with it.
     pub access: Access,
+    at: At,
+}
+
+impl<'s, D: Driver> BufferAccess<'s, D> {
+    /// An access to the bytes at the device that the command runs on.
+    #[must_use]
+    pub fn on_device(storage: &'s Storage<D>, access: Access) -> Self {
+        Self { storage, access, at: At::Device }
+    }
+
+    /// An access to the bytes in the application's own memory.
+    #[must_use]
+    pub fn on_host(storage: &'s Storage<D>, access: Access) -> Self {
+        Self { storage, access, at: At::Host }
+    }
+
+    /// A read of the bytes wherever they are.
+    #[must_use]
+    pub fn anywhere(storage: &'s Storage<D>, range: Range<usize>) -> Self {
+        Self { storage, access: Access { range, reads: true, writes: false }, at: At::Anywhere }
+    }
+}
+
+/// A storage in use by a command that is being put on its stream.
+enum Opened<'s, D: Driver> {
+    Fixed(usize),
+    Moving(LockedMemory<'s, D>),
+}
+
+/// The buffers that a command uses, whose bytes stay locked until it is on its stream. They are locked before anything native
+/// is done, in the order of their storages' addresses, so that no two commands wait for each other.
+pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
+    stream: CommandStream<'q, D>,
+    uses: &'u [BufferAccess<'s, D>],
+    opened: SmallVec<[(&'s Storage<D>, Opened<'s, D>); 2]>,
+}
+
+impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
+    /// Locks what a command on the stream uses.
+    fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
+        let mut storages: SmallVec<[&'s Storage<D>; 2]> = uses.iter().map(|used| used.storage).collect();
+        storages.sort_unstable_by_key(|storage| core::ptr::from_ref(*storage).addr());
+        storages.dedup_by(|one, other| core::ptr::eq(*one, *other));
+        let opened = storages.into_iter().map(|storage| {
+            let opened = match &storage.memory {
+                Memory::Fixed { block, .. } => Opened::Fixed(block.address()),
+                Memory::Late(late) => Opened::Fixed(late.address()),
+                Memory::Moving(moving) => {
+                    let of_it = uses.iter().filter(|used| core::ptr::eq(used.storage, storage));
+                    let wanted: SmallVec<[_; 2]> = of_it
+                        .map(|used| match used.at {
+                            At::Device => (Some(stream.location), &used.access),
+                            At::Host => (Some(moving.host()), &used.access),
+                            At::Anywhere => (None, &used.access),
+                        })
+                        .collect();
+                    Opened::Moving(moving.lock(&wanted))
+                }
+            };
+            (storage, opened)
+        });
+        let opened = opened.collect();
+        Self { stream, uses, opened }
+    }
+
+    fn memory(&self, used: &BufferAccess<'s, D>) -> &Opened<'s, D> {
+        let found = self.opened.iter().find(|(known, _)| core::ptr::eq(*known, used.storage));
+        let Some((_, opened)) = found else { unreachable!("a command opens every storage that it uses") };
+        opened
+    }
+
+    /// Makes ready for the access of that index; gives the address of its first byte.
+    ///
+    /// # Errors
+    /// As [`LockedMemory::prepare`].
+    pub fn prepare(&self, index: usize) -> Result<usize> {
+        let used = &self.uses[index];
+        let base = match (self.memory(used), used.at) {
+            (Opened::Fixed(address), _) => *address,
+            (Opened::Moving(locked), At::Host) => locked.prepare(&self.stream, locked.host(), &used.access)?,
+            (Opened::Moving(locked), _) => locked.prepare(&self.stream, self.stream.location, &used.access)?,
+        };
+        Ok(base + used.access.range.start)
+    }
+
+    /// A native event for everything on the command's stream so far; none if it had to be waited for.
+    ///
+    /// # Errors
+    /// As [`CommandStream::record_marker`].
+    pub fn record_marker(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
+        self.stream.record_marker()
+    }
+
+    /// Notes that the access of that index is on the stream.
+    ///
+    /// # Errors
+    /// As [`LockedMemory::commit`].
+    pub fn commit(&self, index: usize) -> Result<()> {
+        let used = &self.uses[index];
+        match (self.memory(used), used.at) {
+            (Opened::Fixed(_), _) => Ok(()),
+            (Opened::Moving(locked), At::Host) => locked.commit(&self.stream, locked.host(), &used.access),
+            (Opened::Moving(locked), _) => locked.commit(&self.stream, self.stream.location, &used.access),
+        }
+    }
+
+    /// Notes that bytes which were written at the device are in the application's own memory already.
+    pub fn same_on_host(&self, index: usize) {
+        let used = &self.uses[index];
+        if let Opened::Moving(locked) = self.memory(used) {
+            locked.also_at(locked.host(), used.access.range.clone());
+        }
+    }
+
+    /// Lets `copy` read the bytes of the access of that index, piece by piece where they are.
+    ///
+    /// # Errors
+    /// As [`LockedMemory::pieces`]; what `copy` answers.
+    pub fn read(&self, index: usize, mut copy: impl FnMut(&Piece) -> Result<()>) -> Result<()> {
+        let used = &self.uses[index];
+        let range = &used.access.range;
+        match self.memory(used) {
+            Opened::Fixed(address) => copy(&Piece::fixed(range.clone(), *address + range.start)),
+            Opened::Moving(locked) => {
+                let pieces = locked.pieces(&self.stream, range)?;
+                let copied = pieces.iter().try_for_each(copy);
+                // Of several copies some may be on the stream when one fails.
+                let noted = locked.borrowed(&self.stream, &pieces);
+                copied.and(noted)
+            }
+        }
+    }
 }
 
 /// Puts a command on its queue whose native call is given the addresses of the bytes that it uses at the queue's device.
 ///
 /// # Errors
-/// As [`submit`] and [`Places::prepare`].
+/// As [`submit`] and [`LockedMemory::prepare`].
 pub fn submit_with_buffers<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
     accesses: &[BufferAccess<'_, D>],
     call: impl FnOnce(&'static D, D::Stream, &[usize]) -> Result<()>,
 ) -> Result<()> {
-    with_locked_buffers(request, blocking, accesses.iter().map(|touch| touch.storage), |driver, stream, locked| {
+    with_locked_buffers(request, blocking, accesses, |driver, stream, locked| {
         let mut addresses: SmallVec<[usize; 4]> = smallvec![];
-        for touch in accesses {
-            addresses.push(locked.prepare(touch.storage, &touch.access)?);
+        for index in 0..accesses.len() {
+            addresses.push(locked.prepare(index)?);
         }
         call(driver, stream, &addresses)?;
-        accesses.iter().try_for_each(|touch| locked.commit(touch.storage, &touch.access))
+        (0..accesses.len()).try_for_each(|index| locked.commit(index))
     })
 }
 
-/// Puts a command on its queue that works with storages of the queue's context in a way of its own.
+/// Puts a command on its queue that works with buffers of the queue's context in a way of its own.
 ///
 /// # Errors
 /// As [`submit`]; what `work` answers, and the native library to memory that is made for it.
-pub fn with_locked_buffers<'s, D: Driver>(
+pub fn with_locked_buffers<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
-    storages: impl IntoIterator<Item = &'s Storage<D>>,
-    work: impl FnOnce(&'static D, D::Stream, &mut Session<'s, '_, D>) -> Result<()>,
+    uses: &[BufferAccess<'_, D>],
+    work: impl FnOnce(&'static D, D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
 ) -> Result<()> {
     let queue = request.queue;
-    let here = place_of(&queue.context, &queue.device.device)?;
-    let storages: SmallVec<[&'s Storage<D>; 2]> = storages.into_iter().collect();
-    storages.iter().try_for_each(|storage| storage.make(&queue.device))?;
-    let command = OnBuffers { queue, here, storages, work };
+    let location = location_of(&queue.context, &queue.device.device)?;
+    for used in uses {
+        // What is read wherever it is needs no memory of the device, unless the device is the only one.
+        if used.at == At::Device || matches!(used.storage.memory, Memory::Late(_)) {
+            used.storage.make(&queue.device, location)?;
+        }
+    }
+    let command = OnBuffers { queue, location, uses, work };
     if blocking { submit_and_wait(request, command) } else { submit(request, command) }
 }
 
-/// A command that works with buffers, which it locks while it is put on the stream.
-struct OnBuffers<'s, 'q, D: Driver, W> {
+/// A command that works with buffers, whose bytes it locks while it is put on the stream.
+struct OnBuffers<'s, 'q, 'u, D: Driver, W> {
     queue: &'q Object<Queue<D>>,
-    here: usize,
-    storages: SmallVec<[&'s Storage<D>; 2]>,
+    location: usize,
+    uses: &'u [BufferAccess<'s, D>],
     work: W,
 }
 
-impl<'s, D: Driver, W> Command<D> for OnBuffers<'s, '_, D, W>
+impl<'s, D: Driver, W> Command<D> for OnBuffers<'s, '_, '_, D, W>
 where
-    W: FnOnce(&'static D, D::Stream, &mut Session<'s, '_, D>) -> Result<()>,
+    W: FnOnce(&'static D, D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
 {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (driver, stream) = (submission.driver(), submission.native());
-        let site = Site { device: &self.queue.device, stream, queue: Some(self.queue), here: self.here };
-        (self.work)(driver, stream, &mut Session::open(site, self.storages))
+        let native =
+            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
+        (self.work)(driver, stream, &LockedBuffers::open(native, self.uses))
     }
 }

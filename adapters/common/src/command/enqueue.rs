@@ -36,6 +36,7 @@ impl EventOut<'_> {
 
     /// Gives the application its event, if it asked.
     #[inline]
+    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the handle is written, and not followed")]
     pub fn write(&self, event: ur_event_handle_t) {
         if !self.pointer.is_null() {
             // SAFETY: not null, so writable by `new`'s contract.

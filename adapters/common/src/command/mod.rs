@@ -93,11 +93,10 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
         }
     }
     // What puts work on the stream may block in the native library, and others must be able to tell.
-    let output = if C::TOUCHES_STREAM {
-        stream.calling(|| command.put_on(&mut submission))
-    } else {
-        command.put_on(&mut submission)
-    }?;
+    let native_call = if C::TOUCHES_STREAM { Some(stream.begin_call()) } else { None };
+    let output = command.put_on(&mut submission);
+    drop(native_call);
+    let output = output?;
     submission.return_event(request, start)?;
     Ok(output)
 }

@@ -24,6 +24,7 @@ use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::event::Event;
 use crate::stream::reusable::Reusable;
+use crate::stream::submitter::Submitter;
 
 /// `urEventCreateExp`.
 ///
@@ -81,7 +82,7 @@ pub(crate) fn create_on<D: Driver>(
     context: &Object<Context<D>>,
     state: Arc<DeviceState<D>>,
     reusable: Arc<Reusable<D>>,
-    make: impl FnOnce(Arc<Object<Queue<D>>>, Arc<Stream<D>>, ur_command_t, Arc<Reusable<D>>) -> Event<D>,
+    make: impl FnOnce(Arc<dyn Submitter<D>>, Arc<Stream<D>>, ur_command_t, Arc<Reusable<D>>) -> Event<D>,
 ) -> Arc<Object<Event<D>>> {
     let stream = Stream::without_stream(Arc::clone(&state), &context.registry);
     let queue =
@@ -113,7 +114,7 @@ pub unsafe fn given<'a, D: Driver>(event: *const ur_event_handle_t) -> Result<Op
 /// `INVALID_EVENT` for an event of another context than the queue's; what the native library answers.
 pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> Result<()> {
     let reusable = event.as_reusable().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-    if !Arc::ptr_eq(&event.queue.context, &request.queue.context) {
+    if !Arc::ptr_eq(event.queue.context(), &request.queue.context) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_EVENT,
             "a reusable event is signalled by queues of the context that it was made or opened in",

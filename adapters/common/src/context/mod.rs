@@ -4,12 +4,12 @@
 //! into being when the first queue, allocation or program needs it and stays for the next context
 //! ([`crate::device::native_context`]). Stream-ordered memory finds its streams through the context's registry.
 
+pub mod device_state;
 pub mod over_aligned;
 pub mod reservations;
 
 use core::ffi::c_void;
-use core::ops::Deref;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use ur_ffi::{
@@ -17,120 +17,24 @@ use ur_ffi::{
     ur_context_properties_t, ur_device_handle_t, ur_result_t,
 };
 
+pub use crate::context::device_state::DeviceState;
 use crate::context::over_aligned::OverAligned;
 use crate::context::reservations::Reservations;
+use crate::device::Device;
 use crate::device::adapter;
-use crate::device::native_context::NativeContext;
-use crate::device::{Device, Reclaim};
-use crate::driver::{Driver, StreamKind};
+use crate::driver::Driver;
+use crate::memory_pool::registry::Registry;
+use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress, borrow, borrow_list, null_pointer};
-use crate::pool::UsmPool;
-use crate::pool::backend::PoolBackend;
-use crate::pool::current::Current;
-use crate::pool::registry::Registry;
-use crate::stream::Stream;
-use crate::sync::weak_list::WeakList;
-
-/// What the engine keeps for one device of one context.
-pub struct DeviceState<D: Driver> {
-    /// The opened library.
-    pub driver: &'static D,
-    /// The device.
-    pub device: Arc<Object<Device<D>>>,
-    /// The native context, with what every context over the device shares.
-    pub native: Arc<NativeContext<D>>,
-    default_pool: OnceLock<Arc<Object<UsmPool<D>>>>,
-    current_pool: Current<Arc<Object<UsmPool<D>>>>,
-    sources: WeakList<PoolBackend<D>>,
-    /// The streams of the state's context. Weakly: the blocks whose stream is gone must go before the state.
-    registry: Weak<Registry<D>>,
-}
-
-impl<D: Driver> DeviceState<D> {
-    fn new(driver: &'static D, device: Arc<Object<Device<D>>>, registry: &Arc<Registry<D>>) -> Result<Arc<Self>> {
-        let native = device.home.get_or_make(driver, device.raw)?;
-        let made = Arc::new(Self {
-            driver,
-            device,
-            default_pool: OnceLock::new(),
-            current_pool: Current::new(),
-            sources: WeakList::default(),
-            registry: Arc::downgrade(registry),
-            native,
-        });
-        let reclaim: Arc<dyn Reclaim> = Arc::clone(&made) as _;
-        made.device.reclaimers.add(&reclaim);
-        Ok(made)
-    }
-
-    /// The number of the pool that a null handle means; 0 while nobody asked for one.
-    #[inline]
-    pub fn current_pool_id(&self) -> u64 {
-        self.current_pool.id()
-    }
-
-    /// Makes a pool what a null handle means; `None` is the default pool.
-    pub fn set_current_pool(&self, pool: Option<Arc<Object<UsmPool<D>>>>) {
-        self.current_pool.set(pool.map(|pool| (pool.id, pool)));
-    }
-
-    /// Brings the default pool back if the current one has this number.
-    pub fn forget_current_pool(&self, id: u64) {
-        self.current_pool.forget(id);
-    }
-
-    /// Notes where blocks of the device come from, for when it is out of memory.
-    pub fn add_source(&self, source: &Arc<PoolBackend<D>>) {
-        self.sources.add(source);
-    }
-
-    /// Every source on the device that lives.
-    pub fn sources(&self) -> Vec<Arc<PoolBackend<D>>> {
-        self.sources.living()
-    }
-
-    /// The streams of the state's context, as long as anybody has one.
-    pub fn registry(&self) -> Option<Arc<Registry<D>>> {
-        self.registry.upgrade()
-    }
-}
-
-/// The native context, which events and pinned memory of the device are asked of.
-impl<D: Driver> Deref for DeviceState<D> {
-    type Target = Arc<NativeContext<D>>;
-
-    #[inline]
-    fn deref(&self) -> &Arc<NativeContext<D>> {
-        &self.native
-    }
-}
-
-impl<D: Driver> Reclaim for DeviceState<D> {
-    fn reclaim(&self) -> Result<()> {
-        // First what is nobody's any more.
-        self.native.deferred_pools.trim(self.driver);
-        let on_device = |source: &PoolBackend<D>| Arc::ptr_eq(&source.device, &self.device);
-        let flushed = self.registry().map_or(Ok(()), |registry| registry.flush(on_device));
-        self.sources().iter().map(|source| source.trim(0)).fold(flushed, Result::and)
-    }
-}
-
-impl<D: Driver> Drop for DeviceState<D> {
-    fn drop(&mut self) {
-        drop(self.default_pool.take());
-        self.current_pool.set(None);
-        self.device.home.forget_if_lost(&self.native);
-    }
-}
 
 /// A device's place in a context: its state is made at first need.
 struct Member<D: Driver> {
     device: Arc<Object<Device<D>>>,
+    /// The stream for memory that comes and goes without a queue, kept by [`crate::stream`].
+    service: Attachment,
     state: Mutex<Option<Arc<DeviceState<D>>>>,
-    /// For memory that comes and goes without a queue.
-    service: Mutex<Option<Arc<Stream<D>>>>,
 }
 
 /// What the context's handle names.
@@ -169,18 +73,13 @@ impl<D: Driver> Drop for Context<D> {
             // SAFETY: the application gave the function for its data, to be called once, now.
             unsafe { (deleter.call)(core::ptr::with_exposed_provenance_mut(deleter.data)) };
         }
-        for member in &mut self.members {
-            if let Some(stream) = member.service.get_mut().take() {
-                stream.retire();
-            }
-        }
     }
 }
 
 impl<D: Driver> Context<D> {
     /// A context over devices, each once.
     pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
-        let member = |device| Member { device, state: Mutex::new(None), service: Mutex::new(None) };
+        let member = |device| Member { device, service: Attachment::new(), state: Mutex::new(None) };
         let members = devices.into_iter().map(member).collect();
         Self {
             registry: Arc::default(),
@@ -230,30 +129,12 @@ impl<D: Driver> Context<D> {
         })
     }
 
-    /// The default pool of one of the context's devices.
-    pub fn default_pool(context: &Object<Self>, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
-        Arc::clone(state.default_pool.get_or_init(|| UsmPool::default_of(context, &state.device)))
-    }
-
-    /// What a null pool handle means on one of the context's devices.
-    pub fn current_pool(context: &Object<Self>, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
-        state.current_pool.get_or(|| {
-            let pool = Self::default_pool(context, state);
-            (pool.id, pool)
-        })
-    }
-
-    /// The stream for memory of a device that comes and goes without a queue.
+    /// Where the stream for memory of a device that comes and goes without a queue is kept. It goes with the context.
     ///
     /// # Errors
-    /// As [`Context::state`]; what the native library answers to a new stream.
-    pub fn service_stream(&self, device: &Object<Device<D>>) -> Result<Arc<Stream<D>>> {
-        let state = self.state(device)?;
-        let mut service = self.member(device)?.service.lock();
-        if let Some(stream) = &*service {
-            return Ok(Arc::clone(stream));
-        }
-        Ok(Arc::clone(service.insert(Stream::new(state, &self.registry, StreamKind::default())?)))
+    /// `INVALID_DEVICE` for a device of another context.
+    pub fn service(&self, device: &Object<Device<D>>) -> Result<&Attachment> {
+        self.member(device).map(|member| &member.service)
     }
 
     /// The state of the context's first device, for memory that belongs to no device.

@@ -102,15 +102,15 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
     /// # Errors
     /// What the native library answers.
     #[inline]
-    pub fn bring(&self, stream: D::Stream) -> Result<()> {
-        self.uses.iter().try_for_each(|image| image.image.bring(&self.queue.device, stream, None).map(|_| ()))
+    pub fn make_current(&self, stream: D::Stream) -> Result<()> {
+        self.uses.iter().try_for_each(|image| image.image.make_current(&self.queue.device, stream, None).map(|_| ()))
     }
 
     /// Notes what the launch writes.
     #[inline]
-    pub fn launched(&self) {
+    pub fn note_writes(&self) {
         for image in self.uses.iter().filter(|image| image.written) {
-            image.image.wrote(&self.queue.device);
+            image.image.note_write(&self.queue.device);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! An image: one native array for each device of the context that uses it, made at first need, and which of them
 //! hold the contents.
 //!
-//! A command that uses the image on a device calls [`Image::bring`] on its own stream: contents that another device
+//! A command that uses the image on a device calls [`Image::make_current`] on its own stream: contents that another device
 //! (or the memory given at creation) has are copied over there, ordered like the command itself; a command that
-//! changes the image calls [`Image::wrote`] when it is on the stream. Both hold for commands that the application
+//! changes the image calls [`Image::note_write`] when it is on the stream. Both hold for commands that the application
 //! ordered; nothing here orders two commands for it. Must never touch the host's memory after creation, and never
 //! lock two images at once.
 
@@ -152,7 +152,12 @@ impl<D: Driver> Image<D> {
     ///
     /// # Errors
     /// What the native library answers; the image is then where it was.
-    pub fn bring(&self, state: &Arc<DeviceState<D>>, stream: D::Stream, replaced: Option<&Region>) -> Result<usize> {
+    pub fn make_current(
+        &self,
+        state: &Arc<DeviceState<D>>,
+        stream: D::Stream,
+        replaced: Option<&Region>,
+    ) -> Result<usize> {
         let overwritten = replaced.is_some_and(|region| *region == Region::whole(&self.extents));
         self.with(state, |copies, index| {
             if !copies.devices[index].valid && !overwritten {
@@ -164,7 +169,7 @@ impl<D: Driver> Image<D> {
     }
 
     /// Notes that a device's array has the contents now, and no other.
-    pub fn wrote(&self, state: &Arc<DeviceState<D>>) {
+    pub fn note_write(&self, state: &Arc<DeviceState<D>>) {
         let mut copies = self.copies.lock();
         copies.initial = None;
         for copy in &mut copies.devices {
@@ -245,7 +250,7 @@ impl<D: Driver> DeviceCopy<D> {
     /// Gives the native objects back. Nobody is left to tell of a failure.
     fn destroy(&mut self) {
         let driver = self.state.driver;
-        // Where the place cannot be had the objects that need it stay: elsewhere their numbers may be another's.
+        // Without the device's scope they are left alone: in another scope their numbers may name other objects.
         if let Ok(_scope) = self.state.enter() {
             for (_, texture) in self.textures.drain(..) {
                 let _ = driver.destroy_texture(texture);

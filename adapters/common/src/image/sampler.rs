@@ -104,7 +104,7 @@ pub fn create<D: Driver>(
     desc: &ur_sampler_desc_t,
     out: Out<'_, ur_sampler_handle_t>,
 ) -> Result<()> {
-    // The descriptor's place says what it is; clients leave its `stype` 0.
+    // The parameter's position says what the structure is; clients leave its `stype` 0.
     let sampler = Sampler {
         context: context.to_arc(),
         normalized: desc.normalizedCoords.get(),

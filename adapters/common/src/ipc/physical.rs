@@ -26,8 +26,8 @@ const PHYSICAL: [u8; 8] = *b"URIPCPHY";
 fn to_bytes(address: &Address) -> IpcHandle {
     let mut bytes = [0; 64];
     let numbers = [address.process, address.descriptor, address.size, address.certificate];
-    for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
-        place.copy_from_slice(&number.to_ne_bytes());
+    for (field, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+        field.copy_from_slice(&number.to_ne_bytes());
     }
     bytes[32..48].copy_from_slice(&address.cookie);
     bytes

@@ -165,7 +165,7 @@ pub enum Resolved {
     Object,
 }
 
-/// The one place that knows the types of arguments: setting and launching both come here. `size` is the parameter's,
+/// The only function that knows the types of arguments: setting and launching both call it. `size` is the parameter's,
 /// where the library tells it.
 ///
 /// # Errors

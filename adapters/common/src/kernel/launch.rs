@@ -194,10 +194,10 @@ fn is_simple<D: Driver>(
     if arguments.len() > room.len() || sizes.is_some_and(|sizes| sizes.len() != arguments.len()) {
         return false;
     }
-    for (place, (argument, room)) in arguments.iter().zip(room).enumerate() {
-        let size = sizes.map(|sizes| sizes[place]);
+    for (position, (argument, room)) in arguments.iter().zip(room).enumerate() {
+        let size = sizes.map(|sizes| sizes[position]);
         match direct(argument, size) {
-            Some(address) if argument.index as usize == place => room.write(address),
+            Some(address) if argument.index as usize == position => room.write(address),
             _ => return false,
         };
     }
@@ -253,7 +253,7 @@ unsafe fn enqueue_carefully<D: Driver>(
     }
     list.fill(arguments, function.parameters.as_deref())?;
     let Some((grid, block)) = divided else {
-        // Nothing to run; the command still has its place, and its event.
+        // Nothing to run; the command still takes its turn on the stream, and has its event.
         return submit(request, Empty);
     };
     let dynamic_shared = list.dynamic_shared;
@@ -338,9 +338,9 @@ unsafe fn special<D: Driver>(
         for (index, address) in objects.indices.iter().zip(addresses) {
             list.set_value(*index, *address);
         }
-        objects.images.bring(stream)?;
+        objects.images.make_current(stream)?;
         special.launch(driver, stream, list.pointers.as_ptr())?;
-        objects.images.launched();
+        objects.images.note_writes();
         Ok(())
     })
 }

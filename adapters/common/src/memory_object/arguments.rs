@@ -10,7 +10,7 @@ use ur_ffi::{
 };
 
 use crate::buffer::Buffer;
-use crate::buffer::migration::Access;
+use crate::buffer::moving::Access;
 use crate::buffer::storage::BufferAccess;
 use crate::command::Request;
 use crate::driver::Driver;
@@ -69,7 +69,7 @@ pub unsafe fn of_launch<'a, D: Driver>(
         match &mem.body {
             MemBody::Buffer(buffer) => {
                 objects.indices.push(index);
-                objects.accesses.push(touch(buffer, mem.flags, object.flags));
+                objects.accesses.push(access_of(buffer, mem.flags, object.flags));
             }
             MemBody::Image(image) => {
                 let value = objects.images.image(index, image, object.flags)?;
@@ -88,10 +88,10 @@ pub unsafe fn of_launch<'a, D: Driver>(
     Ok(objects)
 }
 
-fn touch<D: Driver>(buffer: &Buffer<D>, flags: ur_mem_flags_t, access: ur_mem_flags_t) -> BufferAccess<'_, D> {
+fn access_of<D: Driver>(buffer: &Buffer<D>, flags: ur_mem_flags_t, access: ur_mem_flags_t) -> BufferAccess<'_, D> {
     let own = access & ACCESS;
     let access = if own.is_empty() { flags & ACCESS } else { own };
     let range = buffer.origin..buffer.origin + buffer.size;
     let writes = access != ur_mem_flags_t::READ_ONLY;
-    BufferAccess { storage: &*buffer.storage, access: Access { range, reads: true, writes } }
+    BufferAccess::on_device(&buffer.storage, Access { range, reads: true, writes })
 }

@@ -44,14 +44,20 @@ pub unsafe fn read<D: Driver>(
     let access = buffer.access(NAME, offset, size, true, false)?;
     let storage = &*buffer.storage;
     let into_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == to.addr());
-    with_locked_buffers(&request, blocking.get(), [storage], |driver, stream, locked| {
+    let used = if into_its_own {
+        BufferAccess::on_host(storage, access)
+    } else {
+        BufferAccess::anywhere(storage, access.range)
+    };
+    let start = used.access.range.start;
+    with_locked_buffers(&request, blocking.get(), &[used], |driver, stream, locked| {
         if into_its_own {
-            // The application's memory is one of the buffer's places: bringing the bytes there is the command.
-            return locked.prepare_on_host(storage, &access);
+            // The application's memory is one of the buffer's locations: bringing the bytes there is the command.
+            return locked.prepare(0).map(|_| ());
         }
         let _scope = request.queue.device.enter_for_transfer()?;
-        locked.read(storage, &access.range, |piece| {
-            let to = to.addr() + (piece.range.start - access.range.start);
+        locked.read(0, |piece| {
+            let to = to.addr() + (piece.range.start - start);
             // SAFETY: the piece is the buffer's, and `to` is writable for as much by the caller's promise.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
         })
@@ -87,17 +93,18 @@ pub unsafe fn write<D: Driver>(
     let access = buffer.access(NAME, offset, size, false, true)?;
     let storage = &*buffer.storage;
     let from_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == from.addr());
-    with_locked_buffers(&request, blocking.get(), [storage], |driver, stream, locked| {
-        let to = locked.prepare(storage, &access)?;
+    let used = BufferAccess::on_device(storage, access);
+    with_locked_buffers(&request, blocking.get(), &[used], |driver, stream, locked| {
+        let to = locked.prepare(0)?;
         {
             let _scope = request.queue.device.enter_for_transfer()?;
             // SAFETY: the range is the buffer's at this device, and `from` is readable for as much by the caller's
             // promise.
             unsafe { driver.copy_async(to, from.addr(), size, stream) }?;
         }
-        locked.commit(storage, &access)?;
+        locked.commit(0)?;
         if from_its_own {
-            locked.same_on_host(storage, access.range.clone());
+            locked.same_on_host(0);
         }
         Ok(())
     })
@@ -132,15 +139,17 @@ pub unsafe fn copy<D: Driver>(
     if core::ptr::eq(source, target) && from.start < access.range.end && access.range.start < from.end {
         return Err(overlap(NAME));
     }
-    with_locked_buffers(&request, false, [source, target], |driver, stream, locked| {
-        let to = locked.prepare(target, &access)?;
+    let start = from.start;
+    let uses = [BufferAccess::anywhere(source, from), BufferAccess::on_device(target, access)];
+    with_locked_buffers(&request, false, &uses, |driver, stream, locked| {
+        let to = locked.prepare(1)?;
         let _scope = request.queue.device.enter_for_transfer()?;
-        locked.read(source, &from, |piece| {
-            let to = to + (piece.range.start - from.start);
+        locked.read(0, |piece| {
+            let to = to + (piece.range.start - start);
             // SAFETY: both ranges are buffers' own, and were checked to be apart.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
         })?;
-        locked.commit(target, &access)
+        locked.commit(1)
     })
 }
 
@@ -187,8 +196,8 @@ pub unsafe fn fill<D: Driver>(
     }
     // SAFETY: readable for `pattern_size` bytes by the caller's promise.
     let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
-    let touch = BufferAccess { storage: &*buffer.storage, access };
-    submit_with_buffers(&request, false, &[touch], |driver, stream, addresses| {
+    let used = BufferAccess::on_device(&buffer.storage, access);
+    submit_with_buffers(&request, false, &[used], |driver, stream, addresses| {
         let _scope = request.queue.device.enter_for_transfer()?;
         // SAFETY: the range is the buffer's at this device.
         unsafe { crate::usm::fill::fill(driver, stream, addresses[0], pattern, size) }

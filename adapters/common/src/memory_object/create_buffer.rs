@@ -13,8 +13,8 @@ use ur_ffi::{
 use crate::buffer::Buffer;
 use crate::buffer::block::Block;
 use crate::buffer::maps::Maps;
-use crate::buffer::migration::Places;
-use crate::buffer::storage::{Home, Late, Storage};
+use crate::buffer::moving::MovingMemory;
+use crate::buffer::storage::{Late, Memory, Storage};
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::memory_object::{ACCESS, Mem, MemBody, check_flags, check_host_flags};
@@ -96,24 +96,24 @@ pub unsafe fn create<D: Driver>(
         ));
     }
     // SAFETY: `host` is readable for `size` bytes by the caller's promise, where the flags want one.
-    let home = unsafe { home(context, flags, size, host) }?;
-    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, home }));
+    let memory = unsafe { memory(context, flags, size, host) }?;
+    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, memory }));
     let mem = Object::new(Mem { context: context.to_arc(), flags, body });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };
     Ok(())
 }
 
-/// Where a new buffer's bytes are.
+/// The memory of a new buffer.
 ///
 /// # Safety
 /// `host` is readable for `size` bytes if the flags want a host pointer.
-unsafe fn home<D: Driver>(
+unsafe fn memory<D: Driver>(
     context: &Object<Context<D>>,
     flags: ur_mem_flags_t,
     size: usize,
     host: *const u8,
-) -> Result<Home<D>> {
+) -> Result<Memory<D>> {
     let copies = flags.contains(ur_mem_flags_t::ALLOC_COPY_HOST_POINTER);
     if flags.contains(ur_mem_flags_t::ALLOC_HOST_POINTER) {
         let block = Block::pinned(&context.first_state()?, size)?;
@@ -122,18 +122,18 @@ unsafe fn home<D: Driver>(
             // SAFETY: fresh memory of that size that the host reaches, and `host` by the caller's promise.
             unsafe { core::ptr::copy_nonoverlapping(host, to, size) };
         }
-        return Ok(Home::Fixed { block, on_host: true });
+        return Ok(Memory::Fixed { block, on_host: true });
     }
     if flags.contains(ur_mem_flags_t::USE_HOST_POINTER) {
         let block = Block::of_application(host.expose_provenance());
-        return Ok(Home::Moving(Mutex::new(Places::new(context, size, Some(block))?)));
+        return Ok(Memory::Moving(MovingMemory::new(context, size, Some(block))?));
     }
     // SAFETY: `host` is readable for `size` bytes by the caller's promise.
     let copy = if copies { Some(unsafe { Block::copy_of(host, size) }?) } else { None };
     if context.devices().nth(1).is_none() {
-        return Ok(Home::Late(Late::new(copy)));
+        return Ok(Memory::Late(Late::new(copy)));
     }
-    Ok(Home::Moving(Mutex::new(Places::new(context, size, copy)?)))
+    Ok(Memory::Moving(MovingMemory::new(context, size, copy)?))
 }
 
 /// `urMemBufferPartition`.

@@ -18,15 +18,15 @@ use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, null_pointer};
 
-/// The image that a format and a description ask for.
-struct Asked {
+/// The image that a format and a description ask for, checked.
+struct RequestedImage {
     format: ur_image_format_t,
     pixel: Pixel,
     extents: Extents,
     pitches: [usize; 2],
 }
 
-impl Asked {
+impl RequestedImage {
     /// # Safety
     /// Both pointers are null or valid.
     unsafe fn new<D: Driver>(
@@ -39,7 +39,7 @@ impl Asked {
         let (Some(format), Some(desc)) = (unsafe { (format.as_ref(), desc.as_ref()) }) else {
             return Err(null_pointer(name));
         };
-        // The parameter's place says what the structure is, and clients leave its `stype` 0; another one is a mistake.
+        // The parameter's position says what the structure is, and clients leave its `stype` 0; another one is a mistake.
         if !matches!(desc.stype, ur_structure_type_t::IMAGE_DESC | ur_structure_type_t(0)) {
             return Err(Error::new(
                 ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
@@ -107,10 +107,10 @@ pub unsafe fn create<D: Driver>(
     }
     check_host_flags(NAME, flags, !host.is_null())?;
     // SAFETY: as above.
-    let asked = unsafe { Asked::new(NAME, context, format, desc) }?;
+    let requested = unsafe { RequestedImage::new(NAME, context, format, desc) }?;
     // SAFETY: as above.
-    let contents = unsafe { asked.contents(NAME, host) }?;
-    let image = Image::new(asked.format, asked.pixel, asked.extents, contents);
+    let contents = unsafe { requested.contents(NAME, host) }?;
+    let image = Image::new(requested.format, requested.pixel, requested.extents, contents);
     if context.devices().count() == 1 {
         // Nobody else can be the first to use it, so the array is made where its failure is best understood.
         image.prepare(&context.first_state()?)?;
@@ -150,8 +150,8 @@ pub unsafe fn create_with_native_handle<D: Driver>(
         return Err(Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, format!("{NAME}: the native array is null")));
     }
     // SAFETY: as above.
-    let asked = unsafe { Asked::new(NAME, context, format, desc) }?;
-    if asked.pitches != [0, 0] {
+    let requested = unsafe { RequestedImage::new(NAME, context, format, desc) }?;
+    if requested.pitches != [0, 0] {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
             format!("{NAME}: an array has no pitches; give 0"),
@@ -164,7 +164,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     let owned = unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let flags = ur_mem_flags_t::READ_WRITE;
     let state = context.first_state()?;
-    let image = Image::new(asked.format, asked.pixel, asked.extents, None);
+    let image = Image::new(requested.format, requested.pixel, requested.extents, None);
     image.adopt(state, native, owned);
     let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
     // SAFETY: not null, so writable.

@@ -42,7 +42,7 @@ struct Transfer<'a, D: Driver> {
 impl<D: Driver> Transfer<'_, D> {
     fn run(&self, driver: &D, queue: &Queue<D>, stream: D::Stream) -> Result<()> {
         let replaced = self.writes.then_some(&self.region);
-        let array = self.image.bring(&queue.device, stream, replaced)?;
+        let array = self.image.make_current(&queue.device, stream, replaced)?;
         let _scope = queue.device.enter_for_transfer()?;
         let Pitches { row, slice } = self.pitches;
         let [_, height, depth] = self.region.size;
@@ -134,7 +134,7 @@ impl<D: Driver> Command<D> for ImageTransfer<'_, D> {
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         self.transfer.run(submission.driver(), self.queue, submission.native())?;
         if self.transfer.writes {
-            self.transfer.image.wrote(&self.queue.device);
+            self.transfer.image.note_write(&self.queue.device);
         }
         Ok(())
     }
@@ -225,8 +225,8 @@ impl<D: Driver> Command<D> for ImageCopy<'_, D> {
         let Self { device, source, target, from, to } = self;
         let (driver, stream) = (submission.driver(), submission.native());
         let replaced = (!core::ptr::eq(source, target)).then_some(&to);
-        let from_array = source.bring(device, stream, None)?;
-        let to_array = target.bring(device, stream, replaced)?;
+        let from_array = source.make_current(device, stream, None)?;
+        let to_array = target.make_current(device, stream, replaced)?;
         let pixel = source.pixel.bytes();
         let _scope = device.enter_for_transfer()?;
         for (to, from) in pieces(to, from) {
@@ -240,7 +240,7 @@ impl<D: Driver> Command<D> for ImageCopy<'_, D> {
             // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
             unsafe { driver.copy_box_async(&copy, stream) }?;
         }
-        target.wrote(device);
+        target.note_write(device);
         Ok(())
     }
 }

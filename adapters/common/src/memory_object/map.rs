@@ -11,8 +11,8 @@ use ur_ffi::{
 };
 
 use crate::buffer::maps::{Map, Staging, release_idle};
-use crate::buffer::migration::Access;
-use crate::buffer::storage::{Storage, submit_with_buffers, with_locked_buffers};
+use crate::buffer::moving::Access;
+use crate::buffer::storage::{BufferAccess, Storage, submit_with_buffers, with_locked_buffers};
 use crate::command::Request;
 use crate::device::native_context::staging::Piece;
 use crate::driver::Driver;
@@ -64,9 +64,8 @@ pub unsafe fn map<D: Driver>(
         submit_with_buffers(&request, blocking.get(), &[], |_, _, _| Ok(()))?;
         (address + range.start, None)
     } else if let Some(address) = storage.host_pointer() {
-        with_locked_buffers(&request, blocking.get(), [storage], |_, _, locked| {
-            locked.prepare_on_host(storage, &access)
-        })?;
+        let used = BufferAccess::on_host(storage, access.clone());
+        with_locked_buffers(&request, blocking.get(), &[used], |_, _, locked| locked.prepare(0).map(|_| ()))?;
         (address + range.start, None)
     } else {
         let staging = staged(&request, blocking.get(), storage, &access)?;
@@ -88,12 +87,13 @@ fn staged<D: Driver>(
     let device = &request.queue.device;
     let mut staging = Staging::new(Piece::new(&device.native, access.range.len())?);
     let address = staging.address();
-    with_locked_buffers(request, blocking, [storage], |driver, stream, locked| {
+    let used = BufferAccess::anywhere(storage, access.range.clone());
+    with_locked_buffers(request, blocking, &[used], |driver, stream, locked| {
         if !access.reads {
             return Ok(());
         }
         let _scope = device.enter_for_transfer()?;
-        let copied = locked.read(storage, &access.range, |piece| {
+        let copied = locked.read(0, |piece| {
             let to = address + (piece.range.start - access.range.start);
             // SAFETY: the piece is the buffer's; the memory is as long as the range and lives until its last copy is over.
             unsafe { driver.copy_async(to, piece.address, piece.range.len(), stream) }
@@ -133,11 +133,13 @@ pub unsafe fn unmap<D: Driver>(
         Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{NAME}: no map of this object gave {pointer:p}"))
     })?;
     let storage = &*buffer.storage;
-    let access = Access { range: map.range.clone(), reads: false, writes: map.writes };
+    let writes = map.writes;
+    let access = Access { range: map.range.clone(), reads: false, writes };
     let done = match &mut map.staging {
-        Some(staging) if map.writes => write_back(&request, staging, storage, &access),
-        None if map.writes => {
-            with_locked_buffers(&request, false, [storage], |_, _, locked| locked.commit_on_host(storage, &access))
+        Some(staging) if writes => write_back(&request, staging, storage, access),
+        None if writes => {
+            let used = BufferAccess::on_host(storage, access);
+            with_locked_buffers(&request, false, &[used], |_, _, locked| locked.commit(0))
         }
         _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
@@ -147,7 +149,7 @@ pub unsafe fn unmap<D: Driver>(
         (Err(_), staging) => maps.open.push(Map { staging, ..map }),
     }
     drop(maps);
-    if !access.writes {
+    if !writes {
         // What was read may be over. A copy that has just begun is asked about with the next map.
         release_idle(&buffer.maps);
     }
@@ -158,17 +160,18 @@ fn write_back<D: Driver>(
     request: &Request<'_, D>,
     staging: &mut Staging<D>,
     storage: &Storage<D>,
-    access: &Access,
+    access: Access,
 ) -> Result<()> {
     let (from, size) = (staging.address(), access.range.len());
-    with_locked_buffers(request, false, [storage], |driver, stream, locked| {
-        let to = locked.prepare(storage, access)?;
+    let used = BufferAccess::on_device(storage, access);
+    with_locked_buffers(request, false, &[used], |driver, stream, locked| {
+        let to = locked.prepare(0)?;
         {
             let _scope = request.queue.device.enter_for_transfer()?;
             // SAFETY: the buffer's range at this device, and memory as long that lives until its last copy is over.
             unsafe { driver.copy_async(to, from, size, stream) }?;
         }
         staging.last = locked.record_marker()?;
-        locked.commit(storage, access)
+        locked.commit(0)
     })
 }

@@ -1,9 +1,8 @@
 //! Native handles of memory objects, and buffers over native addresses.
 //!
-//! Who has a buffer's address may write behind the engine's back, so asking for one makes the device the only place
+//! Who has a buffer's address may write behind the engine's back, so asking for one makes the device the only location
 //! where the buffer is current.
 
-use parking_lot::Mutex;
 use ur_ffi::{
     ur_context_handle_t, ur_device_handle_t, ur_mem_flags_t, ur_mem_handle_t, ur_mem_native_properties_t,
     ur_native_handle_t, ur_result_t,
@@ -11,8 +10,8 @@ use ur_ffi::{
 
 use crate::buffer::Buffer;
 use crate::buffer::block::Block;
-use crate::buffer::migration::{Places, place_of};
-use crate::buffer::storage::{Home, Storage};
+use crate::buffer::moving::{MovingMemory, location_of};
+use crate::buffer::storage::{Memory, Storage};
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
@@ -55,7 +54,7 @@ pub unsafe fn get_native_handle<D: Driver>(
 }
 
 /// A buffer frees what it owns by the native library's plain free, which ruins a native pool and knows no moved start; and it
-/// has no place in a queue's order, which a free to the pool would need.
+/// is nowhere in a queue's order, which a free to the pool would need.
 #[cold]
 fn not_to_be_owned(name: &str, address: usize) -> Error {
     Error::new(
@@ -105,7 +104,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
         return Err(not_to_be_owned(NAME, address));
     }
     let given = owned.then_some(extent.kind);
-    let home = if extent.kind == MemoryKind::Device {
+    let memory = if extent.kind == MemoryKind::Device {
         let device = context.devices().find(|device| device.raw == extent.device).ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_DEVICE,
@@ -114,16 +113,14 @@ pub unsafe fn create_with_native_handle<D: Driver>(
         })?;
         let block = Block::native(&context.state(device)?, address, size, given);
         if context.devices().nth(1).is_none() {
-            Home::Fixed { block, on_host: false }
+            Memory::Fixed { block, on_host: false }
         } else {
-            let mut places = Places::new(context, size, None)?;
-            places.settle_at(place_of(context, device)?, block);
-            Home::Moving(Mutex::new(places))
+            Memory::Moving(MovingMemory::new(context, size, None)?.at_device(location_of(context, device)?, block))
         }
     } else {
-        Home::Fixed { block: Block::native(&first, address, size, given), on_host: true }
+        Memory::Fixed { block: Block::native(&first, address, size, given), on_host: true }
     };
-    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, home }));
+    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, memory }));
     let mem = Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };

@@ -39,11 +39,11 @@ fn region<'b, D: Driver>(name: &str, buffer: &'b Buffer<D>, rect: &Rect, writes:
     let span = rect.span();
     let reads = !writes || !rect.is_solid();
     let access = buffer.access(name, span.start, span.len(), reads, writes)?;
-    Ok(BufferAccess { storage: &*buffer.storage, access })
+    Ok(BufferAccess::on_device(&buffer.storage, access))
 }
 
 /// A region in the application's memory.
-fn on_scratch_stream(name: &str, memory: usize, rect: &Rect) -> Result<RectSide> {
+fn in_host_memory(name: &str, memory: usize, rect: &Rect) -> Result<RectSide> {
     if memory.checked_add(rect.span().end).is_none() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_SIZE,
@@ -116,9 +116,9 @@ pub unsafe fn read<D: Driver>(
     let extent = rect::extent(NAME, size)?;
     let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
     let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
-    let touch = region(NAME, buffer, &inside, false)?;
-    let to = on_scratch_stream(NAME, to.addr(), &outside)?;
-    submit_with_buffers(&request, blocking.get(), &[touch], |driver, stream, addresses| {
+    let used = region(NAME, buffer, &inside, false)?;
+    let to = in_host_memory(NAME, to.addr(), &outside)?;
+    submit_with_buffers(&request, blocking.get(), &[used], |driver, stream, addresses| {
         let copy = RectCopy { to, from: side(addresses[0], &inside, false), extent };
         // SAFETY: the region was checked to be the buffer's, and is writable at `to` by the caller's promise.
         unsafe { copy_region(&request, driver, stream, &copy) }
@@ -160,9 +160,9 @@ pub unsafe fn write<D: Driver>(
     let extent = rect::extent(NAME, size)?;
     let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
     let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
-    let touch = region(NAME, buffer, &inside, true)?;
-    let from = on_scratch_stream(NAME, from.addr(), &outside)?;
-    submit_with_buffers(&request, blocking.get(), &[touch], |driver, stream, addresses| {
+    let used = region(NAME, buffer, &inside, true)?;
+    let from = in_host_memory(NAME, from.addr(), &outside)?;
+    submit_with_buffers(&request, blocking.get(), &[used], |driver, stream, addresses| {
         let copy = RectCopy { to: side(addresses[0], &inside, false), from, extent };
         // SAFETY: the region was checked to be the buffer's, and is readable at `from` by the caller's promise.
         unsafe { copy_region(&request, driver, stream, &copy) }

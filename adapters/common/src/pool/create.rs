@@ -16,10 +16,11 @@ use ur_ffi::{
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::settings::{Buffer, Reuse, Settings};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
+use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
-use crate::pool::{Buffer, Reuse, Settings, UsmPool};
 
 fn invalid(message: String) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_VALUE, message)

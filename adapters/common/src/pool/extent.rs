@@ -9,9 +9,9 @@ use std::sync::Arc;
 use crate::context::Context;
 use crate::device::deferred;
 use crate::driver::{Driver, MemoryKind, PointerInfo};
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::registry::Block;
 use crate::object::error::Result;
-use crate::pool::backend::PoolBackend;
-use crate::pool::registry::Block;
 
 /// Live memory.
 pub struct Extent<D: Driver> {

@@ -8,11 +8,12 @@ use ur_ffi::{
 };
 
 use crate::driver::{Driver, PoolAttribute};
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::settings::Reuse;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Object, borrow, known_flags, null_pointer};
-use crate::pool::backend::PoolBackend;
-use crate::pool::{Reuse, UsmPool};
+use crate::pool::UsmPool;
 
 /// `urUSMPoolGetInfo`.
 ///

@@ -1,100 +1,29 @@
-//! USM pools: the object behind a pool's handle, its settings, and the default pool of a device.
+//! USM pools: the object behind a pool's handle, the default pool of a device, and what is allocated from pools.
 //!
-//! A pool is a set of [`source::Source`]s, one for each kind of memory and device that was asked for; each is made at
-//! first need. `docs/stream-ordered.md` says what pools promise. Queries are in [`info`], what queues keep in [`cache`].
-//! Lock order: a stream's, then a pool's, then a source's books.
+//! A pool is a set of [`PoolBackend`]s, one for each kind of memory and device that was asked for; each is made at first need.
+//! `docs/stream-ordered.md` says what pools promise. Queries are in [`info`], the memory itself in [`crate::memory_pool`].
 
-pub mod arena;
-pub mod backend;
 pub mod create;
-pub mod current;
 pub mod extent;
-pub mod free_lists;
 pub mod info;
-pub mod live_blocks;
 pub mod out_of_memory;
-pub mod registry;
-pub mod stream_cache;
 pub mod stream_ordered;
-pub mod usage;
-pub mod waits;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
-use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_exp_usm_pool_reuse_flags_t, ur_result_t, ur_usm_pool_handle_t,
-    ur_usm_pool_handle_t_,
-};
+use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_handle_t_};
 
-use self::backend::PoolBackend;
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::current::AnyPool;
+use crate::memory_pool::settings::{Reuse, Settings};
 use crate::object::error::{Error, Result};
 use crate::object::{Body, Object, TableAddress, borrow, null_pointer};
-
-/// Which freed blocks a pool may use again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reuse(pub ur_exp_usm_pool_reuse_flags_t);
-
-impl Reuse {
-    /// What native pools start with.
-    #[must_use]
-    pub fn all() -> Self {
-        // `all()` of the flags has the bits that no release names, too.
-        Self(ur_exp_usm_pool_reuse_flags_t::from_bits_retain(!ur_ffi::UR_EXP_USM_POOL_REUSE_FLAGS_MASK))
-    }
-
-    /// Those behind an event that the allocating stream waits for.
-    #[must_use]
-    pub fn events(self) -> bool {
-        self.0.contains(ur_exp_usm_pool_reuse_flags_t::FOLLOW_EVENT_DEPENDENCIES)
-    }
-
-    /// Those whose free was seen to have been reached.
-    #[must_use]
-    pub fn opportunistic(self) -> bool {
-        self.0.contains(ur_exp_usm_pool_reuse_flags_t::OPPORTUNISTIC)
-    }
-
-    /// Those that the allocation can be made to wait for.
-    #[must_use]
-    pub fn internal(self) -> bool {
-        self.0.contains(ur_exp_usm_pool_reuse_flags_t::INTERNAL_DEPENDENCIES)
-    }
-}
-
-/// The application's memory behind a pool.
-#[derive(Clone, Copy, Debug)]
-pub struct Buffer {
-    /// First byte.
-    pub base: usize,
-    /// Bytes.
-    pub size: usize,
-    /// What memory it is.
-    pub kind: MemoryKind,
-}
-
-/// What a pool was made with.
-pub struct Settings<D: Driver> {
-    /// Whether blocks read as zeros at first.
-    pub zeroed: bool,
-    /// The most bytes a native pool may hold; 0 for no limit.
-    pub max_size: usize,
-    /// Bytes that it keeps over a synchronisation although nobody uses them.
-    pub threshold: usize,
-    /// Which freed blocks it may use again.
-    pub reuse: Reuse,
-    /// Devices that may reach the pool's device memory beside its own.
-    pub peers: SmallVec<[Arc<Object<Device<D>>>; 2]>,
-    /// All devices of the context, which may reach its host memory.
-    pub others: SmallVec<[Arc<Object<Device<D>>>; 2]>,
-    /// Memory that the application gave.
-    pub buffer: Option<Buffer>,
-}
 
 /// What keeps the pool's context.
 enum Home<D: Driver> {
@@ -137,7 +66,7 @@ impl<D: Driver> Body for UsmPool<D> {
     fn on_last_release(&self) {
         let Home::Own(context) = &self.home else { return };
         for state in context.known_states() {
-            state.forget_current_pool(self.id);
+            state.current_pool.forget(self.id);
         }
         let sources = self.sources();
         sources.iter().for_each(|source| source.close());
@@ -186,6 +115,31 @@ impl<D: Driver> UsmPool<D> {
             buffer: None,
         };
         Self::new(Home::Default(Arc::downgrade(&context.to_arc())), Some(device.to_arc()), settings)
+    }
+
+    /// The default pool of one of the context's devices, made when it is first asked for.
+    pub fn default_on(context: &Object<Context<D>>, state: &DeviceState<D>) -> Arc<Object<Self>> {
+        Arc::clone(state.default_pool.get_or_make(|| Self::default_of(context, &state.device)))
+    }
+
+    /// What a null pool handle means on one of the context's devices.
+    pub fn current_on(context: &Object<Context<D>>, state: &DeviceState<D>) -> Arc<Object<Self>> {
+        let pool = state.current_pool.get_or(|| {
+            let pool = Self::default_on(context, state);
+            (pool.id, pool)
+        });
+        Self::of_any(pool)
+    }
+
+    /// The object behind a pool as lower rooms carry it.
+    fn of_any(pool: AnyPool) -> Arc<Object<Self>> {
+        let Ok(pool) = pool.downcast() else { unreachable!("what is carried as a pool is one") };
+        pool
+    }
+
+    /// The pool of a backend, if the application still has it.
+    pub fn of_backend(backend: &PoolBackend<D>) -> Option<Arc<Object<Self>>> {
+        backend.pool_object().map(Self::of_any)
     }
 
     /// Whether the context made it.
@@ -252,7 +206,7 @@ impl<D: Driver> UsmPool<D> {
         if let Some(source) = known {
             return Ok(Arc::clone(source));
         }
-        let source = Arc::new(PoolBackend::new(self.id, Weak::clone(&self.this), &self.settings, kind, state)?);
+        let source = Arc::new(PoolBackend::new(self.id, self.this.clone(), &self.settings, kind, state.location())?);
         if made.threshold != self.settings.threshold {
             source.set_threshold(made.threshold)?;
         }
@@ -350,7 +304,7 @@ pub unsafe fn default_pool<D: Driver>(
     out: *mut ur_usm_pool_handle_t,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    unsafe { give_pool::<D>("urUSMPoolGetDefaultDevicePoolExp", context, device, out, Context::default_pool) }
+    unsafe { give_pool::<D>("urUSMPoolGetDefaultDevicePoolExp", context, device, out, UsmPool::default_on) }
 }
 
 /// `urUSMPoolGetDevicePoolExp`: the pool that was set, or the default pool.
@@ -366,7 +320,7 @@ pub unsafe fn current_pool<D: Driver>(
     out: *mut ur_usm_pool_handle_t,
 ) -> Result<()> {
     // SAFETY: the caller's promises are the same.
-    unsafe { give_pool::<D>("urUSMPoolGetDevicePoolExp", context, device, out, Context::current_pool) }
+    unsafe { give_pool::<D>("urUSMPoolGetDevicePoolExp", context, device, out, UsmPool::current_on) }
 }
 
 type PoolOf<D> = fn(&Object<Context<D>>, &DeviceState<D>) -> Arc<Object<UsmPool<D>>>;
@@ -414,7 +368,7 @@ pub unsafe fn set_current_pool<D: Driver>(
     let (context, pool) = unsafe { named::<D>("urUSMPoolSetDevicePoolExp", context, device, pool) }?;
     // SAFETY: as above; `named` has seen that it is one of the context's.
     let state = context.state(unsafe { borrow::<Device<D>>(device) }?)?;
-    state.set_current_pool(if pool.is_default() { None } else { Some(pool.to_arc()) });
+    state.current_pool.set(if pool.is_default() { None } else { Some((pool.id, pool.to_arc())) });
     Ok(())
 }
 

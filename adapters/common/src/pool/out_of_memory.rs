@@ -14,8 +14,8 @@ use ur_ffi::ur_result_t;
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::Driver;
+use crate::memory_pool::backend::PoolBackend;
 use crate::object::error::{Error, Result};
-use crate::pool::backend::PoolBackend;
 
 /// How long a relief waits for another one on the same device: what that one has taken out of a free list and not yet given
 /// back, nobody else would find. Not for ever: it may be inside a native call that ends only after this thread has gone on.
@@ -58,13 +58,13 @@ pub fn retried_after_trim<D: Driver, R>(
     };
     let announced = source.announce_waits();
     // A stream inside a native call that can block has not seen it, and must not be waited for.
-    let waits = announced && context.registry.pass_all(state);
+    let waits = announced && context.registry.pass_all(&state.device);
     let let_wait = || if waits { source.let_wait() } else { Ok(()) };
     let by_device = |error| again(error, || relieve_device(&state.device).and_then(|()| let_wait()), &allocate);
     let second = if source.is_bounded() {
         let own = again(first, || relieve_pool(context, &source).and_then(|()| let_wait()), &allocate);
         match own {
-            Err(error) if is_full(&error) && source.could_grow(size, state) => by_device(error),
+            Err(error) if is_full(&error) && source.could_grow(size, &state.native) => by_device(error),
             other => other,
         }
     } else {

@@ -17,15 +17,15 @@ use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::driver::{Driver, MemoryKind, PointerInfo};
+use crate::memory_pool::registry::{Block, Claimed};
+use crate::memory_pool::stream_cache::Served;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer};
 use crate::pool::out_of_memory::retried_after_trim;
-use crate::pool::registry::{Block, Claimed};
-use crate::pool::stream_cache::Served;
 use crate::pool::{UsmPool, checked};
 use crate::queue::Queue;
 use crate::stream::event::WaitList;
-use crate::stream::{Stream, StreamState};
+use crate::stream::{Stream, StreamState, service};
 use crate::sync::mutation;
 
 /// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
@@ -286,7 +286,7 @@ impl<D: Driver> Wanted<'_, D> {
     pub fn pool_on(&self, state: &DeviceState<D>) -> Arc<Object<UsmPool<D>>> {
         match self.pool {
             Some(pool) => pool.to_arc(),
-            None => Context::current_pool(self.context, state),
+            None => UsmPool::current_on(self.context, state),
         }
     }
 
@@ -308,7 +308,7 @@ impl<D: Driver> Wanted<'_, D> {
         }
         let (stream, state) = (submission.stream(), submission.state());
         let source = state.cache.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-        let pointer = source.take(stream, self.size)?;
+        let pointer = source.take(&**stream, self.size)?;
         state.cache.note_fresh(at, pointer);
         Ok(pointer)
     }
@@ -546,6 +546,6 @@ fn give_back_to_somebody<D: Driver>(context: &Context<D>, pointer: usize, claime
         None => Some(claimed),
     };
     let Some(claimed) = left else { return Ok(()) };
-    let service = context.service_stream(&claimed.source.device)?;
+    let service = service::service_stream(context, &claimed.source.device)?;
     service.take_back(claimed, pointer).map(drop)
 }

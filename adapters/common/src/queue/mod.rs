@@ -24,6 +24,7 @@ use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress, borrow, known_flags, null_pointer};
 use crate::stream::Stream;
 use crate::stream::event::{Event, WaitList};
+use crate::stream::submitter::Submitter;
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
 const MAX_STREAMS: usize = 8;
@@ -59,6 +60,9 @@ impl<D: Driver> Deref for Chosen<'_, D> {
         }
     }
 }
+
+/// Events that were recorded on streams of one queue, with their positions.
+pub type Markers<D> = SmallVec<[(u64, PooledEvent<D>); MAX_STREAMS]>;
 
 /// A queue of one device. What every command reads comes first, as in a stream.
 #[repr(C)]
@@ -103,6 +107,24 @@ impl<D: Driver> Body for Queue<D> {
             // A failure shows again when the queue dies.
             let _ = stream.flush(|_| true);
         }
+    }
+}
+
+impl<D: Driver> Submitter<D> for Object<Queue<D>> {
+    fn handle(&self) -> ur_queue_handle_t {
+        Object::handle(self)
+    }
+
+    fn address(&self) -> usize {
+        core::ptr::from_ref::<Queue<D>>(self).addr()
+    }
+
+    fn context(&self) -> &Arc<Object<Context<D>>> {
+        &self.context
+    }
+
+    fn to_submitter(&self) -> Arc<dyn Submitter<D>> {
+        self.to_arc()
     }
 }
 
@@ -210,8 +232,9 @@ impl<D: Driver> Queue<D> {
     }
 
     fn spread(&self, waits: &WaitList<'_, D>) -> Result<Arc<Stream<D>>> {
-        let own =
-            waits.iter().find(|event| core::ptr::eq(&raw const **event.queue, self) && !event.is_known_complete());
+        let own = waits
+            .iter()
+            .find(|event| event.queue.address() == core::ptr::from_ref(self).addr() && !event.is_known_complete());
         if let Some(event) = own {
             return Ok(Arc::clone(&event.stream));
         }
@@ -255,7 +278,7 @@ impl<D: Driver> Queue<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn record_other_streams(&self) -> Result<SmallVec<[(u64, PooledEvent<D>); MAX_STREAMS]>> {
+    pub fn record_other_streams(&self) -> Result<Markers<D>> {
         let mut markers = SmallVec::new();
         for stream in self.more.lock().iter() {
             markers.extend(stream.record_marker()?);

@@ -124,7 +124,7 @@ impl<T> BiasedLock<T> {
     }
 
     /// The owner's way in; `false` if it is the owner no more.
-    #[inline]
+    #[inline(always)]
     fn enter(&self, me: usize) -> bool {
         // A thread that ended and whose number another thread got has left its writes behind this.
         assert!(!self.busy.load(Ordering::Acquire), "a stream is locked twice by one thread");

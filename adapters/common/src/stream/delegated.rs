@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use crate::driver::Driver;
-use crate::pool::backend::PoolBackend;
-use crate::pool::registry::Claimed;
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::registry::Claimed;
 use crate::stream::{Stream, StreamState};
 
 /// Something to be done with a stream's lock.

@@ -20,9 +20,9 @@ use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress, borrow_named};
-use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::reusable::Reusable;
+use crate::stream::submitter::Submitter;
 use crate::sync::set_once::SetOnce;
 use crate::sync::unlikely::unlikely;
 
@@ -89,7 +89,7 @@ const NEVER: u64 = u64::MAX / 4;
 /// A command's place on its stream.
 pub struct Event<D: Driver> {
     /// The queue the command was given to.
-    pub queue: Arc<Object<Queue<D>>>,
+    pub queue: Arc<dyn Submitter<D>>,
     /// The stream it ran on.
     pub stream: Arc<Stream<D>>,
     /// Its number on that stream.
@@ -128,7 +128,7 @@ impl<D: Driver> Body for Event<D> {
 impl<D: Driver> Event<D> {
     /// The event of command `sequence`; `end` is its native event if that was recorded already.
     pub fn new(
-        queue: Arc<Object<Queue<D>>>,
+        queue: Arc<dyn Submitter<D>>,
         stream: Arc<Stream<D>>,
         position: u64,
         command: ur_command_t,
@@ -140,7 +140,7 @@ impl<D: Driver> Event<D> {
 
     /// An event that lies on no stream: each time it is recorded it stands for another command.
     pub fn reusable(
-        queue: Arc<Object<Queue<D>>>,
+        queue: Arc<dyn Submitter<D>>,
         stream: Arc<Stream<D>>,
         command: ur_command_t,
         reusable: Arc<Reusable<D>>,
@@ -151,7 +151,7 @@ impl<D: Driver> Event<D> {
 
     /// As [`Event::reusable`], for one that was opened by its handle data.
     pub fn imported(
-        queue: Arc<Object<Queue<D>>>,
+        queue: Arc<dyn Submitter<D>>,
         stream: Arc<Stream<D>>,
         command: ur_command_t,
         reusable: Arc<Reusable<D>>,
@@ -188,7 +188,7 @@ impl<D: Driver> Event<D> {
     }
 
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
-    #[inline]
+    #[inline(always)]
     pub fn refill(&mut self, position: u64, command: ur_command_t) {
         self.position = position;
         self.command = command;
@@ -431,7 +431,7 @@ pub fn get_info<D: Driver>(event: &Object<Event<D>>, property: ur_event_info_t, 
             writer.value(signaller.unwrap_or(core::ptr::null_mut()))
         }
         ur_event_info_t::COMMAND_QUEUE => writer.value(event.queue.handle()),
-        ur_event_info_t::CONTEXT => writer.value(event.queue.context.handle()),
+        ur_event_info_t::CONTEXT => writer.value(event.queue.context().handle()),
         ur_event_info_t::COMMAND_TYPE => writer.value(event.command),
         ur_event_info_t::COMMAND_EXECUTION_STATUS => {
             writer.value(if event.is_complete()? { ur_event_status_t::COMPLETE } else { ur_event_status_t::SUBMITTED })

@@ -14,7 +14,12 @@ pub mod biased_lock;
 pub mod delegated;
 pub mod event;
 pub mod event_callback;
+pub mod memory;
 pub mod reusable;
+pub mod service;
+pub mod submitter;
+pub mod tail_events;
+pub mod waits;
 
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
@@ -22,16 +27,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
-use ur_ffi::{ur_command_t, ur_event_handle_t};
 
 use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, Raw, StreamKind};
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::registry::Registry;
+use crate::memory_pool::stream::PoolStream;
+use crate::memory_pool::stream_cache::StreamCache;
 use crate::object::error::{self, Result};
 use crate::object::recycled::Recycled;
-use crate::pool::backend::PoolBackend;
-use crate::pool::registry::{Claimed, Registry};
-use crate::pool::stream_cache::StreamCache;
 use crate::stream::biased_lock::{BiasedLock, Guard};
 use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
@@ -84,7 +89,7 @@ pub struct StreamState<D: Driver> {
     pub position: u64,
     tails: SmallVec<[Recycled<Event<D>>; 2]>,
     /// Stream-ordered memory that is out through the stream, and what it keeps.
-    pub cache: StreamCache<D>,
+    pub cache: StreamCache<D, Stream<D>>,
     /// Generation of the queue's last barrier that this stream waits for.
     pub barrier: u64,
     /// The event that was recorded last, to be filled again once nobody holds it.
@@ -92,12 +97,6 @@ pub struct StreamState<D: Driver> {
     spare: Option<Recycled<Event<D>>>,
     waited: SmallVec<[(u64, u64); 4]>,
 }
-
-/// Events that stand for the last command, at most: each is looked at when another one is wanted.
-const MOST_TAILS: usize = 8;
-
-/// Other streams whose progress a stream remembers to have waited for.
-const REMEMBERED_WAITS: usize = 16;
 
 impl<D: Driver> Stream<D> {
     /// A stream with a stream of its own.
@@ -107,7 +106,7 @@ impl<D: Driver> Stream<D> {
     pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, kind: StreamKind) -> Result<Arc<Self>> {
         let native_stream = device.native.take_stream(kind)?;
         let stream = Self::over(device, registry, native_stream, Some(Owned::Made(kind)), false);
-        registry.add(&stream);
+        registry.add(stream.key, stream.weak());
         Ok(stream)
     }
 
@@ -119,7 +118,7 @@ impl<D: Driver> Stream<D> {
         owned: bool,
     ) -> Arc<Self> {
         let stream = Self::over(device, registry, native_stream, owned.then_some(Owned::Given), true);
-        registry.add(&stream);
+        registry.add(stream.key, stream.weak());
         stream
     }
 
@@ -219,15 +218,11 @@ impl<D: Driver> Stream<D> {
         }
     }
 
-    /// Makes a native call that can block while the caller holds the lock; earlier events must be recorded.
+    /// The beginning of a native call that can block while the caller holds the lock; earlier events must be recorded.
     #[inline(always)]
-    pub fn calling<R>(&self, call: impl FnOnce() -> R) -> R {
+    pub fn begin_call(&self) -> NativeCall<'_> {
         self.calling.store(true, Ordering::Relaxed);
-        let result = call();
-        self.calling.store(false, Ordering::Relaxed);
-        // What others did when they saw the call on its way is looked for after this.
-        barrier::light();
-        result
+        NativeCall { calling: &self.calling }
     }
 
     /// Has something done with the lock, now if nobody has it, else by its holder on the way out.
@@ -255,11 +250,6 @@ impl<D: Driver> Stream<D> {
     /// Passes the lock once; `false` if its holder is inside a native call that can block.
     pub fn pass(&self) -> bool {
         self.lock_unless_calling().is_some()
-    }
-
-    /// The stream for somebody who must not keep it alive.
-    pub fn weak(&self) -> Weak<Self> {
-        Weak::clone(&self.this)
     }
 
     /// Whether command `position` is known to have finished, without asking the device.
@@ -361,92 +351,6 @@ impl<D: Driver> Stream<D> {
         if event.is_recorded() { Ok(()) } else { event.record() }
     }
 
-    /// Empties the free lists that `which` names. When the stream had nothing to do, what it gave back is the pool's on
-    /// return. Nothing happens while a native call that can block is on its way.
-    ///
-    /// # Errors
-    /// What the native library answers; what could not be given back stays kept.
-    pub fn flush(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
-        let Some(mut state) = self.lock_unless_calling() else { return Ok(()) };
-        if !state.cache.keeps_any(&which) {
-            return Ok(());
-        }
-        let idle = self.has_nothing_to_do(&state)?;
-        {
-            let state = &mut *state;
-            state.cache.flush(self, &mut state.position, which)?;
-        }
-        self.see_frees(state, idle)
-    }
-
-    fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
-        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(self.native)?)
-    }
-
-    /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
-    fn see_frees(&self, state: Held<'_, D>, idle: bool) -> Result<()> {
-        if !idle {
-            return Ok(());
-        }
-        let position = state.position;
-        let marker = PooledEvent::record(&self.device, self.native, false)?;
-        drop(state);
-        self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
-        self.note_completed(position);
-        Ok(())
-    }
-
-    /// Empties a pool's free lists and keeps nothing more of it. When the stream had nothing to do, what it gave back is the
-    /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
-    pub fn close_pool(&self, pool: u64) {
-        let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
-        let gives_back = state.cache.keeps_any(|source: &PoolBackend<D>| source.pool == pool);
-        let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
-        let closed = {
-            let state = &mut *state;
-            state.cache.close(self, &mut state.position, pool)
-        };
-        // The pool waits for its end a little longer if this fails.
-        let _ = self.see_frees(state, idle);
-        closed.iter().for_each(|source| self.registry.end_if_unused(source));
-    }
-
-    /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
-    /// it back to the caller if the stream's queue is gone.
-    ///
-    /// # Errors
-    /// What the native library answers; the block is nowhere then.
-    pub fn take_back(&self, claimed: Claimed<D>, pointer: usize) -> Result<Option<Claimed<D>>> {
-        let Some(mut state) = self.lock_unless_calling() else {
-            self.leave(Word::GiveBack(claimed, pointer));
-            return Ok(None);
-        };
-        let state = &mut *state;
-        if state.cache.has_ended() {
-            return Ok(Some(claimed));
-        }
-        state.cache.give_back_from(self, &mut state.position, &claimed.source, pointer, claimed.size)?;
-        Ok(None)
-    }
-
-    /// Ends the stream's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
-    pub fn retire(&self) {
-        let mut state = self.lock();
-        let state_ref = &mut *state;
-        let arenas = state_ref.cache.arenas();
-        let ended = state_ref.cache.end(self, &mut state_ref.position);
-        let position = state_ref.position;
-        if !arenas.is_empty() {
-            // Nobody can ask this stream any more, so an event has to say when its frees were reached.
-            if let Ok(marker) = PooledEvent::record(&self.device, self.native, false) {
-                let marker = Arc::new(marker);
-                arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
-            }
-        }
-        drop(state);
-        ended.iter().for_each(|source| self.registry.end_if_unused(source));
-    }
-
     /// Drops what the stream keeps of events that nobody else holds. Events hold their queue, so this is what
     /// lets a released queue die.
     pub fn forget_events(&self) {
@@ -456,6 +360,20 @@ impl<D: Driver> Stream<D> {
         };
         // Dropped outside the lock: the last reference of a queue may go with them.
         drop(kept);
+    }
+}
+
+/// A native call that can block, until this is dropped.
+pub struct NativeCall<'s> {
+    calling: &'s AtomicBool,
+}
+
+impl Drop for NativeCall<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.calling.store(false, Ordering::Relaxed);
+        // What others did when they saw the call on its way is looked for after this.
+        barrier::light();
     }
 }
 
@@ -506,162 +424,5 @@ impl<D: Driver> Drop for Stream<D> {
             // Nobody is left to tell; work in flight still runs to its end.
             Owned::Made(_) | Owned::Given => drop(self.driver.destroy_stream(self.native)),
         }
-    }
-}
-
-impl<D: Driver> StreamState<D> {
-    /// Gives every tail event that somebody still holds its native event, and lets go of the others. To be
-    /// called before anything is put on the stream.
-    ///
-    /// # Errors
-    /// What the native library answers; nothing has changed then.
-    #[inline(always)]
-    pub fn record_pending_events(&mut self) -> Result<()> {
-        let recorded = match self.tails.as_slice() {
-            [] => true,
-            // It stays where it is: the next command that wants an event finds it there.
-            [event] => event.is_unused(),
-            _ => false,
-        };
-        if unlikely(!recorded) { self.settle_tails() } else { Ok(()) }
-    }
-
-    /// As [`StreamState::record pending events`] where the last event must not stay either, because others may put work on the stream.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn record_all_pending_events(&mut self) -> Result<()> {
-        if self.tails.is_empty() { Ok(()) } else { self.settle_several() }
-    }
-
-    #[inline(never)]
-    fn settle_tails(&mut self) -> Result<()> {
-        if self.tails.len() > 1 {
-            return self.settle_several();
-        }
-        let Some(event) = self.tails.pop() else { return Ok(()) };
-        if !event.is_recorded()
-            && let Err(error) = event.record()
-        {
-            self.tails.push(event);
-            return Err(error);
-        }
-        self.keep_settled(event);
-        Ok(())
-    }
-
-    /// They all say "everything so far", so one native event does for all of them.
-    #[cold]
-    fn settle_several(&mut self) -> Result<()> {
-        let open = |event: &&Recycled<Event<D>>| !event.is_unused() && !event.is_recorded();
-        if let Some(first) = self.tails.iter().find(open).map(Recycled::to_arc) {
-            first.record()?;
-            self.tails.iter().filter(open).for_each(|event| event.follow(&first));
-        }
-        while let Some(event) = self.tails.pop() {
-            if event.is_unused() {
-                self.keep_spare(event);
-            } else {
-                self.keep_settled(event);
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps an event that somebody holds, in case it is let go of, and the one before if that has happened to it.
-    #[inline]
-    fn keep_settled(&mut self, event: Recycled<Event<D>>) {
-        if let Some(before) = self.recorded.replace(event)
-            && before.is_unused()
-        {
-            self.keep_spare(before);
-        }
-    }
-
-    #[inline]
-    fn keep_spare(&mut self, event: Recycled<Event<D>>) {
-        if self.spare.is_none() {
-            self.spare = Some(event);
-        }
-    }
-
-    /// Makes the stream wait for an event of another stream that [`Stream::ensure_recorded`] has seen, unless that is
-    /// known to be needless.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn wait_for(&mut self, stream: &Stream<D>, event: &Event<D>) -> Result<()> {
-        if core::ptr::eq(Arc::as_ptr(&event.stream), stream) || event.is_known_complete() {
-            return Ok(());
-        }
-        if unlikely(event.is_reusable()) {
-            return event.let_wait(stream);
-        }
-        if let Some(marker) = event.marker() {
-            if self.has_waited(event.stream.key, event.position) {
-                return Ok(());
-            }
-            stream.device.driver.stream_wait(stream.native, marker.raw())?;
-            self.remember_wait(event.stream.key, event.position);
-        }
-        Ok(())
-    }
-
-    fn has_waited(&self, key: u64, position: u64) -> bool {
-        self.waited.iter().any(|(stream, upto)| *stream == key && *upto >= position)
-    }
-
-    fn remember_wait(&mut self, key: u64, position: u64) {
-        if let Some(entry) = self.waited.iter_mut().find(|(stream, _)| *stream == key) {
-            entry.1 = entry.1.max(position);
-            return;
-        }
-        if self.waited.len() == REMEMBERED_WAITS {
-            self.waited.remove(0);
-        }
-        self.waited.push((key, position));
-    }
-
-    /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
-    /// queues without profiling have any.
-    #[inline(always)]
-    pub fn reuse_event(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
-        let position = self.position;
-        // Whatever they stood for, all that are used again stand for the last command, as the others of the list.
-        for event in &mut self.tails {
-            if let Some(body) = event.unused() {
-                body.refill(position, command);
-                return Some(event.reuse_event());
-            }
-        }
-        self.lend_spare(command)
-    }
-
-    #[inline(never)]
-    fn lend_spare(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
-        let mut event = self.take_spare()?;
-        event.unused()?.refill(self.position, command);
-        let handle = event.reuse_event();
-        self.add_tail(event);
-        Some(handle)
-    }
-
-    /// Keeps an event as one of the last command's. Events of commands that put no work on the stream pile up; so that
-    /// nothing grows with them, they get their one native event when they are many. What cannot be recorded now is
-    /// tried again with the next command.
-    #[inline]
-    pub fn add_tail(&mut self, event: Recycled<Event<D>>) {
-        self.tails.push(event);
-        if unlikely(self.tails.len() > MOST_TAILS) {
-            let _ = self.settle_several();
-        }
-    }
-
-    /// An event object beside the tails that nobody uses any more, to be filled again.
-    fn take_spare(&mut self) -> Option<Recycled<Event<D>>> {
-        if let Some(spare) = self.spare.take() {
-            return Some(spare);
-        }
-        self.recorded.take_if(|event| event.is_unused())
     }
 }

@@ -19,8 +19,8 @@ use crate::driver::memory_calls::IpcHandle;
 use crate::driver::{Driver, EventPurpose};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::queue::Queue;
 use crate::stream::event::{HostTimes, Stamps};
+use crate::stream::submitter::Submitter;
 
 /// The native side of a reusable event.
 pub struct Reusable<D: Driver> {
@@ -31,7 +31,7 @@ pub struct Reusable<D: Driver> {
     /// Times of the last signal.
     stamps: Mutex<Option<Stamps<D>>>,
     /// The queue of this process that signalled it last.
-    signaller: Mutex<Option<Arc<Object<Queue<D>>>>>,
+    signaller: Mutex<Option<Arc<dyn Submitter<D>>>>,
     /// What other processes open it by, if they may.
     handle: Option<IpcHandle>,
 }
@@ -109,13 +109,13 @@ impl<D: Driver> Reusable<D> {
     }
 
     /// Notes who signalled it.
-    pub fn signalled_by(&self, queue: &Object<Queue<D>>) {
+    pub fn signalled_by(&self, queue: &dyn Submitter<D>) {
         let before = {
             let mut signaller = self.signaller.lock();
-            if signaller.as_ref().is_some_and(|known| core::ptr::eq(&raw const **known, queue)) {
+            if signaller.as_ref().is_some_and(|known| known.handle() == queue.handle()) {
                 return;
             }
-            signaller.replace(queue.to_arc())
+            signaller.replace(queue.to_submitter())
         };
         // Dropped outside the lock: the last reference of a queue may go with it.
         drop(before);

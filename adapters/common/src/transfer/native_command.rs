@@ -62,7 +62,7 @@ pub unsafe fn enqueue<D: Driver>(
         return call_application(&request, function, data);
     }
     let mut ready = Ready::<D> { event: null_mut(), marker: PhantomData };
-    // SAFETY: the caller's promises are the same; the place for the event is ours.
+    // SAFETY: the caller's promises are the same; the memory for the event is this function's.
     unsafe {
         let first = Request::<D>::new(queue, request.command, count, waits, &raw mut ready.event)?;
         bring(&first, memories)?;
@@ -129,8 +129,8 @@ unsafe fn bring<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
     // SAFETY: live by the caller's promise.
     let objects = unsafe { memory_object::arguments::of_launch(request, &arguments, None) }?;
     buffer::storage::submit_with_buffers(request, false, &objects.accesses, |_, stream, _| {
-        objects.images.bring(stream)?;
-        objects.images.launched();
+        objects.images.make_current(stream)?;
+        objects.images.note_writes();
         Ok(())
     })
 }

@@ -22,7 +22,7 @@ use crate::stream::event::{Event, HostTimes, Stamps};
 /// The C contract of an enqueue.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER` without a place for the event; as [`Request::new`]; what the native library answers. Once the
+/// `INVALID_NULL_POINTER` without memory for the event; as [`Request::new`]; what the native library answers. Once the
 /// command is on the queue its event is handed out even if waiting fails.
 pub unsafe fn enqueue<D: Driver>(
     queue: ur_queue_handle_t,

@@ -29,6 +29,7 @@ use crate::pool::extent::Extent;
 use crate::pool::out_of_memory::with_relief;
 use crate::pool::stream_ordered::{Wanted, free_unused, not_a_block};
 use crate::pool::{UsmPool, checked};
+use crate::stream::service::service_stream;
 
 /// The parameters that the three allocations share, checked.
 struct Plain<'a, D: Driver> {
@@ -60,7 +61,7 @@ impl<'a, D: Driver> Plain<'a, D> {
         if size == 0 {
             return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
         }
-        // The descriptor's place says what it is; clients leave its `stype` 0.
+        // The parameter's position says what the structure is; clients leave its `stype` 0.
         // SAFETY: null or valid by the caller's promise.
         let align = match unsafe { desc.as_ref() } {
             None => 0,
@@ -122,7 +123,7 @@ impl<'a, D: Driver> Plain<'a, D> {
 
     /// Memory of a pool that is everybody's at once: allocated on a stream of no queue, which is then waited for.
     fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
-        let stream = self.context.service_stream(&state.device)?;
+        let stream = service_stream(self.context, &state.device)?;
         let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
         let pointer = with_relief(
             self.context,
@@ -346,7 +347,7 @@ pub unsafe fn get_alloc_info<D: Driver>(
             writer.value(owner.map_or(core::ptr::null_mut(), |device| device.handle()))
         }
         ur_usm_alloc_info_t::POOL => {
-            let pool = live()?.source.as_ref().and_then(|source| source.pool_object());
+            let pool = live()?.source.as_ref().and_then(|source| UsmPool::of_backend(source));
             let pool = pool.as_ref().map(|pool| pool.handle());
             writer.value(pool.unwrap_or(core::ptr::null_mut()))
         }

@@ -117,8 +117,8 @@ const OPPOSITES: [(Flags, Flags); 6] = [
 
 fn check_advice(name: &str, flags: Flags) -> Result<()> {
     known_flags(name, flags.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
-    let places = Flags::SET_PREFERRED_LOCATION.union(Flags::SET_PREFERRED_LOCATION_HOST);
-    if flags.contains(places) || OPPOSITES.iter().any(|(set, clear)| flags.contains(set.union(*clear))) {
+    let locations = Flags::SET_PREFERRED_LOCATION.union(Flags::SET_PREFERRED_LOCATION_HOST);
+    if flags.contains(locations) || OPPOSITES.iter().any(|(set, clear)| flags.contains(set.union(*clear))) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             format!("{name}: {:#x} advises one thing and its opposite", flags.bits()),

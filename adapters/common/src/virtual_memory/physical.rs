@@ -154,11 +154,11 @@ pub unsafe fn get_info<D: Driver>(
         ur_physical_mem_info_t::PROPERTIES => {
             // All zeros, `pNext` is null.
             let mut properties = MaybeUninit::<ur_physical_mem_properties_t>::zeroed();
-            let place = properties.as_mut_ptr();
-            // SAFETY: both are fields of the structure that `place` points to, written without a reference to it.
+            let to = properties.as_mut_ptr();
+            // SAFETY: both are fields of the structure that `to` points to, written without a reference to it.
             unsafe {
-                (&raw mut (*place).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
-                (&raw mut (*place).flags).write(physical.flags);
+                (&raw mut (*to).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
+                (&raw mut (*to).flags).write(physical.flags);
             }
             writer.zeroed(&properties)
         }

@@ -69,16 +69,16 @@ fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Variables that libraries read once, when they are loaded.
+/// A variable that the driver reads once, when it is loaded: streams of a real device that share no hardware queue, as far as
+/// there are so many. Delays of the simulated driver's commands (`SIMCUDA_DELAY`) are for whoever starts the process:
+/// they take half as much time again.
 fn set_surroundings() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        for (name, value) in [("SIMCUDA_DELAY", "21842:20"), ("CUDA_DEVICE_MAX_CONNECTIONS", "32")] {
-            if std::env::var_os(name).is_none() {
-                // SAFETY: the libraries that read it with C's `getenv` are not loaded yet, since every test of this
-                // binary calls this before it makes a fixture; its other threads use `std`, which locks the environment.
-                unsafe { std::env::set_var(name, value) };
-            }
+        if std::env::var_os("CUDA_DEVICE_MAX_CONNECTIONS").is_none() {
+            // SAFETY: the driver, which reads it with C's `getenv`, is not loaded yet, since every test of this binary
+            // calls this before it makes a fixture; its other threads use `std`, which locks the environment.
+            unsafe { std::env::set_var("CUDA_DEVICE_MAX_CONNECTIONS", "32") };
         }
     });
 }

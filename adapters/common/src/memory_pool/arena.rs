@@ -14,15 +14,15 @@ use parking_lot::Mutex;
 
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
+use crate::memory_pool::stream::PoolStream;
 use crate::object::error::Result;
-use crate::stream::Stream;
 use ranges::{Ranges, StreamKey, Taken};
 
 /// Alignment of blocks, bytes, as native pools give it.
 const ALIGNMENT: usize = 512;
 
 /// Ranges with what stands for a stream and for an event.
-type State<D> = Ranges<Weak<Stream<D>>, Arc<PooledEvent<D>>>;
+type State<D> = Ranges<Weak<dyn PoolStream<D>>, Arc<PooledEvent<D>>>;
 
 /// A range of memory and what of it is out.
 pub struct Arena<D: Driver> {
@@ -35,7 +35,7 @@ pub struct Arena<D: Driver> {
 
 /// A block, and the event that the stream must wait for before it uses it.
 pub struct Cut<D: Driver> {
-    taken: Taken<Weak<Stream<D>>, Arc<PooledEvent<D>>>,
+    taken: Taken<Weak<dyn PoolStream<D>>, Arc<PooledEvent<D>>>,
 }
 
 impl<D: Driver> Cut<D> {
@@ -51,8 +51,8 @@ impl<D: Driver> Cut<D> {
 }
 
 /// What a stream is known by: its address, which no other one has while somebody holds it, if only weakly.
-fn key_of<D: Driver>(stream: &Stream<D>) -> StreamKey {
-    core::ptr::from_ref(stream).addr()
+fn key_of<D: Driver, S: PoolStream<D> + ?Sized>(stream: &S) -> StreamKey {
+    core::ptr::from_ref(stream).cast::<()>().addr()
 }
 
 impl<D: Driver> Arena<D> {
@@ -77,7 +77,7 @@ impl<D: Driver> Arena<D> {
 
     /// Cuts a block of at least `size` bytes for a stream, or `None` when there is none that order or completion
     /// gives it. `behind_events` allows one that comes with an event to wait for.
-    pub fn cut(&self, stream: &Stream<D>, size: usize, behind_events: bool) -> Option<Cut<D>> {
+    pub fn cut(&self, stream: &(impl PoolStream<D> + ?Sized), size: usize, behind_events: bool) -> Option<Cut<D>> {
         let size = size.checked_next_multiple_of(ALIGNMENT)?;
         let known = |state: &mut State<D>| state.take_own(key_of(stream), size).or_else(|| state.take_free(size));
         let taken = self.with(known).or_else(|| {
@@ -95,12 +95,12 @@ impl<D: Driver> Arena<D> {
     }
 
     /// Takes a block back that the stream's command `sequence` is the last to use.
-    pub fn give_back(&self, pointer: usize, stream: &Stream<D>, position: u64) {
+    pub fn give_back(&self, pointer: usize, stream: &(impl PoolStream<D> + ?Sized), position: u64) {
         self.with(|state| state.give_back(pointer, key_of(stream), || stream.weak(), position));
     }
 
     /// Every stream that freed something that is not known to be free yet. Those that are gone have left an event behind.
-    fn streams(&self) -> Vec<Arc<Stream<D>>> {
+    fn streams(&self) -> Vec<Arc<dyn PoolStream<D>>> {
         let state = self.state.lock();
         let mut streams = Vec::new();
         let mut last = None;
@@ -114,7 +114,7 @@ impl<D: Driver> Arena<D> {
     /// Makes free what streams are known to have got past, without asking the device. One look a stream.
     pub fn collect(&self) {
         for stream in self.streams() {
-            self.with(|state| state.finish_while(key_of(&stream), |position| stream.is_completed(position)));
+            self.with(|state| state.finish_while(key_of(&*stream), |position| stream.is_completed(position)));
         }
     }
 
@@ -125,11 +125,11 @@ impl<D: Driver> Arena<D> {
     /// What the native library answers.
     pub fn ask_streams(&self) -> Result<()> {
         for stream in self.streams() {
-            if self.with(|state| state.wants_mark(key_of(&stream)))
+            if self.with(|state| state.wants_mark(key_of(&*stream)))
                 && !stream.is_idle()?
                 && let Some((position, marker)) = stream.record_marker_unless_calling()?
             {
-                self.mark(&stream, position, &Arc::new(marker));
+                self.mark(&*stream, position, &Arc::new(marker));
             }
         }
         self.collect();
@@ -151,9 +151,9 @@ impl<D: Driver> Arena<D> {
         }
     }
 
-    /// Says that an event covers what a stream freed up to its command `position`, where [`Stream::record_marker`] recorded it. What the
+    /// Says that an event covers what a stream freed up to its command `position`, where [`PoolStream::record_marker_unless_calling`] recorded it. What the
     /// stream freed later is not behind it.
-    pub fn mark(&self, stream: &Stream<D>, position: u64, marker: &Arc<PooledEvent<D>>) {
+    pub fn mark(&self, stream: &(impl PoolStream<D> + ?Sized), position: u64, marker: &Arc<PooledEvent<D>>) {
         self.with(|state| state.mark(key_of(stream), position, Arc::clone(marker)));
     }
 }

@@ -1,27 +1,29 @@
 //! A source: where the blocks of one pool, one kind of memory and one device come from.
 //!
 //! Either a native pool of its own or a range that the application gave. It knows the figures and settings of that
-//! memory; which stream keeps what is [`crate::pool::stream_cache`]'s. Blocks keep their source alive, so a native pool goes with
+//! memory; which stream keeps what is [`crate::memory_pool::stream_cache`]'s. Blocks keep their source alive, so a native pool goes with
 //! the last of them.
 
+use core::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use ur_ffi::ur_result_t;
 
-use crate::context::DeviceState;
 use crate::device::Device;
+use crate::device::native_context::Parts;
 use crate::device::native_context::deferred_destruction::DeferredDestruction;
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
+use crate::memory_pool::arena::Arena;
+use crate::memory_pool::current::AnyPool;
+use crate::memory_pool::free_lists;
+use crate::memory_pool::registry::Registry;
+use crate::memory_pool::settings::{Reuse, Settings};
+use crate::memory_pool::stream::PoolStream;
+use crate::memory_pool::usage::Usage;
+use crate::memory_pool::waits::Waits;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::pool::arena::Arena;
-use crate::pool::free_lists;
-use crate::pool::registry::Registry;
-use crate::pool::usage::Usage;
-use crate::pool::waits::Waits;
-use crate::pool::{Settings, UsmPool};
-use crate::stream::Stream;
 
 /// The most that a queue keeps of a source unless `UR_USM_MAGAZINE_BYTES` says otherwise.
 const MAGAZINE_BYTES: usize = 64 << 20;
@@ -63,6 +65,9 @@ enum Backing<D: Driver> {
     Arena(Box<Arena<D>>),
 }
 
+/// The device that memory is on or next to, with its native context.
+pub type Location<'a, D> = (&'a Arc<Object<Device<D>>>, &'a Parts<D>);
+
 /// Where blocks come from. What every allocation reads comes first.
 #[repr(C)]
 pub struct PoolBackend<D: Driver> {
@@ -87,7 +92,7 @@ pub struct PoolBackend<D: Driver> {
     max_size: usize,
     usage: Option<Usage>,
     deferred_pools: Arc<DeferredDestruction<D>>,
-    handle: Weak<Object<UsmPool<D>>>,
+    handle: Weak<dyn Any + Send + Sync>,
     /// Its number in the context's registry, with the registry.
     place: OnceLock<(u32, Weak<Registry<D>>)>,
     /// Streams that deal with it.
@@ -103,26 +108,26 @@ impl<D: Driver> PoolBackend<D> {
     /// What the native library answers; `UNSUPPORTED_FEATURE` on a device without pools.
     pub fn new(
         pool: u64,
-        handle: Weak<Object<UsmPool<D>>>,
+        handle: Weak<dyn Any + Send + Sync>,
         settings: &Settings<D>,
         kind: MemoryKind,
-        state: &DeviceState<D>,
+        (device, native): Location<'_, D>,
     ) -> Result<Self> {
         let backing = match settings.buffer {
             Some(buffer) => Backing::Arena(Box::new(Arena::new(buffer.base, buffer.size))),
-            None => Backing::Native(create_native(settings, kind, state)?),
+            None => Backing::Native(create_native(settings, kind, device, native)?),
         };
         let keeps = free_list_bytes();
         let is_native = matches!(backing, Backing::Native(_));
         Ok(Self {
             pool,
             kind,
-            device: Arc::clone(&state.device),
+            device: Arc::clone(device),
             zeroed: settings.zeroed,
             hides_starts: kind == MemoryKind::Host || !is_native,
             keeps,
-            driver: state.driver,
-            deferred_pools: Arc::clone(&state.deferred_pools),
+            driver: native.driver,
+            deferred_pools: Arc::clone(&native.deferred_pools),
             backing,
             handle,
             threshold: AtomicUsize::new(settings.threshold),
@@ -140,7 +145,7 @@ impl<D: Driver> PoolBackend<D> {
     }
 
     /// The pool's object, if the application still has it.
-    pub fn pool_object(&self) -> Option<Arc<Object<UsmPool<D>>>> {
+    pub fn pool_object(&self) -> Option<AnyPool> {
         self.handle.upgrade()
     }
 
@@ -246,11 +251,11 @@ impl<D: Driver> PoolBackend<D> {
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
     #[inline(always)]
-    pub fn take(&self, stream: &Stream<D>, size: usize) -> Result<usize> {
+    pub fn take(&self, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
                 let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
-                self.driver.allocate_from_pool(*pool, bytes, stream.native)?
+                self.driver.allocate_from_pool(*pool, bytes, stream.native())?
             }
             Backing::Arena(arena) => self.cut(arena, stream, size)?,
         };
@@ -261,10 +266,10 @@ impl<D: Driver> PoolBackend<D> {
     }
 
     #[inline(never)]
-    fn cut(&self, arena: &Arena<D>, stream: &Stream<D>, size: usize) -> Result<usize> {
+    fn cut(&self, arena: &Arena<D>, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
         let cut = arena.cut(stream, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
         if let Some(behind) = cut.behind()
-            && let Err(error) = self.driver.stream_wait(stream.native, behind.raw())
+            && let Err(error) = self.driver.stream_wait(stream.native(), behind.raw())
         {
             arena.put_back(cut);
             return Err(error);
@@ -277,9 +282,9 @@ impl<D: Driver> PoolBackend<D> {
     /// # Errors
     /// What the native library answers; the block is as it was then.
     #[inline(always)]
-    pub fn give_back(&self, stream: &Stream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
+    pub fn give_back(&self, stream: &impl PoolStream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
-            Backing::Native(_) => self.driver.free_async(pointer, stream.native)?,
+            Backing::Native(_) => self.driver.free_async(pointer, stream.native())?,
             Backing::Arena(arena) => arena.give_back(pointer, stream, position),
         }
         if self.keeps > 0 {
@@ -325,7 +330,7 @@ impl<D: Driver> PoolBackend<D> {
     ///
     /// # Errors
     /// What the native library answers; part of it may have been set then.
-    pub fn set_reuse(&self, reuse: crate::pool::Reuse) -> Result<()> {
+    pub fn set_reuse(&self, reuse: Reuse) -> Result<()> {
         let Backing::Native(pool) = self.backing else { return Ok(()) };
         let set = |attribute, on| self.driver.set_pool_attribute(pool, attribute, u64::from(on));
         set(PoolAttribute::FollowEventDependencies, reuse.events())?;
@@ -371,7 +376,7 @@ impl<D: Driver> PoolBackend<D> {
 
     /// Whether a bounded source that refused `size` bytes was in want of the device's memory: its own maximum lets it hold as
     /// many more, and the device has not got them. A native library that says neither is taken at its refusal.
-    pub fn could_grow(&self, size: usize, state: &DeviceState<D>) -> bool {
+    pub fn could_grow(&self, size: usize, native: &Parts<D>) -> bool {
         let Backing::Native(pool) = self.backing else { return false };
         let held = self.driver.pool_attribute(pool, PoolAttribute::ReservedCurrent).unwrap_or(0);
         if held.saturating_add(size as u64) > self.max_size as u64 {
@@ -379,7 +384,7 @@ impl<D: Driver> PoolBackend<D> {
         }
         // Pools grow by whole steps.
         let step = size.checked_next_multiple_of(D::POOL_STEP).unwrap_or(size);
-        let free = || state.enter().and_then(|_scope| self.driver.memory_info()).map_or(0, |(free, _)| free);
+        let free = || native.enter().and_then(|_scope| self.driver.memory_info()).map_or(0, |(free, _)| free);
         self.kind != MemoryKind::Device || free() < step
     }
 
@@ -466,13 +471,18 @@ impl<D: Driver> Drop for PoolBackend<D> {
 
 /// # Unsupported
 /// - needs: a device with stream-ordered memory, for pools
-fn create_native<D: Driver>(settings: &Settings<D>, kind: MemoryKind, state: &DeviceState<D>) -> Result<D::Pool> {
-    let driver = state.driver;
-    if !state.device.properties.memory_pools {
+fn create_native<D: Driver>(
+    settings: &Settings<D>,
+    kind: MemoryKind,
+    device: &Device<D>,
+    native: &Parts<D>,
+) -> Result<D::Pool> {
+    let driver = native.driver;
+    if !device.properties.memory_pools {
         return Err(Error::unsupported("stream-ordered memory on this device"));
     }
-    let pool = driver.create_pool(kind, state.device.raw, settings.max_size)?;
-    let configured = configure(driver, pool, settings, kind, state);
+    let pool = driver.create_pool(kind, device.raw, settings.max_size)?;
+    let configured = configure(driver, pool, settings, kind, device);
     if configured.is_err() {
         let _ = driver.destroy_pool(pool);
     }
@@ -484,7 +494,7 @@ fn configure<D: Driver>(
     pool: D::Pool,
     settings: &Settings<D>,
     kind: MemoryKind,
-    state: &DeviceState<D>,
+    device: &Device<D>,
 ) -> Result<()> {
     // Native pools start with all three on.
     let off = [
@@ -501,7 +511,7 @@ fn configure<D: Driver>(
         MemoryKind::Device => settings.peers.iter().try_for_each(|peer| driver.allow_pool_access(pool, peer.raw)),
         // Host memory is every device's of the context.
         MemoryKind::Host => driver
-            .allow_pool_access(pool, state.device.raw)
+            .allow_pool_access(pool, device.raw)
             .and_then(|()| settings.others.iter().try_for_each(|other| driver.allow_pool_access(pool, other.raw))),
         MemoryKind::Shared => Ok(()),
     }

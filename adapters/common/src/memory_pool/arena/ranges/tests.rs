@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::pool::arena::index::steps_of;
-use crate::pool::arena::ranges::*;
+use crate::memory_pool::arena::index::steps_of;
+use crate::memory_pool::arena::ranges::*;
 
 const BLOCK: usize = 512;
 

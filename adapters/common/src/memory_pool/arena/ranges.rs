@@ -10,7 +10,7 @@ pub(crate) mod tests;
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::pool::arena::index::{Index, Key, count_step};
+use crate::memory_pool::arena::index::{Index, Key, count_step};
 
 /// A stream, by a number that no other one has while it has freed ranges here.
 pub type StreamKey = usize;

@@ -11,17 +11,20 @@ use std::sync::{Arc, Weak};
 use parking_lot::{Mutex, RwLock};
 use ur_ffi::ur_result_t;
 
-use crate::context::DeviceState;
+use crate::device::Device;
 use crate::driver::Driver;
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::live_blocks::{Found, LiveBlocks, Owner};
+use crate::memory_pool::stream::PoolStream;
 use crate::object::error::{Error, Result};
-use crate::pool::backend::PoolBackend;
-use crate::pool::live_blocks::{Found, LiveBlocks, Owner};
-use crate::stream::Stream;
 use crate::sync::mutation;
 
 /// Streams' keys are counted up from 1, so all that is left to do is to spread them over the bits that a table looks at.
 #[derive(Default)]
 struct KeyHasher(u64);
+
+/// What belongs to streams, by their keys.
+type ByKey<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
 
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
@@ -39,7 +42,7 @@ impl Hasher for KeyHasher {
 
 /// The streams, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
-    streams: Mutex<HashMap<u64, Weak<Stream<D>>, BuildHasherDefault<KeyHasher>>>,
+    streams: Mutex<ByKey<Weak<dyn PoolStream<D>>>>,
     blocks: Arc<LiveBlocks>,
     sources: RwLock<PoolBackends<D>>,
 }
@@ -95,9 +98,9 @@ impl<D: Driver> Default for Registry<D> {
 }
 
 impl<D: Driver> Registry<D> {
-    /// Notes a new stream.
-    pub fn add(&self, stream: &Arc<Stream<D>>) {
-        self.streams.lock().insert(stream.key(), Arc::downgrade(stream));
+    /// Notes a new stream by its key.
+    pub fn add(&self, key: u64, stream: Weak<dyn PoolStream<D>>) {
+        self.streams.lock().insert(key, stream);
     }
 
     /// Forgets a stream that ends.
@@ -106,12 +109,12 @@ impl<D: Driver> Registry<D> {
     }
 
     /// The stream of a key, while it lives.
-    pub fn stream(&self, key: u64) -> Option<Arc<Stream<D>>> {
+    pub fn stream(&self, key: u64) -> Option<Arc<dyn PoolStream<D>>> {
         self.streams.lock().get(&key)?.upgrade()
     }
 
     /// Every stream that lives.
-    pub fn streams(&self) -> Vec<Arc<Stream<D>>> {
+    pub fn streams(&self) -> Vec<Arc<dyn PoolStream<D>>> {
         self.streams.lock().values().filter_map(Weak::upgrade).collect()
     }
 
@@ -237,10 +240,10 @@ impl<D: Driver> Registry<D> {
         }
     }
 
-    /// Passes every stream's lock once: what was published before is seen by all allocations after. `false` if a stream is
+    /// Passes the lock of every stream on the device once: what was published before is seen by all allocations after. `false` if a stream is
     /// inside a native call that can block, and was not waited for.
-    pub fn pass_all(&self, state: &DeviceState<D>) -> bool {
+    pub fn pass_all(&self, device: &Device<D>) -> bool {
         let streams = self.streams();
-        streams.iter().filter(|stream| core::ptr::eq(&raw const *stream.device, state)).all(|stream| stream.pass())
+        streams.iter().filter(|stream| core::ptr::eq(&raw const ***stream.device(), device)).all(|stream| stream.pass())
     }
 }

@@ -5,21 +5,21 @@
 //! changed then. What is handed out, counted and refused is the same on both ways.
 
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::free_lists::block_size;
+use crate::memory_pool::stream::PoolStream;
 use crate::object::error::Result;
-use crate::pool::free_lists::block_size;
-use crate::stream::Stream;
 
-use crate::pool::stream_cache::{StreamCache, come_back, count_out, set_out};
+use crate::memory_pool::stream_cache::{StreamCache, come_back, count_out, set_out};
 
 /// The mutation bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "mutation");
 
-impl<D: Driver> StreamCache<D> {
+impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     /// A block for a command after which the stream needs to know of no other.
     #[inline(always)]
     pub fn quick_take(
         &mut self,
-        stream: &Stream<D>,
+        stream: &S,
         position: &mut u64,
         pool: u64,
         kind: MemoryKind,
@@ -57,7 +57,7 @@ impl<D: Driver> StreamCache<D> {
 
     /// Frees a block that came through the first slot.
     #[inline(always)]
-    pub fn quick_give(&mut self, stream: &Stream<D>, position: &mut u64, pointer: usize) -> Option<Result<()>> {
+    pub fn quick_give(&mut self, stream: &S, position: &mut u64, pointer: usize) -> Option<Result<()>> {
         if IS_OFF {
             return None;
         }

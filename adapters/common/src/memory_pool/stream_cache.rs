@@ -1,22 +1,23 @@
 //! What a stream has of stream-ordered memory: its dealings with each source, and the blocks that it keeps.
 //!
 //! Everything here is behind the stream's lock, so the common allocation and free of a queue touch nothing that another
-//! queue touches but the entry of their own block ([`crate::pool::live_blocks`]). A block that is out belongs to the stream
+//! queue touches but the entry of their own block ([`crate::memory_pool::live_blocks`]). A block that is out belongs to the stream
 //! whose command allocated it; a free on another stream takes it by its entry, without this stream's lock
-//! ([`crate::pool::registry`]). Native frees happen on the stream's own stream, in its order. A block's entry is cleared
+//! ([`crate::memory_pool::registry`]). Native frees happen on the stream's own stream, in its order. A block's entry is cleared
 //! before the native free: from that call on the address may be somebody else's.
 
 pub(crate) mod fast;
 
+use core::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::free_lists::{FreeLists, block_size};
+use crate::memory_pool::live_blocks::{Cursor, LiveBlocks, Owner};
+use crate::memory_pool::stream::PoolStream;
+use crate::memory_pool::usage::CreditRef;
 use crate::object::error::Result;
-use crate::pool::backend::PoolBackend;
-use crate::pool::free_lists::{FreeLists, block_size};
-use crate::pool::live_blocks::{Cursor, LiveBlocks, Owner};
-use crate::pool::usage::CreditRef;
-use crate::stream::Stream;
 #[cfg(feature = "mutation")]
 use crate::sync::mutation;
 
@@ -47,22 +48,23 @@ pub enum Served {
     NoSlot,
 }
 
-/// One stream's cache.
+/// The cache of one stream, whose type is `S`.
 #[repr(C)]
-pub struct StreamCache<D: Driver> {
+pub struct StreamCache<D: Driver, S> {
     pools: Vec<Option<PoolCache<D>>>,
     live: Cursor,
     /// The stream's key.
     key: u64,
     /// Whether the stream's queue is gone, so that nobody empties what would be kept from now on.
     ended: bool,
+    stream: PhantomData<fn(&S)>,
 }
 
-impl<D: Driver> StreamCache<D> {
+impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     /// The cache of a stream that never had to do with stream-ordered memory.
     #[must_use]
     pub fn new(key: u64, blocks: Arc<LiveBlocks>) -> Self {
-        Self { pools: Vec::new(), live: Cursor::new(blocks), key, ended: false }
+        Self { pools: Vec::new(), live: Cursor::new(blocks), key, ended: false, stream: PhantomData }
     }
 
     /// Whether the stream deals with no source.
@@ -107,7 +109,7 @@ impl<D: Driver> StreamCache<D> {
     ///
     /// # Errors
     /// `OUT_OF_RESOURCES` when there are more sources than can be told apart.
-    pub fn open(&mut self, stream: &Stream<D>, source: &Arc<PoolBackend<D>>) -> Result<Option<usize>> {
+    pub fn open(&mut self, stream: &S, source: &Arc<PoolBackend<D>>) -> Result<Option<usize>> {
         let known = |cache_of_pool: &Option<PoolCache<D>>| {
             cache_of_pool.as_ref().is_some_and(|cache_of_pool| Arc::ptr_eq(&cache_of_pool.source, source))
         };
@@ -121,9 +123,9 @@ impl<D: Driver> StreamCache<D> {
         let cache_of_pool = PoolCache {
             owner: Owner::new(self.key, number),
             free_lists: FreeLists::default(),
-            credit: source.usage().map(crate::pool::usage::Usage::open),
+            credit: source.usage().map(crate::memory_pool::usage::Usage::open),
             out: 0,
-            keeps: Arc::ptr_eq(&source.device, &stream.device.device),
+            keeps: Arc::ptr_eq(&source.device, stream.device()),
             source: Arc::clone(source),
         };
         let free = self.pools.iter().position(Option::is_none);
@@ -177,14 +179,7 @@ impl<D: Driver> StreamCache<D> {
     /// # Errors
     /// What the native library answers; the block is nowhere then.
     #[inline]
-    pub fn give_back(
-        &mut self,
-        stream: &Stream<D>,
-        position: &mut u64,
-        at: usize,
-        pointer: usize,
-        size: usize,
-    ) -> Result<()> {
+    pub fn give_back(&mut self, stream: &S, position: &mut u64, at: usize, pointer: usize, size: usize) -> Result<()> {
         let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return Ok(()) };
         let bytes = block_size(size).unwrap_or(size);
         if bytes > cache_of_pool.source.keeps || !cache_of_pool.keeps || self.ended {
@@ -212,7 +207,7 @@ impl<D: Driver> StreamCache<D> {
     /// As [`StreamCache::give_back`] and [`StreamCache::open`].
     pub fn give_back_from(
         &mut self,
-        stream: &Stream<D>,
+        stream: &S,
         position: &mut u64,
         source: &Arc<PoolBackend<D>>,
         pointer: usize,
@@ -232,12 +227,7 @@ impl<D: Driver> StreamCache<D> {
     ///
     /// # Errors
     /// The first failure; what could not be given back stays kept.
-    pub fn flush(
-        &mut self,
-        stream: &Stream<D>,
-        position: &mut u64,
-        which: impl Fn(&PoolBackend<D>) -> bool,
-    ) -> Result<()> {
+    pub fn flush(&mut self, stream: &S, position: &mut u64, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let mut result = Ok(());
         for cache_of_pool in self.pools.iter_mut().flatten().filter(|cache_of_pool| which(&cache_of_pool.source)) {
             if let Err(error) = empty(cache_of_pool, &mut self.live, stream, position, &which)
@@ -260,8 +250,8 @@ impl<D: Driver> StreamCache<D> {
     }
 
     /// Ends the stream's dealings with a pool: empties its free lists and leaves its blocks to their entries. The sources
-    /// come back for [`Registry::end_if_unused`](crate::pool::registry::Registry::end_if_unused), to be asked without the stream's lock.
-    pub fn close(&mut self, stream: &Stream<D>, position: &mut u64, pool: u64) -> Vec<Arc<PoolBackend<D>>> {
+    /// come back for [`Registry::end_if_unused`](crate::memory_pool::registry::Registry::end_if_unused), to be asked without the stream's lock.
+    pub fn close(&mut self, stream: &S, position: &mut u64, pool: u64) -> Vec<Arc<PoolBackend<D>>> {
         let mut closed = Vec::new();
         for at in 0..self.pools.len() {
             let Some(mut cache_of_pool) = self.pools[at].take_if(|cache_of_pool| cache_of_pool.source.pool == pool)
@@ -274,7 +264,7 @@ impl<D: Driver> StreamCache<D> {
         closed
     }
 
-    fn end_slot(&mut self, cache_of_pool: &mut PoolCache<D>, stream: &Stream<D>, position: &mut u64) {
+    fn end_slot(&mut self, cache_of_pool: &mut PoolCache<D>, stream: &S, position: &mut u64) {
         // What the native library refuses to take back now goes with the native pool.
         while empty(cache_of_pool, &mut self.live, stream, position, |_| true).is_err() {
             if let Some((pointer, _)) = cache_of_pool.free_lists.oldest() {
@@ -297,7 +287,7 @@ impl<D: Driver> StreamCache<D> {
 
     /// Ends the cache: empties every free lists and keeps nothing from now on. The sources come back as from
     /// [`StreamCache::close`].
-    pub fn end(&mut self, stream: &Stream<D>, position: &mut u64) -> Vec<Arc<PoolBackend<D>>> {
+    pub fn end(&mut self, stream: &S, position: &mut u64) -> Vec<Arc<PoolBackend<D>>> {
         self.ended = true;
         let pools = core::mem::take(&mut self.pools);
         let end = |mut cache_of_pool| {
@@ -362,7 +352,7 @@ fn forget<D: Driver>(live: &Cursor, source: &PoolBackend<D>, pointer: usize) {
 fn free_below<D: Driver>(
     live: &mut Cursor,
     source: &PoolBackend<D>,
-    stream: &Stream<D>,
+    stream: &impl PoolStream<D>,
     position: u64,
     pointer: usize,
     size: usize,
@@ -386,7 +376,7 @@ fn free_below<D: Driver>(
 fn make_room<D: Driver>(
     cache_of_pool: &mut PoolCache<D>,
     live: &mut Cursor,
-    stream: &Stream<D>,
+    stream: &impl PoolStream<D>,
     position: &mut u64,
     bytes: usize,
 ) {
@@ -401,7 +391,7 @@ fn make_room<D: Driver>(
 fn empty<D: Driver>(
     cache_of_pool: &mut PoolCache<D>,
     live: &mut Cursor,
-    stream: &Stream<D>,
+    stream: &impl PoolStream<D>,
     position: &mut u64,
     wanted: impl Fn(&PoolBackend<D>) -> bool,
 ) -> Result<()> {
@@ -419,7 +409,7 @@ fn empty<D: Driver>(
 fn give_up_oldest<D: Driver>(
     cache_of_pool: &mut PoolCache<D>,
     live: &mut Cursor,
-    stream: &Stream<D>,
+    stream: &impl PoolStream<D>,
     position: &mut u64,
 ) -> Result<()> {
     let Some((oldest, size)) = cache_of_pool.free_lists.oldest() else { return Ok(()) };

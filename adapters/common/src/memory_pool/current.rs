@@ -2,7 +2,12 @@
 //!
 //! What is found and what is changed because of it is one step under one lock; a pool that is let go of is dropped outside it.
 
+use core::any::Any;
+
 use crate::sync::{AtomicU64, Mutex, Ordering};
+
+/// The object behind a pool's handle, whose type is [`crate::pool`]'s.
+pub type AnyPool = std::sync::Arc<dyn Any + Send + Sync>;
 
 /// The pool that was set, if any; without one the default pool is meant.
 #[derive(Debug)]

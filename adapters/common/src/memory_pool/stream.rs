@@ -1,0 +1,64 @@
+//! What the memory of pools needs of a stream.
+//!
+//! The commands that take and free blocks know their stream's type and call it directly; through a trait object go only those
+//! that seek other streams out: a full device, a pool that ends, an arena that looks for room. None of these methods waits
+//! for a native call that another thread is inside of.
+
+use std::sync::{Arc, Weak};
+
+use crate::device::Device;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::Driver;
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::registry::{Claimed, Registry};
+use crate::object::Object;
+use crate::object::error::Result;
+
+/// A stream that blocks are allocated and freed on.
+pub trait PoolStream<D: Driver>: Send + Sync + 'static {
+    /// The native stream.
+    fn native(&self) -> D::Stream;
+
+    /// The device that it is on.
+    fn device(&self) -> &Arc<Object<Device<D>>>;
+
+    /// Where its context finds blocks.
+    fn registry(&self) -> &Arc<Registry<D>>;
+
+    /// The stream for somebody who must not keep it alive.
+    fn weak(&self) -> Weak<dyn PoolStream<D>>;
+
+    /// Whether command `position` is known to have finished, without asking the device.
+    fn is_completed(&self, position: u64) -> bool;
+
+    /// Whether everything enqueued so far has finished.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    fn is_idle(&self) -> Result<bool>;
+
+    /// A native event for everything enqueued so far, with the position that it covers; `None` when all has finished and
+    /// while a native call that can block is on its way.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>>;
+
+    /// Takes the stream's lock once; `false` if its holder is inside a native call that can block.
+    fn pass(&self) -> bool;
+
+    /// Empties the free lists that `which` names.
+    ///
+    /// # Errors
+    /// What the native library answers; what could not be given back stays kept.
+    fn flush(&self, which: &dyn Fn(&PoolBackend<D>) -> bool) -> Result<()>;
+
+    /// Empties a pool's free lists and keeps nothing more of it.
+    fn close_pool(&self, pool: u64);
+
+    /// Takes a block back that nobody uses any more. Gives it back to the caller if the stream's queue is gone.
+    ///
+    /// # Errors
+    /// What the native library answers; the block is nowhere then.
+    fn take_back(&self, claimed: Claimed<D>, pointer: usize) -> Result<Option<Claimed<D>>>;
+}

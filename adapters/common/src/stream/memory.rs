@@ -1,0 +1,153 @@
+//! What a stream does for stream-ordered memory beside its commands: giving back what it keeps, for a trim, a full device, the
+//! end of a pool or its own.
+//!
+//! Called from other streams' commands, so nothing here waits for a native call that the lock's holder is inside of: it
+//! is left out, or left to that holder as a word ([`crate::stream::delegated`]).
+
+use std::sync::{Arc, Weak};
+
+use crate::device::Device;
+use crate::device::event_pool::PooledEvent;
+use crate::driver::Driver;
+use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::registry::{Claimed, Registry};
+use crate::memory_pool::stream::PoolStream;
+use crate::object::Object;
+use crate::object::error::Result;
+use crate::stream::delegated::Word;
+use crate::stream::{Held, Stream, StreamState};
+
+impl<D: Driver> Stream<D> {
+    /// Empties the free lists that `which` names. When the stream had nothing to do, what it gave back is the pool's on
+    /// return. Nothing happens while a native call that can block is on its way.
+    ///
+    /// # Errors
+    /// What the native library answers; what could not be given back stays kept.
+    pub fn flush(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
+        let Some(mut state) = self.lock_unless_calling() else { return Ok(()) };
+        if !state.cache.keeps_any(&which) {
+            return Ok(());
+        }
+        let idle = self.has_nothing_to_do(&state)?;
+        {
+            let state = &mut *state;
+            state.cache.flush(self, &mut state.position, which)?;
+        }
+        self.see_frees(state, idle)
+    }
+
+    fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
+        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(self.native)?)
+    }
+
+    /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
+    fn see_frees(&self, state: Held<'_, D>, idle: bool) -> Result<()> {
+        if !idle {
+            return Ok(());
+        }
+        let position = state.position;
+        let marker = PooledEvent::record(&self.device, self.native, false)?;
+        drop(state);
+        self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
+        self.note_completed(position);
+        Ok(())
+    }
+
+    /// Empties a pool's free lists and keeps nothing more of it. When the stream had nothing to do, what it gave back is the
+    /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
+    pub fn close_pool(&self, pool: u64) {
+        let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
+        let gives_back = state.cache.keeps_any(|source: &PoolBackend<D>| source.pool == pool);
+        let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
+        let closed = {
+            let state = &mut *state;
+            state.cache.close(self, &mut state.position, pool)
+        };
+        // The pool waits for its end a little longer if this fails.
+        let _ = self.see_frees(state, idle);
+        closed.iter().for_each(|source| self.registry.end_if_unused(source));
+    }
+
+    /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
+    /// it back to the caller if the stream's queue is gone.
+    ///
+    /// # Errors
+    /// What the native library answers; the block is nowhere then.
+    pub fn take_back(&self, claimed: Claimed<D>, pointer: usize) -> Result<Option<Claimed<D>>> {
+        let Some(mut state) = self.lock_unless_calling() else {
+            self.leave(Word::GiveBack(claimed, pointer));
+            return Ok(None);
+        };
+        let state = &mut *state;
+        if state.cache.has_ended() {
+            return Ok(Some(claimed));
+        }
+        state.cache.give_back_from(self, &mut state.position, &claimed.source, pointer, claimed.size)?;
+        Ok(None)
+    }
+
+    /// Ends the stream's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
+    pub fn retire(&self) {
+        let mut state = self.lock();
+        let state_ref = &mut *state;
+        let arenas = state_ref.cache.arenas();
+        let ended = state_ref.cache.end(self, &mut state_ref.position);
+        let position = state_ref.position;
+        if !arenas.is_empty() {
+            // Nobody can ask this stream any more, so an event has to say when its frees were reached.
+            if let Ok(marker) = PooledEvent::record(&self.device, self.native, false) {
+                let marker = Arc::new(marker);
+                arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
+            }
+        }
+        drop(state);
+        ended.iter().for_each(|source| self.registry.end_if_unused(source));
+    }
+}
+
+impl<D: Driver> PoolStream<D> for Stream<D> {
+    #[inline(always)]
+    fn native(&self) -> D::Stream {
+        self.native
+    }
+
+    fn device(&self) -> &Arc<Object<Device<D>>> {
+        &self.device.device
+    }
+
+    fn registry(&self) -> &Arc<Registry<D>> {
+        &self.registry
+    }
+
+    fn weak(&self) -> Weak<dyn PoolStream<D>> {
+        self.this.clone()
+    }
+
+    fn is_completed(&self, position: u64) -> bool {
+        Stream::is_completed(self, position)
+    }
+
+    fn is_idle(&self) -> Result<bool> {
+        Stream::is_idle(self)
+    }
+
+    fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
+        Stream::record_marker_unless_calling(self)
+    }
+
+    fn pass(&self) -> bool {
+        Stream::pass(self)
+    }
+
+    fn flush(&self, which: &dyn Fn(&PoolBackend<D>) -> bool) -> Result<()> {
+        Stream::flush(self, which)
+    }
+
+    fn close_pool(&self, pool: u64) {
+        Stream::close_pool(self, pool);
+    }
+
+    fn take_back(&self, claimed: Claimed<D>, pointer: usize) -> Result<Option<Claimed<D>>> {
+        Stream::take_back(self, claimed, pointer)
+    }
+}

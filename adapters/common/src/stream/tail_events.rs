@@ -1,0 +1,139 @@
+//! Events of a stream's last command: recorded at the last moment that is exact, and used again once nobody holds them.
+//!
+//! Everything here is behind the stream's lock. Whoever puts anything on the stream calls
+//! [`StreamState::record_pending_events`] first.
+
+use ur_ffi::{ur_command_t, ur_event_handle_t};
+
+use crate::driver::Driver;
+use crate::object::error::Result;
+use crate::object::recycled::Recycled;
+use crate::stream::StreamState;
+use crate::stream::event::Event;
+use crate::sync::unlikely::unlikely;
+
+/// Events that stand for the last command, at most: each is looked at when another one is wanted.
+const MOST_TAILS: usize = 8;
+
+impl<D: Driver> StreamState<D> {
+    /// Gives every tail event that somebody still holds its native event, and lets go of the others. To be
+    /// called before anything is put on the stream.
+    ///
+    /// # Errors
+    /// What the native library answers; nothing has changed then.
+    #[inline(always)]
+    pub fn record_pending_events(&mut self) -> Result<()> {
+        let recorded = match self.tails.as_slice() {
+            [] => true,
+            // It stays where it is: the next command that wants an event finds it there.
+            [event] => event.is_unused(),
+            _ => false,
+        };
+        if unlikely(!recorded) { self.settle_tails() } else { Ok(()) }
+    }
+
+    /// As [`StreamState::record pending events`] where the last event must not stay either, because others may put work on the stream.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record_all_pending_events(&mut self) -> Result<()> {
+        if self.tails.is_empty() { Ok(()) } else { self.settle_several() }
+    }
+
+    #[inline(never)]
+    fn settle_tails(&mut self) -> Result<()> {
+        if self.tails.len() > 1 {
+            return self.settle_several();
+        }
+        let Some(event) = self.tails.pop() else { return Ok(()) };
+        if !event.is_recorded()
+            && let Err(error) = event.record()
+        {
+            self.tails.push(event);
+            return Err(error);
+        }
+        self.keep_settled(event);
+        Ok(())
+    }
+
+    /// They all say "everything so far", so one native event does for all of them.
+    #[cold]
+    fn settle_several(&mut self) -> Result<()> {
+        let open = |event: &&Recycled<Event<D>>| !event.is_unused() && !event.is_recorded();
+        if let Some(first) = self.tails.iter().find(open).map(Recycled::to_arc) {
+            first.record()?;
+            self.tails.iter().filter(open).for_each(|event| event.follow(&first));
+        }
+        while let Some(event) = self.tails.pop() {
+            if event.is_unused() {
+                self.keep_spare(event);
+            } else {
+                self.keep_settled(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps an event that somebody holds, in case it is let go of, and the one before if that has happened to it.
+    #[inline]
+    fn keep_settled(&mut self, event: Recycled<Event<D>>) {
+        if let Some(before) = self.recorded.replace(event)
+            && before.is_unused()
+        {
+            self.keep_spare(before);
+        }
+    }
+
+    #[inline]
+    fn keep_spare(&mut self, event: Recycled<Event<D>>) {
+        if self.spare.is_none() {
+            self.spare = Some(event);
+        }
+    }
+
+    /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
+    /// queues without profiling have any.
+    #[inline(always)]
+    pub fn reuse_event(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
+        let position = self.position;
+        // Whatever they stood for, all that are used again stand for the last command, as the others of the list.
+        for event in &mut self.tails {
+            if let Some(body) = event.unused() {
+                body.refill(position, command);
+                return Some(event.reuse_event());
+            }
+        }
+        self.lend_spare(command)
+    }
+
+    #[inline(never)]
+    fn lend_spare(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
+        let mut event = self.take_spare()?;
+        event.unused()?.refill(self.position, command);
+        let handle = event.reuse_event();
+        self.add_tail(event);
+        Some(handle)
+    }
+
+    /// Keeps an event as one of the last command's. Events of commands that put no work on the stream pile up; so that
+    /// nothing grows with them, they get their one native event when they are many. What cannot be recorded now is
+    /// tried again with the next command.
+    #[inline]
+    pub fn add_tail(&mut self, event: Recycled<Event<D>>) {
+        self.tails.push(event);
+        if unlikely(self.tails.len() > MOST_TAILS) {
+            let _ = self.settle_several();
+        }
+    }
+
+    /// An event object beside the tails that nobody uses any more, to be filled again.
+    fn take_spare(&mut self) -> Option<Recycled<Event<D>>> {
+        if let Some(spare) = self.spare.take() {
+            return Some(spare);
+        }
+        if let Some(unused) = self.tails.iter().position(|event| event.is_unused()) {
+            return Some(self.tails.swap_remove(unused));
+        }
+        self.recorded.take_if(|event| event.is_unused())
+    }
+}
