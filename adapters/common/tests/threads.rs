@@ -198,7 +198,9 @@ fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_a
                     release(event);
                     if round % 16 == 0 {
                         // SAFETY: a live queue.
-                        unsafe { queue::finish::<Fake>(queues[number].0) }.expect("a finish");
+                        unsafe { object::borrow::<queue::Queue<Fake>>(queues[number].0) }
+                            .and_then(queue::finish)
+                            .expect("a finish");
                     }
                 }
             }

@@ -37,6 +37,9 @@ pub struct Row {
     /// Pointers to several elements and the parameter that says how many, where the specification does not.
     #[serde(default)]
     pub slices: BTreeMap<String, String>,
+    /// Handles that are set to null before anything is checked.
+    #[serde(default)]
+    pub clears: Vec<String>,
     /// What the thunk leaves to the engine's function to check.
     #[serde(default)]
     pub unchecked: Vec<String>,

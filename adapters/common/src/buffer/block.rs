@@ -114,7 +114,9 @@ impl<D: Driver> Block<D> {
 impl<D: Driver> Drop for Block<D> {
     fn drop(&mut self) {
         // Nobody is left to tell of a failure; memory of a lost device went with it.
-        let free = |state: &DeviceState<D>, kind| drop(deferred::free(&state.native, kind, self.address, self.size));
+        let free = |state: &DeviceState<D>, kind| {
+            drop(deferred::free(state.driver, &state.native, kind, self.address, self.size))
+        };
         match (&self.owned, &self.state) {
             (Owned::Device, Some(state)) => free(state, MemoryKind::Device),
             (Owned::Pinned, Some(state)) => free(state, MemoryKind::Host),

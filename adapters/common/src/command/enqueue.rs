@@ -40,7 +40,7 @@ impl EventOut<'_> {
     pub fn write(&self, event: ur_event_handle_t) {
         if !self.pointer.is_null() {
             // SAFETY: not null, so writable by `new`'s contract.
-            unsafe { self.pointer.write(event) };
+            unsafe { *self.pointer = event };
         }
     }
 }

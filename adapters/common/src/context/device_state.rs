@@ -8,7 +8,7 @@ use core::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use crate::device::native_context::NativeContext;
-use crate::device::{Device, Reclaim};
+use crate::device::{Device, Reclaim, adapter};
 use crate::driver::Driver;
 use crate::memory_pool::backend::{Location, PoolBackend};
 use crate::memory_pool::current::{AnyPool, Current};
@@ -41,7 +41,7 @@ impl<D: Driver> DeviceState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn new(driver: &'static D, device: Arc<Object<Device<D>>>, registry: &Arc<Registry<D>>) -> Result<Arc<Self>> {
-        let native = device.home.get_or_make(driver, device.raw)?;
+        let native = device.home.get_or_make(driver, device.raw, adapter::is_in_use::<D>())?;
         let made = Arc::new(Self {
             driver,
             device,

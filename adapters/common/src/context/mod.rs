@@ -8,14 +8,13 @@ pub mod device_state;
 pub mod over_aligned;
 pub mod reservations;
 
+use crate::object::params::Handles;
+use crate::object::params::Out;
 use core::ffi::c_void;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use ur_ffi::{
-    ur_context_extended_deleter_t, ur_context_handle_t, ur_context_handle_t_, ur_context_info_t,
-    ur_context_properties_t, ur_device_handle_t, ur_result_t,
-};
+use ur_ffi::{ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_result_t};
 
 pub use crate::context::device_state::DeviceState;
 use crate::context::over_aligned::OverAligned;
@@ -27,7 +26,7 @@ use crate::memory_pool::registry::Registry;
 use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow, borrow_list, null_pointer};
+use crate::object::{Body, Object, TableAddress};
 
 /// A device's place in a context: its state is made at first need.
 struct Member<D: Driver> {
@@ -148,77 +147,47 @@ impl<D: Driver> Context<D> {
 
 /// `urContextCreate`.
 ///
-/// # Safety
-/// The C contract: `devices` holds `count` handles, `properties` is null or valid, `out` writable.
-///
 /// # Errors
 /// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_ENUMERATION` for unknown flags,
 /// `INVALID_VALUE` for a device given twice.
-pub unsafe fn create<D: Driver>(
-    count: u32,
-    devices: *const ur_device_handle_t,
-    properties: *const ur_context_properties_t,
-    out: *mut ur_context_handle_t,
+pub fn create<D: Driver>(
+    devices: Handles<'_, Device<D>>,
+    _properties: Option<&ur_context_properties_t>,
+    out: Out<'_, ur_context_handle_t>,
 ) -> Result<()> {
-    if devices.is_null() || out.is_null() {
-        return Err(null_pointer("urContextCreate"));
-    }
-    if count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urContextCreate: DeviceCount is 0"));
-    }
-    // SAFETY: null or valid by the caller's promise.
-    if let Some(properties) = unsafe { properties.as_ref() } {
-        crate::object::known_flags("urContextCreate", properties.flags.bits(), ur_ffi::UR_CONTEXT_FLAGS_MASK)?;
-    }
-    // SAFETY: the caller's promise is the same.
-    let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
+    let devices: Vec<&Object<Device<D>>> = devices.iter().collect();
     let twice =
         |(at, device): (usize, &&Object<Device<D>>)| devices[..at].iter().any(|one| core::ptr::eq(*one, *device));
     if devices.iter().enumerate().any(twice) {
         return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, "urContextCreate: a device is given twice"));
     }
     let context = Context::over(devices.into_iter().map(Object::to_arc));
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Object::new(context))) };
+    out.write_object(Object::new(context));
     Ok(())
 }
 
 /// `urContextSetExtendedDeleter`: one more function to call when the context dies, after those given before.
 ///
-/// # Safety
-/// The C contract: the function may be called with the data on any thread.
-///
 /// # Errors
 /// As [`borrow`]; `INVALID_NULL_POINTER` without a function.
-pub unsafe fn set_extended_deleter<D: Driver>(
-    context: ur_context_handle_t,
-    deleter: ur_context_extended_deleter_t,
+pub fn set_extended_deleter<D: Driver>(
+    context: &Object<Context<D>>,
+    deleter: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    let call = deleter.ok_or_else(|| null_pointer("urContextSetExtendedDeleter: pfnDeleter"))?;
-    context.deleters.lock().push(Deleter { call, data: data.expose_provenance() });
+    context.deleters.lock().push(Deleter { call: deleter, data: data.expose_provenance() });
     Ok(())
 }
 
 /// `urContextGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    context: ur_context_handle_t,
+pub fn get_info<D: Driver>(
+    context: &Object<Context<D>>,
     property: ur_context_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (context, writer) =
-        unsafe { (borrow::<Context<D>>(context)?, InfoWriter::new("urContextGetInfo", size, value, size_out)?) };
     match property {
         ur_context_info_t::NUM_DEVICES => writer.value(u32::try_from(context.members.len()).unwrap_or(u32::MAX)),
         ur_context_info_t::DEVICES => {

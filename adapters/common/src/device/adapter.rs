@@ -5,7 +5,13 @@
 //! without it has an adapter with no platform and a message that says which library was looked for. Nothing
 //! here is ever destroyed, so that a call from an exit handler still finds it.
 
+use crate::object::params::ListOut;
+use crate::object::params::Out;
+use core::ffi::c_char;
+use core::ffi::c_void;
 use std::sync::{Arc, OnceLock};
+use ur_ffi::ur_logger_callback_t;
+use ur_ffi::ur_logger_level_t;
 
 use parking_lot::Mutex;
 use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_result_t};
@@ -16,9 +22,9 @@ use crate::device::platform::Platform;
 use crate::driver::Driver;
 use crate::object::error::{self, Error, OpenError, Result};
 use crate::object::fork;
-use crate::object::info::{InfoWriter, enumerate};
+use crate::object::info::InfoWriter;
 use crate::object::log;
-use crate::object::{Body, Object, TableAddress, borrow};
+use crate::object::{Body, Object, TableAddress};
 
 /// What the adapter's handle names.
 pub struct Adapter<D: Driver> {
@@ -119,18 +125,14 @@ pub fn driver<D: Driver>() -> Result<&'static D> {
 
 /// `urAdapterGet`.
 ///
-/// # Safety
-/// The C contract: `adapters` is null or has room for `capacity` handles, `count` is null or writable.
-///
 /// # Errors
 /// As [`enumerate`].
-pub unsafe fn get<D: Driver>(capacity: u32, adapters: *mut ur_adapter_handle_t, count: *mut u32) -> Result<()> {
-    if adapters.is_null() && count.is_null() {
+pub fn get<D: Driver>(list: ListOut<'_, ur_adapter_handle_t>) -> Result<()> {
+    if list.is_absent() {
         return Ok(());
     }
     let object = &objects::<D>().adapter;
-    // SAFETY: the caller's promise is the same.
-    if unsafe { enumerate("urAdapterGet", &[object.handle()], capacity, adapters, count) }? == 1 {
+    if list.write(&[object.handle()])? == 1 {
         Object::retain_handle(object);
     }
     Ok(())
@@ -138,21 +140,13 @@ pub unsafe fn get<D: Driver>(capacity: u32, adapters: *mut ur_adapter_handle_t, 
 
 /// `urAdapterGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    adapter: ur_adapter_handle_t,
+pub fn get_info<D: Driver>(
+    adapter: &Object<Adapter<D>>,
     property: ur_adapter_info_t,
-    size: usize,
-    value: *mut core::ffi::c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (adapter, writer) =
-        unsafe { (borrow::<Adapter<D>>(adapter)?, InfoWriter::new("urAdapterGetInfo", size, value, size_out)?) };
     match property {
         ur_adapter_info_t::BACKEND => writer.value(D::BACKEND),
         ur_adapter_info_t::REFERENCE_COUNT => writer.value(adapter.references()),
@@ -163,63 +157,38 @@ pub unsafe fn get_info<D: Driver>(
 
 /// `urAdapterGetLastError`.
 ///
-/// # Safety
-/// The C contract: both outputs are writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER` for a missing output.
-pub unsafe fn get_last_error<D: Driver>(
-    adapter: ur_adapter_handle_t,
-    message: *mut *const core::ffi::c_char,
-    status: *mut i32,
+pub fn get_last_error<D: Driver>(
+    _adapter: &Object<Adapter<D>>,
+    message: Out<'_, *const c_char>,
+    status: Out<'_, i32>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Adapter<D>>(adapter) }?;
-    if message.is_null() || status.is_null() {
-        return Err(crate::object::null_pointer("urAdapterGetLastError"));
-    }
     let (text, native) = error::last();
-    // SAFETY: both are writable by the caller's promise.
-    unsafe {
-        message.write(text);
-        status.write(native);
-    }
+    message.write(text);
+    status.write(native);
     Ok(())
 }
 
 /// `urAdapterSetLoggerCallback`.
 ///
-/// # Safety
-/// The C contract: `callback` may be called from any thread with `user` until it is replaced, and until a call that another
-/// thread had begun by then is over.
-///
 /// # Errors
 /// As [`borrow`].
-pub unsafe fn set_logger_callback<D: Driver>(
-    adapter: ur_adapter_handle_t,
-    callback: ur_ffi::ur_logger_callback_t,
-    user: *mut core::ffi::c_void,
-    level: ur_ffi::ur_logger_level_t,
+pub fn set_logger_callback<D: Driver>(
+    _adapter: &Object<Adapter<D>>,
+    callback: ur_logger_callback_t,
+    user: *mut c_void,
+    level: ur_logger_level_t,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Adapter<D>>(adapter) }?;
     log::set_callback(callback, user, level);
     Ok(())
 }
 
 /// `urAdapterSetLoggerCallbackLevel`.
 ///
-/// # Safety
-/// The handle is the C contract's.
-///
 /// # Errors
 /// As [`borrow`].
-pub unsafe fn set_logger_level<D: Driver>(
-    adapter: ur_adapter_handle_t,
-    level: ur_ffi::ur_logger_level_t,
-) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Adapter<D>>(adapter) }?;
+pub fn set_logger_level<D: Driver>(_adapter: &Object<Adapter<D>>, level: ur_logger_level_t) -> Result<()> {
     log::set_level(level);
     Ok(())
 }

@@ -22,7 +22,6 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::device::native_context::NativeContext;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 
@@ -162,17 +161,28 @@ pub fn wait(work: impl FnOnce() + Send + 'static) {
 
 /// Frees memory of the native library.
 ///
+/// `home` is what it lives in, and is kept alive until it is freed.
+///
 /// # Errors
 /// What the native library answers; nothing where the memory was handed over.
-pub fn free<D: Driver>(native: &Arc<NativeContext<D>>, kind: MemoryKind, address: usize, size: usize) -> Result<()> {
+pub fn free<D: Driver, H: Send + Sync + 'static>(
+    driver: &'static D,
+    home: &Arc<H>,
+    kind: MemoryKind,
+    address: usize,
+    size: usize,
+) -> Result<()> {
     if !must_not_wait()
         && let Some(_in_progress) = FreeInProgress::try_begin()
     {
-        return free_now(native.driver, kind, address);
+        return free_now(driver, kind, address);
     }
-    let native = Arc::clone(native);
-    // Nobody is left to tell.
-    let work = move || drop(free_now(native.driver, kind, address));
+    let home = Arc::clone(home);
+    let work = move || {
+        // Nobody is left to tell.
+        drop(free_now(driver, kind, address));
+        drop(home);
+    };
     push(Job { work: Box::new(work), is_free: true, memory: Some(address) }, size);
     Ok(())
 }

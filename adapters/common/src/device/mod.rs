@@ -16,20 +16,20 @@ pub mod timestamps;
 pub mod wait;
 pub mod worker;
 
+use crate::object::Held;
+use crate::object::params::ListOut;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use ur_ffi::{
-    ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_platform_handle_t, ur_result_t,
-};
+use ur_ffi::{ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_result_t};
 
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
 use crate::driver::Driver;
 use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
-use crate::object::info::{InfoWriter, enumerate};
-use crate::object::{Body, Object, TableAddress, borrow};
+use crate::object::info::InfoWriter;
+use crate::object::{Body, Object, TableAddress};
 use crate::properties::DeviceProperties;
 use crate::sync::weak_list::WeakList;
 
@@ -108,20 +108,13 @@ impl<D: Driver> Device<D> {
 
 /// `urDeviceGet`.
 ///
-/// # Safety
-/// The C contract: `devices` is null or has room for `capacity` handles, `count` is null or writable.
-///
 /// # Errors
 /// `INVALID_ENUMERATION` for an unknown type; as [`enumerate`].
-pub unsafe fn get<D: Driver>(
-    platform: ur_platform_handle_t,
+pub fn get<D: Driver>(
+    _platform: &Object<Platform<D>>,
     kind: ur_device_type_t,
-    capacity: u32,
-    devices: *mut ur_device_handle_t,
-    count: *mut u32,
+    list: ListOut<'_, ur_device_handle_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Platform<D>>(platform) }?;
     let every: &[Arc<Object<Device<D>>>] = match kind {
         ur_device_type_t::ALL | ur_device_type_t::DEFAULT | ur_device_type_t::GPU => {
             adapter::native::<D>().map_or(&[], |native| &native.devices)
@@ -140,41 +133,32 @@ pub unsafe fn get<D: Driver>(
     };
     let chosen = if kind == ur_device_type_t::DEFAULT { &every[..every.len().min(1)] } else { every };
     let handles: Vec<ur_device_handle_t> = chosen.iter().map(|device| device.handle()).collect();
-    // SAFETY: the caller's promise is the same.
-    unsafe { enumerate("urDeviceGet", &handles, capacity, devices, count) }?;
+    list.write(&handles)?;
     Ok(())
 }
 
 /// `urDeviceGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`info::answer`].
-pub unsafe fn get_info<D: Driver>(
-    device: ur_device_handle_t,
-    property: ur_device_info_t,
-    size: usize,
-    value: *mut core::ffi::c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (device, writer) =
-        unsafe { (borrow::<Device<D>>(device)?, InfoWriter::new("urDeviceGetInfo", size, value, size_out)?) };
+pub fn get_info<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, writer: InfoWriter) -> Result<()> {
     info::writer(device, property, &writer)
 }
 
-/// `urDeviceRetain` and `urDeviceRelease`: neither changes anything of a device that is not a part of another one.
+/// `urDeviceRelease`: as [`retain`].
 ///
-/// # Safety
-/// The handle is the C contract's.
+/// # Errors
+/// None.
+pub fn release<D: Driver>(_device: Held<Device<D>>) -> Result<()> {
+    Ok(())
+}
+
+/// `urDeviceRetain`: it changes nothing of a device that is not a part of another one.
 ///
 /// # Errors
 /// As [`borrow`].
-pub unsafe fn keep_or_release<D: Driver>(device: ur_device_handle_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Device<D>>(device) }.map(|_| ())
+pub fn retain<D: Driver>(_device: &Object<Device<D>>) -> Result<()> {
+    Ok(())
 }
 
 /// The opened driver behind a device.

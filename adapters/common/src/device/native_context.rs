@@ -21,7 +21,6 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
-use crate::device::adapter;
 use crate::device::clock::{Base, Clock};
 use crate::device::deferred;
 use crate::device::event_pool::{EventPool, PooledEvent};
@@ -316,7 +315,7 @@ impl<D: Driver> Parts<D> {
         for (_, stream) in std::mem::take(&mut *self.streams.lock()) {
             let _ = self.driver.destroy_stream(stream);
         }
-        // A stock SYCL program keeps its context to the end of the process, so `end` never runs for it.
+        // An unmodified SYCL program keeps its context to the end of the process, so `end` never runs for it.
         let origin = self.origin.lock().take();
         if let Some(origin) = origin {
             origin.end(self.driver);
@@ -360,11 +359,11 @@ impl<D: Driver> Default for Home<D> {
 }
 
 impl<D: Driver> Home<D> {
-    /// The device's native context, made if there is none.
+    /// The device's native context, made if there is none. `keeps` says that the adapter is in use, so that it stays.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn get_or_make(&self, driver: &'static D, device: D::Device) -> Result<Arc<NativeContext<D>>> {
+    pub fn get_or_make(&self, driver: &'static D, device: D::Device, keeps: bool) -> Result<Arc<NativeContext<D>>> {
         let mut slot = self.slot.lock();
         let native = match slot.current.upgrade() {
             Some(native) => native,
@@ -374,7 +373,7 @@ impl<D: Driver> Home<D> {
                 native
             }
         };
-        if slot.kept.is_none() && adapter::is_in_use::<D>() && !native.may_be_lost() {
+        if slot.kept.is_none() && keeps && !native.may_be_lost() {
             slot.kept = Some(Arc::clone(&native));
         }
         Ok(native)

@@ -4,18 +4,18 @@
 //! and the last disable withdraws what the first enable gave. Both native contexts are kept alive in between, since
 //! access ends with either. What the application enabled by itself is used and never withdrawn.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_device_handle_t, ur_exp_peer_info_t, ur_result_t};
+use ur_ffi::{ur_exp_peer_info_t, ur_result_t};
 
 use crate::device::Device;
 use crate::device::adapter;
 use crate::device::scope::Held;
 use crate::driver::Driver;
+use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Object, borrow};
 
 /// The devices whose memory a device was let at.
 pub struct Peers<D: Driver> {
@@ -45,19 +45,7 @@ impl<D: Driver> Default for Peers<D> {
     }
 }
 
-type Pair<'a, D> = (&'a Object<Device<D>>, &'a Object<Device<D>>);
-
-/// # Safety
-/// Both handles are live.
-unsafe fn pair<'a, D: Driver>(device: ur_device_handle_t, peer: ur_device_handle_t) -> Result<Pair<'a, D>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { Ok((borrow::<Device<D>>(device)?, borrow::<Device<D>>(peer)?)) }
-}
-
 /// `urUsmP2PEnablePeerAccessExp`; to be undone as often as it was done.
-///
-/// # Safety
-/// The C contract: both handles are live.
 ///
 /// # Errors
 /// `INVALID_VALUE` for a device and itself; `UNSUPPORTED_FEATURE` where the hardware has no way; what the native library
@@ -65,9 +53,7 @@ unsafe fn pair<'a, D: Driver>(device: ur_device_handle_t, peer: ur_device_handle
 ///
 /// # Unsupported
 /// - needs: two devices with a way to each other
-pub unsafe fn enable<D: Driver>(device: ur_device_handle_t, peer: ur_device_handle_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let (device, peer) = unsafe { pair::<D>(device, peer) }?;
+pub fn enable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) -> Result<()> {
     if device.raw == peer.raw {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
@@ -94,14 +80,9 @@ pub unsafe fn enable<D: Driver>(device: ur_device_handle_t, peer: ur_device_hand
 
 /// `urUsmP2PDisablePeerAccessExp`.
 ///
-/// # Safety
-/// The C contract: both handles are live; nothing uses the access any more when the last enable is undone.
-///
 /// # Errors
 /// `INVALID_OPERATION` when access is not enabled; what the native library answers.
-pub unsafe fn disable<D: Driver>(device: ur_device_handle_t, peer: ur_device_handle_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let (device, peer) = unsafe { pair::<D>(device, peer) }?;
+pub fn disable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) -> Result<()> {
     let mut links = device.peers.links.lock();
     let index = links.iter().position(|link| link.peer == peer.raw).ok_or_else(|| {
         Error::new(
@@ -124,22 +105,14 @@ pub unsafe fn disable<D: Driver>(device: ur_device_handle_t, peer: ur_device_han
 
 /// `urUsmP2PPeerAccessGetInfoExp`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property; what the native library answers.
-pub unsafe fn get_info<D: Driver>(
-    device: ur_device_handle_t,
-    peer: ur_device_handle_t,
+pub fn get_info<D: Driver>(
+    device: &Object<Device<D>>,
+    peer: &Object<Device<D>>,
     property: ur_exp_peer_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let ((device, peer), writer) =
-        unsafe { (pair::<D>(device, peer)?, InfoWriter::new("urUsmP2PPeerAccessGetInfoExp", size, value, size_out)?) };
     let driver = adapter::driver::<D>()?;
     let apart = device.raw != peer.raw;
     let can = match property {

@@ -1,19 +1,21 @@
 //! The platform: all devices that one native driver serves. There is one, or none when no driver is there.
 
-use core::ffi::{c_char, c_void};
+use crate::object::params::ListOut;
+use crate::object::params::Out;
+use core::ffi::CStr;
+use core::ffi::c_char;
 use core::marker::PhantomData;
 
 use ur_ffi::{
-    ur_adapter_handle_t, ur_api_version_t, ur_logger_level_t, ur_platform_handle_t, ur_platform_handle_t_,
-    ur_platform_info_t, ur_result_t,
+    ur_api_version_t, ur_logger_level_t, ur_platform_handle_t, ur_platform_handle_t_, ur_platform_info_t, ur_result_t,
 };
 
 use crate::device::adapter::{self, Adapter};
 use crate::driver::{Driver, library};
 use crate::object::error::{self, Error, Result};
-use crate::object::info::{InfoWriter, enumerate};
+use crate::object::info::InfoWriter;
 use crate::object::log;
-use crate::object::{Body, Object, TableAddress, borrow, null_pointer};
+use crate::object::{Body, Object, TableAddress};
 
 /// What the platform's handle names.
 pub struct Platform<D: Driver> {
@@ -41,20 +43,10 @@ impl<D: Driver> Body for Platform<D> {
 /// is success with a count of 0, so that one missing driver never stops a program that has other devices; the
 /// reason goes to the log and to `urAdapterGetLastError`.
 ///
-/// # Safety
-/// The C contract: `platforms` is null or has room for `capacity` handles, `count` is null or writable.
-///
 /// # Errors
 /// As [`enumerate`]; `INVALID_VALUE` for no output at all.
-pub unsafe fn get<D: Driver>(
-    adapter: ur_adapter_handle_t,
-    capacity: u32,
-    platforms: *mut ur_platform_handle_t,
-    count: *mut u32,
-) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Adapter<D>>(adapter) }?;
-    if platforms.is_null() && count.is_null() {
+pub fn get<D: Driver>(_adapter: &Object<Adapter<D>>, list: ListOut<'_, ur_platform_handle_t>) -> Result<()> {
+    if list.is_absent() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             "urPlatformGet: give an array of platforms or a pointer for their count",
@@ -78,8 +70,7 @@ pub unsafe fn get<D: Driver>(
         }
     };
     let handles: Vec<_> = found.iter().map(|platform| platform.handle()).collect();
-    // SAFETY: the caller's promise is the same.
-    if unsafe { enumerate("urPlatformGet", &handles, capacity, platforms, count) }? == 1
+    if list.write(&handles)? == 1
         && let Some(platform) = found
     {
         Object::retain_handle(&platform.to_arc());
@@ -89,23 +80,13 @@ pub unsafe fn get<D: Driver>(
 
 /// `urPlatformGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    platform: ur_platform_handle_t,
+pub fn get_info<D: Driver>(
+    _platform: &Object<Platform<D>>,
     property: ur_platform_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let writer = unsafe {
-        borrow::<Platform<D>>(platform)?;
-        InfoWriter::new("urPlatformGetInfo", size, value, size_out)?
-    };
     match property {
         ur_platform_info_t::NAME => writer.text(D::PLATFORM_NAME),
         ur_platform_info_t::VENDOR_NAME => writer.text(D::VENDOR),
@@ -120,42 +101,23 @@ pub unsafe fn get_info<D: Driver>(
 
 /// `urPlatformGetApiVersion`.
 ///
-/// # Safety
-/// The C contract: `version` is null or writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`.
-pub unsafe fn get_api_version<D: Driver>(platform: ur_platform_handle_t, version: *mut ur_api_version_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Platform<D>>(platform) }?;
-    if version.is_null() {
-        return Err(null_pointer("urPlatformGetApiVersion"));
-    }
-    // SAFETY: not null, so writable.
-    unsafe { version.write(ur_api_version_t::CURRENT) };
+pub fn get_api_version<D: Driver>(_platform: &Object<Platform<D>>, version: Out<'_, ur_api_version_t>) -> Result<()> {
+    version.write(ur_api_version_t::CURRENT);
     Ok(())
 }
 
 /// `urPlatformGetBackendOption`: the native compiler knows `-O` levels only; everything else a front end may
 /// ask for has no counterpart here and maps to nothing.
 ///
-/// # Safety
-/// The C contract: `option` is a NUL-terminated string, `backend_option` writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_VALUE` for an option that no SYCL front end has.
-pub unsafe fn get_backend_option<D: Driver>(
-    platform: ur_platform_handle_t,
-    option: *const c_char,
-    backend_option: *mut *const c_char,
+pub fn get_backend_option<D: Driver>(
+    _platform: &Object<Platform<D>>,
+    option: &CStr,
+    backend_option: Out<'_, *const c_char>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Platform<D>>(platform) }?;
-    if option.is_null() || backend_option.is_null() {
-        return Err(null_pointer("urPlatformGetBackendOption"));
-    }
-    // SAFETY: a NUL-terminated string by the caller's promise.
-    let option = unsafe { core::ffi::CStr::from_ptr(option) };
     let writer: &'static core::ffi::CStr = match option.to_bytes() {
         b"-O0"
         | b"-O1"
@@ -172,7 +134,6 @@ pub unsafe fn get_backend_option<D: Driver>(
             ));
         }
     };
-    // SAFETY: not null, so writable.
-    unsafe { backend_option.write(writer.as_ptr()) };
+    backend_option.write(writer.as_ptr());
     Ok(())
 }

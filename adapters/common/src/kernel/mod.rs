@@ -9,15 +9,15 @@ pub mod native_handle;
 pub mod permissions;
 pub mod work_size;
 
-use core::ffi::{CStr, c_char, c_void};
+use crate::object::params::Out;
+use core::ffi::{CStr, c_void};
 use std::ffi::CString;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use ur_ffi::{
-    ur_device_handle_t, ur_kernel_cache_config_t, ur_kernel_exec_info_properties_t, ur_kernel_exec_info_t,
-    ur_kernel_group_info_t, ur_kernel_handle_t, ur_kernel_handle_t_, ur_kernel_info_t, ur_kernel_sub_group_info_t,
-    ur_program_handle_t, ur_result_t,
+    ur_kernel_cache_config_t, ur_kernel_exec_info_properties_t, ur_kernel_exec_info_t, ur_kernel_group_info_t,
+    ur_kernel_handle_t, ur_kernel_handle_t_, ur_kernel_info_t, ur_kernel_sub_group_info_t, ur_result_t,
 };
 
 use crate::context::DeviceState;
@@ -27,7 +27,7 @@ use crate::kernel::permissions::Permissions;
 use crate::kernel::work_size::{GlobalSize, Limits};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow, null_pointer};
+use crate::object::{Body, Object, TableAddress};
 use crate::program::device_image::fixed::FixedSizes;
 use crate::program::metadata::DeclaredSizes;
 use crate::program::{Module, Program};
@@ -250,23 +250,9 @@ impl<D: Driver> Kernel<D> {
 
 /// `urKernelCreate`.
 ///
-/// # Safety
-/// The C contract: the handle is live, `name` a NUL-terminated string, `out` writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_PROGRAM_EXECUTABLE` for a program that is not built; `INVALID_KERNEL_NAME`.
-pub unsafe fn create<D: Driver>(
-    program: ur_program_handle_t,
-    name: *const c_char,
-    out: *mut ur_kernel_handle_t,
-) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let program = unsafe { borrow::<Program<D>>(program) }?;
-    if name.is_null() || out.is_null() {
-        return Err(null_pointer("urKernelCreate"));
-    }
-    // SAFETY: NUL-terminated by the caller's promise.
-    let name = unsafe { CStr::from_ptr(name) };
+pub fn create<D: Driver>(program: &Object<Program<D>>, name: &CStr, out: Out<'_, ur_kernel_handle_t>) -> Result<()> {
     if name.is_empty() {
         // Native libraries disagree on what is wrong with no name at all.
         return Err(Error::new(ur_result_t::ERROR_INVALID_KERNEL_NAME, "urKernelCreate: the kernel's name is empty"));
@@ -281,15 +267,11 @@ pub unsafe fn create<D: Driver>(
     let load = |module| DeviceKernel::load(program, module, name);
     let devices = modules.into_iter().map(load).collect::<Result<SmallVec<_>>>()?;
     let kernel = Object::new(Kernel::new(program.to_arc(), name.to_owned(), devices));
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(kernel)) };
+    out.write_object(kernel);
     Ok(())
 }
 
 /// `urKernelGetInfo`.
-///
-/// # Safety
-/// The C contract of an info query.
 ///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
@@ -298,16 +280,7 @@ pub unsafe fn create<D: Driver>(
 /// - HIP: `UR_KERNEL_INFO_NUM_ARGS`: no call of the runtime tells a kernel's parameters
 /// - CUDA: needs: a driver with `cuFuncGetParamInfo`, for `UR_KERNEL_INFO_NUM_ARGS`
 /// - `UR_KERNEL_INFO_ATTRIBUTES` is empty: images do not tell what a kernel's source asked for
-pub unsafe fn get_info<D: Driver>(
-    kernel: ur_kernel_handle_t,
-    property: ur_kernel_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (kernel, writer) =
-        unsafe { (borrow::<Kernel<D>>(kernel)?, InfoWriter::new("urKernelGetInfo", size, value, size_out)?) };
+pub fn get_info<D: Driver>(kernel: &Object<Kernel<D>>, property: ur_kernel_info_t, writer: InfoWriter) -> Result<()> {
     let first = kernel.first();
     match property {
         ur_kernel_info_t::FUNCTION_NAME => writer.text(&kernel.name()),
@@ -334,27 +307,14 @@ pub unsafe fn get_info<D: Driver>(
 
 /// `urKernelGetGroupInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_group_info<D: Driver>(
-    kernel: ur_kernel_handle_t,
-    device: ur_device_handle_t,
+pub fn get_group_info<D: Driver>(
+    kernel: &Object<Kernel<D>>,
+    device: &Object<Device<D>>,
     property: ur_kernel_group_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (kernel, device, writer) = unsafe {
-        (
-            borrow::<Kernel<D>>(kernel)?,
-            borrow::<Device<D>>(device)?,
-            InfoWriter::new("urKernelGetGroupInfo", size, value, size_out)?,
-        )
-    };
     let limits = &device.properties;
     let kernel = kernel.on(device)?;
     let (attributes, declared) = (&kernel.attributes, &kernel.declared);
@@ -377,27 +337,14 @@ pub unsafe fn get_group_info<D: Driver>(
 
 /// `urKernelGetSubGroupInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_sub_group_info<D: Driver>(
-    kernel: ur_kernel_handle_t,
-    device: ur_device_handle_t,
+pub fn get_sub_group_info<D: Driver>(
+    kernel: &Object<Kernel<D>>,
+    device: &Object<Device<D>>,
     property: ur_kernel_sub_group_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (kernel, device, writer) = unsafe {
-        (
-            borrow::<Kernel<D>>(kernel)?,
-            borrow::<Device<D>>(device)?,
-            InfoWriter::new("urKernelGetSubGroupInfo", size, value, size_out)?,
-        )
-    };
     let warp = device.properties.warp_size;
     let limits = &kernel.on(device)?.limits;
     match property {
@@ -414,27 +361,19 @@ pub unsafe fn get_sub_group_info<D: Driver>(
 /// `urKernelSetExecInfo`: all memory of the context is reachable by every kernel, so what is said of USM is checked and
 /// changes nothing; the cache's share is told to the native library.
 ///
-/// # Safety
-/// The C contract: `value` is readable for `size` bytes.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_ENUMERATION`; what the native library answers.
 ///
 /// # Unsupported
 /// - note: on HIP the choice of a cache changes nothing: AMD's devices have none
-pub unsafe fn set_exec_info<D: Driver>(
-    kernel: ur_kernel_handle_t,
+pub fn set_exec_info<D: Driver>(
+    kernel: &Object<Kernel<D>>,
     property: ur_kernel_exec_info_t,
-    size: usize,
-    _properties: *const ur_kernel_exec_info_properties_t,
-    value: *const c_void,
+    _properties: Option<&ur_kernel_exec_info_properties_t>,
+    value: &[u8],
 ) -> Result<()> {
     const NAME: &str = "urKernelSetExecInfo";
-    // SAFETY: the caller's promise is the same.
-    let kernel = unsafe { borrow::<Kernel<D>>(kernel) }?;
-    if value.is_null() {
-        return Err(null_pointer(NAME));
-    }
+    let size = value.len();
     let fits = match property {
         ur_kernel_exec_info_t::USM_INDIRECT_ACCESS => size == size_of::<ur_ffi::ur_bool_t>(),
         ur_kernel_exec_info_t::USM_PTRS => size.is_multiple_of(size_of::<*const c_void>()),
@@ -453,9 +392,8 @@ pub unsafe fn set_exec_info<D: Driver>(
         ));
     }
     if property == ur_kernel_exec_info_t::CACHE_CONFIG {
-        // SAFETY: readable for its size, which was just checked; the ABI does not promise alignment.
-        let config = unsafe { value.cast::<ur_kernel_cache_config_t>().read_unaligned() };
-        return configure_cache(kernel, config);
+        let config = value.try_into().map(u32::from_ne_bytes).unwrap_or_default();
+        return configure_cache(kernel, ur_kernel_cache_config_t(config));
     }
     Ok(())
 }

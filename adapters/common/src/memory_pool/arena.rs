@@ -151,8 +151,8 @@ impl<D: Driver> Arena<D> {
         }
     }
 
-    /// Says that an event covers what a stream freed up to its command `position`, where [`PoolStream::record_marker_unless_calling`] recorded it. What the
-    /// stream freed later is not behind it.
+    /// Says that an event covers what a stream freed up to its command `position`: it was recorded there, so what the stream
+    /// freed later is not behind it.
     pub fn mark(&self, stream: &(impl PoolStream<D> + ?Sized), position: u64, marker: &Arc<PooledEvent<D>>) {
         self.with(|state| state.mark(key_of(stream), position, Arc::clone(marker)));
     }

@@ -23,9 +23,6 @@ use crate::sync::mutation;
 #[derive(Default)]
 struct KeyHasher(u64);
 
-/// What belongs to streams, by their keys.
-type ByKey<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
-
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
         self.0
@@ -40,9 +37,12 @@ impl Hasher for KeyHasher {
     }
 }
 
+/// Streams by their keys.
+type Streams<D> = HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHasher>>;
+
 /// The streams, sources and live blocks of a context.
 pub struct Registry<D: Driver> {
-    streams: Mutex<ByKey<Weak<dyn PoolStream<D>>>>,
+    streams: Mutex<Streams<D>>,
     blocks: Arc<LiveBlocks>,
     sources: RwLock<PoolBackends<D>>,
 }
@@ -240,8 +240,8 @@ impl<D: Driver> Registry<D> {
         }
     }
 
-    /// Passes the lock of every stream on the device once: what was published before is seen by all allocations after. `false` if a stream is
-    /// inside a native call that can block, and was not waited for.
+    /// Takes the lock of every stream on the device once: what was published before is seen by all allocations after.
+    /// `false` if a stream is inside a native call that can block, and was not waited for.
     pub fn pass_all(&self, device: &Device<D>) -> bool {
         let streams = self.streams();
         streams.iter().filter(|stream| core::ptr::eq(&raw const ***stream.device(), device)).all(|stream| stream.pass())

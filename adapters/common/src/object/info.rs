@@ -43,22 +43,31 @@ impl InfoWriter {
         Ok(Self { name, size, value, size_out })
     }
 
-    fn bytes(&self, data: *const u8, length: usize) -> Result<()> {
-        if !self.value.is_null() {
-            if self.size < length {
-                return Err(Error::new(
-                    ur_result_t::ERROR_INVALID_SIZE,
-                    format!("{}: propSize is {} but the value takes {length} bytes", self.name, self.size),
-                ));
-            }
-            // SAFETY: `value` is writable for `size >= length` bytes by `new`'s contract; `data` is a live
-            // slice of ours, which cannot overlap a caller's buffer.
-            unsafe { core::ptr::copy_nonoverlapping(data, self.value.cast::<u8>(), length) };
+    fn check_room(&self, length: usize) -> Result<()> {
+        if self.size >= length {
+            return Ok(());
         }
+        Err(Error::new(
+            ur_result_t::ERROR_INVALID_SIZE,
+            format!("{}: propSize is {} but the value takes {length} bytes", self.name, self.size),
+        ))
+    }
+
+    fn tell_size(&self, length: usize) {
         if !self.size_out.is_null() {
             // SAFETY: writable by `new`'s contract.
             unsafe { self.size_out.write(length) };
         }
+    }
+
+    fn bytes(&self, data: *const u8, length: usize) -> Result<()> {
+        if !self.value.is_null() {
+            self.check_room(length)?;
+            // SAFETY: `value` is writable for `size >= length` bytes by `new`'s contract; `data` is a live
+            // slice of ours, which cannot overlap a caller's buffer.
+            unsafe { core::ptr::copy_nonoverlapping(data, self.value.cast::<u8>(), length) };
+        }
+        self.tell_size(length);
         Ok(())
     }
 
@@ -85,6 +94,28 @@ impl InfoWriter {
     /// As [`Answer::value`].
     pub fn array<T: Copy>(&self, values: &[T]) -> Result<()> {
         self.bytes(values.as_ptr().cast(), size_of_val(values))
+    }
+
+    /// Buffers of the application's, to which its own buffer holds the pointers; those that are null are left out. The
+    /// size is that of the pointers.
+    ///
+    /// # Errors
+    /// As [`InfoWriter::value`].
+    pub fn buffers<'b>(&self, contents: impl ExactSizeIterator<Item = &'b [u8]>) -> Result<()> {
+        let length = contents.len() * size_of::<*mut u8>();
+        if !self.value.is_null() {
+            self.check_room(length)?;
+            for (index, content) in contents.enumerate() {
+                // SAFETY: `value` is readable for `size >= length` bytes by `new`'s contract, which need not be aligned.
+                let buffer = unsafe { self.value.cast::<*mut u8>().add(index).read_unaligned() };
+                if !buffer.is_null() {
+                    // SAFETY: the specification lets each buffer be writable for what the application was told of its size.
+                    unsafe { core::ptr::copy_nonoverlapping(content.as_ptr(), buffer, content.len()) };
+                }
+            }
+        }
+        self.tell_size(length);
+        Ok(())
     }
 
     /// A string with its terminating NUL.

@@ -80,6 +80,12 @@ pub struct ListOut<'a, H> {
 }
 
 impl<H: Copy> ListOut<'_, H> {
+    /// Whether there is no output at all.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        self.entries.is_null() && self.count.is_null()
+    }
+
     /// Writes as many of the handles as there is room for, and how many there are. Answers how many were written.
     ///
     /// # Errors
@@ -146,6 +152,17 @@ pub unsafe fn optional_handle<'a, T: Body>(
     }
     // SAFETY: the caller's promise is the same.
     unsafe { borrow_named(parameter, handle) }.map(Some)
+}
+
+/// Sets an output to null, which it stays if the call fails: programs release what they find there.
+///
+/// # Safety
+/// The C contract.
+pub unsafe fn clear<H>(output: *mut *mut H) {
+    // SAFETY: null or writable by the caller's promise.
+    if let Some(output) = unsafe { output.as_mut() } {
+        *output = core::ptr::null_mut();
+    }
 }
 
 /// A reference that the application gives back with this call.

@@ -2,20 +2,19 @@
 //!
 //! A failed build keeps the compiler's text as the build log and leaves no module behind.
 
-use core::ffi::c_char;
+use crate::context::Context;
+use crate::object::Object;
+use crate::object::params::Handles;
+use core::ffi::CStr;
 use std::sync::Arc;
 
-use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_exp_program_flags_t, ur_program_binary_type_t,
-    ur_program_build_status_t, ur_program_handle_t, ur_result_t,
-};
+use ur_ffi::{ur_exp_program_flags_t, ur_program_binary_type_t, ur_program_build_status_t, ur_result_t};
 
 use crate::context::DeviceState;
 use crate::device::Device;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::error::{Error, Result};
-use crate::object::{borrow, borrow_list, null_pointer};
-use crate::program::{Module, Program, Target, of_context};
+use crate::program::{Module, Program, Target, check_context};
 
 /// The state of one device's image.
 pub struct Build<D: Driver> {
@@ -132,48 +131,49 @@ pub fn split_options(options: &str) -> Result<Vec<String>> {
 
 /// `urProgramBuild`: for every device the program has an image for.
 ///
-/// # Safety
-/// The C contract: handles live, `options` null or a NUL-terminated string.
-///
 /// # Errors
 /// `PROGRAM_BUILD_FAILURE` with the native compiler's text as message and build log; `INVALID_OPERATION` for a
 /// program that is built already.
-pub unsafe fn build<D: Driver>(
-    context: ur_context_handle_t,
-    program: ur_program_handle_t,
-    options: *const c_char,
+pub fn build<D: Driver>(
+    context: &Object<Context<D>>,
+    program: &Object<Program<D>>,
+    options: Option<&CStr>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let program = unsafe { of_context::<D>("urProgramBuild", context, program) }?;
-    // SAFETY: null or NUL-terminated by the caller's promise.
-    let options = unsafe { crate::driver::text_of(options) };
+    check_context("urProgramBuild", context, program)?;
+    let options = options_of(options);
     program.targets.iter().try_for_each(|target| program.build_target(target, &options))
+}
+
+/// The options as text; none where they are null.
+pub(crate) fn options_of(options: Option<&CStr>) -> String {
+    options.map(|options| options.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Refuses a list of no devices.
+///
+/// # Errors
+/// `INVALID_SIZE`.
+pub(crate) fn check_some<D: Driver>(call: &str, devices: &Handles<'_, Device<D>>) -> Result<()> {
+    if devices.is_empty() {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{call}: numDevices is 0")));
+    }
+    Ok(())
 }
 
 /// Some of a program's images, by their devices.
 ///
-/// # Safety
-/// The C contract: `devices` holds `count` handles.
-///
 /// # Errors
-/// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for one without an image; unknown flags are
-/// `INVALID_ENUMERATION`, and symbols that stay open `UNSUPPORTED_FEATURE`.
-pub unsafe fn chosen_targets<'p, D: Driver>(
+/// `INVALID_SIZE` for no device, `INVALID_DEVICE` for one without an image; unknown flags are `INVALID_ENUMERATION`, and
+/// symbols that stay open `UNSUPPORTED_FEATURE`.
+pub(crate) fn chosen_targets<'p, D: Driver>(
     call: &str,
     program: &'p Program<D>,
-    count: u32,
-    devices: *mut ur_device_handle_t,
+    devices: &Handles<'_, Device<D>>,
     flags: ur_exp_program_flags_t,
 ) -> Result<Vec<&'p Target<D>>> {
     check_flags(call, flags)?;
-    if devices.is_null() {
-        return Err(null_pointer(call));
-    }
-    if count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{call}: numDevices is 0")));
-    }
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow_list::<Device<D>>(count, devices) }?.into_iter().map(|device| program.target(device)).collect()
+    check_some(call, devices)?;
+    devices.iter().map(|device| program.target(device)).collect()
 }
 
 /// Flags of a build for a list of devices.
@@ -194,24 +194,16 @@ pub fn check_flags(call: &str, flags: ur_exp_program_flags_t) -> Result<()> {
 
 /// `urProgramBuildExp`: for the devices listed.
 ///
-/// # Safety
-/// The C contract: `devices` holds `count` handles, `options` is null or a NUL-terminated string.
-///
 /// # Errors
 /// As [`build`] and [`chosen_targets`].
-pub unsafe fn build_exp<D: Driver>(
-    program: ur_program_handle_t,
-    count: u32,
-    devices: *mut ur_device_handle_t,
+pub fn build_exp<D: Driver>(
+    program: &Object<Program<D>>,
+    devices: Handles<'_, Device<D>>,
     flags: ur_exp_program_flags_t,
-    options: *const c_char,
+    options: Option<&CStr>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let program = unsafe { borrow::<Program<D>>(program) }?;
-    // SAFETY: as above.
-    let targets = unsafe { chosen_targets("urProgramBuildExp", program, count, devices, flags) }?;
-    // SAFETY: null or NUL-terminated by the caller's promise.
-    let options = unsafe { crate::driver::text_of(options) };
+    let targets = chosen_targets("urProgramBuildExp", program, &devices, flags)?;
+    let options = options_of(options);
     targets.into_iter().try_for_each(|target| program.build_target(target, &options))
 }
 

@@ -4,12 +4,13 @@
 //! program's metadata what became of them), then taken as the symbol itself. Nothing is cached: a program may be built
 //! for several devices, each with a variable of its own.
 
-use core::ffi::{CStr, c_char, c_void};
+use crate::command::Enqueue;
+use crate::object::Object;
+use crate::object::params::Address;
+use core::ffi::CStr;
 use std::ffi::CString;
 
-use ur_ffi::{
-    CBool, ur_command_t, ur_context_handle_t, ur_event_handle_t, ur_program_handle_t, ur_queue_handle_t, ur_result_t,
-};
+use ur_ffi::{ur_command_t, ur_result_t};
 
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
@@ -17,28 +18,20 @@ use crate::context::Context;
 use crate::context::DeviceState;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
-use crate::object::{borrow, null_pointer};
 use crate::program::Program;
 
 /// The address of `count` bytes of a program's variable on the queue's device.
 ///
 /// # Safety
 /// The handle is live; `name` is null or NUL-terminated.
-unsafe fn find<D: Driver>(
+fn find<D: Driver>(
     call: &str,
     request: &Request<'_, D>,
-    program: ur_program_handle_t,
-    name: *const c_char,
+    program: &Program<D>,
+    name: &CStr,
     count: usize,
     offset: usize,
 ) -> Result<usize> {
-    // SAFETY: the caller's promise is the same.
-    let program = unsafe { borrow::<Program<D>>(program) }?;
-    if name.is_null() {
-        return Err(null_pointer(call));
-    }
-    // SAFETY: NUL-terminated by the caller's promise.
-    let name = unsafe { CStr::from_ptr(name) };
     let shown = name.to_string_lossy();
     let state = &request.queue.device;
     let here = |module: &std::sync::Arc<crate::program::Module<D>>| std::sync::Arc::ptr_eq(&module.state, state);
@@ -74,13 +67,13 @@ unsafe fn find<D: Driver>(
 /// Both ranges are valid until the copy has finished.
 unsafe fn copy<D: Driver>(
     request: &Request<'_, D>,
-    blocking: CBool,
+    blocking: bool,
     to: usize,
     from: usize,
     count: usize,
 ) -> Result<()> {
     let copy = CopyGlobal { device: &request.queue.device, to, from, size: count };
-    if blocking.get() { submit_and_wait(request, copy) } else { submit(request, copy) }
+    if blocking { submit_and_wait(request, copy) } else { submit(request, copy) }
 }
 
 /// A copy to or from a device global. Both ranges are valid until it has finished.
@@ -103,90 +96,55 @@ impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
 
 /// `urEnqueueDeviceGlobalVariableWrite`.
 ///
-/// # Safety
-/// The C contract: handles live, `name` a string, `from` readable for `count` bytes until the copy has finished.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_PROGRAM_EXECUTABLE` for a program that is not built for the queue's device;
 /// `INVALID_VALUE` for a name that it does not have or bytes outside of the variable; `INVALID_SIZE` for no bytes; as
 /// [`Request::new`]; what the native library answers.
-pub unsafe fn write<D: Driver>(
-    queue: ur_queue_handle_t,
-    program: ur_program_handle_t,
-    name: *const c_char,
-    blocking: CBool,
+pub fn write<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    program: &Object<Program<D>>,
+    name: &CStr,
+    blocking: bool,
     count: usize,
     offset: usize,
-    from: *const c_void,
-    wait_count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
+    from: Address,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueDeviceGlobalVariableWrite";
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_WRITE;
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, COMMAND, wait_count, waits, event) }?;
-    // SAFETY: as above.
-    let to = unsafe { find(NAME, &request, program, name, count, offset) }?;
-    if from.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    // SAFETY: the caller's promise for `from`; the variable holds the range.
+    let request = enqueue.request(COMMAND);
+    let to = find(NAME, &request, program, name, count, offset)?;
+    // SAFETY: `from` is readable for `count` bytes as the manual says; the variable holds the range.
     unsafe { copy(&request, blocking, to, from.addr(), count) }
 }
 
 /// `urEnqueueDeviceGlobalVariableRead`.
 ///
-/// # Safety
-/// As [`write()`], with `to` writable.
-///
 /// # Errors
 /// As [`write()`].
-pub unsafe fn read<D: Driver>(
-    queue: ur_queue_handle_t,
-    program: ur_program_handle_t,
-    name: *const c_char,
-    blocking: CBool,
+pub fn read<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    program: &Object<Program<D>>,
+    name: &CStr,
+    blocking: bool,
     count: usize,
     offset: usize,
-    to: *mut c_void,
-    wait_count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
+    to: Address,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueDeviceGlobalVariableRead";
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_READ;
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, COMMAND, wait_count, waits, event) }?;
-    // SAFETY: as above.
-    let from = unsafe { find(NAME, &request, program, name, count, offset) }?;
-    if to.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    // SAFETY: the caller's promise for `to`; the variable holds the range.
+    let request = enqueue.request(COMMAND);
+    let from = find(NAME, &request, program, name, count, offset)?;
+    // SAFETY: `to` is writable for `count` bytes as the manual says; the variable holds the range.
     unsafe { copy(&request, blocking, to.addr(), from, count) }
 }
 
 /// `urUSMContextMemcpyExp`: runs on a stream of no queue and returns when the bytes are there. It is ordered after nothing
 /// that is queued.
 ///
-/// # Safety
-/// The C contract: both ranges are valid for `size` bytes.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_SIZE` for no bytes; what the native library answers.
-pub unsafe fn context_memcpy<D: Driver>(
-    context: ur_context_handle_t,
-    to: *mut c_void,
-    from: *const c_void,
-    size: usize,
-) -> Result<()> {
+pub fn context_memcpy<D: Driver>(context: &Object<Context<D>>, to: Address, from: Address, size: usize) -> Result<()> {
     const NAME: &str = "urUSMContextMemcpyExp";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if to.is_null() || from.is_null() {
-        return Err(null_pointer(NAME));
-    }
     if size == 0 {
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: size is 0")));
     }
@@ -206,7 +164,7 @@ pub unsafe fn context_memcpy<D: Driver>(
     // A stream of its own: the copy may block, and what others need of a stream must not wait for it.
     let state = context.state(device)?;
     state.on_scratch_stream(|stream| {
-        // SAFETY: the ranges are valid by the caller's promise, and the copy has finished when this returns.
+        // SAFETY: the ranges are valid as the manual says, and the copy has finished when this returns.
         state.transfer(|| unsafe { driver.copy_async(to.addr(), from.addr(), size, stream) })?;
         driver.synchronize_stream(stream).map_err(|error| state.failed(error))
     })

@@ -4,19 +4,21 @@
 //! handed in. The result is a program of its own: it holds the linked image and its loaded module, and nothing of the
 //! programs it came from. Where the native library links nothing, every call here answers `UNSUPPORTED_FEATURE`.
 
-use core::ffi::c_char;
+use crate::object::params::Handles;
+use crate::object::params::Out;
+use core::ffi::CStr;
 use std::sync::Arc;
 
-use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_exp_program_flags_t, ur_program_handle_t, ur_result_t};
+use ur_ffi::{ur_exp_program_flags_t, ur_program_handle_t, ur_result_t};
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::{BuildRequest, Driver, text_of};
+use crate::driver::{BuildRequest, Driver};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, borrow_list, null_pointer};
-use crate::program::build::{as_failure, check_flags, chosen_targets, split_options};
+use crate::program::build::{as_failure, check_flags, check_some, chosen_targets, options_of, split_options};
 use crate::program::metadata::Metadata;
-use crate::program::{Program, Target, of_context};
+use crate::program::{Program, Target, check_context};
 
 fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: &str) -> Result<()> {
     let state = program.context.state(&target.device)?;
@@ -25,105 +27,71 @@ fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: 
 
 /// `urProgramCompile`: for every device the program has an image for.
 ///
-/// # Safety
-/// The C contract: handles live, `options` null or a NUL-terminated string.
-///
 /// # Errors
 /// As `urProgramBuild`; `UNSUPPORTED_FEATURE` where the native library links nothing.
-pub unsafe fn compile<D: Driver>(
-    context: ur_context_handle_t,
-    program: ur_program_handle_t,
-    options: *const c_char,
+pub fn compile<D: Driver>(
+    context: &Object<Context<D>>,
+    program: &Object<Program<D>>,
+    options: Option<&CStr>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (program, options) = unsafe { (of_context::<D>("urProgramCompile", context, program)?, text_of(options)) };
+    check_context("urProgramCompile", context, program)?;
+    let options = options_of(options);
     program.targets.iter().try_for_each(|target| compile_target(program, target, &options))
 }
 
 /// `urProgramCompileExp`: for the devices listed.
 ///
-/// # Safety
-/// The C contract: `devices` holds `count` handles, `options` is null or a NUL-terminated string.
-///
 /// # Errors
 /// As [`compile`] and [`chosen_targets`].
-pub unsafe fn compile_exp<D: Driver>(
-    program: ur_program_handle_t,
-    count: u32,
-    devices: *mut ur_device_handle_t,
+pub fn compile_exp<D: Driver>(
+    program: &Object<Program<D>>,
+    devices: Handles<'_, Device<D>>,
     flags: ur_exp_program_flags_t,
-    options: *const c_char,
+    options: Option<&CStr>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (program, options) = unsafe { (borrow::<Program<D>>(program)?, text_of(options)) };
-    // SAFETY: as above.
-    let targets = unsafe { chosen_targets("urProgramCompileExp", program, count, devices, flags) }?;
+    let targets = chosen_targets("urProgramCompileExp", program, &devices, flags)?;
+    let options = options_of(options);
     targets.into_iter().try_for_each(|target| compile_target(program, target, &options))
 }
 
 /// `urProgramLink`: for every device that all programs have an image for.
 ///
-/// # Safety
-/// The C contract: `programs` holds `count` handles, `options` is null or a NUL-terminated string, `out` writable.
-///
 /// # Errors
 /// `INVALID_SIZE`, `INVALID_NULL_POINTER`, `INVALID_PROGRAM` for programs of another context or without a device in
 /// common, `PROGRAM_LINK_FAILURE` with the linker's text, `UNSUPPORTED_FEATURE` where the library links nothing. The
 /// output is null then.
-pub unsafe fn link<D: Driver>(
-    context: ur_context_handle_t,
-    count: u32,
-    programs: *const ur_program_handle_t,
-    options: *const c_char,
-    out: *mut ur_program_handle_t,
+pub fn link<D: Driver>(
+    context: &Object<Context<D>>,
+    programs: Handles<'_, Program<D>>,
+    options: Option<&CStr>,
+    out: Out<'_, ur_program_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urProgramLink";
-    // SAFETY: the caller's promises are the same.
-    let (context, programs) = unsafe {
-        begin(out);
-        inputs::<D>(NAME, context, count, programs, out)?
-    };
+    check_inputs(NAME, context, &programs)?;
     let all_have = |device: &Object<Device<D>>| programs.iter().all(|program| program.target(device).is_ok());
     let devices: Vec<_> = context.devices().filter(|device| all_have(device)).map(|device| &**device).collect();
-    // SAFETY: null or NUL-terminated by the caller's promise.
-    let made = link_for(NAME, context, &devices, &programs, &unsafe { text_of(options) })?;
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(made)) };
+    let made = link_for(NAME, context, &devices, &programs, &options_of(options))?;
+    out.write_object(made);
     Ok(())
 }
 
 /// `urProgramLinkExp`: for the devices listed.
 ///
-/// # Safety
-/// As [`link`]; `devices` holds `device_count` handles.
-///
 /// # Errors
 /// As [`link`]; `INVALID_DEVICE` for a device that a program has no image for.
-pub unsafe fn link_exp<D: Driver>(
-    context: ur_context_handle_t,
-    device_count: u32,
-    devices: *mut ur_device_handle_t,
+pub fn link_exp<D: Driver>(
+    context: &Object<Context<D>>,
+    devices: Handles<'_, Device<D>>,
     flags: ur_exp_program_flags_t,
-    count: u32,
-    programs: *const ur_program_handle_t,
-    options: *const c_char,
-    out: *mut ur_program_handle_t,
+    programs: Handles<'_, Program<D>>,
+    options: Option<&CStr>,
+    out: Out<'_, ur_program_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urProgramLinkExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, programs) = unsafe {
-        begin(out);
-        inputs::<D>(NAME, context, count, programs, out)?
-    };
+    check_inputs(NAME, context, &programs)?;
     check_flags(NAME, flags)?;
-    if devices.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    if device_count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: numDevices is 0")));
-    }
-    // SAFETY: as above.
-    let devices = unsafe { borrow_list::<Device<D>>(device_count, devices) }?;
+    check_some(NAME, &devices)?;
+    let devices: Vec<&Object<Device<D>>> = devices.iter().collect();
     for (index, device) in devices.iter().enumerate() {
         if devices[..index].iter().any(|other| core::ptr::eq(*other, *device)) {
             return Err(Error::new(
@@ -133,55 +101,17 @@ pub unsafe fn link_exp<D: Driver>(
         }
         programs.iter().try_for_each(|program| program.target(device).map(|_| ()))?;
     }
-    // SAFETY: null or NUL-terminated by the caller's promise.
-    let made = link_for(NAME, context, &devices, &programs, &unsafe { text_of(options) })?;
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(made)) };
+    let made = link_for(NAME, context, &devices, &programs, &options_of(options))?;
+    out.write_object(made);
     Ok(())
 }
 
-/// Sets the output of a link to null, which it stays unless the link succeeds: programs release what they find there.
-///
-/// # Safety
-/// `out` is null or writable.
-unsafe fn begin(out: *mut ur_program_handle_t) {
-    if !out.is_null() {
-        // SAFETY: not null, so writable by the caller's promise.
-        unsafe { out.write(core::ptr::null_mut()) };
+/// Refuses programs of other contexts.
+fn check_inputs<D: Driver>(name: &str, context: &Object<Context<D>>, programs: &Handles<'_, Program<D>>) -> Result<()> {
+    if programs.iter().all(|program| core::ptr::eq(context, &raw const *program.context)) {
+        return Ok(());
     }
-}
-
-/// A link's context and programs.
-type Inputs<'a, D> = (&'a Object<Context<D>>, Vec<&'a Object<Program<D>>>);
-
-/// What a link is given, checked.
-///
-/// # Safety
-/// As [`link`].
-unsafe fn inputs<'a, D: Driver>(
-    name: &str,
-    context: ur_context_handle_t,
-    count: u32,
-    programs: *const ur_program_handle_t,
-    out: *mut ur_program_handle_t,
-) -> Result<Inputs<'a, D>> {
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if programs.is_null() || out.is_null() {
-        return Err(null_pointer(name));
-    }
-    if count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: count is 0")));
-    }
-    // SAFETY: as above.
-    let programs = unsafe { borrow_list::<Program<D>>(count, programs) }?;
-    if programs.iter().any(|program| !core::ptr::eq(context, &raw const *program.context)) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_PROGRAM,
-            format!("{name}: a program belongs to another context"),
-        ));
-    }
-    Ok((context, programs))
+    Err(Error::new(ur_result_t::ERROR_INVALID_PROGRAM, format!("{name}: a program belongs to another context")))
 }
 
 /// Links and loads for each device; on failure nothing is left.
@@ -189,7 +119,7 @@ fn link_for<D: Driver>(
     name: &str,
     context: &Object<Context<D>>,
     devices: &[&Object<Device<D>>],
-    programs: &[&Object<Program<D>>],
+    programs: &Handles<'_, Program<D>>,
     options: &str,
 ) -> Result<Arc<Object<Program<D>>>> {
     if devices.is_empty() {

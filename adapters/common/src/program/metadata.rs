@@ -37,15 +37,14 @@ impl Metadata {
     /// Reads the list of a program's properties.
     ///
     /// # Safety
-    /// `properties` is null or valid: the list holds `count` entries, names are NUL-terminated, arrays have their sizes.
+    /// `properties` are valid: the list holds `count` entries, names are NUL-terminated, arrays have their sizes.
     ///
     /// # Errors
     /// `INVALID_SIZE` and `INVALID_NULL_POINTER` where list and count contradict each other, `INVALID_VALUE` for a
     /// value that its tag cannot have.
-    pub unsafe fn read(call: &str, properties: *const ur_program_properties_t) -> Result<Self> {
+    pub unsafe fn read(call: &str, properties: Option<&ur_program_properties_t>) -> Result<Self> {
         let mut metadata: Metadata = Self::default();
-        // SAFETY: null or valid by the caller's promise.
-        let Some(properties) = (unsafe { properties.as_ref() }) else { return Ok(metadata) };
+        let Some(properties) = properties else { return Ok(metadata) };
         match (properties.count, properties.pMetadatas.is_null()) {
             (0, true) => return Ok(metadata),
             (0, false) => {
@@ -214,7 +213,7 @@ mod tests {
             let mut properties = ur_program_properties_t::default();
             (properties.count, properties.pMetadatas) = (u32::try_from(list.len()).unwrap(), list.as_ptr());
             // SAFETY: every entry's name and bytes live in the test.
-            unsafe { Metadata::read("test", &raw const properties) }
+            unsafe { Metadata::read("test", Some(&properties)) }
         };
         let told = read(&[
             entry(c"x@global_id_mapping", bytes, &symbol),

@@ -14,12 +14,14 @@ pub mod native_handle;
 pub mod select_binary;
 pub mod symbols;
 
+use crate::object::params::Handles;
+use crate::object::params::Out;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_program_binary_type_t, ur_program_build_status_t, ur_program_handle_t,
-    ur_program_handle_t_, ur_program_properties_t, ur_result_t,
+    ur_program_binary_type_t, ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_,
+    ur_program_properties_t, ur_result_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -27,7 +29,7 @@ use crate::device::Device;
 use crate::device::deferred;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::{Body, Object, TableAddress, borrow, borrow_list, null_pointer};
+use crate::object::{Body, Object, TableAddress, null_pointer};
 use crate::program::build::Build;
 use crate::program::device_image::fixed::{FixedByKernel, FixedSizes, fixed_sizes};
 use crate::program::metadata::Metadata;
@@ -178,9 +180,6 @@ pub fn not_built(call: &str) -> Error {
 
 /// `urProgramCreateWithBinary`.
 ///
-/// # Safety
-/// The C contract: each list holds `count` entries, each image is readable for its length, `out` writable.
-///
 /// # Errors
 /// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context or one
 /// given twice, `INVALID_BINARY` for an image that is truncated or of no format the backend takes.
@@ -188,31 +187,20 @@ pub fn not_built(call: &str) -> Error {
 /// # Unsupported
 /// - note: CUDA takes PTX, cubin and fatbin; HIP takes code objects and offload bundles, and on NVIDIA hardware what
 ///   CUDA takes
-pub unsafe fn create_with_binary<D: Driver>(
-    context: ur_context_handle_t,
-    count: u32,
-    devices: *mut ur_device_handle_t,
-    lengths: *mut usize,
-    images: *mut *const u8,
-    properties: *const ur_program_properties_t,
-    out: *mut ur_program_handle_t,
+pub fn create_with_binary<D: Driver>(
+    context: &Object<Context<D>>,
+    devices: Handles<'_, Device<D>>,
+    lengths: &[usize],
+    images: &[*const u8],
+    properties: Option<&ur_program_properties_t>,
+    out: Out<'_, ur_program_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urProgramCreateWithBinary";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if devices.is_null() || lengths.is_null() || images.is_null() || out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    if count == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{NAME}: numDevices is 0")));
-    }
-    // SAFETY: null or valid by the caller's promise.
+    // SAFETY: the specification lets the list of metadata be valid, as its counts and tags say.
     let metadata = unsafe { Metadata::read(NAME, properties) }?;
-    // SAFETY: the caller's promise is the same.
-    let devices = unsafe { borrow_list::<Device<D>>(count, devices) }?;
     let driver = crate::device::adapter::driver::<D>()?;
     let mut targets: Vec<Target<D>> = Vec::with_capacity(devices.len());
-    for (index, device) in devices.into_iter().enumerate() {
+    for (index, ((device, &image), &length)) in devices.iter().zip(images).zip(lengths).enumerate() {
         let known = context.devices().any(|member| core::ptr::eq(&raw const **member, device));
         let twice = targets.iter().any(|target| core::ptr::eq(&raw const *target.device, device));
         if !known || twice {
@@ -221,41 +209,26 @@ pub unsafe fn create_with_binary<D: Driver>(
                 format!("{NAME}: device {index} is not the context's or is given twice"),
             ));
         }
-        // SAFETY: the lists hold `count` entries by the caller's promise.
-        let (image, length) = unsafe { (*images.add(index), *lengths.add(index)) };
         if image.is_null() {
             return Err(null_pointer(NAME));
         }
-        // SAFETY: readable for its length by the caller's promise.
+        // SAFETY: the specification lets each image be readable for its length.
         let image = unsafe { core::slice::from_raw_parts(image, length) };
         driver.check_image(image)?;
         targets.push(Target::new(device.to_arc(), image));
     }
     let program = Object::new(Program { context: context.to_arc(), metadata, targets });
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(program)) };
+    out.write_object(program);
     Ok(())
 }
 
-/// A program that must belong to the context given with it.
-///
-/// # Safety
-/// As [`borrow`].
+/// Refuses a program that does not belong to the context given with it.
 ///
 /// # Errors
-/// As [`borrow`]; `INVALID_CONTEXT`.
-pub unsafe fn of_context<'a, D: Driver>(
-    call: &str,
-    context: ur_context_handle_t,
-    program: ur_program_handle_t,
-) -> Result<&'a Object<Program<D>>> {
-    // SAFETY: the caller's promises are the same.
-    let (context, program) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Program<D>>(program)?) };
-    if !core::ptr::eq(context, &raw const *program.context) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_CONTEXT,
-            format!("{call}: the program belongs to another context"),
-        ));
+/// `INVALID_CONTEXT`.
+pub(crate) fn check_context<D: Driver>(call: &str, context: &Object<Context<D>>, program: &Program<D>) -> Result<()> {
+    if core::ptr::eq(context, &raw const *program.context) {
+        return Ok(());
     }
-    Ok(program)
+    Err(Error::new(ur_result_t::ERROR_INVALID_CONTEXT, format!("{call}: the program belongs to another context")))
 }

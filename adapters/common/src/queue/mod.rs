@@ -2,7 +2,7 @@
 
 pub mod native_handles;
 
-use core::ffi::c_void;
+use crate::object::params::Out;
 use core::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_, ur_queue_info_t,
-    ur_queue_properties_t, ur_result_t,
+    ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_, ur_queue_info_t, ur_queue_properties_t, ur_result_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -21,7 +20,7 @@ use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow, known_flags, null_pointer};
+use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
 use crate::stream::event::{Event, WaitList};
 use crate::stream::submitter::Submitter;
@@ -289,9 +288,6 @@ impl<D: Driver> Queue<D> {
 
 /// `urQueueCreate`.
 ///
-/// # Safety
-/// The C contract: handles are live, `properties` null or valid, `out` writable.
-///
 /// # Errors
 /// `INVALID_ENUMERATION` for unknown flags, `INVALID_QUEUE_PROPERTIES` for contradictory ones or an on-device
 /// queue, `INVALID_DEVICE` for a device of another context; what the native library answers.
@@ -301,20 +297,13 @@ impl<D: Driver> Queue<D> {
 ///   `UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES`
 /// - note: with `UR_QUEUE_FLAG_USE_DEFAULT_STREAM` the queue has a stream of its own that keeps an order with the default
 ///   stream, as with `UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM`
-pub unsafe fn create<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    properties: *const ur_queue_properties_t,
-    out: *mut ur_queue_handle_t,
+pub fn create<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    properties: Option<&ur_queue_properties_t>,
+    out: Out<'_, ur_queue_handle_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() {
-        return Err(null_pointer("urQueueCreate"));
-    }
-    // SAFETY: null or valid by the caller's promise.
-    let flags = unsafe { properties.as_ref() }.map_or(ur_queue_flags_t::empty(), |properties| properties.flags);
-    known_flags("urQueueCreate", flags.bits(), ur_ffi::UR_QUEUE_FLAGS_MASK)?;
+    let flags = properties.map_or(ur_queue_flags_t::empty(), |properties| properties.flags);
     let contradictory = [
         ur_queue_flags_t::PRIORITY_HIGH | ur_queue_flags_t::PRIORITY_LOW,
         ur_queue_flags_t::SUBMISSION_BATCHED | ur_queue_flags_t::SUBMISSION_IMMEDIATE,
@@ -332,21 +321,15 @@ pub unsafe fn create<D: Driver>(
         ));
     }
     let queue = Queue::new(context, device, flags)?;
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(queue)) };
+    out.write_object(queue);
     Ok(())
 }
 
 /// `urQueueFinish`.
 ///
-/// # Safety
-/// The handle is the C contract's.
-///
 /// # Errors
 /// As [`borrow`]; what the native library answers.
-pub unsafe fn finish<D: Driver>(queue: ur_queue_handle_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let queue = unsafe { borrow::<Queue<D>>(queue) }?;
+pub fn finish<D: Driver>(queue: &Object<Queue<D>>) -> Result<()> {
     if queue.is_in_order() {
         return queue.first.finish();
     }
@@ -355,33 +338,17 @@ pub unsafe fn finish<D: Driver>(queue: ur_queue_handle_t) -> Result<()> {
 
 /// `urQueueFlush`: commands are with the device as soon as they are enqueued.
 ///
-/// # Safety
-/// The handle is the C contract's.
-///
 /// # Errors
 /// As [`borrow`].
-pub unsafe fn flush<D: Driver>(queue: ur_queue_handle_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Queue<D>>(queue) }.map(|_| ())
+pub fn flush<D: Driver>(_queue: &Object<Queue<D>>) -> Result<()> {
+    Ok(())
 }
 
 /// `urQueueGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    queue: ur_queue_handle_t,
-    property: ur_queue_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (queue, writer) =
-        unsafe { (borrow::<Queue<D>>(queue)?, InfoWriter::new("urQueueGetInfo", size, value, size_out)?) };
+pub fn get_info<D: Driver>(queue: &Object<Queue<D>>, property: ur_queue_info_t, writer: InfoWriter) -> Result<()> {
     match property {
         ur_queue_info_t::CONTEXT => writer.value(queue.context.handle()),
         ur_queue_info_t::DEVICE => writer.value(queue.device.device.handle()),

@@ -5,11 +5,13 @@
 //! such a stream takes nothing for finished without asking ([`Stream::adopt`], [`Stream::allow_foreign_work`]). Nothing native is called
 //! on a handle before what can be checked of it is.
 
+use crate::object::params::Handles;
+use crate::object::params::Out;
 use ur_ffi::{
-    ur_adapter_handle_t, ur_base_properties_t, ur_command_t, ur_context_handle_t, ur_context_native_properties_t,
-    ur_device_handle_t, ur_device_native_properties_t, ur_event_handle_t, ur_event_native_properties_t,
-    ur_native_handle_t, ur_platform_handle_t, ur_platform_native_properties_t, ur_queue_flags_t, ur_queue_handle_t,
-    ur_queue_native_desc_t, ur_queue_native_properties_t, ur_queue_properties_t, ur_result_t, ur_structure_type_t,
+    ur_base_properties_t, ur_command_t, ur_context_handle_t, ur_context_native_properties_t, ur_device_handle_t,
+    ur_device_native_properties_t, ur_event_handle_t, ur_event_native_properties_t, ur_native_handle_t,
+    ur_platform_handle_t, ur_platform_native_properties_t, ur_queue_flags_t, ur_queue_handle_t, ur_queue_native_desc_t,
+    ur_queue_native_properties_t, ur_queue_properties_t, ur_result_t, ur_structure_type_t,
 };
 
 use crate::context::Context;
@@ -19,31 +21,13 @@ use crate::device::event_pool::PooledEvent;
 use crate::device::platform::Platform;
 use crate::driver::{Driver, EventPurpose, Raw, StreamKind};
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
+use crate::object::{Object, known_flags};
 use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::event::Event;
 
 /// Streams that every process has: which one a number means depends on the calling thread.
 const DEFAULT_STREAMS: core::ops::RangeInclusive<usize> = 0..=2;
-
-/// The number in an output that must not be null.
-///
-/// # Safety
-/// `out` is null or writable.
-pub(crate) unsafe fn give(
-    name: &str,
-    out: *mut ur_native_handle_t,
-    native: impl FnOnce() -> Result<usize>,
-) -> Result<()> {
-    if out.is_null() {
-        return Err(null_pointer(name));
-    }
-    let native = native()?;
-    // SAFETY: not null, so writable by the caller's promise.
-    unsafe { out.write(native) };
-    Ok(())
-}
 
 /// The error of a native handle that must not be null.
 #[cold]
@@ -68,88 +52,57 @@ pub(crate) fn only_device<'c, D: Driver>(name: &str, context: &'c Context<D>) ->
 
 /// `urPlatformGetNativeHandle`: native libraries have no object for all of their devices.
 ///
-/// # Safety
-/// The handle is the C contract's.
-///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
 ///
 /// # Unsupported
 /// - always: native libraries have no object for all of their devices
-pub unsafe fn platform_get<D: Driver>(platform: ur_platform_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Platform<D>>(platform) }?;
-    if out.is_null() {
-        return Err(null_pointer("urPlatformGetNativeHandle"));
-    }
+pub fn platform_get<D: Driver>(_platform: &Object<Platform<D>>, _out: Out<'_, ur_native_handle_t>) -> Result<()> {
     Err(Error::unsupported("a platform's native handle (the native library has no such object)"))
 }
 
 /// `urPlatformCreateWithNativeHandle`: as [`platform_get`].
 ///
-/// # Safety
-/// The handle is the C contract's.
-///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
 ///
 /// # Unsupported
 /// - always: native libraries have no object for all of their devices
-pub unsafe fn platform_create<D: Driver>(
+pub fn platform_create<D: Driver>(
     _native: ur_native_handle_t,
-    adapter: ur_adapter_handle_t,
-    _properties: *const ur_platform_native_properties_t,
-    out: *mut ur_platform_handle_t,
+    _adapter: &Object<Adapter<D>>,
+    _properties: Option<&ur_platform_native_properties_t>,
+    _out: Out<'_, ur_platform_handle_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Adapter<D>>(adapter) }?;
-    if out.is_null() {
-        return Err(null_pointer("urPlatformCreateWithNativeHandle"));
-    }
     Err(Error::unsupported("a platform of a native handle (the native library has no such object)"))
 }
 
 /// `urDeviceGetNativeHandle`: the device's ordinal, `CUdevice` / HIP's number.
 ///
-/// # Safety
-/// The handle is the C contract's; `out` is null or writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`.
-pub unsafe fn device_get<D: Driver>(device: ur_device_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    unsafe {
-        let device = borrow::<Device<D>>(device)?;
-        give("urDeviceGetNativeHandle", out, || Ok(device.raw.number()))
-    }
+pub fn device_get<D: Driver>(device: &Object<Device<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
+    out.write(device.raw.number());
+    Ok(())
 }
 
 /// `urDeviceCreateWithNativeHandle`: the device of that ordinal. Devices are nobody's to destroy, so ownership of one is
 /// accepted and means nothing.
 ///
-/// # Safety
-/// The handle is the C contract's; `out` is null or writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_DEVICE` for a number that is no device; `UNINITIALIZED` without a native library.
-pub unsafe fn device_create<D: Driver>(
+pub fn device_create<D: Driver>(
     native: ur_native_handle_t,
-    adapter: ur_adapter_handle_t,
-    _properties: *const ur_device_native_properties_t,
-    out: *mut ur_device_handle_t,
+    _adapter: &Object<Adapter<D>>,
+    _properties: Option<&ur_device_native_properties_t>,
+    out: Out<'_, ur_device_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urDeviceCreateWithNativeHandle";
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Adapter<D>>(adapter) }?;
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
     adapter::open::<D>().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
     let device = Device::<D>::of_raw(D::Device::of_number(native)).ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
-    // SAFETY: not null, so writable by the caller's promise.
-    unsafe { out.write(device.handle()) };
+    out.write(device.handle());
     Ok(())
 }
 
@@ -162,26 +115,18 @@ fn no_contexts() -> Error {
 
 /// `urContextGetNativeHandle`: the primary context of the first device, kept alive by the UR context.
 ///
-/// # Safety
-/// The handle is the C contract's; `out` is null or writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `UNSUPPORTED_FEATURE` where the library has no contexts; what it answers.
-pub unsafe fn context_get<D: Driver>(context: ur_context_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    unsafe {
-        let context = borrow::<Context<D>>(context)?;
-        give("urContextGetNativeHandle", out, || {
-            if D::PLACES_ARE_CONTEXTS { Ok(context.first_state()?.place.number()) } else { Err(no_contexts()) }
-        })
+pub fn context_get<D: Driver>(context: &Object<Context<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
+    if !D::PLACES_ARE_CONTEXTS {
+        return Err(no_contexts());
     }
+    out.write(context.first_state()?.place.number());
+    Ok(())
 }
 
 /// `urContextCreateWithNativeHandle`: over the device whose primary context it is. If owned, the application's
 /// reference to the primary context goes with the UR context.
-///
-/// # Safety
-/// The C contract: `devices` is null or holds `count` handles, `properties` is null or valid, `out` writable.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_NULL_HANDLE`; `INVALID_CONTEXT` for a handle that is not the primary context of one
@@ -189,20 +134,14 @@ pub unsafe fn context_get<D: Driver>(context: ur_context_handle_t, out: *mut ur_
 ///
 /// # Unsupported
 /// - CUDA: contexts that are not a device's primary one
-pub unsafe fn context_create<D: Driver>(
+pub fn context_create<D: Driver>(
     native: ur_native_handle_t,
-    adapter: ur_adapter_handle_t,
-    count: u32,
-    devices: *const ur_device_handle_t,
-    properties: *const ur_context_native_properties_t,
-    out: *mut ur_context_handle_t,
+    _adapter: &Object<Adapter<D>>,
+    devices: Handles<'_, Device<D>>,
+    properties: Option<&ur_context_native_properties_t>,
+    out: Out<'_, ur_context_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urContextCreateWithNativeHandle";
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Adapter<D>>(adapter) }?;
-    if out.is_null() || (devices.is_null() && count > 0) {
-        return Err(null_pointer(NAME));
-    }
     if !D::PLACES_ARE_CONTEXTS {
         return Err(no_contexts());
     }
@@ -212,11 +151,10 @@ pub unsafe fn context_create<D: Driver>(
     let opened = adapter::open::<D>()
         .map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
     let driver = adapter::driver::<D>()?;
-    let candidates = if count == 0 {
+    let candidates: Vec<&Object<Device<D>>> = if devices.is_empty() {
         opened.devices.iter().map(|device| &**device).collect()
     } else {
-        // SAFETY: as above.
-        unsafe { borrow_list::<Device<D>>(count, devices) }?
+        devices.iter().collect()
     };
     for device in candidates {
         // A device whose primary context does not exist cannot be the one, and must not get one for this question.
@@ -229,13 +167,11 @@ pub unsafe fn context_create<D: Driver>(
         if state.place.number() != native {
             continue;
         }
-        // SAFETY: null or valid by the caller's promise.
-        if unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
+        if properties.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
             // The context holds a reference of its own, which takes the place of the application's.
             driver.release_place(device.raw)?;
         }
-        // SAFETY: not null, so writable.
-        unsafe { out.write(Object::into_handle(context)) };
+        out.write_object(context);
         return Ok(());
     }
     Err(Error::new(
@@ -247,27 +183,19 @@ pub unsafe fn context_create<D: Driver>(
 /// `urQueueGetNativeHandle`: the stream, of an out-of-order queue the first of them. From then on somebody else may
 /// put work on it.
 ///
-/// # Safety
-/// The handle is the C contract's; `out` is null or writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`.
 ///
 /// # Unsupported
 /// - of an out-of-order queue, which has several streams, the first alone is given
-pub unsafe fn queue_get<D: Driver>(
-    queue: ur_queue_handle_t,
-    _desc: *mut ur_queue_native_desc_t,
-    out: *mut ur_native_handle_t,
+pub fn queue_get<D: Driver>(
+    queue: &Object<Queue<D>>,
+    _desc: Option<&ur_queue_native_desc_t>,
+    out: Out<'_, ur_native_handle_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    unsafe {
-        let queue = borrow::<Queue<D>>(queue)?;
-        give("urQueueGetNativeHandle", out, || {
-            queue.first().allow_foreign_work()?;
-            Ok(queue.first().native.number())
-        })
-    }
+    queue.first().allow_foreign_work()?;
+    out.write(queue.first().native.number());
+    Ok(())
 }
 
 /// Flags of a queue that is chained to the native properties; only profiling changes anything for a stream that is
@@ -293,10 +221,6 @@ unsafe fn chained_flags(name: &str, properties: Option<&ur_queue_native_properti
 
 /// `urQueueCreateWithNativeHandle`: an in-order queue over a stream.
 ///
-/// # Safety
-/// The C contract: handles live or null where optional, `properties` null or valid, `out` writable, the native handle a
-/// stream that is alive as long as the queue.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_DEVICE` for a stream of another device; `UNSUPPORTED_FEATURE` for the default
 /// streams, which are another one on every thread or context; what the native library answers.
@@ -304,31 +228,20 @@ unsafe fn chained_flags(name: &str, properties: Option<&ur_queue_native_properti
 /// # Unsupported
 /// - the default streams: which one is meant depends on the thread that uses it
 /// - HIP: needs: a runtime with `hipStreamGetDevice`, in a context of several devices of which none is named
-pub unsafe fn queue_create<D: Driver>(
+pub fn queue_create<D: Driver>(
     native: ur_native_handle_t,
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    properties: *const ur_queue_native_properties_t,
-    out: *mut ur_queue_handle_t,
+    context: &Object<Context<D>>,
+    named: Option<&Object<Device<D>>>,
+    properties: Option<&ur_queue_native_properties_t>,
+    out: Out<'_, ur_queue_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urQueueCreateWithNativeHandle";
-    // SAFETY: the caller's promises are the same.
-    let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
-    let named = if device.is_null() {
-        None
-    } else {
-        // SAFETY: as above.
-        Some(unsafe { borrow::<Device<D>>(device) }?)
-    };
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
     if DEFAULT_STREAMS.contains(&native) {
         return Err(Error::unsupported(
             "a queue over a default stream (which one that is depends on the thread that uses it)",
         ));
     }
-    // SAFETY: as above.
+    // SAFETY: the specification lets chained structures be valid, each as its type says.
     let flags = unsafe { chained_flags(NAME, properties) }?;
     let native_stream = D::Stream::of_number(native);
     let place = adapter::driver::<D>()?.stream_place(native_stream)?;
@@ -349,8 +262,7 @@ pub unsafe fn queue_create<D: Driver>(
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let stream = Stream::adopt(std::sync::Arc::clone(&state), &context.registry, native_stream, owned);
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(Queue::over_stream(context, state, flags, StreamKind::default(), stream))) };
+    out.write_object(Queue::over_stream(context, state, flags, StreamKind::default(), stream));
     Ok(())
 }
 
@@ -375,43 +287,27 @@ fn elsewhere(name: &str) -> Error {
 
 /// `urEventGetNativeHandle`: the native event, recorded now if there was none yet.
 ///
-/// # Safety
-/// The handle is the C contract's; `out` is null or writable.
-///
 /// # Errors
 /// `INVALID_NULL_POINTER`; what the native library answers.
-pub unsafe fn event_get<D: Driver>(event: ur_event_handle_t, out: *mut ur_native_handle_t) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    unsafe {
-        let event = borrow::<Event<D>>(event)?;
-        give("urEventGetNativeHandle", out, || Ok(event.native()?.raw().number()))
-    }
+pub fn event_get<D: Driver>(event: &Object<Event<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
+    out.write(event.native()?.raw().number());
+    Ok(())
 }
 
 /// `urEventCreateWithNativeHandle`: an event that waits and answers for a native one. It has no queue and no times. The
 /// native handle 0 asks for an event that is complete.
-///
-/// # Safety
-/// The C contract: `properties` is null or valid, `out` writable, the native handle 0 or an event that is alive as long
-/// as the UR event.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; what the native library answers.
 ///
 /// # Unsupported
 /// - note: such an event has no queue and no times
-pub unsafe fn event_create<D: Driver>(
+pub fn event_create<D: Driver>(
     native: ur_native_handle_t,
-    context: ur_context_handle_t,
-    properties: *const ur_event_native_properties_t,
-    out: *mut ur_event_handle_t,
+    context: &Object<Context<D>>,
+    properties: Option<&ur_event_native_properties_t>,
+    out: Out<'_, ur_event_handle_t>,
 ) -> Result<()> {
-    const NAME: &str = "urEventCreateWithNativeHandle";
-    // SAFETY: the caller's promises are the same.
-    let (context, properties) = unsafe { (borrow::<Context<D>>(context)?, properties.as_ref()) };
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
     let state = context.first_state()?;
     let marker = if native == 0 {
         // Native libraries take an event that was never recorded for one that is done.
@@ -434,7 +330,6 @@ pub unsafe fn event_create<D: Driver>(
         std::sync::Arc::clone(&stream),
     );
     let event = Object::new(Event::new(queue, stream, 1, ur_command_t::EVENTS_WAIT, Some(marker)));
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(event)) };
+    out.write_object(event);
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! leaves out native events and waits that would tell nobody anything.
 //!
 //! **Tail events.** An event of the last command needs no native event: "everything on this stream so far" says
-//! the same. [`StreamState::record pending events`] records one at the last moment that is exact: before the next command, and
+//! the same. [`StreamState::record_pending_events`] records one at the last moment that is exact: before the next command, and
 //! only if somebody still holds the event. Whoever adds work to the stream must record pending events first, before anything
 //! else goes on the stream, waits included. An allocation or free that cannot make the stream wait is no work in
 //! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
@@ -323,7 +323,8 @@ impl<D: Driver> Stream<D> {
         self.record_marker_in(&self.lock())
     }
 
-    /// As [`Stream::record_marker`] for somebody else, who must not wait: `None` also while a native call that can block is on its way.
+    /// As [`Stream::record_marker`] for somebody else, who must not wait: `None` also while a native call that can block is
+    /// on its way.
     ///
     /// # Errors
     /// What the native library answers.

@@ -32,7 +32,8 @@ impl<D: Driver> StreamState<D> {
         if unlikely(!recorded) { self.settle_tails() } else { Ok(()) }
     }
 
-    /// As [`StreamState::record pending events`] where the last event must not stay either, because others may put work on the stream.
+    /// As [`StreamState::record_pending_events`] where the last event must not stay either, because others may put work on
+    /// the stream.
     ///
     /// # Errors
     /// What the native library answers.

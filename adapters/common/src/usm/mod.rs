@@ -299,7 +299,7 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
     let plain = known.filter(|info| info.base == address && info.pool.is_none());
     let info = plain.filter(|_| context.registry.find(address).is_none());
     let info = info.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
-    deferred::free(&state.native, info.kind, address, info.size)
+    deferred::free(state.driver, &state.native, info.kind, address, info.size)
 }
 
 /// `urUSMGetMemAllocInfo`; a pointer no allocation contains is of type `UR_USM_TYPE_UNKNOWN`.

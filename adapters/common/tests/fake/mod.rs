@@ -9,8 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use ur_adapter::device::adapter;
-use ur_adapter::device::{self, platform};
+use ur_adapter::api::generated::*;
 use ur_adapter::driver::cell::AdapterCell;
 use ur_adapter::driver::memory_calls::{Access, Advice, Copy2D, IpcHandle, MemoryLocation};
 use ur_adapter::driver::native_image::{ArrayShape, BoxCopy, Sampling};
@@ -20,7 +19,6 @@ use ur_adapter::driver::{
 };
 use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_adapter::properties::DeviceProperties;
-use ur_adapter::{context, object, pool, queue};
 use ur_ffi::*;
 
 static CELL: AdapterCell<Fake> = AdapterCell::new();
@@ -448,16 +446,22 @@ pub struct Handles {
     context: ur_context_handle_t,
 }
 
+/// The calls here succeed, or the test has failed.
+#[track_caller]
+fn expect_success(code: ur_result_t) {
+    assert_eq!(code, ur_result_t::SUCCESS);
+}
+
 impl Handles {
     /// Opens the driver and makes a context.
     pub fn new() -> Self {
         let (mut adapter, mut found, mut device, mut made) = (null_mut(), null_mut(), null_mut(), null_mut());
         // SAFETY: outputs are writable, handles live.
         unsafe {
-            adapter::get::<Fake>(1, &raw mut adapter, null_mut()).expect("the adapter");
-            platform::get::<Fake>(adapter, 1, &raw mut found, null_mut()).expect("its platform");
-            device::get::<Fake>(found, ur_device_type_t::ALL, 1, &raw mut device, null_mut()).expect("its device");
-            context::create::<Fake>(1, &raw const device, null(), &raw mut made).expect("a context");
+            expect_success(urAdapterGet::<Fake>(1, &raw mut adapter, null_mut()));
+            expect_success(urPlatformGet::<Fake>(adapter, 1, &raw mut found, null_mut()));
+            expect_success(urDeviceGet::<Fake>(found, ur_device_type_t::ALL, 1, &raw mut device, null_mut()));
+            expect_success(urContextCreate::<Fake>(1, &raw const device, null(), &raw mut made));
         }
         Self { adapter, device, context: made }
     }
@@ -466,7 +470,7 @@ impl Handles {
     pub fn queue(&self) -> ur_queue_handle_t {
         let mut made = null_mut();
         // SAFETY: live handles, a writable output.
-        unsafe { queue::create::<Fake>(self.context, self.device, null(), &raw mut made) }.expect("a queue");
+        expect_success(unsafe { urQueueCreate::<Fake>(self.context, self.device, null(), &raw mut made) });
         made
     }
 
@@ -475,8 +479,7 @@ impl Handles {
         let mut desc = ur_usm_pool_desc_t::default();
         let mut made = null_mut();
         // SAFETY: live handles, a valid descriptor, a writable output.
-        unsafe { pool::create::for_device::<Fake>(self.context, self.device, &raw mut desc, &raw mut made) }
-            .expect("a pool");
+        expect_success(unsafe { urUSMPoolCreateExp::<Fake>(self.context, self.device, &raw mut desc, &raw mut made) });
         made
     }
 
@@ -485,32 +488,32 @@ impl Handles {
         let mut desc = ur_usm_pool_desc_t::default();
         let mut made = null_mut();
         // SAFETY: live handles, a valid descriptor, a writable output.
-        unsafe { pool::create::for_context::<Fake>(self.context, &raw mut desc, &raw mut made) }.expect("a pool");
+        expect_success(unsafe { urUSMPoolCreate::<Fake>(self.context, &raw mut desc, &raw mut made) });
         made
     }
 
     /// Gives the pool's free memory back.
     pub fn trim(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: live handles.
-        unsafe { pool::trim_to::<Fake>(self.context, self.device, pool, 0) }.expect("a trim");
+        expect_success(unsafe { urUSMPoolTrimToExp::<Fake>(self.context, self.device, pool, 0) });
     }
 
     /// Releases a queue.
     pub fn release_queue(&self, queue: ur_queue_handle_t) {
         // SAFETY: a live queue, released once.
-        unsafe { object::release_by_handle::<queue::Queue<Fake>>(queue) }.expect("a live queue");
+        expect_success(unsafe { urQueueRelease::<Fake>(queue) });
     }
 
     /// Releases a pool of the context.
     pub fn release_pool_of_context(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: a live pool, released once.
-        unsafe { object::release_by_handle::<pool::UsmPool<Fake>>(pool) }.expect("a live pool");
+        expect_success(unsafe { urUSMPoolRelease::<Fake>(pool) });
     }
 
     /// Destroys a pool.
     pub fn release_pool(&self, pool: ur_usm_pool_handle_t) {
         // SAFETY: live handles.
-        unsafe { pool::destroy::<Fake>(self.context, self.device, pool) }.expect("a live pool");
+        expect_success(unsafe { urUSMPoolDestroyExp::<Fake>(self.context, self.device, pool) });
     }
 }
 
@@ -518,8 +521,8 @@ impl Drop for Handles {
     fn drop(&mut self) {
         // SAFETY: a live context and the adapter's reference that `new` got, each released once.
         unsafe {
-            object::release_by_handle::<context::Context<Fake>>(self.context).expect("a live context");
-            object::release_by_handle::<adapter::Adapter<Fake>>(self.adapter).expect("the adapter");
+            expect_success(urContextRelease::<Fake>(self.context));
+            expect_success(urAdapterRelease::<Fake>(self.adapter));
         }
     }
 }

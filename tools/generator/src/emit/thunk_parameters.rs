@@ -24,6 +24,7 @@ pub struct Call {
 /// When a check is made.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
+    Clears,
     Handles,
     Values,
     Pointers,
@@ -72,6 +73,10 @@ impl<'a> Builder<'a> {
 
     fn parameters(&mut self) {
         let function = self.function;
+        for name in &self.row.clears {
+            let text = format!("params::clear({});", names::rust_ident(name));
+            self.steps.push((Stage::Clears, text));
+        }
         let enqueue = self.enqueue();
         let query = self.query();
         let mut at = 0;
@@ -177,7 +182,10 @@ impl<'a> Builder<'a> {
         let (ty, name) = (&param.ty, names::rust_ident(&param.name));
         let (named, optional) = (self.named(&param.name), param.has("optional"));
         let kind = self.release.kind(&ty.base);
-        if self.release.is_handle(ty) {
+        let is_address = self.release.is_address(ty);
+        if is_address && self.row.unchecked.contains(&param.name) {
+            self.call.arguments.push(name);
+        } else if self.release.is_handle(ty) {
             let body = names::engine_object(&ty.base);
             let check = match (param.has("release"), optional) {
                 (true, _) => "held_handle",
