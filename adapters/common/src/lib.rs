@@ -34,9 +34,7 @@ pub mod transfer;
 pub mod usm;
 pub mod virtual_memory;
 
-pub mod attributes;
 pub mod driver;
-pub mod properties;
 #[cfg(feature = "testing")]
 pub mod testing;
 

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use ur_ffi::ur_result_t;
 
-use crate::driver::library::HOST_MACHINE;
-use crate::driver::symbols::Status;
+use crate::driver::native::Status;
+use crate::driver::native::library::HOST_MACHINE;
 use crate::object::error::OpenError;
 
 /// A backend's opening code, as its tests see it.

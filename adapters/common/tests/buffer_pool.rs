@@ -2,13 +2,15 @@
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 #[allow(dead_code, reason = "shared with other tests")]
-mod fake;
+mod handles;
 
 use core::ptr::{null, null_mut};
 use std::sync::Arc;
 
-use fake::{Fake, Handles};
+use handles::Handles;
 use ur_adapter::driver::MemoryKind;
+use ur_adapter::driver::devices::DeviceName as _;
+use ur_adapter::driver::noop::{Noop, NoopDevice};
 use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::memory_pool::registry::Block;
 use ur_adapter::object;
@@ -21,9 +23,9 @@ use ur_ffi::ur_queue_handle_t;
 
 const BLOCK: usize = 512;
 
-fn stream(queue: ur_queue_handle_t) -> Arc<Stream<Fake>> {
+fn stream(queue: ur_queue_handle_t) -> Arc<Stream<Noop>> {
     // SAFETY: a live queue.
-    let queue = unsafe { object::borrow::<Queue<Fake>>(queue) }.expect("a live queue");
+    let queue = unsafe { object::borrow::<Queue<Noop>>(queue) }.expect("a live queue");
     Arc::clone(&queue.streams()[0])
 }
 
@@ -34,7 +36,7 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let handles = Handles::new();
     let queues = [handles.queue(), handles.queue()];
     let [busy, other] = queues.map(stream);
-    let arena = Arena::<Fake>::new(1 << 20, 2 * BLOCK);
+    let arena = Arena::<Noop>::new(1 << 20, 2 * BLOCK);
     let blocks = [(); 2].map(|()| arena.cut(&*busy, BLOCK, false).expect("a free block").pointer());
     let next = || {
         let mut state = busy.lock();
@@ -65,7 +67,7 @@ fn urUSMFree_of_a_block_whose_queue_is_released_meanwhile_leaves_nothing_with_it
         let mut block = null_mut();
         // SAFETY: live handles, a writable output.
         let made = unsafe {
-            stream_ordered::device_alloc::<Fake>(queue, null_mut(), 64, null(), 0, null(), &raw mut block, null_mut())
+            stream_ordered::device_alloc::<Noop>(queue, null_mut(), 64, null(), 0, null(), &raw mut block, null_mut())
         };
         made.expect("a block");
         block.addr()
@@ -87,7 +89,7 @@ fn urUSMFree_of_a_block_whose_queue_is_released_meanwhile_leaves_nothing_with_it
     unsafe {
         let queue = handles.queue();
         let memory = core::ptr::with_exposed_provenance_mut(blocks[0]);
-        stream_ordered::free::<Fake>(queue, null_mut(), memory, 0, null(), null_mut()).expect("a free");
+        stream_ordered::free::<Noop>(queue, null_mut(), memory, 0, null(), null_mut()).expect("a free");
         handles.release_queue(queue);
     }
 }
@@ -95,8 +97,14 @@ fn urUSMFree_of_a_block_whose_queue_is_released_meanwhile_leaves_nothing_with_it
 /// The native library tells the start of its own region for blocks of host pools, with the block's size.
 #[test]
 fn bytes_from_an_address_that_the_library_places_wrongly_are_none_and_no_wrapped_number() {
-    let extent =
-        |base, size| Extent::<Fake> { kind: MemoryKind::Host, base, size, device: 0, is_plain: false, source: None };
+    let extent = |base, size| Extent::<Noop> {
+        kind: MemoryKind::Host,
+        base,
+        size,
+        device: NoopDevice::from_value(0),
+        is_plain: false,
+        source: None,
+    };
     assert_eq!(extent(4096, 1000).bytes_from(4096), Some(1000));
     assert_eq!(extent(4096, 1000).bytes_from(5095), Some(1));
     assert_eq!(extent(4096, 1000).bytes_from(5096), None, "the end");

@@ -2,40 +2,41 @@
 //! of milliseconds, as real ones are.
 
 #[allow(dead_code, reason = "shared with other tests")]
-mod fake;
+mod handles;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use fake::{Fake, Handles};
+use handles::Handles;
 use parking_lot::Mutex;
 use ur_adapter::context::DeviceState;
 use ur_adapter::device::adapter;
 use ur_adapter::device::event_pool::PooledEvent;
+use ur_adapter::driver::noop::{Noop, NoopStream};
 use ur_adapter::{object, queue};
 
 /// The driver is the process's, so tests that set its time take turns.
 static TURN: Mutex<()> = Mutex::new(());
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-fn with_clock(body: impl FnOnce(&'static Fake, &Arc<DeviceState<Fake>>)) {
+fn with_clock(body: impl FnOnce(&'static Noop, &Arc<DeviceState<Noop>>)) {
     let _turn = TURN.lock();
     let handles = Handles::new();
     let made = handles.queue();
-    let driver = adapter::driver::<Fake>().expect("an open driver");
+    let driver = adapter::driver::<Noop>().expect("an open driver");
     // SAFETY: a live queue.
-    let state = Arc::clone(&unsafe { object::borrow::<queue::Queue<Fake>>(made) }.expect("the queue").device);
+    let state = Arc::clone(&unsafe { object::borrow::<queue::Queue<Noop>>(made) }.expect("the queue").device);
     assert!(state.time_base().is_none(), "nobody asked for times");
-    driver.time_ns.store(0, Ordering::Relaxed);
+    driver.controls.time_ns.store(0, Ordering::Relaxed);
     state.start_own_clock().expect("a clock");
     body(driver, &state);
-    driver.is_slow.store(false, Ordering::Relaxed);
+    driver.controls.is_slow.store(false, Ordering::Relaxed);
     handles.release_queue(made);
 }
 
-fn mark(driver: &Fake, state: &Arc<DeviceState<Fake>>, time_ns: u64) -> PooledEvent<Fake> {
-    driver.time_ns.store(time_ns, Ordering::Relaxed);
-    PooledEvent::record(state, 1, true).expect("a record")
+fn mark(driver: &Noop, state: &Arc<DeviceState<Noop>>, time_ns: u64) -> PooledEvent<Noop> {
+    driver.controls.time_ns.store(time_ns, Ordering::Relaxed);
+    PooledEvent::record(state, &NoopStream::default(), true).expect("a record")
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn times_stay_exact_however_long_the_device_runs() {
         let (one, two) = (mark(driver, state, HOUR_NS + 200), mark(driver, state, HOUR_NS + 1_200));
         // What the first anchor makes of them: the float has no room for a microsecond.
         assert_eq!(early.time_of(&one).expect("a time"), early.time_of(&two).expect("a time"));
-        driver.time_ns.store(HOUR_NS, Ordering::Relaxed);
+        driver.controls.time_ns.store(HOUR_NS, Ordering::Relaxed);
         state.native.clock.expire();
         let base = state.time_base().expect("a base");
         let times = [&one, &two].map(|marker| base.time_of(marker).expect("a time"));
@@ -59,7 +60,7 @@ fn an_old_base_tells_the_same_times_after_a_new_anchor() {
         let base = state.time_base().expect("a base");
         let marker = mark(driver, state, 5_000);
         let before = base.time_of(&marker).expect("a time");
-        driver.time_ns.store(HOUR_NS, Ordering::Relaxed);
+        driver.controls.time_ns.store(HOUR_NS, Ordering::Relaxed);
         state.native.clock.expire();
         drop(state.time_base());
         assert_eq!(base.time_of(&marker).expect("a time"), before);
@@ -71,8 +72,8 @@ fn a_device_that_is_busy_keeps_its_anchor() {
     with_clock(|driver, state| {
         let marker = mark(driver, state, 5_000);
         let before = state.time_of(&marker).expect("a time");
-        driver.time_ns.store(HOUR_NS, Ordering::Relaxed);
-        driver.is_slow.store(true, Ordering::Relaxed);
+        driver.controls.time_ns.store(HOUR_NS, Ordering::Relaxed);
+        driver.controls.is_slow.store(true, Ordering::Relaxed);
         state.native.clock.expire();
         assert_eq!(state.time_of(&marker).expect("a time"), before);
     });

@@ -3,7 +3,7 @@
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 #[allow(dead_code, reason = "shared with other tests")]
-mod fake;
+mod handles;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -12,9 +12,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use fake::{Fake, Handles};
+use handles::Handles;
 use ur_adapter::driver::PoolAttribute;
+use ur_adapter::driver::noop::Noop;
 use ur_adapter::object::error::Result;
+use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};
 use ur_ffi::{
     ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info,
@@ -32,20 +34,23 @@ unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Shared<T> {}
 
-fn driver() -> &'static Fake {
-    ur_adapter::device::adapter::driver::<Fake>().expect("an opened driver")
+fn driver() -> &'static Noop {
+    ur_adapter::device::adapter::driver::<Noop>().expect("an opened driver")
 }
 
-fn set<T>(pool: ur_usm_pool_handle_t, property: info, mut value: T) -> Result<()> {
+fn set<T>(pool: ur_usm_pool_handle_t, property: info, value: T) -> Result<()> {
     // SAFETY: a live pool, a readable value of its size.
-    unsafe { pool::info::set::<Fake>(pool, property, (&raw mut value).cast(), size_of::<T>()) }
+    let (pool, value) = unsafe { (borrow(pool)?, params::bytes("value", size_of::<T>(), (&raw const value).cast())?) };
+    pool::info::set::<Noop>(pool, property, value)
 }
 
 fn told<T: Default>(pool: ur_usm_pool_handle_t, property: info) -> T {
     let mut value = T::default();
     // SAFETY: a live pool, a writable value of the property's size.
-    unsafe { pool::info::get::<Fake>(pool, property, size_of::<T>(), (&raw mut value).cast(), null_mut()) }
-        .expect("a property");
+    let (pool, writer) = unsafe {
+        (borrow(pool), params::info("urUSMPoolGetInfo", size_of::<T>(), (&raw mut value).cast(), null_mut()))
+    };
+    pool::info::get::<Noop>(pool.expect("a pool"), property, writer.expect("room")).expect("a property");
     value
 }
 
@@ -66,14 +71,14 @@ fn use_first(allocate: Allocate, queue: ur_queue_handle_t, pool: ur_usm_pool_han
     // SAFETY: live handles, a writable output.
     unsafe { allocate(queue, pool, 64, null(), 0, null(), &raw mut block, null_mut()) }.expect("a block");
     // SAFETY: as above; nothing uses the block.
-    unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
+    unsafe { stream_ordered::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
 }
 
 /// What was set of the native pool that was made last.
 fn native(pools_ago: usize, attribute: PoolAttribute) -> Option<u64> {
-    let pools = driver().pools.lock();
+    let pools = driver().controls.pools.lock();
     let pool = pools[pools.len() - 1 - pools_ago];
-    driver().attributes.lock().get(&(pool, attribute as i32)).copied()
+    driver().controls.attributes.lock().get(&(pool, attribute as i32)).copied()
 }
 
 /// One thread sets the policy and the threshold while another one allocates from the pool for the first time: both end, and
@@ -98,7 +103,7 @@ fn urUSMPoolSetInfoExp_while_the_pool_makes_its_memory_ends_and_is_kept_to() {
                     set(pool.0, info::RELEASE_THRESHOLD_EXP, 4096_usize).expect("a threshold");
                 });
                 start.wait();
-                use_first(stream_ordered::device_alloc::<Fake>, queue.0, pool.0);
+                use_first(stream_ordered::device_alloc::<Noop>, queue.0, pool.0);
             });
             assert_eq!(native(0, PoolAttribute::FollowEventDependencies), Some(0), "round {round}");
             assert_eq!(native(0, PoolAttribute::ReleaseThreshold), Some(4096), "round {round}");
@@ -118,13 +123,13 @@ fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
     let _alone = ONE_AT_A_TIME.lock();
     let handles = Handles::new();
     let (queue, pool) = (handles.queue(), handles.lazy_pool());
-    use_first(stream_ordered::device_alloc::<Fake>, queue, pool);
-    use_first(stream_ordered::host_alloc::<Fake>, queue, pool);
+    use_first(stream_ordered::device_alloc::<Noop>, queue, pool);
+    use_first(stream_ordered::host_alloc::<Noop>, queue, pool);
     let all = Reuse::FOLLOW_EVENT_DEPENDENCIES | Reuse::OPPORTUNISTIC | Reuse::INTERNAL_DEPENDENCIES;
     set(pool, info::REUSE_POLICY_EXP, all).expect("a policy");
     set(pool, info::RELEASE_THRESHOLD_EXP, 512_usize).expect("a threshold");
     for nth in 1..=4 {
-        driver().attributes_until_refusal.store(nth, Ordering::Relaxed);
+        driver().controls.attributes_until_refusal.store(nth, Ordering::Relaxed);
         set(pool, info::REUSE_POLICY_EXP, Reuse::empty()).expect_err("a refusal");
         assert_eq!(told::<Reuse>(pool, info::REUSE_POLICY_EXP), all, "call {nth}");
         for memory in [0, 1] {
@@ -133,7 +138,7 @@ fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
         }
     }
     for nth in 1..=2 {
-        driver().attributes_until_refusal.store(nth, Ordering::Relaxed);
+        driver().controls.attributes_until_refusal.store(nth, Ordering::Relaxed);
         set(pool, info::RELEASE_THRESHOLD_EXP, 1024_usize).expect_err("a refusal");
         let thresholds = [0, 1].map(|memory| native(memory, PoolAttribute::ReleaseThreshold));
         assert_eq!((told::<usize>(pool, info::RELEASE_THRESHOLD_EXP), thresholds), (512, [Some(512); 2]), "call {nth}");
@@ -151,24 +156,24 @@ fn urEnqueueUSMDeviceAllocExp_on_a_full_device_takes_the_memory_of_pools_that_wa
     let _alone = ONE_AT_A_TIME.lock();
     let handles = Handles::new();
     let queue = handles.queue();
-    use_first(stream_ordered::device_alloc::<Fake>, queue, null_mut());
+    use_first(stream_ordered::device_alloc::<Noop>, queue, null_mut());
     let pool = handles.pool();
-    use_first(stream_ordered::device_alloc::<Fake>, queue, pool);
-    let native = *driver().pools.lock().last().expect("the pool's own");
-    driver().frees_are_seen.store(false, Ordering::Relaxed);
-    driver().held.lock().insert(native, 1 << 20);
+    use_first(stream_ordered::device_alloc::<Noop>, queue, pool);
+    let native = *driver().controls.pools.lock().last().expect("the pool's own");
+    driver().controls.frees_are_seen.store(false, Ordering::Relaxed);
+    driver().controls.held.lock().insert(native, 1 << 20);
     handles.release_pool(pool);
-    assert!(driver().pools.lock().contains(&native), "it holds memory");
-    driver().frees_are_seen.store(true, Ordering::Relaxed);
+    assert!(driver().controls.pools.lock().contains(&native), "it holds memory");
+    driver().controls.frees_are_seen.store(true, Ordering::Relaxed);
     let mut block = null_mut();
     // SAFETY: live handles, a writable output.
     let second = unsafe {
-        stream_ordered::device_alloc::<Fake>(queue, null_mut(), 4096, null(), 0, null(), &raw mut block, null_mut())
+        stream_ordered::device_alloc::<Noop>(queue, null_mut(), 4096, null(), 0, null(), &raw mut block, null_mut())
     };
-    driver().held.lock().clear();
+    driver().controls.held.lock().clear();
     second.expect("what the released pool held");
-    assert!(!driver().pools.lock().contains(&native), "it held nothing any more");
+    assert!(!driver().controls.pools.lock().contains(&native), "it held nothing any more");
     // SAFETY: as above; nothing uses the block.
-    unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
+    unsafe { stream_ordered::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
     handles.release_queue(queue);
 }

@@ -4,16 +4,18 @@
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 #[allow(dead_code, reason = "shared with other tests")]
-mod fake;
+mod handles;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fake::{Fake, Handles};
+use handles::Handles;
 use ur_adapter::command::barrier as enqueue;
+use ur_adapter::driver::noop::Noop;
 use ur_adapter::memory_pool::arena::Arena;
+use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
 use ur_adapter::{object, queue};
@@ -35,7 +37,7 @@ fn allocate(queue: ur_queue_handle_t, pool: ur_usm_pool_handle_t, size: usize) -
     let (mut block, mut event) = (null_mut(), null_mut());
     // SAFETY: live handles, writable outputs.
     let writer = unsafe {
-        stream_ordered::device_alloc::<Fake>(queue, pool, size, null(), 0, null(), &raw mut block, &raw mut event)
+        stream_ordered::device_alloc::<Noop>(queue, pool, size, null(), 0, null(), &raw mut block, &raw mut event)
     };
     writer.expect("a block");
     (block, event)
@@ -43,19 +45,19 @@ fn allocate(queue: ur_queue_handle_t, pool: ur_usm_pool_handle_t, size: usize) -
 
 fn free(queue: ur_queue_handle_t, block: *mut c_void, after: ur_event_handle_t) {
     // SAFETY: live handles; the block is out and nothing uses it any more.
-    let writer = unsafe { stream_ordered::free::<Fake>(queue, null_mut(), block, 1, &raw const after, null_mut()) };
+    let writer = unsafe { stream_ordered::free::<Noop>(queue, null_mut(), block, 1, &raw const after, null_mut()) };
     writer.expect("a free");
 }
 
 fn release(event: ur_event_handle_t) {
     // SAFETY: a live event, released once.
-    unsafe { object::release_by_handle::<event::Event<Fake>>(event) }.expect("a live event");
+    unsafe { object::release_by_handle::<event::Event<Noop>>(event) }.expect("a live event");
 }
 
 /// Writes a block as its owner: two owners at once are a data race, and a wrong value.
 fn use_block(block: *mut c_void, size: usize, owner: u8) {
     let bytes = block.cast::<u8>();
-    // SAFETY: the fake driver's blocks are host memory of at least this size, and this thread's alone.
+    // SAFETY: the driver's blocks are host memory of at least this size, and this thread's alone.
     unsafe {
         bytes.write_bytes(owner, size);
         assert!((0..size).all(|at| bytes.add(at).read() == owner), "another thread wrote into the block");
@@ -65,9 +67,10 @@ fn use_block(block: *mut c_void, size: usize, owner: u8) {
 fn figure(pool: ur_usm_pool_handle_t, property: info) -> usize {
     let mut value = 0usize;
     // SAFETY: a live pool, a writable value of the property's size.
-    let writer =
-        unsafe { pool::info::get::<Fake>(pool, property, size_of::<usize>(), (&raw mut value).cast(), null_mut()) };
-    writer.expect("a figure");
+    let (pool, writer) = unsafe {
+        (borrow(pool), params::info("urUSMPoolGetInfo", size_of::<usize>(), (&raw mut value).cast(), null_mut()))
+    };
+    pool::info::get::<Noop>(pool.expect("a pool"), property, writer.expect("room")).expect("a figure");
     value
 }
 
@@ -136,7 +139,7 @@ fn urEventWait_and_release_from_other_threads_while_the_queue_goes_on() {
         for _ in 0..ROUNDS {
             let mut event = null_mut();
             // SAFETY: live handles, a writable output.
-            unsafe { enqueue::events_wait::<Fake>(queue.0, 0, null(), &raw mut event) }.expect("an event");
+            unsafe { enqueue::events_wait::<Noop>(queue.0, 0, null(), &raw mut event) }.expect("an event");
             let (block, allocated) = allocate(queue.0, null_mut(), 128);
             use_block(block, 128, number as u8);
             free(queue.0, block, allocated);
@@ -149,7 +152,7 @@ fn urEventWait_and_release_from_other_threads_while_the_queue_goes_on() {
             if taken != 0 {
                 let taken: ur_event_handle_t = core::ptr::with_exposed_provenance_mut(taken as usize);
                 // SAFETY: a list of one live event.
-                unsafe { object::borrow::<event::Event<Fake>>(taken) }.and_then(|event| event.wait()).expect("a wait");
+                unsafe { object::borrow::<event::Event<Noop>>(taken) }.and_then(|event| event.wait()).expect("a wait");
                 release(taken);
             }
             release(allocated);
@@ -187,7 +190,7 @@ fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_a
                     handles.0.release_queue(short);
                     let mut after = null_mut();
                     // SAFETY: live handles, a writable output.
-                    unsafe { enqueue::events_wait::<Fake>(queues[1].0, 0, null(), &raw mut after) }.expect("an event");
+                    unsafe { enqueue::events_wait::<Noop>(queues[1].0, 0, null(), &raw mut after) }.expect("an event");
                     free(queues[1].0, block, after);
                     release(after);
                 }
@@ -198,7 +201,7 @@ fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_a
                     release(event);
                     if round % 16 == 0 {
                         // SAFETY: a live queue.
-                        unsafe { object::borrow::<queue::Queue<Fake>>(queues[number].0) }
+                        unsafe { object::borrow::<queue::Queue<Noop>>(queues[number].0) }
                             .and_then(queue::finish)
                             .expect("a finish");
                     }
@@ -221,10 +224,10 @@ fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
     let streams: Vec<_> = queues
         .iter()
         // SAFETY: live queues.
-        .map(|queue| unsafe { object::borrow::<queue::Queue<Fake>>(*queue) }.expect("a live queue").streams().remove(0))
+        .map(|queue| unsafe { object::borrow::<queue::Queue<Noop>>(*queue) }.expect("a live queue").streams().remove(0))
         .collect();
     let mut buffer = vec![0u8; (THREADS / 2 + 1) * BLOCK];
-    let arena = Arena::<Fake>::new(buffer.as_mut_ptr().expose_provenance(), buffer.len());
+    let arena = Arena::<Noop>::new(buffer.as_mut_ptr().expose_provenance(), buffer.len());
     together(|number| {
         let stream = &streams[number];
         for _ in 0..ROUNDS {

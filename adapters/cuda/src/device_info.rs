@@ -6,10 +6,10 @@
 
 use core::ffi::{c_char, c_int};
 
-use ur_adapter::attributes::{Attributes, name_of};
-use ur_adapter::driver::symbols::{check, failed};
+use ur_adapter::driver::native::attributes::{Attributes, name_of};
+use ur_adapter::driver::native::{check, failed};
+use ur_adapter::driver::properties::DeviceProperties;
 use ur_adapter::object::error::Result;
-use ur_adapter::properties::DeviceProperties;
 
 use crate::driver::Cuda;
 use crate::sys::{CUdevice, CUresult, CUuuid};

@@ -5,8 +5,8 @@
 
 use core::ffi::c_int;
 
-use ur_adapter::driver::MemoryKind;
-use ur_adapter::driver::memory_calls::{Access, Advice, MemoryLocation};
+use ur_adapter::driver::memory::{Advice, MemoryLocation};
+use ur_adapter::driver::{Access, MemoryKind};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{
@@ -109,9 +109,9 @@ pub(crate) fn pool_properties(kind: MemoryKind, device: CUdevice, max_size: usiz
     }
 }
 
-/// The device that stands for a spot, the host's included.
-pub(crate) fn spot_device(spot: MemoryLocation<CUdevice>) -> CUdevice {
-    match spot {
+/// The device that stands for a location, the host's included.
+pub(crate) fn location_device(location: MemoryLocation<CUdevice>) -> CUdevice {
+    match location {
         MemoryLocation::Host => sys::DEVICE_CPU,
         MemoryLocation::Device(device) => device,
     }
@@ -125,10 +125,10 @@ pub(crate) fn native_advice(advice: Advice<CUdevice>) -> Option<(c_int, CUdevice
     Some(match advice {
         Advice::ReadMostly(true) => (of::SET_READ_MOSTLY, nowhere),
         Advice::ReadMostly(false) => (of::UNSET_READ_MOSTLY, nowhere),
-        Advice::PreferredLocation(Some(spot)) => (of::SET_PREFERRED_LOCATION, spot_device(spot)),
+        Advice::PreferredLocation(Some(location)) => (of::SET_PREFERRED_LOCATION, location_device(location)),
         Advice::PreferredLocation(None) => (of::UNSET_PREFERRED_LOCATION, nowhere),
-        Advice::AccessedBy(spot, true) => (of::SET_ACCESSED_BY, spot_device(spot)),
-        Advice::AccessedBy(spot, false) => (of::UNSET_ACCESSED_BY, spot_device(spot)),
+        Advice::AccessedBy(spot, true) => (of::SET_ACCESSED_BY, location_device(spot)),
+        Advice::AccessedBy(spot, false) => (of::UNSET_ACCESSED_BY, location_device(spot)),
         Advice::CoarseGrain(_) => return None,
     })
 }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_is_named_by_type_and_place_of_its_memory() {
+    fn a_pool_is_named_by_type_and_location_of_its_memory() {
         let named = |kind| {
             let properties = pool_properties(kind, CUdevice(3), 64);
             assert_eq!((properties.handle_types, properties.max_size), (0, 64));

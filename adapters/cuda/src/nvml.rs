@@ -8,9 +8,9 @@ use std::ffi::CString;
 
 use libloading::Library;
 use ur_adapter::driver::Sensor;
-use ur_adapter::driver::library::open_first;
+use ur_adapter::driver::native::library::open_first;
+use ur_adapter::driver::properties::DeviceProperties;
 use ur_adapter::object::error::{Error, OpenError, Result};
-use ur_adapter::properties::DeviceProperties;
 use ur_ffi::{ur_device_throttle_reasons_flags_t as Throttle, ur_result_t};
 
 /// The variable that names another library to open.

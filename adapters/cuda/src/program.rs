@@ -6,7 +6,7 @@
 use core::ffi::c_uint;
 
 use ur_adapter::driver::BuildRequest;
-use ur_adapter::driver::symbols as native;
+use ur_adapter::driver::native;
 use ur_adapter::object::error::Result;
 use ur_adapter::program::device_image::elf;
 use ur_adapter::program::jit;
@@ -68,7 +68,7 @@ impl<'s> Linker<'s> {
         native::check(symbols, "cuLinkCreate", status).map(|()| Self { symbols, raw })
     }
 
-    /// Adds an image; the linker's messages call it by its place among the programs.
+    /// Adds an image; the linker's messages call it by its index among the programs.
     fn add(&self, image: &[u8], index: usize) -> Result<()> {
         const FATBIN: &[u8] = &[0x50, 0xed, 0x55, 0xba];
         let (kind, size) = match image {

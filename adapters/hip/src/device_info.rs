@@ -6,11 +6,11 @@
 
 use core::ffi::c_int;
 
-use ur_adapter::attributes::{Attributes, name_of};
 use ur_adapter::driver::Driver as _;
-use ur_adapter::driver::symbols::{check, failed};
+use ur_adapter::driver::native::attributes::{Attributes, name_of};
+use ur_adapter::driver::native::{check, failed};
+use ur_adapter::driver::properties::DeviceProperties;
 use ur_adapter::object::error::Result;
-use ur_adapter::properties::DeviceProperties;
 
 use crate::driver::Hip;
 use crate::sys::{HipError, Ordinal, Properties0000, Properties0600, Uuid, arch, attribute as of};

@@ -13,7 +13,8 @@ use std::process::Command;
 use ur_adapter::driver::PoolAttribute;
 use ur_adapter::program::jit;
 
-use ur_adapter::driver::native_image::{ArrayDescriptor, Channel, ResourceDescriptor, TextureDescriptor};
+use ur_adapter::driver::images::Channel;
+use ur_adapter::driver::native::image_layouts::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 use crate::sys::{
     HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcEventHandle, IpcMemHandle, MemAccess, MemLocation, Memcpy3D,

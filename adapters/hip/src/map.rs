@@ -3,8 +3,8 @@
 //! Where releases give a number two meanings, the version decides here. What a status means in one call alone is not
 //! known here but in that call's method.
 
-use ur_adapter::driver::MemoryKind;
-use ur_adapter::driver::memory_calls::{Access, Advice, MemoryLocation};
+use ur_adapter::driver::memory::{Advice, MemoryLocation};
+use ur_adapter::driver::{Access, MemoryKind};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{
@@ -71,9 +71,9 @@ pub(crate) fn memory_kind(pointer: &PointerAttributes, rocm_6: bool) -> Option<M
     }
 }
 
-/// The device that stands for a spot, the host's included.
-pub(crate) fn spot_device(spot: MemoryLocation<Ordinal>) -> Ordinal {
-    match spot {
+/// The device that stands for a location, the host's included.
+pub(crate) fn location_device(location: MemoryLocation<Ordinal>) -> Ordinal {
+    match location {
         MemoryLocation::Host => HOST,
         MemoryLocation::Device(device) => device,
     }
@@ -86,10 +86,10 @@ pub(crate) fn native_advice(advice: Advice<Ordinal>) -> (u32, Ordinal) {
     match advice {
         Advice::ReadMostly(true) => (flag::hipMemAdviseSetReadMostly, nowhere),
         Advice::ReadMostly(false) => (flag::hipMemAdviseUnsetReadMostly, nowhere),
-        Advice::PreferredLocation(Some(spot)) => (flag::hipMemAdviseSetPreferredLocation, spot_device(spot)),
+        Advice::PreferredLocation(Some(spot)) => (flag::hipMemAdviseSetPreferredLocation, location_device(spot)),
         Advice::PreferredLocation(None) => (flag::hipMemAdviseUnsetPreferredLocation, nowhere),
-        Advice::AccessedBy(spot, true) => (flag::hipMemAdviseSetAccessedBy, spot_device(spot)),
-        Advice::AccessedBy(spot, false) => (flag::hipMemAdviseUnsetAccessedBy, spot_device(spot)),
+        Advice::AccessedBy(spot, true) => (flag::hipMemAdviseSetAccessedBy, location_device(spot)),
+        Advice::AccessedBy(spot, false) => (flag::hipMemAdviseUnsetAccessedBy, location_device(spot)),
         Advice::CoarseGrain(true) => (flag::hipMemAdviseSetCoarseGrain, nowhere),
         Advice::CoarseGrain(false) => (flag::hipMemAdviseUnsetCoarseGrain, nowhere),
     }

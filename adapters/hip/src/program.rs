@@ -5,7 +5,7 @@
 //! driver, its loader takes that driver's formats and no others.
 
 use ur_adapter::driver::BuildRequest;
-use ur_adapter::driver::symbols as native;
+use ur_adapter::driver::native;
 use ur_adapter::object::error::Result;
 use ur_adapter::program::device_image::{Bytes, check_nvidia, elf, invalid, unknown, wrapper};
 use ur_adapter::program::jit;

@@ -43,6 +43,9 @@ pub struct Row {
     /// What the thunk leaves to the engine's function to check.
     #[serde(default)]
     pub unchecked: Vec<String>,
+    /// Handles whose reference the call gives back, where the specification does not say so.
+    #[serde(default)]
+    pub gives_back: Vec<String>,
     /// Why it is not supported at all.
     unsupported: Option<String>,
     /// What is missing.

@@ -182,6 +182,8 @@ pub struct Enum {
     pub flags: bool,
     /// The mask as written, where it is not what the values give.
     pub written_mask: Option<u32>,
+    /// Whether releases disagree on the mask; said in the union alone.
+    pub mask_by_release: bool,
     /// Ordered by value.
     pub values: Vec<Enumerator>,
 }

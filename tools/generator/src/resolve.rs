@@ -221,6 +221,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             doc: text(&written.doc),
             flags: names::is_flag_enum(name),
             written_mask: written.mask,
+            mask_by_release: false,
             values,
         }
     }

@@ -60,6 +60,10 @@ fn enumerators(releases: &[Release], item: &mut Enum) {
         releases.iter().filter_map(|r| r.enums.iter().find(|e| e.name == item.name)).map(|e| &e.values[..]).collect();
     item.values = merged_lists(&lists, |value| &value.name);
     item.values.sort_by_key(|value| value.value);
+    let mut masks: Vec<u32> =
+        releases.iter().filter_map(|r| r.enums.iter().find(|e| e.name == item.name)).map(Enum::mask).collect();
+    masks.dedup();
+    item.mask_by_release = masks.len() > 1;
     if let Some(mask) = &mut item.written_mask {
         *mask &= item.values.iter().fold(!0, |bits, value| bits & !value.value);
     }

@@ -1,10 +1,9 @@
 //! Where C meets the engine: the map from each entry point to the function that answers it, the thunks that check C's
-//! parameters, the guard that lets no panic and no call in a forked child through, and the names that a backend imports.
+//! parameters, and the guard that lets no panic and no call in a forked child through.
 //!
 //! Must not decide anything: what an entry point does is in the folder of its subject. Nothing but the crate's root uses
 //! this folder.
 
-pub mod backend;
 #[allow(missing_docs, reason = "the specification's sentences are there; parameters are in the reference manual")]
 pub mod generated;
 pub mod guard;

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
-use crate::driver::Driver;
+use crate::driver::{Driver, NativeName};
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
@@ -20,7 +20,7 @@ pub struct CommandStream<'a, D: Driver> {
     /// The device.
     pub device: &'a Arc<DeviceState<D>>,
     /// The stream.
-    pub stream: D::Stream,
+    pub stream: &'a D::Stream,
     /// The queue, whose life is the stream's.
     pub queue: Option<&'a Object<Queue<D>>>,
     /// The device's index in the context.
@@ -61,14 +61,15 @@ const MOST_UNSEEN: usize = 16;
 struct Use<D: Driver> {
     /// Weak, so that the address stays the queue's own though the queue may go.
     queue: Weak<Object<Queue<D>>>,
-    stream: D::Stream,
+    /// Handle value of the stream, which the entry does not keep.
+    stream: usize,
     range: Range<usize>,
     marker: Arc<PooledEvent<D>>,
 }
 
 impl<D: Driver> Use<D> {
     fn is_of(&self, stream: &CommandStream<'_, D>) -> bool {
-        self.stream == stream.stream
+        self.stream == stream.stream.value()
             && stream.queue.is_some_and(|queue| core::ptr::eq(self.queue.as_ptr(), core::ptr::from_ref(queue)))
     }
 
@@ -112,7 +113,7 @@ impl<D: Driver> PendingUses<D> {
             });
         }
         let queue = stream.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
-        self.list.push(Use { queue, stream: stream.stream, range: range.clone(), marker });
+        self.list.push(Use { queue, stream: stream.stream.value(), range: range.clone(), marker });
     }
 
     /// Adds what a stream has to wait for before it uses a range, and forgets uses that have finished.

@@ -31,15 +31,15 @@ impl<'s, D: Driver> ScratchStream<'s, D> {
     /// The work's, or what the native library answers to the wait.
     pub fn run<R>(&self, work: impl FnOnce(&CommandStream<'_, D>) -> Result<R>) -> Result<R> {
         let result =
-            work(&CommandStream { device: self.state, stream: self.stream, queue: None, location: self.location });
-        let finished = self.state.driver.synchronize_stream(self.stream);
+            work(&CommandStream { device: self.state, stream: &self.stream, queue: None, location: self.location });
+        let finished = self.state.driver.synchronize_stream(&self.stream);
         result.and_then(|result| finished.map(|()| result))
     }
 }
 
 impl<D: Driver> Drop for ScratchStream<'_, D> {
     fn drop(&mut self) {
-        let is_idle = self.state.driver.stream_is_idle(self.stream).unwrap_or(false);
-        self.state.native.put_stream(StreamKind::default(), self.stream, is_idle);
+        let is_idle = self.state.driver.stream_is_idle(&self.stream).unwrap_or(false);
+        self.state.native.put_stream(StreamKind::default(), core::mem::take(&mut self.stream), is_idle);
     }
 }

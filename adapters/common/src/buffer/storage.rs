@@ -305,7 +305,7 @@ pub fn submit_with_buffers<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
     accesses: &[BufferAccess<'_, D>],
-    call: impl FnOnce(&'static D, D::Stream, &[usize]) -> Result<()>,
+    call: impl FnOnce(&'static D, &D::Stream, &[usize]) -> Result<()>,
 ) -> Result<()> {
     with_locked_buffers(request, blocking, accesses, |driver, stream, locked| {
         let mut addresses: SmallVec<[usize; 4]> = smallvec![];
@@ -325,7 +325,7 @@ pub fn with_locked_buffers<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
     uses: &[BufferAccess<'_, D>],
-    work: impl FnOnce(&'static D, D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
+    work: impl FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
 ) -> Result<()> {
     let queue = request.queue;
     let location = location_of(&queue.context, &queue.device.device)?;
@@ -349,7 +349,7 @@ struct OnBuffers<'s, 'q, 'u, D: Driver, W> {
 
 impl<'s, D: Driver, W> Command<D> for OnBuffers<'s, '_, '_, D, W>
 where
-    W: FnOnce(&'static D, D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
+    W: FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
 {
     type Output = ();
 

@@ -16,7 +16,7 @@ use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
 use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
-use crate::driver::Driver;
+use crate::driver::{Driver, Streams};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags};
 use crate::queue::Queue;
@@ -143,7 +143,7 @@ impl<D: Driver> Command<D> for Nothing {
 }
 
 /// Something that is put on the stream at a barrier's place: nothing, or the record of a reusable event.
-pub type AtBarrier<'c, D> = &'c dyn Fn(<D as Driver>::Stream) -> Result<()>;
+pub type AtBarrier<'c, D> = &'c dyn Fn(&<D as Streams>::Stream) -> Result<()>;
 
 /// Puts a barrier on an out-of-order queue's first stream: it comes after the wait list, or after everything without one, and
 /// everything later comes after it.

@@ -6,7 +6,7 @@ use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t};
 
 use crate::driver::Driver;
 use crate::object::error::Result;
-use crate::object::{Object, borrow};
+use crate::object::{Object, borrow, null_pointer};
 use crate::queue::Queue;
 use crate::stream::event::WaitList;
 
@@ -25,6 +25,18 @@ impl EventOut<'_> {
     #[must_use]
     pub unsafe fn new(pointer: *mut ur_event_handle_t) -> Self {
         Self { pointer, marker: PhantomData }
+    }
+
+    /// The `phEvent` of an enqueue that always has an event.
+    ///
+    /// # Safety
+    /// As [`EventOut::new`].
+    ///
+    /// # Errors
+    /// `INVALID_NULL_POINTER`.
+    #[inline]
+    pub unsafe fn required(parameter: &'static str, pointer: *mut ur_event_handle_t) -> Result<Self> {
+        if pointer.is_null() { Err(null_pointer(parameter)) } else { Ok(Self { pointer, marker: PhantomData }) }
     }
 
     /// Whether nobody asked.

@@ -72,8 +72,8 @@ impl<'s, D: Driver> Submission<'s, D> {
 
     /// The native stream.
     #[inline(always)]
-    pub fn native(&self) -> D::Stream {
-        self.stream.native
+    pub fn native(&self) -> &'s D::Stream {
+        &self.stream.native
     }
 
     /// What the stream's lock guards.

@@ -40,7 +40,7 @@ struct Anchor<D: Driver> {
 impl<D: Driver> Drop for Anchor<D> {
     fn drop(&mut self) {
         // Nobody is left to tell.
-        let _ = self.driver.destroy_event(self.event);
+        let _ = self.driver.destroy_event(core::mem::take(&mut self.event));
     }
 }
 
@@ -56,7 +56,7 @@ impl<D: Driver> Base<D> {
     /// # Errors
     /// What the native library answers.
     pub fn time_of(&self, marker: &PooledEvent<D>) -> Result<u64> {
-        let elapsed = self.anchor.driver.elapsed_ns(self.anchor.event, marker.raw())?;
+        let elapsed = self.anchor.driver.elapsed_ns(&self.anchor.event, marker.raw())?;
         Ok(self.anchor.host_ns.saturating_add_signed(elapsed))
     }
 }
@@ -85,7 +85,7 @@ impl<D: Driver> Clock<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn start(&self, device: &Parts<D>, stream: D::Stream) -> Result<()> {
+    pub fn start(&self, device: &Parts<D>, stream: &D::Stream) -> Result<()> {
         self.state.lock().start(device, stream)
     }
 
@@ -142,13 +142,13 @@ impl<D: Driver> State<D> {
         self.anchor = Some(Arc::new(anchor));
     }
 
-    fn start(&mut self, device: &Parts<D>, stream: D::Stream) -> Result<()> {
+    fn start(&mut self, device: &Parts<D>, stream: &D::Stream) -> Result<()> {
         if self.anchor.is_some() {
             return Ok(());
         }
         let mut anchor = new_anchor(device)?;
-        device.driver.record_event(anchor.event, stream)?;
-        device.driver.synchronize_event(anchor.event)?;
+        device.driver.record_event(&anchor.event, stream)?;
+        device.driver.synchronize_event(&anchor.event)?;
         anchor.host_ns = host_time_ns();
         self.take(anchor);
         Ok(())
@@ -156,12 +156,12 @@ impl<D: Driver> State<D> {
 }
 
 /// An anchor of this moment; `None` if the device does not get to it at once.
-fn renew<D: Driver>(device: &Parts<D>, stream: D::Stream) -> Result<Option<Anchor<D>>> {
+fn renew<D: Driver>(device: &Parts<D>, stream: &D::Stream) -> Result<Option<Anchor<D>>> {
     let mut anchor = new_anchor(device)?;
     let before = host_time_ns();
-    device.driver.record_event(anchor.event, stream)?;
+    device.driver.record_event(&anchor.event, stream)?;
     loop {
-        let reached = device.driver.event_is_complete(anchor.event)?;
+        let reached = device.driver.event_is_complete(&anchor.event)?;
         let after = host_time_ns();
         if after.saturating_sub(before) > SLACK_NS {
             return Ok(None);

@@ -187,10 +187,18 @@ pub fn free<D: Driver, H: Send + Sync + 'static>(
     Ok(())
 }
 
-fn free_now<D: Driver>(driver: &D, kind: MemoryKind, address: usize) -> Result<()> {
-    match kind {
-        MemoryKind::Host => driver.free_host(address),
-        MemoryKind::Device | MemoryKind::Shared => driver.free_device(address),
+/// Frees memory of the native library on this thread, which may wait for the device. The memory was allocated with that kind,
+/// and nobody uses it any more.
+///
+/// # Errors
+/// What the native library answers.
+pub(crate) fn free_now<D: Driver>(driver: &D, kind: MemoryKind, address: usize) -> Result<()> {
+    // SAFETY: only allocations come here, each once and when nobody uses it any more.
+    unsafe {
+        match kind {
+            MemoryKind::Host => driver.free_host(address),
+            MemoryKind::Device | MemoryKind::Shared => driver.free_device(address),
+        }
     }
 }
 

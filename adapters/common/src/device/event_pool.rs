@@ -111,10 +111,10 @@ impl<D: Driver> PooledEvent<D> {
     ///
     /// # Errors
     /// What the native library answers; no event is lost then.
-    pub fn record(native: &Arc<NativeContext<D>>, stream: D::Stream, timing: bool) -> Result<Self> {
+    pub fn record(native: &Arc<NativeContext<D>>, stream: &D::Stream, timing: bool) -> Result<Self> {
         let raw = native.events(timing).take(native)?;
         let marker = Self { raw, timing, adopted: None, native: Arc::clone(native) };
-        native.driver.record_event(marker.raw, stream)?;
+        native.driver.record_event(&marker.raw, stream)?;
         Ok(marker)
     }
 
@@ -125,9 +125,9 @@ impl<D: Driver> PooledEvent<D> {
     pub fn of_the_past(native: &Arc<NativeContext<D>>) -> Result<Self> {
         let raw = native.events(false).take(native)?;
         let marker = Self { raw, timing: false, adopted: None, native: Arc::clone(native) };
-        if !native.driver.event_is_complete(marker.raw)? {
+        if !native.driver.event_is_complete(&marker.raw)? {
             // Whoever had it last has let go of it before its time.
-            native.on_scratch_stream(|stream| native.driver.record_event(marker.raw, stream))?;
+            native.on_scratch_stream(|stream| native.driver.record_event(&marker.raw, stream))?;
         }
         Ok(marker)
     }
@@ -136,8 +136,8 @@ impl<D: Driver> PooledEvent<D> {
     ///
     /// # Errors
     /// What the native library answers; the event goes back to its pool then.
-    pub fn record_again(self, stream: D::Stream) -> Result<Self> {
-        self.native.driver.record_event(self.raw, stream)?;
+    pub fn record_again(self, stream: &D::Stream) -> Result<Self> {
+        self.native.driver.record_event(&self.raw, stream)?;
         Ok(self)
     }
 
@@ -152,8 +152,8 @@ impl<D: Driver> PooledEvent<D> {
     }
 
     /// The native event.
-    pub fn raw(&self) -> D::Event {
-        self.raw
+    pub fn raw(&self) -> &D::Event {
+        &self.raw
     }
 
     /// The native context that it lives in.
@@ -164,10 +164,11 @@ impl<D: Driver> PooledEvent<D> {
 
 impl<D: Driver> Drop for PooledEvent<D> {
     fn drop(&mut self) {
+        let event = core::mem::take(&mut self.raw);
         match self.adopted {
-            None => self.native.events(self.timing).give(self.native.driver, self.raw),
+            None => self.native.events(self.timing).give(self.native.driver, event),
             // Nobody is left to tell.
-            Some(true) => drop(self.native.driver.destroy_event(self.raw)),
+            Some(true) => drop(self.native.driver.destroy_event(event)),
             Some(false) => {}
         }
     }

@@ -20,11 +20,11 @@ use ur_ffi::{ur_device_info_t, ur_result_t};
 use crate::device::Device;
 use crate::device::adapter;
 use crate::device::scope::Held;
+use crate::driver::properties::DeviceProperties;
 use crate::driver::{Driver, Sensor};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::properties::DeviceProperties;
 
 use value::Reply;
 

@@ -26,11 +26,11 @@ use ur_ffi::{ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_devic
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
 use crate::driver::Driver;
+use crate::driver::properties::DeviceProperties;
 use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress};
-use crate::properties::DeviceProperties;
 use crate::sync::weak_list::WeakList;
 
 /// Somebody who keeps memory of a device for its next use.

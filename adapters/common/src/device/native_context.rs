@@ -28,9 +28,9 @@ use crate::device::native_context::callback_streams::CallbackStreams;
 use crate::device::native_context::deferred_destruction::DeferredDestruction;
 use crate::device::native_context::pinned_words::PinnedWords;
 use crate::device::native_context::staging::StagingPages;
-use crate::device::scope::Scope;
+use crate::device::scope::{Held, Scope};
 use crate::device::worker;
-use crate::driver::{Driver, EventPurpose, StreamKind};
+use crate::driver::{Driver, EventPurpose, MemoryKind, StreamKind};
 use crate::object::error::{self, Error, Result};
 
 /// Streams that are kept for the next queues.
@@ -48,7 +48,7 @@ pub struct Parts<D: Driver> {
     /// The native device.
     pub device: D::Device,
     /// What must be current for calls that need a place.
-    pub place: D::Place,
+    pub place: D::Context,
     /// Events with times.
     pub timed: EventPool<D>,
     /// Events without.
@@ -69,6 +69,8 @@ pub struct Parts<D: Driver> {
     origin: Mutex<Option<Origin<D>>>,
     /// How many failures had told of a lost device before.
     losses: usize,
+    /// Declared last: released when everything in the context has ended.
+    _held: Held<D>,
 }
 
 /// A stream that was there before those that wait for it and never has any work, with an event of its own.
@@ -118,10 +120,11 @@ impl<D: Driver> Drop for NativeContext<D> {
 
 impl<D: Driver> NativeContext<D> {
     fn new(driver: &'static D, device: D::Device) -> Result<Arc<Self>> {
+        let held = Held::new(driver, device)?;
         let parts = Parts {
             driver,
             device,
-            place: driver.retain_place(device)?,
+            place: held.place,
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             clock: Clock::default(),
@@ -133,6 +136,7 @@ impl<D: Driver> NativeContext<D> {
             streams: Mutex::default(),
             origin: Mutex::new(None),
             losses: error::losses(),
+            _held: held,
         };
         Ok(Arc::new(Self { parts: ManuallyDrop::new(parts) }))
     }
@@ -141,7 +145,7 @@ impl<D: Driver> NativeContext<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn start_clock(&self, stream: D::Stream) -> Result<()> {
+    pub fn start_clock(&self, stream: &D::Stream) -> Result<()> {
         self.clock.start(self, stream)
     }
 
@@ -182,7 +186,7 @@ impl<D: Driver> Parts<D> {
     /// # Errors
     /// What the native library answers.
     pub fn enter_for_transfer(&self) -> Result<Option<Scope<'_, D>>> {
-        if D::TRANSFERS_NEED_PLACE { self.enter().map(Some) } else { Ok(None) }
+        if D::TRANSFERS_NEED_CONTEXT { self.enter().map(Some) } else { Ok(None) }
     }
 
     /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
@@ -207,7 +211,7 @@ impl<D: Driver> Parts<D> {
 
     fn may_want_place(error: &Error) -> bool {
         // HIP has no better word than its unknown error.
-        let unknown = D::TRANSFERS_NEED_PLACE && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
+        let unknown = D::TRANSFERS_NEED_CONTEXT && error.code() == ur_result_t::ERROR_ADAPTER_SPECIFIC;
         unknown || error.code() == ur_result_t::ERROR_INVALID_VALUE
     }
 
@@ -241,7 +245,7 @@ impl<D: Driver> Parts<D> {
         }
         let _scope = self.enter()?;
         let stream = self.driver.create_stream(kind)?;
-        if let Err(error) = self.order_new(stream) {
+        if let Err(error) = self.order_new(&stream) {
             // The failure to order it is the one to tell of; nobody has seen the stream.
             let _ = self.driver.destroy_stream(stream);
             return Err(error);
@@ -253,15 +257,15 @@ impl<D: Driver> Parts<D> {
     /// it so without a call, but compute-sanitizer counts a synchronisation only for the streams that are there
     /// (`docs/probes/alloc_order.c`) and reports each use of older stream-ordered memory on a new one. The origin never has
     /// work, so the new stream waits for nothing. The device's context is current.
-    fn order_new(&self, stream: D::Stream) -> Result<()> {
+    fn order_new(&self, stream: &D::Stream) -> Result<()> {
         let mut slot = self.origin.lock();
         let origin = match &*slot {
             Some(origin) => origin,
             None => slot.insert(Origin::new(self.driver)?),
         };
         // Behind the lock, so that a trim does not destroy the event in between.
-        self.driver.record_event(origin.event, origin.stream)?;
-        self.driver.stream_wait(stream, origin.event)
+        self.driver.record_event(&origin.event, &origin.stream)?;
+        self.driver.stream_wait(stream, &origin.event)
     }
 
     /// Takes a stream back that nobody else has. It serves the next queue of its kind if it is known to have no work and
@@ -282,10 +286,11 @@ impl<D: Driver> Parts<D> {
     ///
     /// # Errors
     /// Those of `work`; what the native library answers.
-    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(D::Stream) -> Result<R>) -> Result<R> {
+    pub fn on_scratch_stream<R>(&self, work: impl FnOnce(&D::Stream) -> Result<R>) -> Result<R> {
         let stream = self.take_stream(StreamKind::default())?;
-        let result = work(stream);
-        self.put_stream(StreamKind::default(), stream, self.driver.stream_is_idle(stream).unwrap_or(false));
+        let result = work(&stream);
+        let is_idle = self.driver.stream_is_idle(&stream).unwrap_or(false);
+        self.put_stream(StreamKind::default(), stream, is_idle);
         result
     }
 
@@ -299,7 +304,7 @@ impl<D: Driver> Parts<D> {
         let pages = self.pinned_words.take_unused_pages();
         let synchronize = || {
             // Of a lost device nothing can be waited for, and nothing runs.
-            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         };
         if !pages.is_empty() {
             // Streams may not have looked at their words yet.
@@ -307,7 +312,7 @@ impl<D: Driver> Parts<D> {
         }
         for page in pages.into_iter().chain(self.staging.take_all()) {
             // Nobody is left to tell of this failure or of the others here.
-            let _ = self.driver.free_host(page);
+            let _ = deferred::free_now(self.driver, MemoryKind::Host, page);
         }
         self.deferred_pools.clear(self.driver, synchronize);
         self.callback_streams.trim(self.driver);
@@ -328,16 +333,14 @@ impl<D: Driver> Parts<D> {
     fn end(mut self) {
         if self.pinned_words.has_pages() {
             // Every task that a stream waits for has then written its word.
-            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         }
         self.pinned_words.end();
         self.deferred_pools.close(self.driver, || {
-            let _ = self.enter().and_then(|_scope| self.driver.synchronize_place());
+            let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         });
         self.trim();
         self.callback_streams.end(self.driver);
-        // Nobody is left to tell of a failure; the native context of a lost device cannot be released.
-        let _ = self.driver.release_place(self.device);
     }
 }
 

@@ -11,7 +11,8 @@ use ur_ffi::{
 };
 
 use crate::device::adapter::{self, Adapter};
-use crate::driver::{Driver, library};
+use crate::driver::Driver;
+use crate::driver::native::library;
 use crate::object::error::{self, Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::log;

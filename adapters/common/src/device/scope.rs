@@ -9,7 +9,7 @@ use crate::object::error::Result;
 /// While it lives, the device's place is current on this thread.
 pub struct Scope<'d, D: Driver> {
     driver: &'d D,
-    restore: Option<D::Place>,
+    restore: Option<D::Context>,
 }
 
 impl<'d, D: Driver> Scope<'d, D> {
@@ -17,12 +17,12 @@ impl<'d, D: Driver> Scope<'d, D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn enter(driver: &'d D, place: D::Place) -> Result<Self> {
-        let current = driver.current_place()?;
+    pub fn enter(driver: &'d D, place: D::Context) -> Result<Self> {
+        let current = driver.current_context()?;
         if current == place {
             return Ok(Self { driver, restore: None });
         }
-        driver.set_place(place)?;
+        driver.set_context(place)?;
         Ok(Self { driver, restore: Some(current) })
     }
 }
@@ -31,7 +31,7 @@ impl<D: Driver> Drop for Scope<'_, D> {
     fn drop(&mut self) {
         if let Some(place) = self.restore.take() {
             // Nothing to tell anybody: the same library accepted this place before.
-            let _ = self.driver.set_place(place);
+            let _ = self.driver.set_context(place);
         }
     }
 }
@@ -41,7 +41,7 @@ pub struct Held<D: Driver> {
     driver: &'static D,
     device: D::Device,
     /// What is to be made current for calls that need the device's place.
-    pub place: D::Place,
+    pub place: D::Context,
 }
 
 impl<D: Driver> Held<D> {
@@ -50,7 +50,7 @@ impl<D: Driver> Held<D> {
     /// # Errors
     /// What the native library answers.
     pub fn new(driver: &'static D, device: D::Device) -> Result<Self> {
-        Ok(Self { driver, device, place: driver.retain_place(device)? })
+        Ok(Self { driver, device, place: driver.retain_context(device)? })
     }
 
     /// Makes the place current on this thread while the scope lives.
@@ -65,6 +65,7 @@ impl<D: Driver> Held<D> {
 impl<D: Driver> Drop for Held<D> {
     fn drop(&mut self) {
         // Nobody is left to tell; the native context of a lost device cannot be released.
-        let _ = self.driver.release_place(self.device);
+        // SAFETY: it was retained for this, and scopes of it have ended.
+        let _ = unsafe { self.driver.release_context(self.device) };
     }
 }

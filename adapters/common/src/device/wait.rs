@@ -16,5 +16,5 @@ pub fn wait<D: Driver>(device: &Object<Device<D>>) -> Result<()> {
     // Held, so that the last context cannot go meanwhile.
     let Some(native) = device.home.get() else { return Ok(()) };
     let _scope = native.enter()?;
-    native.driver.synchronize_place()
+    native.driver.synchronize_context()
 }

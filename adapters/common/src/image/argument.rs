@@ -102,7 +102,7 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
     /// # Errors
     /// What the native library answers.
     #[inline]
-    pub fn make_current(&self, stream: D::Stream) -> Result<()> {
+    pub fn make_current(&self, stream: &D::Stream) -> Result<()> {
         self.uses.iter().try_for_each(|image| image.image.make_current(&self.queue.device, stream, None).map(|_| ()))
     }
 

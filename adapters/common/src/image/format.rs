@@ -8,9 +8,9 @@ use ur_ffi::{
     ur_mem_type_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t,
 };
 
-use crate::driver::native_image::{ArrayShape, Channel};
+use crate::driver::images::{ArrayShape, Channel};
+use crate::driver::properties::DeviceProperties;
 use crate::object::error::{Error, Result};
-use crate::properties::DeviceProperties;
 
 /// What an element of an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::context::DeviceState;
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
-use crate::driver::native_image::{BoxCopy, BoxSide, RectSide, Sampling};
+use crate::driver::images::{Array, BoxCopy, BoxSide, RectSide, Sampling, Surface, Texture};
 use crate::image::format::{Extents, Pixel, Region};
 use crate::object::Object;
 use crate::object::error::Result;
@@ -49,10 +49,10 @@ struct Copies<D: Driver> {
 /// The image on one device.
 struct DeviceCopy<D: Driver> {
     state: Arc<DeviceState<D>>,
-    array: usize,
+    array: Array,
     owned: bool,
-    surface: Option<u64>,
-    textures: SmallVec<[(Sampling, u64); 1]>,
+    surface: Option<Surface>,
+    textures: SmallVec<[(Sampling, Texture); 1]>,
     /// Whether the array has the contents, or will when what is on the streams has run.
     valid: bool,
     /// While that may lie ahead, when the contents arrive.
@@ -82,18 +82,18 @@ impl<D: Driver> Image<D> {
     }
 
     /// Takes over an array that exists and has contents; `owned` ones go with the image.
-    pub fn adopt(&self, state: Arc<DeviceState<D>>, array: usize, owned: bool) {
+    pub fn adopt(&self, state: Arc<DeviceState<D>>, array: Array, owned: bool) {
         let textures = SmallVec::new();
         let copy = DeviceCopy { state, array, owned, surface: None, textures, valid: true, arriving: None };
         self.copies.lock().devices.push(copy);
     }
 
-    /// The array on a device.
+    /// Handle value of the array on a device.
     ///
     /// # Errors
     /// What the native library answers when it has to be made.
     pub fn array(&self, state: &Arc<DeviceState<D>>) -> Result<usize> {
-        self.with(state, |copies, index| Ok(copies.devices[index].array))
+        self.with(state, |copies, index| Ok(copies.devices[index].array.value()))
     }
 
     /// The object by which kernels on a device read and write the image.
@@ -103,11 +103,11 @@ impl<D: Driver> Image<D> {
     pub fn surface(&self, state: &Arc<DeviceState<D>>) -> Result<u64> {
         self.with(state, |copies, index| {
             let copy = &mut copies.devices[index];
-            if let Some(surface) = copy.surface {
-                return Ok(surface);
+            if let Some(surface) = &copy.surface {
+                return Ok(surface.value());
             }
             let _scope = state.enter()?;
-            Ok(*copy.surface.insert(state.driver.create_surface(copy.array)?))
+            Ok(copy.surface.insert(state.driver.create_surface(&copy.array)?).value())
         })
     }
 
@@ -119,12 +119,13 @@ impl<D: Driver> Image<D> {
         self.with(state, |copies, index| {
             let copy = &mut copies.devices[index];
             if let Some((_, texture)) = copy.textures.iter().find(|(made, _)| made == sampling) {
-                return Ok(*texture);
+                return Ok(texture.value());
             }
             let _scope = state.enter()?;
-            let texture = state.driver.create_texture(copy.array, sampling)?;
+            let texture = state.driver.create_texture(&copy.array, sampling)?;
+            let value = texture.value();
             copy.textures.push((*sampling, texture));
-            Ok(texture)
+            Ok(value)
         })
     }
 
@@ -155,7 +156,7 @@ impl<D: Driver> Image<D> {
     pub fn make_current(
         &self,
         state: &Arc<DeviceState<D>>,
-        stream: D::Stream,
+        stream: &D::Stream,
         replaced: Option<&Region>,
     ) -> Result<usize> {
         let overwritten = replaced.is_some_and(|region| *region == Region::whole(&self.extents));
@@ -164,7 +165,7 @@ impl<D: Driver> Image<D> {
                 self.fetch(copies, index, stream)?;
             }
             copies.devices[index].await_arrival(stream)?;
-            Ok(copies.devices[index].array)
+            Ok(copies.devices[index].array.value())
         })
     }
 
@@ -199,15 +200,15 @@ impl<D: Driver> Image<D> {
     }
 
     /// Copies the contents to a device that lacks them, if there are any.
-    fn fetch(&self, copies: &mut Copies<D>, index: usize, stream: D::Stream) -> Result<()> {
+    fn fetch(&self, copies: &mut Copies<D>, index: usize, stream: &D::Stream) -> Result<()> {
         let [width, height, depth] = self.extents.size;
         let row = width * self.pixel.bytes();
-        let whole = |array| BoxSide::Array { array, origin: [0; 3] };
+        let whole = |array: &Array| BoxSide::Array { array: array.value(), origin: [0; 3] };
         let (from, source) = if let Some(bytes) = &copies.initial {
             let (address, slice_pitch) = (bytes.as_ptr().addr(), row * height);
             (BoxSide::Memory(RectSide { address, row_pitch: row, slice_pitch, of_process: true }), None)
         } else if let Some(source) = copies.devices.iter().position(|copy| copy.valid) {
-            (whole(copies.devices[source].array), Some(source))
+            (whole(&copies.devices[source].array), Some(source))
         } else {
             // Nobody ever wrote anything.
             return Ok(());
@@ -216,7 +217,7 @@ impl<D: Driver> Image<D> {
             copies.devices[source].await_arrival(stream)?;
         }
         let copy = &mut copies.devices[index];
-        let request = BoxCopy { to: whole(copy.array), from, extent: [row, height, depth] };
+        let request = BoxCopy { to: whole(&copy.array), from, extent: [row, height, depth] };
         {
             let _scope = copy.state.enter_for_transfer()?;
             // SAFETY: the packed memory has every row of the image and stays with the marker until they are copied.
@@ -238,7 +239,7 @@ impl<D: Driver> Image<D> {
 
 impl<D: Driver> DeviceCopy<D> {
     /// Lets a stream wait for contents that are on their way.
-    fn await_arrival(&mut self, stream: D::Stream) -> Result<()> {
+    fn await_arrival(&mut self, stream: &D::Stream) -> Result<()> {
         let Some(Arrival { marker, .. }) = &self.arriving else { return Ok(()) };
         if self.state.driver.event_is_complete(marker.raw())? {
             self.arriving = None;
@@ -248,14 +249,14 @@ impl<D: Driver> DeviceCopy<D> {
     }
 
     /// Gives the native objects back. Nobody is left to tell of a failure.
-    fn destroy(&mut self) {
+    fn destroy(self) {
         let driver = self.state.driver;
         // Without the device's scope they are left alone: in another scope their numbers may name other objects.
         if let Ok(_scope) = self.state.enter() {
-            for (_, texture) in self.textures.drain(..) {
+            for (_, texture) in self.textures {
                 let _ = driver.destroy_texture(texture);
             }
-            if let Some(surface) = self.surface.take() {
+            if let Some(surface) = self.surface {
                 let _ = driver.destroy_surface(surface);
             }
         }
@@ -270,14 +271,14 @@ impl<D: Driver> Drop for Image<D> {
     /// be waiting for the host task that this is in, so it is done where waiting is allowed.
     fn drop(&mut self) {
         let copies = self.copies.get_mut();
-        let (users, mut devices) = (core::mem::take(&mut copies.users), core::mem::take(&mut copies.devices));
+        let (users, devices) = (core::mem::take(&mut copies.users), core::mem::take(&mut copies.devices));
         deferred::wait(move || {
             for stream in users.iter().flat_map(|queue| queue.streams()) {
                 let _ = stream.finish();
             }
             drop(users);
             // Destroying an array waits for the whole device.
-            deferred::run(move || devices.iter_mut().for_each(DeviceCopy::destroy));
+            deferred::run(move || devices.into_iter().for_each(DeviceCopy::destroy));
         });
     }
 }

@@ -13,7 +13,7 @@ use ur_ffi::{
 
 use crate::context::Context;
 use crate::driver::Driver;
-use crate::driver::native_image::{Addressing, Sampling};
+use crate::driver::images::{Addressing, Sampling};
 use crate::image::format::{Extents, Pixel};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;

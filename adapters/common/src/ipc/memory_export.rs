@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_exp_external_mem_type_t, ur_result_t};
+use ur_ffi::{ur_exp_external_mem_type_t, ur_result_t};
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
-use crate::driver::Driver;
-use crate::driver::memory_calls::Access;
+use crate::driver::{Access, Driver, Handle, NativeName};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::{borrow, null_pointer};
+use crate::object::params::{Address, Out};
 use crate::pool::out_of_memory::with_relief;
 use crate::virtual_memory::physical::supported;
 
@@ -43,7 +43,7 @@ impl<D: Driver> Export<D> {
         let driver = state.driver;
         let mut made = Self { state, size, physical: None, address: None, mapped: false };
         let physical = driver.create_physical(made.state.device.raw, size, true)?;
-        made.physical = Some(physical);
+        let physical = &*made.physical.insert(physical);
         let address = driver.reserve_addresses(size, 0)?;
         made.address = Some(address);
         driver.map(address, size, 0, physical)?;
@@ -65,9 +65,12 @@ impl<D: Driver> Export<D> {
             driver.free_addresses(address, self.size)?;
             self.address = None;
         }
-        if let Some(physical) = self.physical {
-            driver.release_physical(physical)?;
-            self.physical = None;
+        if let Some(physical) = self.physical.take() {
+            let value = physical.value();
+            driver.release_physical(physical).inspect_err(|_| {
+                // SAFETY: the library refused, so the memory lives on, and this is its one handle again.
+                self.physical = Some(unsafe { D::Physical::from_value(value) });
+            })?;
         }
         Ok(())
     }
@@ -80,46 +83,30 @@ impl<D: Driver> Drop for Export<D> {
     }
 }
 
-/// # Unsupported
-/// - kinds of memory handles other than an opaque file descriptor: they are other systems' or other APIs'
-fn check_type(name: &str, kind: ur_exp_external_mem_type_t) -> Result<()> {
+/// Refuses the kinds of memory handles that are other systems' or other APIs'.
+fn check_type(kind: ur_exp_external_mem_type_t) -> Result<()> {
     match kind {
         ur_exp_external_mem_type_t::OPAQUE_FD => Ok(()),
-        kind if kind.name().is_some() => Err(Error::unsupported(&format!("exporting memory as {kind:?}"))),
-        _ => Err(Error::new(
-            ur_result_t::ERROR_INVALID_ENUMERATION,
-            format!("{name}: {:#x} is no kind of external memory", kind.0),
-        )),
+        _ => Err(Error::unsupported(&format!("exporting memory as {kind:?}"))),
     }
 }
 
 /// `urMemoryExportAllocExportableMemoryExp`.
 ///
-/// # Safety
-/// The C contract: handles live, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for an unknown kind, `UNSUPPORTED_FEATURE` for any but an opaque
-/// descriptor or a device that cannot share; `UNSUPPORTED_ALIGNMENT` for what is no power of two or above the
-/// granularity; `INVALID_USM_SIZE` for no bytes, `UNSUPPORTED_SIZE` for more than the device has; `INVALID_DEVICE`; `OUT_OF_DEVICE_MEMORY`.
-///
-/// # Unsupported
-/// - needs: a device whose memory can be shared as a file descriptor
-pub unsafe fn alloc<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
+/// `UNSUPPORTED_FEATURE` for any kind but an opaque descriptor or a device that cannot share; `UNSUPPORTED_ALIGNMENT` for
+/// what is no power of two or above the granularity; `INVALID_USM_SIZE` for no bytes, `UNSUPPORTED_SIZE` for more than the
+/// device has; `INVALID_DEVICE`; `OUT_OF_DEVICE_MEMORY`.
+pub fn alloc<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
     alignment: usize,
     size: usize,
     kind: ur_exp_external_mem_type_t,
-    out: *mut *mut c_void,
+    out: Out<'_, *mut c_void>,
 ) -> Result<()> {
     const NAME: &str = "urMemoryExportAllocExportableMemoryExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    check_type(NAME, kind)?;
+    check_type(kind)?;
     context.check_member(device)?;
     supported(device)?;
     if !device.properties.posix_handles {
@@ -154,34 +141,25 @@ pub unsafe fn alloc<D: Driver>(
     let made = with_relief(context, &state, || None, || Export::make(Arc::clone(&state), &reaching, whole))?;
     let address = made.address.unwrap_or_default();
     exports(device).list.lock().insert(address, made);
-    // SAFETY: not null, so writable.
-    unsafe { out.write(core::ptr::with_exposed_provenance_mut(address)) };
+    out.write_address(address);
     Ok(())
 }
 
 #[cold]
-fn unknown(name: &str, memory: *mut c_void) -> Error {
-    Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{name}: {memory:p} is no exportable memory of the device"))
+fn unknown(name: &str, memory: Address) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_VALUE,
+        format!("{name}: {:p} is no exportable memory of the device", memory.as_ptr()),
+    )
 }
 
-/// `urMemoryExportFreeExportableMemoryExp`. Who imported the memory keeps it.
-///
-/// # Safety
-/// The C contract: handles live; nothing here uses the memory any more.
+/// `urMemoryExportFreeExportableMemoryExp`. Who imported the memory keeps it; nothing here uses it
+/// any more.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for memory that is not exportable or is freed; what the native library answers.
-pub unsafe fn free<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    memory: *mut c_void,
-) -> Result<()> {
+/// `INVALID_VALUE` for memory that is not exportable or is freed; what the native library answers.
+pub fn free<D: Driver>(context: &Object<Context<D>>, device: &Object<Device<D>>, memory: Address) -> Result<()> {
     const NAME: &str = "urMemoryExportFreeExportableMemoryExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if memory.is_null() {
-        return Err(null_pointer(NAME));
-    }
     context.check_member(device)?;
     let mut list = exports(device).list.lock();
     list.get_mut(&memory.addr()).ok_or_else(|| unknown(NAME, memory))?.take_down()?;
@@ -191,32 +169,24 @@ pub unsafe fn free<D: Driver>(
 
 /// `urMemoryExportExportMemoryHandleExp`: writes an `int`, a new descriptor that is the caller's.
 ///
-/// # Safety
-/// The C contract: handles live, `out` writable for an `int`.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; as [`alloc`] for the kind; `INVALID_VALUE` for memory that is not exportable; what the native
+/// As [`alloc`] for the kind; `INVALID_VALUE` for memory that is not exportable; what the native
 /// library answers.
-pub unsafe fn export<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
+pub fn export<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
     kind: ur_exp_external_mem_type_t,
-    memory: *mut c_void,
-    out: *mut c_void,
+    memory: Address,
+    out: Address,
 ) -> Result<()> {
     const NAME: &str = "urMemoryExportExportMemoryHandleExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if memory.is_null() || out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    check_type(NAME, kind)?;
+    check_type(kind)?;
     context.check_member(device)?;
     let list = exports(device).list.lock();
     let export = list.get(&memory.addr()).ok_or_else(|| unknown(NAME, memory))?;
-    let physical = export.physical.ok_or_else(|| unknown(NAME, memory))?;
+    let physical = export.physical.as_ref().ok_or_else(|| unknown(NAME, memory))?;
     let descriptor: c_int = export.state.driver.export_physical(physical)?;
-    // SAFETY: not null, so writable for an `int`.
-    unsafe { out.cast::<c_int>().write_unaligned(descriptor) };
+    // SAFETY: an `Address` is as the manual says, here writable for an `int`.
+    unsafe { out.as_ptr().cast::<c_int>().write_unaligned(descriptor) };
     Ok(())
 }

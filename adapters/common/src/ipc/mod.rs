@@ -12,15 +12,16 @@ use core::ffi::c_void;
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_result_t};
+use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::memory_calls::IpcHandle;
+use crate::driver::IpcHandle;
 use crate::driver::{Driver, MemoryKind};
 use crate::ipc::descriptor::Shared;
 use crate::object::error::{Error, Result};
-use crate::object::{borrow, null_pointer};
+use crate::object::params::{Address, Out};
+use crate::object::{Object, null_pointer};
 
 /// Bytes of an envelope: 8 that tell what is in it, the backend, 16 that name the device, and 64 of content.
 pub const ENVELOPE: usize = 96;
@@ -69,24 +70,13 @@ pub fn seal<D: Driver>(kind: [u8; 8], device: &Device<D>, content: &IpcHandle) -
 
 /// The content of an envelope.
 ///
-/// # Safety
-/// `data` is readable for `size` bytes.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for bytes that are no envelope of this kind and backend.
-pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, size: usize) -> Result<Content> {
-    if data.is_null() {
-        return Err(null_pointer(name));
-    }
-    let mut bytes = [0; ENVELOPE];
-    if size == ENVELOPE {
-        // SAFETY: readable for `size` bytes by the caller's promise; the copy needs no alignment.
-        unsafe { core::ptr::copy_nonoverlapping(data.cast::<u8>(), bytes.as_mut_ptr(), ENVELOPE) };
-    }
-    if size != ENVELOPE || bytes[..8] != kind || bytes[8..12] != D::BACKEND.0.to_ne_bytes() {
+/// `INVALID_VALUE` for bytes that are no envelope of this kind and backend.
+pub fn unseal<D: Driver>(name: &str, kind: [u8; 8], bytes: &[u8]) -> Result<Content> {
+    if bytes.len() != ENVELOPE || bytes[..8] != kind || bytes[8..12] != D::BACKEND.0.to_ne_bytes() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
-            format!("{name}: the {size} bytes are no handle data of this adapter"),
+            format!("{name}: the {} bytes are no handle data of this adapter", bytes.len()),
         ));
     }
     let mut content = Content { device: [0; 16], handle: [0; 64] };
@@ -95,34 +85,25 @@ pub unsafe fn unseal<D: Driver>(name: &str, kind: [u8; 8], data: *const c_void, 
     Ok(content)
 }
 
-/// Hands an envelope out until [`take_back`].
-///
-/// # Safety
-/// `data` and `size` are writable.
-pub unsafe fn retain_handle(
+/// Keeps an envelope for the application until [`take_back`].
+pub fn retain_handle(
     bytes: [u8; ENVELOPE],
     descriptor: Option<Shared>,
-    data: *mut *mut c_void,
-    size: *mut usize,
+    data: Out<'_, *mut c_void>,
+    size: Out<'_, usize>,
 ) {
     let bytes = Box::new(bytes);
     let pointer = bytes.as_ptr().cast_mut().cast::<c_void>();
     LENT.lock().insert(pointer.addr(), Lent { bytes, _descriptor: descriptor });
-    // SAFETY: writable by the caller's promise.
-    unsafe {
-        data.write(pointer);
-        size.write(ENVELOPE);
-    }
+    data.write(pointer);
+    size.write(ENVELOPE);
 }
 
 /// Ends an envelope of that kind.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for a pointer that no envelope of the kind is behind.
-pub fn take_back(name: &str, kind: [u8; 8], data: *const c_void) -> Result<()> {
-    if data.is_null() {
-        return Err(null_pointer(name));
-    }
+/// `INVALID_VALUE` for a pointer that no envelope of the kind is behind.
+pub fn take_back(name: &str, kind: [u8; 8], data: Address) -> Result<()> {
     let mut lent = LENT.lock();
     let known = lent.get(&data.addr()).is_some_and(|found| found.bytes[..8] == kind);
     let taken = if known { lent.remove(&data.addr()) } else { None };
@@ -131,7 +112,10 @@ pub fn take_back(name: &str, kind: [u8; 8], data: *const c_void) -> Result<()> {
     taken.map(drop).ok_or_else(|| {
         Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
-            format!("{name}: {data:p} is no handle data that this process was given, or it is given back already"),
+            format!(
+                "{name}: {:p} is no handle data that this process was given, or it is given back already",
+                data.as_ptr()
+            ),
         )
     })
 }
@@ -140,28 +124,17 @@ pub fn take_back(name: &str, kind: [u8; 8], data: *const c_void) -> Result<()> {
 /// native library shares host memory,
 /// shared memory or memory of such pools in this way.
 ///
-/// # Safety
-/// The C contract: the handle is live, the outputs are writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for a pointer that is not the start of such an allocation; what the native
-/// library answers.
-///
-/// # Unsupported
-/// - memory of the host, shared memory and memory of pools: native libraries share plain device memory alone; it
-///   answers `UR_RESULT_ERROR_INVALID_VALUE`
-pub unsafe fn get<D: Driver>(
-    context: ur_context_handle_t,
-    memory: *mut c_void,
-    data: *mut *mut c_void,
-    size: *mut usize,
+/// `INVALID_NULL_POINTER` without both outputs; `INVALID_VALUE` for a pointer that is not the start of such an allocation;
+/// what the native library answers.
+pub fn get<D: Driver>(
+    context: &Object<Context<D>>,
+    memory: Address,
+    data: Option<Out<'_, *mut c_void>>,
+    size: Option<Out<'_, usize>>,
 ) -> Result<()> {
     const NAME: &str = "urIPCGetMemHandleExp";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if memory.is_null() || data.is_null() || size.is_null() {
-        return Err(null_pointer(NAME));
-    }
+    let (Some(data), Some(size)) = (data, size) else { return Err(null_pointer(NAME)) };
     let driver = crate::device::adapter::driver::<D>()?;
     let info = driver.pointer_info(memory.addr())?;
     let plain =
@@ -171,8 +144,9 @@ pub unsafe fn get<D: Driver>(
         Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             format!(
-                "{NAME}: {memory:p} is not the start of device memory of the context's devices that came from \
-                 urUSMDeviceAlloc without a pool"
+                "{NAME}: {:p} is not the start of device memory of the context's devices that came from \
+                 urUSMDeviceAlloc without a pool",
+                memory.as_ptr()
             ),
         )
     })?;
@@ -181,47 +155,31 @@ pub unsafe fn get<D: Driver>(
         let _scope = state.enter()?;
         driver.ipc_handle(memory.addr())?
     };
-    // SAFETY: neither is null, so both are writable.
-    unsafe { retain_handle(seal(MEMORY, device, &handle), None, data, size) };
+    retain_handle(seal(MEMORY, device, &handle), None, data, size);
     Ok(())
 }
 
 /// `urIPCPutMemHandleExp`. Processes that opened the memory keep it.
 ///
-/// # Safety
-/// The C contract: the handle is live.
-///
 /// # Errors
 /// As [`take_back`].
-pub unsafe fn put<D: Driver>(context: ur_context_handle_t, data: *mut c_void) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Context<D>>(context) }?;
+pub fn put<D: Driver>(_context: &Object<Context<D>>, data: Address) -> Result<()> {
     take_back("urIPCPutMemHandleExp", MEMORY, data)
 }
 
 /// `urIPCOpenMemHandleExp`; to be closed as often as it was opened.
 ///
-/// # Safety
-/// The C contract: handles live, `data` readable for `size` bytes, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for bytes that are no handle data of this adapter, memory that is gone, or
+/// `INVALID_VALUE` for bytes that are no handle data of this adapter, memory that is gone, or
 /// memory of this very process, which has its address; `INVALID_DEVICE` for a device of another context.
-pub unsafe fn open<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    data: *mut c_void,
-    size: usize,
-    out: *mut *mut c_void,
+pub fn open<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    data: &[u8],
+    out: Out<'_, *mut c_void>,
 ) -> Result<()> {
     const NAME: &str = "urIPCOpenMemHandleExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    // SAFETY: readable for `size` bytes by the caller's promise.
-    let content = unsafe { unseal::<D>(NAME, MEMORY, data, size) }?;
+    let content = unseal::<D>(NAME, MEMORY, data)?;
     let state = context.state(device)?;
     let _scope = state.enter()?;
     let address = state.driver.open_ipc(&content.handle).map_err(|error| match error.code() {
@@ -234,32 +192,23 @@ pub unsafe fn open<D: Driver>(
         ),
         _ => error,
     })?;
-    // SAFETY: not null, so writable.
-    unsafe { out.write(core::ptr::with_exposed_provenance_mut(address)) };
+    out.write_address(address);
     Ok(())
 }
 
-/// `urIPCCloseMemHandleExp`.
-///
-/// # Safety
-/// The C contract: the handle is live; nothing uses the memory any more.
+/// `urIPCCloseMemHandleExp`. Nothing uses the memory any more.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for memory that was not opened, or is closed already.
-pub unsafe fn close<D: Driver>(context: ur_context_handle_t, memory: *mut c_void) -> Result<()> {
+/// `INVALID_VALUE` for memory that was not opened, or is closed already.
+pub fn close<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     const NAME: &str = "urIPCCloseMemHandleExp";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if memory.is_null() {
-        return Err(null_pointer(NAME));
-    }
     let driver = crate::device::adapter::driver::<D>()?;
     let info = driver.pointer_info(memory.addr())?.filter(|info| info.base == memory.addr());
     let owner = info.and_then(|info| context.devices().find(|device| device.raw == info.device));
     let device = owner.ok_or_else(|| {
         Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
-            format!("{NAME}: {memory:p} was not opened on the context's devices"),
+            format!("{NAME}: {:p} was not opened on the context's devices", memory.as_ptr()),
         )
     })?;
     let state = context.state(device)?;

@@ -8,16 +8,17 @@
 use core::ffi::c_void;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_result_t};
+use ur_ffi::{ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_result_t};
 
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::Driver;
-use crate::driver::memory_calls::IpcHandle;
+use crate::driver::IpcHandle;
 use crate::ipc::descriptor::{self, Address, Cookie, Shared};
 use crate::ipc::{retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
-use crate::object::{self, Object, borrow, null_pointer};
+use crate::object::params::{self, Out};
+use crate::object::{self, Held, Object};
 use crate::virtual_memory::physical::{PhysicalMem, check_size, supported};
 
 const PHYSICAL: [u8; 8] = *b"URIPCPHY";
@@ -46,24 +47,16 @@ fn from_bytes(bytes: &IpcHandle) -> Address {
 
 /// `urIPCGetPhysMemHandleExp`.
 ///
-/// # Safety
-/// The C contract: handles live, the outputs writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_ARGUMENT` for memory that was not made to be shared; `INVALID_CONTEXT` for memory of
+/// `INVALID_ARGUMENT` for memory that was not made to be shared; `INVALID_CONTEXT` for memory of
 /// another context; `OUT_OF_RESOURCES` where the system has no descriptor left; what the native library answers.
-pub unsafe fn get<D: Driver>(
-    context: ur_context_handle_t,
-    physical: ur_physical_mem_handle_t,
-    data: *mut *mut c_void,
-    size: *mut usize,
+pub fn get<D: Driver>(
+    context: &Object<Context<D>>,
+    physical: &Object<PhysicalMem<D>>,
+    data: Out<'_, *mut c_void>,
+    size: Out<'_, usize>,
 ) -> Result<()> {
     const NAME: &str = "urIPCGetPhysMemHandleExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, physical) = unsafe { (borrow::<Context<D>>(context)?, borrow::<PhysicalMem<D>>(physical)?) };
-    if data.is_null() || size.is_null() {
-        return Err(null_pointer(NAME));
-    }
     if !core::ptr::eq(context, &raw const *physical.context) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_CONTEXT,
@@ -76,55 +69,39 @@ pub unsafe fn get<D: Driver>(
             format!("{NAME}: the physical memory was not created with UR_PHYSICAL_MEM_FLAG_ENABLE_IPC"),
         ));
     }
-    let raw = physical.state.driver.export_physical(physical.raw)?;
+    let raw = physical.state.driver.export_physical(&physical.raw)?;
     // SAFETY: the native library just opened the descriptor for its caller.
     let descriptor = unsafe { OwnedFd::from_raw_fd(raw) };
     let shared = Shared::new(descriptor, physical.size as u64).map_err(|error| {
         Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("{NAME}: the system shares no descriptor: {error}"))
     })?;
     let content = to_bytes(&shared.address());
-    // SAFETY: neither is null, so both are writable.
-    unsafe { retain_handle(seal(PHYSICAL, &physical.state.device, &content), Some(shared), data, size) };
+    retain_handle(seal(PHYSICAL, &physical.state.device, &content), Some(shared), data, size);
     Ok(())
 }
 
 /// `urIPCPutPhysMemHandleExp`: nobody can open it any more; who did keeps the memory.
 ///
-/// # Safety
-/// The C contract: the handle is live.
-///
 /// # Errors
 /// As [`take_back`].
-pub unsafe fn put<D: Driver>(context: ur_context_handle_t, data: *const c_void) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow::<Context<D>>(context) }?;
+pub fn put<D: Driver>(_context: &Object<Context<D>>, data: params::Address) -> Result<()> {
     take_back("urIPCPutPhysMemHandleExp", PHYSICAL, data)
 }
 
 /// `urIPCOpenPhysMemHandleExp`.
 ///
-/// # Safety
-/// The C contract: handles live, `data` readable for `size` bytes, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for bytes that are no handle data of this adapter, or whose process is gone or
+/// `INVALID_VALUE` for bytes that are no handle data of this adapter, or whose process is gone or
 /// gave them back, and for memory of another size than they say; `INVALID_OPERATION` where the kernel does not let this
 /// process at the other's descriptors; `INVALID_DEVICE`; what the native library answers.
-pub unsafe fn open<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    data: *const c_void,
-    size: usize,
-    out: *mut ur_physical_mem_handle_t,
+pub fn open<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    data: &[u8],
+    out: Out<'_, ur_physical_mem_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urIPCOpenPhysMemHandleExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    // SAFETY: readable for `size` bytes by the caller's promise.
-    let address = from_bytes(&unsafe { unseal::<D>(NAME, PHYSICAL, data, size) }?.handle);
+    let address = from_bytes(&unseal::<D>(NAME, PHYSICAL, data)?.handle);
     context.check_member(device)?;
     supported(device)?;
     let descriptor = descriptor::open(&address).map_err(|error| {
@@ -144,8 +121,7 @@ pub unsafe fn open<D: Driver>(
         imported: true,
     });
     check_whole(NAME, &opened)?;
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(opened)) };
+    out.write_object(opened);
     Ok(())
 }
 
@@ -158,7 +134,7 @@ fn check_whole<D: Driver>(name: &str, opened: &PhysicalMem<D>) -> Result<()> {
         _ => error,
     })?;
     let address = driver.reserve_addresses(size, 0)?;
-    let mapped = driver.map(address, size, 0, opened.raw);
+    let mapped = driver.map(address, size, 0, &opened.raw);
     let unmapped = if mapped.is_ok() { driver.unmap(address, size) } else { Ok(()) };
     let freed = driver.free_addresses(address, size);
     mapped.map_err(|error| match error.code() {
@@ -188,15 +164,11 @@ fn not_physical_memory(error: Error) -> Error {
 
 /// `urIPCClosePhysMemHandleExp`.
 ///
-/// # Safety
-/// The C contract: handles live.
-///
 /// # Errors
 /// `INVALID_VALUE` for physical memory of this process's own; `INVALID_CONTEXT` for memory opened in another context.
-pub unsafe fn close<D: Driver>(context: ur_context_handle_t, physical: ur_physical_mem_handle_t) -> Result<()> {
+pub fn close<D: Driver>(context: &Object<Context<D>>, held: Held<PhysicalMem<D>>) -> Result<()> {
     const NAME: &str = "urIPCClosePhysMemHandleExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, opened) = unsafe { (borrow::<Context<D>>(context)?, borrow::<PhysicalMem<D>>(physical)?) };
+    let opened = held.object();
     if !opened.imported {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
@@ -209,8 +181,7 @@ pub unsafe fn close<D: Driver>(context: ur_context_handle_t, physical: ur_physic
             format!("{NAME}: the physical memory was opened in another context"),
         ));
     }
-    // SAFETY: as above.
-    unsafe { object::release_by_handle::<PhysicalMem<D>>(physical) }
+    object::release(held)
 }
 
 #[cfg(test)]

@@ -281,7 +281,7 @@ struct SpecialLaunch<'a, D: Driver> {
 }
 
 impl<D: Driver> SpecialLaunch<'_, D> {
-    fn launch(&self, driver: &D, stream: D::Stream, arguments: *const *const c_void) -> Result<()> {
+    fn launch(&self, driver: &D, stream: &D::Stream, arguments: *const *const c_void) -> Result<()> {
         // SAFETY: the list is as `Launch` says.
         unsafe {
             match self.properties {

@@ -11,10 +11,10 @@ use ur_ffi::{
 };
 
 use crate::context::DeviceState;
+use crate::driver::properties::DeviceProperties;
 use crate::driver::{Driver, LaunchShape};
 use crate::object::error::{Error, Result};
 use crate::object::known_flags;
-use crate::properties::DeviceProperties;
 
 /// What a launch asks for beyond its sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl LaunchProperties {
         device: &DeviceState<D>,
         function: D::Function,
         shape: LaunchShape,
-        stream: D::Stream,
+        stream: &D::Stream,
         arguments: *const *const c_void,
     ) -> Result<()> {
         let _scope = device.enter()?;

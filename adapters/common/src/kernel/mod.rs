@@ -22,6 +22,7 @@ use ur_ffi::{
 
 use crate::context::DeviceState;
 use crate::device::Device;
+use crate::driver::properties::DeviceProperties;
 use crate::driver::{CachePreference, Driver, FunctionAttributes};
 use crate::kernel::permissions::Permissions;
 use crate::kernel::work_size::{GlobalSize, Limits};
@@ -31,7 +32,6 @@ use crate::object::{Body, Object, TableAddress};
 use crate::program::device_image::fixed::FixedSizes;
 use crate::program::metadata::DeclaredSizes;
 use crate::program::{Module, Program};
-use crate::properties::DeviceProperties;
 use crate::queue::Queue;
 
 /// A native function with what a launch needs to know of it.
@@ -126,7 +126,7 @@ impl<D: Driver> DeviceKernel<D> {
 
     fn function(module: &Module<D>, name: &CStr) -> Result<Option<Function<D>>> {
         let driver = module.state.driver;
-        let Some(raw) = driver.function(module.raw, name)? else { return Ok(None) };
+        let Some(raw) = driver.function(&module.raw, name)? else { return Ok(None) };
         Ok(Some(Function { raw, parameters: driver.function_parameters(raw)? }))
     }
 }

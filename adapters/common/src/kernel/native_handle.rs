@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use ur_ffi::{ur_kernel_handle_t, ur_kernel_native_properties_t, ur_native_handle_t, ur_result_t};
 
 use crate::context::Context;
-use crate::driver::{Driver, Raw};
+use crate::driver::{Driver, Handle, NativeName};
 use crate::kernel::{DeviceKernel, Kernel};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::queue::native_handles::null_native;
 /// # Errors
 /// `INVALID_NULL_POINTER`.
 pub fn get<D: Driver>(kernel: &Object<Kernel<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
-    out.write(kernel.first().plain.raw.number());
+    out.write(kernel.first().plain.raw.value());
     Ok(())
 }
 
@@ -51,7 +51,8 @@ pub fn create<D: Driver>(
         return Err(null_native(NAME));
     }
     let driver = crate::device::adapter::driver::<D>()?;
-    let raw = D::Function::of_number(native);
+    // SAFETY: by the manual a function whose module is loaded as long as the kernel lives.
+    let raw = unsafe { D::Function::from_value(native) };
     let name = driver
         .function_name(raw)?
         .ok_or_else(|| Error::unsupported("a kernel of a native function by this library"))?;
@@ -61,7 +62,8 @@ pub fn create<D: Driver>(
             let module = driver.function_module(raw)?.ok_or_else(|| {
                 Error::unsupported("a kernel of a native function without its program by this library")
             })?;
-            adopt(NAME, context, module, false)?
+            // SAFETY: the library's own handle of the function's module, which is loaded like the function.
+            adopt(NAME, context, unsafe { D::Module::from_value(module) }, false)?
         }
     };
     let modules = program.modules();

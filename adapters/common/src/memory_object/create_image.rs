@@ -11,6 +11,7 @@ use ur_ffi::{
 
 use crate::context::Context;
 use crate::driver::Driver;
+use crate::driver::images::Array;
 use crate::image::format::{Extents, Pitches, Pixel};
 use crate::image::object::Image;
 use crate::memory_object::{Mem, MemBody, check_host_flags};
@@ -160,12 +161,13 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     if context.devices().count() != 1 {
         return Err(Error::unsupported("a native array in a context of several devices"));
     }
-    // SAFETY: null or valid by the caller's promise.
-    let owned = unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get());
+    // SAFETY: null or valid by the caller's promise; the array is alive as long as the image.
+    let (properties, array) = unsafe { (properties.as_ref(), Array::from_value(native)) };
+    let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let flags = ur_mem_flags_t::READ_WRITE;
     let state = context.first_state()?;
     let image = Image::new(requested.format, requested.pixel, requested.extents, None);
-    image.adopt(state, native, owned);
+    image.adopt(state, array, owned);
     let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
     // SAFETY: not null, so writable.
     unsafe { out.write(Object::into_handle(mem)) };

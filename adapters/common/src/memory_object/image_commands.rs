@@ -15,7 +15,7 @@ use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::DeviceState;
 use crate::driver::Driver;
-use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
+use crate::driver::images::{BoxCopy, BoxSide, RectSide};
 use crate::image::format::{Pitches, Region};
 use crate::image::object::Image;
 use crate::memory_object::image_of;
@@ -40,7 +40,7 @@ struct Transfer<'a, D: Driver> {
 }
 
 impl<D: Driver> Transfer<'_, D> {
-    fn run(&self, driver: &D, queue: &Queue<D>, stream: D::Stream) -> Result<()> {
+    fn run(&self, driver: &D, queue: &Queue<D>, stream: &D::Stream) -> Result<()> {
         let replaced = self.writes.then_some(&self.region);
         let array = self.image.make_current(&queue.device, stream, replaced)?;
         let _scope = queue.device.enter_for_transfer()?;
@@ -61,7 +61,7 @@ impl<D: Driver> Transfer<'_, D> {
     fn copy(
         &self,
         driver: &D,
-        stream: D::Stream,
+        stream: &D::Stream,
         array: usize,
         [y, z]: [usize; 2],
         [rows, slices]: [usize; 2],

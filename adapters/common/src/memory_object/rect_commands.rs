@@ -15,7 +15,7 @@ use crate::buffer::rect::{self, Rect};
 use crate::buffer::storage::{BufferAccess, submit_with_buffers};
 use crate::command::Request;
 use crate::driver::Driver;
-use crate::driver::native_image::{BoxCopy, BoxSide, RectSide};
+use crate::driver::images::{BoxCopy, BoxSide, RectSide};
 use crate::memory_object::{buffer_commands::overlap, buffer_of};
 use crate::object::error::{Error, Result};
 use crate::object::null_pointer;
@@ -64,7 +64,7 @@ fn side(address: usize, rect: &Rect, of_process: bool) -> RectSide {
 unsafe fn copy_region<D: Driver>(
     request: &Request<'_, D>,
     driver: &D,
-    stream: D::Stream,
+    stream: &D::Stream,
     copy: &RectCopy,
 ) -> Result<()> {
     let RectCopy { to, from, extent: [width, height, depth] } = *copy;

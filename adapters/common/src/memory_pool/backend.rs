@@ -12,7 +12,7 @@ use ur_ffi::ur_result_t;
 
 use crate::device::Device;
 use crate::device::native_context::Parts;
-use crate::device::native_context::deferred_destruction::DeferredDestruction;
+use crate::device::native_context::deferred_destruction::{DeferredDestruction, end_pool};
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::memory_pool::arena::Arena;
 use crate::memory_pool::current::AnyPool;
@@ -255,7 +255,7 @@ impl<D: Driver> PoolBackend<D> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
                 let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
-                self.driver.allocate_from_pool(*pool, bytes, stream.native())?
+                self.driver.allocate_from_pool(pool, bytes, &stream.native())?
             }
             Backing::Arena(arena) => self.cut(arena, stream, size)?,
         };
@@ -269,7 +269,7 @@ impl<D: Driver> PoolBackend<D> {
     fn cut(&self, arena: &Arena<D>, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
         let cut = arena.cut(stream, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
         if let Some(behind) = cut.behind()
-            && let Err(error) = self.driver.stream_wait(stream.native(), behind.raw())
+            && let Err(error) = self.driver.stream_wait(&stream.native(), behind.raw())
         {
             arena.put_back(cut);
             return Err(error);
@@ -284,7 +284,8 @@ impl<D: Driver> PoolBackend<D> {
     #[inline(always)]
     pub fn give_back(&self, stream: &impl PoolStream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
-            Backing::Native(_) => self.driver.free_async(pointer, stream.native())?,
+            // SAFETY: a block of this pool that the application freed, or that the queue kept, in the order of its last use.
+            Backing::Native(_) => unsafe { self.driver.free_async(pointer, &stream.native()) }?,
             Backing::Arena(arena) => arena.give_back(pointer, stream, position),
         }
         if self.keeps > 0 {
@@ -319,7 +320,7 @@ impl<D: Driver> PoolBackend<D> {
     /// # Errors
     /// What the native library answers.
     pub fn set_threshold(&self, bytes: usize) -> Result<()> {
-        if let Backing::Native(pool) = self.backing {
+        if let Backing::Native(pool) = &self.backing {
             self.driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, bytes as u64)?;
         }
         self.threshold.store(bytes, Ordering::Relaxed);
@@ -331,7 +332,7 @@ impl<D: Driver> PoolBackend<D> {
     /// # Errors
     /// What the native library answers; part of it may have been set then.
     pub fn set_reuse(&self, reuse: Reuse) -> Result<()> {
-        let Backing::Native(pool) = self.backing else { return Ok(()) };
+        let Backing::Native(pool) = &self.backing else { return Ok(()) };
         let set = |attribute, on| self.driver.set_pool_attribute(pool, attribute, u64::from(on));
         set(PoolAttribute::FollowEventDependencies, reuse.events())?;
         set(PoolAttribute::Opportunistic, reuse.opportunistic())?;
@@ -361,7 +362,7 @@ impl<D: Driver> PoolBackend<D> {
     }
 
     fn set_waiting(&self, on: bool) -> Result<()> {
-        match self.backing {
+        match &self.backing {
             Backing::Native(pool) => {
                 self.driver.set_pool_attribute(pool, PoolAttribute::InternalDependencies, u64::from(on))
             }
@@ -377,7 +378,7 @@ impl<D: Driver> PoolBackend<D> {
     /// Whether a bounded source that refused `size` bytes was in want of the device's memory: its own maximum lets it hold as
     /// many more, and the device has not got them. A native library that says neither is taken at its refusal.
     pub fn could_grow(&self, size: usize, native: &Parts<D>) -> bool {
-        let Backing::Native(pool) = self.backing else { return false };
+        let Backing::Native(pool) = &self.backing else { return false };
         let held = self.driver.pool_attribute(pool, PoolAttribute::ReservedCurrent).unwrap_or(0);
         if held.saturating_add(size as u64) > self.max_size as u64 {
             return false;
@@ -393,7 +394,7 @@ impl<D: Driver> PoolBackend<D> {
     /// # Errors
     /// What the native library answers.
     pub fn trim(&self, keep: usize) -> Result<()> {
-        match self.backing {
+        match &self.backing {
             // CUDA 13.0 gives everything back when it is told to keep more than the pool has.
             Backing::Native(pool) if self.holds_at_most(pool, keep)? => Ok(()),
             Backing::Native(pool) => self.driver.trim_pool(pool, keep),
@@ -401,7 +402,7 @@ impl<D: Driver> PoolBackend<D> {
         }
     }
 
-    fn holds_at_most(&self, pool: D::Pool, bytes: usize) -> Result<bool> {
+    fn holds_at_most(&self, pool: &D::Pool, bytes: usize) -> Result<bool> {
         Ok(bytes > 0 && self.driver.pool_attribute(pool, PoolAttribute::ReservedCurrent)? <= bytes as u64)
     }
 
@@ -411,7 +412,7 @@ impl<D: Driver> PoolBackend<D> {
     /// What the native library answers.
     pub fn reserved(&self, attribute: PoolAttribute) -> Result<u64> {
         match &self.backing {
-            Backing::Native(pool) => self.driver.pool_attribute(*pool, attribute),
+            Backing::Native(pool) => self.driver.pool_attribute(pool, attribute),
             Backing::Arena(arena) => Ok(arena.size as u64),
         }
     }
@@ -423,7 +424,7 @@ impl<D: Driver> PoolBackend<D> {
     pub fn used(&self) -> Result<u64> {
         match (&self.usage, &self.backing) {
             (Some(usage), _) => Ok(usage.used()),
-            (None, Backing::Native(pool)) => self.driver.pool_attribute(*pool, PoolAttribute::UsedCurrent),
+            (None, Backing::Native(pool)) => self.driver.pool_attribute(pool, PoolAttribute::UsedCurrent),
             (None, Backing::Arena(_)) => Ok(0),
         }
     }
@@ -435,7 +436,7 @@ impl<D: Driver> PoolBackend<D> {
     pub fn used_high(&self) -> Result<u64> {
         match (&self.usage, &self.backing) {
             (Some(usage), _) => Ok(usage.high()),
-            (None, Backing::Native(pool)) => self.driver.pool_attribute(*pool, PoolAttribute::UsedHigh),
+            (None, Backing::Native(pool)) => self.driver.pool_attribute(pool, PoolAttribute::UsedHigh),
             (None, Backing::Arena(_)) => Ok(0),
         }
     }
@@ -447,7 +448,7 @@ impl<D: Driver> PoolBackend<D> {
     pub fn reset_high(&self, attribute: PoolAttribute) -> Result<()> {
         match (&self.usage, &self.backing) {
             (Some(usage), _) if attribute == PoolAttribute::UsedHigh => usage.reset_high(),
-            (_, Backing::Native(pool)) => self.driver.set_pool_attribute(*pool, attribute, 0)?,
+            (_, Backing::Native(pool)) => self.driver.set_pool_attribute(pool, attribute, 0)?,
             (_, Backing::Arena(_)) => {}
         }
         Ok(())
@@ -464,8 +465,8 @@ impl<D: Driver> PoolBackend<D> {
 
 impl<D: Driver> Drop for PoolBackend<D> {
     fn drop(&mut self) {
-        let Backing::Native(pool) = self.backing else { return };
-        self.deferred_pools.end(self.driver, pool);
+        let Backing::Native(pool) = &mut self.backing else { return };
+        self.deferred_pools.end(self.driver, core::mem::take(pool));
     }
 }
 
@@ -482,16 +483,20 @@ fn create_native<D: Driver>(
         return Err(Error::unsupported("stream-ordered memory on this device"));
     }
     let pool = driver.create_pool(kind, device.raw, settings.max_size)?;
-    let configured = configure(driver, pool, settings, kind, device);
-    if configured.is_err() {
-        let _ = driver.destroy_pool(pool);
+    let configured = configure(driver, &pool, settings, kind, device);
+    match configured {
+        Ok(()) => Ok(pool),
+        Err(error) => {
+            // No block ever came from the pool.
+            end_pool(driver, pool);
+            Err(error)
+        }
     }
-    configured.map(|()| pool)
 }
 
 fn configure<D: Driver>(
     driver: &D,
-    pool: D::Pool,
+    pool: &D::Pool,
     settings: &Settings<D>,
     kind: MemoryKind,
     device: &Device<D>,

@@ -17,7 +17,7 @@ use crate::object::error::Result;
 /// A stream that blocks are allocated and freed on.
 pub trait PoolStream<D: Driver>: Send + Sync + 'static {
     /// The native stream.
-    fn native(&self) -> D::Stream;
+    fn native(&self) -> &D::Stream;
 
     /// The device that it is on.
     fn device(&self) -> &Arc<Object<Device<D>>>;

@@ -32,6 +32,14 @@ impl<T> Out<'_, T> {
     }
 }
 
+impl Out<'_, *mut c_void> {
+    /// Writes an address that the native library gave.
+    #[inline]
+    pub fn write_address(self, address: usize) {
+        self.write(core::ptr::with_exposed_provenance_mut(address));
+    }
+}
+
 impl<H> Out<'_, *mut H> {
     /// Gives the application a new object and its first reference.
     #[inline]

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use ur_ffi::{
-    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, UR_USM_POOL_FLAGS_MASK, ur_base_desc_t, ur_context_handle_t, ur_device_handle_t,
-    ur_exp_usm_pool_policy_desc_t, ur_result_t, ur_structure_type_t, ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t,
-    ur_usm_pool_flags_t, ur_usm_pool_handle_t, ur_usm_pool_limits_desc_t, ur_usm_type_t,
+    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_base_desc_t, ur_exp_usm_pool_policy_desc_t, ur_result_t, ur_structure_type_t,
+    ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t,
+    ur_usm_pool_limits_desc_t, ur_usm_type_t,
 };
 
 use crate::context::Context;
@@ -18,7 +18,8 @@ use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::settings::{Buffer, Reuse, Settings};
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, borrow_list, known_flags, null_pointer};
+use crate::object::params::{self, Handles, Out};
+use crate::object::{Object, known_flags, null_pointer};
 use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
 
@@ -28,84 +29,54 @@ fn invalid(message: String) -> Error {
 
 /// `urUSMPoolCreateExp`.
 ///
-/// # Safety
-/// The C contract: handles live, the descriptor and its chain valid, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for unknown flags; `INVALID_VALUE` for an unknown structure in the
+/// `INVALID_VALUE` for an unknown structure in the
 /// chain or a buffer that is not what its descriptor says; `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` for what the native
 /// library has no pools for.
-pub unsafe fn for_device<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    desc: *mut ur_usm_pool_desc_t,
-    out: *mut ur_usm_pool_handle_t,
+pub fn for_device<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    desc: &ur_usm_pool_desc_t,
+    out: Out<'_, ur_usm_pool_handle_t>,
 ) -> Result<()> {
-    const NAME: &str = "urUSMPoolCreateExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
     context.check_member(device)?;
-    // SAFETY: as above.
-    let settings = unsafe { read(NAME, desc, context, Some(device)) }?;
+    let settings = read("urUSMPoolCreateExp", desc, context, Some(device))?;
     let first = settings.buffer.as_ref().map_or(MemoryKind::Device, |buffer| buffer.kind);
     let pool = UsmPool::own(context, Some(device), settings);
     // Made now, so that a pool that cannot be is refused here and not at its first allocation.
     pool.source(first, &*context.state(device)?)?;
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(pool)) };
+    out.write_object(pool);
     Ok(())
 }
 
 /// `urUSMPoolCreate`: a pool for every device of the context.
 ///
-/// # Safety
-/// As [`for_device`].
-///
 /// # Errors
 /// As [`for_device`]; `INVALID_VALUE` for a buffer, which belongs to one device.
-///
-/// # Unsupported
-/// - needs: a device with stream-ordered memory, for pools
-/// - CUDA: pools of shared memory with a maximum size: the driver takes no limit for them
-/// - HIP: pools of host and of shared memory: the runtime has pools of device memory alone
-pub unsafe fn for_context<D: Driver>(
-    context: ur_context_handle_t,
-    desc: *mut ur_usm_pool_desc_t,
-    out: *mut ur_usm_pool_handle_t,
+pub fn for_context<D: Driver>(
+    context: &Object<Context<D>>,
+    desc: &ur_usm_pool_desc_t,
+    out: Out<'_, ur_usm_pool_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urUSMPoolCreate";
-    // SAFETY: the caller's promises are the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    // SAFETY: as above.
-    let settings = unsafe { read(NAME, desc, context, None) }?;
+    let settings = read(NAME, desc, context, None)?;
     if settings.buffer.is_some() {
         return Err(invalid(format!("{NAME}: a buffer-backed pool needs a device; use urUSMPoolCreateExp")));
     }
     if !context.devices().all(|device| device.properties.memory_pools) {
         return Err(Error::unsupported("a USM pool on a device without stream-ordered memory"));
     }
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(UsmPool::own(context, None, settings))) };
+    out.write_object(UsmPool::own(context, None, settings));
     Ok(())
 }
 
-/// # Safety
-/// `desc` is null or valid with its chain.
-unsafe fn read<D: Driver>(
-    name: &str,
-    desc: *const ur_usm_pool_desc_t,
+/// The settings of a descriptor and of its chain, which is as valid as the descriptor.
+fn read<D: Driver>(
+    name: &'static str,
+    desc: &ur_usm_pool_desc_t,
     context: &Object<Context<D>>,
     device: Option<&Object<Device<D>>>,
 ) -> Result<Settings<D>> {
-    // SAFETY: null or valid by the caller's promise.
-    let desc = unsafe { desc.as_ref() }.ok_or_else(|| null_pointer(name))?;
-    known_flags(name, desc.flags.bits(), UR_USM_POOL_FLAGS_MASK)?;
     let mut settings = Settings {
         zeroed: desc.flags.contains(ur_usm_pool_flags_t::ZERO_INITIALIZE_BLOCK),
         max_size: 0,
@@ -124,13 +95,20 @@ unsafe fn read<D: Driver>(
                 read_limits::<D>(name, unsafe { &*next.cast() }, &mut settings)?;
             }
             ur_structure_type_t::USM_POOL_BUFFER_DESC => {
-                // SAFETY: as above.
-                let buffer = unsafe { read_buffer::<D>(name, &*next.cast(), context, device) }?;
-                settings.buffer = Some(buffer);
+                // SAFETY: as above; the device that it names is null or live.
+                let (buffer, named) = unsafe {
+                    let buffer = &*next.cast::<ur_usm_pool_buffer_desc_t>();
+                    (buffer, params::optional_handle::<Device<D>>(name, buffer.device))
+                };
+                settings.buffer = Some(read_buffer(name, buffer, named, context, device)?);
             }
             ur_structure_type_t::EXP_USM_POOL_POLICY_DESC => {
-                // SAFETY: as above.
-                unsafe { read_policy(name, &*next.cast(), context, device, &mut settings) }?;
+                // SAFETY: as above; its list holds as many device handles as it says.
+                let (policy, peers) = unsafe {
+                    let policy = &*next.cast::<ur_exp_usm_pool_policy_desc_t>();
+                    (policy, params::optional_handles::<Device<D>>(name, policy.numPeers, policy.phPeers))
+                };
+                read_policy(name, policy, peers, context, device, &mut settings)?;
             }
             other => {
                 return Err(invalid(format!("{name}: a structure of type {:#x} in the chain is not known", other.0)));
@@ -149,11 +127,10 @@ fn read_limits<D: Driver>(name: &str, limits: &ur_usm_pool_limits_desc_t, settin
     Ok(())
 }
 
-/// # Safety
-/// The descriptor's device is null or live.
-unsafe fn read_buffer<D: Driver>(
+fn read_buffer<D: Driver>(
     name: &str,
     desc: &ur_usm_pool_buffer_desc_t,
+    named: Result<Option<&Object<Device<D>>>>,
     context: &Object<Context<D>>,
     device: Option<&Object<Device<D>>>,
 ) -> Result<Buffer> {
@@ -166,15 +143,10 @@ unsafe fn read_buffer<D: Driver>(
         ur_usm_type_t::SHARED => MemoryKind::Shared,
         other => return Err(invalid(format!("{name}: a buffer of memory type {:#x}", other.0))),
     };
-    if !desc.device.is_null() {
-        // SAFETY: live by the caller's promise.
-        let given = unsafe { borrow::<Device<D>>(desc.device) }?;
-        if device.is_some_and(|device| !core::ptr::eq(device, given)) {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_DEVICE,
-                format!("{name}: the buffer is another device's"),
-            ));
-        }
+    if let Some(named) = named?
+        && device.is_some_and(|device| !core::ptr::eq(device, named))
+    {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{name}: the buffer is another device's")));
     }
     let (base, size) = (desc.pMem.addr(), desc.size);
     let found = Extent::around(context, base)?;
@@ -192,19 +164,17 @@ unsafe fn read_buffer<D: Driver>(
     }
 }
 
-/// # Safety
-/// The descriptor's list holds as many device handles as it says.
-unsafe fn read_policy<D: Driver>(
+fn read_policy<D: Driver>(
     name: &str,
     desc: &ur_exp_usm_pool_policy_desc_t,
+    peers: Result<Handles<'_, Device<D>>>,
     context: &Object<Context<D>>,
     own: Option<&Object<Device<D>>>,
     settings: &mut Settings<D>,
 ) -> Result<()> {
     known_flags(name, desc.reuse.bits(), UR_EXP_USM_POOL_REUSE_FLAGS_MASK)?;
     settings.reuse = Reuse(desc.reuse);
-    // SAFETY: the caller's promise is the same.
-    for peer in unsafe { borrow_list::<Device<D>>(desc.numPeers, desc.phPeers) }? {
+    for peer in peers?.iter() {
         context.check_member(peer)?;
         let is_own = own.is_some_and(|own| core::ptr::eq(own, peer));
         if !is_own && !settings.peers.iter().any(|known| core::ptr::eq(Arc::as_ptr(known), peer)) {

@@ -12,26 +12,14 @@ use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::settings::Reuse;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::object::{Object, borrow, known_flags};
 use crate::pool::UsmPool;
 
 /// `urUSMPoolGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property; what the native library answers.
-pub unsafe fn get<D: Driver>(
-    pool: ur_usm_pool_handle_t,
-    property: info,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (pool, writer) =
-        unsafe { (borrow::<UsmPool<D>>(pool)?, InfoWriter::new("urUSMPoolGetInfo", size, value, size_out)?) };
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; what the native library answers.
+pub fn get<D: Driver>(pool: &Object<UsmPool<D>>, property: info, writer: InfoWriter) -> Result<()> {
     tell(pool, property, &writer)
 }
 
@@ -83,35 +71,19 @@ fn sum<D: Driver>(pool: &UsmPool<D>, figure: impl Fn(&PoolBackend<D>) -> Result<
 
 /// `urUSMPoolSetInfoExp`.
 ///
-/// # Safety
-/// `value` is readable for `size` bytes.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_SIZE` for a size that is not the property's; `INVALID_VALUE` for a high-water mark
+/// `INVALID_SIZE` for a size that is not the property's; `INVALID_VALUE` for a high-water mark
 /// set to anything but 0; `UNSUPPORTED_ENUMERATION` for what cannot be set, `INVALID_ENUMERATION` for what is not known;
 /// what the native library answers.
-pub unsafe fn set<D: Driver>(
-    pool: ur_usm_pool_handle_t,
-    property: info,
-    value: *mut c_void,
-    size: usize,
-) -> Result<()> {
+pub fn set<D: Driver>(pool: &Object<UsmPool<D>>, property: info, value: &[u8]) -> Result<()> {
     const NAME: &str = "urUSMPoolSetInfoExp";
-    // SAFETY: the caller's promise is the same.
-    let pool = unsafe { borrow::<UsmPool<D>>(pool) }?;
-    if value.is_null() {
-        return Err(null_pointer(NAME));
-    }
     match property {
         info::RELEASE_THRESHOLD_EXP => {
-            // SAFETY: readable for `size` bytes by the caller's promise.
-            let bytes = unsafe { given::<usize>(NAME, value, size) }?;
+            let bytes = usize::from_ne_bytes(exactly(NAME, value)?);
             pool.change(|made| &mut made.threshold, bytes, PoolBackend::set_threshold)
         }
         info::RESERVED_HIGH_EXP | info::USED_HIGH_EXP => {
-            // SAFETY: as above.
-            let mark = unsafe { given::<usize>(NAME, value, size) }?;
-            if mark != 0 {
+            if usize::from_ne_bytes(exactly(NAME, value)?) != 0 {
                 return Err(Error::new(
                     ur_result_t::ERROR_INVALID_VALUE,
                     format!("{NAME}: a high-water mark can be set to 0 alone, which makes it the current value"),
@@ -124,8 +96,8 @@ pub unsafe fn set<D: Driver>(
             pool.sources().iter().try_for_each(|source| source.reset_high(attribute))
         }
         info::REUSE_POLICY_EXP => {
-            // SAFETY: as above.
-            let reuse = unsafe { given::<ur_exp_usm_pool_reuse_flags_t>(NAME, value, size) }?;
+            let bits = u32::from_ne_bytes(exactly(NAME, value)?);
+            let reuse = ur_exp_usm_pool_reuse_flags_t::from_bits_retain(bits);
             known_flags(NAME, reuse.bits(), UR_EXP_USM_POOL_REUSE_FLAGS_MASK)?;
             pool.change(|made| &mut made.reuse, Reuse(reuse), PoolBackend::set_reuse)
         }
@@ -145,15 +117,12 @@ pub unsafe fn set<D: Driver>(
     }
 }
 
-/// # Safety
-/// `value` is readable for `size` bytes.
-unsafe fn given<T: Copy>(name: &str, value: *const c_void, size: usize) -> Result<T> {
-    if size != size_of::<T>() {
-        return Err(Error::new(
+/// The bytes of a value of `N` bytes.
+fn exactly<const N: usize>(name: &str, value: &[u8]) -> Result<[u8; N]> {
+    value.try_into().map_err(|_| {
+        Error::new(
             ur_result_t::ERROR_INVALID_SIZE,
-            format!("{name}: propSize is {size}; the value takes {} bytes", size_of::<T>()),
-        ));
-    }
-    // SAFETY: readable for the type's size; nothing says that it is aligned.
-    Ok(unsafe { value.cast::<T>().read_unaligned() })
+            format!("{name}: propSize is {}; the value takes {N} bytes", value.len()),
+        )
+    })
 }

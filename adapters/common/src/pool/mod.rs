@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
-use ur_ffi::{ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_handle_t_};
+use ur_ffi::{ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_handle_t_};
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
@@ -23,7 +23,8 @@ use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::current::AnyPool;
 use crate::memory_pool::settings::{Reuse, Settings};
 use crate::object::error::{Error, Result};
-use crate::object::{Body, Object, TableAddress, borrow, null_pointer};
+use crate::object::params::Out;
+use crate::object::{Body, Held, Object, TableAddress};
 
 /// What keeps the pool's context.
 enum Home<D: Driver> {
@@ -188,6 +189,20 @@ impl<D: Driver> UsmPool<D> {
         Err(Error::new(ur_result_t::ERROR_INVALID_CONTEXT, format!("{name}: the pool is another context's")))
     }
 
+    /// Refuses an allocation from the pool for another context, or for a device that the pool does not serve.
+    ///
+    /// # Errors
+    /// `INVALID_CONTEXT`, `INVALID_DEVICE`.
+    pub fn check_owners(
+        &self,
+        name: &str,
+        context: &Object<Context<D>>,
+        device: Option<&Object<Device<D>>>,
+    ) -> Result<()> {
+        self.check_context(name, context)?;
+        device.map_or(Ok(()), |device| self.check_device(name, device))
+    }
+
     /// Where blocks of a kind come from on a device, made now if nothing needed it before.
     ///
     /// # Errors
@@ -244,174 +259,108 @@ impl<D: Driver> UsmPool<D> {
     }
 }
 
-/// A pool handle as an allocation gives it.
-///
-/// # Safety
-/// The handle is null or live, by the C contract.
+/// Checks the parameters that the functions on a device's pool share.
 ///
 /// # Errors
-/// As [`borrow`]; `INVALID_CONTEXT` or `INVALID_DEVICE` for a pool that is another's.
-pub unsafe fn checked<'a, D: Driver>(
+/// `INVALID_CONTEXT`, `INVALID_DEVICE`.
+fn check_owners<D: Driver>(
     name: &str,
-    pool: ur_usm_pool_handle_t,
     context: &Object<Context<D>>,
-    device: Option<&Object<Device<D>>>,
-) -> Result<Option<&'a Object<UsmPool<D>>>> {
-    if pool.is_null() {
-        return Ok(None);
-    }
-    // SAFETY: not null, so live by the caller's promise.
-    let pool = unsafe { borrow::<UsmPool<D>>(pool) }?;
-    pool.check_context(name, context)?;
-    if let Some(device) = device {
-        pool.check_device(name, device)?;
-    }
-    Ok(Some(pool))
-}
-
-/// A context and a pool of it.
-type Named<'a, D> = (&'a Object<Context<D>>, &'a Object<UsmPool<D>>);
-
-/// The parameters that the functions on a device's pool share.
-///
-/// # Safety
-/// The handles are live, by the C contract.
-unsafe fn named<'a, D: Driver>(
-    name: &str,
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    pool: ur_usm_pool_handle_t,
-) -> Result<Named<'a, D>> {
-    // SAFETY: the caller's promises are the same.
-    let (context, device, pool) =
-        unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?, borrow::<UsmPool<D>>(pool)?) };
+    device: &Object<Device<D>>,
+    pool: &Object<UsmPool<D>>,
+) -> Result<()> {
     context.check_member(device)?;
-    pool.check_context(name, context)?;
-    pool.check_device(name, device)?;
-    Ok((context, pool))
+    pool.check_owners(name, context, Some(device))
 }
 
 /// `urUSMPoolGetDefaultDevicePoolExp`. The handle is the same as long as the context lives.
 ///
-/// # Safety
-/// The C contract: handles live, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` on a device without pools.
-pub unsafe fn default_pool<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    out: *mut ur_usm_pool_handle_t,
+/// `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` on a device without pools.
+pub fn default_pool<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    out: Out<'_, ur_usm_pool_handle_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    unsafe { give_pool::<D>("urUSMPoolGetDefaultDevicePoolExp", context, device, out, UsmPool::default_on) }
+    write_pool(context, device, out, UsmPool::default_on)
 }
 
 /// `urUSMPoolGetDevicePoolExp`: the pool that was set, or the default pool.
 ///
-/// # Safety
-/// As [`default_pool`].
-///
 /// # Errors
 /// As [`default_pool`].
-pub unsafe fn current_pool<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    out: *mut ur_usm_pool_handle_t,
+pub fn current_pool<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    out: Out<'_, ur_usm_pool_handle_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    unsafe { give_pool::<D>("urUSMPoolGetDevicePoolExp", context, device, out, UsmPool::current_on) }
+    write_pool(context, device, out, UsmPool::current_on)
 }
 
 type PoolOf<D> = fn(&Object<Context<D>>, &DeviceState<D>) -> Arc<Object<UsmPool<D>>>;
 
-/// # Safety
-/// As [`default_pool`].
-///
-/// # Unsupported
-/// - needs: a device with stream-ordered memory, for pools
-unsafe fn give_pool<D: Driver>(
-    name: &str,
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    out: *mut ur_usm_pool_handle_t,
+fn write_pool<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    out: Out<'_, ur_usm_pool_handle_t>,
     of: PoolOf<D>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() {
-        return Err(null_pointer(name));
-    }
     context.check_member(device)?;
     if !device.properties.memory_pools {
         return Err(Error::unsupported("stream-ordered memory on this device"));
     }
     let pool = of(context, &*context.state(device)?);
-    // SAFETY: not null, so writable.
-    unsafe { out.write(pool.handle()) };
+    out.write(pool.handle());
     Ok(())
 }
 
 /// `urUSMPoolSetDevicePoolExp`.
 ///
-/// # Safety
-/// The C contract: handles live.
-///
 /// # Errors
-/// As `named`: `INVALID_CONTEXT`, `INVALID_DEVICE`, `INVALID_VALUE`.
-pub unsafe fn set_current_pool<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    pool: ur_usm_pool_handle_t,
+/// `INVALID_CONTEXT`, `INVALID_DEVICE` for a pool or a device that is another's.
+pub fn set_current_pool<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    pool: &Object<UsmPool<D>>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (context, pool) = unsafe { named::<D>("urUSMPoolSetDevicePoolExp", context, device, pool) }?;
-    // SAFETY: as above; `named` has seen that it is one of the context's.
-    let state = context.state(unsafe { borrow::<Device<D>>(device) }?)?;
+    check_owners("urUSMPoolSetDevicePoolExp", context, device, pool)?;
+    let state = context.state(device)?;
     state.current_pool.set(if pool.is_default() { None } else { Some((pool.id, pool.to_arc())) });
     Ok(())
 }
 
 /// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes.
 ///
-/// # Safety
-/// The C contract: handles live.
-///
 /// # Errors
 /// As [`set_current_pool`]; what the native library answers.
-pub unsafe fn trim_to<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    pool: ur_usm_pool_handle_t,
+pub fn trim_to<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    pool: &Object<UsmPool<D>>,
     keep: usize,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (context, pool) = unsafe { named::<D>("urUSMPoolTrimToExp", context, device, pool) }?;
+    check_owners("urUSMPoolTrimToExp", context, device, pool)?;
     context.registry.flush(|source| source.pool == pool.id)?;
     pool.sources().iter().try_for_each(|source| source.trim(keep))
 }
 
 /// `urUSMPoolDestroyExp`: gives one reference back, as `urUSMPoolRelease` does.
 ///
-/// # Safety
-/// The C contract: handles live.
-///
 /// # Errors
 /// As [`set_current_pool`]; `INVALID_VALUE` for a default pool.
-pub unsafe fn destroy<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    pool: ur_usm_pool_handle_t,
+pub fn destroy<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    held: Held<UsmPool<D>>,
 ) -> Result<()> {
     const NAME: &str = "urUSMPoolDestroyExp";
-    // SAFETY: the caller's promises are the same.
-    let (_, found) = unsafe { named::<D>(NAME, context, device, pool) }?;
-    if found.is_default() {
+    let pool = held.object();
+    check_owners(NAME, context, device, pool)?;
+    if pool.is_default() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             format!("{NAME}: the device's default pool is the context's own and goes with it"),
         ));
     }
-    // SAFETY: as above.
-    unsafe { crate::object::release_by_handle::<UsmPool<D>>(pool) }
+    crate::object::release(held)
 }

@@ -20,9 +20,9 @@ use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::memory_pool::registry::{Block, Claimed};
 use crate::memory_pool::stream_cache::Served;
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::object::{Object, borrow, known_flags, null_pointer, params};
+use crate::pool::UsmPool;
 use crate::pool::out_of_memory::retried_after_trim;
-use crate::pool::{UsmPool, checked};
 use crate::queue::Queue;
 use crate::stream::event::WaitList;
 use crate::stream::{Stream, StreamState, service};
@@ -195,7 +195,10 @@ unsafe fn allocate_usually<D: Driver>(
     }
     let queue = request.queue;
     // SAFETY: the caller's promise is the same.
-    let pool = unsafe { checked::<D>(name, pool, &queue.context, Some(&queue.target)) }?;
+    let pool = unsafe { params::optional_handle::<UsmPool<D>>(name, pool) }?;
+    if let Some(pool) = pool {
+        pool.check_owners(name, &queue.context, Some(&queue.target))?;
+    }
     if size == 0 {
         return Err(no_size(name));
     }
@@ -319,7 +322,7 @@ impl<D: Driver> Wanted<'_, D> {
         let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
         let _scope = stream.device.enter_for_transfer()?;
         // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
-        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, stream.native) }
+        unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, &stream.native) }
     }
 }
 

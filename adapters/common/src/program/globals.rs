@@ -46,7 +46,7 @@ fn find<D: Driver>(
         None
     } else {
         let _scope = state.enter()?;
-        state.driver.global(module.raw, symbol)?
+        state.driver.global(&module.raw, symbol)?
     };
     let (address, size) = found.ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{call}: the program has no variable `{shown}`"))

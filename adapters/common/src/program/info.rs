@@ -34,11 +34,9 @@ pub fn get_info<D: Driver>(
         }
         ur_program_info_t::IL => writer.array::<u8>(&[]),
         ur_program_info_t::BINARY_SIZES => {
-            writer.array(&program.targets.iter().map(|target| target.length).collect::<Vec<_>>())
+            writer.array(&program.targets.iter().map(|target| target.image.bytes().len()).collect::<Vec<_>>())
         }
-        ur_program_info_t::BINARIES => {
-            writer.buffers(program.targets.iter().map(|target| &target.image[..target.length]))
-        }
+        ur_program_info_t::BINARIES => writer.buffers(program.targets.iter().map(|target| target.image.bytes())),
         ur_program_info_t::NUM_KERNELS => match program.kernel_names()? {
             Some(names) => writer.value(names.len()),
             None => writer.unsupported(),

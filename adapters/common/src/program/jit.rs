@@ -7,8 +7,8 @@ use core::ffi::{c_uint, c_void};
 
 use ur_ffi::ur_result_t;
 
-use crate::attributes::name_of;
 use crate::driver::BuildRequest;
+use crate::driver::native::attributes::name_of;
 use crate::object::error::{Error, Result};
 
 /// Numbers of the options, the same in `CUjit_option` and `hipJitOption`.

@@ -148,14 +148,14 @@ fn link_one<D: Driver>(
 ) -> Result<Target<D>> {
     const FAILURE: ur_result_t = ur_result_t::ERROR_PROGRAM_LINK_FAILURE;
     let state = context.state(device)?;
-    let images: Vec<&[u8]> = inputs.iter().map(|target| target.image()).collect();
+    let images: Vec<_> = inputs.iter().map(|target| target.image()).collect();
     let mut request = BuildRequest { options: words, log: String::new() };
     let linked = {
         let _scope = state.enter()?;
         state.driver.link(&images, &mut request)
     };
     let image = linked.map_err(|error| as_failure(error, &request.log, FAILURE))?;
-    let target = Target::new(device.to_arc(), &image);
+    let target = Target::new(device.to_arc(), image);
     // The options were the linker's; its words stay as the log of the new program.
     target
         .step(&state, "", |driver, loading| driver.load_module(target.image(), loading).map(Some))

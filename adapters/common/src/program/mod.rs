@@ -27,7 +27,7 @@ use ur_ffi::{
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::deferred;
-use crate::driver::Driver;
+use crate::driver::{CheckedImage, Driver};
 use crate::object::error::{Error, Result};
 use crate::object::{Body, Object, TableAddress, null_pointer};
 use crate::program::build::Build;
@@ -50,8 +50,9 @@ impl<D: Driver> Drop for Module<D> {
             return;
         }
         // Nobody is left to tell; a module of a lost device goes with its context.
-        let (native, module) = (Arc::clone(&self.state.native), self.raw);
-        deferred::run(move || drop(native.driver.unload_module(module)));
+        let (native, module) = (Arc::clone(&self.state.native), core::mem::take(&mut self.raw));
+        // SAFETY: kernels and variables keep the module, so nobody uses anything of it any more.
+        deferred::run(move || drop(unsafe { native.driver.unload_module(module) }));
     }
 }
 
@@ -59,10 +60,7 @@ impl<D: Driver> Drop for Module<D> {
 pub struct Target<D: Driver> {
     /// The device.
     pub device: Arc<Object<Device<D>>>,
-    /// Length of the image as given.
-    length: usize,
-    /// The image and a NUL byte, which text images need.
-    image: Box<[u8]>,
+    image: CheckedImage<D>,
     /// What became of it.
     pub build: Mutex<Build<D>>,
     /// Sizes of work-groups that the image fixes, read for its first kernel.
@@ -71,14 +69,10 @@ pub struct Target<D: Driver> {
 
 impl<D: Driver> Target<D> {
     /// An image that nothing has been done with.
-    pub fn new(device: Arc<Object<Device<D>>>, image: &[u8]) -> Self {
-        let mut owned = Vec::with_capacity(image.len() + 1);
-        owned.extend_from_slice(image);
-        owned.push(0);
+    pub fn new(device: Arc<Object<Device<D>>>, image: CheckedImage<D>) -> Self {
         Self {
             device,
-            length: image.len(),
-            image: owned.into_boxed_slice(),
+            image,
             build: Mutex::new(Build {
                 status: ur_program_build_status_t::NONE,
                 kind: ur_program_binary_type_t::NONE,
@@ -92,7 +86,7 @@ impl<D: Driver> Target<D> {
 
     /// A module that was not loaded from an image.
     pub fn adopt(device: Arc<Object<Device<D>>>, module: Arc<Module<D>>) -> Self {
-        let target = Self::new(device, &[]);
+        let target = Self::new(device, CheckedImage::none());
         {
             let mut build = target.build.lock();
             build.status = ur_program_build_status_t::SUCCESS;
@@ -104,12 +98,12 @@ impl<D: Driver> Target<D> {
 
     /// What the image fixes of a kernel's work-groups; `binary` is the version of the machine code that it runs as.
     pub fn fixed_sizes(&self, kernel: &str, binary: u32) -> FixedSizes {
-        let fixed = self.fixed.get_or_init(|| fixed_sizes(&self.image[..self.length], binary));
+        let fixed = self.fixed.get_or_init(|| fixed_sizes(self.image.bytes(), binary));
         fixed.get(kernel).copied().unwrap_or_default()
     }
 
-    /// The image and the NUL behind it.
-    pub fn image(&self) -> &[u8] {
+    /// The image.
+    pub fn image(&self) -> &CheckedImage<D> {
         &self.image
     }
 }
@@ -165,7 +159,7 @@ impl<D: Driver> Program<D> {
         let modules = self.modules();
         let module = modules.first().ok_or_else(|| not_built("urProgramGetInfo"))?;
         let _scope = module.state.enter()?;
-        module.state.driver.function_names(module.raw)
+        module.state.driver.function_names(&module.raw)
     }
 }
 
@@ -214,8 +208,7 @@ pub fn create_with_binary<D: Driver>(
         }
         // SAFETY: the specification lets each image be readable for its length.
         let image = unsafe { core::slice::from_raw_parts(image, length) };
-        driver.check_image(image)?;
-        targets.push(Target::new(device.to_arc(), image));
+        targets.push(Target::new(device.to_arc(), CheckedImage::new(driver, image)?));
     }
     let program = Object::new(Program { context: context.to_arc(), metadata, targets });
     out.write_object(program);

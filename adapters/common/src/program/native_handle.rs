@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ur_ffi::{ur_native_handle_t, ur_program_handle_t, ur_program_native_properties_t};
 
 use crate::context::Context;
-use crate::driver::{Driver, Raw};
+use crate::driver::{Driver, Handle, NativeName};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::program::metadata::Metadata;
@@ -24,7 +24,7 @@ use crate::queue::native_handles::{null_native, only_device};
 /// # Unsupported
 /// - of a program that is not built yet: a module is what its image becomes when it is built
 pub fn get<D: Driver>(program: &Object<Program<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
-    let native = program.modules().first().map(|module| module.raw.number());
+    let native = program.modules().first().map(|module| module.raw.value());
     out.write(native.ok_or_else(|| Error::unsupported("the native handle of a program that is not built yet"))?);
     Ok(())
 }
@@ -44,7 +44,9 @@ pub fn create<D: Driver>(
         return Err(null_native(NAME));
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let program = adopt(NAME, context, D::Module::of_number(native), owned)?;
+    // SAFETY: by the manual a module of the context's device that is loaded as long as the program.
+    let module = unsafe { D::Module::from_value(native) };
+    let program = adopt(NAME, context, module, owned)?;
     out.write_object(program);
     Ok(())
 }

@@ -34,7 +34,7 @@ impl<D: Driver> Program<D> {
             return Err(missing());
         }
         let _scope = module.state.enter()?;
-        module.state.driver.global(module.raw, symbol)?.ok_or_else(missing)
+        module.state.driver.global(&module.raw, symbol)?.ok_or_else(missing)
     }
 }
 
@@ -78,7 +78,7 @@ pub fn function_pointer<D: Driver>(
     let module = program.module(NAME, device)?;
     let found = !name.is_empty() && {
         let _scope = module.state.enter()?;
-        module.state.driver.function(module.raw, name)?.is_some()
+        module.state.driver.function(&module.raw, name)?.is_some()
     };
     let told = name.to_string_lossy();
     Err(if found {

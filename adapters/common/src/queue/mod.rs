@@ -149,7 +149,7 @@ impl<D: Driver> Queue<D> {
         let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
         let first = Stream::new(Arc::clone(&device), &context.registry, kind)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
-            device.start_clock(first.native)?;
+            device.start_clock(&first.native)?;
         }
         Ok(Self::over_stream(context, device, flags, kind, first))
     }

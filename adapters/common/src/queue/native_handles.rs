@@ -19,7 +19,8 @@ use crate::device::Device;
 use crate::device::adapter::{self, Adapter};
 use crate::device::event_pool::PooledEvent;
 use crate::device::platform::Platform;
-use crate::driver::{Driver, EventPurpose, Raw, StreamKind};
+use crate::driver::devices::DeviceName;
+use crate::driver::{Driver, EventPurpose, Handle, NativeName, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, known_flags};
 use crate::queue::Queue;
@@ -82,7 +83,7 @@ pub fn platform_create<D: Driver>(
 /// # Errors
 /// `INVALID_NULL_POINTER`.
 pub fn device_get<D: Driver>(device: &Object<Device<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
-    out.write(device.raw.number());
+    out.write(device.raw.value());
     Ok(())
 }
 
@@ -99,7 +100,7 @@ pub fn device_create<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urDeviceCreateWithNativeHandle";
     adapter::open::<D>().map_err(|reason| Error::new(ur_result_t::ERROR_UNINITIALIZED, format!("{NAME}: {reason}")))?;
-    let device = Device::<D>::of_raw(D::Device::of_number(native)).ok_or_else(|| {
+    let device = Device::<D>::of_raw(D::Device::from_value(native)).ok_or_else(|| {
         Error::new(ur_result_t::ERROR_INVALID_DEVICE, format!("{NAME}: {native} is no device of the native library"))
     })?;
     out.write(device.handle());
@@ -118,10 +119,10 @@ fn no_contexts() -> Error {
 /// # Errors
 /// `INVALID_NULL_POINTER`; `UNSUPPORTED_FEATURE` where the library has no contexts; what it answers.
 pub fn context_get<D: Driver>(context: &Object<Context<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
-    if !D::PLACES_ARE_CONTEXTS {
+    if !D::CONTEXTS_HAVE_HANDLES {
         return Err(no_contexts());
     }
-    out.write(context.first_state()?.place.number());
+    out.write(context.first_state()?.place.value());
     Ok(())
 }
 
@@ -142,7 +143,7 @@ pub fn context_create<D: Driver>(
     out: Out<'_, ur_context_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urContextCreateWithNativeHandle";
-    if !D::PLACES_ARE_CONTEXTS {
+    if !D::CONTEXTS_HAVE_HANDLES {
         return Err(no_contexts());
     }
     if native == 0 {
@@ -158,18 +159,19 @@ pub fn context_create<D: Driver>(
     };
     for device in candidates {
         // A device whose primary context does not exist cannot be the one, and must not get one for this question.
-        if !driver.place_is_active(device.raw)? {
+        if !driver.context_is_active(device.raw)? {
             continue;
         }
         let context = Object::new(Context::over([device.to_arc()]));
         // Recycled by the context, as it is asked for in it.
         let state = context.state(device)?;
-        if state.place.number() != native {
+        if state.place.value() != native {
             continue;
         }
         if properties.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
             // The context holds a reference of its own, which takes the place of the application's.
-            driver.release_place(device.raw)?;
+            // SAFETY: it is the application's reference, which it gave up; the context's own is left.
+            unsafe { driver.release_context(device.raw) }?;
         }
         out.write_object(context);
         return Ok(());
@@ -194,7 +196,7 @@ pub fn queue_get<D: Driver>(
     out: Out<'_, ur_native_handle_t>,
 ) -> Result<()> {
     queue.first().allow_foreign_work()?;
-    out.write(queue.first().native.number());
+    out.write(queue.first().native.value());
     Ok(())
 }
 
@@ -243,8 +245,9 @@ pub fn queue_create<D: Driver>(
     }
     // SAFETY: the specification lets chained structures be valid, each as its type says.
     let flags = unsafe { chained_flags(NAME, properties) }?;
-    let native_stream = D::Stream::of_number(native);
-    let place = adapter::driver::<D>()?.stream_place(native_stream)?;
+    // SAFETY: by the manual a stream that is alive as long as the queue.
+    let native_stream = unsafe { D::Stream::from_value(native) };
+    let place = adapter::driver::<D>()?.stream_context(&native_stream)?;
     let device = match (named, place) {
         (Some(device), _) => device,
         (None, Some(place)) => owner(context, place)?.ok_or_else(|| elsewhere(NAME))?,
@@ -257,7 +260,7 @@ pub fn queue_create<D: Driver>(
     if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
         // On a stream of its own: the other may be busy for long.
         state.start_clock(
-            Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.native,
+            &Stream::new(std::sync::Arc::clone(&state), &context.registry, StreamKind::default())?.native,
         )?;
     }
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
@@ -267,10 +270,10 @@ pub fn queue_create<D: Driver>(
 }
 
 /// The device of a context that a place is of. Only devices in use can be it.
-fn owner<D: Driver>(context: &Context<D>, place: D::Place) -> Result<Option<&Object<Device<D>>>> {
+fn owner<D: Driver>(context: &Context<D>, place: D::Context) -> Result<Option<&Object<Device<D>>>> {
     let driver = adapter::driver::<D>()?;
     for device in context.devices() {
-        if driver.place_is_active(device.raw)? && context.state(device)?.place == place {
+        if driver.context_is_active(device.raw)? && context.state(device)?.place == place {
             return Ok(Some(device));
         }
     }
@@ -290,7 +293,7 @@ fn elsewhere(name: &str) -> Error {
 /// # Errors
 /// `INVALID_NULL_POINTER`; what the native library answers.
 pub fn event_get<D: Driver>(event: &Object<Event<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
-    out.write(event.native()?.raw().number());
+    out.write(event.native()?.raw().value());
     Ok(())
 }
 
@@ -315,7 +318,8 @@ pub fn event_create<D: Driver>(
         PooledEvent::adopt(state.driver.create_event(EventPurpose::Order)?, &state, true)
     } else {
         let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-        PooledEvent::adopt(D::Event::of_number(native), &state, owned)
+        // SAFETY: by the manual an event that is alive as long as the UR event.
+        PooledEvent::adopt(unsafe { D::Event::from_value(native) }, &state, owned)
     };
     // A stream that nothing is ever put on: its one command is the event, which has its native event from the start.
     let stream = Stream::without_stream(std::sync::Arc::clone(&state), &context.registry);

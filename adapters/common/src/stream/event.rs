@@ -184,7 +184,7 @@ impl<D: Driver> Event<D> {
     /// What the native library answers.
     #[cold]
     pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
-        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&stream.device, stream.native))
+        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&stream.device, &stream.native))
     }
 
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
@@ -218,8 +218,8 @@ impl<D: Driver> Event<D> {
     pub fn record(&self) -> Result<()> {
         let stream = &*self.stream;
         self.end.fill(|laid_by| match laid_by {
-            Some(End::Own(marker)) => marker.record_again(stream.native).map(End::Own),
-            _ => PooledEvent::record(&stream.device, stream.native, false).map(End::Own),
+            Some(End::Own(marker)) => marker.record_again(&stream.native).map(End::Own),
+            _ => PooledEvent::record(&stream.device, &stream.native, false).map(End::Own),
         })?;
         Ok(())
     }
@@ -288,7 +288,7 @@ impl<D: Driver> Event<D> {
                 if complete { driver.synchronize_event(marker.raw()).map(|()| true) } else { Ok(false) }
             }),
             // No native event: nothing has followed on the stream, so the stream's state is the command's.
-            None => driver.stream_is_idle(self.stream.native),
+            None => driver.stream_is_idle(&self.stream.native),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         if complete {
@@ -309,7 +309,7 @@ impl<D: Driver> Event<D> {
         match self.marker() {
             Some(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
-            None => driver.synchronize_stream(self.stream.native),
+            None => driver.synchronize_stream(&self.stream.native),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         self.note_complete();

@@ -37,7 +37,7 @@ impl<D: Driver> Stream<D> {
     }
 
     fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
-        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(self.native)?)
+        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(&self.native)?)
     }
 
     /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
@@ -46,7 +46,7 @@ impl<D: Driver> Stream<D> {
             return Ok(());
         }
         let position = state.position;
-        let marker = PooledEvent::record(&self.device, self.native, false)?;
+        let marker = PooledEvent::record(&self.device, &self.native, false)?;
         drop(state);
         self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
         self.note_completed(position);
@@ -95,7 +95,7 @@ impl<D: Driver> Stream<D> {
         let position = state_ref.position;
         if !arenas.is_empty() {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
-            if let Ok(marker) = PooledEvent::record(&self.device, self.native, false) {
+            if let Ok(marker) = PooledEvent::record(&self.device, &self.native, false) {
                 let marker = Arc::new(marker);
                 arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
             }
@@ -107,8 +107,8 @@ impl<D: Driver> Stream<D> {
 
 impl<D: Driver> PoolStream<D> for Stream<D> {
     #[inline(always)]
-    fn native(&self) -> D::Stream {
-        self.native
+    fn native(&self) -> &D::Stream {
+        &self.native
     }
 
     fn device(&self) -> &Arc<Object<Device<D>>> {

@@ -30,7 +30,7 @@ use smallvec::SmallVec;
 
 use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
-use crate::driver::{Driver, Raw, StreamKind};
+use crate::driver::{Driver, StreamKind};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::registry::Registry;
 use crate::memory_pool::stream::PoolStream;
@@ -125,7 +125,7 @@ impl<D: Driver> Stream<D> {
     /// A stream without a stream, for an event that no command of a queue made: nothing is ever put on it, and nobody who
     /// goes through the streams of a context finds it.
     pub fn without_stream(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>) -> Arc<Self> {
-        Self::over(device, registry, D::Stream::of_number(0), None, false)
+        Self::over(device, registry, D::Stream::default(), None, false)
     }
 
     fn over(
@@ -284,7 +284,7 @@ impl<D: Driver> Stream<D> {
 
     fn reach(&self, position: u64) -> Result<()> {
         if self.is_shared() || !self.is_completed(position) {
-            self.device.driver.synchronize_stream(self.native).map_err(|error| self.device.failed(error))?;
+            self.device.driver.synchronize_stream(&self.native).map_err(|error| self.device.failed(error))?;
             self.note_completed(position);
         }
         Ok(())
@@ -307,7 +307,7 @@ impl<D: Driver> Stream<D> {
         if !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire) {
             return Ok(true);
         }
-        let idle = self.device.driver.stream_is_idle(self.native).map_err(|error| self.device.failed(error))?;
+        let idle = self.device.driver.stream_is_idle(&self.native).map_err(|error| self.device.failed(error))?;
         if idle {
             self.note_completed(position);
         }
@@ -336,7 +336,7 @@ impl<D: Driver> Stream<D> {
         if !self.is_shared() && self.is_completed(state.position) {
             return Ok(None);
         }
-        PooledEvent::record(&self.device, self.native, false).map(|marker| Some((state.position, marker)))
+        PooledEvent::record(&self.device, &self.native, false).map(|marker| Some((state.position, marker)))
     }
 
     /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
@@ -419,11 +419,16 @@ impl<D: Driver> Drop for Stream<D> {
         // A command that failed may have left a wait on the stream, which no count of commands tells of.
         let known =
             || self.failures == error::failures() && self.is_completed(self.published_position.load(Ordering::Acquire));
-        let is_idle = || known() || self.driver.stream_is_idle(self.native).unwrap_or(false);
+        let is_idle = || known() || self.driver.stream_is_idle(&self.native).unwrap_or(false);
         match owned {
-            Owned::Made(kind) if !self.is_shared() => self.device.native.put_stream(kind, self.native, is_idle()),
+            Owned::Made(kind) if !self.is_shared() => {
+                let is_idle = is_idle();
+                self.device.native.put_stream(kind, core::mem::take(&mut self.native), is_idle);
+            }
             // Nobody is left to tell; work in flight still runs to its end.
-            Owned::Made(_) | Owned::Given => drop(self.driver.destroy_stream(self.native)),
+            Owned::Made(_) | Owned::Given => {
+                drop(self.driver.destroy_stream(core::mem::take(&mut self.native)));
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
-use crate::driver::memory_calls::IpcHandle;
+use crate::driver::IpcHandle;
 use crate::driver::{Driver, EventPurpose};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -133,7 +133,7 @@ impl<D: Driver> Reusable<D> {
     pub fn signal(
         &self,
         from: &Arc<DeviceState<D>>,
-        record: impl FnOnce(&dyn Fn(D::Stream) -> Result<()>) -> Result<()>,
+        record: impl FnOnce(&dyn Fn(&D::Stream) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let queued = host_time_ns();
         let Some((index, site)) =
@@ -158,7 +158,7 @@ impl<D: Driver> Reusable<D> {
     }
 
     /// Records it for a stream of a device that it does not lie on.
-    fn record_from_afar(&self, from: &Arc<DeviceState<D>>, stream: D::Stream) -> Result<()> {
+    fn record_from_afar(&self, from: &Arc<DeviceState<D>>, stream: &D::Stream) -> Result<()> {
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         let there = PooledEvent::record(from, stream, false)?;
         marker.native_context().on_scratch_stream(|near| {
@@ -172,7 +172,7 @@ impl<D: Driver> Reusable<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn let_wait(&self, device: &DeviceState<D>, stream: D::Stream) -> Result<()> {
+    pub fn let_wait(&self, device: &DeviceState<D>, stream: &D::Stream) -> Result<()> {
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         let near = marker.native_context();
         if self.purpose != EventPurpose::Processes || near.device == device.device.raw {

@@ -28,7 +28,7 @@ impl<D: Driver> StreamState<D> {
             if self.has_waited(event.stream.key, event.position) {
                 return Ok(());
             }
-            stream.device.driver.stream_wait(stream.native, marker.raw())?;
+            stream.device.driver.stream_wait(&stream.native, marker.raw())?;
             self.remember_wait(event.stream.key, event.position);
         }
         Ok(())

@@ -10,21 +10,16 @@
 use core::ffi::c_void;
 use std::sync::Arc;
 
-use ur_ffi::{
-    ur_command_t, ur_event_handle_t, ur_exp_host_task_function_t, ur_exp_host_task_properties_t, ur_queue_handle_t,
-    ur_result_t,
-};
+use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_result_t};
 
-use crate::command::Command;
 use crate::command::submission::Submission;
-use crate::command::{Request, submit};
+use crate::command::{Command, Enqueue, submit};
 use crate::device::deferred::TaskInFlight;
 use crate::device::native_context::pinned_words::{PinnedWord, PinnedWords};
 use crate::device::worker::PendingJob;
 use crate::device::worker::{self, Outcome};
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::{known_flags, null_pointer};
 
 /// A task that was enqueued.
 struct Task {
@@ -68,32 +63,18 @@ impl<D: Driver> Command<D> for HostTask<'_> {
 }
 
 /// `urEnqueueHostTaskExp`.
-///
-/// # Safety
-/// The C contract of an enqueue; the function may be called with `data` on any thread and does not throw.
+/// The function may be called with `data` on any thread, and does not throw.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER` without a function, `INVALID_ENUMERATION` for unknown flags, `UNSUPPORTED_FEATURE` where streams
-/// cannot wait for memory; as [`Request::new`]; what the native library answers. On failure the task never runs.
-///
-/// # Unsupported
-/// - needs: a device whose streams can wait for a word of memory
-pub unsafe fn enqueue<D: Driver>(
-    queue: ur_queue_handle_t,
-    function: ur_exp_host_task_function_t,
+/// `UNSUPPORTED_FEATURE` where streams cannot wait for memory; what the native library answers. On failure the task never
+/// runs.
+pub fn enqueue<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    function: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
-    properties: *const ur_exp_host_task_properties_t,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
+    _properties: Option<&ur_exp_host_task_properties_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::HOST_TASK_EXP, count, waits, event) }?;
-    let function = function.ok_or_else(|| null_pointer("urEnqueueHostTaskExp: pfnHostTask"))?;
-    // SAFETY: null or valid by the caller's promise.
-    if let Some(properties) = unsafe { properties.as_ref() } {
-        known_flags("urEnqueueHostTaskExp", properties.flags.bits(), ur_ffi::UR_EXP_HOST_TASK_FLAGS_MASK)?;
-    }
+    let request = enqueue.request(ur_command_t::HOST_TASK_EXP);
     let device = &request.queue.device;
     if !device.device.properties.stream_value_waits {
         return Err(Error::new(

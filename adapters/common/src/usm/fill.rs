@@ -4,17 +4,14 @@
 //! other is laid down unit by unit, each unit one strided fill, so that no copy of the pattern has to outlive
 //! the call.
 
-use core::ffi::c_void;
+use ur_ffi::{ur_command_t, ur_result_t};
 
-use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_result_t};
-
-use crate::command::Command;
 use crate::command::submission::Submission;
-use crate::command::{Request, submit};
+use crate::command::{Command, Enqueue, submit};
 use crate::context::DeviceState;
 use crate::driver::{Driver, Rows};
 use crate::object::error::{Error, Result};
-use crate::object::null_pointer;
+use crate::object::params::Address;
 
 /// The native calls that lay a pattern down.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,36 +47,16 @@ pub(crate) fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
 
 /// `urEnqueueUSMFill`.
 ///
-/// # Safety
-/// The C contract: `pattern` is readable for `pattern_size` bytes now, `to` writable for `size` bytes until the
-/// fill has finished.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_SIZE` when a size is 0 or the pattern does not fit a whole number of times;
-/// as [`Request::new`]; what the native library answers.
-pub unsafe fn usm_fill<D: Driver>(
-    queue: ur_queue_handle_t,
-    to: *mut c_void,
-    pattern_size: usize,
-    pattern: *const c_void,
-    size: usize,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_FILL, count, waits, event) }?;
-    if to.is_null() || pattern.is_null() {
-        return Err(null_pointer("urEnqueueUSMFill"));
-    }
-    if pattern_size == 0 || size == 0 || !size.is_multiple_of(pattern_size) {
+/// `INVALID_SIZE` when a size is 0 or the pattern does not fit a whole number of times; what the native library answers.
+pub fn usm_fill<D: Driver>(enqueue: Enqueue<'_, D>, to: Address, pattern: &[u8], size: usize) -> Result<()> {
+    let request = enqueue.request(ur_command_t::USM_FILL);
+    if pattern.is_empty() || size == 0 || !size.is_multiple_of(pattern.len()) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_SIZE,
-            format!("urEnqueueUSMFill: {size} bytes are no positive multiple of a pattern of {pattern_size}"),
+            format!("urEnqueueUSMFill: {size} bytes are no positive multiple of a pattern of {}", pattern.len()),
         ));
     }
-    // SAFETY: readable for `pattern_size` bytes by the caller's promise.
-    let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
     submit(&request, Fill { device: &request.queue.device, to: to.addr(), pattern, size })
 }
 
@@ -108,13 +85,13 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
 ///
 /// # Errors
 /// What the native library answers.
-pub unsafe fn fill<D: Driver>(driver: &D, stream: D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
+pub unsafe fn fill<D: Driver>(driver: &D, stream: &D::Stream, to: usize, pattern: &[u8], size: usize) -> Result<()> {
     lay_down(driver, stream, &plan(to, pattern, D::STRIDED_WIDTHS), to, pattern.len(), size)
 }
 
 pub(crate) fn lay_down<D: Driver>(
     driver: &D,
-    stream: D::Stream,
+    stream: &D::Stream,
     plan: &Plan,
     to: usize,
     pattern_size: usize,

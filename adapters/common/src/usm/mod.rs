@@ -11,10 +11,7 @@ pub mod rows;
 
 use core::ffi::c_void;
 
-use ur_ffi::{
-    UR_USM_ADVICE_FLAGS_MASK, ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_alloc_info_t, ur_usm_desc_t,
-    ur_usm_pool_handle_t, ur_usm_type_t,
-};
+use ur_ffi::{ur_result_t, ur_usm_alloc_info_t, ur_usm_desc_t, ur_usm_type_t};
 
 use crate::command::submission::Submission;
 use crate::context::over_aligned::{NATIVE_ALIGNMENT, with_room};
@@ -22,13 +19,14 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::deferred;
 use crate::driver::{Driver, MemoryKind};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::object::params::{Address, Out};
+use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
 use crate::pool::out_of_memory::with_relief;
 use crate::pool::stream_ordered::{Wanted, free_unused, not_a_block};
-use crate::pool::{UsmPool, checked};
 use crate::stream::service::service_stream;
 
 /// The parameters that the three allocations share, checked.
@@ -38,35 +36,29 @@ struct Plain<'a, D: Driver> {
     pool: Option<&'a Object<UsmPool<D>>>,
     size: usize,
     align: usize,
-    out: *mut *mut c_void,
+    out: Out<'a, *mut c_void>,
 }
 
 impl<'a, D: Driver> Plain<'a, D> {
-    /// # Safety
-    /// `desc` is null or valid, `pool` null or live, `out` null or writable.
-    unsafe fn new(
+    fn new(
         name: &'static str,
         context: &'a Object<Context<D>>,
         device: Option<&Object<Device<D>>>,
-        desc: *const ur_usm_desc_t,
-        pool: ur_usm_pool_handle_t,
+        desc: Option<&ur_usm_desc_t>,
+        pool: Option<&'a Object<UsmPool<D>>>,
         size: usize,
-        out: *mut *mut c_void,
+        out: Out<'a, *mut c_void>,
     ) -> Result<Self> {
-        if out.is_null() {
-            return Err(null_pointer(name));
+        if let Some(pool) = pool {
+            pool.check_owners(name, context, device)?;
         }
-        // SAFETY: null or live by the caller's promise.
-        let pool = unsafe { checked(name, pool, context, device) }?;
         if size == 0 {
             return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
         }
         // The parameter's position says what the structure is; clients leave its `stype` 0.
-        // SAFETY: null or valid by the caller's promise.
-        let align = match unsafe { desc.as_ref() } {
+        let align = match desc {
             None => 0,
             Some(desc) => {
-                known_flags(name, desc.hints.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
                 check_power(name, desc.align)?;
                 // The blocks of a pool have the native library's alignment: a pool counts what it gave to the byte.
                 if pool.is_some() {
@@ -88,13 +80,12 @@ impl<'a, D: Driver> Plain<'a, D> {
         Ok(())
     }
 
-    fn allocate(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<()> {
+    fn allocate(self, state: &DeviceState<D>, kind: MemoryKind) -> Result<()> {
         let pointer = match self.pool {
             Some(pool) => self.draw(pool, state, kind),
             None => self.plain(state, kind),
         }?;
-        // SAFETY: `new` was promised a writable pointer.
-        unsafe { self.out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
+        self.out.write_address(pointer);
         Ok(())
     }
 
@@ -167,29 +158,18 @@ fn check_power(name: &str, align: u32) -> Result<()> {
 
 /// `urUSMHostAlloc`.
 ///
-/// # Safety
-/// The C contract: handles live, `desc` null or valid, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE`, `INVALID_VALUE` or, with a pool, `UNSUPPORTED_ALIGNMENT` for the alignment,
+/// `INVALID_USM_SIZE`, `INVALID_VALUE` or, with a pool, `UNSUPPORTED_ALIGNMENT` for the alignment,
 /// `OUT_OF_HOST_MEMORY`; what the native library answers.
-///
-/// # Unsupported
-/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
-/// - CUDA: needs: a driver with pools of host memory, and CUDA 12.2 for one with a maximum size
-pub unsafe fn host_alloc<D: Driver>(
-    context: ur_context_handle_t,
-    desc: *const ur_usm_desc_t,
-    pool: ur_usm_pool_handle_t,
+pub fn host_alloc<D: Driver>(
+    context: &Object<Context<D>>,
+    desc: Option<&ur_usm_desc_t>,
+    pool: Option<&Object<UsmPool<D>>>,
     size: usize,
-    out: *mut *mut c_void,
+    out: Out<'_, *mut c_void>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let plain = unsafe {
-        let context = borrow::<Context<D>>(context)?;
-        Plain::new("urUSMHostAlloc", context, None, desc, pool, size, out)?
-    };
-    plain.allocate(&*plain.context.first_state()?, MemoryKind::Host).map_err(|error| match error.code() {
+    let plain = Plain::new("urUSMHostAlloc", context, None, desc, pool, size, out)?;
+    plain.allocate(&*context.first_state()?, MemoryKind::Host).map_err(|error| match error.code() {
         ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
         _ => error,
     })
@@ -197,79 +177,47 @@ pub unsafe fn host_alloc<D: Driver>(
 
 /// `urUSMDeviceAlloc`.
 ///
-/// # Safety
-/// As [`host_alloc`].
-///
 /// # Errors
 /// As [`host_alloc`]; `OUT_OF_DEVICE_MEMORY`.
-///
-/// # Unsupported
-/// - CUDA: needs: CUDA 12.2 for a pool with a maximum size
-/// - HIP: needs: ROCm 6.2 for a pool with a maximum size
-pub unsafe fn device_alloc<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    desc: *const ur_usm_desc_t,
-    pool: ur_usm_pool_handle_t,
+pub fn device_alloc<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    desc: Option<&ur_usm_desc_t>,
+    pool: Option<&Object<UsmPool<D>>>,
     size: usize,
-    out: *mut *mut c_void,
+    out: Out<'_, *mut c_void>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (device, plain) = unsafe {
-        let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
-        (device, Plain::new("urUSMDeviceAlloc", context, Some(device), desc, pool, size, out)?)
-    };
+    let plain = Plain::new("urUSMDeviceAlloc", context, Some(device), desc, pool, size, out)?;
     plain.check_fits(device)?;
-    plain.allocate(&*plain.context.state(device)?, MemoryKind::Device)
+    plain.allocate(&*context.state(device)?, MemoryKind::Device)
 }
 
 /// `urUSMSharedAlloc`; without a device the memory belongs to the context's first.
 ///
-/// # Safety
-/// As [`host_alloc`].
-///
 /// # Errors
 /// As [`device_alloc`]; `UNSUPPORTED_FEATURE` on a device without managed memory.
-///
-/// # Unsupported
-/// - needs: a device with managed memory
-/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
-/// - CUDA: from a pool with a maximum size: the driver takes no limit for shared memory
-/// - CUDA: needs: a driver with pools of shared memory
-pub unsafe fn shared_alloc<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    desc: *const ur_usm_desc_t,
-    pool: ur_usm_pool_handle_t,
+pub fn shared_alloc<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    desc: Option<&ur_usm_desc_t>,
+    pool: Option<&Object<UsmPool<D>>>,
     size: usize,
-    out: *mut *mut c_void,
+    out: Out<'_, *mut c_void>,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (device, plain) = unsafe {
-        let (context, device) = (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?);
-        (device, Plain::new("urUSMSharedAlloc", context, Some(device), desc, pool, size, out)?)
-    };
+    let plain = Plain::new("urUSMSharedAlloc", context, Some(device), desc, pool, size, out)?;
     plain.check_fits(device)?;
     if !device.properties.managed_memory {
         return Err(Error::unsupported("managed memory on this device"));
     }
-    plain.allocate(&*plain.context.state(device)?, MemoryKind::Shared)
+    plain.allocate(&*context.state(device)?, MemoryKind::Shared)
 }
 
 /// `urUSMFree`, for plain and stream-ordered pointers alike. As with every native library, memory must not be
 /// in use any more.
 ///
-/// # Safety
-/// The C contract: nothing uses the memory any more.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_MEM_OBJECT` for a pointer that is not the start of a live allocation.
-pub unsafe fn free<D: Driver>(context: ur_context_handle_t, memory: *mut c_void) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if memory.is_null() {
-        return Err(null_pointer("urUSMFree"));
-    }
+/// `INVALID_MEM_OBJECT` for a pointer that is not the start of a live allocation.
+pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     if let Some(freed) = free_unused(context, memory.addr()) {
         return freed;
     }
@@ -304,31 +252,20 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
 
 /// `urUSMGetMemAllocInfo`; a pointer no allocation contains is of type `UR_USM_TYPE_UNKNOWN`.
 ///
-/// # Safety
-/// The C contract of an info query; `memory` may be any pointer.
-///
 /// # Errors
-/// As [`Answer`]; `INVALID_VALUE` for base, size or device of an unknown pointer.
-pub unsafe fn get_alloc_info<D: Driver>(
-    context: ur_context_handle_t,
-    memory: *const c_void,
+/// As [`InfoWriter`]; `INVALID_VALUE` for base, size or device of an unknown pointer.
+pub fn get_alloc_info<D: Driver>(
+    context: &Object<Context<D>>,
+    memory: Address,
     property: ur_usm_alloc_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (context, writer) =
-        unsafe { (borrow::<Context<D>>(context)?, InfoWriter::new("urUSMGetMemAllocInfo", size, value, size_out)?) };
-    if memory.is_null() {
-        return Err(null_pointer("urUSMGetMemAllocInfo"));
-    }
     let known = Extent::around(context, memory.addr())?;
     let live = || {
         known.as_ref().ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_VALUE,
-                format!("urUSMGetMemAllocInfo: {memory:p} lies in no USM allocation"),
+                format!("urUSMGetMemAllocInfo: {:p} lies in no USM allocation", memory.as_ptr()),
             )
         })
     };

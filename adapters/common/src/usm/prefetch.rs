@@ -4,32 +4,23 @@
 //! cannot share pages with the host, advice that the native library has no word for) they are accepted and make no
 //! native call; a range that is no USM memory is refused all the same.
 
-use core::ffi::c_void;
-
-use ur_ffi::{
-    UR_USM_ADVICE_FLAGS_MASK, UR_USM_MIGRATION_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_queue_handle_t,
-    ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_migration_flags_t,
-};
+use ur_ffi::{ur_command_t, ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_migration_flags_t};
 
 use crate::command::submission::Submission;
-use crate::command::{Command, Empty};
-use crate::command::{Request, submit};
+use crate::command::{Command, Empty, Enqueue, Request, submit};
 use crate::context::DeviceState;
-use crate::driver::memory_calls::{Advice, MemoryLocation};
+use crate::driver::memory::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
-use crate::object::{known_flags, null_pointer};
+use crate::object::params::Address;
 use crate::pool::extent::Extent;
 
 /// Whether a hint about the range can be followed.
 ///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory
+/// `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory
 /// that is not USM.
-fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: *const c_void, size: usize) -> Result<bool> {
-    if memory.is_null() {
-        return Err(null_pointer(name));
-    }
+fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: Address, size: usize) -> Result<bool> {
     if size == 0 {
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: size is 0")));
     }
@@ -37,7 +28,10 @@ fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: *const c_vo
     let known = Extent::around(&request.queue.context, memory.addr())?;
     let found = known.and_then(|extent| extent.bytes_from(memory.addr()).map(|left| (extent.kind, left)));
     let (kind, left) = found.ok_or_else(|| {
-        Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("{name}: {memory:p} lies in no USM allocation"))
+        Error::new(
+            ur_result_t::ERROR_INVALID_MEM_OBJECT,
+            format!("{name}: {:p} lies in no USM allocation", memory.as_ptr()),
+        )
     })?;
     if size > left {
         return Err(Error::new(
@@ -50,31 +44,19 @@ fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: *const c_vo
 
 /// `urEnqueueUSMPrefetch`: to the queue's device, or to the host.
 ///
-/// # Safety
-/// The C contract of an enqueue; `memory` may be any pointer.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_MEM_OBJECT` for memory that is not USM; `INVALID_ENUMERATION` for
-/// unknown flags, `INVALID_VALUE` for both directions at once; as [`Request::new`]; what the native library answers.
-///
-/// # Unsupported
-/// - note: changes nothing on a device that does not move shared memory while it runs, and for memory that does not
-///   move
-pub unsafe fn prefetch<D: Driver>(
-    queue: ur_queue_handle_t,
-    memory: *const c_void,
+/// `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory that is not USM;
+/// `INVALID_VALUE` for both directions at once; what the native library answers.
+pub fn prefetch<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    memory: Address,
     size: usize,
     flags: ur_usm_migration_flags_t,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueUSMPrefetch";
     const BOTH: ur_usm_migration_flags_t =
         ur_usm_migration_flags_t::HOST_TO_DEVICE.union(ur_usm_migration_flags_t::DEVICE_TO_HOST);
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_PREFETCH, count, waits, event) }?;
-    known_flags(NAME, flags.bits(), UR_USM_MIGRATION_FLAGS_MASK)?;
+    let request = enqueue.request(ur_command_t::USM_PREFETCH);
     if flags.contains(BOTH) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
@@ -116,7 +98,6 @@ const OPPOSITES: [(Flags, Flags); 6] = [
 ];
 
 fn check_advice(name: &str, flags: Flags) -> Result<()> {
-    known_flags(name, flags.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
     let locations = Flags::SET_PREFERRED_LOCATION.union(Flags::SET_PREFERRED_LOCATION_HOST);
     if flags.contains(locations) || OPPOSITES.iter().any(|(set, clear)| flags.contains(set.union(*clear))) {
         return Err(Error::new(
@@ -157,26 +138,12 @@ fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<It
 /// `urEnqueueUSMAdvise`: advice for the queue's device, each flag one native call. Advice is about memory and not about
 /// commands: it holds at once, whatever is queued; the event completes with the commands before it.
 ///
-/// # Safety
-/// The C contract of an enqueue; `memory` may be any pointer.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_MEM_OBJECT` for memory that is not USM; `INVALID_ENUMERATION` for
-/// unknown flags, `INVALID_VALUE` for flags that contradict each other; what the native library answers.
-///
-/// # Unsupported
-/// - note: advice that the library has no word for changes nothing; so does any on a device that does not move shared
-///   memory while it runs
-pub unsafe fn advise<D: Driver>(
-    queue: ur_queue_handle_t,
-    memory: *const c_void,
-    size: usize,
-    flags: Flags,
-    event: *mut ur_event_handle_t,
-) -> Result<()> {
+/// `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory that is not USM;
+/// `INVALID_VALUE` for flags that contradict each other; what the native library answers.
+pub fn advise<D: Driver>(enqueue: Enqueue<'_, D>, memory: Address, size: usize, flags: Flags) -> Result<()> {
     const NAME: &str = "urEnqueueUSMAdvise";
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_ADVISE, 0, core::ptr::null(), event) }?;
+    let request = enqueue.request(ur_command_t::USM_ADVISE);
     check_advice(NAME, flags)?;
     let moves = can_move(NAME, &request, memory, size)?;
     if !moves {

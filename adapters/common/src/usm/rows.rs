@@ -6,20 +6,19 @@
 
 use core::ffi::c_void;
 
-use ur_ffi::{
-    CBool, UR_USM_ADVICE_FLAGS_MASK, ur_command_t, ur_context_handle_t, ur_device_handle_t, ur_event_handle_t,
-    ur_queue_handle_t, ur_result_t, ur_usm_desc_t, ur_usm_pool_handle_t,
-};
+use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
 use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit, submit_and_wait};
+use crate::command::{Command, Enqueue, submit, submit_and_wait};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
-use crate::driver::memory_calls::{Copy2D, Plane};
+use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, Rows};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::{borrow, known_flags, null_pointer};
+use crate::object::params::{Address, Out};
+use crate::pool::UsmPool;
 use crate::pool::out_of_memory::with_relief;
 use crate::queue::Queue;
 use crate::usm::check_alignment;
@@ -96,37 +95,27 @@ fn beyond<D: Driver>(
 
 /// `urEnqueueUSMMemcpy2D`.
 ///
-/// # Safety
-/// The C contract: every row of both rectangles is valid until the copy has finished.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_SIZE` for no bytes, a pitch below the width, rows past the end of their memory or the
-/// address space; as [`Request::new`]; what the native library answers.
-pub unsafe fn memcpy<D: Driver>(
-    queue: ur_queue_handle_t,
-    blocking: CBool,
-    to: *mut c_void,
+/// `INVALID_SIZE` for no bytes, a pitch below the width, rows past the end of their memory or the address space; what the
+/// native library answers.
+pub fn memcpy<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    blocking: bool,
+    to: Address,
     to_pitch: usize,
-    from: *const c_void,
+    from: Address,
     from_pitch: usize,
     width: usize,
     height: usize,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueUSMMemcpy2D";
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_MEMCPY_2D, count, waits, event) }?;
-    if to.is_null() || from.is_null() {
-        return Err(null_pointer(NAME));
-    }
+    let request = enqueue.request(ur_command_t::USM_MEMCPY_2D);
     check_rectangle(NAME, request.queue, to.addr(), to_pitch, width, height)?;
     check_rectangle(NAME, request.queue, from.addr(), from_pitch, width, height)?;
     let to = Plane { address: to.addr(), pitch: to_pitch };
     let from = Plane { address: from.addr(), pitch: from_pitch };
     let copy = CopyRows { device: &request.queue.device, rows: Copy2D { to, from, width, height } };
-    if blocking.get() { submit_and_wait(&request, copy) } else { submit(&request, copy) }
+    if blocking { submit_and_wait(&request, copy) } else { submit(&request, copy) }
 }
 
 /// A copy of rows, which are valid until it has finished.
@@ -147,7 +136,7 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
 
 /// # Safety
 /// Every row is valid until the copy has finished.
-unsafe fn copy_rows<D: Driver>(driver: &D, stream: D::Stream, copy: &Copy2D) -> Result<()> {
+unsafe fn copy_rows<D: Driver>(driver: &D, stream: &D::Stream, copy: &Copy2D) -> Result<()> {
     let Copy2D { to, from, width, height } = *copy;
     let packed = to.pitch == width && from.pitch == width;
     if height == 1 || packed {
@@ -176,33 +165,23 @@ struct Fill<'a> {
 
 /// `urEnqueueUSMFill2D`.
 ///
-/// # Safety
-/// The C contract: `pattern` is readable for `pattern_size` bytes now, every row is writable until the fill has finished.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_SIZE` for no bytes, a pitch below the width, rows past the end of their memory or the
-/// address space, a pattern whose size is no power of two or does not go into the rectangle a whole number of times; as [`Request::new`]; what the
-/// native library answers.
-pub unsafe fn fill<D: Driver>(
-    queue: ur_queue_handle_t,
-    to: *mut c_void,
+/// `INVALID_SIZE` for no bytes, a pitch below the width, rows past the end of their memory or the address space, a pattern
+/// whose size is no power of two or does not go into the rectangle a whole number of times; what the native library
+/// answers.
+pub fn fill<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    to: Address,
     pitch: usize,
-    pattern_size: usize,
-    pattern: *const c_void,
+    pattern: &[u8],
     width: usize,
     height: usize,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueUSMFill2D";
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::USM_FILL_2D, count, waits, event) }?;
-    if to.is_null() || pattern.is_null() {
-        return Err(null_pointer(NAME));
-    }
+    let request = enqueue.request(ur_command_t::USM_FILL_2D);
     check_rectangle(NAME, request.queue, to.addr(), pitch, width, height)?;
     // No overflow: the rows were found to fit at a pitch that is no smaller.
+    let pattern_size = pattern.len();
     if !pattern_size.is_power_of_two() || !(width * height).is_multiple_of(pattern_size) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_SIZE,
@@ -212,8 +191,6 @@ pub unsafe fn fill<D: Driver>(
             ),
         ));
     }
-    // SAFETY: readable for `pattern_size` bytes by the caller's promise.
-    let pattern = unsafe { core::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
     let fill = Fill { to: to.addr(), pitch, width, height, pattern };
     submit(&request, FillRows { device: &request.queue.device, fill })
 }
@@ -234,7 +211,7 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
 }
 
 impl Fill<'_> {
-    fn run<D: Driver>(&self, driver: &D, stream: D::Stream) -> Result<()> {
+    fn run<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
         let Self { to, pitch, width, height, pattern } = *self;
         if pitch == width || height == 1 {
             return self.lay(driver, stream, to, pattern, width * height);
@@ -258,7 +235,7 @@ impl Fill<'_> {
 
     /// Fills the rows after which the pattern begins anew, and copies those over the rest. Copies between host memory run
     /// on the calling thread, so there every row is filled.
-    fn row_by_row<D: Driver>(&self, driver: &D, stream: D::Stream) -> Result<()> {
+    fn row_by_row<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
         // Both are positive, and the pattern's size is a power of two.
         let period = self.pattern.len() / self.pattern.len().min(1 << self.width.trailing_zeros());
         let on_host =
@@ -279,7 +256,7 @@ impl Fill<'_> {
     }
 
     /// One row, in which the pattern begins where the row before left it.
-    fn fill_row<D: Driver>(&self, driver: &D, stream: D::Stream, row: usize) -> Result<()> {
+    fn fill_row<D: Driver>(&self, driver: &D, stream: &D::Stream, row: usize) -> Result<()> {
         let size = self.pattern.len();
         let begin = (row * self.width) % size;
         let mut turned = self.pattern.to_vec();
@@ -296,46 +273,40 @@ impl Fill<'_> {
     }
 
     /// Lays a pattern down over bytes that follow each other.
-    fn lay<D: Driver>(&self, driver: &D, stream: D::Stream, address: usize, pattern: &[u8], size: usize) -> Result<()> {
+    fn lay<D: Driver>(
+        &self,
+        driver: &D,
+        stream: &D::Stream,
+        address: usize,
+        pattern: &[u8],
+        size: usize,
+    ) -> Result<()> {
         lay_down(driver, stream, &plan(address, pattern, D::STRIDED_WIDTHS), address, pattern.len(), size)
     }
 }
 
 /// `urUSMPitchedAllocExp`: device memory, freed like any other. The native library chooses pitch and start.
 ///
-/// # Safety
-/// The C contract: handles live, `desc` null or valid, `out` and `pitch` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_USM_SIZE` for no bytes or more than the device has; `INVALID_VALUE` or
+/// `INVALID_USM_SIZE` for no bytes or more than the device has; `INVALID_VALUE` or
 /// `UNSUPPORTED_ALIGNMENT` for the alignment; `UNSUPPORTED_FEATURE` for a pool, since no native pool gives rows;
 /// `OUT_OF_DEVICE_MEMORY`.
-///
-/// # Unsupported
-/// - from a USM pool: native pools give no rows
-pub unsafe fn pitched_alloc<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    desc: *const ur_usm_desc_t,
-    pool: ur_usm_pool_handle_t,
+pub fn pitched_alloc<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    desc: Option<&ur_usm_desc_t>,
+    pool: Option<&Object<UsmPool<D>>>,
     width: usize,
     height: usize,
     element: usize,
-    out: *mut *mut c_void,
-    pitch: *mut usize,
+    out: Out<'_, *mut c_void>,
+    pitch: Out<'_, usize>,
 ) -> Result<()> {
     const NAME: &str = "urUSMPitchedAllocExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() || pitch.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    if !pool.is_null() {
+    if pool.is_some() {
         return Err(Error::unsupported("rows from a USM pool (give no pool)"));
     }
-    // SAFETY: null or valid by the caller's promise.
-    if let Some(desc) = unsafe { desc.as_ref() } {
-        known_flags(NAME, desc.hints.bits(), UR_USM_ADVICE_FLAGS_MASK)?;
+    if let Some(desc) = desc {
         check_alignment(NAME, desc.align)?;
     }
     let fits = |size: usize| size != 0 && size as u64 <= device.properties.global_memory;
@@ -357,11 +328,8 @@ pub unsafe fn pitched_alloc<D: Driver>(
             state.driver.allocate_pitched(width, height, element)
         },
     )?;
-    // SAFETY: neither is null, so both are writable.
-    unsafe {
-        out.write(core::ptr::with_exposed_provenance_mut(address));
-        pitch.write(bytes);
-    }
+    out.write_address(address);
+    pitch.write(bytes);
     Ok(())
 }
 

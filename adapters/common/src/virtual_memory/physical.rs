@@ -2,13 +2,12 @@
 //!
 //! The object holds the native handle alone. Memory lives on while it is mapped, whoever released the object.
 
-use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use std::sync::Arc;
 
 use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_physical_mem_flags_t, ur_physical_mem_handle_t,
-    ur_physical_mem_handle_t_, ur_physical_mem_info_t, ur_physical_mem_properties_t, ur_result_t, ur_structure_type_t,
+    ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_handle_t_, ur_physical_mem_info_t,
+    ur_physical_mem_properties_t, ur_result_t, ur_structure_type_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -16,7 +15,8 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow, known_flags, null_pointer};
+use crate::object::params::Out;
+use crate::object::{Body, Object, TableAddress};
 use crate::pool::out_of_memory::with_relief;
 
 /// What the handle of physical memory names.
@@ -49,7 +49,7 @@ impl<D: Driver> Body for PhysicalMem<D> {
 impl<D: Driver> Drop for PhysicalMem<D> {
     fn drop(&mut self) {
         // Nobody is left to tell; memory of a lost device goes with it.
-        let _ = self.state.driver.release_physical(self.raw);
+        let _ = self.state.driver.release_physical(core::mem::take(&mut self.raw));
     }
 }
 
@@ -57,9 +57,6 @@ impl<D: Driver> Drop for PhysicalMem<D> {
 ///
 /// # Errors
 /// `UNSUPPORTED_FEATURE`.
-///
-/// # Unsupported
-/// - needs: a device with virtual memory
 pub fn supported<D: Driver>(device: &Device<D>) -> Result<()> {
     if device.properties.virtual_memory { Ok(()) } else { Err(Error::unsupported("virtual memory on this device")) }
 }
@@ -81,32 +78,19 @@ pub fn check_size<D: Driver>(name: &str, driver: &D, device: &Device<D>, size: u
 
 /// `urPhysicalMemCreate`.
 ///
-/// # Safety
-/// The C contract: handles live, `properties` null or valid, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_ENUMERATION` for unknown flags; `INVALID_SIZE` for a size that is no positive multiple
+/// `INVALID_SIZE` for a size that is no positive multiple
 /// of the granularity; `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` on a device without virtual memory, or for sharing on one
 /// that cannot; `OUT_OF_DEVICE_MEMORY`.
-///
-/// # Unsupported
-/// - needs: a device whose memory can be shared as a file descriptor, for `UR_PHYSICAL_MEM_FLAG_ENABLE_IPC`
-pub unsafe fn create<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
+pub fn create<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
     size: usize,
-    properties: *const ur_physical_mem_properties_t,
-    out: *mut ur_physical_mem_handle_t,
+    properties: Option<&ur_physical_mem_properties_t>,
+    out: Out<'_, ur_physical_mem_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urPhysicalMemCreate";
-    // SAFETY: the caller's promises are the same.
-    let (context, device) = unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?) };
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    // SAFETY: null or valid by the caller's promise.
-    let flags = unsafe { properties.as_ref() }.map_or(ur_physical_mem_flags_t::empty(), |properties| properties.flags);
-    known_flags(NAME, flags.bits(), ur_physical_mem_flags_t::mask(D::cell().release()))?;
+    let flags = properties.map_or(ur_physical_mem_flags_t::empty(), |properties| properties.flags);
     context.check_member(device)?;
     supported(device)?;
     let shareable = flags.contains(ur_physical_mem_flags_t::ENABLE_IPC);
@@ -123,30 +107,19 @@ pub unsafe fn create<D: Driver>(
     }
     let state = context.state(device)?;
     let raw = with_relief(context, &state, || None, || driver.create_physical(device.raw, size, shareable))?;
-    let made = Object::new(PhysicalMem { raw, context: context.to_arc(), state, size, flags, imported: false });
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(made)) };
+    out.write_object(Object::new(PhysicalMem { raw, context: context.to_arc(), state, size, flags, imported: false }));
     Ok(())
 }
 
 /// `urPhysicalMemGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    physical: ur_physical_mem_handle_t,
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
+pub fn get_info<D: Driver>(
+    physical: &Object<PhysicalMem<D>>,
     property: ur_physical_mem_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
+    writer: InfoWriter,
 ) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (physical, writer) = unsafe {
-        (borrow::<PhysicalMem<D>>(physical)?, InfoWriter::new("urPhysicalMemGetInfo", size, value, size_out)?)
-    };
     match property {
         ur_physical_mem_info_t::CONTEXT => writer.value(physical.context.handle()),
         ur_physical_mem_info_t::DEVICE => writer.value(physical.state.device.handle()),

@@ -84,9 +84,7 @@ fn of<'r>(release: &'r Release, item: &Enum) -> Option<&'r Enum> {
 
 /// The mask of a flag set whose bits differ between releases.
 fn masks(out: &mut String, model: &Model, item: &Enum) {
-    let own: Vec<(&Release, u32)> =
-        model.releases.iter().filter_map(|release| Some((release, of(release, item)?.mask()))).collect();
-    if own.iter().all(|(_, mask)| *mask == item.mask()) {
+    if !item.mask_by_release {
         return;
     }
     let _ = write!(

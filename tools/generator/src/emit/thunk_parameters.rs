@@ -103,7 +103,7 @@ impl<'a> Builder<'a> {
     /// The parameters of an enqueue that become one argument: queue, wait list, event.
     fn enqueue(&self) -> Option<Vec<&'a str>> {
         let queue = self.param(QUEUE).filter(|param| self.release.is_handle(&param.ty))?;
-        let event = self.param(EVENT).filter(|param| param.has("optional"))?;
+        let event = self.param(EVENT)?;
         let mut parts = vec![queue.name.as_str(), event.name.as_str()];
         if let Some(list) = self.param(WAITS) {
             parts.extend([list.name.as_str(), list.count()?]);
@@ -120,9 +120,13 @@ impl<'a> Builder<'a> {
             Some(count) => format!("WaitList::new({}, {}, {WAITS})?", self.named(WAITS), names::rust_ident(count)),
             None => "WaitList::none()".to_owned(),
         };
-        let in_out = self.param(EVENT).is_some_and(|event| event.has("in,out") || event.has("in"));
-        let event = if in_out { "EventOut::with_input" } else { "EventOut::new" };
-        let text = format!("let enqueue = Enqueue {{ queue: hQueue, waits: {waits}, event: {event}({EVENT}) }};");
+        let has = |tag: &str| self.param(EVENT).is_some_and(|event| event.has(tag));
+        let event = match (has("optional"), has("in,out") || has("in")) {
+            (false, _) => format!("EventOut::required({}, {EVENT})?", self.named(EVENT)),
+            (true, true) => format!("EventOut::with_input({EVENT})"),
+            (true, false) => format!("EventOut::new({EVENT})"),
+        };
+        let text = format!("let enqueue = Enqueue {{ queue: hQueue, waits: {waits}, event: {event} }};");
         self.steps.push((Stage::Waits, text));
         self.call.checked.push("enqueue".to_owned());
         self.call.arguments.push("enqueue".to_owned());
@@ -187,7 +191,7 @@ impl<'a> Builder<'a> {
             self.call.arguments.push(name);
         } else if self.release.is_handle(ty) {
             let body = names::engine_object(&ty.base);
-            let check = match (param.has("release"), optional) {
+            let check = match (self.is_given_back(param), optional) {
                 (true, _) => "held_handle",
                 (false, true) => "optional_handle",
                 (false, false) => "handle",
@@ -260,6 +264,11 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Whether the application gives its reference to the object back.
+    fn is_given_back(&self, param: &Param) -> bool {
+        param.has("release") || self.row.gives_back.contains(&param.name)
+    }
+
     /// Where the specification has a code for a list of no elements, the length is checked after the pointer.
     fn length_check(&mut self, length: &str) {
         let empty = format!("{length} == 0");
@@ -313,6 +322,7 @@ impl<'a> Builder<'a> {
         let place = field.map_or_else(|| variable.clone(), |field| format!("{variable}.{}", names::rust_ident(field)));
         let Some(ty) = self.type_of(param, field) else { return };
         let check = if is_mask {
+            let limit = self.mask(limit);
             format!("params::flags({named}, {place}.bits(), {limit})?;")
         } else {
             format!("params::enumeration({named}, {place}.0, {}::{}.0)?;", ty.base, names::constant(&ty.base, limit))
@@ -324,6 +334,15 @@ impl<'a> Builder<'a> {
                 self.steps.push((Stage::BehindPointers, text));
             }
             Some(_) => self.steps.push((Stage::BehindPointers, check)),
+        }
+    }
+
+    /// A mask where the checks are: the bindings' constant, or the one of the library's release where releases disagree.
+    fn mask(&self, name: &str) -> String {
+        let mut sets = self.release.enums.iter().filter(|item| item.flags && item.mask_by_release);
+        match sets.find(|item| names::flags_mask(&item.name) == name) {
+            Some(item) => format!("{}::mask(D::cell().release())", names::flags_typedef(&item.name)),
+            None => name.to_owned(),
         }
     }
 

@@ -9,7 +9,7 @@ use ur_ffi::{
 
 use crate::device::info::implemented::IMPLEMENTED;
 use crate::device::info::value::{Reply, Value, or};
-use crate::properties::DeviceProperties;
+use crate::driver::properties::DeviceProperties;
 
 /// Bytes that one work-item's registers hold as a unit; narrower types come several at once.
 const LANE_BYTES: u32 = 4;

@@ -4,7 +4,7 @@ use ur_ffi::ur_device_info_t as Info;
 
 use crate::device::info::implemented::IMPLEMENTED;
 use crate::device::info::value::{Reply, Value};
-use crate::properties::DeviceProperties;
+use crate::driver::properties::DeviceProperties;
 
 pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     let there = match property {

@@ -4,7 +4,7 @@
 use ur_ffi::{ur_device_info_t as Info, ur_device_type_t};
 
 use crate::device::info::value::{Reply, Value, or};
-use crate::properties::DeviceProperties;
+use crate::driver::properties::DeviceProperties;
 
 const ONE_VENDORS_WORD: &str = "a term of one vendor's architecture, which this device does not have";
 

@@ -4,7 +4,7 @@ use ur_ffi::ur_device_info_t as Info;
 
 use crate::device::info::implemented::IMPLEMENTED;
 use crate::device::info::value::{Reply, Value};
-use crate::properties::DeviceProperties;
+use crate::driver::properties::DeviceProperties;
 
 /// Image arguments of one kernel; a handle is 8 bytes of its parameters, and 128 is what OpenCL asks for.
 const IMAGE_ARGUMENTS: u32 = 128;

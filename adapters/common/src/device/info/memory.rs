@@ -7,7 +7,7 @@ use ur_ffi::{
 
 use crate::device::info::implemented::IMPLEMENTED;
 use crate::device::info::value::{Reply, Value, or};
-use crate::properties::DeviceProperties;
+use crate::driver::properties::DeviceProperties;
 
 pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     Some(match property {

@@ -33,12 +33,13 @@ impl<D: Driver> Default for CallbackStreams<D> {
 const MOST_WAITS: usize = 256;
 
 struct Entry<D: Driver> {
-    watcher: Arc<Watcher<D>>,
+    /// The stream; whoever is putting a wait on it has it, and nobody else's may come between.
+    stream: Option<D::Stream>,
+    /// Waits on the stream that have not ended.
+    waits: Arc<AtomicUsize>,
     last: StreamPosition,
     /// What the stream's last wait calls.
     calls: Arc<Calls>,
-    /// Whether somebody is putting a wait on the stream; nobody else's may come between.
-    is_taken: bool,
 }
 
 /// Something to call once the wait before it has ended.
@@ -71,13 +72,6 @@ impl Calls {
     }
 }
 
-/// One stream that waits for events.
-struct Watcher<D: Driver> {
-    stream: D::Stream,
-    /// Waits that have not ended.
-    waits: AtomicUsize,
-}
-
 /// In position of a stream's address: nothing comes after it, or before it.
 pub const NOWHERE: usize = 0;
 
@@ -92,17 +86,21 @@ pub struct StreamPosition {
 
 impl<D: Driver> Entry<D> {
     fn waits(&self) -> usize {
-        self.watcher.waits.load(Ordering::Acquire)
+        self.waits.load(Ordering::Acquire)
+    }
+
+    fn is_taken(&self) -> bool {
+        self.stream.is_none()
     }
 
     fn is_free(&self) -> bool {
-        !self.is_taken && self.waits() == 0
+        !self.is_taken() && self.waits() == 0
     }
 
     /// Whether a wait at that position would be held up by no other event.
     fn fits(&self, position: StreamPosition) -> bool {
         let after = self.last.stream == position.stream && self.last.at <= position.at && position.stream != NOWHERE;
-        self.is_free() || (!self.is_taken && after && self.waits() < MOST_WAITS)
+        self.is_free() || (!self.is_taken() && after && self.waits() < MOST_WAITS)
     }
 }
 
@@ -115,15 +113,15 @@ impl<D: Driver> CallbackStreams<D> {
             *streams = used;
             free
         };
-        for entry in free {
-            let _ = driver.destroy_stream(entry.watcher.stream);
+        for stream in free.into_iter().filter_map(|entry| entry.stream) {
+            let _ = driver.destroy_stream(stream);
         }
     }
 
     /// Gives the streams back; the native context ends.
     pub fn end(&mut self, driver: &D) {
-        for entry in self.streams.get_mut().drain(..) {
-            let _ = driver.destroy_stream(entry.watcher.stream);
+        for stream in self.streams.get_mut().drain(..).filter_map(|entry| entry.stream) {
+            let _ = driver.destroy_stream(stream);
         }
     }
 
@@ -134,29 +132,29 @@ impl<D: Driver> CallbackStreams<D> {
     pub fn add(&self, native: &Parts<D>, marker: &PooledEvent<D>, position: StreamPosition, call: Call) -> Result<()> {
         let Some(call) = self.join(position, call) else { return Ok(()) };
         let calls = Calls::new(call);
-        let watcher = self.take(native, position, &calls)?;
+        let (stream, waits) = self.take(native, position, &calls)?;
         let job = {
-            let watcher = Arc::clone(&watcher);
+            let waits = Arc::clone(&waits);
             move |_| {
-                watcher.waits.fetch_sub(1, Ordering::AcqRel);
+                waits.fetch_sub(1, Ordering::AcqRel);
                 calls.make();
             }
         };
         let submitted = worker::expect(native.group, Box::new(job)).and_then(|pending_job| {
-            native.driver.stream_wait(watcher.stream, marker.raw())?;
+            native.driver.stream_wait(&stream, marker.raw())?;
             // SAFETY: the function is the worker's and the data a pending job's.
-            unsafe { native.driver.launch_host_function(watcher.stream, worker::hand_over, pending_job.data()) }?;
+            unsafe { native.driver.launch_host_function(&stream, worker::hand_over, pending_job.data()) }?;
             pending_job.arm();
             Ok(())
         });
-        self.put(native.driver, &watcher, submitted.is_ok());
+        self.put(native.driver, stream, &waits, submitted.is_ok());
         submitted
     }
 
     /// Adds a callback to a wait for its position that is on a stream already; gives it back if there is none.
     fn join(&self, position: StreamPosition, call: Call) -> Option<Call> {
         let streams = self.streams.lock();
-        let waits = |entry: &&Entry<D>| !entry.is_taken && entry.last == position && position.stream != NOWHERE;
+        let waits = |entry: &&Entry<D>| !entry.is_taken() && entry.last == position && position.stream != NOWHERE;
         match streams.iter().find(waits) {
             Some(entry) => entry.calls.add(call),
             None => Some(call),
@@ -164,35 +162,41 @@ impl<D: Driver> CallbackStreams<D> {
     }
 
     /// A stream that holds the wait up by no other event's, which nobody else uses before [`CallbackStreams::put`].
-    fn take(&self, native: &Parts<D>, position: StreamPosition, calls: &Arc<Calls>) -> Result<Arc<Watcher<D>>> {
+    fn take(
+        &self,
+        native: &Parts<D>,
+        position: StreamPosition,
+        calls: &Arc<Calls>,
+    ) -> Result<(D::Stream, Arc<AtomicUsize>)> {
         {
             let mut streams = self.streams.lock();
-            if let Some(entry) = streams.iter_mut().find(|entry| entry.fits(position)) {
+            if let Some(entry) = streams.iter_mut().find(|entry| entry.fits(position))
+                && let Some(stream) = entry.stream.take()
+            {
                 entry.last = position;
-                entry.is_taken = true;
                 entry.calls = Arc::clone(calls);
-                entry.watcher.waits.fetch_add(1, Ordering::AcqRel);
-                return Ok(Arc::clone(&entry.watcher));
+                entry.waits.fetch_add(1, Ordering::AcqRel);
+                return Ok((stream, Arc::clone(&entry.waits)));
             }
         }
         let stream = native.take_stream(StreamKind::default())?;
-        let watcher = Arc::new(Watcher { stream, waits: AtomicUsize::new(1) });
-        let calls = Arc::clone(calls);
-        self.streams.lock().push(Entry { watcher: Arc::clone(&watcher), last: position, calls, is_taken: true });
-        Ok(watcher)
+        let waits = Arc::new(AtomicUsize::new(1));
+        let (calls, counted) = (Arc::clone(calls), Arc::clone(&waits));
+        self.streams.lock().push(Entry { stream: None, waits: counted, last: position, calls });
+        Ok((stream, waits))
     }
 
     /// Says that the wait is on the stream. When it is not, something else may be, so the stream serves nobody else.
-    fn put(&self, driver: &D, watcher: &Arc<Watcher<D>>, is_submitted: bool) {
+    fn put(&self, driver: &D, stream: D::Stream, waits: &Arc<AtomicUsize>, is_submitted: bool) {
         let mut streams = self.streams.lock();
-        let Some(at) = streams.iter().position(|entry| Arc::ptr_eq(&entry.watcher, watcher)) else { return };
+        let Some(at) = streams.iter().position(|entry| Arc::ptr_eq(&entry.waits, waits)) else { return };
         if is_submitted {
-            streams[at].is_taken = false;
+            streams[at].stream = Some(stream);
             return;
         }
         streams.swap_remove(at);
         drop(streams);
         // What is on it runs to its end.
-        let _ = driver.destroy_stream(watcher.stream);
+        let _ = driver.destroy_stream(stream);
     }
 }

@@ -26,10 +26,9 @@ impl<D: Driver> Parked<D> {
     fn end_or_keep(&mut self, driver: &D, pools: impl IntoIterator<Item = D::Pool>) {
         for pool in pools {
             let reserved =
-                driver.trim_pool(pool, 0).and_then(|()| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent));
+                driver.trim_pool(&pool, 0).and_then(|()| driver.pool_attribute(&pool, PoolAttribute::ReservedCurrent));
             if matches!(reserved, Ok(0)) {
-                // Nobody is left to tell.
-                let _ = driver.destroy_pool(pool);
+                end_pool(driver, pool);
             } else {
                 self.pools.push_back(pool);
             }
@@ -54,12 +53,11 @@ impl<D: Driver> DeferredDestruction<D> {
     pub fn end(&self, driver: &D, pool: D::Pool) {
         let mut parked = self.parked.lock();
         if parked.over {
-            // Nobody is left to tell.
-            let _ = driver.destroy_pool(pool);
+            end_pool(driver, pool);
             return;
         }
         // A refusal leaves the memory with the pool until the native context's end.
-        let _ = driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, 0);
+        let _ = driver.set_pool_attribute(&pool, PoolAttribute::ReleaseThreshold, 0);
         let known = parked.pools.len().min(LOOKED_AT);
         let oldest: Vec<_> = parked.pools.drain(..known).collect();
         parked.end_or_keep(driver, core::iter::once(pool).chain(oldest));
@@ -80,7 +78,7 @@ impl<D: Driver> DeferredDestruction<D> {
         }
         wait();
         for pool in pools {
-            let _ = driver.destroy_pool(pool);
+            end_pool(driver, pool);
         }
     }
 
@@ -90,4 +88,11 @@ impl<D: Driver> DeferredDestruction<D> {
         self.parked.lock().over = true;
         self.clear(driver, wait);
     }
+}
+
+/// Ends a pool that holds no memory, or after all work of the device was waited for.
+pub fn end_pool<D: Driver>(driver: &D, pool: D::Pool) {
+    // SAFETY: its owner is gone, and no block was out then; either its memory has gone, so every free was seen, or the
+    // device was waited for. Nobody is left to tell of a failure.
+    let _ = unsafe { driver.destroy_pool(pool) };
 }

@@ -11,7 +11,7 @@ use ur_ffi::ur_result_t;
 
 use crate::device::deferred;
 use crate::device::native_context::NativeContext;
-use crate::driver::Driver;
+use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 
 /// The least that is made.
@@ -111,6 +111,6 @@ impl<D: Driver> Drop for Piece<D> {
         }
         let (native, address) = (Arc::clone(&self.native), self.address);
         // Nobody is left to tell.
-        deferred::hand_over(move || drop(native.driver.free_host(address)));
+        deferred::hand_over(move || drop(deferred::free_now(native.driver, MemoryKind::Host, address)));
     }
 }

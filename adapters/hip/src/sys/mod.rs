@@ -4,16 +4,18 @@
 //! headers, so that a test can compare them with ROCm 5.2's and 7.1's (`header_tests`). Nothing here interprets a
 //! status or decides when to call; nothing links against HIP.
 
+mod status;
+
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
-use ur_adapter::api::backend::{OpenError, Texts, open_first, status_text, text_of};
-use ur_adapter::driver::native_image::{ArrayDescriptor, BoxCopy, BoxSide, ResourceDescriptor, TextureDescriptor};
+use ur_adapter::driver::images::{BoxCopy, BoxSide};
+use ur_adapter::driver::native::image_layouts::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+use ur_adapter::driver::native::library::open_first;
+use ur_adapter::driver::native::{Texts, status_text, text_of};
+use ur_adapter::object::error::OpenError;
 
-/// A status of the runtime. A newtype, so that a value of a newer library is no undefined behaviour.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HipError(pub(crate) c_int);
+pub(crate) use status::HipError;
 
 ur_adapter::native_ordinals! {
     /// A device, which the runtime names by its ordinal; also what a thread has current.
@@ -37,86 +39,6 @@ ur_adapter::native_handles! {
 
 /// A device address; host and device see the same one.
 pub(crate) type DevicePointer = usize;
-
-ur_adapter::native_statuses! {
-    #[allow(non_upper_case_globals, reason = "the header's own names, by which a test asks it")]
-    HipError by crate::map::result_of, hipSuccess, hipErrorNotReady:
-    hipSuccess = 0,
-    hipErrorInvalidValue = 1,
-    hipErrorOutOfMemory = 2,
-    hipErrorNotInitialized = 3,
-    hipErrorDeinitialized = 4,
-    hipErrorProfilerDisabled = 5,
-    hipErrorProfilerNotInitialized = 6,
-    hipErrorProfilerAlreadyStarted = 7,
-    hipErrorProfilerAlreadyStopped = 8,
-    hipErrorInvalidConfiguration = 9,
-    hipErrorInvalidPitchValue = 12,
-    hipErrorInvalidSymbol = 13,
-    hipErrorInvalidDevicePointer = 17,
-    hipErrorInvalidMemcpyDirection = 21,
-    hipErrorInsufficientDriver = 35,
-    hipErrorMissingConfiguration = 52,
-    hipErrorPriorLaunchFailure = 53,
-    hipErrorInvalidDeviceFunction = 98,
-    hipErrorNoDevice = 100,
-    hipErrorInvalidDevice = 101,
-    hipErrorInvalidImage = 200,
-    hipErrorInvalidContext = 201,
-    hipErrorContextAlreadyCurrent = 202,
-    hipErrorMapFailed = 205,
-    hipErrorUnmapFailed = 206,
-    hipErrorArrayIsMapped = 207,
-    hipErrorAlreadyMapped = 208,
-    hipErrorNoBinaryForGpu = 209,
-    hipErrorAlreadyAcquired = 210,
-    hipErrorNotMapped = 211,
-    hipErrorNotMappedAsArray = 212,
-    hipErrorNotMappedAsPointer = 213,
-    hipErrorECCNotCorrectable = 214,
-    hipErrorUnsupportedLimit = 215,
-    hipErrorContextAlreadyInUse = 216,
-    hipErrorPeerAccessUnsupported = 217,
-    hipErrorInvalidKernelFile = 218,
-    hipErrorInvalidGraphicsContext = 219,
-    hipErrorInvalidSource = 300,
-    hipErrorFileNotFound = 301,
-    hipErrorSharedObjectSymbolNotFound = 302,
-    hipErrorSharedObjectInitFailed = 303,
-    hipErrorOperatingSystem = 304,
-    hipErrorInvalidHandle = 400,
-    hipErrorIllegalState = 401,
-    hipErrorNotFound = 500,
-    hipErrorNotReady = 600,
-    hipErrorIllegalAddress = 700,
-    hipErrorLaunchOutOfResources = 701,
-    hipErrorLaunchTimeOut = 702,
-    hipErrorPeerAccessAlreadyEnabled = 704,
-    hipErrorPeerAccessNotEnabled = 705,
-    hipErrorSetOnActiveProcess = 708,
-    hipErrorContextIsDestroyed = 709,
-    hipErrorAssert = 710,
-    hipErrorHostMemoryAlreadyRegistered = 712,
-    hipErrorHostMemoryNotRegistered = 713,
-    hipErrorLaunchFailure = 719,
-    hipErrorCooperativeLaunchTooLarge = 720,
-    hipErrorNotSupported = 801,
-    hipErrorStreamCaptureUnsupported = 900,
-    hipErrorStreamCaptureInvalidated = 901,
-    hipErrorStreamCaptureMerge = 902,
-    hipErrorStreamCaptureUnmatched = 903,
-    hipErrorStreamCaptureUnjoined = 904,
-    hipErrorStreamCaptureIsolation = 905,
-    hipErrorStreamCaptureImplicit = 906,
-    hipErrorCapturedEvent = 907,
-    hipErrorStreamCaptureWrongThread = 908,
-    hipErrorGraphExecUpdateFailure = 910,
-    hipErrorInvalidChannelDescriptor = 911,
-    hipErrorInvalidTexture = 912,
-    hipErrorUnknown = 999,
-    hipErrorRuntimeMemory = 1052,
-    hipErrorRuntimeOther = 1053,
-}
 
 /// Declares numbers by the header's names, and the list by which a test asks the headers. Those under `newer` are
 /// not in ROCm 5.2's.

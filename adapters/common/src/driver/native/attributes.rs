@@ -1,4 +1,4 @@
-//! Numbered questions about a device, in the units of [`crate::properties::DeviceProperties`].
+//! Numbered questions about a device, in the units of [`crate::driver::properties::DeviceProperties`].
 //!
 //! A backend answers one question; what "not told", a pair or a frequency means is said here once. Nothing here
 //! knows what a number stands for.
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_on_the_bus_is_whole_or_none() {
+    fn an_address_on_the_bus_is_whole_or_none() {
         let device = Told(&[(1, 0), (2, 0x4e), (3, 0), (4, -1)]);
         assert_eq!(device.pci(1, 2, 3).unwrap(), Some((0, 0x4e, 0)));
         assert_eq!(device.pci(1, 2, 4).unwrap(), None);
