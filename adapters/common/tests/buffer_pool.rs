@@ -8,9 +8,9 @@ use core::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use handles::Handles;
+use ur_adapter::api::noop::{Noop, NoopDevice};
 use ur_adapter::driver::MemoryKind;
 use ur_adapter::driver::devices::DeviceName as _;
-use ur_adapter::driver::noop::{Noop, NoopDevice};
 use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::memory_pool::registry::Block;
 use ur_adapter::object;

@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering;
 
 use handles::Handles;
 use parking_lot::Mutex;
+use ur_adapter::api::noop::{Noop, NoopStream};
 use ur_adapter::context::DeviceState;
 use ur_adapter::device::adapter;
 use ur_adapter::device::event_pool::PooledEvent;
-use ur_adapter::driver::noop::{Noop, NoopStream};
 use ur_adapter::{object, queue};
 
 /// The driver is the process's, so tests that set its time take turns.

@@ -13,8 +13,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use handles::Handles;
+use ur_adapter::api::noop::Noop;
 use ur_adapter::driver::PoolAttribute;
-use ur_adapter::driver::noop::Noop;
 use ur_adapter::object::error::Result;
 use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};

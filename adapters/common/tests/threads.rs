@@ -12,8 +12,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handles::Handles;
+use ur_adapter::api::noop::Noop;
 use ur_adapter::command::barrier as enqueue;
-use ur_adapter::driver::noop::Noop;
 use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};

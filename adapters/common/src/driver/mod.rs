@@ -1,7 +1,7 @@
 //! The seam between the engine and a native library: one method for one native call, no policy.
 //!
 //! [`Driver`] is the sum of groups, one file each, named after the chapters of the native manuals. A backend implements
-//! every group over its symbol table, in files of the same names; `noop` is the smallest backend there is, and the
+//! every group over its symbol table, in files of the same names; `crate::api::noop` is the smallest backend there is, and the
 //! template of a new one. Methods must not cache, retry, change what the thread has current or take locks of their own,
 //! and must not be called inside a native host callback.
 //!
@@ -29,9 +29,6 @@ pub mod kernels;
 pub mod memory;
 pub mod modules;
 pub mod native;
-
-#[cfg(feature = "testing")]
-pub mod noop;
 pub mod pools;
 pub mod properties;
 pub mod streams;
@@ -125,6 +122,6 @@ pub trait Driver: Images + Interprocess + Kernels + Memory + Pools + Transfers +
 
 /// What a method answers that a backend does not override.
 #[cold]
-fn unsupported<T>(what: &str) -> Result<T> {
+pub(crate) fn unsupported<T>(what: &str) -> Result<T> {
     Err(Error::unsupported(what))
 }

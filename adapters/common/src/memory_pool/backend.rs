@@ -255,7 +255,7 @@ impl<D: Driver> PoolBackend<D> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
                 let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
-                self.driver.allocate_from_pool(pool, bytes, &stream.native())?
+                self.driver.allocate_from_pool(pool, bytes, stream.native())?
             }
             Backing::Arena(arena) => self.cut(arena, stream, size)?,
         };
@@ -269,7 +269,7 @@ impl<D: Driver> PoolBackend<D> {
     fn cut(&self, arena: &Arena<D>, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
         let cut = arena.cut(stream, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
         if let Some(behind) = cut.behind()
-            && let Err(error) = self.driver.stream_wait(&stream.native(), behind.raw())
+            && let Err(error) = self.driver.stream_wait(stream.native(), behind.raw())
         {
             arena.put_back(cut);
             return Err(error);
@@ -285,7 +285,7 @@ impl<D: Driver> PoolBackend<D> {
     pub fn give_back(&self, stream: &impl PoolStream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
             // SAFETY: a block of this pool that the application freed, or that the queue kept, in the order of its last use.
-            Backing::Native(_) => unsafe { self.driver.free_async(pointer, &stream.native()) }?,
+            Backing::Native(_) => unsafe { self.driver.free_async(pointer, stream.native()) }?,
             Backing::Arena(arena) => arena.give_back(pointer, stream, position),
         }
         if self.keeps > 0 {

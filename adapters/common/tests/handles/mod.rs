@@ -3,7 +3,7 @@
 use core::ptr::{null, null_mut};
 
 use ur_adapter::api::generated::*;
-use ur_adapter::driver::noop::Noop;
+use ur_adapter::api::noop::Noop;
 use ur_ffi::*;
 
 /// A context with its device.

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use super::{
+use crate::driver::cell::AdapterCell;
+use crate::driver::{
     BuildRequest, CheckedImage, Contexts, DeviceProperties, Devices, Driver, EventPurpose, Events, FunctionAttributes,
     Images, Interprocess, Kernels, LaunchShape, Memory, MemoryKind, Modules, PointerInfo, PoolAttribute, Pools,
     StreamKind, Streams, Transfers, VirtualMemory, unsupported,
 };
-use crate::driver::cell::AdapterCell;
 use crate::object::error::{Error, OpenError, Result};
 
 /// Bytes of memory that the device says it has.
