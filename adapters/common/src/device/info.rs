@@ -32,7 +32,7 @@ use value::Reply;
 ///
 /// # Errors
 /// `INVALID_ENUMERATION` for a number that is no property, `UNSUPPORTED_ENUMERATION` with the reason for one
-/// that this device cannot answer, as [`Answer`] otherwise.
+/// that this device cannot answer, as [`InfoWriter`] otherwise.
 pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, writer: &InfoWriter) -> Result<()> {
     match property {
         ur_device_info_t::REFERENCE_COUNT => writer.value(1u32),

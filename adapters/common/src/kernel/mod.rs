@@ -283,7 +283,7 @@ pub fn create<D: Driver>(program: &Object<Program<D>>, name: &CStr, out: Out<'_,
 /// `urKernelGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 ///
 /// # Unsupported
 /// - HIP: `UR_KERNEL_INFO_NUM_ARGS`: no call of the runtime tells a kernel's parameters
@@ -317,7 +317,7 @@ pub fn get_info<D: Driver>(kernel: &Object<Kernel<D>>, property: ur_kernel_info_
 /// `urKernelGetGroupInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_group_info<D: Driver>(
     kernel: &Object<Kernel<D>>,
     device: &Object<Device<D>>,
@@ -347,7 +347,7 @@ pub fn get_group_info<D: Driver>(
 /// `urKernelGetSubGroupInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_sub_group_info<D: Driver>(
     kernel: &Object<Kernel<D>>,
     device: &Object<Device<D>>,
