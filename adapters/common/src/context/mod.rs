@@ -182,7 +182,7 @@ pub fn set_extended_deleter<D: Driver>(
 /// `urContextGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_info<D: Driver>(
     context: &Object<Context<D>>,
     property: ur_context_info_t,

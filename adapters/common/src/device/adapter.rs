@@ -141,7 +141,7 @@ pub fn get<D: Driver>(list: ListOut<'_, ur_adapter_handle_t>) -> Result<()> {
 /// `urAdapterGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_info<D: Driver>(
     adapter: &Object<Adapter<D>>,
     property: ur_adapter_info_t,

@@ -106,7 +106,7 @@ pub fn disable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) 
 /// `urUsmP2PPeerAccessGetInfoExp`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property; what the native library answers.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; what the native library answers.
 pub fn get_info<D: Driver>(
     device: &Object<Device<D>>,
     peer: &Object<Device<D>>,

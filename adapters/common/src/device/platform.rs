@@ -82,7 +82,7 @@ pub fn get<D: Driver>(_adapter: &Object<Adapter<D>>, list: ListOut<'_, ur_platfo
 /// `urPlatformGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_info<D: Driver>(
     _platform: &Object<Platform<D>>,
     property: ur_platform_info_t,

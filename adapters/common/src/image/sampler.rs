@@ -118,7 +118,7 @@ pub fn create<D: Driver>(
 /// `urSamplerGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_info<D: Driver>(
     sampler: &Object<Sampler<D>>,
     property: ur_sampler_info_t,

@@ -274,7 +274,7 @@ pub fn create<D: Driver>(program: &Object<Program<D>>, name: &CStr, out: Out<'_,
 /// `urKernelGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 ///
 /// # Unsupported
 /// - HIP: `UR_KERNEL_INFO_NUM_ARGS`: no call of the runtime tells a kernel's parameters
@@ -308,7 +308,7 @@ pub fn get_info<D: Driver>(kernel: &Object<Kernel<D>>, property: ur_kernel_info_
 /// `urKernelGetGroupInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_group_info<D: Driver>(
     kernel: &Object<Kernel<D>>,
     device: &Object<Device<D>>,
@@ -338,7 +338,7 @@ pub fn get_group_info<D: Driver>(
 /// `urKernelGetSubGroupInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_sub_group_info<D: Driver>(
     kernel: &Object<Kernel<D>>,
     device: &Object<Device<D>>,

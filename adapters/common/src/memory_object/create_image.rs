@@ -180,7 +180,7 @@ pub unsafe fn create_with_native_handle<D: Driver>(
 /// The C contract of an info query.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub unsafe fn get_image_info<D: Driver>(
     mem: ur_mem_handle_t,
     property: ur_image_info_t,

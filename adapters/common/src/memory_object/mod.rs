@@ -191,7 +191,7 @@ pub fn check_flags(name: &str, flags: ur_mem_flags_t) -> Result<()> {
 /// The C contract of an info query.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub unsafe fn get_info<D: Driver>(
     mem: ur_mem_handle_t,
     property: ur_mem_info_t,

@@ -73,7 +73,7 @@ pub type Location<'a, D> = (&'a Arc<Object<Device<D>>>, &'a Parts<D>);
 pub struct PoolBackend<D: Driver> {
     /// Number of the pool it belongs to.
     pub pool: u64,
-    /// What a free lists may keep of it, bytes.
+    /// What a free list may keep of it, bytes.
     pub keeps: usize,
     driver: &'static D,
     /// What memory it gives.

@@ -86,7 +86,7 @@ pub enum Block<D: Driver> {
         /// Where it came from.
         source: Arc<PoolBackend<D>>,
     },
-    /// It was freed and a free lists keeps it.
+    /// It was freed and a free list keeps it.
     Recycled,
 }
 

@@ -21,7 +21,7 @@ use crate::object::error::Result;
 #[cfg(feature = "mutation")]
 use crate::sync::mutation;
 
-/// A stream's dealings with one source. What is read without a free lists comes first.
+/// A stream's dealings with one source. What is read without the free lists comes first.
 #[repr(C)]
 pub struct PoolCache<D: Driver> {
     /// The source.

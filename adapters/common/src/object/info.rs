@@ -83,7 +83,7 @@ impl InfoWriter {
     /// the stack holds between its fields to the application.
     ///
     /// # Errors
-    /// As [`Answer::value`].
+    /// As [`InfoWriter::value`].
     pub fn zeroed<T: Copy>(&self, value: &MaybeUninit<T>) -> Result<()> {
         self.bytes(value.as_ptr().cast(), size_of::<T>())
     }
@@ -91,7 +91,7 @@ impl InfoWriter {
     /// An array of values.
     ///
     /// # Errors
-    /// As [`Answer::value`].
+    /// As [`InfoWriter::value`].
     pub fn array<T: Copy>(&self, values: &[T]) -> Result<()> {
         self.bytes(values.as_ptr().cast(), size_of_val(values))
     }
@@ -121,7 +121,7 @@ impl InfoWriter {
     /// A string with its terminating NUL.
     ///
     /// # Errors
-    /// As [`Answer::value`].
+    /// As [`InfoWriter::value`].
     pub fn text(&self, text: &str) -> Result<()> {
         let mut bytes = text.as_bytes().to_vec();
         bytes.retain(|byte| *byte != 0);
@@ -132,7 +132,7 @@ impl InfoWriter {
     /// A `ur_bool_t`.
     ///
     /// # Errors
-    /// As [`Answer::value`].
+    /// As [`InfoWriter::value`].
     pub fn boolean(&self, value: bool) -> Result<()> {
         self.value::<ur_bool_t>(value.into())
     }

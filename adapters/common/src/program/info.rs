@@ -13,7 +13,7 @@ use crate::program::Program;
 /// `urProgramGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 ///
 /// # Unsupported
 /// - HIP: `UR_PROGRAM_INFO_NUM_KERNELS` and `UR_PROGRAM_INFO_KERNEL_NAMES`: no call of the runtime lists a module's
@@ -52,7 +52,7 @@ pub fn get_info<D: Driver>(
 /// `urProgramGetBuildInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_DEVICE` for a device without an image; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_DEVICE` for a device without an image; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_build_info<D: Driver>(
     program: &Object<Program<D>>,
     device: &Object<Device<D>>,

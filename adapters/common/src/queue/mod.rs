@@ -347,7 +347,7 @@ pub fn flush<D: Driver>(_queue: &Object<Queue<D>>) -> Result<()> {
 /// `urQueueGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_info<D: Driver>(queue: &Object<Queue<D>>, property: ur_queue_info_t, writer: InfoWriter) -> Result<()> {
     match property {
         ur_queue_info_t::CONTEXT => writer.value(queue.context.handle()),

@@ -422,7 +422,7 @@ pub fn wait<D: Driver>(events: WaitList<'_, D>) -> Result<()> {
 /// `urEventGetInfo`.
 ///
 /// # Errors
-/// As [`Answer`]; `INVALID_ENUMERATION` for an unknown property.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
 pub fn get_info<D: Driver>(event: &Object<Event<D>>, property: ur_event_info_t, writer: InfoWriter) -> Result<()> {
     match property {
         ur_event_info_t::COMMAND_QUEUE if event.is_adopted() => {

@@ -241,7 +241,7 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
         return Err(not_a_block("urUSMFree", context, address));
     }
     let state = context.first_state()?;
-    // Memory of a pool that is not out is a free lists's or another program part's; the plain free would take it. The
+    // Memory of a pool that is not out is a free list's or another program part's; the plain free would take it. The
     // native library of AMD does not tell pools, but the table knows what is kept.
     let known = state.driver.pointer_info(address)?;
     let plain = known.filter(|info| info.base == address && info.pool.is_none());
