@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-use ur_client::ffi::releases::Release;
 use ur_loader::registry::{self, Finding, Outcome, Registry};
 use ur_loader::search::{self, Environment, Plan};
 
@@ -72,10 +71,10 @@ pub fn explain(loader: &OsStr) -> Result<Search, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
-/// Searches as the loader does, which is of this release, here; it must not have done so before.
-pub fn search(loader: &OsStr, release: Release) -> Search {
+/// Searches as the loader does, here; the loader must not have done so before.
+pub fn search(loader: &OsStr) -> Search {
     let loader_directory = directory_of(loader);
-    let plan = search::plan(release, &Environment::from_process(), loader_directory.as_deref());
+    let plan = search::plan(&Environment::from_process(), loader_directory.as_deref());
     let findings = judge(&plan);
     Search {
         order: plan.order.iter().map(ToString::to_string).collect(),
@@ -192,7 +191,7 @@ mod tests {
                 ],
             }],
             skipped: vec![Skipped { name: "b.so".into(), reason: "the selector".into() }],
-            ..Plan::empty(Release::NEWEST)
+            ..Plan::default()
         }
     }
 
@@ -222,7 +221,7 @@ mod tests {
                 name: "x".into(),
                 candidates: vec![Candidate { path: file, origin: Origin::ForceLoad }],
             }],
-            ..Plan::empty(Release::NEWEST)
+            ..Plan::default()
         };
         let considered = consider(&plan, &judge(&plan));
         assert_eq!(considered[0].candidates[0].reason, Fault::NotFound.to_string());
