@@ -38,7 +38,7 @@ impl<D: Copy> Reservations<D> {
         self.reserved.insert(start, size);
     }
 
-    /// Strikes a reservation off.
+    /// Removes a reservation.
     pub fn remove(&mut self, start: usize) {
         self.reserved.remove(&start);
     }
@@ -62,7 +62,7 @@ impl<D: Copy> Reservations<D> {
         self.mapped.insert(mapping.start, mapping);
     }
 
-    /// Strikes off what was unmapped.
+    /// Removes what was unmapped.
     pub fn unmap(&mut self, start: usize) {
         self.mapped.remove(&start);
     }

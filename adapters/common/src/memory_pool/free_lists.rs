@@ -1,4 +1,4 @@
-//! A free lists: blocks that a stream freed and may hand out again without asking the pool.
+//! Free lists: blocks that a stream freed and may use again without asking the pool.
 //!
 //! Plain data behind the stream's lock; it makes no native call and knows no driver. Blocks are kept by their size; when
 //! there are too many bytes, the size that was used longest ago makes room.

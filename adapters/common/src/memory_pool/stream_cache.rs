@@ -38,7 +38,7 @@ pub struct PoolCache<D: Driver> {
 
 /// What became of a request.
 pub enum Served {
-    /// A block, written down as handed out.
+    /// A block, written down as live.
     Recycled(usize),
     /// A block of a zero-initialising pool, not written down yet, with its slot.
     Zeroed(usize, usize),
@@ -152,7 +152,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         }
     }
 
-    /// Writes a block down as handed out; undoes [`StreamCache::remove`].
+    /// Writes a block down as live; undoes [`StreamCache::remove`].
     #[inline]
     pub fn enter(&mut self, at: usize, pointer: usize, size: usize) {
         let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return };
@@ -160,7 +160,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         set_out(&mut self.live, cache_of_pool, pointer, size);
     }
 
-    /// Strikes a block of this stream off the books, to be given back through the same slot.
+    /// Takes a block of this stream off the live blocks, to be given back through the same pool cache.
     #[inline]
     pub fn remove(&mut self, pointer: usize) -> Option<(usize, usize)> {
         let entry = self.live.entry(pointer)?;

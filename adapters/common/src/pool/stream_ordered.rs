@@ -248,7 +248,7 @@ impl<D: Driver> Wanted<'_, D> {
         retried_after_trim(first, self.context, device, source, || self.ask(request))
     }
 
-    /// A block for the stream, written down as handed out. The caller holds the stream's lock. `proven` says that all
+    /// A block for the stream, written down as live. The caller holds the stream's lock. `proven` says that all
     /// the stream was given so far comes before the block's use anyway.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ impl<D: Driver> StreamState<D> {
             [event] => event.is_unused(),
             _ => false,
         };
-        if unlikely(!recorded) { self.settle_tails() } else { Ok(()) }
+        if unlikely(!recorded) { self.record_tails() } else { Ok(()) }
     }
 
     /// As [`StreamState::record_pending_events`] where the last event must not stay either, because others may put work on
@@ -38,13 +38,13 @@ impl<D: Driver> StreamState<D> {
     /// # Errors
     /// What the native library answers.
     pub fn record_all_pending_events(&mut self) -> Result<()> {
-        if self.tails.is_empty() { Ok(()) } else { self.settle_several() }
+        if self.tails.is_empty() { Ok(()) } else { self.record_tails_together() }
     }
 
     #[inline(never)]
-    fn settle_tails(&mut self) -> Result<()> {
+    fn record_tails(&mut self) -> Result<()> {
         if self.tails.len() > 1 {
-            return self.settle_several();
+            return self.record_tails_together();
         }
         let Some(event) = self.tails.pop() else { return Ok(()) };
         if !event.is_recorded()
@@ -53,13 +53,13 @@ impl<D: Driver> StreamState<D> {
             self.tails.push(event);
             return Err(error);
         }
-        self.keep_settled(event);
+        self.keep_recorded(event);
         Ok(())
     }
 
     /// They all say "everything so far", so one native event does for all of them.
     #[cold]
-    fn settle_several(&mut self) -> Result<()> {
+    fn record_tails_together(&mut self) -> Result<()> {
         let open = |event: &&Recycled<Event<D>>| !event.is_unused() && !event.is_recorded();
         if let Some(first) = self.tails.iter().find(open).map(Recycled::to_arc) {
             first.record()?;
@@ -69,7 +69,7 @@ impl<D: Driver> StreamState<D> {
             if event.is_unused() {
                 self.keep_spare(event);
             } else {
-                self.keep_settled(event);
+                self.keep_recorded(event);
             }
         }
         Ok(())
@@ -77,7 +77,7 @@ impl<D: Driver> StreamState<D> {
 
     /// Keeps an event that somebody holds, in case it is let go of, and the one before if that has happened to it.
     #[inline]
-    fn keep_settled(&mut self, event: Recycled<Event<D>>) {
+    fn keep_recorded(&mut self, event: Recycled<Event<D>>) {
         if let Some(before) = self.recorded.replace(event)
             && before.is_unused()
         {
@@ -92,7 +92,7 @@ impl<D: Driver> StreamState<D> {
         }
     }
 
-    /// Lends the event of an earlier command that nobody holds any more, standing for the last command now. Only
+    /// Returns an event of an earlier command that nobody holds any more, which now stands for the last command. Only
     /// queues without profiling have any.
     #[inline(always)]
     pub fn reuse_event(&mut self, command: ur_command_t) -> Option<ur_event_handle_t> {
@@ -123,7 +123,7 @@ impl<D: Driver> StreamState<D> {
     pub fn add_tail(&mut self, event: Recycled<Event<D>>) {
         self.tails.push(event);
         if unlikely(self.tails.len() > MOST_TAILS) {
-            let _ = self.settle_several();
+            let _ = self.record_tails_together();
         }
     }
 

@@ -1,5 +1,5 @@
 //! Commands that measure this project or compare it with others' work: with oneAPI's packages, HIP's headers, stock SYCL
-//! runtimes and programs, a race detector. `cargo xtask` runs this program for every command that
+//! runtimes and programs, and under a race detector. `cargo xtask` runs this program for every command that
 //! it does not have itself. Nothing that ships depends on it.
 
 mod abi;

@@ -2,7 +2,7 @@
 //! for nothing and of which nobody wants an event.
 //!
 //! Either the whole of it happens here or nothing does: `None` says that the usual way has to be gone, and nothing has
-//! changed then. What is handed out, counted and refused is the same on both ways.
+//! changed then. What is returned, counted and refused is the same on both ways.
 
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::free_lists::block_size;
