@@ -1,6 +1,6 @@
 #!/bin/sh
 # Links the loader's shared object: link.sh STATICLIB OUT RELEASE, for example
-#   link.sh target/release/libur_loader.a target/release/libur_loader.so.0 2026.2
+#   link.sh target/release/libur_loader_2026_2.a target/release/libur_loader.so.0 2026.2
 #
 # rustc gives a cdylib an anonymous version script, which GNU ld refuses to combine with a named one; so the crate is a
 # static library, and the version script that the generator wrote decides alone what is exported, under which version.
@@ -15,7 +15,7 @@ if [ $# -ne 3 ]; then
     echo "usage: $0 STATICLIB OUT RELEASE" >&2
     exit 2
 fi
-map=$(dirname "$0")/src/generated/libur_loader-$3.map
+map=$(dirname "$0")/libraries/$3/src/generated/libur_loader.map
 for file in "$1" "$map"; do
     [ -f "$file" ] || { echo "$0: there is no $file" >&2; exit 1; }
 done

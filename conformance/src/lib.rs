@@ -39,6 +39,8 @@ use std::sync::OnceLock;
 
 use ur_client::Ur;
 pub use ur_ffi as ffi;
+use ur_ffi::releases::Release;
+use ur_ffi::releases::any::AllFunctions;
 use ur_ffi::{ur_adapter_handle_t, ur_result_t};
 
 pub use buffer::Buffer;
@@ -61,6 +63,23 @@ pub fn loader() -> &'static Ur {
         ur.init().unwrap_or_else(|error| panic!("{error}"));
         ur
     })
+}
+
+/// The release of the API that is under test: the loader's.
+pub fn release() -> Release {
+    loader().release()
+}
+
+/// Whether the release under test has a function.
+pub fn has_function(name: &str) -> bool {
+    release().functions().iter().any(|function| function.name == name)
+}
+
+/// The functions of the adapter under test, from its own table.
+pub fn adapter_functions() -> &'static AllFunctions {
+    static FUNCTIONS: OnceLock<AllFunctions> = OnceLock::new();
+    // SAFETY: the process holds a reference to the adapter, and the loader admits adapters of its own release alone.
+    FUNCTIONS.get_or_init(|| unsafe { loader().adapter_functions(adapter()) })
 }
 
 /// The adapter under test. The list of adapters is asked for once, so the process holds one reference.
@@ -139,6 +158,17 @@ macro_rules! refused {
             &[$($crate::ffi::ur_result_t::$code),+],
             concat!(stringify!($table), ".", stringify!($slot)),
         )
+    };
+}
+
+/// The end of the test, with a line that says so, where the release under test does not have a function.
+#[macro_export]
+macro_rules! needs_function {
+    ($name:ident) => {
+        if !$crate::has_function(stringify!($name)) {
+            println!("skipped: oneAPI {} has no {}", $crate::release().name(), stringify!($name));
+            return;
+        }
     };
 }
 

@@ -4,6 +4,7 @@
 use core::ffi::c_void;
 use core::ptr::null_mut;
 
+use ur_ffi::releases::Release;
 use ur_ffi::ur_result_t;
 use ur_ffi::value::{Count, Element, ValueType};
 
@@ -190,17 +191,40 @@ macro_rules! ask {
     };
 }
 
+/// What a query's property is called by in a release. Where all releases agree it is the number of the bindings; an
+/// enumeration where they do not has a method of this name of its own, which comes before this one.
+pub trait Numbered: Copy {
+    /// The number in the release, if it has the property.
+    fn in_release(self, _release: Release) -> Option<Self> {
+        Some(self)
+    }
+}
+
+impl<T: Copy> Numbered for T {}
+
+/// Every property of a query that the release under test has, each with its number there.
+#[macro_export]
+macro_rules! every_property {
+    ($info:ident) => {{
+        #[allow(unused_imports, reason = "not every enumeration needs it")]
+        use $crate::query::Numbered as _;
+        let release = $crate::release();
+        let known = $crate::ffi::$info::VALUES.iter();
+        known.filter_map(move |&property| Some((property, property.in_release(release)?)))
+    }};
+}
+
 /// Checks every property of a query that the release defines; gives the properties that were answered.
 #[macro_export]
 macro_rules! check_every_property {
     ($info:ident, $changing:expr, $table:ident.$slot:ident($($handle:expr),+)) => {{
         let changing: &[$crate::ffi::$info] = $changing;
         let mut answered: Vec<($crate::ffi::$info, Vec<u8>)> = Vec::new();
-        for &property in $crate::ffi::$info::VALUES {
+        for (property, number) in $crate::every_property!($info) {
             let name = format!("{property:?}");
             let mut rules = $crate::query::Rules::new(&name, property.value_type());
             rules.changes = changing.contains(&property);
-            let value = $crate::query::check(rules, $crate::ask!($table.$slot($($handle,)+ property)));
+            let value = $crate::query::check(rules, $crate::ask!($table.$slot($($handle,)+ number)));
             answered.extend(value.map(|value| (property, value)));
         }
         let unknown = $crate::ffi::$info(0x7fff_0000);

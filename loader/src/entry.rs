@@ -10,6 +10,7 @@ use crate::info::Answer;
 use crate::registry::{self, Finding, Registry};
 use crate::selected::{self, Request};
 use std::ffi::{c_char, c_void};
+use ur_ffi::releases::Release;
 use ur_ffi::*;
 
 static REGISTRY: Registry = Registry::new();
@@ -19,12 +20,16 @@ pub fn findings() -> Vec<Finding> {
     REGISTRY.findings()
 }
 
-/// `urLoaderInit`. The device flags are checked but select nothing, as in the stock loader: which devices there are is
+/// `urLoaderInit` of a release's loader. The device flags are checked but select nothing, as in the stock loader: which devices there are is
 /// known only to adapters.
 ///
 /// # Safety
 /// As the API says.
-pub unsafe fn urLoaderInit(flags: ur_device_init_flags_t, config: ur_loader_config_handle_t) -> ur_result_t {
+pub unsafe fn urLoaderInit(
+    release: Release,
+    flags: ur_device_init_flags_t,
+    config: ur_loader_config_handle_t,
+) -> ur_result_t {
     guard("urLoaderInit", || {
         if flags.bits() & UR_DEVICE_INIT_FLAGS_MASK != 0 {
             return Err(ur_result_t::ERROR_INVALID_ENUMERATION);
@@ -38,7 +43,7 @@ pub unsafe fn urLoaderInit(flags: ur_device_init_flags_t, config: ur_loader_conf
         REGISTRY.init(|| {
             let layers = environment::variable("UR_ENABLE_LAYERS");
             config::layers_of_environment(layers.as_deref())?;
-            Ok(registry::current_plan(mocking))
+            Ok(registry::current_plan(release, mocking))
         })
     })
 }
@@ -80,7 +85,7 @@ pub unsafe fn urAdapterGet(capacity: u32, adapters: *mut ur_adapter_handle_t, co
 fn retain_all(handles: &[ur_adapter_handle_t]) -> Result<(), ur_result_t> {
     for (taken, &handle) in handles.iter().enumerate() {
         // SAFETY: the registry's handles are live, and their tables were checked.
-        let retain = unsafe { crate::dispatch::table(handle) }.and_then(|table| table.Adapter.pfnRetain);
+        let retain = unsafe { crate::dispatch::adapter_table(handle) }.and_then(|table| table.pfnRetain);
         let result = match retain {
             // SAFETY: as above.
             Some(retain) => unsafe { retain(handle) },
@@ -97,11 +102,12 @@ fn retain_all(handles: &[ur_adapter_handle_t]) -> Result<(), ur_result_t> {
     Ok(())
 }
 
-/// `urDeviceGetSelected`
+/// `urDeviceGetSelected` of a release's loader.
 ///
 /// # Safety
 /// As the API says.
 pub unsafe fn urDeviceGetSelected(
+    release: Release,
     platform: ur_platform_handle_t,
     device_type: ur_device_type_t,
     capacity: u32,
@@ -111,7 +117,7 @@ pub unsafe fn urDeviceGetSelected(
     guard("urDeviceGetSelected", || {
         let value = std::env::var_os("ONEAPI_DEVICE_SELECTOR");
         let value = value.as_ref().map(|value| value.to_string_lossy());
-        let request = Request { platform, device_type, capacity, devices, count };
+        let request = Request { release, platform, device_type, capacity, devices, count };
         // SAFETY: the caller's promise.
         unsafe { selected::devices(&request, value.as_deref()) }
     })

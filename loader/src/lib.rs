@@ -1,4 +1,6 @@
-//! The Unified Runtime loader, `libur_loader.so.0`.
+//! The Unified Runtime loader, `libur_loader.so.0`, compiled once for all releases of the API.
+//!
+//! The exports are a release's own: `libraries/` has one crate per release with them, and nothing else.
 //!
 //! An application calls one of the exported functions; the export loads the function table from the handle's first word
 //! and jumps to the adapter's entry point. What is not dispatched is implemented in [`entry`]: configuration, start and

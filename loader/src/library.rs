@@ -5,12 +5,13 @@
 //! the drivers below it certainly have, and an application may still hold its handles. One that is refused before that is
 //! closed again, or the dynamic linker would answer a later search for the same soname with it.
 
-use crate::release::{self, RELEASES, ROOM, Release, Reported};
+use crate::release::{self, LAYOUTS, Layout, ROOM, Reported};
 use libloading::os::unix::{Library as Dynamic, RTLD_LAZY, RTLD_LOCAL};
 use std::ffi::c_void;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use ur_ffi::releases::Release;
 use ur_ffi::*;
 
 /// Why a candidate is not used. The text names what was found and, where there is one, the remedy.
@@ -32,11 +33,15 @@ pub enum Fault {
         getter: String,
         /// Its answer.
         result: ur_result_t,
+        /// The release that an adapter must be of.
+        wanted: Release,
     },
     /// An adapter of another release: its tables are laid out differently.
     OtherRelease {
         /// The release it is of, if it is a known one.
         found: Option<&'static str>,
+        /// The release that an adapter must be of.
+        wanted: Release,
         /// What gave it away.
         evidence: String,
     },
@@ -58,16 +63,16 @@ impl fmt::Display for Fault {
             Fault::NotAnAdapter => {
                 f.write_str("it is a library but not an adapter: it does not export urGetAdapterProcAddrTable")
             }
-            Fault::GetterFailed { getter, result } if *result == ur_result_t::ERROR_UNSUPPORTED_VERSION => {
-                write!(f, "its {getter} refuses version 0.12 of the API; use an adapter of oneAPI {}", this().name)
+            Fault::GetterFailed { getter, result, wanted } if *result == ur_result_t::ERROR_UNSUPPORTED_VERSION => {
+                write!(f, "its {getter} refuses version 0.12 of the API; use an adapter of oneAPI {}", wanted.name())
             }
-            Fault::GetterFailed { getter, result } => write!(f, "its {getter} answers {result:?}"),
-            Fault::OtherRelease { found, evidence } => write!(
+            Fault::GetterFailed { getter, result, .. } => write!(f, "its {getter} answers {result:?}"),
+            Fault::OtherRelease { found, wanted, evidence } => write!(
                 f,
                 "it is an adapter of oneAPI {}, this loader is of oneAPI {} ({evidence}); use the adapter of {1} or the \
                  loader of the adapter's release",
                 found.unwrap_or("of another release"),
-                this().name
+                wanted.name()
             ),
             Fault::AdapterGetFailed(result) => write!(f, "its urAdapterGet answers {result:?}"),
             Fault::NoAdapter => f.write_str("it reports no adapter"),
@@ -78,15 +83,11 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// The release that this loader is built for.
-pub fn this() -> &'static Release {
-    Release::named(ur_ffi::RELEASE).unwrap_or(&RELEASES[RELEASES.len() - 1])
-}
-
 /// An adapter's library, open for the rest of the process, whose getters have answered.
 #[derive(Debug)]
 pub struct Library {
     path: PathBuf,
+    layout: &'static Layout,
     identity: usize,
     reported: Reported,
     adapter: ur_adapter_dditable_t,
@@ -95,27 +96,29 @@ pub struct Library {
 type Getter = unsafe extern "C" fn(ur_api_version_t, *mut c_void) -> ur_result_t;
 
 impl Library {
-    /// Opens `path`, which without a `/` is looked for as the system does, and asks every getter for its table.
-    pub fn open(path: &Path, deep_bind: bool) -> Result<Self, Fault> {
+    /// Opens `path`, which without a `/` is looked for as the system does, and asks every getter for its table. An adapter
+    /// must be of the given release.
+    pub fn open(path: &Path, release: Release, deep_bind: bool) -> Result<Self, Fault> {
+        let layout = Layout::of(release);
         let mut flags = RTLD_LAZY | RTLD_LOCAL;
         if deep_bind {
             flags |= libc::RTLD_DEEPBIND;
         }
         // SAFETY: opening runs the library's initialisers, which is what the user asked for by installing or naming it.
         let library = unsafe { Dynamic::open(Some(path), flags) }.map_err(|e| explain(path, &e.to_string()))?;
-        let reported = ask_getters(&library)?;
+        let reported = ask_getters(&library, release)?;
         let Some((_, words)) = reported.iter().find(|(table, _)| *table == "Adapter") else {
             return Err(Fault::NotAnAdapter);
         };
         // SAFETY: the words are what the getter wrote, `ROOM` of them are more than the table has, every slot is a
         // nullable function pointer and the table has the same layout in all releases.
         let adapter = unsafe { words.as_ptr().cast::<ur_adapter_dditable_t>().read() };
-        if let Some(evidence) = this().contradicted_by_getters(&reported) {
-            return Err(other_release(&reported, evidence, None));
+        if let Some(evidence) = layout.contradicted_by_getters(&reported) {
+            return Err(other_release(layout, &reported, evidence, None));
         }
         // Never closed from here on.
         let identity = library.into_raw().addr();
-        Ok(Library { path: path.to_owned(), identity, reported, adapter })
+        Ok(Library { path: path.to_owned(), layout, identity, reported, adapter })
     }
 
     /// The path that was opened.
@@ -169,26 +172,26 @@ impl Library {
         let table = unsafe { handle.cast::<*const usize>().read() };
         if table.addr() < 0x1000 || !table.is_aligned() {
             let evidence = "its handles do not begin with a pointer to the function table".to_owned();
-            return Err(Fault::OtherRelease { found: None, evidence });
+            return Err(Fault::OtherRelease { found: None, wanted: self.layout.release, evidence });
         }
         // SAFETY: the words are read in order and not beyond the first difference, see `contradicted_by_table`; up to
         // there the adapter's table has matched what its own getters said.
         let slot = |index: usize| unsafe { table.add(index).read_volatile() };
-        match this().contradicted_by_table(&self.reported, slot) {
+        match self.layout.contradicted_by_table(&self.reported, slot) {
             None => Ok(()),
-            Some(evidence) => Err(other_release(&self.reported, evidence, Some(&slot))),
+            Some(evidence) => Err(other_release(self.layout, &self.reported, evidence, Some(&slot))),
         }
     }
 }
 
 /// Names the release that the adapter does agree with.
-fn other_release(reported: &Reported, evidence: String, slot: Option<&dyn Fn(usize) -> usize>) -> Fault {
-    let found = RELEASES
+fn other_release(own: &Layout, reported: &Reported, evidence: String, slot: Option<&dyn Fn(usize) -> usize>) -> Fault {
+    let found = LAYOUTS
         .iter()
-        .filter(|r| r.name != this().name && r.contradicted_by_getters(reported).is_none())
-        .find(|r| slot.is_none_or(|slot| r.contradicted_by_table(reported, slot).is_none()))
-        .map(|r| r.name);
-    Fault::OtherRelease { found, evidence }
+        .filter(|other| other.release != own.release && other.contradicted_by_getters(reported).is_none())
+        .find(|other| slot.is_none_or(|slot| other.contradicted_by_table(reported, slot).is_none()))
+        .map(|other| other.release.name());
+    Fault::OtherRelease { found, wanted: own.release, evidence }
 }
 
 /// Gives back a reference to an adapter through its own table.
@@ -197,8 +200,8 @@ fn other_release(reported: &Reported, evidence: String, slot: Option<&dyn Fn(usi
 /// The handle came from [`Library::adapters`], and the caller owns a reference.
 pub unsafe fn release(handle: ur_adapter_handle_t) {
     // SAFETY: the caller's promise; `Library::adapters` checked the table.
-    if let Some(table) = unsafe { crate::dispatch::table(handle) }
-        && let Some(release) = table.Adapter.pfnRelease
+    if let Some(table) = unsafe { crate::dispatch::adapter_table(handle) }
+        && let Some(release) = table.pfnRelease
     {
         // SAFETY: as above.
         unsafe { release(handle) };
@@ -206,7 +209,7 @@ pub unsafe fn release(handle: ur_adapter_handle_t) {
 }
 
 /// Calls every getter of every release that the library exports.
-fn ask_getters(library: &Dynamic) -> Result<Reported, Fault> {
+fn ask_getters(library: &Dynamic, wanted: Release) -> Result<Reported, Fault> {
     let mut reported = Reported::new();
     for table in release::table_names() {
         let name = format!("urGet{table}ProcAddrTable");
@@ -218,7 +221,7 @@ fn ask_getters(library: &Dynamic) -> Result<Reported, Fault> {
         // write past it either; zeroed words are null entries.
         let result = unsafe { getter(ur_api_version_t::CURRENT, words.as_mut_ptr().cast()) };
         if result != ur_result_t::SUCCESS {
-            return Err(Fault::GetterFailed { getter: name, result });
+            return Err(Fault::GetterFailed { getter: name, result, wanted });
         }
         reported.push((table, words));
     }

@@ -9,6 +9,7 @@ use crate::search::{self, Candidate, Environment, Group, Origin, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use ur_ffi::releases::Release;
 use ur_ffi::*;
 
 /// What became of one candidate, or of an adapter that was not looked for.
@@ -50,6 +51,8 @@ struct State {
     /// The adapters that may be used, in their order; the rest of their candidates in case they turn out not to be.
     slots: Vec<Slot>,
     findings: Vec<Finding>,
+    /// The release that adapters must be of.
+    release: Release,
     deep_bind: bool,
 }
 
@@ -77,7 +80,7 @@ impl Default for Registry {
 impl Registry {
     /// A loader that nobody has initialised.
     pub const fn new() -> Self {
-        Registry { state: Mutex::new(State::empty(false)), owner: AtomicU64::new(0) }
+        Registry { state: Mutex::new(State::empty(Release::NEWEST, false)), owner: AtomicU64::new(0) }
     }
 
     /// Counts one initialisation; the first loads what `plan` lists, and counts nothing if there is no plan. Finding no
@@ -163,12 +166,12 @@ impl Drop for Owned<'_> {
 }
 
 impl State {
-    const fn empty(deep_bind: bool) -> Self {
-        State { references: 0, in_use: None, slots: Vec::new(), findings: Vec::new(), deep_bind }
+    const fn empty(release: Release, deep_bind: bool) -> Self {
+        State { references: 0, in_use: None, slots: Vec::new(), findings: Vec::new(), release, deep_bind }
     }
 
     fn load(plan: Plan) -> Self {
-        let mut state = State::empty(plan.deep_bind);
+        let mut state = State::empty(plan.release, plan.deep_bind);
         for problem in &plan.problems {
             log::error(format_args!("{problem}"));
         }
@@ -192,7 +195,7 @@ impl State {
     /// Opens the first of the remaining candidates that is an adapter.
     fn open_next(&mut self, name: &str, remaining: &mut std::vec::IntoIter<Candidate>) -> Option<Library> {
         for candidate in remaining {
-            let opened = Library::open(&candidate.path, self.deep_bind).and_then(|library| {
+            let opened = Library::open(&candidate.path, self.release, self.deep_bind).and_then(|library| {
                 match self.slots.iter().find(|slot| slot.library.is_same(&library)) {
                     Some(slot) => Err(Fault::Duplicate(slot.library.path().to_owned())),
                     None => Ok(library),
@@ -296,13 +299,13 @@ pub fn loader_directory() -> Option<PathBuf> {
     directory_of(Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name.to_bytes())))
 }
 
-/// What the environment asks to load, now.
-pub fn current_plan(mocking: bool) -> Plan {
+/// What the environment asks a loader of a release to load, now.
+pub fn current_plan(release: Release, mocking: bool) -> Plan {
     let environment = Environment::from_process();
     let directory = loader_directory();
     if mocking {
-        search::mock_plan(&environment, directory.as_deref())
+        search::mock_plan(release, &environment, directory.as_deref())
     } else {
-        search::plan(&environment, directory.as_deref())
+        search::plan(release, &environment, directory.as_deref())
     }
 }

@@ -4,16 +4,18 @@
 //!
 //! The numbers come from `spec/releases/*.toml` by way of the generator, so a new release is known here at once.
 
+use ur_ffi::releases::Release;
+
 /// The tables of one release, in the order of `ur_dditable_t`.
 #[derive(Debug)]
-pub struct Release {
-    /// As users name it, for example `2026.2`.
-    pub name: &'static str,
+pub struct Layout {
+    /// The release.
+    pub release: Release,
     /// Each table's name, as in `urGet<name>ProcAddrTable`, and its number of slots.
     pub tables: &'static [(&'static str, usize)],
 }
 
-pub use crate::generated::releases::RELEASES;
+pub use crate::generated::releases::LAYOUTS;
 
 /// The most slots that a getter of a foreign release is expected to write: the buffers handed to getters have this size.
 pub const ROOM: usize = 512;
@@ -24,7 +26,7 @@ pub type Reported = Vec<(&'static str, Vec<usize>)>;
 /// The names of all tables of all releases, each once.
 pub fn table_names() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
-    for (name, _) in RELEASES.iter().flat_map(|r| r.tables) {
+    for (name, _) in LAYOUTS.iter().flat_map(|r| r.tables) {
         if !names.contains(name) {
             names.push(name);
         }
@@ -32,10 +34,10 @@ pub fn table_names() -> Vec<&'static str> {
     names
 }
 
-impl Release {
-    /// The release called `name`.
-    pub fn named(name: &str) -> Option<&'static Release> {
-        RELEASES.iter().find(|r| r.name == name)
+impl Layout {
+    /// The layout of a release.
+    pub fn of(release: Release) -> &'static Layout {
+        LAYOUTS.iter().find(|layout| layout.release == release).unwrap_or(&LAYOUTS[LAYOUTS.len() - 1])
     }
 
     /// Number of words in `ur_dditable_t`.
@@ -84,7 +86,7 @@ mod tests {
     use super::*;
 
     /// What a well-behaved adapter of `release` reports and keeps behind its handles: every slot another address.
-    fn adapter_of(release: &Release) -> (Reported, Vec<usize>) {
+    fn adapter_of(release: &Layout) -> (Reported, Vec<usize>) {
         let mut table = Vec::new();
         let reported = release
             .tables
@@ -103,20 +105,26 @@ mod tests {
 
     #[test]
     fn an_adapter_agrees_with_its_own_release_and_with_no_other() {
-        for built in &RELEASES {
+        for built in &LAYOUTS {
             let (reported, table) = adapter_of(built);
-            for judged in &RELEASES {
+            for judged in &LAYOUTS {
                 let contradiction = judged.contradicted_by_table(&reported, |i| table.get(i).copied().unwrap_or(0));
-                assert_eq!(contradiction.is_none(), built.name == judged.name, "{} as {}", built.name, judged.name);
+                assert_eq!(
+                    contradiction.is_none(),
+                    built.release == judged.release,
+                    "{:?} as {:?}",
+                    built.release,
+                    judged.release
+                );
             }
         }
     }
 
     #[test]
     fn a_table_of_another_release_is_never_read_past_its_end() {
-        for built in &RELEASES {
+        for built in &LAYOUTS {
             let (reported, table) = adapter_of(built);
-            for judged in &RELEASES {
+            for judged in &LAYOUTS {
                 judged.contradicted_by_table(&reported, |i| table[i]);
             }
         }
@@ -124,21 +132,21 @@ mod tests {
 
     #[test]
     fn a_longer_table_and_an_unknown_table_give_a_release_away() {
-        let (reported, _) = adapter_of(&RELEASES[1]);
-        let reason = RELEASES[0].contradicted_by_getters(&reported).unwrap();
+        let (reported, _) = adapter_of(&LAYOUTS[1]);
+        let reason = LAYOUTS[0].contradicted_by_getters(&reported).unwrap();
         assert!(reason.contains("EventExp"), "{reason}");
         let mut longer = reported;
         let kernel = longer.iter_mut().find(|(name, _)| *name == "Kernel").unwrap();
         kernel.1[40] = 1;
-        let reason = RELEASES[1].contradicted_by_getters(&longer).unwrap();
+        let reason = LAYOUTS[1].contradicted_by_getters(&longer).unwrap();
         assert!(reason.contains("Kernel has at least 41 slots instead of 13"), "{reason}");
     }
 
     #[test]
     fn a_getter_that_is_missing_leaves_its_table_out_of_the_comparison() {
-        let (mut reported, table) = adapter_of(&RELEASES[1]);
+        let (mut reported, table) = adapter_of(&LAYOUTS[1]);
         reported.retain(|(name, _)| *name != "BindlessImagesExp");
-        assert_eq!(RELEASES[1].contradicted_by_getters(&reported), None);
-        assert_eq!(RELEASES[1].contradicted_by_table(&reported, |i| table[i]), None);
+        assert_eq!(LAYOUTS[1].contradicted_by_getters(&reported), None);
+        assert_eq!(LAYOUTS[1].contradicted_by_table(&reported, |i| table[i]), None);
     }
 }

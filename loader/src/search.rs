@@ -3,7 +3,7 @@
 //!
 //! The order of precedence is that of the stock loader of the same release: `UR_ADAPTERS_FORCE_LOAD` (and nothing else
 //! then), each directory of `UR_ADAPTERS_SEARCH_PATH`, and then the loader's own directory and the system's search, which
-//! changed places with 2026.2 ([`ORDER`]). Among the candidates of one adapter the first that can be used wins.
+//! changed places with 2026.2 ([`order`]). Among the candidates of one adapter the first that can be used wins.
 
 use crate::environment;
 use crate::selector::{Backend, Kind, Selector};
@@ -11,6 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use ur_ffi::releases::Release;
 
 /// An adapter that is looked for by name.
 #[derive(Clone, Copy, Debug)]
@@ -96,11 +97,12 @@ pub enum Origin {
 }
 
 /// The rules that name the candidates of a known adapter, first to last.
-pub const ORDER: [Origin; 3] = if cfg!(feature = "release-2026-1") {
-    [Origin::SearchPath, Origin::System, Origin::LoaderDirectory]
-} else {
-    [Origin::SearchPath, Origin::LoaderDirectory, Origin::System]
-};
+pub const fn order(release: Release) -> [Origin; 3] {
+    match release {
+        Release::R2026_1 => [Origin::SearchPath, Origin::System, Origin::LoaderDirectory],
+        Release::R2026_2 => [Origin::SearchPath, Origin::LoaderDirectory, Origin::System],
+    }
+}
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,8 +134,10 @@ pub struct Group {
 }
 
 /// What the search came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// The release that adapters must be of.
+    pub release: Release,
     /// The rules that named the candidates, first to last.
     pub order: Vec<Origin>,
     /// The adapters to load, in the order in which the loader lists them.
@@ -148,6 +152,21 @@ pub struct Plan {
     pub deep_bind: bool,
 }
 
+impl Plan {
+    /// A plan that lists nothing.
+    pub fn empty(release: Release) -> Self {
+        Plan {
+            release,
+            order: Vec::new(),
+            groups: Vec::new(),
+            skipped: Vec::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            deep_bind: false,
+        }
+    }
+}
+
 /// An adapter left out before anything was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
@@ -157,13 +176,10 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// Lists what to load. `loader_directory` is where the loader's own file lies, if that is known.
-pub fn plan(environment: &Environment, loader_directory: Option<&Path>) -> Plan {
-    plan_in_order(&ORDER, environment, loader_directory)
-}
-
-fn plan_in_order(order: &[Origin], environment: &Environment, loader_directory: Option<&Path>) -> Plan {
-    let mut plan = empty_plan(environment);
+/// Lists what a release's loader loads. `loader_directory` is where the loader's own file lies, if that is known.
+pub fn plan(release: Release, environment: &Environment, loader_directory: Option<&Path>) -> Plan {
+    let order = order(release);
+    let mut plan = empty_plan(release, environment);
     if let Some(value) = &environment.force_load {
         match parse_list(value) {
             Ok(paths) => {
@@ -185,7 +201,7 @@ fn plan_in_order(order: &[Origin], environment: &Environment, loader_directory: 
     let selector = preload_selector(environment, &mut plan.problems);
     for adapter in KNOWN_ADAPTERS {
         if selector.admits(adapter.backend, adapter.kinds) {
-            plan.groups.push(known_group(order, adapter.library, &directories, loader_directory));
+            plan.groups.push(known_group(&order, adapter.library, &directories, loader_directory));
         } else {
             plan.skipped.push(Skipped {
                 name: adapter.library.to_owned(),
@@ -201,16 +217,16 @@ fn plan_in_order(order: &[Origin], environment: &Environment, loader_directory: 
 }
 
 /// A plan that lists nothing yet.
-fn empty_plan(environment: &Environment) -> Plan {
+fn empty_plan(release: Release, environment: &Environment) -> Plan {
     Plan {
         deep_bind: truth(environment.deep_bind.as_deref(), false),
         warnings: environment.withheld.iter().map(|name| environment::withheld(name)).collect(),
-        ..Plan::default()
+        ..Plan::empty(release)
     }
 }
 
 /// Lists the mock adapter alone: it is a test's own, so only the loader's directory may provide it.
-pub fn mock_plan(environment: &Environment, loader_directory: Option<&Path>) -> Plan {
+pub fn mock_plan(release: Release, environment: &Environment, loader_directory: Option<&Path>) -> Plan {
     let candidates = loader_directory
         .map(|d| Candidate { path: d.join(MOCK_ADAPTER), origin: Origin::LoaderDirectory })
         .into_iter()
@@ -218,7 +234,7 @@ pub fn mock_plan(environment: &Environment, loader_directory: Option<&Path>) -> 
     Plan {
         order: vec![Origin::LoaderDirectory],
         groups: vec![Group { name: MOCK_ADAPTER.to_owned(), candidates }],
-        ..empty_plan(environment)
+        ..empty_plan(release, environment)
     }
 }
 
@@ -326,6 +342,8 @@ pub fn parse_list(value: &OsStr) -> Result<Vec<PathBuf>, ListError> {
 mod tests {
     use super::*;
 
+    const NEWEST: Release = Release::NEWEST;
+
     fn environment(set: impl FnOnce(&mut Environment)) -> Environment {
         let mut environment = Environment::default();
         set(&mut environment);
@@ -360,6 +378,7 @@ mod tests {
     #[test]
     fn force_load_lists_exactly_what_it_names_in_its_order() {
         let plan = plan(
+            NEWEST,
             &environment(|e| {
                 e.force_load = Some("/b/two.so,one.so,./three.so,/x/four.a".into());
                 e.search_path = Some("/elsewhere".into());
@@ -382,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_malformed_force_load_is_reported_and_the_known_adapters_are_searched() {
-        let plan = plan(&environment(|e| e.force_load = Some("/a.so:/b.so".into())), None);
+        let plan = plan(NEWEST, &environment(|e| e.force_load = Some("/a.so:/b.so".into())), None);
         assert_eq!(names(&plan).len(), KNOWN_ADAPTERS.len());
         assert_eq!(plan.problems.len(), 1);
         assert!(plan.problems[0].starts_with("UR_ADAPTERS_FORCE_LOAD is ignored"), "{}", plan.problems[0]);
@@ -402,11 +421,11 @@ mod tests {
         let older = [Origin::SearchPath, Origin::System, Origin::LoaderDirectory];
         let newer = [Origin::SearchPath, Origin::LoaderDirectory, Origin::System];
         let orders = [
-            (older, [first.clone(), second.clone(), system.clone(), beside.clone()]),
-            (newer, [first, second, beside, system]),
+            (Release::R2026_1, older, [first.clone(), second.clone(), system.clone(), beside.clone()]),
+            (Release::R2026_2, newer, [first, second, beside, system]),
         ];
-        for (order, expected) in orders {
-            let plan = plan_in_order(&order, &environment, Some(Path::new("/opt/loader")));
+        for (release, order, expected) in orders {
+            let plan = super::plan(release, &environment, Some(Path::new("/opt/loader")));
             assert_eq!(
                 names(&plan),
                 KNOWN_ADAPTERS.map(|a| a.library),
@@ -415,14 +434,13 @@ mod tests {
             assert_eq!(plan.groups[0].candidates, expected);
             assert_eq!(plan.order, order, "for those who show it");
         }
-        assert_eq!(ORDER, if ur_ffi::RELEASE == "2026.1" { older } else { newer });
     }
 
     #[test]
     fn without_variables_the_system_and_the_loaders_directory_are_searched() {
-        let plan = plan(&Environment::default(), Some(Path::new("/opt")));
+        let plan = plan(NEWEST, &Environment::default(), Some(Path::new("/opt")));
         let origins: Vec<_> = plan.groups[1].candidates.iter().map(|c| c.origin).collect();
-        assert_eq!(origins, ORDER[1..]);
+        assert_eq!(origins, order(NEWEST)[1..]);
         assert!(plan.problems.is_empty() && plan.warnings.is_empty() && plan.skipped.is_empty() && !plan.deep_bind);
     }
 
@@ -439,7 +457,7 @@ mod tests {
         let raised = Environment::read(true, get);
         assert_eq!((&raised.force_load, &raised.search_path), (&None, &None));
         assert_eq!(raised.device_selector, Some("cuda:*".into()), "it names no file");
-        let plan = plan(&raised, None);
+        let plan = plan(NEWEST, &raised, None);
         assert_eq!(names(&plan), ["libur_adapter_cuda.so.0"]);
         assert_eq!(plan.warnings.len(), 2);
         assert!(plan.warnings[0].starts_with("UR_ADAPTERS_FORCE_LOAD is ignored"), "{}", plan.warnings[0]);
@@ -449,7 +467,7 @@ mod tests {
 
     #[test]
     fn the_selector_leaves_out_adapters_of_backends_it_does_not_accept() {
-        let plan = plan(&environment(|e| e.device_selector = Some("cuda:*;opencl:cpu".into())), None);
+        let plan = plan(NEWEST, &environment(|e| e.device_selector = Some("cuda:*;opencl:cpu".into())), None);
         assert_eq!(names(&plan), ["libur_adapter_cuda.so.0", "libur_adapter_opencl.so.0"]);
         assert_eq!(plan.skipped.len(), KNOWN_ADAPTERS.len() - 2);
         assert!(plan.skipped[0].reason.contains("cuda:*;opencl:cpu"), "{}", plan.skipped[0].reason);
@@ -458,7 +476,7 @@ mod tests {
 
     #[test]
     fn both_level_zero_adapters_are_candidates_of_one_backend() {
-        let plan = plan(&environment(|e| e.device_selector = Some("level_zero:*".into())), None);
+        let plan = plan(NEWEST, &environment(|e| e.device_selector = Some("level_zero:*".into())), None);
         assert_eq!(names(&plan), ["libur_adapter_level_zero.so.0", "libur_adapter_level_zero_v2.so.0"]);
     }
 
@@ -466,6 +484,7 @@ mod tests {
     fn the_filter_can_be_switched_off_and_a_malformed_selector_filters_nothing() {
         for (filter, selector, problems) in [(Some("0"), "cuda:*", 0), (None, "cuda", 1)] {
             let plan = plan(
+                NEWEST,
                 &environment(|e| {
                     e.preload_filter = filter.map(Into::into);
                     e.device_selector = Some(selector.into());
@@ -480,14 +499,14 @@ mod tests {
     #[test]
     fn deep_binding_takes_the_usual_spellings_of_true() {
         for (value, expected) in [("1", true), ("YES", true), ("True", true), ("0", false), ("on", false)] {
-            let plan = plan(&environment(|e| e.deep_bind = Some(value.into())), None);
+            let plan = plan(NEWEST, &environment(|e| e.deep_bind = Some(value.into())), None);
             assert_eq!(plan.deep_bind, expected, "{value}");
         }
     }
 
     #[test]
     fn mocking_looks_for_the_mock_adapter_beside_the_loader_only() {
-        let plan = mock_plan(&environment(|e| e.force_load = Some("/x.so".into())), Some(Path::new("/opt")));
+        let plan = mock_plan(NEWEST, &environment(|e| e.force_load = Some("/x.so".into())), Some(Path::new("/opt")));
         assert_eq!(names(&plan), [MOCK_ADAPTER]);
         assert_eq!(plan.groups[0].candidates[0].path, Path::new("/opt/libur_adapter_mock.so.0"));
     }

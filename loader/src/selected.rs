@@ -1,15 +1,18 @@
 //! `urDeviceGetSelected`: the devices of one platform that `ONEAPI_DEVICE_SELECTOR` exposes. Walks the tree of devices no
 //! deeper than the selector asks, and gives back every reference to a device that it does not return.
 
-use crate::dispatch;
+use crate::dispatch::{self, Tables};
 use crate::log;
 use crate::selector::{Backend, Kind, Node, Selector};
 use std::ptr;
+use ur_ffi::releases::Release;
 use ur_ffi::*;
 
 /// What the caller asked for, its pointers checked.
 #[derive(Debug)]
 pub struct Request {
+    /// The release of the loader and so of every adapter.
+    pub release: Release,
     /// The platform.
     pub platform: ur_platform_handle_t,
     /// The kind of device wanted.
@@ -44,7 +47,7 @@ pub unsafe fn devices(request: &Request, selector: Option<&str>) -> Result<(), u
         ur_result_t::ERROR_INVALID_VALUE
     })?;
     // SAFETY: live by the caller's promise.
-    let platform = unsafe { Platform::new(request.platform) }?;
+    let platform = unsafe { Platform::new(request.release, request.platform) }?;
     let backend = platform.backend()?;
     let tree = match backend {
         Some(backend) => platform.tree(&selector, backend, request.device_type)?,
@@ -69,10 +72,10 @@ pub unsafe fn devices(request: &Request, selector: Option<&str>) -> Result<(), u
     Ok(())
 }
 
-/// A platform with its adapter's table.
+/// A platform with its adapter's tables.
 struct Platform {
     handle: ur_platform_handle_t,
-    table: &'static ur_dditable_t,
+    tables: Tables,
 }
 
 /// Devices and where each stands, in the same order. Holds one reference to every device.
@@ -80,20 +83,20 @@ struct Platform {
 struct Tree {
     handles: Vec<ur_device_handle_t>,
     nodes: Vec<Node>,
-    table: Option<&'static ur_dditable_t>,
+    tables: Option<Tables>,
 }
 
 impl Platform {
     /// # Safety
-    /// The handle must be live.
-    unsafe fn new(handle: ur_platform_handle_t) -> Result<Self, ur_result_t> {
+    /// The handle must be live, and its adapter of the release.
+    unsafe fn new(release: Release, handle: ur_platform_handle_t) -> Result<Self, ur_result_t> {
         // SAFETY: the caller's promise.
-        let table = unsafe { dispatch::table(handle) }.ok_or(ur_result_t::ERROR_INVALID_NULL_HANDLE)?;
-        Ok(Platform { handle, table })
+        let tables = unsafe { dispatch::tables(release, handle) }.ok_or(ur_result_t::ERROR_INVALID_NULL_HANDLE)?;
+        Ok(Platform { handle, tables })
     }
 
     fn info<T: Default>(&self, property: ur_platform_info_t) -> Result<T, ur_result_t> {
-        let get = self.table.Platform.pfnGetInfo.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
+        let get = self.tables.platform.pfnGetInfo.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
         let mut value = T::default();
         // SAFETY: the platform is live, and the property's value has the size of `T`.
         check(unsafe { get(self.handle, property, size_of::<T>(), (&raw mut value).cast(), ptr::null_mut()) })?;
@@ -113,7 +116,7 @@ impl Platform {
     }
 
     fn device_count(&self) -> Result<u32, ur_result_t> {
-        let get = self.table.Device.pfnGet.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
+        let get = self.tables.device.pfnGet.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
         let mut count = 0;
         // SAFETY: counting needs no array.
         let result = unsafe { get(self.handle, ur_device_type_t::ALL, 0, ptr::null_mut(), &mut count) };
@@ -129,7 +132,7 @@ impl Platform {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let get = self.table.Device.pfnGet.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
+        let get = self.tables.device.pfnGet.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
         let mut handles = vec![ptr::null_mut(); count as usize];
         // SAFETY: the array has `count` elements.
         check(unsafe { get(self.handle, ur_device_type_t::ALL, count, handles.as_mut_ptr(), ptr::null_mut()) })?;
@@ -142,7 +145,7 @@ impl Platform {
             let address: usize = self.info(ur_platform_info_t::ADAPTER)?;
             ptr::with_exposed_provenance_mut(address)
         };
-        let get = self.table.Platform.pfnGet.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
+        let get = self.tables.platform.pfnGet.ok_or(ur_result_t::ERROR_UNINITIALIZED)?;
         let mut count = 0;
         // SAFETY: the adapter of a live platform is live; counting needs no array.
         check(unsafe { get(adapter, 0, ptr::null_mut(), &mut count) })?;
@@ -154,14 +157,14 @@ impl Platform {
         platforms
             .into_iter()
             .take_while(|&platform| platform != self.handle)
-            .map(|handle| Platform { handle, table: self.table }.device_count())
+            .map(|handle| Platform { handle, tables: self.tables }.device_count())
             .sum()
     }
 
     /// All devices of the wanted kind, with their sub-devices as far as the selector looks.
     fn tree(&self, selector: &Selector, backend: Backend, wanted: ur_device_type_t) -> Result<Tree, ur_result_t> {
         let first = if selector.uses_numbers(backend) { self.first_number()? } else { 0 };
-        let mut tree = Tree { table: Some(self.table), ..Tree::default() };
+        let mut tree = Tree { tables: Some(self.tables), ..Tree::default() };
         let mut unwanted = Vec::new();
         for (number, handle) in (first..).zip(self.root_devices()?) {
             let device_type = self.device_type(handle);
@@ -174,7 +177,7 @@ impl Platform {
             }
         }
         for handle in unwanted {
-            release(self.table, handle);
+            release(self.tables, handle);
         }
         let mut level = 0..tree.nodes.len();
         for _ in 1..selector.depth(backend) {
@@ -189,7 +192,7 @@ impl Platform {
 
     fn device_type(&self, device: ur_device_handle_t) -> ur_device_type_t {
         let mut value = ur_device_type_t::DEFAULT;
-        if let Some(get) = self.table.Device.pfnGetInfo {
+        if let Some(get) = self.tables.device.pfnGetInfo {
             let size = size_of_val(&value);
             // SAFETY: the device is live and the property is one `ur_device_type_t`. A failure leaves the default, which
             // no kind matches.
@@ -200,7 +203,7 @@ impl Platform {
 
     /// Appends the sub-devices of a device; one that cannot be split has none.
     fn partition(&self, tree: &mut Tree, parent: usize) {
-        let Some(split) = self.table.Device.pfnPartition else { return };
+        let Some(split) = self.tables.device.pfnPartition else { return };
         let property = ur_device_partition_property_t {
             type_: ur_device_partition_t::BY_AFFINITY_DOMAIN,
             value: ur_device_partition_value_t {
@@ -234,15 +237,15 @@ impl Platform {
 impl Tree {
     /// Gives back every reference but those to `kept`.
     fn release_all_but(self, kept: &[ur_device_handle_t]) {
-        let Some(table) = self.table else { return };
+        let Some(tables) = self.tables else { return };
         for handle in self.handles.into_iter().filter(|handle| !kept.contains(handle)) {
-            release(table, handle);
+            release(tables, handle);
         }
     }
 }
 
-fn release(table: &ur_dditable_t, device: ur_device_handle_t) {
-    if let Some(release) = table.Device.pfnRelease {
+fn release(tables: Tables, device: ur_device_handle_t) {
+    if let Some(release) = tables.device.pfnRelease {
         // SAFETY: a live device of this table's adapter, to which the caller owns a reference.
         unsafe { release(device) };
     }

@@ -1,7 +1,7 @@
 //! Which adapters the loader finds, and where, as an application and its user see it.
 
 mod common;
-use common::{RELEASE, adapter, client_run, client_run_with, folder, loader};
+use common::{adapter, client_run, client_run_with, folder, loader, release};
 
 #[test]
 fn force_load_loads_what_it_lists_in_its_order_and_nothing_else() {
@@ -73,7 +73,8 @@ fn search_path_comes_first_and_the_loaders_directory_where_the_release_has_it() 
         |library_path: &str, search_path: &str| around.found("loader/libur_loader.so.0", library_path, search_path);
     assert_eq!(found("none", "none"), "adapters SUCCESS 3", "the loader's directory");
     // As seen of the stock loaders: 2026.1 asks the system first, 2026.2 looks beside itself first.
-    let both = if RELEASE == "2026.1" { "adapters SUCCESS 2" } else { "adapters SUCCESS 3" };
+    let both =
+        if release() == ur_ffi::releases::Release::R2026_1 { "adapters SUCCESS 2" } else { "adapters SUCCESS 3" };
     assert_eq!(found("system", "none"), both, "the loader's directory and the system");
     assert_eq!(found("system", "path"), "adapters SUCCESS 1", "the search path");
 }

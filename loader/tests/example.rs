@@ -2,15 +2,15 @@
 //! wrong on a machine without a GPU.
 
 mod common;
-use common::{RELEASE, crate_folder, folder, headers, loader};
+use common::{crate_folder, folder, headers, loader, release};
 use std::process::Command;
 
 #[test]
 fn saxpy_is_clean_c99_for_every_release() {
-    for release in &ur_loader::release::RELEASES {
+    for &release in ur_ffi::releases::Release::ALL {
         let mut cc = Command::new("cc");
         cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-I"]);
-        common::run(cc.arg(headers(release.name)).arg(crate_folder().join("examples/saxpy.c")));
+        common::run(cc.arg(headers(release)).arg(crate_folder().join("examples/saxpy.c")));
     }
 }
 
@@ -18,7 +18,7 @@ fn saxpy_is_clean_c99_for_every_release() {
 fn saxpy_without_a_gpu_says_so() {
     let out = folder().join("saxpy");
     let mut cc = Command::new("cc");
-    cc.arg("-o").arg(&out).arg("-I").arg(headers(RELEASE));
+    cc.arg("-o").arg(&out).arg("-I").arg(headers(release()));
     common::run(cc.arg(crate_folder().join("examples/saxpy.c")).arg(loader()));
     let output = Command::new(&out)
         .env("LD_LIBRARY_PATH", loader().parent().unwrap())

@@ -1,7 +1,7 @@
 //! The shared object exports the release's functions and table getters under the loader's symbol version, and nothing else.
 
 mod common;
-use common::{RELEASE, crate_folder, loader, run};
+use common::{crate_folder, loader, release, run};
 use std::collections::BTreeSet;
 use std::process::Command;
 
@@ -13,14 +13,14 @@ fn lines_of(tool: &str, arguments: &[&str]) -> String {
 
 #[test]
 fn the_exports_are_exactly_those_of_the_release() {
-    let map = crate_folder().join(format!("src/generated/libur_loader-{RELEASE}.map"));
+    let map = crate_folder().join(format!("libraries/{}/src/generated/libur_loader.map", release().name()));
     let map = std::fs::read_to_string(map).unwrap();
     let (_, global) = map.split_once("global:").unwrap();
     let (global, _) = global.split_once("local:").unwrap();
     let in_map: BTreeSet<String> = global.split(';').map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect();
 
-    let functions = ur_ffi::FUNCTIONS.iter().map(|f| f.name.to_owned());
-    let getters = ur_loader::release::Release::named(RELEASE).unwrap().tables;
+    let functions = release().functions().iter().map(|f| f.name.to_owned());
+    let getters = ur_loader::release::Layout::of(release()).tables;
     let getters = getters.iter().map(|(name, _)| format!("urGet{name}ProcAddrTable"));
     let of_release: BTreeSet<String> = functions.chain(getters).collect();
     assert_eq!(in_map, of_release);

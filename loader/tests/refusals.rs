@@ -1,10 +1,10 @@
 //! What cannot be used is refused with a reason that names it, and never hides an adapter that can.
 
 mod common;
-use common::{RELEASE, adapter, adapter_of, client_run, folder};
+use common::{adapter, adapter_of, client_run, folder, release};
 use std::path::{Path, PathBuf};
+use ur_ffi::releases::Release;
 use ur_loader::library::{Fault, Library};
-use ur_loader::release::RELEASES;
 
 fn file(path: &str, content: &[u8]) -> PathBuf {
     let path = folder().join(path);
@@ -68,13 +68,17 @@ fn each_kind_of_failure_has_its_own_reason_and_hides_nobody() {
     }
 }
 
+fn other_releases() -> impl Iterator<Item = Release> {
+    Release::ALL.iter().copied().filter(|other| *other != release())
+}
+
 #[test]
 fn an_adapter_of_another_known_release_is_recognised_and_both_releases_are_named() {
-    for release in RELEASES.iter().filter(|r| r.name != RELEASE) {
-        let path = adapter_of(release.name, &format!("foreign-{}.so", release.name), &[]);
+    for other in other_releases() {
+        let path = adapter_of(other, &format!("foreign-{}.so", other.name()), &[]);
         let run = client_run().force(&[&path]).words(&["init", "adapters", "teardown"]);
         assert_eq!(run.lines[1], "adapters SUCCESS", "{}", run.log);
-        let expected = format!("of oneAPI {}, this loader is of oneAPI {RELEASE}", release.name);
+        let expected = format!("of oneAPI {}, this loader is of oneAPI {}", other.name(), release().name());
         assert!(run.log.contains(&expected), "{}", run.log);
     }
 }
@@ -101,8 +105,8 @@ fn a_candidate_that_turns_out_unusable_makes_way_for_the_next_of_the_same_adapte
 /// The dynamic linker answers a bare name with whatever library of that soname it has open.
 #[test]
 fn an_adapter_of_another_release_does_not_hide_the_one_that_the_system_finds() {
-    for release in RELEASES.iter().filter(|r| r.name != RELEASE) {
-        let foreign = adapter_of(release.name, "hiding/libur_adapter_cuda.so.0", &["ID=1"]);
+    for other in other_releases() {
+        let foreign = adapter_of(other, "hiding/libur_adapter_cuda.so.0", &["ID=1"]);
         let right = adapter("hidden/libur_adapter_cuda.so.0", &["ID=2"]);
         let library_path = [right.parent().unwrap(), common::loader().parent().unwrap()];
         let run = client_run()
@@ -122,7 +126,7 @@ fn a_missing_getter_only_leaves_its_table_out() {
 
 #[test]
 fn tools_get_the_same_verdict_without_any_loader() {
-    let opened = |path: &Path| Library::open(path, false);
+    let opened = |path: &Path| Library::open(path, release(), false);
     let good = opened(&adapter("tool-good.so", &[])).expect("a good adapter");
     let handles = good.adapters().expect("its adapters");
     assert_eq!(handles.len(), 1);

@@ -1,7 +1,8 @@
 //! The CUDA adapter: the engine of `ur-adapter` over the CUDA driver API.
 //!
 //! This crate only translates. It opens `libcuda` at run time (it never links it), calls one native function
-//! a method and exports the table getters that a loader looks for, nothing else. Policy belongs to the engine.
+//! a method and has the table of each release, nothing else. Policy belongs to the engine. The libraries that loaders look
+//! for are in `libraries/`, one crate per release, and only choose a table.
 
 mod device_info;
 mod driver;
@@ -10,4 +11,18 @@ mod nvml;
 mod program;
 mod sys;
 
-ur_adapter::export_getters!(crate::driver::CELL.table);
+use ur_ffi::releases::{v2026_1, v2026_2};
+
+use crate::driver::{CELL, Cuda};
+
+/// The table of oneAPI 2026.1, which the adapter is for once this was called.
+pub fn table_v2026_1() -> &'static v2026_1::ur_dditable_t {
+    static TABLE: v2026_1::ur_dditable_t = ur_adapter::entry_points::table_v2026_1::<Cuda>();
+    CELL.link(&TABLE)
+}
+
+/// The table of oneAPI 2026.2, which the adapter is for once this was called.
+pub fn table_v2026_2() -> &'static v2026_2::ur_dditable_t {
+    static TABLE: v2026_2::ur_dditable_t = ur_adapter::entry_points::table_v2026_2::<Cuda>();
+    CELL.link(&TABLE)
+}

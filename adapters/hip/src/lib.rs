@@ -1,7 +1,8 @@
 //! The HIP adapter: the engine of `ur-adapter` over the HIP runtime API.
 //!
 //! This crate only translates. It opens `libamdhip64` at run time (it never links it), calls one native function
-//! a method and exports the table getters that a loader looks for, nothing else. Policy belongs to the engine.
+//! a method and has the table of each release, nothing else. Policy belongs to the engine. The libraries that loaders look
+//! for are in `libraries/`, one crate per release, and only choose a table.
 
 mod device_info;
 mod driver;
@@ -11,4 +12,18 @@ mod map;
 mod program;
 mod sys;
 
-ur_adapter::export_getters!(crate::driver::CELL.table);
+use ur_ffi::releases::{v2026_1, v2026_2};
+
+use crate::driver::{CELL, Hip};
+
+/// The table of oneAPI 2026.1, which the adapter is for once this was called.
+pub fn table_v2026_1() -> &'static v2026_1::ur_dditable_t {
+    static TABLE: v2026_1::ur_dditable_t = ur_adapter::entry_points::table_v2026_1::<Hip>();
+    CELL.link(&TABLE)
+}
+
+/// The table of oneAPI 2026.2, which the adapter is for once this was called.
+pub fn table_v2026_2() -> &'static v2026_2::ur_dditable_t {
+    static TABLE: v2026_2::ur_dditable_t = ur_adapter::entry_points::table_v2026_2::<Hip>();
+    CELL.link(&TABLE)
+}

@@ -6,7 +6,8 @@
 use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ur_conformance::ffi::{FUNCTIONS, ur_context_handle_t, ur_dditable_t, ur_queue_handle_t, ur_result_t as Code};
+use ur_conformance::ffi::releases::any::{AllFunctions, FUNCTIONS};
+use ur_conformance::ffi::{ur_context_handle_t, ur_queue_handle_t, ur_result_t as Code};
 use ur_conformance::{Fixture, Kind, Launch, Queue, adapter, last_error, loader, ok, ur};
 
 /// Words that no entry point's parameters outnumber, structures passed by value included.
@@ -29,16 +30,15 @@ macro_rules! any_function {
 any_function!(a b c d e f g h i j k l m n o p q r s t u v w x y z aa bb cc dd ee ff);
 
 /// What the table has for a function.
-fn slot(table: &ur_dditable_t, offset: usize) -> Option<Any> {
+fn slot(table: &AllFunctions, offset: usize) -> Option<Any> {
     let at = core::ptr::from_ref(table).wrapping_byte_add(offset).cast::<Option<Any>>();
     // SAFETY: offsets of `FUNCTIONS` are those of nullable function pointers in the table; see `call` for the type.
     unsafe { at.read() }
 }
 
 /// The adapter's own table.
-fn adapters_table() -> &'static ur_dditable_t {
-    // SAFETY: by the ABI a handle points to an object whose first word points to its adapter's table, a static.
-    unsafe { &**adapter().cast::<*const ur_dditable_t>() }
+fn adapters_table() -> &'static AllFunctions {
+    ur_conformance::adapter_functions()
 }
 
 /// What was answered wrongly, a line each.

@@ -1,6 +1,5 @@
 //! `urEventCreateExp` and the barrier that signals such an event: again and again, each time for what came before it.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
-#![cfg(not(feature = "release-2026-1"))]
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -13,7 +12,9 @@ use ur_conformance::ffi::{
 use ur_conformance::native::Hip;
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status as status_of;
-use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_sim, ok, query, refused, ur};
+use ur_conformance::{
+    Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_function, needs_sim, ok, query, refused, ur,
+};
 
 const BOTH: [QueueFlags; 2] = [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
 
@@ -44,6 +45,7 @@ fn status(event: &Event) -> Status {
 
 #[test]
 fn urEventCreateExp_gives_an_event_that_is_complete_until_something_signals_it() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::new();
     let supported: u8 =
         query::get(ask!(Device.pfnGetInfo(fixture.device(), ur_device_info_t::REUSABLE_EVENTS_SUPPORT_EXP)));
@@ -63,6 +65,7 @@ fn urEventCreateExp_gives_an_event_that_is_complete_until_something_signals_it()
 
 #[test]
 fn urEventGetInfo_COMMAND_QUEUE_gives_the_queue_that_signalled_last_which_has_a_native_handle() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::over_all_devices();
     let event = reusable(&fixture);
     let asked = || -> ur_queue_handle_t {
@@ -88,6 +91,7 @@ fn urEventGetInfo_COMMAND_QUEUE_gives_the_queue_that_signalled_last_which_has_a_
 
 #[test]
 fn urEnqueueEventsWaitWithBarrierExt_signals_the_event_after_everything_before_it() {
+    needs_function!(urEventCreateExp);
     for flags in BOTH {
         let fixture = Fixture::new();
         let (queue, other) = (fixture.queue(flags), fixture.in_order());
@@ -112,6 +116,7 @@ fn urEnqueueEventsWaitWithBarrierExt_signals_the_event_after_everything_before_i
 
 #[test]
 fn a_wait_is_for_the_signal_before_it_and_no_later_one() {
+    needs_function!(urEventCreateExp);
     for flags in BOTH {
         let fixture = Fixture::new();
         let (queue, other) = (fixture.queue(flags), fixture.in_order());
@@ -140,6 +145,7 @@ fn a_wait_is_for_the_signal_before_it_and_no_later_one() {
 
 #[test]
 fn the_signal_comes_after_the_barrier_s_wait_list_which_may_hold_the_event_itself() {
+    needs_function!(urEventCreateExp);
     for flags in BOTH {
         let fixture = Fixture::new();
         let (queue, other) = (fixture.queue(flags), fixture.in_order());
@@ -157,6 +163,7 @@ fn the_signal_comes_after_the_barrier_s_wait_list_which_may_hold_the_event_itsel
 
 #[test]
 fn later_commands_of_an_out_of_order_queue_come_after_the_barrier_that_signals() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::new();
     let (queue, other) = (fixture.out_of_order(), fixture.in_order());
     let (event, fill) = (reusable(&fixture), fixture.basic(c"fill"));
@@ -174,6 +181,7 @@ fn later_commands_of_an_out_of_order_queue_come_after_the_barrier_that_signals()
 
 #[test]
 fn a_signal_records_the_event_and_makes_none() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let (queue, event) = (fixture.in_order(), reusable(&fixture));
@@ -199,6 +207,7 @@ fn a_signal_records_the_event_and_makes_none() {
 
 #[test]
 fn urEventSetCallback_on_a_signalled_event_is_called_once_for_that_signal() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::new();
     fixture.allow_late_releases();
     let (queue, event) = (fixture.in_order(), reusable(&fixture));
@@ -216,6 +225,7 @@ fn urEventSetCallback_on_a_signalled_event_is_called_once_for_that_signal() {
 
 #[test]
 fn urEventSetCallback_of_a_later_signal_does_not_wait_for_an_earlier_one_of_another_queue() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::new();
     fixture.allow_late_releases();
     let (slow, fast, event) = (fixture.in_order(), fixture.in_order(), reusable(&fixture));
@@ -236,6 +246,7 @@ fn urEventSetCallback_of_a_later_signal_does_not_wait_for_an_earlier_one_of_anot
 
 #[test]
 fn an_event_may_be_released_while_its_signal_is_on_its_way() {
+    needs_function!(urEventCreateExp);
     for flags in BOTH {
         let fixture = Fixture::new();
         let (queue, other) = (fixture.queue(flags), fixture.in_order());
@@ -271,6 +282,7 @@ fn no_time(event: &Event, property: Time) {
 
 #[test]
 fn urEventGetProfilingInfo_tells_when_the_last_signal_of_an_event_with_times_was_reached() {
+    needs_function!(urEventCreateExp);
     let timed = [
         QueueFlags::empty(),
         QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE,
@@ -311,6 +323,7 @@ fn urEventGetProfilingInfo_tells_when_the_last_signal_of_an_event_with_times_was
 
 #[test]
 fn queues_of_every_device_of_the_context_signal_an_event() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::over_all_devices();
     let Some(&second) = fixture.devices.get(1) else { return };
     for kind in [Flags::empty(), Flags::ENABLE_PROFILING] {
@@ -354,6 +367,7 @@ fn queues_of_every_device_of_the_context_signal_an_event() {
 
 #[test]
 fn a_signal_that_fails_leaves_an_event_the_times_it_had() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::over_all_devices();
     let sim = needs_sim!(fixture);
     let (queue, event) = (fixture.in_order(), with_flags(&fixture, Flags::ENABLE_PROFILING));
@@ -379,6 +393,7 @@ fn a_signal_that_fails_leaves_an_event_the_times_it_had() {
 
 #[test]
 fn an_event_of_a_command_is_an_output_s_old_value_to_a_barrier() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::new();
     let queue = fixture.in_order();
     let old = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(&queue);
@@ -390,6 +405,7 @@ fn an_event_of_a_command_is_an_output_s_old_value_to_a_barrier() {
 
 #[test]
 fn wrong_descriptions_devices_and_events_are_refused_and_nothing_is_made() {
+    needs_function!(urEventCreateExp);
     let fixture = Fixture::over_all_devices();
     let (context, device) = (fixture.context(), fixture.device());
     let mut event = null_mut();

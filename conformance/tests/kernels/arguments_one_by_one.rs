@@ -1,5 +1,4 @@
 //! Release 2026.1's arguments: set on the kernel one by one, launched with `urEnqueueKernelLaunch`.
-#![cfg(feature = "release-2026-1")]
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use core::ffi::c_void;
@@ -12,7 +11,9 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Fixture, Kernel, Kind, Queue, expect_code, expect_success, needs_sim, ok, refused, ur};
+use ur_conformance::{
+    Fixture, Kernel, Kind, Queue, expect_code, expect_success, needs_function, needs_sim, ok, refused, ur,
+};
 
 fn value<T: Copy>(kernel: &Kernel, index: u32, value: T) -> Code {
     ur!(Kernel.pfnSetArgValue(kernel.handle(), index, size_of::<T>(), null(), (&raw const value).cast()))
@@ -39,6 +40,7 @@ fn launch(kernel: &Kernel, queue: &Queue, global: usize, size: Option<usize>) ->
 
 #[test]
 fn urEnqueueKernelLaunch_runs_with_the_arguments_that_are_set() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 400);
@@ -53,6 +55,7 @@ fn urEnqueueKernelLaunch_runs_with_the_arguments_that_are_set() {
 
 #[test]
 fn urEnqueueKernelLaunch_of_one_kernel_runs_on_the_queues_of_two_devices_in_turn() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::over_all_devices();
     let Some(&second) = fixture.devices.get(1) else {
         println!("skipped: needs a second device");
@@ -80,6 +83,7 @@ fn urEnqueueKernelLaunch_of_one_kernel_runs_on_the_queues_of_two_devices_in_turn
 
 #[test]
 fn a_launch_has_the_arguments_of_its_own_moment() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 4 * 64);
@@ -94,6 +98,7 @@ fn a_launch_has_the_arguments_of_its_own_moment() {
 
 #[test]
 fn arguments_of_every_size_come_through_and_none_is_too_large() {
+    needs_function!(urKernelSetArgValue);
     #[derive(Clone, Copy)]
     #[repr(C)]
     struct Twelve([u32; 3]);
@@ -119,6 +124,7 @@ fn arguments_of_every_size_come_through_and_none_is_too_large() {
 
 #[test]
 fn urKernelSetArgLocal_sets_memory_aside_for_each() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"two_locals"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 4 * 32);
@@ -131,6 +137,7 @@ fn urKernelSetArgLocal_sets_memory_aside_for_each() {
 
 #[test]
 fn a_launch_without_all_arguments_is_refused() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 4);
@@ -143,6 +150,7 @@ fn a_launch_without_all_arguments_is_refused() {
 
 #[test]
 fn wrong_arguments_are_refused_when_they_are_set_and_change_nothing() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 4);
@@ -168,6 +176,7 @@ fn wrong_arguments_are_refused_when_they_are_set_and_change_nothing() {
 
 #[test]
 fn buffers_and_samplers_get_the_answer_that_a_launch_with_them_gets() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
     let k = kernel.handle();
@@ -194,6 +203,7 @@ fn buffers_and_samplers_get_the_answer_that_a_launch_with_them_gets() {
 
 #[test]
 fn offsets_waits_events_and_properties_are_those_of_any_launch() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, queue, other) = (fixture.basic(c"fill"), fixture.in_order(), fixture.in_order());
     let out = fixture.memory(Kind::Device, 400);
@@ -225,6 +235,7 @@ fn offsets_waits_events_and_properties_are_those_of_any_launch() {
 
 #[test]
 fn urEnqueueKernelLaunch_refuses_a_kernel_of_another_context() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let (kernel, own) = (fixture.basic(c"fill"), fixture.in_order());
     let out = fixture.memory(Kind::Device, 400);
@@ -239,6 +250,7 @@ fn urEnqueueKernelLaunch_refuses_a_kernel_of_another_context() {
 
 #[test]
 fn threads_may_set_and_launch_one_kernel() {
+    needs_function!(urKernelSetArgValue);
     const THREADS: u32 = 8;
     const ROUNDS: u32 = 50;
     let fixture = Fixture::new();
@@ -270,6 +282,7 @@ fn threads_may_set_and_launch_one_kernel() {
 
 #[test]
 fn a_launch_of_set_arguments_is_one_native_call() {
+    needs_function!(urKernelSetArgValue);
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());

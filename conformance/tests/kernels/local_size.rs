@@ -4,7 +4,7 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{ur_kernel_group_info_t, ur_result_t as Code};
-use ur_conformance::{Fixture, Kernel, Kind, Launch, Queue, ask, query, refused, ur};
+use ur_conformance::{Fixture, Kernel, Kind, Launch, Queue, ask, needs_function, query, refused, ur};
 
 static ZERO: usize = 0;
 
@@ -95,9 +95,9 @@ fn urKernelGetSuggestedLocalWorkSize_refuses_what_a_launch_refuses() {
     assert_eq!(out, 0);
 }
 
-#[cfg(not(feature = "release-2026-1"))]
 #[test]
 fn urKernelGetSuggestedLocalWorkSizeWithArgs_agrees_and_checks_its_list() {
+    needs_function!(urKernelGetSuggestedLocalWorkSizeWithArgs);
     let fixture = Fixture::new();
     let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
     let (k, q, global) = (kernel.handle(), queue.handle(), 4096usize);

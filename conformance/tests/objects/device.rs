@@ -9,7 +9,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::native::Hip;
 use ur_conformance::{
-    Fixture, adapter, ask, check_every_property, child, last_error, loader, needs_sim, ok, query, refused, ur,
+    Fixture, adapter, ask, check_every_property, child, last_error, loader, needs_sim, ok, query, refused, release, ur,
 };
 
 fn number<T: query::Plain>(device: ur_device_handle_t, property: info) -> T {
@@ -100,6 +100,16 @@ fn urDeviceGetInfo_answers_every_property_by_the_rules() {
             &[info::GLOBAL_MEM_FREE, info::REFERENCE_COUNT],
             Device.pfnGetInfo(device)
         );
+    }
+}
+
+#[test]
+fn urDeviceGetInfo_refuses_a_number_that_only_another_release_has() {
+    let fixture = Fixture::new();
+    for number in info::VALUES.iter().filter(|number| number.of_release(release()).is_none()) {
+        let mut size = 0;
+        refused!(ERROR_INVALID_ENUMERATION, Device.pfnGetInfo(fixture.device(), *number, 0, null_mut(), &raw mut size));
+        assert_eq!(size, 0);
     }
 }
 

@@ -127,11 +127,11 @@ fn buffers(fixture: &Fixture, watch: &Current, queue: &Queue, kernel: &Kernel) {
 fn queries(fixture: &Fixture, watch: &Current) {
     macro_rules! every {
         ($info:ident, $table:ident.$slot:ident($($handle:expr),+)) => {
-            for &property in ur_conformance::ffi::$info::VALUES {
+            for (property, number) in ur_conformance::every_property!($info) {
                 let mut value = [0u64; 64];
                 watch.after(&format!("{property:?}"), || {
                     let (size, to) = (size_of_val(&value), value.as_mut_ptr().cast());
-                    let _ = ur!($table.$slot($($handle,)+ property, size, to, null_mut()));
+                    let _ = ur!($table.$slot($($handle,)+ number, size, to, null_mut()));
                 });
             }
         };

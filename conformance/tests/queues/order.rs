@@ -5,12 +5,13 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
+use ur_conformance::ffi::releases::Release;
 use ur_conformance::ffi::{
     CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t, ur_exp_enqueue_ext_flags_t as BarrierFlags,
     ur_exp_enqueue_ext_properties_t, ur_queue_flags_t as Flags,
 };
 use ur_conformance::owned::event_of;
-use ur_conformance::{Cells, Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, refused, ur};
+use ur_conformance::{Cells, Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, refused, release, ur};
 
 /// How often a status is looked at to see that it does not change.
 const LOOKS: usize = 200;
@@ -357,6 +358,25 @@ fn urEnqueueEventsWaitWithBarrierExt_takes_no_properties_and_no_event_and_refuse
         let given = &raw const properties;
         refused!(ERROR_INVALID_ENUMERATION, Enqueue.pfnEventsWaitWithBarrierExt(q, given, 0, null(), &raw mut event));
         assert!(event.is_null());
+        queue.finish();
+    }
+}
+
+#[test]
+fn urEnqueueEventsWaitWithBarrierExt_looks_behind_phEvent_only_in_releases_where_it_is_an_input() {
+    let fixture = Fixture::new();
+    if release() != Release::R2026_1 {
+        println!("skipped: phEvent is an input of oneAPI {}", release().name());
+        return;
+    }
+    for queue in [fixture.in_order(), fixture.out_of_order()] {
+        let earlier = barrier(&queue, &[]);
+        let later = event_of(|event| {
+            // SAFETY: the place that the event is written to.
+            unsafe { event.write(earlier.handle()) };
+            ur!(Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), event))
+        });
+        assert_ne!(later.handle(), earlier.handle());
         queue.finish();
     }
 }

@@ -10,7 +10,9 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::sim::status;
-use ur_conformance::{Fixture, Gate, Kind, Launch, ask, expect_code, expect_success, ok, query, refused, ur};
+use ur_conformance::{
+    Fixture, Gate, Kind, Launch, ask, expect_code, expect_success, has_function, needs_function, ok, query, refused, ur,
+};
 
 /// One of the pairs of entry points that make memory of the process the devices' too.
 struct Pair {
@@ -27,8 +29,10 @@ fn pairs() -> Vec<Pair> {
         end: |context, memory| ur!(USMExp.pfnReleaseExp(context, memory)),
         no_bytes: Code::ERROR_INVALID_SIZE,
     };
-    #[cfg(not(feature = "release-2026-1"))]
-    let all = vec![
+    if !has_function("urUSMHostAllocRegisterExp") {
+        return vec![import];
+    }
+    vec![
         import,
         Pair {
             name: "urUSMHostAllocRegisterExp",
@@ -49,15 +53,12 @@ fn pairs() -> Vec<Pair> {
             end: |context, memory| ur!(USMExp.pfnHostAllocUnregisterExp(context, memory)),
             no_bytes: Code::ERROR_INVALID_VALUE,
         },
-    ];
-    #[cfg(feature = "release-2026-1")]
-    let all = vec![import];
-    all
+    ]
 }
 
-#[cfg(not(feature = "release-2026-1"))]
 #[test]
 fn urDeviceGetInfo_says_that_memory_can_be_registered() {
+    needs_function!(urUSMHostAllocRegisterExp);
     let fixture = Fixture::new();
     let property = ur_device_info_t::USM_HOST_ALLOC_REGISTER_SUPPORT_EXP;
     assert_eq!(query::get::<u8>(ask!(Device.pfnGetInfo(fixture.device(), property))), 1);
@@ -189,9 +190,9 @@ fn a_native_failure_of_registering_leaves_nothing_registered() {
 }
 
 /// A library that has no use for the promise that devices only read registers all the same.
-#[cfg(not(feature = "release-2026-1"))]
 #[test]
 fn urUSMHostAllocRegisterExp_does_without_the_read_only_flag_where_the_driver_does_not_take_it() {
+    needs_function!(urUSMHostAllocRegisterExp);
     const NOT_SUPPORTED: i32 = 801;
     let fixture = Fixture::new();
     let sim = ur_conformance::needs_sim!(fixture);
@@ -207,9 +208,9 @@ fn urUSMHostAllocRegisterExp_does_without_the_read_only_flag_where_the_driver_do
     expect_success((pair.end)(fixture.context(), start), pair.name);
 }
 
-#[cfg(not(feature = "release-2026-1"))]
 #[test]
 fn urUSMHostAllocRegisterExp_refuses_unknown_flags() {
+    needs_function!(urUSMHostAllocRegisterExp);
     use ur_conformance::ffi::{
         UR_EXP_USM_HOST_ALLOC_REGISTER_FLAGS_MASK as MASK, ur_exp_usm_host_alloc_register_flags_t as Flags,
         ur_exp_usm_host_alloc_register_properties_t,

@@ -4,11 +4,11 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    UR_PHYSICAL_MEM_FLAGS_MASK, ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_info_t as info,
-    ur_physical_mem_properties_t, ur_structure_type_t, ur_virtual_mem_granularity_info_t as Granularity,
+    ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_info_t as info, ur_physical_mem_properties_t,
+    ur_structure_type_t, ur_virtual_mem_granularity_info_t as Granularity,
 };
 use ur_conformance::sim::status;
-use ur_conformance::{Fixture, ask, check_every_property, needs_sim, ok, query, refused, ur};
+use ur_conformance::{Fixture, ask, check_every_property, needs_sim, ok, query, refused, release, ur};
 
 fn granularity(fixture: &Fixture) -> usize {
     let (context, device) = (fixture.context(), fixture.device());
@@ -91,10 +91,13 @@ fn urPhysicalMemCreate_refuses_bad_sizes_flags_devices_and_outputs() {
     refused!(ERROR_INVALID_NULL_POINTER, PhysicalMem.pfnCreate(c, d, size, null(), null_mut()));
     refused!(ERROR_INVALID_NULL_HANDLE, PhysicalMem.pfnCreate(null_mut(), d, size, null(), out));
     refused!(ERROR_INVALID_NULL_HANDLE, PhysicalMem.pfnCreate(c, null_mut(), size, null(), out));
-    let unknown = UR_PHYSICAL_MEM_FLAGS_MASK & !(UR_PHYSICAL_MEM_FLAGS_MASK - 4);
-    let flags = ur_physical_mem_flags_t::from_bits_retain(unknown & UR_PHYSICAL_MEM_FLAGS_MASK | 1 << 20);
-    let properties = ur_physical_mem_properties_t { flags, ..Default::default() };
-    refused!(ERROR_INVALID_ENUMERATION, PhysicalMem.pfnCreate(c, d, size, &raw const properties, out));
+    // A flag that only another release has is among them.
+    let unknown = ur_physical_mem_flags_t::mask(release());
+    for bit in (0..u32::BITS).map(|bit| 1 << bit).filter(|bit| unknown & bit != 0) {
+        let flags = ur_physical_mem_flags_t::from_bits_retain(bit);
+        let properties = ur_physical_mem_properties_t { flags, ..Default::default() };
+        refused!(ERROR_INVALID_ENUMERATION, PhysicalMem.pfnCreate(c, d, size, &raw const properties, out));
+    }
     if let Some(&other) = fixture.devices.get(1) {
         refused!(ERROR_INVALID_DEVICE, PhysicalMem.pfnCreate(c, other, size, null(), out));
     }

@@ -1,6 +1,5 @@
 //! `urIPC*EventHandleExp`: events that two processes signal and wait for.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
-#![cfg(not(feature = "release-2026-1"))]
 
 use core::ffi::c_void;
 use core::fmt::Write as _;
@@ -17,7 +16,8 @@ use ur_conformance::ffi::{
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status as status_of;
 use ur_conformance::{
-    Event, Fixture, Gate, Kernel, Kind, Launch, Memory, Queue, ask, child, needs_sim, ok, query, refused, ur,
+    Event, Fixture, Gate, Kernel, Kind, Launch, Memory, Queue, ask, child, needs_function, needs_sim, ok, query,
+    refused, ur,
 };
 
 const BOTH: [QueueFlags; 2] = [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
@@ -188,6 +188,7 @@ fn two_processes(
 
 #[test]
 fn urDeviceGetInfo_says_that_events_can_be_shared() {
+    needs_function!(urIPCGetEventHandleExp);
     let fixture = Fixture::new();
     let property = ur_device_info_t::IPC_EVENT_SUPPORT_EXP;
     assert_eq!(query::get::<u8>(ask!(Device.pfnGetInfo(fixture.device(), property))), 1);
@@ -195,6 +196,7 @@ fn urDeviceGetInfo_says_that_events_can_be_shared() {
 
 #[test]
 fn either_of_two_processes_signals_and_the_other_waits() {
+    needs_function!(urIPCGetEventHandleExp);
     two_processes(
         "either_of_two_processes_signals_and_the_other_waits",
         |fixture, event, other| {
@@ -249,6 +251,7 @@ fn other_waits(fixture: &Fixture, event: &Event, other: &mut Other, flags: Queue
 
 #[test]
 fn a_wait_is_for_the_other_process_s_signal_before_it_and_no_later_one() {
+    needs_function!(urIPCGetEventHandleExp);
     two_processes(
         "a_wait_is_for_the_other_process_s_signal_before_it_and_no_later_one",
         |fixture, event, other| {
@@ -283,6 +286,7 @@ fn a_wait_is_for_the_other_process_s_signal_before_it_and_no_later_one() {
 
 #[test]
 fn an_opened_event_is_there_when_whoever_made_it_has_released_it() {
+    needs_function!(urIPCGetEventHandleExp);
     two_processes(
         "an_opened_event_is_there_when_whoever_made_it_has_released_it",
         |fixture, event, other| {
@@ -314,6 +318,7 @@ fn an_opened_event_is_there_when_whoever_made_it_has_released_it() {
 
 #[test]
 fn urIPCOpenEventHandleExp_in_the_event_s_own_process_gives_the_same_event_once_more() {
+    needs_function!(urIPCGetEventHandleExp);
     let fixture = Fixture::new();
     let elsewhere = fixture.context_of(&[fixture.device()]);
     let event = shared(&fixture);
@@ -363,6 +368,7 @@ fn urIPCOpenEventHandleExp_in_the_event_s_own_process_gives_the_same_event_once_
 
 #[test]
 fn queues_of_another_device_signal_a_shared_event_and_wait_for_it() {
+    needs_function!(urIPCGetEventHandleExp);
     let fixture = Fixture::over_all_devices();
     fixture.allow_late_releases();
     let Some(&second) = fixture.devices.get(1) else { return };
@@ -395,6 +401,7 @@ fn queues_of_another_device_signal_a_shared_event_and_wait_for_it() {
 
 #[test]
 fn urIPCGetEventHandleExp_refuses_events_that_were_not_made_to_be_shared() {
+    needs_function!(urIPCGetEventHandleExp);
     let fixture = Fixture::new();
     let queue = fixture.in_order();
     let (mut data, mut size) = (null_mut(), 7usize);
@@ -422,6 +429,7 @@ fn urIPCGetEventHandleExp_refuses_events_that_were_not_made_to_be_shared() {
 
 #[test]
 fn urIPCPutEventHandleExp_takes_back_what_is_out_and_nothing_else() {
+    needs_function!(urIPCGetEventHandleExp);
     let fixture = Fixture::new();
     let event = shared(&fixture);
     let (first, second) = (get(&event), get(&event));
@@ -440,6 +448,7 @@ fn urIPCPutEventHandleExp_takes_back_what_is_out_and_nothing_else() {
 
 #[test]
 fn urIPCOpenEventHandleExp_refuses_bytes_that_are_no_event_s() {
+    needs_function!(urIPCGetEventHandleExp);
     let fixture = Fixture::over_all_devices();
     let (c, event) = (fixture.context(), shared(&fixture));
     let bytes = bytes_of(&fixture, &event);
@@ -468,6 +477,7 @@ fn urIPCOpenEventHandleExp_refuses_bytes_that_are_no_event_s() {
 
 #[test]
 fn nothing_is_left_of_a_shared_event_that_could_not_be_made_or_opened() {
+    needs_function!(urIPCGetEventHandleExp);
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let event = shared(&fixture);

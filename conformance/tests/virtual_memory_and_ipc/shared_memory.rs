@@ -8,7 +8,7 @@ use core::ptr::null_mut;
 use ur_conformance::ffi::{ur_device_info_t, ur_usm_alloc_info_t as info, ur_usm_type_t};
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::sim::status;
-use ur_conformance::{Fixture, Kind, Launch, ask, child, needs_sim, ok, query, refused};
+use ur_conformance::{Fixture, Kind, Launch, ask, child, needs_function, needs_sim, ok, query, refused};
 
 /// Tells the child what the parent exports.
 const DATA: &str = "UR_TEST_IPC_DATA";
@@ -204,7 +204,6 @@ fn urIPCOpenMemHandleExp_refuses_bytes_that_are_no_handle_data_and_memory_of_its
     ok!(IPCExp.pfnPutMemHandleExp(c, data.pointer));
 }
 
-#[cfg(not(feature = "release-2026-1"))]
 mod physical {
     use core::ffi::{c_int, c_ulong};
     use core::ptr::null;
@@ -264,6 +263,7 @@ mod physical {
 
     #[test]
     fn urDeviceGetInfo_says_that_physical_memory_can_be_shared() {
+        needs_function!(urIPCGetPhysMemHandleExp);
         let fixture = Fixture::new();
         let property = ur_device_info_t::IPC_PHYSICAL_MEMORY_SUPPORT_EXP;
         assert_eq!(query::get::<u8>(ask!(Device.pfnGetInfo(fixture.device(), property))), 1);
@@ -271,6 +271,7 @@ mod physical {
 
     #[test]
     fn two_processes_see_each_other_s_bytes_in_physical_memory() {
+        needs_function!(urIPCGetPhysMemHandleExp);
         const NAME: &str = "physical::two_processes_see_each_other_s_bytes_in_physical_memory";
         let fixture = Fixture::new();
         let queue = fixture.in_order();
@@ -310,6 +311,7 @@ mod physical {
 
     #[test]
     fn physical_memory_can_be_opened_in_its_own_process_and_outlives_who_made_it() {
+        needs_function!(urIPCGetPhysMemHandleExp);
         let fixture = Fixture::new();
         let queue = fixture.in_order();
         let physical = create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC);
@@ -325,6 +327,7 @@ mod physical {
 
     #[test]
     fn physical_memory_refuses_what_is_not_shared_and_what_is_no_handle_data() {
+        needs_function!(urIPCGetPhysMemHandleExp);
         let fixture = Fixture::new();
         let (c, d) = (fixture.context(), fixture.device());
         let (own, shared) =
@@ -384,6 +387,7 @@ mod physical {
 
     #[test]
     fn urIPCOpenPhysMemHandleExp_leaves_nothing_when_a_native_call_fails() {
+        needs_function!(urIPCGetPhysMemHandleExp);
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let physical = create(&fixture, ur_physical_mem_flags_t::ENABLE_IPC);
@@ -476,6 +480,7 @@ mod physical {
     /// child looks for this process's lock before and after.
     #[test]
     fn urIPCOpenPhysMemHandleExp_keeps_the_record_locks_of_its_process() {
+        needs_function!(urIPCGetPhysMemHandleExp);
         const NAME: &str = "physical::urIPCOpenPhysMemHandleExp_keeps_the_record_locks_of_its_process";
         if let Ok(path) = std::env::var(LOCKED) {
             return child::in_process::<&str>(NAME, &[], || watch_the_lock(&path));
@@ -513,6 +518,7 @@ mod physical {
 
     #[test]
     fn urIPCOpenPhysMemHandleExp_refuses_handle_data_that_were_forged() {
+        needs_function!(urIPCGetPhysMemHandleExp);
         const NAME: &str = "physical::urIPCOpenPhysMemHandleExp_refuses_handle_data_that_were_forged";
         let fixture = Fixture::new();
         let size = step(&fixture);

@@ -7,8 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The release that this build of the loader has.
-pub const RELEASE: &str = ur_ffi::RELEASE;
+use ur_ffi::releases::Release;
+
+/// The release whose loader is tested: the one that `UR_TEST_RELEASE` names, or the newest.
+pub fn release() -> Release {
+    match std::env::var("UR_TEST_RELEASE") {
+        Ok(name) => *Release::ALL.iter().find(|release| release.name() == name).expect("UR_TEST_RELEASE is a release"),
+        Err(_) => Release::NEWEST,
+    }
+}
 
 /// `loader/`.
 pub fn crate_folder() -> &'static Path {
@@ -16,16 +23,16 @@ pub fn crate_folder() -> &'static Path {
 }
 
 /// The headers of a release.
-pub fn headers(release: &str) -> PathBuf {
-    let newest = ur_loader::release::RELEASES.last().is_some_and(|r| r.name == release);
-    crate_folder().join(if newest { "include".into() } else { format!("include-{release}") })
+pub fn headers(release: Release) -> PathBuf {
+    let newest = release == Release::NEWEST;
+    crate_folder().join(if newest { "include".into() } else { format!("include-{}", release.name()) })
 }
 
 /// A folder for this test binary's products.
 pub fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let name = format!("{}-{RELEASE}", env!("CARGO_CRATE_NAME"));
+        let name = format!("{}-{}", env!("CARGO_CRATE_NAME"), release().name());
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         // What an earlier run left would be found by this one's searches.
         let _ = std::fs::remove_dir_all(&folder);
@@ -49,19 +56,18 @@ pub fn loader() -> &'static Path {
     LOADER.get_or_init(|| {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "ur-loader", "--message-format=json"]);
-        if cfg!(feature = "release-2026-1") {
-            build.args(["--features", "release-2026-1"]);
-        }
+        let package = format!("ur-loader-{}", release().name().replace('.', "-"));
+        build.args(["build", "--quiet", "--package", &package, "--message-format=json"]);
+        let archive = format!("libur_loader_{}.a", release().name().replace('.', "_"));
         let messages = run(build.current_dir(crate_folder()));
         let archive = messages
             .split('"')
-            .find(|text| text.ends_with("libur_loader.a"))
+            .find(|text| text.ends_with(&archive))
             .expect("cargo names the static library that it built");
         let folder = folder().join("loader");
         std::fs::create_dir_all(&folder).unwrap();
         let out = folder.join("libur_loader.so.0");
-        run(Command::new("sh").arg(crate_folder().join("link.sh")).arg(archive).arg(&out).arg(RELEASE));
+        run(Command::new("sh").arg(crate_folder().join("link.sh")).arg(archive).arg(&out).arg(release().name()));
         out
     })
 }
@@ -74,11 +80,11 @@ fn cc() -> Command {
 
 /// Builds `fixtures/adapter.c` as `path` (relative to this binary's folder) with these macros.
 pub fn adapter(path: &str, macros: &[&str]) -> PathBuf {
-    adapter_of(RELEASE, path, macros)
+    adapter_of(release(), path, macros)
 }
 
 /// The same, against the headers of another release.
-pub fn adapter_of(release: &str, path: &str, macros: &[&str]) -> PathBuf {
+pub fn adapter_of(release: Release, path: &str, macros: &[&str]) -> PathBuf {
     let out = folder().join(path);
     std::fs::create_dir_all(out.parent().unwrap()).unwrap();
     run(cc()
@@ -108,7 +114,7 @@ pub fn link_client(out: &Path, options: &[String]) {
         .arg("-o")
         .arg(out)
         .arg("-I")
-        .arg(headers(RELEASE))
+        .arg(headers(release()))
         .arg(crate_folder().join("tests/fixtures/client.c"))
         .arg(loader())
         .args(["-lpthread", "-ldl"])

@@ -1,10 +1,11 @@
-//! The Unified Runtime's C API as Rust types, laid out as the selected release has them.
+//! The Unified Runtime's C API as Rust types: the union of all releases, and each release's function tables.
 //!
 //! Everything that the specification can say is generated; written by hand are only the C boolean, the version
 //! rules and the shapes that the generated tables of facts use. This crate calls nothing and depends on none
 //! of the others.
 //!
-//! Without a feature the bindings are those of the newest release; `release-2026-1` selects 2026.1.
+//! Types, functions and values are there once, for all releases; a value that moved has its newest number. What is a
+//! release's own, its `ur_dditable_t` above all, is in its module of [`releases`]. Nothing here is compiled for a release.
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 

@@ -100,18 +100,18 @@ impl fmt::Debug for Element {
     }
 }
 
-/// A function of the release.
+/// A function of the API.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionInfo {
     /// Its name.
     pub name: &'static str,
     /// Its number.
     pub id: ur_function_t,
-    /// Where an adapter has it; `None` for what the loader alone implements.
+    /// Where the table has it that the list is about; `None` for what the loader alone implements.
     pub slot: Option<SlotInfo>,
 }
 
-/// A function's place in `ur_dditable_t`.
+/// A function's place in a table of tables: a release's `ur_dditable_t`, or [`AllFunctions`](crate::releases::any::AllFunctions).
 #[derive(Clone, Copy, Debug)]
 pub struct SlotInfo {
     /// The table's field, such as `Context`.
@@ -120,13 +120,16 @@ pub struct SlotInfo {
     pub field: &'static str,
     /// Its number in the table.
     pub index: usize,
-    /// Its offset in `ur_dditable_t` in bytes.
+    /// Its offset in the table of tables in bytes.
     pub offset: usize,
 }
 
 #[cfg(test)]
 mod tests {
+    use core::mem::offset_of;
+
     use super::*;
+    use crate::releases::{Release, any, v2026_1, v2026_2};
     use crate::*;
 
     #[test]
@@ -155,11 +158,59 @@ mod tests {
 
     #[test]
     fn a_slot_offset_leads_to_the_function_pointer() {
-        let finish = FUNCTIONS.iter().find(|f| f.name == "urQueueFinish").expect("a function");
-        let slot = finish.slot.expect("an adapter has it");
-        assert_eq!(slot.offset, core::mem::offset_of!(ur_dditable_t, Queue.pfnFinish));
-        assert_eq!((slot.table, slot.field), ("Queue", "pfnFinish"));
-        assert_eq!(finish.id, ur_function_t::QUEUE_FINISH);
+        let lists = [
+            (any::FUNCTIONS, offset_of!(any::AllFunctions, Queue.pfnFinish)),
+            (Release::R2026_1.functions(), offset_of!(v2026_1::ur_dditable_t, Queue.pfnFinish)),
+            (Release::R2026_2.functions(), offset_of!(v2026_2::ur_dditable_t, Queue.pfnFinish)),
+        ];
+        for (functions, offset) in lists {
+            let finish = functions.iter().find(|f| f.name == "urQueueFinish").expect("a function");
+            let slot = finish.slot.expect("an adapter has it");
+            assert_eq!((slot.offset, slot.table, slot.field), (offset, "Queue", "pfnFinish"));
+            assert_eq!(finish.id, ur_function_t::QUEUE_FINISH);
+        }
+    }
+
+    #[test]
+    fn every_function_of_a_release_has_a_place_among_all_functions_and_none_is_there_twice() {
+        let names =
+            |list: &'static [FunctionInfo]| -> Vec<&str> { list.iter().map(|function| function.name).collect() };
+        let all = names(any::FUNCTIONS);
+        let mut distinct = all.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), all.len());
+        let own: Vec<&str> = Release::ALL.iter().flat_map(|release| names(release.functions())).collect();
+        assert!(own.iter().all(|name| all.contains(name)) && all.iter().all(|name| own.contains(name)));
+    }
+
+    /// Written down by hand from the releases' headers: the numbers that moved, and their neighbours.
+    #[test]
+    fn numbers_of_an_older_release_mean_what_its_headers_say() {
+        use ur_device_info_t as info;
+        let old = Release::R2026_1;
+        let known = [
+            (130, Some(info::NODE_MASK)),
+            (131, None),
+            (132, None),
+            (133, Some(info::XE_STACK_COUNT)),
+            (138, Some(info::MAX_LANES_PER_HW_THREAD)),
+            (139, None),
+            (0x2024, None),
+            (0x2023, Some(info(0x2023))),
+        ];
+        for (number, meaning) in known {
+            assert_eq!(info(number).of_release(old), meaning, "{number}");
+            assert_eq!(info(number).of_release(Release::NEWEST), Some(info(number)));
+        }
+        assert_eq!((info::XE_STACK_COUNT.0, info::XE_STACK_COUNT.in_release(old)), (134, Some(info(133))));
+        assert_eq!(info::MAX_WORK_GROUPS.in_release(old), None);
+        for value in info::VALUES {
+            let back = value.in_release(old).map(|number| number.of_release(old));
+            assert!(back.is_none_or(|back| back == Some(*value)), "{value:?}");
+        }
+        assert_eq!(ur_physical_mem_flags_t::mask(old), !1);
+        assert_eq!(ur_physical_mem_flags_t::mask(Release::R2026_2), !2);
     }
 
     #[test]

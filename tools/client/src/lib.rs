@@ -4,7 +4,8 @@
 //!
 //! Functions are looked up **by name**, as the dynamic linker does for an application. The table getters that loaders
 //! export too are not used: a loader of another release would write a table of another layout, and the stock loader's
-//! answer only after `urLoaderInit`. So one binary measures any loader; what it does not export is an empty slot.
+//! answer only after `urLoaderInit`. So one binary measures any loader of any release; what it does not export is an empty
+//! slot, and what it exports tells its release.
 //!
 //! ```no_run
 //! use ur_client::{Ur, call};
@@ -41,11 +42,13 @@ use std::mem::offset_of;
 use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use ur_ffi::releases::Release;
+use ur_ffi::releases::any::{AllFunctions, FUNCTIONS};
 use ur_ffi::{
-    FUNCTIONS, ur_adapter_handle_t, ur_dditable_t, ur_device_init_flags_t, ur_pfnDeviceGetSelected_t,
-    ur_pfnLoaderConfigCreate_t, ur_pfnLoaderConfigEnableLayer_t, ur_pfnLoaderConfigGetInfo_t,
-    ur_pfnLoaderConfigRelease_t, ur_pfnLoaderConfigRetain_t, ur_pfnLoaderConfigSetCodeLocationCallback_t,
-    ur_pfnLoaderConfigSetMockingEnabled_t, ur_pfnLoaderInit_t, ur_pfnLoaderTearDown_t, ur_result_t,
+    ur_adapter_handle_t, ur_device_init_flags_t, ur_pfnDeviceGetSelected_t, ur_pfnLoaderConfigCreate_t,
+    ur_pfnLoaderConfigEnableLayer_t, ur_pfnLoaderConfigGetInfo_t, ur_pfnLoaderConfigRelease_t,
+    ur_pfnLoaderConfigRetain_t, ur_pfnLoaderConfigSetCodeLocationCallback_t, ur_pfnLoaderConfigSetMockingEnabled_t,
+    ur_pfnLoaderInit_t, ur_pfnLoaderTearDown_t, ur_result_t,
 };
 
 pub use answer::Answer;
@@ -104,10 +107,11 @@ loader_functions! {
 /// An opened loader.
 #[derive(Debug)]
 pub struct Ur {
-    /// The loader's exported functions, in the places that an adapter's table has for them.
-    pub table: ur_dditable_t,
+    /// The loader's exported functions. No library's table has this layout.
+    pub table: AllFunctions,
     /// The functions that only a loader has.
     pub loader: LoaderFunctions,
+    release: Release,
     path: OsString,
     /// Addresses of the adapters that were listed: they are asked for the text of an error.
     adapters: Mutex<Vec<usize>>,
@@ -130,15 +134,47 @@ impl Ur {
             return Err(OpenError::NotALoader { path: name });
         }
         let table = exported(&library);
+        let release = release_of(&library);
         // Gives up the handle without closing.
         let _ = library.into_raw();
-        Ok(Self { table, loader, path: path.to_owned(), adapters: Mutex::new(Vec::new()) })
+        Ok(Self { table, loader, release, path: path.to_owned(), adapters: Mutex::new(Vec::new()) })
     }
 
     /// The path that was opened.
     #[must_use]
     pub fn path(&self) -> &OsStr {
         &self.path
+    }
+
+    /// The release of the API that the loader is of, by what it exports.
+    #[must_use]
+    pub fn release(&self) -> Release {
+        self.release
+    }
+
+    /// The functions of the adapter that made an object, from the table behind its handle.
+    ///
+    /// # Safety
+    /// The handle is alive, and its adapter of the loader's release.
+    #[must_use]
+    pub unsafe fn adapter_functions<T>(&self, handle: *mut T) -> AllFunctions {
+        // SAFETY: by the API's contract the first word behind a handle is the address of its adapter's table.
+        let table = unsafe { handle.cast::<*const c_void>().read() };
+        let mut functions = AllFunctions::default();
+        for function in self.release.functions() {
+            let Some(from) = function.slot else { continue };
+            let Some(to) = FUNCTIONS.iter().find(|known| known.name == function.name).and_then(|known| known.slot)
+            else {
+                continue;
+            };
+            // SAFETY: both offsets are those of this function's slot, in the release's table and in the one to fill, a
+            // nullable function pointer of one signature.
+            unsafe {
+                let address = table.byte_add(from.offset).cast::<*mut c_void>().read();
+                (&raw mut functions).byte_add(to.offset).cast::<*mut c_void>().write(address);
+            }
+        }
+        functions
     }
 
     /// `urLoaderInit` without a configuration.
@@ -173,7 +209,7 @@ impl Ur {
         Err(self.error(result, call))
     }
 
-    /// As [`check`](Self::check), for the function of a slot of `ur_dditable_t`; what [`call!`] uses.
+    /// As [`check`](Self::check), for the function of a slot of [`AllFunctions`]; what [`call!`] uses.
     ///
     /// # Errors
     /// For everything but success.
@@ -215,8 +251,8 @@ impl Ur {
 }
 
 /// Looks up every function that has a slot.
-fn exported(library: &Library) -> ur_dditable_t {
-    let mut table = ur_dditable_t::default();
+fn exported(library: &Library) -> AllFunctions {
+    let mut table = AllFunctions::default();
     for function in FUNCTIONS {
         let Some(slot) = function.slot else { continue };
         // SAFETY: only the address is taken.
@@ -229,14 +265,22 @@ fn exported(library: &Library) -> ur_dditable_t {
     table
 }
 
-/// The name of the function whose slot lies at an offset of `ur_dditable_t`.
+/// The newest release of which the library exports every function; the newest of all for a library of another one.
+fn release_of(library: &Library) -> Release {
+    // SAFETY: only the address is taken.
+    let has = |name: &str| unsafe { library.get::<*mut c_void>(name.as_bytes()) }.is_ok();
+    let complete = |release: &&Release| release.functions().iter().all(|function| has(function.name));
+    Release::ALL.iter().rev().find(complete).copied().unwrap_or(Release::NEWEST)
+}
+
+/// The name of the function whose slot lies at an offset of [`AllFunctions`].
 #[cold]
 fn slot_name(offset: usize) -> &'static str {
-    debug_assert!(offset < size_of::<ur_dditable_t>() && offset_of!(ur_dditable_t, Adapter) == 0);
+    debug_assert!(offset < size_of::<AllFunctions>() && offset_of!(AllFunctions, Adapter) == 0);
     FUNCTIONS
         .iter()
         .find(|function| function.slot.is_some_and(|slot| slot.offset == offset))
-        .map_or("a function that this release does not name", |function| function.name)
+        .map_or("a function that no release names", |function| function.name)
 }
 
 /// Calls a function of the table and checks its answer: `call!(ur, Context.pfnRetain(context))`.
@@ -247,7 +291,7 @@ fn slot_name(offset: usize) -> &'static str {
 macro_rules! call {
     ($ur:expr, $table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
         let ur: &$crate::Ur = &$ur;
-        let offset = ::core::mem::offset_of!($crate::ffi::ur_dditable_t, $table.$slot);
+        let offset = ::core::mem::offset_of!($crate::ffi::releases::any::AllFunctions, $table.$slot);
         match ur.table.$table.$slot {
             Some(function) => ur.check_slot(function($($argument),*), offset),
             None => Err(ur.missing_slot(offset)),

@@ -8,7 +8,7 @@ use ur_ffi::{
     ur_platform_handle_t, ur_platform_info_t, ur_result_t,
 };
 
-use crate::{Answer, Result, Ur, call};
+use crate::{Answer, ClientError, Result, Ur, call};
 
 /// Asks for the size, then for the value.
 fn bytes(mut ask: impl FnMut(usize, *mut c_void, *mut usize) -> Result<()>) -> Result<Answer> {
@@ -95,11 +95,16 @@ impl Ur {
         })
     }
 
-    /// `urDeviceGetInfo`.
+    /// `urDeviceGetInfo`, with the number that the loader's release has for the query.
     ///
     /// # Errors
-    /// What the adapter answers.
+    /// What the adapter answers; `UNSUPPORTED_ENUMERATION` for a query that the release does not have.
     pub fn device_info(&self, device: ur_device_handle_t, query: ur_device_info_t) -> Result<Answer> {
+        let Some(query) = query.in_release(self.release()) else {
+            let result = ur_result_t::ERROR_UNSUPPORTED_ENUMERATION;
+            let message = Some(format!("oneAPI {} does not have the query", self.release().name()));
+            return Err(ClientError { call: "urDeviceGetInfo", result, message });
+        };
         bytes(|size, value, needed| {
             // SAFETY: as above.
             unsafe { call!(self, Device.pfnGetInfo(device, query, size, value, needed)) }

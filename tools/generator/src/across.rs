@@ -1,5 +1,6 @@
-//! Puts the same item of several releases side by side, so that an emitter writes what is common once and what
-//! differs under a `cfg`.
+//! Puts the same item of several releases side by side, for emitters that tell how releases differ.
+//!
+//! What needs no such telling is emitted from a release itself or from the model's union.
 
 use crate::model::{Model, Release};
 
@@ -26,35 +27,18 @@ pub struct Variant {
 pub fn across<'m, T>(
     model: &'m Model,
     list: impl Fn(&'m Release) -> &'m [T],
-    name: impl Fn(&T) -> &str,
+    name: impl Fn(&'m T) -> &'m str,
 ) -> Vec<Entry<'m, T>> {
     across_lists(model, model.releases.iter().map(|release| Some(list(release))).collect(), name)
-}
-
-/// The releases themselves as an item, for what is one in each of them.
-pub fn whole_release(model: &Model) -> Vec<Entry<'_, Release>> {
-    across(model, |release| std::slice::from_ref(release), |_| "release")
 }
 
 /// [`across`] for lists that are not there in every release.
 pub fn across_lists<'m, T>(
     model: &'m Model,
     lists: Vec<Option<&'m [T]>>,
-    name: impl Fn(&T) -> &str,
+    name: impl Fn(&'m T) -> &'m str,
 ) -> Vec<Entry<'m, T>> {
-    let mut order: Vec<&str> = Vec::new();
-    for list in lists.iter().rev().flatten() {
-        let mut place = 0;
-        for item in list.iter() {
-            match order.iter().position(|known| *known == name(item)) {
-                Some(known) => place = known + 1,
-                None => {
-                    order.insert(place, name(item));
-                    place += 1;
-                }
-            }
-        }
-    }
+    let order = ordered_names(lists.iter().flatten().copied(), &name);
     let find = |wanted: &str| {
         model
             .releases
@@ -67,6 +51,28 @@ pub fn across_lists<'m, T>(
             .collect()
     };
     order.into_iter().map(|wanted| Entry { name: wanted.to_owned(), per_release: find(wanted) }).collect()
+}
+
+/// The names of all items of lists that stand oldest first: the last list's order, and what only earlier ones have behind
+/// what it followed there.
+pub(crate) fn ordered_names<'m, T: 'm>(
+    lists: impl DoubleEndedIterator<Item = &'m [T]>,
+    name: impl Fn(&'m T) -> &'m str,
+) -> Vec<&'m str> {
+    let mut order: Vec<&str> = Vec::new();
+    for list in lists.rev() {
+        let mut place = 0;
+        for item in list {
+            match order.iter().position(|known| *known == name(item)) {
+                Some(known) => place = known + 1,
+                None => {
+                    order.insert(place, name(item));
+                    place += 1;
+                }
+            }
+        }
+    }
+    order
 }
 
 impl<'m, T> Entry<'m, T> {
@@ -96,53 +102,5 @@ impl<'m, T> Entry<'m, T> {
             }
         }
         variants
-    }
-}
-
-/// The cargo feature that selects a release.
-pub fn feature(release: &str) -> String {
-    format!("release-{}", release.replace('.', "-"))
-}
-
-/// The condition under which code for these releases is compiled, within code that is compiled for `context`;
-/// empty where there is none to state.
-pub fn cfg(model: &Model, releases: &[bool], context: &[bool]) -> String {
-    if releases == context {
-        return String::new();
-    }
-    let newest = releases.len() - 1;
-    let features = |wanted: bool| -> Vec<String> {
-        model.releases[..newest]
-            .iter()
-            .zip(releases)
-            .filter(|(_, present)| **present == wanted)
-            .map(|(release, _)| format!("feature = \"{}\"", feature(&release.name)))
-            .collect()
-    };
-    let one_of = |list: Vec<String>| {
-        if list.len() == 1 { list[0].clone() } else { format!("any({})", list.join(", ")) }
-    };
-    if releases[newest] {
-        format!("#[cfg(not({}))]", one_of(features(false)))
-    } else {
-        format!("#[cfg({})]", one_of(features(true)))
-    }
-}
-
-/// Every release.
-pub fn everywhere(model: &Model) -> Vec<bool> {
-    vec![true; model.releases.len()]
-}
-
-/// Writes variants one below the other, each under its condition.
-pub fn push_variants(out: &mut String, model: &Model, indent: &str, context: &[bool], variants: &[Variant]) {
-    for variant in variants {
-        let condition = cfg(model, &variant.releases, context);
-        if !condition.is_empty() {
-            out.push_str(indent);
-            out.push_str(&condition);
-            out.push('\n');
-        }
-        out.push_str(&variant.text);
     }
 }

@@ -20,9 +20,11 @@ pub mod names;
 pub mod output;
 pub mod problem;
 pub mod project;
+pub mod releases;
 pub mod resolve;
 #[allow(missing_docs, reason = "the keys are described in spec/README.md")]
 pub mod spec;
+pub mod union;
 
 use std::path::Path;
 

@@ -14,14 +14,16 @@ pub use crate::spec::Chain;
 pub struct Model {
     /// The specification's files, in the newest release's order.
     pub files: Vec<FileInfo>,
-    /// Oldest first; the last one is what a build without a release feature gets.
+    /// Oldest first.
     pub releases: Vec<Release>,
+    /// Every item of every release; see [`crate::union`].
+    pub union: Release,
     /// Which function of the engine answers which entry point.
     pub engine: EngineMap,
 }
 
 impl Model {
-    /// The release that is built unless another is asked for.
+    /// The release that products without a release in their name are for.
     pub fn newest(&self) -> &Release {
         self.releases.last().expect("the loader refuses a specification without releases")
     }
@@ -180,6 +182,8 @@ pub struct Enum {
     pub flags: bool,
     /// The mask as written, where it is not what the values give.
     pub written_mask: Option<u32>,
+    /// Whether releases disagree on the mask; said in the union alone.
+    pub mask_by_release: bool,
     /// Ordered by value.
     pub values: Vec<Enumerator>,
 }

@@ -76,6 +76,16 @@ pub fn getter(field: &str) -> String {
     format!("urGet{field}ProcAddrTable")
 }
 
+/// `v2026_1`: the module of a release's own.
+pub fn release_module(release: &str) -> String {
+    format!("v{}", release.replace('.', "_"))
+}
+
+/// `R2026_1`: a release as a value.
+pub fn release_variant(release: &str) -> String {
+    format!("R{}", release.replace('.', "_"))
+}
+
 /// What the engine calls the object behind a handle: `ur_usm_pool_handle_t` is a `UsmPool`.
 pub fn engine_object(handle: &str) -> String {
     let core = handle.strip_prefix("ur_").unwrap_or(handle);

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use crate::problem::{OutputState, Problem};
 
-/// Folders in which every file is generated; `loader/include-<release>` are such folders too.
+/// Folders in which every file is generated; `loader/include-<release>` and `loader/libraries/<release>/src/generated` are
+/// such folders too.
 const FOLDERS: [&str; 6] = [
     "spec/ffi/src/generated",
     "loader/include",
@@ -155,7 +156,7 @@ fn orphans(root: &Path, outputs: &[Output]) -> Vec<String> {
     for folder in FOLDERS {
         files_below(root, folder, &mut found);
     }
-    for folder in older_headers(root) {
+    for folder in of_releases(root) {
         files_below(root, &folder, &mut found);
     }
     found.retain(|file| !made.contains(file.as_str()));
@@ -163,12 +164,15 @@ fn orphans(root: &Path, outputs: &[Output]) -> Vec<String> {
     found
 }
 
-/// The folders of all releases' headers but the newest, releases that are gone included.
-fn older_headers(root: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(root.join("loader")) else { return Vec::new() };
-    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let headers = names.filter(|name| name.starts_with("include-"));
-    headers.map(|name| format!("loader/{name}")).collect()
+/// The loader's folders that are named after a release, releases that are gone included.
+fn of_releases(root: &Path) -> Vec<String> {
+    let below = |folder: &str| -> Vec<String> {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else { return Vec::new() };
+        entries.flatten().map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy())).collect()
+    };
+    let headers = below("loader").into_iter().filter(|path| path.starts_with("loader/include-"));
+    let libraries = below("loader/libraries").into_iter().map(|path| format!("{path}/src/generated"));
+    headers.chain(libraries).collect()
 }
 
 fn files_below(root: &Path, folder: &str, found: &mut Vec<String>) {

@@ -22,7 +22,7 @@ pub fn files(model: &Model) -> BTreeSet<String> {
 /// The model as it is without any of them.
 pub fn upstream(mut model: Model) -> Model {
     let own = files(&model);
-    for release in &mut model.releases {
+    for release in model.releases.iter_mut().chain([&mut model.union]) {
         let gone = names(release, &own);
         release.handles.retain(|item| !own.contains(&item.file));
         release.typedefs.retain(|item| !own.contains(&item.file));

@@ -11,8 +11,10 @@ use crate::engine::EngineMap;
 use crate::load::{Source, Spec, release_key};
 use crate::model::*;
 use crate::names;
-use crate::problem::{Location, Problem};
+use crate::problem::Problem;
+use crate::releases::{self, Layout};
 use crate::spec::{self, ApiFile, Derived, ReleaseFile, Text};
+use crate::union::union;
 
 /// Marks that stand where an info enumerator has the type of its value.
 pub const MARKS: [&str; 2] = ["Validation", "deprecated-value"];
@@ -20,19 +22,22 @@ pub const MARKS: [&str; 2] = ["Validation", "deprecated-value"];
 /// Works out every release.
 pub fn resolve(spec: &Spec) -> Result<Model, Vec<Problem>> {
     let mut problems = Vec::new();
-    let releases: Vec<Release> =
-        spec.releases.iter().map(|file| Resolver::new(spec, file, &mut problems).run()).collect();
-    let Some(newest) = spec.releases.last() else {
-        problems.push(Problem::Io {
-            file: "spec/releases".to_owned(),
-            message: "there is no release; add one file per release".to_owned(),
-        });
-        return Err(problems);
+    let layouts = releases::layouts(spec, &mut problems);
+    let Some(newest) = layouts.last() else {
+        let message = "there is no release; add one file per release".to_owned();
+        return Err(vec![Problem::Io { file: "spec/releases".to_owned(), message }]);
     };
+    let resolved = spec.releases.iter().zip(&layouts);
+    let releases: Vec<Release> =
+        resolved.map(|(file, layout)| Resolver::new(spec, file, layout, &mut problems).run()).collect();
     let files = ordered(spec, newest).into_iter().map(file_info).collect();
     problems.sort();
     problems.dedup();
-    if problems.is_empty() { Ok(Model { files, releases, engine: EngineMap::default() }) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let union = union(&releases);
+    Ok(Model { files, releases, union, engine: EngineMap::default() })
 }
 
 fn file_info(source: &Source<ApiFile>) -> FileInfo {
@@ -49,9 +54,8 @@ fn text(value: &Option<Text>) -> String {
 }
 
 /// The files in the order of a release's headers: those it lists, then the others by name.
-fn ordered<'s>(spec: &'s Spec, release: &Source<ReleaseFile>) -> Vec<&'s Source<ApiFile>> {
-    let order = &release.data.order;
-    let place = |stem: &str| order.iter().position(|name| name.get_ref() == stem);
+fn ordered<'s>(spec: &'s Spec, layout: &Layout) -> Vec<&'s Source<ApiFile>> {
+    let place = |stem: &str| layout.order.iter().position(|name| name == stem);
     let mut files: Vec<&Source<ApiFile>> = spec.api.iter().collect();
     files.sort_by_key(|file| (place(&file.stem).unwrap_or(usize::MAX), file.stem.clone()));
     files
@@ -60,6 +64,7 @@ fn ordered<'s>(spec: &'s Spec, release: &Source<ReleaseFile>) -> Vec<&'s Source<
 struct Resolver<'s, 'p> {
     spec: &'s Spec,
     file: &'s Source<ReleaseFile>,
+    layout: &'s Layout,
     key: Vec<u32>,
     files: Vec<&'s Source<ApiFile>>,
     parameter_docs: BTreeMap<&'s str, &'s str>,
@@ -67,7 +72,7 @@ struct Resolver<'s, 'p> {
 }
 
 impl<'s, 'p> Resolver<'s, 'p> {
-    fn new(spec: &'s Spec, file: &'s Source<ReleaseFile>, problems: &'p mut Vec<Problem>) -> Self {
+    fn new(spec: &'s Spec, file: &'s Source<ReleaseFile>, layout: &'s Layout, problems: &'p mut Vec<Problem>) -> Self {
         let parameter_docs = spec
             .api
             .iter()
@@ -77,8 +82,9 @@ impl<'s, 'p> Resolver<'s, 'p> {
         Resolver {
             spec,
             file,
+            layout,
             key: release_key(file.data.release.get_ref()),
-            files: ordered(spec, file),
+            files: ordered(spec, layout),
             parameter_docs,
             problems,
         }
@@ -106,7 +112,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             self.composite_items(file, &mut release);
         }
         release.kinds = kinds(&release);
-        release.tables = self.tables();
+        release.tables = self.layout.tables.clone();
         for file in self.files.clone() {
             for written in &file.data.function {
                 if self.live(&written.since, &written.until) {
@@ -215,6 +221,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             doc: text(&written.doc),
             flags: names::is_flag_enum(name),
             written_mask: written.mask,
+            mask_by_release: false,
             values,
         }
     }
@@ -282,7 +289,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             params.push(Param {
                 at: source.at(param.name.span()),
                 name: name.clone(),
-                ty: self.ty(source, &item, change.ty.as_ref().unwrap_or(&param.ty)),
+                ty: self.ty(source, &item, &param.ty),
                 tags: change.tags.clone().unwrap_or_else(|| param.tags.clone()),
                 doc: own_doc.map_or_else(
                     || self.parameter_docs.get(name.as_str()).copied().unwrap_or("").to_owned(),
@@ -339,27 +346,6 @@ impl<'s, 'p> Resolver<'s, 'p> {
         }
     }
 
-    fn tables(&self) -> Vec<Table> {
-        let at = |text: &Text| -> Location { self.file.at(text.span()) };
-        let slot = |prefix: &str, function: &Text| TableSlot {
-            at: at(function),
-            field: format!("pfn{}", function.get_ref().strip_prefix(prefix).unwrap_or(function.get_ref())),
-            function: function.get_ref().clone(),
-        };
-        self.file
-            .data
-            .table
-            .iter()
-            .map(|table| Table {
-                at: at(&table.name),
-                name: table.name.get_ref().clone(),
-                field: table.field.get_ref().clone(),
-                prefix: table.prefix.clone(),
-                slots: table.functions.iter().map(|f| slot(&table.prefix, f)).collect(),
-            })
-            .collect()
-    }
-
     /// Fills the enumerations that are made from functions or structures.
     fn derived_enums(&self, release: &mut Release) {
         for source in &self.spec.api {
@@ -381,7 +367,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
 }
 
 /// What each name of the release stands for.
-fn kinds(release: &Release) -> BTreeMap<String, Kind> {
+pub(crate) fn kinds(release: &Release) -> BTreeMap<String, Kind> {
     let mut kinds = BTreeMap::new();
     kinds.extend(release.handles.iter().map(|item| (item.name.clone(), Kind::Handle)));
     kinds.extend(release.typedefs.iter().map(|item| (item.name.clone(), Kind::Typedef)));

@@ -231,12 +231,10 @@ pub struct Param {
     pub by_release: BTreeMap<String, ParamChange>,
 }
 
-/// What is different of a parameter in one release.
+/// What is different of a parameter in one release; never its type, for the bindings have each function once.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ParamChange {
-    #[serde(rename = "type")]
-    pub ty: Option<Text>,
     pub tags: Option<Vec<String>>,
     pub doc: Option<Text>,
 }
@@ -256,18 +254,58 @@ pub struct Error {
     pub until: Option<Text>,
 }
 
-/// One file of `spec/releases`.
+/// One file of `spec/releases`: a whole release, or what one has otherwise than a newer one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseFile {
     pub release: Text,
     pub version: [u32; 2],
+    /// The newer release that this file only lists the differences from.
+    pub base: Option<Text>,
+    /// Files of `spec/api` in the order of the headers; a whole release's.
     #[serde(default)]
     pub order: Vec<Text>,
+    /// Files that stand elsewhere than in the base.
+    #[serde(default, rename = "move")]
+    pub moves: Vec<Move>,
     #[serde(default)]
     pub values: BTreeMap<String, Spanned<u32>>,
+    /// Tables of the base that this release does not have.
+    #[serde(default)]
+    pub without_tables: Vec<Text>,
+    /// Tables of the base whose slots differ.
+    #[serde(default)]
+    pub change: Vec<TableChange>,
+    /// Tables; those of a release with a base come behind the ones that they name.
     #[serde(default)]
     pub table: Vec<Table>,
+}
+
+/// A file's place in the headers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Move {
+    pub file: Text,
+    pub after: Text,
+}
+
+/// How a table differs from the base's: first functions leave, then functions come.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableChange {
+    pub table: Text,
+    #[serde(default)]
+    pub remove: Vec<Text>,
+    #[serde(default)]
+    pub insert: Vec<Insertion>,
+}
+
+/// Functions that stand one after the other, behind another one or first.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Insertion {
+    pub after: Option<Text>,
+    pub functions: Vec<Text>,
 }
 
 /// One function table of a release.
@@ -277,5 +315,7 @@ pub struct Table {
     pub name: Text,
     pub field: Text,
     pub prefix: String,
+    /// The table that it follows; only in a release with a base.
+    pub after: Option<Text>,
     pub functions: Vec<Text>,
 }

@@ -46,13 +46,13 @@ fn missing_edited_and_orphaned_files_are_told_apart() {
     let folder = generated();
     let root = folder.path();
     fs::remove_file(root.join("docs/api/thing.md")).unwrap();
-    append(&root.join("loader/src/generated/exports.rs"), "// mine\n");
+    append(&root.join("loader/libraries/1.10/src/generated/exports.rs"), "// mine\n");
     fs::write(root.join("docs/api/notes.md"), "mine\n").unwrap();
     fs::write(root.join("loader/include-1.9/extra.h"), "mine\n").unwrap();
     assert_eq!(
         found(root),
         [
-            ("loader/src/generated/exports.rs".to_owned(), OutputState::Edited),
+            ("loader/libraries/1.10/src/generated/exports.rs".to_owned(), OutputState::Edited),
             ("docs/api/thing.md".to_owned(), OutputState::Missing),
             ("docs/api/notes.md".to_owned(), OutputState::Orphaned),
             ("loader/include-1.9/extra.h".to_owned(), OutputState::Orphaned),
@@ -71,7 +71,7 @@ fn a_changed_specification_makes_files_stale_and_an_edit_stays_an_edit() {
     let found = found(root);
     let stale = |file: &str| found.contains(&(file.to_owned(), OutputState::Stale));
     assert!(stale("loader/include/unified-runtime/ur_api.h"), "{found:?}");
-    assert!(stale("loader/src/generated/exports.rs"), "{found:?}");
+    assert!(stale("loader/libraries/1.10/src/generated/exports.rs"), "{found:?}");
     assert!(found.contains(&("docs/api/exp-paint.md".to_owned(), OutputState::Edited)), "{found:?}");
     // What the sentence does not reach is not touched.
     assert!(!found.iter().any(|(file, _)| file.ends_with("layout.rs")), "{found:?}");
@@ -86,6 +86,9 @@ fn writing_mends_everything_but_deletes_only_its_own() {
     let text = fs::read_to_string(&release).unwrap();
     let table = text.find("[[table]]\nname = \"ur_thing_exp").unwrap();
     fs::write(&release, &text[..table]).unwrap();
+    let older = root.join("spec/releases/1.9.toml");
+    let text = fs::read_to_string(&older).unwrap();
+    fs::write(&older, text.replace("without_tables = [\"ur_thing_exp_dditable_t\"]\n", "")).unwrap();
     fs::write(root.join("docs/api/notes.md"), "mine\n").unwrap();
     let problems = generate(root, Mode::Write).unwrap_err();
     let orphan = Problem::Output { file: "docs/api/notes.md".to_owned(), state: OutputState::Orphaned };
@@ -101,9 +104,9 @@ fn a_specification_with_problems_changes_nothing() {
     let folder = generated();
     let root = folder.path();
     append(&root.join("spec/api/thing.toml"), "\n[[handle]]\nname = \"ur_thing_handle_t\"\n");
-    let before = fs::read_to_string(root.join("loader/src/generated/exports.rs")).unwrap();
+    let before = fs::read_to_string(root.join("loader/libraries/1.10/src/generated/exports.rs")).unwrap();
     assert!(generate(root, Mode::Write).is_err());
-    let after = fs::read_to_string(root.join("loader/src/generated/exports.rs")).unwrap();
+    let after = fs::read_to_string(root.join("loader/libraries/1.10/src/generated/exports.rs")).unwrap();
     assert_eq!(before, after);
 }
 

@@ -6,7 +6,8 @@ use std::ffi::c_void;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ur_client::ffi::{ur_context_info_t, ur_dditable_t, ur_result_t};
+use ur_client::ffi::releases::any::AllFunctions;
+use ur_client::ffi::{ur_context_info_t, ur_result_t};
 
 use crate::Failure;
 use crate::fixture::Fixture;
@@ -24,7 +25,7 @@ pub const RETAIN: &str = "dispatch: urContextRetain + Release";
 
 /// All cases of the group.
 pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Case>> {
-    type Make = fn(&Fixture<'_>, &ur_dditable_t) -> Option<Body<'static>>;
+    type Make = fn(&Fixture<'_>, &AllFunctions) -> Option<Body<'static>>;
     let all: [(&str, f64, Make); 3] = [
         (RETAIN, 2.0, retain_release),
         ("dispatch: urQueueFlush", 1.0, flush),
@@ -59,12 +60,11 @@ fn case(
     fixture: &Fixture<'_>,
     options: &Options,
     calls: f64,
-    make: fn(&Fixture<'_>, &ur_dditable_t) -> Option<Body<'static>>,
+    make: fn(&Fixture<'_>, &AllFunctions) -> Option<Body<'static>>,
     against_atomics: bool,
 ) -> Result<Case, Failure> {
-    let handle = fixture.context.handle().cast::<*const ur_dditable_t>();
-    // SAFETY: the first word of what a handle points to is its adapter's table, by the API's contract.
-    let table = unsafe { &**handle };
+    // SAFETY: the fixture's context is alive; the loader admits adapters of its own release alone.
+    let table = &unsafe { fixture.ur.adapter_functions(fixture.context.handle()) };
     let missing = || Failure::Other("the function is missing in the loader or in the adapter's table".to_owned());
     let through = make(fixture, &fixture.ur.table).ok_or_else(missing)?;
     let straight = make(fixture, table).ok_or_else(missing)?;
@@ -101,7 +101,7 @@ fn calls(iterations: u64, meter: &mut Meter<'_>, mut call: impl FnMut() -> u32) 
     }
 }
 
-fn retain_release(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'static>> {
+fn retain_release(fixture: &Fixture<'_>, table: &AllFunctions) -> Option<Body<'static>> {
     let context = fixture.context.handle();
     let (retain, release) = (black_box(table.Context.pfnRetain?), black_box(table.Context.pfnRelease?));
     Some(Box::new(move |iterations, meter| {
@@ -110,7 +110,7 @@ fn retain_release(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'
     }))
 }
 
-fn flush(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'static>> {
+fn flush(fixture: &Fixture<'_>, table: &AllFunctions) -> Option<Body<'static>> {
     let (queue, flush) = (fixture.queue.handle(), black_box(table.Queue.pfnFlush?));
     Some(Box::new(move |iterations, meter| {
         // SAFETY: the fixture's queue outlives the measurement.
@@ -118,7 +118,7 @@ fn flush(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'static>> 
     }))
 }
 
-fn get_info(fixture: &Fixture<'_>, table: &ur_dditable_t) -> Option<Body<'static>> {
+fn get_info(fixture: &Fixture<'_>, table: &AllFunctions) -> Option<Body<'static>> {
     let (context, get_info) = (fixture.context.handle(), black_box(table.Context.pfnGetInfo?));
     let mut value = 0_u32;
     Some(Box::new(move |iterations, meter| {

@@ -74,8 +74,8 @@ fn run(options: &Options) -> Result<ExitCode, Failure> {
 
 /// The part of `--why` that has a process of its own. The loader is opened for the sake of its directory.
 fn search(options: &Options) -> Result<ExitCode, Failure> {
-    let _ur = Ur::open(&options.loader)?;
-    let search = serde_json::to_string(&why::search(&options.loader)).map_err(io::Error::from)?;
+    let ur = Ur::open(&options.loader)?;
+    let search = serde_json::to_string(&why::search(&options.loader, ur.release())).map_err(io::Error::from)?;
     emit(&search)?;
     Ok(ExitCode::SUCCESS)
 }

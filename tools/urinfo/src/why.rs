@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
+use ur_client::ffi::releases::Release;
 use ur_loader::registry::{self, Finding, Outcome, Registry};
 use ur_loader::search::{self, Environment, Plan};
 
@@ -71,10 +72,10 @@ pub fn explain(loader: &OsStr) -> Result<Search, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
-/// Searches as the loader does, here; the loader must not have done so before.
-pub fn search(loader: &OsStr) -> Search {
+/// Searches as the loader does, which is of this release, here; it must not have done so before.
+pub fn search(loader: &OsStr, release: Release) -> Search {
     let loader_directory = directory_of(loader);
-    let plan = search::plan(&Environment::from_process(), loader_directory.as_deref());
+    let plan = search::plan(release, &Environment::from_process(), loader_directory.as_deref());
     let findings = judge(&plan);
     Search {
         order: plan.order.iter().map(ToString::to_string).collect(),
@@ -191,7 +192,7 @@ mod tests {
                 ],
             }],
             skipped: vec![Skipped { name: "b.so".into(), reason: "the selector".into() }],
-            ..Plan::default()
+            ..Plan::empty(Release::NEWEST)
         }
     }
 
@@ -221,7 +222,7 @@ mod tests {
                 name: "x".into(),
                 candidates: vec![Candidate { path: file, origin: Origin::ForceLoad }],
             }],
-            ..Plan::default()
+            ..Plan::empty(Release::NEWEST)
         };
         let considered = consider(&plan, &judge(&plan));
         assert_eq!(considered[0].candidates[0].reason, Fault::NotFound.to_string());

@@ -24,6 +24,13 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-adapter", ours: &["ur-ffi"], others: None, never: &["libloading"] },
     Rule { name: "ur-adapter-cuda", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-adapter-hip", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
+    // The final libraries only choose a release.
+    Rule { name: "ur-loader-2026-1", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },
+    Rule { name: "ur-loader-2026-2", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },
+    Rule { name: "ur-adapter-cuda-2026-1", ours: &["ur-adapter", "ur-adapter-cuda"], others: Some(&[]), never: &[] },
+    Rule { name: "ur-adapter-cuda-2026-2", ours: &["ur-adapter", "ur-adapter-cuda"], others: Some(&[]), never: &[] },
+    Rule { name: "ur-adapter-hip-2026-1", ours: &["ur-adapter", "ur-adapter-hip"], others: Some(&[]), never: &[] },
+    Rule { name: "ur-adapter-hip-2026-2", ours: &["ur-adapter", "ur-adapter-hip"], others: Some(&[]), never: &[] },
     Rule { name: "ur-client", ours: &["ur-ffi"], others: None, never: &[] },
     // A second opinion is worth something only while it shares no code with what it judges.
     Rule { name: "ur-model", ours: &[], others: None, never: &[] },

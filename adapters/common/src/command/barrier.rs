@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use ur_ffi::releases::Release;
 use ur_ffi::{
     UR_EXP_ENQUEUE_EXT_FLAGS_MASK, ur_command_t, ur_event_handle_t, ur_exp_enqueue_ext_properties_t, ur_queue_handle_t,
 };
 
-#[cfg(not(feature = "release-2026-1"))]
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
@@ -99,9 +99,13 @@ pub unsafe fn barrier_ext<D: Driver>(
             return Err(Error::unsupported("an extension structure behind a barrier's properties"));
         }
     }
-    #[cfg(not(feature = "release-2026-1"))]
-    // SAFETY: the queue's promise is the same; behind `event` is null or a live event, by the newer release's contract.
-    if let Some(reused) = unsafe { reusable_event::given::<D>(event) }? {
+    let reused = match D::cell().release() {
+        // There `event` is an output alone: what is behind it may be anything.
+        Release::R2026_1 => None,
+        // SAFETY: behind `event` is null or a live event, by the contract of the newer releases.
+        Release::R2026_2 => unsafe { reusable_event::given::<D>(event) }?,
+    };
+    if let Some(reused) = reused {
         let command = ur_command_t::EVENTS_WAIT_WITH_BARRIER;
         // SAFETY: as above.
         let request = unsafe { Request::<D>::new(queue, command, count, waits, core::ptr::null_mut()) }?;

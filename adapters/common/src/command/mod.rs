@@ -9,7 +9,6 @@
 
 pub mod barrier;
 pub mod enqueue;
-#[cfg(not(feature = "release-2026-1"))]
 pub(crate) mod reusable_event;
 pub mod submission;
 

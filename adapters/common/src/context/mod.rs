@@ -14,9 +14,7 @@ use core::ffi::c_void;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use ur_ffi::{
-    ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_dditable_t, ur_result_t,
-};
+use ur_ffi::{ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_result_t};
 
 pub use crate::context::device_state::DeviceState;
 use crate::context::over_aligned::OverAligned;
@@ -28,7 +26,7 @@ use crate::memory_pool::registry::Registry;
 use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 
 /// A device's place in a context: its state is made at first need.
 struct Member<D: Driver> {
@@ -63,8 +61,8 @@ impl<D: Driver> Body for Context<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_CONTEXT;
     const NAME: &'static str = "context";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

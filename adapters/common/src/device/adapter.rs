@@ -14,7 +14,7 @@ use ur_ffi::ur_logger_callback_t;
 use ur_ffi::ur_logger_level_t;
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_dditable_t, ur_result_t};
+use ur_ffi::{ur_adapter_handle_t, ur_adapter_handle_t_, ur_adapter_info_t, ur_result_t};
 
 use crate::device::Device;
 use crate::device::deferred;
@@ -24,7 +24,7 @@ use crate::object::error::{self, Error, OpenError, Result};
 use crate::object::fork;
 use crate::object::info::InfoWriter;
 use crate::object::log;
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 
 /// What the adapter's handle names.
 pub struct Adapter<D: Driver> {
@@ -37,8 +37,8 @@ impl<D: Driver> Body for Adapter<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_NULL_HANDLE;
     const NAME: &'static str = "adapter";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 
     /// What is kept for as long as the adapter is in use goes: the native contexts above all.

@@ -34,6 +34,8 @@ use value::Reply;
 /// `INVALID_ENUMERATION` for a number that is no property, `UNSUPPORTED_ENUMERATION` with the reason for one
 /// that this device cannot answer, as [`InfoWriter`] otherwise.
 pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, writer: &InfoWriter) -> Result<()> {
+    // The caller's numbers are those of the library's release.
+    let Some(property) = property.of_release(D::cell().release()) else { return writer.unknown(property.0) };
     match property {
         ur_device_info_t::REFERENCE_COUNT => writer.value(1u32),
         ur_device_info_t::PLATFORM => match adapter::native::<D>() {

@@ -21,7 +21,7 @@ use crate::object::params::ListOut;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use ur_ffi::{ur_dditable_t, ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_result_t};
+use ur_ffi::{ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_device_type_t, ur_result_t};
 
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
@@ -30,7 +30,7 @@ use crate::driver::properties::DeviceProperties;
 use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 use crate::sync::weak_list::WeakList;
 
 /// Somebody who keeps memory of a device for its next use.
@@ -70,8 +70,8 @@ impl<D: Driver> Body for Device<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_DEVICE;
     const NAME: &'static str = "device";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

@@ -7,8 +7,7 @@ use core::ffi::c_char;
 use core::marker::PhantomData;
 
 use ur_ffi::{
-    ur_api_version_t, ur_dditable_t, ur_logger_level_t, ur_platform_handle_t, ur_platform_handle_t_,
-    ur_platform_info_t, ur_result_t,
+    ur_api_version_t, ur_logger_level_t, ur_platform_handle_t, ur_platform_handle_t_, ur_platform_info_t, ur_result_t,
 };
 
 use crate::device::adapter::{self, Adapter};
@@ -17,7 +16,7 @@ use crate::driver::native::library;
 use crate::object::error::{self, Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::log;
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 
 /// What the platform's handle names.
 pub struct Platform<D: Driver> {
@@ -36,8 +35,8 @@ impl<D: Driver> Body for Platform<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_PLATFORM;
     const NAME: &'static str = "platform";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

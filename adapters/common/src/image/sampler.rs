@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ur_ffi::{
-    ur_dditable_t, ur_native_handle_t, ur_result_t, ur_sampler_addressing_mode_t as Mode, ur_sampler_desc_t,
+    ur_native_handle_t, ur_result_t, ur_sampler_addressing_mode_t as Mode, ur_sampler_desc_t,
     ur_sampler_filter_mode_t as Filter, ur_sampler_handle_t, ur_sampler_handle_t_, ur_sampler_info_t,
     ur_sampler_native_properties_t,
 };
@@ -18,7 +18,7 @@ use crate::image::format::{Extents, Pixel};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::params::{self, Out};
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 
 /// What the sampler's handle names.
 pub struct Sampler<D: Driver> {
@@ -34,8 +34,8 @@ impl<D: Driver> Body for Sampler<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_SAMPLER;
     const NAME: &'static str = "sampler";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

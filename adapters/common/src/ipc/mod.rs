@@ -4,10 +4,8 @@
 //! the thing lies, and the native handle. The envelopes that are out are kept in a list, so that one given back twice is refused and not freed twice.
 
 pub mod descriptor;
-#[cfg(not(feature = "release-2026-1"))]
 pub mod event;
 pub mod memory_export;
-#[cfg(not(feature = "release-2026-1"))]
 pub mod physical;
 
 use core::ffi::c_void;

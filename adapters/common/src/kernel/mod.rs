@@ -1,7 +1,6 @@
 //! Kernels: a named entry point, looked up once for every device its program was built for.
 
 pub mod argument_list;
-#[cfg(feature = "release-2026-1")]
 pub mod arguments;
 pub mod cooperative;
 pub mod launch;
@@ -17,9 +16,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use ur_ffi::{
-    ur_dditable_t, ur_kernel_cache_config_t, ur_kernel_exec_info_properties_t, ur_kernel_exec_info_t,
-    ur_kernel_group_info_t, ur_kernel_handle_t, ur_kernel_handle_t_, ur_kernel_info_t, ur_kernel_sub_group_info_t,
-    ur_result_t,
+    ur_kernel_cache_config_t, ur_kernel_exec_info_properties_t, ur_kernel_exec_info_t, ur_kernel_group_info_t,
+    ur_kernel_handle_t, ur_kernel_handle_t_, ur_kernel_info_t, ur_kernel_sub_group_info_t, ur_result_t,
 };
 
 use crate::context::DeviceState;
@@ -30,7 +28,7 @@ use crate::kernel::permissions::Permissions;
 use crate::kernel::work_size::{GlobalSize, Limits};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 use crate::program::device_image::fixed::FixedSizes;
 use crate::program::metadata::DeclaredSizes;
 use crate::program::{Module, Program};
@@ -184,7 +182,6 @@ pub struct Kernel<D: Driver> {
     pub program: Arc<Object<Program<D>>>,
     name: CString,
     /// What release 2026.1's setters have set.
-    #[cfg(feature = "release-2026-1")]
     pub arguments: parking_lot::Mutex<crate::kernel::arguments::SetArguments>,
 }
 
@@ -194,8 +191,8 @@ impl<D: Driver> Body for Kernel<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_KERNEL;
     const NAME: &'static str = "kernel";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 
@@ -232,13 +229,7 @@ impl<D: Driver> Kernel<D> {
 
     /// A kernel that was found on its program's devices, at least one.
     pub fn new(program: Arc<Object<Program<D>>>, name: CString, devices: SmallVec<[DeviceKernel<D>; 1]>) -> Self {
-        Self {
-            program,
-            name,
-            devices,
-            #[cfg(feature = "release-2026-1")]
-            arguments: parking_lot::Mutex::default(),
-        }
+        Self { program, name, devices, arguments: parking_lot::Mutex::default() }
     }
 
     /// The kernel on the first device of its program.

@@ -17,9 +17,7 @@ pub mod rect_commands;
 use core::ffi::c_void;
 use std::sync::Arc;
 
-use ur_ffi::{
-    UR_MEM_FLAGS_MASK, ur_dditable_t, ur_mem_flags_t, ur_mem_handle_t, ur_mem_handle_t_, ur_mem_info_t, ur_result_t,
-};
+use ur_ffi::{UR_MEM_FLAGS_MASK, ur_mem_flags_t, ur_mem_handle_t, ur_mem_handle_t_, ur_mem_info_t, ur_result_t};
 
 use crate::buffer::Buffer;
 use crate::command::Request;
@@ -28,7 +26,7 @@ use crate::driver::Driver;
 use crate::image::object::Image;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, borrow, known_flags};
+use crate::object::{Body, Object, TableAddress, borrow, known_flags};
 
 /// The kinds of memory objects.
 pub enum MemBody<D: Driver> {
@@ -54,8 +52,8 @@ impl<D: Driver> Body for Mem<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_MEM_OBJECT;
     const NAME: &'static str = "memory object";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
-use ur_ffi::{ur_dditable_t, ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_handle_t_};
+use ur_ffi::{ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_handle_t_};
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
@@ -24,7 +24,7 @@ use crate::memory_pool::current::AnyPool;
 use crate::memory_pool::settings::{Reuse, Settings};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
-use crate::object::{Body, Held, Object};
+use crate::object::{Body, Held, Object, TableAddress};
 
 /// What keeps the pool's context.
 enum Home<D: Driver> {
@@ -59,8 +59,8 @@ impl<D: Driver> Body for UsmPool<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_VALUE;
     const NAME: &'static str = "USM pool";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 
     /// The handle is gone: queues keep nothing more of the pool, and no device takes it for its current one.

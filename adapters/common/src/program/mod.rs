@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use ur_ffi::{
-    ur_dditable_t, ur_program_binary_type_t, ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_,
+    ur_program_binary_type_t, ur_program_build_status_t, ur_program_handle_t, ur_program_handle_t_,
     ur_program_properties_t, ur_result_t,
 };
 
@@ -29,7 +29,7 @@ use crate::device::Device;
 use crate::device::deferred;
 use crate::driver::{CheckedImage, Driver};
 use crate::object::error::{Error, Result};
-use crate::object::{Body, Object, null_pointer};
+use crate::object::{Body, Object, TableAddress, null_pointer};
 use crate::program::build::Build;
 use crate::program::device_image::fixed::{FixedByKernel, FixedSizes, fixed_sizes};
 use crate::program::metadata::Metadata;
@@ -124,8 +124,8 @@ impl<D: Driver> Body for Program<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_PROGRAM;
     const NAME: &'static str = "program";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

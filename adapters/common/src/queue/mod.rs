@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use ur_ffi::{
-    ur_dditable_t, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_, ur_queue_info_t, ur_queue_properties_t,
-    ur_result_t,
+    ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_, ur_queue_info_t, ur_queue_properties_t, ur_result_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -21,7 +20,7 @@ use crate::device::worker;
 use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
 use crate::stream::event::{Event, WaitList};
 use crate::stream::submitter::Submitter;
@@ -90,8 +89,8 @@ impl<D: Driver> Body for Queue<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_QUEUE;
     const NAME: &'static str = "queue";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 
     fn on_last_release(&self) {

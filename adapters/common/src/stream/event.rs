@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ur_ffi::{
-    ur_command_t, ur_dditable_t, ur_event_handle_t, ur_event_handle_t_, ur_event_info_t, ur_event_status_t,
-    ur_profiling_info_t, ur_result_t,
+    ur_command_t, ur_event_handle_t, ur_event_handle_t_, ur_event_info_t, ur_event_status_t, ur_profiling_info_t,
+    ur_result_t,
 };
 
 use crate::device::clock::Base;
@@ -19,7 +19,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, borrow_named};
+use crate::object::{Body, Object, TableAddress, borrow_named};
 use crate::stream::Stream;
 use crate::stream::reusable::Reusable;
 use crate::stream::submitter::Submitter;
@@ -120,8 +120,8 @@ impl<D: Driver> Body for Event<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_EVENT;
     const NAME: &'static str = "event";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 

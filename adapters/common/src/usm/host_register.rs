@@ -64,7 +64,6 @@ fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory:
 ///
 /// # Errors
 /// `INVALID_VALUE` for no bytes, or memory that is USM or registered already; what the native library answers.
-#[cfg(not(feature = "release-2026-1"))]
 pub fn register<D: Driver>(
     context: &Object<Context<D>>,
     memory: Address,
@@ -84,7 +83,6 @@ pub fn register<D: Driver>(
 ///
 /// # Errors
 /// `INVALID_VALUE` for memory that is not registered.
-#[cfg(not(feature = "release-2026-1"))]
 pub fn unregister<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     unregister_range("urUSMHostAllocUnregisterExp", context, memory)
 }

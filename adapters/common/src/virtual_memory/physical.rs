@@ -6,8 +6,8 @@ use core::mem::MaybeUninit;
 use std::sync::Arc;
 
 use ur_ffi::{
-    ur_dditable_t, ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_handle_t_,
-    ur_physical_mem_info_t, ur_physical_mem_properties_t, ur_result_t, ur_structure_type_t,
+    ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_handle_t_, ur_physical_mem_info_t,
+    ur_physical_mem_properties_t, ur_result_t, ur_structure_type_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -16,7 +16,7 @@ use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::params::Out;
-use crate::object::{Body, Object};
+use crate::object::{Body, Object, TableAddress};
 use crate::pool::out_of_memory::with_relief;
 
 /// What the handle of physical memory names.
@@ -41,8 +41,8 @@ impl<D: Driver> Body for PhysicalMem<D> {
     const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_VALUE;
     const NAME: &'static str = "physical memory";
 
-    fn table() -> &'static ur_dditable_t {
-        &D::cell().table
+    fn table() -> TableAddress {
+        D::cell().table()
     }
 }
 
@@ -76,16 +76,6 @@ pub fn check_size<D: Driver>(name: &str, driver: &D, device: &Device<D>, size: u
     ))
 }
 
-#[cfg(not(feature = "release-2026-1"))]
-fn is_shareable(flags: ur_physical_mem_flags_t) -> bool {
-    flags.contains(ur_physical_mem_flags_t::ENABLE_IPC)
-}
-
-#[cfg(feature = "release-2026-1")]
-fn is_shareable(_flags: ur_physical_mem_flags_t) -> bool {
-    false
-}
-
 /// `urPhysicalMemCreate`.
 ///
 /// # Errors
@@ -103,7 +93,7 @@ pub fn create<D: Driver>(
     let flags = properties.map_or(ur_physical_mem_flags_t::empty(), |properties| properties.flags);
     context.check_member(device)?;
     supported(device)?;
-    let shareable = is_shareable(flags);
+    let shareable = flags.contains(ur_physical_mem_flags_t::ENABLE_IPC);
     if shareable && !device.properties.posix_handles {
         return Err(Error::unsupported("sharing physical memory of this device"));
     }

@@ -31,7 +31,7 @@ use crate::nvml::Nvml;
 use crate::sys::{self, CUresult, Symbols};
 
 /// The one adapter of this library.
-pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new(ur_adapter::entry_points::table::<Cuda>());
+pub(crate) static CELL: AdapterCell<Cuda> = AdapterCell::new();
 
 /// The opened driver.
 pub(crate) struct Cuda {

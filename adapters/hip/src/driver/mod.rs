@@ -45,7 +45,7 @@ use crate::program::Loader;
 use crate::sys::{self, HipError, Ordinal, Symbols};
 
 /// The one adapter of this library.
-pub(crate) static CELL: AdapterCell<Hip> = AdapterCell::new(ur_adapter::entry_points::table::<Hip>());
+pub(crate) static CELL: AdapterCell<Hip> = AdapterCell::new();
 
 /// The opened runtime.
 pub(crate) struct Hip {

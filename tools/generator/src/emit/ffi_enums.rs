@@ -1,57 +1,41 @@
-//! Bindings: enumerations as integer newtypes, flag sets as bitflags.
+//! Bindings: enumerations as integer newtypes, flag sets as bitflags, each with the values of all releases.
 
 use std::fmt::Write;
 
-use crate::across::{Entry, across, across_lists, cfg, everywhere, push_variants};
 use crate::emit::rust;
-use crate::model::{Enum, Enumerator, Model};
+use crate::model::{Enum, Enumerator, Release};
 use crate::names;
 
 /// The content of `enums.rs`.
-pub fn enums(model: &Model) -> String {
+pub fn enums(union: &Release) -> String {
     let mut out = String::new();
-    for entry in across(model, |r| &r.enums, |item| &item.name) {
-        if !entry.latest().1.flags {
-            enumeration(&mut out, model, &entry);
-        }
-    }
+    union.enums.iter().filter(|item| !item.flags).for_each(|item| enumeration(&mut out, item));
     out
 }
 
-fn values<'m>(model: &'m Model, entry: &Entry<'m, Enum>) -> Vec<Entry<'m, Enumerator>> {
-    let lists = entry.per_release.iter().map(|found| found.map(|(_, e)| e.values.as_slice()));
-    across_lists(model, lists.collect(), |value| &value.name)
-}
-
-fn enumeration(out: &mut String, model: &Model, entry: &Entry<'_, Enum>) {
-    let name = &entry.name;
-    let context = entry.presence();
-    let condition = match cfg(model, &context, &everywhere(model)) {
-        line if line.is_empty() => line,
-        line => line + "\n",
-    };
-    rust::push_item(out, model, entry, |_, item| {
-        format!(
-            "{}#[repr(transparent)]\n#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(pub u32);\n\n",
-            rust::doc("", &item.doc)
-        )
-    });
-    let values = values(model, entry);
-    let _ = writeln!(out, "{condition}impl {name} {{");
-    for value in &values {
-        let text = value.render(|_, value| {
-            let constant = names::constant(name, &value.name);
-            let number = number(value.value);
-            format!("{}    pub const {constant}: Self = Self({number});\n", value_doc(value))
-        });
-        push_variants(out, model, "    ", &context, &text);
-    }
-    values_list(out, model, entry, &values);
-    name_of(out, model, entry, &values);
-    out.push_str("}\n\n");
+fn enumeration(out: &mut String, item: &Enum) {
+    let name = &item.name;
     let _ = write!(
         out,
-        "{condition}impl core::fmt::Debug for {name} {{\n    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {{\n        crate::newtype::fmt_enum(\"{name}\", self.name(), self.0, f)\n    }}\n}}\n\n"
+        "{}#[repr(transparent)]\n#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(pub u32);\n\nimpl {name} {{\n",
+        rust::doc("", &item.doc)
+    );
+    for value in &item.values {
+        let constant = names::constant(name, &value.name);
+        let _ = writeln!(out, "{}    pub const {constant}: Self = Self({});", value_doc(value), number(value.value));
+    }
+    out.push_str("\n    /// Every value that has a name, in order; a second name of the same value is left out.\n    pub const VALUES: &[Self] = &[\n");
+    for value in item.distinct() {
+        let _ = writeln!(out, "        Self::{},", names::constant(name, &value.name));
+    }
+    out.push_str("    ];\n\n    /// The name that C has for this value.\n    #[must_use]\n    pub const fn name(self) -> Option<&'static str> {\n        match self {\n");
+    for value in item.distinct() {
+        let _ = writeln!(out, "            Self::{} => Some(\"{}\"),", names::constant(name, &value.name), value.name);
+    }
+    out.push_str("            _ => None,\n        }\n    }\n}\n\n");
+    let _ = write!(
+        out,
+        "impl core::fmt::Debug for {name} {{\n    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {{\n        crate::newtype::fmt_enum(\"{name}\", self.name(), self.0, f)\n    }}\n}}\n\n"
     );
 }
 
@@ -64,109 +48,40 @@ fn number(value: u32) -> String {
     if value >= 0x1000 { format!("{value:#x}") } else { value.to_string() }
 }
 
-/// Whether an enumerator is the first of its release with its value.
-fn is_first(entry: &Entry<'_, Enum>, value: &Enumerator) -> bool {
-    let mut releases = entry.per_release.iter().flatten();
-    !releases.any(|(_, item)| {
-        item.values.iter().any(|own| own.name == value.name) && !item.distinct().any(|own| own.name == value.name)
-    })
-}
-
-/// The list of values: one for all releases, or one each where a moved value would stand out of order.
-fn values_list(out: &mut String, model: &Model, entry: &Entry<'_, Enum>, values: &[Entry<'_, Enumerator>]) {
-    let head = "    /// Every value that has a name, in order; a second name of the same value is left out.\n    pub const VALUES: &[Self] = &[\n";
-    let context = entry.presence();
-    out.push('\n');
-    if in_order(entry, values) {
-        out.push_str(head);
-        for value in values.iter().filter(|value| is_first(entry, value.latest().1)) {
-            let text = value.render(|_, value| list_element(&entry.name, value));
-            push_variants(out, model, "        ", &context, &text);
-        }
-        out.push_str("    ];\n\n");
-    } else {
-        let lists = entry.render(|_, item| {
-            let elements: String = item.distinct().map(|value| list_element(&item.name, value)).collect();
-            format!("{head}{elements}    ];\n\n")
-        });
-        push_variants(out, model, "    ", &context, &lists);
-    }
-}
-
-fn list_element(name: &str, value: &Enumerator) -> String {
-    format!("        Self::{},\n", names::constant(name, &value.name))
-}
-
-/// Whether the common order is every release's own.
-fn in_order(entry: &Entry<'_, Enum>, values: &[Entry<'_, Enumerator>]) -> bool {
-    (0..entry.per_release.len()).all(|release| {
-        let own = values.iter().filter_map(|value| value.per_release[release]);
-        own.map(|(_, value)| value.value).is_sorted()
-    })
-}
-
-fn name_of(out: &mut String, model: &Model, entry: &Entry<'_, Enum>, values: &[Entry<'_, Enumerator>]) {
-    out.push_str("    /// The name that C has for this value.\n");
-    out.push_str("    #[must_use]\n    pub const fn name(self) -> Option<&'static str> {\n");
-    out.push_str("        match self {\n");
-    for value in values.iter().filter(|value| is_first(entry, value.latest().1)) {
-        let text = value.render(|_, value| {
-            let constant = names::constant(&entry.name, &value.name);
-            format!("            Self::{constant} => Some(\"{}\"),\n", value.name)
-        });
-        push_variants(out, model, "            ", &entry.presence(), &text);
-    }
-    out.push_str("            _ => None,\n        }\n    }\n");
-}
-
 /// The content of `flags.rs`.
-pub fn flags(model: &Model) -> String {
+pub fn flags(union: &Release) -> String {
     let mut out = String::new();
-    for entry in across(model, |r| &r.enums, |item| &item.name) {
-        if entry.latest().1.flags {
-            flag_set(&mut out, model, &entry);
-        }
-    }
+    union.enums.iter().filter(|item| item.flags).for_each(|item| flag_set(&mut out, item));
     out
 }
 
-fn flag_set(out: &mut String, model: &Model, entry: &Entry<'_, Enum>) {
-    let name = names::flags_typedef(&entry.name);
-    let context = entry.presence();
-    let condition = cfg(model, &context, &everywhere(model));
-    let condition = if condition.is_empty() { condition } else { condition + "\n" };
-    let values = values(model, entry);
-    let _ = writeln!(out, "{condition}bitflags::bitflags! {{");
-    out.push_str(&rust::doc("    ", &entry.latest().1.doc));
+fn flag_set(out: &mut String, item: &Enum) {
+    let name = names::flags_typedef(&item.name);
+    out.push_str("bitflags::bitflags! {\n");
+    out.push_str(&rust::doc("    ", &item.doc));
     let _ = write!(
         out,
         "    #[repr(transparent)]\n    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]\n    pub struct {name}: u32 {{\n"
     );
-    for value in &values {
-        let text = value.render(|_, value| {
-            let constant = names::constant(&entry.name, &value.name);
-            let doc = rust::doc("        ", &value.doc);
-            format!("{doc}        const {constant} = {};\n", bit(value.value))
-        });
-        push_variants(out, model, "        ", &context, &text);
+    for value in &item.values {
+        let constant = names::constant(&item.name, &value.name);
+        let _ = writeln!(out, "{}        const {constant} = {};", rust::doc("        ", &value.doc), bit(value.value));
     }
     out.push_str("        // Bits that a newer release may name are kept, not cut off.\n");
     out.push_str("        const _ = !0;\n    }\n}\n\n");
-    let _ = writeln!(out, "{condition}impl {name} {{");
+    let _ = writeln!(out, "impl {name} {{");
     out.push_str("    /// Each flag with the name that C has for it.\n");
     out.push_str("    pub const C_NAMES: &[(&'static str, u32)] = &[\n");
-    for value in &values {
-        let text = value.render(|_, value| format!("        (\"{}\", {}),\n", value.name, bit(value.value)));
-        push_variants(out, model, "        ", &context, &text);
+    for value in &item.values {
+        let _ = writeln!(out, "        (\"{}\", {}),", value.name, bit(value.value));
     }
     out.push_str("    ];\n}\n\n");
-    rust::push_item(out, model, entry, |_, item| {
-        format!(
-            "/// All bits that mean nothing in [`{name}`].\npub const {}: u32 = {:#010x};\n\n",
-            names::flags_mask(&item.name),
-            item.mask()
-        )
-    });
+    let _ = write!(
+        out,
+        "/// All bits that mean nothing in [`{name}`], in any release.\npub const {}: u32 = {:#010x};\n\n",
+        names::flags_mask(&item.name),
+        item.mask()
+    );
 }
 
 fn bit(value: u32) -> String {

@@ -2,69 +2,37 @@
 
 use std::fmt::Write;
 
-use crate::across::{across, across_lists, cfg, everywhere, push_variants};
 use crate::ctype::{Array, CType};
 use crate::emit::rust;
-use crate::model::{Function, Kind, Model, Release};
+use crate::model::{Enum, Function, Kind, Release};
 use crate::names;
 
 /// The content of `info.rs`.
-pub fn info(model: &Model) -> String {
+pub fn info(union: &Release) -> String {
     let mut out = String::from("use super::*;\nuse crate::value::{Count, Element, ValueType};\n\n");
-    for entry in across(model, |r| &r.enums, |item| &item.name) {
-        if !entry.latest().1.is_info() {
-            continue;
-        }
-        let context = entry.presence();
-        let condition = cfg(model, &context, &everywhere(model));
-        if !condition.is_empty() {
-            let _ = writeln!(out, "{condition}");
-        }
-        let _ = writeln!(out, "impl {} {{", entry.name);
+    for item in union.enums.iter().filter(|item| item.is_info()) {
+        let _ = writeln!(out, "impl {} {{", item.name);
         out.push_str("    /// The type of the value that this query answers with.\n");
         out.push_str("    #[must_use]\n    pub fn value_type(self) -> Option<ValueType> {\n");
         out.push_str("        Some(match self {\n");
-        let lists = entry.per_release.iter().map(|found| found.map(|(_, e)| e.values.as_slice()));
-        let values = across_lists(model, lists.collect(), |value| &value.name);
-        for value in &values {
-            let text = value.render(|release, value| match &value.value_type {
-                Some(ty) => format!(
-                    "            Self::{} => {},\n",
-                    names::constant(&entry.name, &value.name),
-                    value_type(release, ty)
-                ),
-                None => String::new(),
-            });
-            let told: Vec<_> = text.into_iter().filter(|variant| !variant.text.is_empty()).collect();
-            push_variants(&mut out, model, "            ", &context, &told);
+        for value in &item.values {
+            let Some(ty) = &value.value_type else { continue };
+            let constant = names::constant(&item.name, &value.name);
+            let _ = writeln!(out, "            Self::{constant} => {},", value_type(union, ty));
         }
         out.push_str("            _ => return None,\n        })\n    }\n\n");
-        optional_query(&mut out, model, &entry.name, &context, &values);
+        optional_query(&mut out, item);
         out.push_str("}\n\n");
     }
     out
 }
 
-fn optional_query(
-    out: &mut String,
-    model: &Model,
-    name: &str,
-    context: &[bool],
-    values: &[crate::across::Entry<'_, crate::model::Enumerator>],
-) {
+fn optional_query(out: &mut String, item: &Enum) {
     out.push_str("    /// Whether an adapter may answer that it does not know this query.\n");
     out.push_str("    #[must_use]\n    pub fn is_optional(self) -> bool {\n");
     out.push_str("        const OPTIONAL: &[u32] = &[\n");
-    for value in values {
-        let text = value.render(|_, value| {
-            if value.optional {
-                format!("            {name}::{}.0,\n", names::constant(name, &value.name))
-            } else {
-                String::new()
-            }
-        });
-        let told: Vec<_> = text.into_iter().filter(|variant| !variant.text.is_empty()).collect();
-        push_variants(out, model, "            ", context, &told);
+    for value in item.values.iter().filter(|value| value.optional) {
+        let _ = writeln!(out, "            {}::{}.0,", item.name, names::constant(&item.name, &value.name));
     }
     out.push_str("        ];\n        OPTIONAL.contains(&self.0)\n    }\n");
 }
@@ -121,24 +89,19 @@ fn primitive(base: &str) -> &'static str {
     }
 }
 
-/// The content of `functions.rs`.
-pub fn functions(model: &Model) -> String {
-    let mut out = String::from(
-        "use core::mem::offset_of;\n\nuse super::*;\nuse crate::value::{FunctionInfo, SlotInfo};\n\n/// Every function of the release, in the headers' order.\npub static FUNCTIONS: &[FunctionInfo] = &[\n",
-    );
-    for entry in across(model, |r| &r.functions, |item| &item.name) {
-        let text = entry.render(|_, function| function_info(function));
-        push_variants(&mut out, model, "    ", &everywhere(model), &text);
-    }
+/// The list of functions with their places in a table of tables of the given name.
+pub fn functions(release: &Release, table: &str) -> String {
+    let mut out = String::from("&[\n");
+    release.functions.iter().for_each(|function| out.push_str(&function_info(function, table)));
     out.push_str("];\n");
     out
 }
 
-fn function_info(function: &Function) -> String {
+fn function_info(function: &Function, table: &str) -> String {
     let id = names::constant("ur_function_t", &names::function_enumerator(&function.name));
     let slot = match &function.slot {
         Some(slot) => format!(
-            "Some(SlotInfo {{ table: \"{0}\", field: \"{1}\", index: {2}, offset: offset_of!(ur_dditable_t, {0}.{1}) }})",
+            "Some(SlotInfo {{ table: \"{0}\", field: \"{1}\", index: {2}, offset: offset_of!({table}, {0}.{1}) }})",
             slot.table, slot.field, slot.index
         ),
         None => "None".to_owned(),

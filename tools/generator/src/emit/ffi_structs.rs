@@ -2,38 +2,34 @@
 
 use std::fmt::Write;
 
-use crate::across::{across, whole_release};
 use crate::emit::rust;
 use crate::layout;
-use crate::model::{Field, Kind, Model, Release, Struct, Table};
+use crate::model::{Field, Kind, Release, Struct, Table};
 use crate::names;
 
 /// The content of `structs.rs`.
-pub fn structs(model: &Model) -> String {
+pub fn structs(union: &Release) -> String {
     let mut out = String::from(rust::IMPORTS);
-    for entry in across(model, |r| &r.unions, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| definition("union", "Clone, Copy", item));
-        rust::push_item(&mut out, model, &entry, |_, item| zeroed_default(item));
-        rust::push_item(&mut out, model, &entry, |_, item| {
-            format!(
-                "impl core::fmt::Debug for {0} {{\n    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {{\n        // Which member counts is known to the structure around it, not here.\n        f.write_str(\"{0}\")\n    }}\n}}\n\n",
-                item.name
-            )
-        });
+    for item in &union.unions {
+        out.push_str(&definition("union", "Clone, Copy", item));
+        out.push_str(&zeroed_default(item));
+        let _ = write!(
+            out,
+            "impl core::fmt::Debug for {0} {{\n    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {{\n        // Which member counts is known to the structure around it, not here.\n        f.write_str(\"{0}\")\n    }}\n}}\n\n",
+            item.name
+        );
     }
-    for entry in across(model, |r| &r.structs, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| definition("struct", "Clone, Copy, Debug", item));
-        rust::push_item(&mut out, model, &entry, |_, item| zeroed_default(item));
+    for item in &union.structs {
+        out.push_str(&definition("struct", "Clone, Copy, Debug", item));
+        out.push_str(&zeroed_default(item));
     }
     out
 }
 
 /// The content of `params.rs`.
-pub fn params(model: &Model) -> String {
+pub fn params(union: &Release) -> String {
     let mut out = String::from(rust::IMPORTS);
-    for entry in across(model, |r| &r.params_structs, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| definition("struct", "Clone, Copy, Debug", item));
-    }
+    union.params_structs.iter().for_each(|item| out.push_str(&definition("struct", "Clone, Copy, Debug", item)));
     out
 }
 
@@ -65,25 +61,14 @@ fn zeroed_default(item: &Struct) -> String {
     format!("impl Default for {} {{\n    /// {said}\n    fn default() -> Self {{\n{body}    }}\n}}\n\n", item.name)
 }
 
-/// The content of `layout.rs`.
-pub fn layout(model: &Model) -> String {
+/// The content of `layout.rs`, with the tables that all releases share.
+pub fn layout(union: &Release, shared: &[&Table]) -> String {
     let mut out =
         String::from("#![cfg(target_pointer_width = \"64\")]\n\nuse core::mem::offset_of;\n\nuse super::*;\n\n");
-    for entry in across(model, |r| &r.unions, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, union_proof);
-    }
-    for entry in across(model, |r| &r.structs, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, struct_proof);
-    }
-    for entry in across(model, |r| &r.params_structs, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, struct_proof);
-    }
-    for entry in across(model, |r| &r.tables, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, table| table_proof(table));
-    }
-    for entry in &whole_release(model) {
-        rust::push_item(&mut out, model, entry, |_, release| root_proof(release));
-    }
+    union.unions.iter().for_each(|item| out.push_str(&union_proof(union, item)));
+    union.structs.iter().for_each(|item| out.push_str(&struct_proof(union, item)));
+    union.params_structs.iter().for_each(|item| out.push_str(&struct_proof(union, item)));
+    shared.iter().for_each(|table| out.push_str(&table_proof(table)));
     out
 }
 
@@ -99,13 +84,15 @@ fn struct_proof(release: &Release, item: &Struct) -> String {
     proof(&item.name, layout.size, layout.align, &fields, &offsets)
 }
 
-fn table_proof(table: &Table) -> String {
+/// The proof that a table's slots follow one another in order.
+pub fn table_proof(table: &Table) -> String {
     let fields: Vec<String> = table.slots.iter().map(|slot| slot.field.clone()).collect();
     let offsets: Vec<usize> = (0..fields.len()).map(|index| index * 8).collect();
     proof(&table.name, fields.len() * 8, 8, &fields, &offsets)
 }
 
-fn root_proof(release: &Release) -> String {
+/// The proof that a release's tables follow one another in order.
+pub fn root_proof(release: &Release) -> String {
     let fields: Vec<String> = release.tables.iter().map(|table| table.field.clone()).collect();
     let mut offset = 0;
     let mut offsets = Vec::new();

@@ -1,8 +1,10 @@
-//! Bindings: types of entry points, function tables, getters and the table of tables.
+//! Bindings: types of entry points, function tables and getters.
+//!
+//! A table that is the same in every release that has it is written once, for all of them; others belong to a release's own
+//! module ([`super::ffi_releases`]), for no order fits two that moved a slot.
 
 use std::fmt::Write;
 
-use crate::across::{across, whole_release};
 use crate::ctype::CType;
 use crate::emit::rust;
 use crate::model::{Function, Model, Release, Table};
@@ -11,17 +13,26 @@ use crate::names;
 /// The content of `tables.rs`.
 pub fn emit(model: &Model) -> String {
     let mut out = String::from(rust::IMPORTS);
-    for entry in across(model, |r| &r.functions, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| entry_point(item));
-    }
-    for entry in across(model, |r| &r.tables, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| table(item));
-        rust::push_item(&mut out, model, &entry, |_, item| getter(item));
-    }
-    for entry in &whole_release(model) {
-        rust::push_item(&mut out, model, entry, |_, release| root(release));
+    model.union.functions.iter().for_each(|item| out.push_str(&entry_point(item)));
+    for item in shared(model) {
+        out.push_str(&table(item));
+        out.push_str(&getter(item));
     }
     out
+}
+
+/// The tables that are the same in every release that has them.
+pub fn shared(model: &Model) -> Vec<&Table> {
+    model.union.tables.iter().filter(|table| is_shared(model, table)).collect()
+}
+
+/// Whether a table is the same in every release that has it.
+pub fn is_shared(model: &Model, table: &Table) -> bool {
+    let slots = |table: &Table| -> Vec<String> { table.slots.iter().map(|slot| slot.function.clone()).collect() };
+    let own = |release: &Release| release.tables.iter().find(|own| own.name == table.name).map(slots);
+    let mut all: Vec<Vec<String>> = model.releases.iter().filter_map(own).collect();
+    all.dedup();
+    all.len() == 1
 }
 
 fn entry_point(item: &Function) -> String {
@@ -29,10 +40,10 @@ fn entry_point(item: &Function) -> String {
     format!("/// Points to `{}`.\npub type {} = {pointer};\n\n", item.name, names::pfn_type(&item.name))
 }
 
-/// A table is written as a whole for each release: its order is ABI, and no order fits two that moved a slot.
-fn table(item: &Table) -> String {
+/// A table's type.
+pub fn table(item: &Table) -> String {
     let mut out = format!(
-        "/// The entry points in field `{}` of [`ur_dditable_t`].\n#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct {} {{\n",
+        "/// The entry points in field `{}` of a release's `ur_dditable_t`.\n#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct {} {{\n",
         item.field, item.name
     );
     for slot in &item.slots {
@@ -43,7 +54,8 @@ fn table(item: &Table) -> String {
     out
 }
 
-fn getter(item: &Table) -> String {
+/// The type of a pointer to the function that fills a table.
+pub fn getter(item: &Table) -> String {
     let function = names::getter(&item.field);
     format!(
         "/// Points to `{function}`, which fills a [`{0}`].\npub type {1} = Option<unsafe extern \"C\" fn(version: ur_api_version_t, pDdiTable: *mut {0}) -> ur_result_t>;\n\n",
@@ -52,10 +64,10 @@ fn getter(item: &Table) -> String {
     )
 }
 
-fn root(release: &Release) -> String {
-    let mut out = String::from(
-        "/// Every entry point of an adapter. The first word of each object that a handle points to is the address\n/// of one.\n#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct ur_dditable_t {\n",
-    );
+/// The structure that holds all of a release's tables.
+pub fn root(release: &Release, name: &str, doc: &str) -> String {
+    let mut out = rust::doc("", doc);
+    let _ = write!(out, "#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct {name} {{\n");
     for table in &release.tables {
         let _ = write!(out, "    /// `{}*`.\n    pub {}: {},\n", table.prefix, table.field, table.name);
     }

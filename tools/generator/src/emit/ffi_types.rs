@@ -1,46 +1,18 @@
-//! Bindings: handles, typedefs, constants, callbacks and what the release says of itself.
+//! Bindings: handles, typedefs, constants and callbacks.
 
 use std::fmt::Write;
 
-use crate::across::{across, whole_release};
 use crate::emit::rust;
-use crate::model::{Callback, Define, Handle, Model, Typedef};
+use crate::model::{Callback, Define, Handle, Release, Typedef};
 
 /// The content of `types.rs`.
-pub fn emit(model: &Model) -> String {
+pub fn emit(union: &Release) -> String {
     let mut out = String::from(rust::IMPORTS);
-    release_facts(&mut out, model);
-    for entry in across(model, |r| &r.handles, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| handle(item));
-        rust::push_item(&mut out, model, &entry, |_, item| handle_alias(item));
-    }
-    for entry in across(model, |r| &r.typedefs, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| typedef(item));
-    }
-    for entry in across(model, |r| &r.defines, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| define(item));
-    }
-    for entry in across(model, |r| &r.callbacks, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, item| callback(item));
-    }
+    union.handles.iter().for_each(|item| out.push_str(&(handle(item) + &handle_alias(item))));
+    union.typedefs.iter().for_each(|item| out.push_str(&typedef(item)));
+    union.defines.iter().for_each(|item| out.push_str(&define(item)));
+    union.callbacks.iter().for_each(|item| out.push_str(&callback(item)));
     out
-}
-
-fn release_facts(out: &mut String, model: &Model) {
-    for entry in &whole_release(model) {
-        rust::push_item(out, model, entry, |_, release| {
-            format!(
-                "/// The oneAPI release whose layout these bindings have.\npub const RELEASE: &str = {};\n\n",
-                rust::literal(&release.name)
-            )
-        });
-        rust::push_item(out, model, entry, |_, release| {
-            let (major, minor) = release.version;
-            format!(
-                "/// The API's version in this release, major and minor.\npub const VERSION: (u32, u32) = ({major}, {minor});\n\n"
-            )
-        });
-    }
 }
 
 fn handle(item: &Handle) -> String {

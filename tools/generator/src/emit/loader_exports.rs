@@ -1,21 +1,19 @@
-//! The loader's exported functions: each finds the adapter behind a handle and passes the call on, or hands it
-//! to the loader's own implementation.
+//! The exported functions of each release's loader: each finds the adapter behind a handle and passes the call on, or
+//! hands it to the loader's own implementation.
 
 use std::fmt::Write;
 
-use crate::across::across;
-use crate::emit::rust;
-use crate::model::{Dispatch, Function, Model};
+use crate::emit::{loader_folder, rust};
+use crate::model::{Dispatch, Function, Model, Release};
 use crate::names;
 use crate::output::Output;
-
-const FOLDER: &str = "loader/src/generated";
 
 const DISPATCH: &str = r#"/// Passes a call to the adapter that made `$handle`.
 macro_rules! dispatch {
     ($handle:expr, $table:ident.$slot:ident($($argument:expr),*)) => {
-        // SAFETY: the caller of an entry point owes a handle that is null or alive.
-        match unsafe { crate::dispatch::table($handle) } {
+        // SAFETY: the caller of an entry point owes a handle that is null or alive; the loader admits adapters of its own
+        // release alone, whose handles lead to this type of table.
+        match unsafe { ur_loader::dispatch::table::<ur_dditable_t, _>($handle) } {
             Some(table) => match table.$table.$slot {
                 // SAFETY: the slot holds an entry point of this signature; the arguments are the caller's own.
                 Some(entry_point) => unsafe { entry_point($($argument),*) },
@@ -28,25 +26,35 @@ macro_rules! dispatch {
 
 "#;
 
-/// `mod.rs` and `exports.rs`.
+/// The functions of the loader's own that do not do the same in every release.
+const NEED_RELEASE: [&str; 2] = ["urLoaderInit", "urDeviceGetSelected"];
+
+/// `mod.rs` and `exports.rs` of each release.
 pub fn emit(model: &Model) -> Vec<Output> {
+    model.releases.iter().flat_map(of_release).collect()
+}
+
+fn of_release(release: &Release) -> [Output; 2] {
+    let folder = loader_folder(release);
     let modules = rust::file(
-        &format!("{FOLDER}/mod.rs"),
-        "What the loader exports: the API's functions and the getters of their tables.",
+        &format!("{folder}/mod.rs"),
+        "What the loader of this release exports: the API's functions and the getters of their tables.",
         &[],
-        "pub mod exports;\npub mod releases;\npub mod tables;\n",
+        "pub mod exports;\npub mod tables;\n",
     );
-    let mut out = format!("use ur_ffi::*;\n\n{DISPATCH}");
-    for entry in across(model, |r| &r.functions, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, function| export(function));
-    }
+    let mut out = format!(
+        "use ur_ffi::*;\nuse ur_ffi::releases::Release;\nuse ur_ffi::releases::{}::ur_dditable_t;\n\nconst RELEASE: Release = Release::{};\n\n{DISPATCH}",
+        names::release_module(&release.name),
+        names::release_variant(&release.name)
+    );
+    release.functions.iter().for_each(|function| out.push_str(&export(function)));
     let attributes = [
         "allow(non_snake_case, reason = \"exports keep their C names\")",
         "allow(clippy::too_many_arguments, reason = \"the API's own signatures\")",
     ];
-    let purpose = "Every function of the API as the loader exports it. Nothing is decided here beyond which \
+    let purpose = "Every function of the release as the loader exports it. Nothing is decided here beyond which \
         handle leads to the adapter.";
-    vec![modules, rust::file(&format!("{FOLDER}/exports.rs"), purpose, &attributes, &out)]
+    [modules, rust::file(&format!("{folder}/exports.rs"), purpose, &attributes, &out)]
 }
 
 fn export(function: &Function) -> String {
@@ -88,9 +96,13 @@ fn body(function: &Function) -> String {
             out.push_str(&call("first"));
             out
         }
-        Dispatch::Loader | Dispatch::Nowhere => format!(
-            "    // SAFETY: the caller's arguments, passed on with the same contract.\n    unsafe {{ crate::entry::{}({arguments}) }}\n",
-            function.name
-        ),
+        Dispatch::Loader | Dispatch::Nowhere => {
+            let arguments =
+                if NEED_RELEASE.contains(&&*function.name) { format!("RELEASE, {arguments}") } else { arguments };
+            format!(
+                "    // SAFETY: the caller's arguments, passed on with the same contract.\n    unsafe {{ ur_loader::entry::{}({arguments}) }}\n",
+                function.name
+            )
+        }
     }
 }

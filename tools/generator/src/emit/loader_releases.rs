@@ -4,23 +4,28 @@ use std::fmt::Write;
 
 use crate::emit::rust;
 use crate::model::{Model, Release};
+use crate::names;
 use crate::output::Output;
 
-/// `releases.rs`.
-pub fn emit(model: &Model) -> Output {
-    let mut out = String::from("use crate::release::Release;\n\n");
-    let _ = writeln!(out, "/// Every release that the specification knows, oldest first.");
-    let _ = writeln!(out, "pub const RELEASES: [Release; {}] = [", model.releases.len());
+/// `mod.rs` and `releases.rs`.
+pub fn emit(model: &Model) -> [Output; 2] {
+    let mut out = String::from("use ur_ffi::releases::Release;\n\nuse crate::release::Layout;\n\n");
+    let _ = writeln!(out, "/// The layout of every release that the specification knows, oldest first.");
+    let _ = writeln!(out, "pub static LAYOUTS: [Layout; {}] = [", model.releases.len());
     for release in &model.releases {
         out.push_str(&layout(release));
     }
     out.push_str("];\n");
     let purpose = "How many slots each table has in each release.";
-    rust::file("loader/src/generated/releases.rs", purpose, &[], &out)
+    [
+        rust::file("loader/src/generated/mod.rs", "What the loader knows of the releases.", &[], "pub mod releases;\n"),
+        rust::file("loader/src/generated/releases.rs", purpose, &[], &out),
+    ]
 }
 
 fn layout(release: &Release) -> String {
-    let mut out = format!("    Release {{\n        name: {},\n        tables: &[\n", rust::literal(&release.name));
+    let variant = names::release_variant(&release.name);
+    let mut out = format!("    Layout {{\n        release: Release::{variant},\n        tables: &[\n");
     for table in &release.tables {
         let _ = writeln!(out, "            ({}, {}),", rust::literal(&table.field), table.slots.len());
     }

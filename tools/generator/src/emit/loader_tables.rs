@@ -1,27 +1,29 @@
-//! The loader's own table getters, and the version scripts that say what its library exports.
+//! The table getters of each release's loader, and the version script that says what its library exports.
 
 use std::fmt::Write;
 
-use crate::across::across;
-use crate::emit::rust;
+use crate::emit::{loader_folder, rust};
 use crate::model::{Model, Release, Table};
 use crate::names;
 use crate::output::{Comment, Output};
 
-const FOLDER: &str = "loader/src/generated";
-
-/// `tables.rs` and one version script per release.
+/// `tables.rs` and the version script of each release.
 pub fn emit(model: &Model) -> Vec<Output> {
-    let mut out = String::from("use ur_ffi::*;\n\nuse super::exports;\n\n");
-    for entry in across(model, |r| &r.tables, |item| &item.name) {
-        rust::push_item(&mut out, model, &entry, |_, table| constant(table));
-        rust::push_item(&mut out, model, &entry, |_, table| getter(table));
+    model.releases.iter().flat_map(|release| [tables(release), version_script(release)]).collect()
+}
+
+fn tables(release: &Release) -> Output {
+    let module = names::release_module(&release.name);
+    let mut out = format!(
+        "use ur_ffi::*;\nuse ur_ffi::releases::Release;\nuse ur_ffi::releases::{module}::*;\n\nuse super::exports;\n\n"
+    );
+    for table in &release.tables {
+        out.push_str(&constant(table));
+        out.push_str(&getter(release, table));
     }
     let purpose = "The loader's own tables, through which a layer or a tool calls it as it would an adapter.";
     let attributes = ["allow(non_snake_case, reason = \"exports keep their C names\")"];
-    let mut outputs = vec![rust::file(&format!("{FOLDER}/tables.rs"), purpose, &attributes, &out)];
-    outputs.extend(model.releases.iter().map(version_script));
-    outputs
+    rust::file(&format!("{}/tables.rs", loader_folder(release)), purpose, &attributes, &out)
 }
 
 fn constant_name(table: &Table) -> String {
@@ -37,12 +39,13 @@ fn constant(table: &Table) -> String {
     out
 }
 
-fn getter(table: &Table) -> String {
+fn getter(release: &Release, table: &Table) -> String {
     format!(
-        "/// Fills the caller's [`{0}`] with the loader's own functions.\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {1}(version: ur_api_version_t, pDdiTable: *mut {0}) -> ur_result_t {{\n    // SAFETY: the caller owes a pointer that is null or leads to memory for the table.\n    unsafe {{ version::fill_table(version, pDdiTable, &{2}) }}\n}}\n\n",
+        "/// Fills the caller's [`{0}`] with the loader's own functions.\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {1}(version: ur_api_version_t, pDdiTable: *mut {0}) -> ur_result_t {{\n    // SAFETY: the caller owes a pointer that is null or leads to memory for the table.\n    unsafe {{ version::fill_table(Release::{3}, version, pDdiTable, &{2}) }}\n}}\n\n",
         table.name,
         names::getter(&table.field),
-        constant_name(table)
+        constant_name(table),
+        names::release_variant(&release.name)
     )
 }
 
@@ -56,6 +59,6 @@ fn version_script(release: &Release) -> Output {
         let _ = writeln!(out, "        {symbol};");
     }
     out.push_str("    local:\n        *;\n};\n");
-    let path = format!("{FOLDER}/libur_loader-{}.map", release.name);
+    let path = format!("{}/libur_loader.map", loader_folder(release));
     Output::new(path, Comment::Stars, out)
 }

@@ -3,6 +3,7 @@
 mod ffi;
 mod ffi_enums;
 mod ffi_metadata;
+mod ffi_releases;
 mod ffi_structs;
 mod ffi_tables;
 mod ffi_types;
@@ -26,7 +27,7 @@ mod manual;
 mod manual_functions;
 mod manual_types;
 
-use crate::model::Model;
+use crate::model::{Model, Release};
 use crate::output::Output;
 
 /// Every generated file.
@@ -35,13 +36,18 @@ pub fn all(model: &Model) -> Vec<Output> {
     outputs.extend(adapter_entry_points::emit(model));
     outputs.extend(thunks::emit(model));
     outputs.extend(loader_exports::emit(model));
-    outputs.push(loader_releases::emit(model));
+    outputs.extend(loader_releases::emit(model));
     outputs.extend(loader_tables::emit(model));
     outputs.extend(c_api::emit(model));
     outputs.extend(c_ddi::emit(model));
     outputs.extend(manual::emit(model));
     outputs.extend(coverage::emit(model));
     outputs
+}
+
+/// Where the library of a release's loader has its generated files.
+pub(crate) fn loader_folder(release: &Release) -> String {
+    format!("loader/libraries/{}/src/generated", release.name)
 }
 
 /// Splits a text into lines of at most `width` characters.

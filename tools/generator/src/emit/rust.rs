@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::across::{self, Entry, push_variants};
 use crate::ctype::{Array, CType};
 use crate::emit::wrap;
-use crate::model::{Model, PRIMITIVES, Param, Release};
+use crate::model::{PRIMITIVES, Param};
 use crate::names;
 use crate::output::{Comment, Output};
 
@@ -93,15 +92,4 @@ pub fn function_pointer(list: &[Param], returns: &CType) -> String {
 /// A Rust string literal.
 pub fn literal(text: &str) -> String {
     format!("{text:?}")
-}
-
-/// Writes an item for all releases at the top level of a file.
-pub fn push_item<'m, T>(
-    out: &mut String,
-    model: &'m Model,
-    entry: &Entry<'m, T>,
-    write: impl Fn(&'m Release, &'m T) -> String,
-) {
-    let context = across::everywhere(model);
-    push_variants(out, model, "", &context, &entry.render(write));
 }

@@ -322,6 +322,7 @@ impl<'a> Builder<'a> {
         let place = field.map_or_else(|| variable.clone(), |field| format!("{variable}.{}", names::rust_ident(field)));
         let Some(ty) = self.type_of(param, field) else { return };
         let check = if is_mask {
+            let limit = self.mask(limit);
             format!("params::flags({named}, {place}.bits(), {limit})?;")
         } else {
             format!("params::enumeration({named}, {place}.0, {}::{}.0)?;", ty.base, names::constant(&ty.base, limit))
@@ -333,6 +334,15 @@ impl<'a> Builder<'a> {
                 self.steps.push((Stage::BehindPointers, text));
             }
             Some(_) => self.steps.push((Stage::BehindPointers, check)),
+        }
+    }
+
+    /// A mask where the checks are: the bindings' constant, or the one of the library's release where releases disagree.
+    fn mask(&self, name: &str) -> String {
+        let mut sets = self.release.enums.iter().filter(|item| item.flags && item.mask_by_release);
+        match sets.find(|item| names::flags_mask(&item.name) == name) {
+            Some(item) => format!("{}::mask(D::cell().release())", names::flags_typedef(&item.name)),
+            None => name.to_owned(),
         }
     }
 

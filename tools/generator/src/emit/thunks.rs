@@ -5,11 +5,10 @@
 
 use std::fmt::Write;
 
-use crate::across::{Entry, across};
 use crate::emit::rust;
 use crate::emit::thunk_parameters::Call;
 use crate::engine::Answer;
-use crate::model::{Function, Model, Release};
+use crate::model::{Function, Model};
 use crate::output::Output;
 
 const FOLDER: &str = "adapters/common/src/api/generated";
@@ -22,12 +21,13 @@ const IMPORTS: &str = "use crate::api::thunk::*;\n\n";
 
 /// `mod.rs` and a file for each of the specification's that has entry points of an adapter.
 pub fn emit(model: &Model) -> Vec<Output> {
-    let functions = adapter_functions(model);
+    // What is in no table is the loader's alone.
+    let functions: Vec<&Function> = model.union.functions.iter().filter(|function| function.slot.is_some()).collect();
     let mut outputs = Vec::new();
     let mut modules = String::new();
     let mut exports = String::new();
     for file in &model.files {
-        let own: Vec<_> = functions.iter().filter(|entry| entry.latest().1.file == file.stem).collect();
+        let own: Vec<_> = functions.iter().filter(|function| function.file == file.stem).collect();
         if own.is_empty() {
             continue;
         }
@@ -35,9 +35,7 @@ pub fn emit(model: &Model) -> Vec<Output> {
         let _ = writeln!(modules, "mod {module};");
         let _ = writeln!(exports, "pub use {module}::*;");
         let mut out = String::from(IMPORTS);
-        for entry in own {
-            rust::push_item(&mut out, model, entry, |release, function| thunk(model, release, function));
-        }
+        own.into_iter().for_each(|function| out.push_str(&thunk(model, function)));
         let attributes = [
             "allow(non_snake_case, reason = \"C's names\")",
             "allow(unused_variables, reason = \"what is not supported looks at nothing\")",
@@ -50,14 +48,7 @@ pub fn emit(model: &Model) -> Vec<Output> {
     outputs
 }
 
-/// The functions that sit in a table, in every release that has them.
-fn adapter_functions(model: &Model) -> Vec<Entry<'_, Function>> {
-    let mut functions = across(model, |r| &r.functions, |item| &item.name);
-    functions.retain(|entry| entry.latest().1.slot.is_some());
-    functions
-}
-
-fn thunk(model: &Model, release: &Release, function: &Function) -> String {
+fn thunk(model: &Model, function: &Function) -> String {
     let mut out = rust::doc("", &function.doc);
     out.push_str("///\n/// # Safety\n/// The caller keeps the function's contract: handles are null or alive, pointers are as the manual demands.\n");
     let _ = writeln!(
@@ -68,7 +59,7 @@ fn thunk(model: &Model, release: &Release, function: &Function) -> String {
     );
     let _ = writeln!(out, "    guard::{}(\"{}\", || {{", guard_of(function), function.name);
     match model.engine.answer(&function.name) {
-        Answer::Checked(path) => out.push_str(&checked(model, release, function, path)),
+        Answer::Checked(path) => out.push_str(&checked(model, function, path)),
         Answer::Raw(path) => {
             let arguments = rust::arguments(&function.params);
             let _ = writeln!(
@@ -85,9 +76,9 @@ fn thunk(model: &Model, release: &Release, function: &Function) -> String {
     out
 }
 
-fn checked(model: &Model, release: &Release, function: &Function, path: &str) -> String {
+fn checked(model: &Model, function: &Function, path: &str) -> String {
     let row = model.engine.row(&function.name).expect("who answers is said in a row");
-    let call = Call::of(release, function, row);
+    let call = Call::of(&model.union, function, row);
     let mut out = String::new();
     let arguments = call.arguments.join(", ");
     if call.steps.is_empty() {

@@ -25,6 +25,8 @@ pub fn lint(spec: &Spec, model: &Model) -> Vec<Problem> {
         tables::check(release, &mut findings);
         project::check(release, &own, &mut findings);
     }
+    // Names and numbers stay one thing's across releases: bindings have them all at once.
+    released::check(&model.union, &mut findings);
     findings.problems.sort();
     findings.problems.dedup();
     findings.problems

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use xtask::fail;
 use xtask::support::failure::{Context, Result};
-use xtask::support::workspace::{Release, Workspace};
+use xtask::support::workspace::Workspace;
 use xtask::support::{cargo, process, python};
 
 /// Carries the headers of ROCm 7.1.
@@ -30,7 +30,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     let suites: [&[&str]; 2] =
         [&["-p", "ur-adapter-hip", "--lib", "header_tests"], &["-p", "hip-on-cuda", "--test", "headers"]];
     for suite in suites {
-        let mut tests = cargo::cargo(workspace, Release::R2026_2);
+        let mut tests = cargo::cargo(workspace);
         tests.arg("test").args(suite).args(["--", "--nocapture"]);
         tests.env("UR_HIP_HEADERS_7", &newer).env("HIP_HEADERS_ROCM7", &newer);
         if let Some(older) = &older {

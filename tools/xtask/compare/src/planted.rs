@@ -28,13 +28,10 @@ fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(workspace.root()).env("CARGO_TARGET_DIR", workspace.target().join("planted"));
     command.arg("build");
+    let release = Release::R2026_2;
     for adapter in ADAPTERS {
-        command.args([
-            "--package",
-            &format!("ur-adapter-{adapter}"),
-            "--features",
-            &format!("ur-adapter-{adapter}/mutation"),
-        ]);
+        let package = format!("ur-adapter-{adapter}{}", release.suffix("-"));
+        command.args(["--package", &package, "--features", &format!("{package}/mutation")]);
     }
     let built = cargo::build(&mut command)?;
     let folder = workspace.planted();
@@ -45,7 +42,7 @@ fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
         }
     }
     for adapter in ADAPTERS {
-        let library = built.file(&format!("libur_adapter_{adapter}.so"))?;
+        let library = built.file(&format!("libur_adapter_{adapter}{}.so", release.suffix("_")))?;
         files::copy(library, &folder.join(format!("lib/libur_adapter_{adapter}.so.0")))?;
     }
     Ok(folder)

@@ -74,7 +74,7 @@ fn pack(carry: &Path, kept: &mut BTreeSet<PathBuf>) -> Result {
 /// of the older ones the adapters and the loader, which tests load where they do not belong.
 fn travels(release: Release, file: &Path) -> bool {
     let libraries = file.starts_with("lib") && file.extension().is_some_and(|ending| ending == "so" || ending == "0");
-    if release.feature().is_none() {
+    if release.is_newest() {
         return libraries || file.starts_with("bin") || file.starts_with("share");
     }
     libraries && file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("libur_"))
@@ -82,11 +82,10 @@ fn travels(release: Release, file: &Path) -> bool {
 
 /// The conformance suite's test binaries.
 fn suite(workspace: &Workspace) -> Result<Vec<(String, PathBuf)>> {
-    let release = Release::R2026_2;
     let packages = cargo::packages(workspace)?;
     let suite: Vec<_> = packages.iter().filter(|package| package.name == test::SUITE).collect();
-    let mut command = cargo::cargo(workspace, release);
-    command.args(["test", "--no-run", "--test", "*"]).args(cargo::select(release, &suite));
+    let mut command = cargo::cargo(workspace);
+    command.args(["test", "--no-run", "--test", "*"]).args(cargo::select(&suite));
     let built = cargo::build(&mut command)?;
     Ok(built.tests().map(|(name, path)| (name.to_owned(), path.to_path_buf())).collect())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::cargo;
 use crate::support::failure::Result;
 use crate::support::process;
-use crate::support::workspace::{Release, Workspace};
+use crate::support::workspace::Workspace;
 
 /// Runs one of them to its end.
 pub fn run(workspace: &Workspace, name: &str, arguments: &[String]) -> Result {
@@ -15,7 +15,7 @@ pub fn run(workspace: &Workspace, name: &str, arguments: &[String]) -> Result {
 
 /// The program, to which a command's name and words are yet to be given.
 pub fn command(workspace: &Workspace) -> Command {
-    let mut command = cargo::cargo(workspace, Release::R2026_2);
+    let mut command = cargo::cargo(workspace);
     command.args(["run", "--quiet", "--package", "xtask-compare", "--"]);
     command
 }

@@ -20,7 +20,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
 
 /// What the project's own extensions add to a release's headers: names that oneAPI's do not have.
 pub fn project_names(workspace: &Workspace, release: Release) -> Result<BTreeSet<String>> {
-    let mut command = cargo::cargo(workspace, Release::R2026_2);
+    let mut command = cargo::cargo(workspace);
     command.args(["run", "--quiet", "--package", "generator", "--", "--root"]).arg(workspace.root());
     command.args(["--project-names", release.name()]);
     Ok(process::capture(&mut command)?.stdout.lines().map(str::to_owned).collect())
@@ -28,7 +28,7 @@ pub fn project_names(workspace: &Workspace, release: Release) -> Result<BTreeSet
 
 /// Writes everything that follows from the specification and the engine's map, or compares it with what is there.
 pub fn generate(workspace: &Workspace, check: bool) -> Result {
-    let mut command = cargo::cargo(workspace, Release::R2026_2);
+    let mut command = cargo::cargo(workspace);
     command.args(["run", "--quiet", "--package", "generator", "--", "--root"]).arg(workspace.root());
     if check {
         command.arg("--check");

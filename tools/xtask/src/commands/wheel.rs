@@ -50,25 +50,24 @@ pub fn make(workspace: &Workspace) -> Result<Vec<(Release, PathBuf)>> {
 /// Builds the adapters of a release for the old glibc. `zig cc` brings the symbol versions of every glibc with it.
 fn compile(workspace: &Workspace, release: Release, tools: &Venv) -> Result<Vec<(String, PathBuf)>> {
     let folder = workspace.target().join("wheel-build");
-    let target = folder.join(release.name());
+    let target = folder.join("target");
+    let suffix = release.suffix("_");
     let packages = cargo::packages(workspace)?;
-    let adapters: Vec<_> = packages
-        .iter()
-        .filter(|package| package.library.as_deref().is_some_and(|name| ADAPTERS.contains(&name)))
-        .collect();
+    let shipped = |name: &str| name.strip_suffix(&suffix).is_some_and(|name| ADAPTERS.contains(&name));
+    let adapters: Vec<_> = packages.iter().filter(|package| package.library.as_deref().is_some_and(shipped)).collect();
     let bin = tools.python().parent().map(Path::to_path_buf).unwrap_or_default();
     let path = std::env::join_paths(
         std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     );
-    let mut command = cargo::cargo(workspace, release);
+    let mut command = cargo::cargo(workspace);
     command.env("PATH", path.context("a folder's name holds a colon")?).env("CARGO_TARGET_DIR", &target);
     command.env("ZIG_GLOBAL_CACHE_DIR", folder.join("zig")).env("CARGO_ZIGBUILD_CACHE_DIR", folder.join("zigbuild"));
     command.args(["zigbuild", "--release", "--target", &format!("{TARGET}.{}.{}", GLIBC.0, GLIBC.1)]);
-    process::run(command.args(cargo::select(release, &adapters)))?;
+    process::run(command.args(cargo::select(&adapters)))?;
 
     let mut libraries = Vec::new();
     for name in ADAPTERS {
-        let library = target.join(TARGET).join("release").join(format!("lib{name}.so"));
+        let library = target.join(TARGET).join("release").join(format!("lib{name}{suffix}.so"));
         symbols::check_adapter(&library)?;
         let newest = newest_glibc(&library)?;
         if newest > GLIBC {

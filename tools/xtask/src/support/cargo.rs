@@ -32,22 +32,16 @@ impl Built {
     }
 }
 
-/// Cargo, in the checkout, building for a release.
-pub fn cargo(workspace: &Workspace, release: Release) -> Command {
+/// Cargo, in the checkout.
+pub fn cargo(workspace: &Workspace) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(workspace.root()).env("CARGO_TARGET_DIR", workspace.cargo_target(release));
+    command.current_dir(workspace.root()).env("CARGO_TARGET_DIR", workspace.cargo_target());
     command
 }
 
-/// The arguments that select packages, built for a release.
-pub fn select(release: Release, packages: &[&Package]) -> Vec<String> {
-    let mut arguments: Vec<_> = packages.iter().flat_map(|p| ["--package".to_owned(), p.name.clone()]).collect();
-    if let Some(feature) = release.feature() {
-        let released = packages.iter().filter(|package| package.released);
-        let list: Vec<_> = released.map(|package| format!("{}/{feature}", package.name)).collect();
-        arguments.extend(["--features".to_owned(), list.join(",")]);
-    }
-    arguments
+/// The arguments that select packages.
+pub fn select(packages: &[&Package]) -> Vec<String> {
+    packages.iter().flat_map(|package| ["--package".to_owned(), package.name.clone()]).collect()
 }
 
 /// Runs a cargo command that builds, and collects what it names as built.
@@ -69,12 +63,12 @@ pub struct Package {
     pub name: String,
     /// The folder of its manifest.
     pub folder: PathBuf,
-    /// Name of its dynamic library, without `lib` and ending.
+    /// Name of its dynamic library as cargo builds it, without `lib` and ending.
     pub library: Option<String>,
     /// Names of its programs.
     pub programs: Vec<String>,
-    /// Whether something in it depends on the release.
-    pub released: bool,
+    /// The release that it is a final library for; all else is for every release.
+    pub release: Option<Release>,
 }
 
 impl Package {
@@ -85,19 +79,22 @@ impl Package {
             let wanted = targets.filter(|target| list(&target["kind"]).iter().any(|k| k == kind));
             wanted.filter_map(|target| Some(target["name"].as_str()?.to_owned())).collect()
         };
+        let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_path_buf();
+        let release =
+            Release::ALL.into_iter().find(|release| folder.ends_with(Path::new("libraries").join(release.name())));
         Some(Package {
             name: package["name"].as_str()?.to_owned(),
-            folder: Path::new(package["manifest_path"].as_str()?).parent()?.to_path_buf(),
             library: named("cdylib").pop(),
             programs: named("bin"),
-            released: Release::ALL.iter().any(|r| r.feature().is_some_and(|f| package["features"].get(f).is_some())),
+            release,
+            folder,
         })
     }
 }
 
 /// The workspace's packages, by folder.
 pub fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
-    let mut command = cargo(workspace, Release::R2026_2);
+    let mut command = cargo(workspace);
     let printed = process::capture(command.args(["metadata", "--no-deps", "--format-version=1"]))?;
     let metadata: Value = serde_json::from_str(&printed.stdout).context("cargo metadata")?;
     let found = metadata["packages"].as_array().into_iter().flatten().filter_map(Package::read);

@@ -11,7 +11,7 @@ use crate::fail;
 pub enum Release {
     /// oneAPI 2026.1
     R2026_1,
-    /// oneAPI 2026.2, what is built without being asked.
+    /// oneAPI 2026.2, what is laid out without being asked.
     R2026_2,
 }
 
@@ -35,12 +35,14 @@ impl Release {
         }
     }
 
-    /// The feature of our crates that selects it; the newest needs none.
-    pub fn feature(self) -> Option<&'static str> {
-        match self {
-            Release::R2026_1 => Some("release-2026-1"),
-            Release::R2026_2 => None,
-        }
+    /// Whether it is the newest, whose products have no release in their names.
+    pub fn is_newest(self) -> bool {
+        self == Release::ALL[0]
+    }
+
+    /// As cargo's names of final libraries and their packages end, with this between the numbers.
+    pub fn suffix(self, between: &str) -> String {
+        format!("{between}{}", self.name().replace('.', between))
     }
 
     /// The wheel of the SYCL runtime with this release's headers.
@@ -87,25 +89,15 @@ impl Workspace {
         self.path("target")
     }
 
-    /// Where cargo builds a release. Each has its own, because switching features in one would rebuild everything.
-    pub fn cargo_target(&self, release: Release) -> PathBuf {
-        let chosen = env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.target(), |dir| self.root.join(dir));
-        match release.feature() {
-            None => chosen,
-            Some(_) => {
-                let mut name = chosen.into_os_string();
-                name.push(format!("-{}", release.name()));
-                name.into()
-            }
-        }
+    /// Where cargo builds, all releases together.
+    pub fn cargo_target(&self) -> PathBuf {
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.target(), |dir| self.root.join(dir))
     }
 
     /// The laid-out products of a release.
     pub fn dist(&self, release: Release) -> PathBuf {
-        self.target().join(match release.feature() {
-            None => "dist".to_owned(),
-            Some(_) => format!("dist-{}", release.name()),
-        })
+        let plain = "dist".to_owned();
+        self.target().join(if release.is_newest() { plain } else { format!("{plain}-{}", release.name()) })
     }
 
     /// The installation whose adapters have bugs planted in them, where `planted` has made it.
@@ -115,10 +107,8 @@ impl Workspace {
 
     /// The folder with the headers of a release.
     pub fn headers(&self, release: Release) -> PathBuf {
-        self.path(&match release.feature() {
-            None => "loader/include".to_owned(),
-            Some(_) => format!("loader/include-{}", release.name()),
-        })
+        let plain = "loader/include".to_owned();
+        self.path(&if release.is_newest() { plain } else { format!("{plain}-{}", release.name()) })
     }
 
     /// The facts that tests compare with, if they lie beside the checkout.

@@ -27,7 +27,6 @@ fn sizes(device: &DeviceProperties, property: Info) -> Option<Reply> {
         Info::MAX_WORK_ITEM_SIZES => sizes(device.max_block).into(),
         Info::MAX_WORK_GROUP_SIZE => Value::Size(device.max_threads_per_block as usize).into(),
         Info::MAX_WORK_GROUPS_3D => sizes(device.max_grid).into(),
-        #[cfg(not(feature = "release-2026-1"))]
         Info::MAX_WORK_GROUPS => {
             Value::Size(device.max_grid.iter().fold(1, |all, axis| all.saturating_mul(*axis as usize))).into()
         }
@@ -65,7 +64,6 @@ fn arithmetic(device: &DeviceProperties, property: Info) -> Option<Reply> {
             Info::PREFERRED_VECTOR_WIDTH_SHORT | Info::NATIVE_VECTOR_WIDTH_SHORT => streams(2),
             Info::PREFERRED_VECTOR_WIDTH_INT | Info::NATIVE_VECTOR_WIDTH_INT => streams(4),
             Info::PREFERRED_VECTOR_WIDTH_LONG | Info::NATIVE_VECTOR_WIDTH_LONG => streams(8),
-            #[cfg(not(feature = "release-2026-1"))]
             Info::PREFERRED_VECTOR_WIDTH_LONG_LONG | Info::NATIVE_VECTOR_WIDTH_LONG_LONG => streams(8),
             Info::PREFERRED_VECTOR_WIDTH_FLOAT | Info::NATIVE_VECTOR_WIDTH_FLOAT => streams(4),
             Info::PREFERRED_VECTOR_WIDTH_DOUBLE | Info::NATIVE_VECTOR_WIDTH_DOUBLE => lanes_if(device.double, 8),

@@ -21,11 +21,8 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         Info::DEVICE_WAIT_SUPPORT_EXP => IMPLEMENTED.device_wait,
         // The hint is accepted and changes nothing: waits poll where the driver polls.
         Info::LOW_POWER_EVENTS_SUPPORT_EXP => false,
-        #[cfg(not(feature = "release-2026-1"))]
         Info::REUSABLE_EVENTS_SUPPORT_EXP => IMPLEMENTED.reusable_events,
-        #[cfg(not(feature = "release-2026-1"))]
         Info::PER_EVENT_PROFILING_SUPPORT_EXP => IMPLEMENTED.per_event_profiling,
-        #[cfg(not(feature = "release-2026-1"))]
         Info::IPC_EVENT_SUPPORT_EXP => IMPLEMENTED.ipc_events && device.ipc_events,
 
         Info::GLOBAL_VARIABLE_SUPPORT => IMPLEMENTED.global_variables,

@@ -4,7 +4,6 @@
 //! hardware has.
 
 /// Features of the engine that a device property tells of.
-#[cfg_attr(feature = "release-2026-1", allow(dead_code, reason = "a later release's properties tell of some"))]
 pub(super) struct Implemented {
     /// `urMemImageCreate` and sampled images as kernel arguments.
     pub images: bool,

@@ -55,7 +55,6 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         }
         Info::USM_P2P_SUPPORT_EXP => Value::Bool(IMPLEMENTED.peer_to_peer).into(),
         Info::USM_CONTEXT_MEMCPY_SUPPORT_EXP => Value::Bool(IMPLEMENTED.context_memcpy).into(),
-        #[cfg(not(feature = "release-2026-1"))]
         Info::USM_HOST_ALLOC_REGISTER_SUPPORT_EXP => Value::Bool(IMPLEMENTED.host_registration).into(),
 
         Info::VIRTUAL_MEMORY_SUPPORT => Value::Bool(IMPLEMENTED.virtual_memory && device.virtual_memory).into(),
@@ -63,7 +62,6 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
             Value::Bool(IMPLEMENTED.memory_export && device.posix_handles).into()
         }
         Info::IPC_MEMORY_SUPPORT_EXP => Value::Bool(IMPLEMENTED.ipc_memory).into(),
-        #[cfg(not(feature = "release-2026-1"))]
         Info::IPC_PHYSICAL_MEMORY_SUPPORT_EXP => {
             Value::Bool(IMPLEMENTED.ipc_physical_memory && device.posix_handles).into()
         }

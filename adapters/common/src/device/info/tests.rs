@@ -310,7 +310,6 @@ fn numbers_are_in_the_units_of_the_queries() {
     }
 }
 
-#[cfg(not(feature = "release-2026-1"))]
 #[test]
 fn the_number_of_work_groups_is_the_product_of_the_axes() {
     assert_eq!(value_of(&gpu(), Info::MAX_WORK_GROUPS), Value::Size(0x7fff_ffff * 65_535 * 65_534));

@@ -80,10 +80,11 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
 
 /// Builds and lays out a release.
 pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
-    let parts = Parts::of(workspace)?;
-    let mut command = cargo::cargo(workspace, release);
-    let built = cargo::build(command.args(["build", "--release"]).args(cargo::select(release, &parts.all())))?;
-    let loader = link_loader(workspace, release, built.file("libur_loader.a")?)?;
+    let parts = Parts::of(workspace, release)?;
+    let mut command = cargo::cargo(workspace);
+    let built = cargo::build(command.args(["build", "--release"]).args(cargo::select(&parts.all())))?;
+    let archive = format!("libur_loader{}.a", release.suffix("_"));
+    let loader = link_loader(workspace, release, built.file(&archive)?)?;
     let dist = Dist { folder: workspace.dist(release) };
     let mut layout = Layout { folder: dist.folder.clone(), files: BTreeSet::new() };
 
@@ -91,7 +92,7 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
     for name in parts.adapters() {
         let library = built.file(&format!("lib{name}.so"))?;
         symbols::check_adapter(library)?;
-        layout.library(library, &format!("lib{name}.so.0"))?;
+        layout.library(library, &format!("lib{}.so.0", name.trim_end_matches(&release.suffix("_"))))?;
     }
     for name in parts.natives() {
         let name = format!("lib{name}.so");
@@ -109,8 +110,8 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
     Ok(dist)
 }
 
-/// What belongs to an installation, told by where it lies in the tree: adapters in `adapters`, native libraries that
-/// stand in for a vendor's in `conformance`, programs in `tools`.
+/// What belongs to an installation of a release, told by where it lies in the tree: its loader and adapters in their folders
+/// `libraries`, native libraries that stand in for a vendor's in `conformance`, programs in `tools`.
 struct Parts {
     loader: Package,
     adapters: Vec<Package>,
@@ -119,16 +120,22 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(workspace: &Workspace) -> Result<Self> {
+    fn of(workspace: &Workspace, release: Release) -> Result<Self> {
         let mut packages = cargo::packages(workspace)?;
         let mut within = |folder: &str, test: fn(&Package) -> bool| -> Vec<Package> {
             let folder = workspace.path(folder);
             packages.extract_if(.., |package| package.folder.starts_with(&folder) && test(package)).collect()
         };
-        let Some(loader) = within("loader", |_| true).pop() else { fail!("the workspace has no loader") };
+        let Some(loader) =
+            within("loader/libraries", |_| true).into_iter().find(|package| package.release == Some(release))
+        else {
+            fail!("the workspace has no loader for oneAPI {}", release.name())
+        };
+        let mut adapters = within("adapters", |package| package.library.is_some());
+        adapters.retain(|package| package.release == Some(release));
         Ok(Parts {
             loader,
-            adapters: within("adapters", |package| package.library.is_some()),
+            adapters,
             natives: within("conformance", |package| package.library.is_some()),
             programs: within("tools", |package| !package.programs.is_empty() && !BUILD_TOOLS.contains(&&*package.name)),
         })
@@ -155,8 +162,8 @@ impl Parts {
 /// Links the shared object by the loader's own recipe, if a source is newer, and checks what it exports.
 fn link_loader(workspace: &Workspace, release: Release, archive: &Path) -> Result<PathBuf> {
     let recipe = workspace.path("loader/link.sh");
-    let script = workspace.path(&format!("loader/src/generated/libur_loader-{}.map", release.name()));
-    let library = archive.with_file_name("libur_loader.so.0");
+    let script = workspace.path(&format!("loader/libraries/{}/src/generated/libur_loader.map", release.name()));
+    let library = archive.with_extension("so");
     if files::outdated(&library, &[archive, &recipe, &script]) {
         process::run(Command::new("sh").arg(&recipe).arg(archive).arg(&library).arg(release.name()))?;
     }
