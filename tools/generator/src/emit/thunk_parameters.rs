@@ -257,6 +257,8 @@ impl<'a> Builder<'a> {
                 format!("params::out({named}, {name})?")
             };
             self.checked(Stage::Pointers, &param.name, check);
+        } else if self.row.addresses.contains(&param.name) {
+            self.checked(Stage::Pointers, &param.name, format!("params::optional_address({name})"));
         } else if optional || param.has("nocheck") {
             self.call.arguments.push(name.to_owned());
         } else {
