@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms, lowest first. A file beside the folders is a room of its own.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "sync",
     "object",
     "driver",
@@ -28,6 +28,7 @@ const LAYERS: [&str; 20] = [
     "program",
     "kernel",
     "transfer",
+    "graph",
     "api",
 ];
 

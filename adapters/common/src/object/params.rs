@@ -248,18 +248,14 @@ pub unsafe fn optional_handles<'a, T: Body>(
 /// # Errors
 /// The code that the specification has for it.
 #[inline]
-pub fn list_or_none<T>(
-    parameter: &'static str,
-    length: impl Length,
-    list: *const T,
-    code: ur_result_t,
-) -> Result<()> {
+pub fn list_or_none<T>(parameter: &'static str, length: impl Length, list: *const T, code: ur_result_t) -> Result<()> {
     if list.is_null() == (length.get() == 0) { Ok(()) } else { Err(contradiction(parameter, length.get(), code)) }
 }
 
 #[cold]
 fn contradiction(parameter: &str, length: usize, code: ur_result_t) -> Error {
-    let message = format!("{parameter} and its length of {length} contradict each other; give a list with its length or none");
+    let message =
+        format!("{parameter} and its length of {length} contradict each other; give a list with its length or none");
     Error::new(code, message)
 }
 
