@@ -152,19 +152,7 @@ impl CommandBuffer {
         let (count, after) = list(after);
         let (b, mut point) = (self.handle(), SyncPoint::MAX);
         let (none, out) = (null_mut(), &raw mut point);
-        ok!(CommandBufferExp.pfnAppendUSMMemcpyExp(
-            b,
-            to,
-            from,
-            bytes,
-            count,
-            after,
-            0,
-            null(),
-            out,
-            none,
-            null_mut()
-        ));
+        ok!(CommandBufferExp.pfnAppendUSMMemcpyExp(b, to, from, bytes, count, after, 0, null(), out, none, null_mut()));
         point
     }
 
@@ -337,13 +325,7 @@ impl CommandBuffer {
 
     /// Appends a write of host memory, which stays the caller's to keep.
     #[track_caller]
-    pub fn write_buffer<T: Copy>(
-        &self,
-        buffer: &Buffer,
-        offset: usize,
-        from: &[T],
-        after: &[SyncPoint],
-    ) -> SyncPoint {
+    pub fn write_buffer<T: Copy>(&self, buffer: &Buffer, offset: usize, from: &[T], after: &[SyncPoint]) -> SyncPoint {
         let (count, after) = list(after);
         let (b, m, mut point) = (self.handle(), buffer.handle(), SyncPoint::MAX);
         let (bytes, from) = (size_of_val(from), from.as_ptr().cast());
@@ -401,25 +383,30 @@ fn set_args(launch: &Launch<'_>) -> ur_result_t {
     let kernel = launch.kernel.handle();
     for arg in launch.raw_args() {
         let (index, size) = (arg.index, arg.size);
-        // SAFETY: the type says which member of the union is there.
-        let answer = unsafe {
-            match arg.type_ {
-                ur_exp_kernel_arg_type_t::POINTER => {
-                    ur!(Kernel.pfnSetArgPointer(kernel, index, null(), arg.value.pointer))
-                }
-                ur_exp_kernel_arg_type_t::MEM_OBJ => {
-                    let properties = ur_ffi::ur_kernel_arg_mem_obj_properties_t {
-                        memoryAccess: arg.value.memObjTuple.flags,
-                        ..Default::default()
-                    };
-                    let mem = arg.value.memObjTuple.hMem;
-                    ur!(Kernel.pfnSetArgMemObj(kernel, index, &raw const properties, mem))
-                }
-                ur_exp_kernel_arg_type_t::LOCAL => ur!(Kernel.pfnSetArgLocal(kernel, index, size, null())),
-                ur_exp_kernel_arg_type_t::SAMPLER => {
-                    ur!(Kernel.pfnSetArgSampler(kernel, index, null(), arg.value.sampler))
-                }
-                _ => ur!(Kernel.pfnSetArgValue(kernel, index, size, null(), arg.value.value)),
+        use ur_exp_kernel_arg_type_t as Type;
+        let answer = match arg.type_ {
+            Type::POINTER => {
+                // SAFETY: the type says which member is there.
+                let pointer = unsafe { arg.value.pointer };
+                ur!(Kernel.pfnSetArgPointer(kernel, index, null(), pointer))
+            }
+            Type::MEM_OBJ => {
+                // SAFETY: as above.
+                let tuple = unsafe { arg.value.memObjTuple };
+                let access =
+                    ur_ffi::ur_kernel_arg_mem_obj_properties_t { memoryAccess: tuple.flags, ..Default::default() };
+                ur!(Kernel.pfnSetArgMemObj(kernel, index, &raw const access, tuple.hMem))
+            }
+            Type::LOCAL => ur!(Kernel.pfnSetArgLocal(kernel, index, size, null())),
+            Type::SAMPLER => {
+                // SAFETY: as above.
+                let sampler = unsafe { arg.value.sampler };
+                ur!(Kernel.pfnSetArgSampler(kernel, index, null(), sampler))
+            }
+            _ => {
+                // SAFETY: as above.
+                let value = unsafe { arg.value.value };
+                ur!(Kernel.pfnSetArgValue(kernel, index, size, null(), value))
             }
         };
         if answer != ur_result_t::SUCCESS {
