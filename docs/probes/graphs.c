@@ -370,21 +370,16 @@ static void no_context(void) {
     SAY(cuGraphCreate(&graph, 0));
     SAY(cuGraphCreate(&nothing, 1));
     SAY(cuGraphAddEmptyNode(&node, graph, NULL, 0));
-    SAY(cuGraphAddKernelNode_v2(&nodes[0], graph, NULL, 0, &kernel));
     SAY(cuGraphAddKernelNode_v2(&nodes[0], graph, NULL, 0, &with_context));
     SAY(cuGraphAddMemcpyNode(&nodes[1], graph, NULL, 0, &copy, context));
-    SAY(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, NULL));
     SAY(cuGraphAddMemsetNode(&nodes[2], graph, NULL, 0, &fill, context));
-    SAY(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, NULL));
     SAY(cuGraphAddHostNode(&nodes[3], graph, NULL, 0, &host));
     SAY(cuGraphAddChildGraphNode(&nodes[4], graph, NULL, 0, child));
     SAY(cuGraphAddEventRecordNode(&nodes[5], graph, NULL, 0, event));
     SAY(cuGraphAddEventWaitNode(&nodes[6], graph, NULL, 0, event));
     SAY(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    SAY(cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &kernel));
     SAY(cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &with_context));
     SAY(cuGraphExecMemcpyNodeSetParams(exec, nodes[1], &copy, context));
-    SAY(cuGraphExecMemcpyNodeSetParams(exec, nodes[1], &copy, NULL));
     SAY(cuGraphExecMemsetNodeSetParams(exec, nodes[2], &fill, context));
     SAY(cuGraphExecHostNodeSetParams(exec, nodes[3], &host));
     SAY(cuGraphExecEventRecordNodeSetEvent(exec, nodes[5], event2));
@@ -518,8 +513,6 @@ static void arguments(void) {
     SAY(cuGraphInstantiateWithFlags(&exec, graph, 0));
     Host host = {NULL, NULL};
     SAY(cuGraphAddHostNode(&node, graph, NULL, 0, &host));
-    SAY(cuGraphAddChildGraphNode(&node, graph, NULL, 0, graph));
-    SAY(cuGraphAddEventRecordNode(&node, graph, NULL, 0, NULL));
     if (devices > 1) {
         kernel = put_of(far_put, words, 1);
         SAY(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &kernel));
@@ -716,9 +709,6 @@ static void in_flight(void) {
     TELL("and ended: %u", words[4]);
     SAY(cuGraphExecEventWaitNodeSetEvent(exec, nodes[0], event2));
     SAY(cuGraphExecEventWaitNodeSetEvent(exec, nodes[1], event2));
-    SAY(cuEventDestroy_v2(event2));
-    SAY(cuGraphLaunch(exec, other));
-    SAY(cuCtxSynchronize());
 }
 
 /* ---- updates ---- */
@@ -1131,7 +1121,6 @@ static int c_alloc_async_other(void) { return cuMemAllocAsync(&made_address, 64,
 static int c_free_async_other(void) { return cuMemFreeAsync(pool_block, other); }
 static int c_prefetch(void) { return cuMemPrefetchAsync(made_address, 64, 0, stream); }
 static int c_begin(void) { return cuStreamBeginCapture_v2(stream, 0); }
-static int c_destroy_stream(void) { return cuStreamDestroy_v2(stream); }
 static int c_destroy_event(void) { return cuEventDestroy_v2(event2); }
 static int c_graph_launch(void) { return cuGraphLaunch(exec, stream); }
 static int c_graph_launch_other(void) { return cuGraphLaunch(exec, other); }
@@ -1160,7 +1149,7 @@ static const struct { const char *name; int (*call)(void); } tried[] = {
     {"the same external", c_wait_external}, {"cuEventQuery of an event recorded outside", c_query_event2},
     {"cuEventSynchronize of it", c_sync_event2}, {"cuMemAllocAsync", c_alloc_async},
     {"cuMemAllocAsync on another stream", c_alloc_async_other}, {"cuMemFreeAsync on another stream", c_free_async_other},
-    {"cuMemPrefetchAsync", c_prefetch}, {"cuStreamBeginCapture", c_begin}, {"cuStreamDestroy", c_destroy_stream},
+    {"cuMemPrefetchAsync", c_prefetch}, {"cuStreamBeginCapture", c_begin}, 
     {"cuEventDestroy of another event", c_destroy_event}, {"cuGraphLaunch on it", c_graph_launch},
     {"cuGraphLaunch on another", c_graph_launch_other}, {"cuGraphUpload", c_graph_upload},
     {"cuGraphInstantiateWithFlags", c_instantiate}, {"cuStreamGetCtx", c_get_ctx}, {"cuDeviceGraphMemTrim", c_trim},
@@ -1358,6 +1347,8 @@ static void capture_rest(void) {
     TELL("a thread's mode at first %d", mode);
     mode = 7;
     SAY(cuThreadExchangeStreamCaptureMode(&mode));
+    mode = 2;
+    MUST(cuThreadExchangeStreamCaptureMode(&mode));
     /* Relaxed thread, global capture. */
     MUST(cuStreamBeginCapture_v2(stream, 0));
     SAY(c_alloc());
@@ -1415,7 +1406,6 @@ static void capture_rest(void) {
     SAY(cuStreamBeginCaptureToGraph(other, graph, NULL, NULL, 0, 0));
     STATUS(other);
     SAY(c_launch());
-    SAY(cuGraphInstantiateWithFlags(&exec, graph, 0));
     SAY(cuGraphAddEmptyNode(&nodes[1], graph, NULL, 0));
     SAY(cuStreamEndCapture(stream, &captured));
     TELL("the graph given comes back %d", captured == graph);
@@ -1561,6 +1551,47 @@ static void gone_result(void) {
 
 static void gone_list(void) { SAY(cuGraphAddEmptyNode(&node, graph, NULL, 1)); }
 
+static void gone_stream(void) {
+    MUST(cuStreamBeginCapture_v2(stream, 0));
+    MUST(c_launch());
+    SAY(cuStreamDestroy_v2(stream));
+    SAY(c_alloc());
+    SAY(cuStreamBeginCapture_v2(other, 0));
+    SAY(cuStreamEndCapture(other, &captured));
+}
+
+static void gone_given_nodes(void) {
+    MUST(cuGraphAddEmptyNode(&nodes[0], graph, NULL, 0));
+    MUST(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, 0));
+    SAY(c_ctx_sync());
+    SAY(cuStreamEndCapture(stream, &captured));
+    count = 9;
+    SAY(cuGraphGetNodes(graph, NULL, &count));
+    TELL("a given graph after an invalidated capture has %zu nodes", count);
+    SAY(cuGraphDestroy(graph));
+}
+
+static void gone_event(void) {
+    MUST(cuGraphAddEventRecordNode(&nodes[0], graph, NULL, 0, event));
+    MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    SAY(cuEventDestroy_v2(event));
+    SAY(cuGraphLaunch(exec, stream));
+    SAY(cuCtxSynchronize());
+}
+
+static void gone_current(void) {
+    Kernel kernel = put_of(put, words, 1);
+    Fill fill = fill_of(device, 1, 4, 16, 1);
+    SAY(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, NULL));
+    MUST(cuCtxSetCurrent(NULL));
+    SAY(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, NULL));
+    SAY(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &kernel));
+}
+
+static void gone_self(void) { SAY(cuGraphAddChildGraphNode(&node, graph, NULL, 0, graph)); }
+
+static void gone_none(void) { SAY(cuGraphAddEventRecordNode(&node, graph, NULL, 0, NULL)); }
+
 /* ---- all of it ---- */
 
 static const struct { const char *name; void (*run)(void); int own; } sections[] = {
@@ -1569,6 +1600,8 @@ static const struct { const char *name; void (*run)(void); int own; } sections[]
     {"capture-events", capture_events, 0}, {"capture-rest", capture_rest, 0}, {"gone-graph", gone_graph, 0},
     {"gone-node", gone_node, 0}, {"gone-capture-event", gone_capture_event, 0}, {"gone-capture-graph", gone_capture_graph, 0},
     {"gone-given-graph", gone_given_graph, 0}, {"gone-result", gone_result, 0}, {"gone-list", gone_list, 0},
+    {"gone-stream", gone_stream, 0}, {"gone-given-nodes", gone_given_nodes, 0}, {"gone-event", gone_event, 0},
+    {"gone-current", gone_current, 0}, {"gone-self", gone_self, 0}, {"gone-none", gone_none, 0},
     {"capture-calls", capture_calls, 1},
 };
 
