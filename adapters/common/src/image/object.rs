@@ -204,17 +204,17 @@ impl<D: Driver> Image<D> {
         let [width, height, depth] = self.extents.size;
         let row = width * self.pixel.bytes();
         let whole = |array: &Array| BoxSide::Array { array: array.value(), origin: [0; 3] };
-        let (from, source) = if let Some(bytes) = &copies.initial {
+        let (from, other) = if let Some(bytes) = &copies.initial {
             let (address, slice_pitch) = (bytes.as_ptr().addr(), row * height);
             (BoxSide::Memory(RectSide { address, row_pitch: row, slice_pitch, of_process: true }), None)
-        } else if let Some(source) = copies.devices.iter().position(|copy| copy.valid) {
-            (whole(&copies.devices[source].array), Some(source))
+        } else if let Some(other) = copies.devices.iter().position(|copy| copy.valid) {
+            (whole(&copies.devices[other].array), Some(other))
         } else {
-            // Nobody ever wrote anything.
+            // The image was never written.
             return Ok(());
         };
-        if let Some(source) = source {
-            copies.devices[source].await_arrival(stream)?;
+        if let Some(other) = other {
+            copies.devices[other].await_arrival(stream)?;
         }
         let copy = &mut copies.devices[index];
         let request = BoxCopy { to: whole(&copy.array), from, extent: [row, height, depth] };
@@ -231,7 +231,7 @@ impl<D: Driver> Image<D> {
             return waited;
         };
         copy.valid = true;
-        let from = if source.is_none() { copies.initial.take() } else { None };
+        let from = if other.is_none() { copies.initial.take() } else { None };
         copy.arriving = Some(Arrival { marker, _from: from });
         Ok(())
     }

@@ -107,7 +107,7 @@ pub fn transfer<D: Driver, const WRITES: bool>(
     if blocking { submit_and_wait(&request, command) } else { submit(&request, command) }
 }
 
-/// A copy between an image and memory of the host, which is valid until it has finished.
+/// A copy between an image and the application's memory.
 struct ImageTransfer<'a, D: Driver> {
     transfer: Transfer<'a, D>,
     queue: &'a Queue<D>,
@@ -151,73 +151,71 @@ fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
 /// - between layers of one image in arrays: the driver of CUDA 13.0 reads the wrong layers and answers success
 pub fn copy<D: Driver>(
     enqueue: Enqueue<'_, D>,
-    source: &Object<Mem<D>>,
-    target: &Object<Mem<D>>,
-    source_origin: ur_rect_offset_t,
-    target_origin: ur_rect_offset_t,
+    from: &Object<Mem<D>>,
+    to: &Object<Mem<D>>,
+    from_origin: ur_rect_offset_t,
+    to_origin: ur_rect_offset_t,
     region: ur_rect_region_t,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemImageCopy";
     let request = enqueue.request(ur_command_t::MEM_IMAGE_COPY);
-    let (source, target) = (image_of(&request, source)?, image_of(&request, target)?);
+    let (from, to) = (image_of(&request, from)?, image_of(&request, to)?);
     let queue: &Queue<D> = request.queue;
-    if (source.format.channelOrder, source.format.channelType)
-        != (target.format.channelOrder, target.format.channelType)
-    {
+    if (from.format.channelOrder, from.format.channelType) != (to.format.channelOrder, to.format.channelType) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-            format!("{NAME}: the images have two formats, {:?} and {:?}", source.format, target.format),
+            format!("{NAME}: the images have two formats, {:?} and {:?}", from.format, to.format),
         ));
     }
-    let from = Region::new(NAME, &source.extents, &source_origin, &region)?;
-    let to = Region::new(NAME, &target.extents, &target_origin, &region)?;
-    if core::ptr::eq(source, target) && from.overlaps(&to) {
+    let read = Region::new(NAME, &from.extents, &from_origin, &region)?;
+    let written = Region::new(NAME, &to.extents, &to_origin, &region)?;
+    if core::ptr::eq(from, to) && read.overlaps(&written) {
         return Err(Error::new(
             ur_result_t::ERROR_OVERLAPPING_REGIONS,
             format!("{NAME}: source and destination overlap in one image"),
         ));
     }
     // CUDA 13.0 reads such a source from the layers of the destination, and answers success.
-    if core::ptr::eq(source, target) && source.extents.layered && from.origin[2] != to.origin[2] {
+    if core::ptr::eq(from, to) && from.extents.layered && read.origin[2] != written.origin[2] {
         return Err(Error::unsupported("a copy between layers of one image; copy by way of another image"));
     }
-    source.used_by(request.queue);
-    target.used_by(request.queue);
-    submit(&request, ImageCopy { device: &queue.device, source, target, from, to })
+    from.used_by(request.queue);
+    to.used_by(request.queue);
+    submit(&request, ImageCopy { device: &queue.device, from, to, read, written })
 }
 
 /// A copy from one image to another, or within one.
 struct ImageCopy<'a, D: Driver> {
     device: &'a Arc<DeviceState<D>>,
-    source: &'a Image<D>,
-    target: &'a Image<D>,
-    from: Region,
-    to: Region,
+    from: &'a Image<D>,
+    to: &'a Image<D>,
+    read: Region,
+    written: Region,
 }
 
 impl<D: Driver> Command<D> for ImageCopy<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        let Self { device, source, target, from, to } = self;
+        let Self { device, from, to, read, written } = self;
         let (driver, stream) = (submission.driver(), submission.native());
-        let replaced = (!core::ptr::eq(source, target)).then_some(&to);
-        let from_array = source.make_current(device, stream, None)?;
-        let to_array = target.make_current(device, stream, replaced)?;
-        let pixel = source.pixel.bytes();
+        let replaced = (!core::ptr::eq(from, to)).then_some(&written);
+        let from_array = from.make_current(device, stream, None)?;
+        let to_array = to.make_current(device, stream, replaced)?;
+        let pixel = from.pixel.bytes();
         let _scope = device.enter_for_transfer()?;
-        for (to, from) in pieces(to, from) {
+        for (written, read) in pieces(written, read) {
             let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
-            let [width, height, depth] = from.size;
+            let [width, height, depth] = read.size;
             let copy = BoxCopy {
-                to: side(to_array, to.origin),
-                from: side(from_array, from.origin),
+                to: side(to_array, written.origin),
+                from: side(from_array, read.origin),
                 extent: [width * pixel, height, depth],
             };
             // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
             unsafe { driver.copy_box_async(&copy, stream) }?;
         }
-        target.note_write(device);
+        to.note_write(device);
         Ok(())
     }
 }
