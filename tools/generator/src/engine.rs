@@ -46,6 +46,9 @@ pub struct Row {
     /// What the thunk leaves to the engine's function to check.
     #[serde(default)]
     pub unchecked: Vec<String>,
+    /// Structures that the engine's function gets together with their `pNext` chain.
+    #[serde(default)]
+    pub chained: Vec<String>,
     /// Handles whose reference the call gives back, where the specification does not say so.
     #[serde(default)]
     pub gives_back: Vec<String>,
