@@ -10,7 +10,7 @@ use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit, submit_and_wait};
 use crate::context::DeviceState;
 use crate::driver::Driver;
-use crate::driver::images::{BoxCopy, BoxSide, RectSide};
+use crate::image::command_box::{self, CommandArray, CommandBox};
 use crate::image::format::{Pitches, Region};
 use crate::image::object::Image;
 use crate::memory_object::{Mem, image_of};
@@ -58,21 +58,23 @@ impl<D: Driver> Transfer<'_, D> {
         &self,
         driver: &D,
         stream: &D::Stream,
-        array: usize,
+        array: CommandArray,
         [y, z]: [usize; 2],
         [rows, slices]: [usize; 2],
         step: usize,
     ) -> Result<()> {
-        let pixel = self.image.pixel.bytes();
-        let ([left, top, front], width) = (self.region.origin, self.region.size[0] * pixel);
-        let address = self.host.as_ptr().expose_provenance() + z * self.pitches.slice + y * self.pitches.row;
-        let row_pitch = if rows == 1 && slices == 1 { width } else { self.pitches.row };
-        let host = RectSide { address, row_pitch, slice_pitch: step * row_pitch, of_process: true };
-        let host = BoxSide::Memory(host);
-        let array = BoxSide::Array { array, origin: [left * pixel, top + y, front + z] };
+        let ([left, top, front], columns) = (self.region.origin, self.region.size[0]);
+        let width = columns * self.image.pixel.bytes();
+        let row = if rows == 1 && slices == 1 { width } else { self.pitches.row };
+        let host = CommandBox::of_application(
+            self.host,
+            z * self.pitches.slice + y * self.pitches.row,
+            Pitches { row, slice: step * row },
+            [width, rows, slices],
+        );
+        let array = array.part(&Region { origin: [left, top + y, front + z], size: [columns, rows, slices] });
         let (to, from) = if self.writes { (array, host) } else { (host, array) };
-        // SAFETY: an `Address` is as the manual says: valid for every row until the copy has finished. The box lies in the array.
-        unsafe { driver.copy_box_async(&BoxCopy { to, from, extent: [width, rows, slices] }, stream) }
+        command_box::copy(driver, stream, to, from)
     }
 }
 
@@ -202,18 +204,9 @@ impl<D: Driver> Command<D> for ImageCopy<'_, D> {
         let replaced = (!core::ptr::eq(from, to)).then_some(&written);
         let from_array = from.make_current(device, stream, None)?;
         let to_array = to.make_current(device, stream, replaced)?;
-        let pixel = from.pixel.bytes();
         let _scope = device.enter_for_transfer()?;
         for (written, read) in pieces(written, read) {
-            let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
-            let [width, height, depth] = read.size;
-            let copy = BoxCopy {
-                to: side(to_array, written.origin),
-                from: side(from_array, read.origin),
-                extent: [width * pixel, height, depth],
-            };
-            // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
-            unsafe { driver.copy_box_async(&copy, stream) }?;
+            command_box::copy(driver, stream, to_array.part(&written), from_array.part(&read))?;
         }
         to.note_write(device);
         Ok(())
