@@ -1,8 +1,9 @@
 //! Boxes of elements that a command may use until it has finished, and the native copy between two of them.
 //!
-//! As [`crate::buffer::command_bytes`] for bytes: whoever makes a [`CommandBox`] keeps what it is of that long. The
-//! application owes memory to the command where an [`Address`] names it. An image's array goes only after the queues that
-//! use the image are idle, and contents given at creation only after their copy.
+//! Whoever makes a [`CommandBox`] keeps its memory or its array until the command has finished. The application owes memory
+//! to the command where an [`Address`] names it. An image's array is destroyed only after the queues that use the image are
+//! idle, and contents given at creation are freed only after their copy. So whoever copies has nothing to promise, and only
+//! this room makes a box of an array.
 
 use crate::driver::Driver;
 use crate::driver::images::{Array, BoxCopy, BoxSide, RectSide};
