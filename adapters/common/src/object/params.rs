@@ -11,8 +11,9 @@ use core::ffi::{CStr, c_char, c_void};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use ur_ffi::ur_result_t;
+use ur_ffi::{Structure, ur_result_t};
 
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::info::{self, InfoWriter};
 use crate::object::{Body, Held, Object, borrow_named};
@@ -338,6 +339,31 @@ pub unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
     unsafe { pointer.as_ref() }
 }
 
+/// A structure that must be given, with its `pNext` chain.
+///
+/// # Safety
+/// The C contract: `pointer` is null or leads to a valid structure, the chain behind it holds valid structures and ends
+/// with null, and nobody changes any of them during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline(always)]
+pub unsafe fn required_chained<'a, T: Structure>(parameter: &'static str, pointer: *const T) -> Result<Chained<'a, T>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { optional_chained(pointer) }.ok_or_else(|| null_pointer(parameter))
+}
+
+/// A structure that may be null, with its `pNext` chain.
+///
+/// # Safety
+/// As [`required_chained`].
+#[inline(always)]
+#[must_use]
+pub unsafe fn optional_chained<'a, T: Structure>(pointer: *const T) -> Option<Chained<'a, T>> {
+    // SAFETY: not null, so valid together with its chain by the caller's promise.
+    NonNull::new(pointer.cast_mut()).map(|pointer| unsafe { Chained::new(pointer) })
+}
+
 /// A string that must be given.
 ///
 /// # Safety
@@ -433,6 +459,16 @@ pub unsafe fn address<T>(parameter: &'static str, pointer: *const T) -> Result<A
         Some(pointer) => Ok(Address { pointer }),
         None => Err(null_pointer(parameter)),
     }
+}
+
+/// An address that may be null.
+///
+/// # Safety
+/// As [`address`].
+#[inline]
+#[must_use]
+pub unsafe fn optional_address<T>(pointer: *const T) -> Option<Address<T>> {
+    NonNull::new(pointer.cast_mut()).map(|pointer| Address { pointer })
 }
 
 /// A function of the application's that must be given.
