@@ -1,6 +1,6 @@
 //! Properties of a launch: all groups at once, groups in clusters, work-group memory of the launch's own.
 //!
-//! A launch without properties costs one look at a null pointer; whatever a property needs is checked here, before
+//! A launch without properties never comes here; whatever a property needs is checked here, before
 //! anything is enqueued. Hints that change no result are accepted and change nothing.
 
 use core::ffi::c_void;
@@ -28,26 +28,12 @@ pub struct LaunchProperties {
 }
 
 impl LaunchProperties {
-    /// Reads the list and what is chained to it; `None` without a list.
-    ///
-    /// # Safety
-    /// `list` is null or valid, and so is the chain behind it.
+    /// Reads the list and what is chained to it.
     ///
     /// # Errors
     /// `INVALID_ENUMERATION` for unknown flags, `INVALID_VALUE` for an empty cluster, `UNSUPPORTED_FEATURE` for an
     /// extension structure that is not one of a launch's.
-    #[inline]
-    pub unsafe fn read(list: *const ur_kernel_launch_ext_properties_t) -> Result<Option<Self>> {
-        if list.is_null() {
-            return Ok(None);
-        }
-        // SAFETY: not null, so valid by the caller's promise.
-        unsafe { Self::read_list(&*list) }.map(Some)
-    }
-
-    /// # Safety
-    /// The chain behind `list` is valid.
-    unsafe fn read_list(list: &ur_kernel_launch_ext_properties_t) -> Result<Self> {
+    pub fn read(list: &ur_kernel_launch_ext_properties_t) -> Result<Self> {
         known_flags("launchPropList", list.flags.bits(), ur_ffi::UR_KERNEL_LAUNCH_FLAGS_MASK)?;
         let cooperative = list.flags.contains(ur_kernel_launch_flags_t::COOPERATIVE);
         let mut properties = Self { cooperative, ..Self::default() };
@@ -146,17 +132,14 @@ impl LaunchProperties {
 
 #[cfg(test)]
 mod tests {
-    use core::ptr::{from_mut, null, null_mut};
+    use core::ptr::{from_mut, null_mut};
 
     use super::*;
 
     #[test]
-    fn no_list_and_an_empty_list_are_plain() {
-        let empty = ur_kernel_launch_ext_properties_t::default();
-        // SAFETY: null or a live list without a chain.
-        let (none, read) = unsafe { (LaunchProperties::read(null()), LaunchProperties::read(&raw const empty)) };
-        assert_eq!(none.unwrap(), None);
-        assert_eq!(read.unwrap(), Some(LaunchProperties::default()));
+    fn an_empty_list_is_plain() {
+        let read = LaunchProperties::read(&ur_kernel_launch_ext_properties_t::default());
+        assert_eq!(read.unwrap(), LaunchProperties::default());
         assert!(LaunchProperties::default().is_plain());
     }
 
@@ -177,8 +160,7 @@ mod tests {
             flags: ur_kernel_launch_flags_t::COOPERATIVE,
             ..Default::default()
         };
-        // SAFETY: a live list with a live chain.
-        let read = unsafe { LaunchProperties::read(&raw const list) }.unwrap().unwrap();
+        let read = LaunchProperties::read(&list).unwrap();
         assert_eq!(read, LaunchProperties { cooperative: true, cluster: Some([2, 1, 1]), work_group_memory: 96 });
         assert!(!read.is_plain());
     }

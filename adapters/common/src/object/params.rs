@@ -78,6 +78,22 @@ impl<T> Address<T> {
     }
 }
 
+/// An output of several elements that must be given. Written at the end of what succeeds.
+pub struct OutArray<'a, T> {
+    pointer: NonNull<T>,
+    length: usize,
+    marker: PhantomData<&'a mut [T]>,
+}
+
+impl<T: Copy> OutArray<'_, T> {
+    /// Writes the output: as many of the values as there is room for.
+    pub fn write(self, values: &[T]) {
+        let count = values.len().min(self.length);
+        // SAFETY: `out_array` makes this of a pointer that C owes to be writable for `length` elements during the call.
+        unsafe { self.pointer.copy_from_nonoverlapping(NonNull::from(values).cast(), count) };
+    }
+}
+
 /// The outputs of an enumeration of handles: room for some, and how many there are.
 pub struct ListOut<'a, H> {
     function: &'static str,
@@ -301,6 +317,26 @@ pub unsafe fn optional_slice<'a, T>(
     unsafe { slice(parameter, length, elements) }
 }
 
+/// Elements that may be left out, whatever the length is.
+///
+/// # Safety
+/// As [`slice`].
+///
+/// # Errors
+/// As [`slice`], but for a null pointer.
+#[inline(always)]
+pub unsafe fn slice_or_none<'a, T>(
+    parameter: &'static str,
+    length: impl Length,
+    elements: *const T,
+) -> Result<Option<&'a [T]>> {
+    if elements.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { slice(parameter, length, elements) }.map(Some)
+}
+
 /// Bytes that must be given.
 ///
 /// # Safety
@@ -385,6 +421,25 @@ pub unsafe fn optional_out<'a, T>(pointer: *mut T) -> Option<Out<'a, T>> {
     NonNull::new(pointer).map(|pointer| Out { pointer, marker: PhantomData })
 }
 
+/// An output of several elements that must be given.
+///
+/// # Safety
+/// The C contract: `pointer` is null or writable for `length` elements during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline]
+pub unsafe fn out_array<'a, T>(
+    parameter: &'static str,
+    length: impl Length,
+    pointer: *mut T,
+) -> Result<OutArray<'a, T>> {
+    match NonNull::new(pointer) {
+        Some(pointer) => Ok(OutArray { pointer, length: length.get(), marker: PhantomData }),
+        None => Err(null_pointer(parameter)),
+    }
+}
+
 /// The outputs of an enumeration of handles.
 ///
 /// # Safety
@@ -420,6 +475,24 @@ pub unsafe fn info(
     unsafe { InfoWriter::new(function, size, value, size_out) }
 }
 
+/// The outputs of a query that is told no size: the caller's buffer is as large as the value.
+///
+/// # Safety
+/// The C contract: `value` is null or writable for whatever the query answers; `size_out` is null or writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` for no output at all.
+#[inline]
+pub unsafe fn info_without_size(
+    function: &'static str,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<InfoWriter> {
+    let size = if value.is_null() { 0 } else { usize::MAX };
+    // SAFETY: the caller's promise is the same, and a buffer that is large enough for any value.
+    unsafe { InfoWriter::new(function, size, value, size_out) }
+}
+
 /// An address that must be given.
 ///
 /// # Safety
@@ -442,6 +515,15 @@ pub unsafe fn address<T>(parameter: &'static str, pointer: *const T) -> Result<A
 #[inline]
 pub fn callback<F>(parameter: &'static str, function: Option<F>) -> Result<F> {
     function.ok_or_else(|| null_pointer(parameter))
+}
+
+/// Refuses a number of work dimensions that no launch has.
+///
+/// # Errors
+/// `INVALID_WORK_DIMENSION`.
+#[inline(always)]
+pub fn work_dimensions(parameter: &'static str, dimensions: u32) -> Result<()> {
+    if (1..=3).contains(&dimensions) { Ok(()) } else { Err(wrong_dimensions(parameter, dimensions)) }
 }
 
 /// Refuses flags that no release has.
@@ -470,6 +552,12 @@ fn null_pointer(parameter: &str) -> Error {
 #[cold]
 fn empty(parameter: &str, code: ur_result_t) -> Error {
     Error::new(code, format!("{parameter} is 0; give at least one element"))
+}
+
+#[cold]
+fn wrong_dimensions(parameter: &str, dimensions: u32) -> Error {
+    let message = format!("{parameter} is {dimensions}; a launch has 1, 2 or 3 dimensions");
+    Error::new(ur_result_t::ERROR_INVALID_WORK_DIMENSION, message)
 }
 
 #[cold]
