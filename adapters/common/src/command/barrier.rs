@@ -24,15 +24,7 @@ use crate::stream::event::{Event, HostTimes, Stamps};
 /// What the native library answers.
 pub fn events_wait<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
     let request = enqueue.request(ur_command_t::EVENTS_WAIT);
-    if request.queue.is_in_order() {
-        return in_order_wait(&request);
-    }
-    if request.event.is_null() && request.waits.is_empty() {
-        return Ok(());
-    }
-    let (_, barrier) = request.queue.barrier();
-    return_recorded_event(&request.event, &join_streams(&request, barrier.as_deref(), &|_| Ok(()))?);
-    Ok(())
+    if request.queue.is_in_order() { in_order_wait(&request) } else { out_of_order_wait(&request) }
 }
 
 /// `urEnqueueEventsWaitWithBarrier`: as [`events_wait`], and later commands wait for it too.
@@ -83,6 +75,17 @@ fn return_recorded_event<D: Driver>(out: &EventOut<'_>, event: &Arc<Object<Event
 /// for, and the event stands for the stream's last command.
 fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     submit(request, Nothing)
+}
+
+/// On an out-of-order queue the event has a native event of its own from the start.
+#[inline(never)]
+fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
+    if request.event.is_null() && request.waits.is_empty() {
+        return Ok(());
+    }
+    let (_, barrier) = request.queue.barrier();
+    return_recorded_event(&request.event, &join_streams(request, barrier.as_deref(), &|_| Ok(()))?);
+    Ok(())
 }
 
 /// No work, so nothing but the waits in front of it.
