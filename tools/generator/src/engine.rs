@@ -39,12 +39,18 @@ pub struct Row {
     pub slices: BTreeMap<String, String>,
     /// The number of work dimensions, which is checked before anything has so many elements.
     pub dimensions: Option<String>,
+    /// Pointers that may be null and become addresses, for the function or its command reads or writes there.
+    #[serde(default)]
+    pub addresses: Vec<String>,
     /// Handles that are set to null before anything is checked.
     #[serde(default)]
     pub clears: Vec<String>,
     /// What the thunk leaves to the engine's function to check.
     #[serde(default)]
     pub unchecked: Vec<String>,
+    /// Structures that the engine's function gets together with their `pNext` chain.
+    #[serde(default)]
+    pub chained: Vec<String>,
     /// Handles whose reference the call gives back, where the specification does not say so.
     #[serde(default)]
     pub gives_back: Vec<String>,

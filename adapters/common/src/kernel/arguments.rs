@@ -24,6 +24,7 @@ use crate::kernel::launch::enqueue_launch;
 use crate::kernel::work_size::WorkSizes;
 use crate::memory_object::Mem;
 use crate::object::Object;
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 
 /// Bytes of values that a launch copies without allocating.
@@ -198,7 +199,7 @@ pub fn launch<D: Driver>(
     offset: Option<&[usize]>,
     global: &[usize],
     local: Option<&[usize]>,
-    properties: Option<&ur_kernel_launch_ext_properties_t>,
+    properties: Option<Chained<'_, ur_kernel_launch_ext_properties_t>>,
 ) -> Result<()> {
     let request = enqueue.request(ur_command_t::KERNEL_LAUNCH);
     let on_device = kernel.on_queue(request.queue)?;

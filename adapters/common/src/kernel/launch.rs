@@ -20,6 +20,7 @@ use crate::kernel::work_size::{GlobalSize, WorkSizes, in_three, shape};
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::memory_object;
 use crate::object::Object;
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 
 /// How many arguments a function takes from the caller.
@@ -66,7 +67,7 @@ pub fn with_args<D: Driver>(
     global: &[usize],
     local: Option<&[usize]>,
     arguments: &[ur_exp_kernel_arg_properties_t],
-    properties: Option<&ur_kernel_launch_ext_properties_t>,
+    properties: Option<Chained<'_, ur_kernel_launch_ext_properties_t>>,
 ) -> Result<()> {
     let request = enqueue.request(ur_command_t::KERNEL_LAUNCH);
     let kernel = kernel.on_queue(request.queue)?;
@@ -85,7 +86,7 @@ pub fn enqueue_launch<D: Driver>(
     kernel: &DeviceKernel<D>,
     sizes: WorkSizes<'_>,
     arguments: &[ur_exp_kernel_arg_properties_t],
-    properties: Option<&ur_kernel_launch_ext_properties_t>,
+    properties: Option<Chained<'_, ur_kernel_launch_ext_properties_t>>,
 ) -> Result<()> {
     let mut room = fast::room();
     let plain = if properties.is_none() { fast::prepare(kernel, sizes, arguments, &mut room) } else { None };
@@ -108,7 +109,7 @@ fn launch_carefully<D: Driver>(
     kernel: &DeviceKernel<D>,
     sizes: &WorkSizes<'_>,
     arguments: &[ur_exp_kernel_arg_properties_t],
-    properties: Option<&ur_kernel_launch_ext_properties_t>,
+    properties: Option<Chained<'_, ur_kernel_launch_ext_properties_t>>,
 ) -> Result<()> {
     let properties = properties.map(LaunchProperties::read).transpose()?;
     let offset = sizes.given_offset();

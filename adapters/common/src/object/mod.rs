@@ -9,10 +9,12 @@
 //! adapter's, refer to an object before its kind is known, or keep a registry of handles.
 
 pub mod attachment;
+pub mod chain;
 pub mod error;
 pub mod fork;
 pub mod info;
 pub mod log;
+mod outputs;
 pub mod params;
 pub mod recycled;
 

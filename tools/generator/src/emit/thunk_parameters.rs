@@ -280,10 +280,11 @@ impl<'a> Builder<'a> {
             return self.length_check(&length);
         }
         let in_memory = matches!(kind, Some(Kind::Struct | Kind::Union)) && ty.pointers == 1 && !is_out(param);
+        let chained = if self.row.chained.contains(&param.name) { "_chained" } else { "" };
         if in_memory && optional {
-            self.checked(Stage::Pointers, &param.name, format!("params::optional({name})"));
+            self.checked(Stage::Pointers, &param.name, format!("params::optional{chained}({name})"));
         } else if in_memory {
-            self.checked(Stage::Pointers, &param.name, format!("params::required({named}, {name})?"));
+            self.checked(Stage::Pointers, &param.name, format!("params::required{chained}({named}, {name})?"));
         } else if ty.base == "char" && ty.pointers == 1 && ty.constant {
             let check = if optional {
                 format!("params::optional_text({name})")
@@ -298,6 +299,8 @@ impl<'a> Builder<'a> {
                 format!("params::out({named}, {name})?")
             };
             self.checked(Stage::Pointers, &param.name, check);
+        } else if self.row.addresses.contains(&param.name) {
+            self.checked(Stage::Pointers, &param.name, format!("params::optional_address({name})"));
         } else if optional || param.has("nocheck") {
             self.call.arguments.push(name.to_owned());
         } else {
