@@ -9,14 +9,14 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use ur_ffi::{Structure, ur_result_t};
 
 use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
-use crate::object::info::{self, InfoWriter};
-use crate::object::{Body, Held, Object, borrow_named};
+use crate::object::{Body, Object, borrow_named};
 
 /// An output that must be given. Written at the end of what succeeds, so that a failed call leaves it as it was.
 pub struct Out<'a, T> {
@@ -28,7 +28,7 @@ impl<T> Out<'_, T> {
     /// Writes the output.
     #[inline]
     pub fn write(self, value: T) {
-        // SAFETY: `out` and `optional_out` make this of a pointer that C owes to be writable during the call.
+        // SAFETY: `optional_out` makes this of a pointer that C owes to be writable during the call.
         unsafe { self.pointer.write(value) };
     }
 }
@@ -82,17 +82,15 @@ impl<T> Address<T> {
 /// The outputs of an enumeration of handles: room for some, and how many there are.
 pub struct ListOut<'a, H> {
     function: &'static str,
-    capacity: u32,
-    entries: *mut H,
-    count: *mut u32,
-    marker: PhantomData<&'a mut H>,
+    entries: Option<&'a mut [MaybeUninit<H>]>,
+    count: Option<Out<'a, u32>>,
 }
 
 impl<H: Copy> ListOut<'_, H> {
     /// Whether there is no output at all.
     #[must_use]
     pub fn is_absent(&self) -> bool {
-        self.entries.is_null() && self.count.is_null()
+        self.entries.is_none() && self.count.is_none()
     }
 
     /// Writes as many of the handles as there is room for, and how many there are. Answers how many were written.
@@ -100,8 +98,28 @@ impl<H: Copy> ListOut<'_, H> {
     /// # Errors
     /// `INVALID_SIZE` for an array without room, `INVALID_NULL_POINTER` for no output at all.
     pub fn write(self, available: &[H]) -> Result<usize> {
-        // SAFETY: `list_out` makes this of pointers that C owes to be null or writable, `entries` for `capacity` handles.
-        unsafe { info::enumerate(self.function, available, self.capacity, self.entries, self.count) }
+        let function = self.function;
+        // A client may give its capacity and ask for the count alone: the cache loader of 2026.1 does.
+        if self.is_absent() {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_NULL_POINTER,
+                format!("{function}: give an array of NumEntries handles, or a pointer for the count"),
+            ));
+        }
+        let mut written = 0;
+        if let Some(entries) = self.entries {
+            if entries.is_empty() {
+                return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{function}: NumEntries is 0")));
+            }
+            written = available.len().min(entries.len());
+            for (entry, handle) in entries.iter_mut().zip(available) {
+                entry.write(*handle);
+            }
+        }
+        if let Some(count) = self.count {
+            count.write(u32::try_from(available.len()).unwrap_or(u32::MAX));
+        }
+        Ok(written)
     }
 }
 
@@ -112,6 +130,13 @@ pub struct Handles<'a, T: Body> {
 }
 
 impl<'a, T: Body> Handles<'a, T> {
+    /// No handles.
+    #[inline]
+    #[must_use]
+    pub fn none() -> Self {
+        Self { handles: &[], marker: PhantomData }
+    }
+
     /// The objects, in the list's order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a Object<T>> + use<'a, T> {
         // SAFETY: the list was made of handles that are live objects of this adapter and kind, and stay so during `'a`.
@@ -131,18 +156,7 @@ impl<'a, T: Body> Handles<'a, T> {
     }
 }
 
-/// The object behind a handle.
-///
-/// # Safety
-/// The C contract.
-///
-/// # Errors
-/// `INVALID_NULL_HANDLE`, or the kind's own code when the handle is of another kind or another adapter's.
-#[inline(always)]
-pub unsafe fn handle<'a, T: Body>(parameter: &'static str, handle: *mut T::Opaque) -> Result<&'a Object<T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow_named(parameter, handle) }
-}
+pub use crate::object::borrow_named as handle;
 
 /// The object behind a handle that may be null.
 ///
@@ -164,67 +178,25 @@ pub unsafe fn optional_handle<'a, T: Body>(
 }
 
 /// Sets an output to null, which it stays if the call fails: programs release what they find there.
-///
-/// # Safety
-/// The C contract.
-pub unsafe fn clear<H>(output: *mut *mut H) {
-    // SAFETY: null or writable by the caller's promise.
-    if let Some(output) = unsafe { output.as_mut() } {
-        *output = core::ptr::null_mut();
+pub fn clear<H>(output: Option<Out<'_, *mut H>>) {
+    if let Some(output) = output {
+        output.write(core::ptr::null_mut());
     }
 }
 
-/// A reference that the application gives back with this call.
+/// A list of handles.
 ///
 /// # Safety
-/// The C contract.
+/// The C contract: each handle is null or alive during `'a`.
 ///
 /// # Errors
-/// As [`handle`].
-#[inline(always)]
-pub unsafe fn held_handle<T: Body>(parameter: &'static str, handle: *mut T::Opaque) -> Result<Held<T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { Held::new(parameter, handle) }
-}
-
-/// A list of handles that must be given.
-///
-/// # Safety
-/// The C contract: `handles` is null or holds `count` handles, which nobody changes during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER` for no list; for each handle as [`handle`].
-pub unsafe fn handles<'a, T: Body>(
-    parameter: &'static str,
-    count: u32,
-    handles: *const *mut T::Opaque,
-) -> Result<Handles<'a, T>> {
-    // SAFETY: the caller's promise is the same.
-    let handles = unsafe { slice(parameter, count, handles) }?;
+/// For each handle as [`handle`].
+pub unsafe fn handles<'a, T: Body>(parameter: &'static str, handles: &'a [*mut T::Opaque]) -> Result<Handles<'a, T>> {
     for handle in handles {
-        // SAFETY: as above.
+        // SAFETY: the caller's promise is the same.
         unsafe { borrow_named::<T>(parameter, *handle) }?;
     }
     Ok(Handles { handles, marker: PhantomData })
-}
-
-/// A list of handles that may be null if it is empty.
-///
-/// # Safety
-/// As [`handles`].
-///
-/// # Errors
-/// As [`handles`], for a list that should hold something.
-pub unsafe fn optional_handles<'a, T: Body>(
-    parameter: &'static str,
-    count: u32,
-    list: *const *mut T::Opaque,
-) -> Result<Handles<'a, T>> {
-    if list.is_null() && count == 0 {
-        return Ok(Handles { handles: &[], marker: PhantomData });
-    }
-    // SAFETY: the caller's promise is the same.
-    unsafe { handles(parameter, count, list) }
 }
 
 /// How many elements an array has: `u32` or `usize` in C.
@@ -302,36 +274,19 @@ pub unsafe fn optional_slice<'a, T>(
     unsafe { slice(parameter, length, elements) }
 }
 
-/// Bytes that must be given.
-///
-/// # Safety
-/// As [`slice`].
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline]
-pub unsafe fn bytes<'a>(parameter: &'static str, length: impl Length, bytes: *const c_void) -> Result<&'a [u8]> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { slice(parameter, length, bytes.cast()) }
-}
-
-/// A structure that must be given.
-///
-/// # Safety
-/// The C contract: `pointer` is null or leads to a valid structure that nobody changes during `'a`.
+/// What must be given.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`.
 #[inline(always)]
-pub unsafe fn required<'a, T>(parameter: &'static str, pointer: *const T) -> Result<&'a T> {
-    // SAFETY: null or valid by the caller's promise.
-    unsafe { pointer.as_ref() }.ok_or_else(|| null_pointer(parameter))
+pub fn required<T>(parameter: &'static str, given: Option<T>) -> Result<T> {
+    given.ok_or_else(|| null_pointer(parameter))
 }
 
 /// A structure that may be null.
 ///
 /// # Safety
-/// As [`required`].
+/// The C contract: `pointer` is null or leads to a valid structure that nobody changes during `'a`.
 #[inline(always)]
 #[must_use]
 pub unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
@@ -339,24 +294,11 @@ pub unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
     unsafe { pointer.as_ref() }
 }
 
-/// A structure that must be given, with its `pNext` chain.
+/// A structure that may be null, with its `pNext` chain.
 ///
 /// # Safety
 /// The C contract: `pointer` is null or leads to a valid structure, the chain behind it holds valid structures and ends
 /// with null, and nobody changes any of them during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline(always)]
-pub unsafe fn required_chained<'a, T: Structure>(parameter: &'static str, pointer: *const T) -> Result<Chained<'a, T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { optional_chained(pointer) }.ok_or_else(|| null_pointer(parameter))
-}
-
-/// A structure that may be null, with its `pNext` chain.
-///
-/// # Safety
-/// As [`required_chained`].
 #[inline(always)]
 #[must_use]
 pub unsafe fn optional_chained<'a, T: Structure>(pointer: *const T) -> Option<Chained<'a, T>> {
@@ -364,23 +306,10 @@ pub unsafe fn optional_chained<'a, T: Structure>(pointer: *const T) -> Option<Ch
     NonNull::new(pointer.cast_mut()).map(|pointer| unsafe { Chained::new(pointer) })
 }
 
-/// A string that must be given.
-///
-/// # Safety
-/// The C contract: `text` is null or ends with a NUL; nobody changes it during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline]
-pub unsafe fn text<'a>(parameter: &'static str, text: *const c_char) -> Result<&'a CStr> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { optional_text(text) }.ok_or_else(|| null_pointer(parameter))
-}
-
 /// A string that may be null.
 ///
 /// # Safety
-/// As [`text`].
+/// The C contract: `text` is null or ends with a NUL; nobody changes it during `'a`.
 #[inline]
 #[must_use]
 pub unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a CStr> {
@@ -388,23 +317,10 @@ pub unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// An output that must be given.
-///
-/// # Safety
-/// The C contract: `pointer` is null or writable during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline(always)]
-pub unsafe fn out<'a, T>(parameter: &'static str, pointer: *mut T) -> Result<Out<'a, T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { optional_out(pointer) }.ok_or_else(|| null_pointer(parameter))
-}
-
 /// An output that nobody may have asked for.
 ///
 /// # Safety
-/// As [`out`].
+/// The C contract: `pointer` is null or writable during `'a`.
 #[inline(always)]
 #[must_use]
 pub unsafe fn optional_out<'a, T>(pointer: *mut T) -> Option<Out<'a, T>> {
@@ -425,25 +341,13 @@ pub unsafe fn list_out<'a, H>(
     entries: *mut H,
     count: *mut u32,
 ) -> Result<ListOut<'a, H>> {
-    Ok(ListOut { function, capacity, entries, count, marker: PhantomData })
-}
-
-/// The outputs of a query.
-///
-/// # Safety
-/// The C contract: `value` is null or writable for `size` bytes; `size_out` is null or writable.
-///
-/// # Errors
-/// As [`InfoWriter::new`].
-#[inline]
-pub unsafe fn info(
-    function: &'static str,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<InfoWriter> {
+    let entries = NonNull::new(entries.cast::<MaybeUninit<H>>()).map(|entries| {
+        // SAFETY: not null, so writable for `capacity` handles by the caller's promise.
+        unsafe { core::slice::from_raw_parts_mut(entries.as_ptr(), capacity as usize) }
+    });
     // SAFETY: the caller's promise is the same.
-    unsafe { InfoWriter::new(function, size, value, size_out) }
+    let count = unsafe { optional_out(count) };
+    Ok(ListOut { function, entries, count })
 }
 
 /// An address that must be given.
