@@ -37,6 +37,9 @@ pub struct Row {
     /// Pointers to several elements and the parameter that says how many, where the specification does not.
     #[serde(default)]
     pub slices: BTreeMap<String, String>,
+    /// Pointers that may be null and become addresses, for the function or its command reads or writes there.
+    #[serde(default)]
+    pub addresses: Vec<String>,
     /// Handles that are set to null before anything is checked.
     #[serde(default)]
     pub clears: Vec<String>,

@@ -365,6 +365,16 @@ pub unsafe fn address<T>(parameter: &'static str, pointer: *const T) -> Result<A
     }
 }
 
+/// An address that may be null.
+///
+/// # Safety
+/// As [`address`].
+#[inline]
+#[must_use]
+pub unsafe fn optional_address<T>(pointer: *const T) -> Option<Address<T>> {
+    NonNull::new(pointer.cast_mut()).map(|pointer| Address { pointer })
+}
+
 /// A function of the application's that must be given.
 ///
 /// # Errors

@@ -249,6 +249,8 @@ impl<'a> Builder<'a> {
             let given = format!("params::{reader}({name})");
             let check = if optional { given } else { format!("params::required({named}, {given})?") };
             self.checked(Stage::Pointers, &param.name, check);
+        } else if self.row.addresses.contains(&param.name) {
+            self.checked(Stage::Pointers, &param.name, format!("params::optional_address({name})"));
         } else if optional || param.has("nocheck") {
             self.call.arguments.push(name.to_owned());
         } else {
