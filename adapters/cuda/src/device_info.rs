@@ -6,6 +6,7 @@
 
 use core::ffi::{c_char, c_int};
 
+use ur_adapter::driver::Graphs as _;
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::{check, failed};
 use ur_adapter::driver::properties::DeviceProperties;

@@ -6,7 +6,7 @@
 
 use core::ffi::c_int;
 
-use ur_adapter::driver::Driver as _;
+use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::{check, failed};
 use ur_adapter::driver::properties::DeviceProperties;
