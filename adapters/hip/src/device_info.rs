@@ -6,10 +6,10 @@
 
 use core::ffi::c_int;
 
-use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::{check, failed};
 use ur_adapter::driver::properties::DeviceProperties;
+use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::object::error::Result;
 
 use crate::driver::Hip;

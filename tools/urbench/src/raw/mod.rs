@@ -13,7 +13,7 @@ use std::ptr::null_mut;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::Failure;
-pub use graphs::{Exec, Graph};
+pub use graphs::Graph;
 pub use more::{Function, Kind};
 pub use symbols::{Address, Api, Handle};
 use symbols::{BY_ADDRESS, Copying, DISABLE_TIMING, Functions, NON_BLOCKING, Place, RELEASE_THRESHOLD};
