@@ -68,27 +68,30 @@ impl<'a, D: Driver> Append<'a, D> {
         self.record_as(|graph, _| command.add_to(graph).map(|()| Kind::Fixed))
     }
 
-    /// Appends what `add` adds to the graph, and notes what is kept for it.
+    /// Appends what `add` adds to the graph, and notes what is retained for it.
     ///
     /// # Errors
     /// `INVALID_OPERATION` for a buffer that is finalised; as `add`. Then nothing was appended.
     #[inline]
-    pub fn record_as(self, add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Kept<D>) -> Result<Kind<D>>) -> Result<()> {
+    pub fn record_as(
+        self,
+        add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind<D>>,
+    ) -> Result<()> {
         let mut recording = self.buffer.record()?;
-        let Recording { graph, dependencies, kept } = &mut *recording;
+        let Recording { graph, dependencies, retained } = &mut *recording;
         let before = dependencies.before_next(&self.after)?;
         let mut graph = GraphBuilder::new(self.buffer.state(), graph.raw(), &before);
         let mut events = CommandEvents::default();
         if unlikely(!self.waits.is_empty()) {
             events.wait_first(&mut graph, &self.waits)?;
         }
-        let kind = add(&mut graph, kept)?;
+        let kind = add(&mut graph, retained)?;
         let signal = match &self.event {
             Some(_) => Some(events.signal_last(&mut graph, self.buffer)?),
             None => None,
         };
         let point = dependencies.add(graph.finish()?);
-        events.keep_in(kept);
+        events.keep_in(retained);
         if let (Some(out), Some(event)) = (self.event, signal) {
             out.write_object(event);
         }
@@ -96,7 +99,7 @@ impl<'a, D: Driver> Append<'a, D> {
             let buffer = Arc::downgrade(&self.buffer.to_arc());
             let command = Object::new(BufferCommand { buffer, kind, events: Mutex::new(events) });
             out.write(command.handle());
-            kept.commands.push(command);
+            retained.commands.push(command);
         }
         if let Some(out) = self.sync_point {
             out.write(point);
@@ -106,7 +109,7 @@ impl<'a, D: Driver> Append<'a, D> {
 }
 
 /// What a buffer keeps alive for its commands, as long as it lives itself.
-pub struct Kept<D: Driver> {
+pub struct Retained<D: Driver> {
     /// Commands that can be changed.
     pub commands: Vec<Arc<Object<BufferCommand<D>>>>,
     /// Nodes that are switched off before the first launch.
@@ -119,7 +122,7 @@ pub struct Kept<D: Driver> {
     pub events: Vec<Arc<Object<Event<D>>>>,
 }
 
-impl<D: Driver> Default for Kept<D> {
+impl<D: Driver> Default for Retained<D> {
     fn default() -> Self {
         Self {
             commands: Vec::new(),
@@ -131,7 +134,7 @@ impl<D: Driver> Default for Kept<D> {
     }
 }
 
-impl<D: Driver> Kept<D> {
+impl<D: Driver> Retained<D> {
     /// Keeps what a launch that stays as it is needs. Launches of one kernel after another keep it once.
     pub fn keep_launch(&mut self, launch: RecordedKernel<D>) {
         if !self.kernels.last().is_some_and(|last| Arc::ptr_eq(last, &launch.kernel)) {

@@ -61,10 +61,10 @@ pub fn append_over_buffers<D: Driver, const N: usize>(
     for (bytes, used) in bytes.iter_mut().zip(&uses) {
         *bytes = used.buffer.storage.recorded_bytes(commands.state(), &used.access.range)?;
     }
-    append.record_as(|graph, kept| {
+    append.record_as(|graph, retained| {
         add(graph, bytes)?;
         for used in uses {
-            kept.keep_memory(used.mem);
+            retained.keep_memory(used.mem);
             commands.memory().add(Used { storage: Arc::clone(&used.buffer.storage), access: used.access });
         }
         Ok(Kind::Fixed)

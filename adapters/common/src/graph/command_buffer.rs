@@ -17,7 +17,7 @@ use crate::command::graph::NativeGraph;
 use crate::context::{Context, DeviceState};
 use crate::device::{Device, deferred};
 use crate::driver::Driver;
-use crate::graph::append::Kept;
+use crate::graph::append::Retained;
 use crate::graph::dependencies::Dependencies;
 use crate::graph::memory_uses::MemoryUses;
 use crate::object::error::{Error, Result};
@@ -42,7 +42,7 @@ pub struct Recording<D: Driver> {
     /// What a next command can come after.
     pub dependencies: Dependencies<D::GraphNode>,
     /// What commands need.
-    pub kept: Kept<D>,
+    pub retained: Retained<D>,
 }
 
 /// What can be launched.
@@ -121,7 +121,7 @@ impl<D: Driver> CommandBuffer<D> {
             NativeGraph::new(state.driver)?
         };
         let recording =
-            Recording { graph, dependencies: Dependencies::new(properties.is_in_order), kept: Kept::default() };
+            Recording { graph, dependencies: Dependencies::new(properties.is_in_order), retained: Retained::default() };
         let parts = Parts {
             executable: OnceLock::new(),
             recording: Mutex::new(recording),
@@ -207,7 +207,7 @@ impl<D: Driver> CommandBuffer<D> {
             state.driver.instantiate(recording.graph.raw())?
         };
         let executable = Executable { driver: state.driver, native: Mutex::new(Some(exec)) };
-        let mut switched_off = recording.kept.switched_off.iter();
+        let mut switched_off = recording.retained.switched_off.iter();
         executable.with(|driver, exec| switched_off.try_for_each(|node| driver.enable_node(exec, *node, false)))?;
         // Nobody else sets it while the recording is locked.
         let _ = self.parts().executable.set(executable);

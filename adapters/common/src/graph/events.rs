@@ -15,7 +15,7 @@ use ur_ffi::{ur_event_handle_t, ur_result_t};
 use crate::command::graph::GraphBuilder;
 use crate::command::reusable_event::create_on;
 use crate::driver::{Driver, EventPurpose};
-use crate::graph::append::Kept;
+use crate::graph::append::Retained;
 use crate::graph::command::BufferCommand;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::object::Object;
@@ -81,9 +81,9 @@ impl<D: Driver> CommandEvents<D> {
     }
 
     /// Keeps all of them.
-    pub fn keep_in(&self, kept: &mut Kept<D>) {
+    pub fn keep_in(&self, retained: &mut Retained<D>) {
         let all = self.waits.iter().chain(&self.signal);
-        kept.events.extend(all.map(|named| Arc::clone(&named.event)));
+        retained.events.extend(all.map(|named| Arc::clone(&named.event)));
     }
 }
 
@@ -126,7 +126,7 @@ pub fn update_signal<D: Driver>(command: &Object<BufferCommand<D>>, out: Out<'_,
         .executable()?
         .with(|driver, exec| with_native(&event, |native| driver.set_recorded_event(exec, signal.node, native)))?;
     signal.event = Arc::clone(&event);
-    buffer.recorded().kept.events.push(Arc::clone(&event));
+    buffer.recorded().retained.events.push(Arc::clone(&event));
     out.write_object(event);
     Ok(())
 }
@@ -168,7 +168,7 @@ pub fn update_waits<D: Driver>(command: &Object<BufferCommand<D>>, waits: WaitLi
         }
         Ok(())
     })?;
-    buffer.recorded().kept.events.extend(new.iter().cloned());
+    buffer.recorded().retained.events.extend(new.iter().cloned());
     for (named, event) in events.waits.iter_mut().zip(new) {
         named.event = event;
     }

@@ -11,7 +11,7 @@ use ur_ffi::{ur_exp_kernel_arg_properties_t, ur_result_t};
 
 use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
-use crate::graph::append::{Append, Kept};
+use crate::graph::append::{Append, Retained};
 use crate::graph::command::{KernelCommand, KernelState, Kind};
 use crate::graph::recorded_kernel::{Arguments, RecordedKernel, RecordedSizes};
 use crate::kernel::Kernel;
@@ -92,8 +92,8 @@ fn append_launch<D: Driver>(
     let parameters = on_device.plain.parameters.as_deref();
     let launch = RecordedKernel { kernel: kernel.to_arc(), sizes, arguments: Arguments::read(arguments, parameters)? };
     let uses = launch.uses(&buffer.context)?;
-    append.record_as(|graph, kept| {
-        let kind = add(name, graph, kept, launch, alternatives, is_changeable)?;
+    append.record_as(|graph, retained| {
+        let kind = add(name, graph, retained, launch, alternatives, is_changeable)?;
         uses.into_iter().for_each(|used| buffer.memory().add(used));
         Ok(kind)
     })
@@ -103,7 +103,7 @@ fn append_launch<D: Driver>(
 fn add<D: Driver>(
     name: &str,
     graph: &mut GraphBuilder<'_, D>,
-    kept: &mut Kept<D>,
+    retained: &mut Retained<D>,
     launch: RecordedKernel<D>,
     alternatives: &Handles<'_, Kernel<D>>,
     is_changeable: bool,
@@ -113,7 +113,7 @@ fn add<D: Driver>(
     // addresses are valid for every launch by the application's promise.
     let added = launch.with_native(name, state, |node, arguments| unsafe { graph.kernel(node, arguments) })?;
     if !is_changeable {
-        kept.keep_launch(launch);
+        retained.keep_launch(launch);
         return Ok(Kind::Fixed);
     }
     let is_enabled = added.is_some();
@@ -121,7 +121,7 @@ fn add<D: Driver>(
         Some(node) => node,
         None => {
             let node = add_switched_off(name, graph, &launch)?;
-            kept.switched_off.push(node);
+            retained.switched_off.push(node);
             node
         }
     };

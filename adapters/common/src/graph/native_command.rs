@@ -59,12 +59,12 @@ fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D
     let _nesting = NESTING.lock();
     let buffer = append.buffer;
     let inner = child.recorded();
-    if !inner.kept.switched_off.is_empty() {
+    if !inner.retained.switched_off.is_empty() {
         return Err(Error::unsupported("a nested command buffer with an updatable launch over no work-items"));
     }
-    append.record_as(|graph, kept| {
+    append.record_as(|graph, retained| {
         graph.child(inner.graph.raw())?;
-        kept.keep_all_of(&inner.kept);
+        retained.keep_all_of(&inner.retained);
         for used in child.memory().list().iter().flat_map(|uses| uses.iter()) {
             buffer.memory().add(used.clone());
         }
