@@ -2,7 +2,7 @@
 //!
 //! A barrier records such an event at its place, and whoever waits is bound to what was recorded last when it began to
 //! wait, as in the native libraries. Before the first barrier it is complete. It lies on no stream and is always asked
-//! natively; see [`Event::is_reusable`], and [`Reusable`] for what it consists of.
+//! natively; see [`Event::is_off_stream`], and [`Reusable`] for what it consists of.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ pub unsafe fn given<'a, D: Driver>(event: *const ur_event_handle_t) -> Result<Op
         return Ok(None);
     }
     // SAFETY: alive by the caller's promise.
-    Ok(Some(unsafe { borrow::<Event<D>>(handle) }?).filter(|event| event.is_reusable()))
+    Ok(Some(unsafe { borrow::<Event<D>>(handle) }?).filter(|event| event.as_reusable().is_some()))
 }
 
 /// A barrier that signals a reusable event instead of making one. If it fails, the event stands for what it stood for.
