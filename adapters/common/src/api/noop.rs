@@ -15,7 +15,7 @@ use ur_ffi::{ur_backend_t, ur_result_t};
 use crate::driver::cell::AdapterCell;
 use crate::driver::{
     BuildRequest, CheckedImage, Contexts, DeviceProperties, Devices, Driver, EventPurpose, Events, FunctionAttributes,
-    Images, Interprocess, Kernels, LaunchShape, Memory, MemoryKind, Modules, PointerInfo, PoolAttribute, Pools,
+    Graphs, Images, Interprocess, Kernels, LaunchShape, Memory, MemoryKind, Modules, PointerInfo, PoolAttribute, Pools,
     StreamKind, Streams, Transfers, VirtualMemory, unsupported,
 };
 use crate::object::error::{Error, OpenError, Result};
@@ -50,6 +50,12 @@ crate::native_handles! {
     NoopFunction;
     /// Physical memory, of which there is none.
     NoopPhysical;
+    /// A graph, of which there are none.
+    NoopGraph;
+    /// An executable graph, of which there are none.
+    NoopGraphExec;
+    /// A node, of which there are none.
+    NoopGraphNode;
 }
 
 /// What a test can set of the driver, and see of what the engine did with it.
@@ -393,6 +399,12 @@ impl Transfers for Noop {
 }
 
 impl Images for Noop {}
+
+impl Graphs for Noop {
+    type Graph = NoopGraph;
+    type GraphExec = NoopGraphExec;
+    type GraphNode = NoopGraphNode;
+}
 
 impl VirtualMemory for Noop {
     type Physical = NoopPhysical;

@@ -1,24 +1,26 @@
 //! The one way onto a queue: a command type that says what it does, and one guard that keeps the rules of the stream it goes on.
 //!
-//! An entry point makes a [`Command`] and gives it to [`submit`]; [`Submission`] is the guard. Later a command will also add
-//! itself to a native graph and make itself owned, so that it can be kept until a wait resolves: so a command holds all that it
-//! needs, and nothing here looks inside. The stream's lock is held over the native call, which may block; [`crate::stream`] says
+//! An entry point makes a [`Command`] and gives it to [`submit`]; [`Submission`] is the guard. A command can add itself to a
+//! native graph instead ([`Command::add_to`]), and later it will make itself owned, so that it can be kept until a wait
+//! resolves: so a command holds all that it needs, and nothing here looks inside. The stream's lock is held over the native call, which may block; [`crate::stream`] says
 //! what that means for everybody else.
 //!
 //! Must not allocate on the way of a command that needs no event, nor make a native call that the command does not need.
 
 pub mod barrier;
 pub mod enqueue;
+pub mod graph;
 pub(crate) mod reusable_event;
 pub mod submission;
 
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::command::graph::GraphBuilder;
 use crate::command::submission::{Barrier, Submission};
 use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
-use crate::object::error::Result;
+use crate::object::error::{Error, Result};
 use crate::queue::Chosen;
 use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::unlikely;
@@ -53,6 +55,22 @@ pub trait Command<D: Driver>: Sized {
     /// # Errors
     /// What the native library answers.
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output>;
+
+    /// Adds the command to a native graph, each launch of which then does what the command says: so what whoever made the
+    /// command was promised of memory holds for every launch.
+    ///
+    /// # Errors
+    /// What the native library answers; `UNSUPPORTED_FEATURE` for a command that no graph can hold.
+    fn add_to(self, _graph: &mut GraphBuilder<'_, D>) -> Result<()> {
+        not_recordable(core::any::type_name::<Self>())
+    }
+}
+
+/// What a command answers that no graph can hold.
+#[cold]
+fn not_recordable<T>(path: &str) -> Result<T> {
+    let name = path.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(path);
+    Err(Error::unsupported(&format!("the command {name} in a graph (enqueue it on a queue instead)")))
 }
 
 /// Puts a command on its queue and returns its event. On failure no event is returned, and none was lost.
@@ -120,6 +138,10 @@ impl<D: Driver> Command<D> for Empty {
 
     fn put_on(self, _: &mut Submission<'_, D>) -> Result<()> {
         Ok(())
+    }
+
+    fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {
+        graph.empty()
     }
 }
 

@@ -23,6 +23,7 @@ pub mod cell;
 pub mod contexts;
 pub mod devices;
 pub mod events;
+pub mod graphs;
 pub mod images;
 pub mod interprocess;
 pub mod kernels;
@@ -46,6 +47,7 @@ use crate::object::error::{Error, OpenError, Result};
 pub use contexts::Contexts;
 pub use devices::{Devices, Sensor};
 pub use events::{EventPurpose, Events};
+pub use graphs::Graphs;
 pub use images::Images;
 pub use interprocess::{Interprocess, IpcHandle};
 pub use kernels::{CachePreference, FunctionAttributes, Kernels, LaunchShape};
@@ -79,7 +81,7 @@ pub trait Handle: NativeName + Default {
 ///
 /// Methods name their native calls as `CUDA call / HIP call`; where both have the same name but for the prefix, CUDA's
 /// stands for both.
-pub trait Driver: Images + Interprocess + Kernels + Memory + Pools + Transfers + Sized {
+pub trait Driver: Graphs + Interprocess + Sized {
     /// What `UR_ADAPTER_INFO_BACKEND` and `UR_PLATFORM_INFO_BACKEND` answer.
     const BACKEND: ur_backend_t;
     /// What `UR_PLATFORM_INFO_NAME` answers.

@@ -2,10 +2,12 @@
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit, submit_and_wait};
 use crate::context::DeviceState;
 use crate::driver::Driver;
+use crate::driver::graphs::CopyNode;
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::sync::unlikely::unlikely;
@@ -31,11 +33,11 @@ pub fn memcpy<D: Driver>(
 }
 
 /// A copy between ranges that are valid until it has finished.
-struct Copy<'a, D: Driver> {
-    device: &'a DeviceState<D>,
-    to: usize,
-    from: usize,
-    size: usize,
+pub(crate) struct Copy<'a, D: Driver> {
+    pub(crate) device: &'a DeviceState<D>,
+    pub(crate) to: usize,
+    pub(crate) from: usize,
+    pub(crate) size: usize,
 }
 
 impl<D: Driver> Command<D> for Copy<'_, D> {
@@ -46,5 +48,11 @@ impl<D: Driver> Command<D> for Copy<'_, D> {
         let (driver, stream) = (submission.driver(), submission.native());
         // SAFETY: the ranges are valid, as whoever made the command was promised.
         self.device.transfer(move || unsafe { driver.copy_async(self.to, self.from, self.size, stream) })
+    }
+
+    fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {
+        let Self { to, from, size, .. } = self;
+        // SAFETY: the ranges are valid, as whoever made the command was promised.
+        unsafe { graph.copy(&CopyNode::Range { to, from, size }) }.map(|_| ())
     }
 }

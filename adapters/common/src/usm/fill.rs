@@ -6,9 +6,11 @@
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit};
 use crate::context::DeviceState;
+use crate::driver::graphs::FillNode;
 use crate::driver::{Driver, Rows};
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
@@ -61,11 +63,11 @@ pub fn usm_fill<D: Driver>(enqueue: Enqueue<'_, D>, to: Address, pattern: &[u8],
 }
 
 /// A pattern that is repeated over memory. The memory is writable until the fill has finished.
-struct Fill<'a, D: Driver> {
-    device: &'a DeviceState<D>,
-    to: usize,
-    pattern: &'a [u8],
-    size: usize,
+pub(crate) struct Fill<'a, D: Driver> {
+    pub(crate) device: &'a DeviceState<D>,
+    pub(crate) to: usize,
+    pub(crate) pattern: &'a [u8],
+    pub(crate) size: usize,
 }
 
 impl<D: Driver> Command<D> for Fill<'_, D> {
@@ -76,6 +78,35 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
         // SAFETY: writable for `size` bytes, as whoever made the command was promised.
         unsafe { fill(submission.driver(), submission.native(), self.to, self.pattern, self.size) }
     }
+
+    fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {
+        let Self { to, pattern, size, .. } = self;
+        // The units of a pattern lie in different bytes, so their fills need no order among each other.
+        let plan = plan(to, pattern, D::STRIDED_WIDTHS);
+        nodes(&plan, to, pattern.len(), size).try_for_each(|fill| {
+            // SAFETY: writable for `size` bytes, as whoever made the command was promised.
+            unsafe { graph.fill(&fill) }.map(|_| ())
+        })
+    }
+}
+
+/// The fills of a graph that lay a pattern down over `size` bytes.
+fn nodes(plan: &Plan, to: usize, pattern_size: usize, size: usize) -> impl Iterator<Item = FillNode> {
+    let (width, values, rows) = match plan {
+        Plan::Whole { width, value } => {
+            let rows = Rows { first: to, length: size / width, pitch: size, count: 1 };
+            (*width, core::slice::from_ref(value), rows)
+        }
+        Plan::Strided { width, values } => {
+            (*width, &**values, Rows { first: to, length: 1, pitch: pattern_size, count: size / pattern_size })
+        }
+    };
+    let unit = move |(index, value): (usize, u32)| FillNode {
+        rows: Rows { first: rows.first + index * width, ..rows },
+        width,
+        value,
+    };
+    values.iter().copied().enumerate().map(unit)
 }
 
 /// Repeats a pattern over `size` bytes, which are a multiple of its length. The pattern is not needed afterwards.
@@ -137,6 +168,21 @@ mod tests {
         assert_eq!(super::plan(0, &[1, 2, 3, 4, 5, 6], &[1]), bytes);
         let whole = Plan::Whole { width: 4, value: 0x0403_0201 };
         assert_eq!(super::plan(0, &[1, 2, 3, 4, 1, 2, 3, 4], &[1]), whole);
+    }
+
+    #[test]
+    fn in_a_graph_a_pattern_is_the_fills_that_it_is_on_a_stream() {
+        let fills = |pattern: &[u8], size| -> Vec<_> {
+            let of = |fill: FillNode| {
+                let Rows { first, length, pitch, count } = fill.rows;
+                (first, length, pitch, count, fill.width, fill.value)
+            };
+            nodes(&plan(64, pattern), 64, pattern.len(), size).map(of).collect()
+        };
+        assert_eq!(fills(&[7; 16], 32), [(64, 32, 32, 1, 1, 7)]);
+        assert_eq!(fills(&[1, 0, 0, 0], 32), [(64, 8, 32, 1, 4, 1)]);
+        let units = [(64, 1, 6, 4, 2, 0x0201), (66, 1, 6, 4, 2, 0x0403), (68, 1, 6, 4, 2, 0x0605)];
+        assert_eq!(fills(&[1, 2, 3, 4, 5, 6], 24), units);
     }
 
     #[test]

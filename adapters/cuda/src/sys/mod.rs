@@ -3,6 +3,7 @@
 //! The library is opened at run time and every symbol is looked up once, by the versioned name that `libcuda`
 //! exports. Nothing here interprets a status or decides when to call; nothing links against CUDA.
 
+pub(crate) mod graphs;
 mod status;
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
@@ -14,6 +15,7 @@ use ur_adapter::driver::native::library::open_first;
 use ur_adapter::driver::native::{Texts, status_text, text_of};
 use ur_adapter::object::error::OpenError;
 
+use graphs::{HostNodeParams, KernelNodeParams, MemAllocNodeParams, MemsetNodeParams, UpdateResultInfo};
 pub(crate) use status::CUresult;
 
 ur_adapter::native_ordinals! {
@@ -38,6 +40,12 @@ ur_adapter::native_handles! {
     CUphysical;
     /// A linker at work.
     CUlinkState;
+    /// A graph.
+    CUgraph;
+    /// An executable graph.
+    CUgraphExec;
+    /// A node of a graph.
+    CUgraphNode;
 }
 
 /// A device address.
@@ -111,6 +119,13 @@ impl From<BoxSide> for Memcpy3DSide {
         };
         let (pitch, height) = (side.row_pitch, side.slice_pitch / side.row_pitch);
         Self { memory_type, host, device, pitch, height, ..Self::default() }
+    }
+}
+
+impl Memcpy3DSide {
+    /// Bytes that follow each other, at any address that the driver can reach.
+    pub(crate) fn bytes(address: CUdeviceptr) -> Self {
+        Self { memory_type: MEMORY_TYPE_UNIFIED, device: address, ..Self::default() }
     }
 }
 
@@ -440,6 +455,25 @@ ur_adapter::symbol_table! {
         launch_cooperative = "cuLaunchCooperativeKernel" (
             CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void
         );
+
+        graph_create = "cuGraphCreate" (*mut CUgraph, c_uint);
+        graph_destroy = "cuGraphDestroy" (CUgraph);
+        graph_nodes = "cuGraphGetNodes" (CUgraph, *mut CUgraphNode, *mut usize);
+        graph_add_kernel = "cuGraphAddKernelNode_v2"
+            (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *const KernelNodeParams);
+        graph_add_copy = "cuGraphAddMemcpyNode"
+            (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *const Memcpy3D, CUcontext);
+        graph_add_fill = "cuGraphAddMemsetNode"
+            (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *const MemsetNodeParams, CUcontext);
+        graph_add_empty = "cuGraphAddEmptyNode" (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize);
+        graph_add_child = "cuGraphAddChildGraphNode" (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, CUgraph);
+        graph_add_host = "cuGraphAddHostNode"
+            (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *const HostNodeParams);
+        graph_add_dependencies = "cuGraphAddDependencies" (CUgraph, *const CUgraphNode, *const CUgraphNode, usize);
+        graph_instantiate = "cuGraphInstantiateWithFlags" (*mut CUgraphExec, CUgraph, u64);
+        graph_exec_destroy = "cuGraphExecDestroy" (CUgraphExec);
+        graph_launch = "cuGraphLaunch" (CUgraphExec, CUstream);
+        graph_upload = "cuGraphUpload" (CUgraphExec, CUstream);
     }
     optional {
         device_uuid = "cuDeviceGetUuid" (*mut CUuuid, CUdevice);
@@ -454,6 +488,30 @@ ur_adapter::symbol_table! {
         module_functions = "cuModuleEnumerateFunctions" (*mut CUfunction, c_uint, CUmodule);
         launch_extended = "cuLaunchKernelEx"
             (*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
+
+        graph_edges = "cuGraphGetEdges" (CUgraph, *mut CUgraphNode, *mut CUgraphNode, *mut usize);
+        graph_dump = "cuGraphDebugDotPrint" (CUgraph, *const c_char, c_uint);
+        graph_kernel_attribute = "cuGraphKernelNodeSetAttribute" (CUgraphNode, c_uint, *const c_void);
+        graph_add_record = "cuGraphAddEventRecordNode"
+            (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, CUevent);
+        graph_add_wait = "cuGraphAddEventWaitNode" (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, CUevent);
+        graph_add_allocation = "cuGraphAddMemAllocNode"
+            (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *mut MemAllocNodeParams);
+        graph_add_free = "cuGraphAddMemFreeNode" (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, CUdeviceptr);
+        exec_set_kernel = "cuGraphExecKernelNodeSetParams_v2" (CUgraphExec, CUgraphNode, *const KernelNodeParams);
+        exec_set_copy = "cuGraphExecMemcpyNodeSetParams" (CUgraphExec, CUgraphNode, *const Memcpy3D, CUcontext);
+        exec_set_fill = "cuGraphExecMemsetNodeSetParams" (CUgraphExec, CUgraphNode, *const MemsetNodeParams, CUcontext);
+        exec_set_record = "cuGraphExecEventRecordNodeSetEvent" (CUgraphExec, CUgraphNode, CUevent);
+        exec_set_wait = "cuGraphExecEventWaitNodeSetEvent" (CUgraphExec, CUgraphNode, CUevent);
+        exec_enable = "cuGraphNodeSetEnabled" (CUgraphExec, CUgraphNode, c_uint);
+        exec_update = "cuGraphExecUpdate_v2" (CUgraphExec, CUgraph, *mut UpdateResultInfo);
+        capture_begin = "cuStreamBeginCapture_v2" (CUstream, c_uint);
+        capture_begin_into = "cuStreamBeginCaptureToGraph"
+            (CUstream, CUgraph, *const CUgraphNode, *const c_void, usize, c_uint);
+        capture_end = "cuStreamEndCapture" (CUstream, *mut CUgraph);
+        capture_info = "cuStreamGetCaptureInfo_v2"
+            (CUstream, *mut c_uint, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize);
+        capture_exchange_mode = "cuThreadExchangeStreamCaptureMode" (*mut c_uint);
     }
 }
 

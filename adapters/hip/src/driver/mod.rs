@@ -22,6 +22,7 @@
 mod contexts;
 mod devices;
 mod events;
+mod graphs;
 mod images;
 mod interprocess;
 mod kernels;

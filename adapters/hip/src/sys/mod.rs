@@ -35,6 +35,12 @@ ur_adapter::native_handles! {
     HipMemPool;
     /// Physical memory, `hipMemGenericAllocationHandle_t`.
     HipPhysical;
+    /// A graph.
+    HipGraph;
+    /// An executable graph.
+    HipGraphExec;
+    /// A node of a graph.
+    HipGraphNode;
 }
 
 /// A device address; host and device see the same one.
