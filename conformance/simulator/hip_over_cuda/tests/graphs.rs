@@ -103,12 +103,13 @@ fn a_graph_of_a_fill_a_copy_and_a_kernel_runs_in_the_order_of_its_edges() {
     let fill = fixture.add_fill(&[], 2.0_f32.to_bits());
     let kind = hipMemcpyDefault;
     let copy = get!(hipGraphAddMemcpyNode1D(_, fixture.graph, &raw const fill, 1, y, fixture.memory, COUNT * 4, kind));
-    let arguments = Arguments { factor: 3.0, x: fixture.memory, y, count: COUNT as u32 };
+    let mut arguments = Arguments { factor: 3.0, x: fixture.memory, y, count: COUNT as u32 };
     let mut list = arguments.list();
     let params = launch(function, &mut list);
     let kernel = get!(hipGraphAddKernelNode(_, fixture.graph, &raw const copy, 1, &raw const params));
     // The values were taken when the node was added.
-    drop(arguments);
+    arguments.factor = 0.0;
+    assert_eq!(arguments.list(), list);
     let kinds = [fill, copy, kernel].map(node_type);
     assert_eq!(kinds, [hipGraphNodeTypeMemset, hipGraphNodeTypeMemcpy, hipGraphNodeTypeKernel]);
     let exec = fixture.instantiate();

@@ -232,6 +232,10 @@ pub extern "C" fn hipGraphAddMemFreeNode(
     pointer: Raw,
 ) -> hipError_t {
     call!(hipGraphAddMemFreeNode, {
+        // AMD's runtime takes no list of nothing here.
+        if count == 0 && !after.raw().is_null() {
+            return Err(hipErrorInvalidValue);
+        }
         let after = graph::before(&out, graph, &after, count)?;
         pointer.required()?;
         cu!(graph_add_free(out.raw(), graph, after.as_ptr(), count, pointer.address()))
