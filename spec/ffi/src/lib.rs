@@ -12,8 +12,10 @@
 mod cbool;
 mod generated;
 mod newtype;
+mod structure;
 pub mod value;
 pub mod version;
 
 pub use cbool::CBool;
 pub use generated::*;
+pub use structure::Structure;

@@ -37,12 +37,20 @@ pub struct Row {
     /// Pointers to several elements and the parameter that says how many, where the specification does not.
     #[serde(default)]
     pub slices: BTreeMap<String, String>,
+    /// Pointers that may be null and become addresses, for the function or its command reads or writes there.
+    #[serde(default)]
+    pub addresses: Vec<String>,
+    /// The number of work dimensions, which is checked before anything has so many elements.
+    pub dimensions: Option<String>,
     /// Handles that are set to null before anything is checked.
     #[serde(default)]
     pub clears: Vec<String>,
     /// What the thunk leaves to the engine's function to check.
     #[serde(default)]
     pub unchecked: Vec<String>,
+    /// Structures that the engine's function gets together with their `pNext` chain.
+    #[serde(default)]
+    pub chained: Vec<String>,
     /// Handles whose reference the call gives back, where the specification does not say so.
     #[serde(default)]
     pub gives_back: Vec<String>,

@@ -1,7 +1,7 @@
 //! What the generated thunks name: C's types, the checks, the object behind each kind of handle, and parameters that belong
 //! together.
 //!
-//! The specification's `ur_usm_pool_handle_t` is `UsmPool` here. Nothing but the thunks uses this module.
+//! The specification's `ur_usm_pool_handle_t` is `UsmPool` here, and `ur_exp_command_buffer_handle_t` `ExpCommandBuffer`. Nothing but the thunks uses this module.
 
 pub use ur_ffi::*;
 
@@ -12,6 +12,9 @@ pub use crate::device::Device;
 pub use crate::device::adapter::Adapter;
 pub use crate::device::platform::Platform;
 pub use crate::driver::Driver;
+pub use crate::graph::append::Append;
+pub use crate::graph::command_buffer::CommandBuffer as ExpCommandBuffer;
+pub use crate::graph::dependencies::SyncPoints;
 pub use crate::image::sampler::Sampler;
 pub use crate::kernel::Kernel;
 pub use crate::memory_object::Mem;

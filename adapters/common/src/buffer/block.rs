@@ -55,23 +55,35 @@ impl<D: Driver> Block<D> {
         Ok(Self { address, size, state: Some(Arc::clone(state)), owned: Owned::Pinned })
     }
 
-    /// A copy of the application's bytes on the heap.
+    /// Fresh pinned memory that begins with the application's bytes.
     ///
-    /// # Safety
-    /// `from` is readable for `size` bytes, and `size` is not 0.
+    /// # Errors
+    /// As [`Block::pinned`].
+    pub fn pinned_copy_of(state: &Arc<DeviceState<D>>, bytes: &[u8]) -> Result<Self> {
+        let block = Self::pinned(state, bytes.len())?;
+        let to = core::ptr::with_exposed_provenance_mut::<u8>(block.address);
+        // SAFETY: fresh memory of that size, which the host reaches and nobody else knows.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        Ok(block)
+    }
+
+    /// A copy of the application's bytes on the heap.
     ///
     /// # Errors
     /// `OUT_OF_HOST_MEMORY`.
-    pub unsafe fn copy_of(from: *const u8, size: usize) -> Result<Self> {
+    pub fn copy_of(bytes: &[u8]) -> Result<Self> {
+        let size = bytes.len();
         let full = || Error::new(ur_result_t::ERROR_OUT_OF_HOST_MEMORY, format!("no {size} bytes for a buffer's copy"));
-        let layout = Layout::from_size_align(size, HEAP_ALIGNMENT).map_err(|_| full())?;
-        // SAFETY: the layout's size is not 0 by the caller's promise.
-        let memory = unsafe { std::alloc::alloc(layout) };
-        if memory.is_null() {
-            return Err(full());
-        }
-        // SAFETY: both are `size` bytes long, and one is fresh.
-        unsafe { core::ptr::copy_nonoverlapping(from, memory, size) };
+        let layout = Layout::from_size_align(size.max(1), HEAP_ALIGNMENT).map_err(|_| full())?;
+        // SAFETY: the layout's size is not 0; what was allocated is fresh and as long as what is copied.
+        let memory = unsafe {
+            let memory = std::alloc::alloc(layout);
+            if memory.is_null() {
+                return Err(full());
+            }
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, size);
+            memory
+        };
         Ok(Self { address: memory.expose_provenance(), size, state: None, owned: Owned::Heap(layout) })
     }
 

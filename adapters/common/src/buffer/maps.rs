@@ -10,30 +10,37 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::buffer::command_bytes::CommandBytes;
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
+use crate::device::native_context::NativeContext;
 use crate::device::native_context::staging::Piece;
 use crate::driver::Driver;
+use crate::object::error::Result;
 
 /// Pinned memory for one map. The copies from and to it are waited for before it serves another.
 pub struct Staging<D: Driver> {
     /// Always there until it is dropped.
     piece: Option<Piece<D>>,
+    /// How much of it the map uses.
+    size: usize,
     /// What the last copy from or to it is waited for by.
     pub last: Option<Arc<PooledEvent<D>>>,
 }
 
 impl<D: Driver> Staging<D> {
     /// Memory that no copy uses yet.
-    #[must_use]
-    pub fn new(piece: Piece<D>) -> Self {
-        Self { piece: Some(piece), last: None }
+    ///
+    /// # Errors
+    /// As [`Piece::new`].
+    pub fn new(native: &Arc<NativeContext<D>>, size: usize) -> Result<Self> {
+        Ok(Self { piece: Some(Piece::new(native, size)?), size, last: None })
     }
 
-    /// The first byte.
+    /// The bytes, for copies that [`Staging::last`] comes after.
     #[must_use]
-    pub fn address(&self) -> usize {
-        self.piece.as_ref().map_or(0, Piece::address)
+    pub fn bytes(&self) -> CommandBytes {
+        CommandBytes::of_buffer(self.piece.as_ref().map_or(0, Piece::address), self.size)
     }
 
     fn is_idle(&self) -> bool {

@@ -22,6 +22,7 @@ use smallvec::SmallVec;
 use ur_ffi::ur_result_t;
 
 use crate::buffer::block::Block;
+use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::pending_uses::{CommandStream, PendingEvents, PendingUses};
 use crate::buffer::range_lock::{Purpose, RangeLocks};
 use crate::buffer::residency::{Locations, MAX_LOCATIONS, ResidencyMap};
@@ -53,14 +54,6 @@ pub struct Piece {
     /// Where the first of them is.
     pub address: usize,
     location: usize,
-}
-
-impl Piece {
-    /// A part of a buffer that never moves.
-    #[must_use]
-    pub fn fixed(range: Range<usize>, address: usize) -> Self {
-        Self { range, address, location: 0 }
-    }
 }
 
 /// Parts of a buffer; more than one only while its parts are current at different locations.
@@ -431,9 +424,10 @@ impl<D: Driver> LockedMemory<'_, D> {
         }
         stream.wait(&before)?;
         let _scope = stream.device.enter_for_transfer()?;
-        // SAFETY: both are the buffer's own memory, as large as the buffer, which holds the part; each lives until its
-        // borrows, this copy among them, are over, and the range lock keeps it until this copy is one of them.
-        unsafe { stream.device.driver.copy_async(to + part.start, from + part.start, part.len(), stream.stream) }
+        // Each side lives until its borrows, this copy among them, are over, and the range lock keeps it until this copy is
+        // one of them.
+        let bytes = |address| CommandBytes::of_buffer(address + part.start, part.len());
+        command_bytes::copy(stream.device.driver, stream.stream, bytes(to), bytes(*from))
     }
 
     /// Notes that a command at a location is on the stream.

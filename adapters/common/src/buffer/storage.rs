@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use smallvec::{SmallVec, smallvec};
 
 use crate::buffer::block::Block;
+use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::moving::{Access, LockedMemory, MovingMemory, Piece, location_of};
 use crate::buffer::pending_uses::CommandStream;
 use crate::buffer::scratch::ScratchStream;
@@ -67,8 +68,9 @@ impl<D: Driver> Late<D> {
         if let Some(copy) = &*initial {
             ScratchStream::new(state, 0)?.run(|stream| {
                 let _scope = state.enter_for_transfer()?;
-                // SAFETY: both are `size` bytes of the buffer's own and outlive `run`, which waits.
-                unsafe { state.driver.copy_async(block.address(), copy.address(), size, stream.stream) }
+                // Both outlive `run`, which waits.
+                let [to, from] = [&block, copy].map(|side| CommandBytes::of_buffer(side.address(), size));
+                command_bytes::copy(state.driver, stream.stream, to, from)
             })?;
         }
         *initial = None;
@@ -234,18 +236,18 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         opened
     }
 
-    /// Makes ready for the access of that index; gives the address of its first byte.
+    /// Makes ready for the access of that index; gives its bytes.
     ///
     /// # Errors
     /// As [`LockedMemory::prepare`].
-    pub fn prepare(&self, index: usize) -> Result<usize> {
+    pub fn prepare(&self, index: usize) -> Result<CommandBytes> {
         let used = &self.uses[index];
         let base = match (self.memory(used), used.at) {
             (Opened::Fixed(address), _) => *address,
             (Opened::Moving(locked), At::Host) => locked.prepare(&self.stream, locked.host(), &used.access)?,
             (Opened::Moving(locked), _) => locked.prepare(&self.stream, self.stream.location, &used.access)?,
         };
-        Ok(base + used.access.range.start)
+        Ok(CommandBytes::of_buffer(base + used.access.range.start, used.access.range.len()))
     }
 
     /// A native event for everything on the command's stream so far; none if it had to be waited for.
@@ -277,18 +279,23 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         }
     }
 
-    /// Lets `copy` read the bytes of the access of that index, piece by piece where they are.
+    /// Copies the bytes of the access of that index to others, piece by piece from where they are.
     ///
     /// # Errors
-    /// As [`LockedMemory::pieces`]; what `copy` answers.
-    pub fn read(&self, index: usize, mut copy: impl FnMut(&Piece) -> Result<()>) -> Result<()> {
+    /// As [`LockedMemory::pieces`]; what the native library answers.
+    pub fn copy_to(&self, to: CommandBytes, index: usize) -> Result<()> {
         let used = &self.uses[index];
         let range = &used.access.range;
+        let copy = |part: Range<usize>, address: usize| {
+            let from = CommandBytes::of_buffer(address, part.len());
+            let to = to.part(part.start - range.start..part.end - range.start);
+            command_bytes::copy(self.stream.device.driver, self.stream.stream, to, from)
+        };
         match self.memory(used) {
-            Opened::Fixed(address) => copy(&Piece::fixed(range.clone(), *address + range.start)),
+            Opened::Fixed(address) => copy(range.clone(), *address + range.start),
             Opened::Moving(locked) => {
                 let pieces = locked.pieces(&self.stream, range)?;
-                let copied = pieces.iter().try_for_each(copy);
+                let copied = pieces.iter().try_for_each(|Piece { range, address, .. }| copy(range.clone(), *address));
                 // Of several copies some may be on the stream when one fails.
                 let noted = locked.borrowed(&self.stream, &pieces);
                 copied.and(noted)
@@ -310,7 +317,7 @@ pub fn submit_with_buffers<D: Driver>(
     with_locked_buffers(request, blocking, accesses, |driver, stream, locked| {
         let mut addresses: SmallVec<[usize; 4]> = smallvec![];
         for index in 0..accesses.len() {
-            addresses.push(locked.prepare(index)?);
+            addresses.push(locked.prepare(index)?.address());
         }
         call(driver, stream, &addresses)?;
         (0..accesses.len()).try_for_each(|index| locked.commit(index))

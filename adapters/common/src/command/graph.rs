@@ -17,7 +17,7 @@ use crate::driver::{Driver, Graphs};
 use crate::object::error::Result;
 
 /// A few nodes of a graph; most commands are one.
-pub type Nodes<D> = SmallVec<[<D as Graphs>::GraphNode; 1]>;
+type Nodes<D> = SmallVec<[<D as Graphs>::GraphNode; 1]>;
 
 /// A native graph, which ends with this.
 pub struct NativeGraph<D: Driver> {
@@ -56,7 +56,7 @@ impl<D: Driver> Drop for NativeGraph<D> {
     }
 }
 
-/// One command's place in a graph that is recorded.
+/// One command's place in a graph that is recorded. A command that is not finished is taken out again.
 pub struct GraphBuilder<'g, D: Driver> {
     device: &'g DeviceState<D>,
     graph: &'g D::Graph,
@@ -66,12 +66,15 @@ pub struct GraphBuilder<'g, D: Driver> {
     parts: Option<Nodes<D>>,
     /// What was added and nothing of the command comes after.
     last: Nodes<D>,
+    /// All that was added.
+    added: Nodes<D>,
 }
 
 impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// The place after some nodes of a graph.
+    #[inline]
     pub fn new(device: &'g DeviceState<D>, graph: &'g D::Graph, after: &'g [D::GraphNode]) -> Self {
-        Self { device, graph, after, parts: None, last: Nodes::<D>::new() }
+        Self { device, graph, after, parts: None, last: Nodes::<D>::new(), added: Nodes::<D>::new() }
     }
 
     /// The device that the graph's commands run on.
@@ -86,18 +89,20 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         self.device.driver
     }
 
-    /// The nodes that the command ends with. A command that added none is an empty node, so that it can be waited for.
+    /// The node that the command ends with. One that added nothing is an empty node, and one that ends with several is
+    /// joined by an empty node, so that whoever comes after it needs one edge.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn finish(mut self) -> Result<Nodes<D>> {
-        if self.last.is_empty() {
-            match self.parts.take() {
-                Some(parts) => return Ok(parts),
-                None => self.empty()?,
-            }
+    #[inline]
+    pub fn finish(mut self) -> Result<D::GraphNode> {
+        if self.last.len() != 1 {
+            self.then();
+            self.empty()?;
         }
-        Ok(self.last)
+        let node = self.last[0];
+        self.added.clear();
+        Ok(node)
     }
 
     /// What the command adds from here on comes after all that it has added.
@@ -107,6 +112,19 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         }
     }
 
+    /// Says that the command adds so many nodes that need no order among each other. Where it comes after several others
+    /// too, an empty node stands between them: as many edges as there are nodes on both sides, and not their product.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn fan_out(&mut self, count: usize) -> Result<()> {
+        if count > 1 && self.after().len() > 1 {
+            self.empty()?;
+            self.then();
+        }
+        Ok(())
+    }
+
     /// Adds a kernel.
     ///
     /// # Safety
@@ -114,14 +132,16 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     ///
     /// # Errors
     /// What the native library answers.
+    #[inline]
     pub unsafe fn kernel(
         &mut self,
         kernel: &KernelNode<D::Function>,
         arguments: *const *const c_void,
     ) -> Result<D::GraphNode> {
+        let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the caller's promise is the same.
         let node = unsafe { self.driver().add_kernel(self.graph, self.after(), kernel, arguments) }?;
-        Ok(self.added(node))
+        Ok(self.note(node))
     }
 
     /// Adds a copy.
@@ -135,7 +155,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the caller's promise is the same.
         let node = unsafe { self.driver().add_copy(self.graph, self.after(), copy, &self.device.place) }?;
-        Ok(self.added(node))
+        Ok(self.note(node))
     }
 
     /// Adds a fill.
@@ -149,7 +169,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the caller's promise is the same.
         let node = unsafe { self.driver().add_fill(self.graph, self.after(), fill, &self.device.place) }?;
-        Ok(self.added(node))
+        Ok(self.note(node))
     }
 
     /// Adds a node that does nothing.
@@ -158,7 +178,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// What the native library answers.
     pub fn empty(&mut self) -> Result<()> {
         let node = self.driver().add_empty(self.graph, self.after())?;
-        self.added(node);
+        self.note(node);
         Ok(())
     }
 
@@ -168,7 +188,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// What the native library answers.
     pub fn child(&mut self, child: &D::Graph) -> Result<D::GraphNode> {
         let node = self.driver().add_child(self.graph, self.after(), child)?;
-        Ok(self.added(node))
+        Ok(self.note(node))
     }
 
     /// Adds the record of an event, which stays alive as long as the graph and what is instantiated from it.
@@ -177,7 +197,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// What the native library answers.
     pub fn record_event(&mut self, event: &D::Event) -> Result<D::GraphNode> {
         let node = self.driver().add_event_record(self.graph, self.after(), event)?;
-        Ok(self.added(node))
+        Ok(self.note(node))
     }
 
     /// Adds a wait for an event, which stays alive as long as the graph and what is instantiated from it.
@@ -186,7 +206,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// What the native library answers.
     pub fn await_event(&mut self, event: &D::Event) -> Result<D::GraphNode> {
         let node = self.driver().add_event_wait(self.graph, self.after(), event)?;
-        Ok(self.added(node))
+        Ok(self.note(node))
     }
 
     /// What the next node comes after.
@@ -195,8 +215,19 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         self.parts.as_deref().unwrap_or(self.after)
     }
 
-    fn added(&mut self, node: D::GraphNode) -> D::GraphNode {
+    #[inline]
+    fn note(&mut self, node: D::GraphNode) -> D::GraphNode {
         self.last.push(node);
+        self.added.push(node);
         node
+    }
+}
+
+impl<D: Driver> Drop for GraphBuilder<'_, D> {
+    fn drop(&mut self) {
+        for node in self.added.drain(..).rev() {
+            // The failure that led here is the one to tell of.
+            let _ = self.device.driver.destroy_node(self.graph, node);
+        }
     }
 }

@@ -264,6 +264,10 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
     ) -> Result<Self::GraphNode> {
         unsupported("a free in a graph")
     }
+    /// Takes a node out of a graph that nothing was instantiated from yet. `cuGraphDestroyNode`.
+    fn destroy_node(&self, _graph: &Self::Graph, _node: Self::GraphNode) -> Result<()> {
+        unsupported("taking a node out of a graph")
+    }
     /// Adds edges: each node of `to` comes after the node of `from` at its place. `cuGraphAddDependencies`.
     fn add_dependencies(&self, _graph: &Self::Graph, _from: &[Self::GraphNode], _to: &[Self::GraphNode]) -> Result<()> {
         unsupported("edges of a graph")

@@ -12,7 +12,7 @@ use crate::driver::Driver;
 use crate::image::object::Image;
 use crate::image::sampler::Sampler;
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, null_pointer};
+use crate::object::{Object, null_pointer};
 use crate::queue::Queue;
 
 /// Bytes of a parameter that takes a sampler's bits.
@@ -75,15 +75,10 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
 
     /// Gives what stands for a sampler in a parameter of `size` bytes, as far as the library tells.
     ///
-    /// # Safety
-    /// The handle is live.
-    ///
     /// # Errors
-    /// `INVALID_SAMPLER`; `INVALID_KERNEL_ARGS` for a texture's without an image before it; as [`Sampler::sampling`];
+    /// `INVALID_KERNEL_ARGS` for a texture's without an image before it; as [`Sampler::sampling`];
     /// what the native library answers.
-    pub unsafe fn sampler(&self, index: usize, sampler: ur_sampler_handle_t, size: Option<usize>) -> Result<usize> {
-        // SAFETY: the caller's promise is the same.
-        let sampler = unsafe { borrow::<Sampler<D>>(sampler) }?;
+    pub fn sampler(&self, index: usize, sampler: &Sampler<D>, size: Option<usize>) -> Result<usize> {
         if size != Some(TEXTURE) {
             return Ok(sampler.bits() as usize);
         }

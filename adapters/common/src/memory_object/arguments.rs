@@ -6,7 +6,8 @@
 
 use smallvec::SmallVec;
 use ur_ffi::{
-    ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_mem_flags_t,
+    UR_MEM_FLAGS_MASK, ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t,
+    ur_mem_flags_t,
 };
 
 use crate::buffer::Buffer;
@@ -15,15 +16,22 @@ use crate::buffer::storage::BufferAccess;
 use crate::command::Request;
 use crate::driver::Driver;
 use crate::image::argument::ImageArguments;
-use crate::memory_object::{ACCESS, MemBody, check_flags, object_of};
+use crate::image::sampler::Sampler;
+use crate::memory_object::{ACCESS, Mem, MemBody, check_flags, object_of};
 use crate::object::error::Result;
+use crate::object::known_flags;
+use crate::object::params::{handle, optional_handle};
+
+/// How messages name what is checked.
+const WHAT: &str = "a memory object as kernel argument";
 
 /// Checks what can be told of a memory object argument without the object.
 ///
 /// # Errors
-/// As [`check_flags`].
+/// `INVALID_ENUMERATION` for unknown flags; as [`check_flags`].
 pub fn check(argument: &ur_exp_kernel_arg_mem_obj_tuple_t) -> Result<()> {
-    check_flags("a memory object as kernel argument", argument.flags)
+    known_flags(WHAT, argument.flags.bits(), UR_MEM_FLAGS_MASK)?;
+    check_flags(WHAT, argument.flags)
 }
 
 /// The objects of one launch.
@@ -58,21 +66,21 @@ pub unsafe fn of_launch<'a, D: Driver>(
         values: SmallVec::new(),
     };
     for argument in arguments.iter().filter(|argument| argument.type_ == ur_exp_kernel_arg_type_t::MEM_OBJ) {
-        // SAFETY: the tag says that the union holds handle and access.
-        let object = unsafe { argument.value.memObjTuple };
-        if object.hMem.is_null() {
-            continue;
-        }
+        // SAFETY: the tag says that the union holds handle and access, and the handle is live by the caller's promise.
+        let (mem, flags) = unsafe {
+            let object = argument.value.memObjTuple;
+            (optional_handle::<Mem<D>>(WHAT, object.hMem)?, object.flags)
+        };
+        let Some(mem) = mem else { continue };
+        let mem = object_of(request, mem)?;
         let index = argument.index as usize;
-        // SAFETY: live by the caller's promise.
-        let mem = unsafe { object_of::<D>(request, object.hMem) }?;
         match &mem.body {
             MemBody::Buffer(buffer) => {
                 objects.indices.push(index);
-                objects.accesses.push(access_of(buffer, mem.flags, object.flags));
+                objects.accesses.push(access_of(buffer, mem.flags, flags));
             }
             MemBody::Image(image) => {
-                let value = objects.images.image(index, image, object.flags)?;
+                let value = objects.images.image(index, image, flags)?;
                 objects.values.push((index, value));
             }
         }
@@ -82,8 +90,8 @@ pub unsafe fn of_launch<'a, D: Driver>(
         let index = argument.index as usize;
         let size = sizes.and_then(|sizes| sizes.get(index)).copied();
         // SAFETY: the tag says that the union holds a sampler, live by the caller's promise.
-        let value = unsafe { objects.images.sampler(index, argument.value.sampler, size) }?;
-        objects.values.push((index, value));
+        let sampler = unsafe { handle::<Sampler<D>>("a sampler as kernel argument", argument.value.sampler) }?;
+        objects.values.push((index, objects.images.sampler(index, sampler, size)?));
     }
     Ok(objects)
 }

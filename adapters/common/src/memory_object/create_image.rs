@@ -2,11 +2,9 @@
 //!
 //! What every memory object has is in [`crate::memory_object`], what an image does in [`crate::image::object`].
 
-use core::ffi::c_void;
-
 use ur_ffi::{
-    ur_context_handle_t, ur_image_desc_t, ur_image_format_t, ur_image_info_t, ur_mem_flags_t, ur_mem_handle_t,
-    ur_mem_native_properties_t, ur_native_handle_t, ur_result_t, ur_structure_type_t,
+    ur_image_desc_t, ur_image_format_t, ur_image_info_t, ur_mem_flags_t, ur_mem_handle_t, ur_mem_native_properties_t,
+    ur_native_handle_t, ur_result_t, ur_structure_type_t,
 };
 
 use crate::context::Context;
@@ -15,9 +13,10 @@ use crate::driver::images::Array;
 use crate::image::format::{Extents, Pitches, Pixel};
 use crate::image::object::Image;
 use crate::memory_object::{Mem, MemBody, check_host_flags};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Object, borrow, null_pointer};
+use crate::object::params::{Address, Out};
 
 /// The image that a format and a description ask for, checked.
 struct RequestedImage {
@@ -28,18 +27,12 @@ struct RequestedImage {
 }
 
 impl RequestedImage {
-    /// # Safety
-    /// Both pointers are null or valid.
-    unsafe fn new<D: Driver>(
+    fn new<D: Driver>(
         name: &str,
         context: &Context<D>,
-        format: *const ur_image_format_t,
-        desc: *const ur_image_desc_t,
+        format: &ur_image_format_t,
+        desc: &ur_image_desc_t,
     ) -> Result<Self> {
-        // SAFETY: null or valid by the caller's promise.
-        let (Some(format), Some(desc)) = (unsafe { (format.as_ref(), desc.as_ref()) }) else {
-            return Err(null_pointer(name));
-        };
         // The parameter's position says what the structure is, and clients leave its `stype` 0; another one is a mistake.
         if !matches!(desc.stype, ur_structure_type_t::IMAGE_DESC | ur_structure_type_t(0)) {
             return Err(Error::new(
@@ -54,17 +47,14 @@ impl RequestedImage {
     }
 
     /// The host's elements, packed.
-    ///
-    /// # Safety
-    /// `host` is null or readable for every row that the description tells of.
-    unsafe fn contents(&self, name: &str, host: *const c_void) -> Result<Option<Box<[u8]>>> {
+    fn contents(&self, name: &str, host: Option<Address>) -> Result<Option<Box<[u8]>>> {
         const WRONG: ur_result_t = ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR;
-        if host.is_null() {
+        let Some(host) = host else {
             if self.pitches != [0, 0] {
                 return Err(Error::new(WRONG, format!("{name}: pitches are of host memory, and pHost is null")));
             }
             return Ok(None);
-        }
+        };
         let size = &self.extents.size;
         let pitches = Pitches::new(name, WRONG, size, self.pixel.bytes(), self.pitches)?;
         let (row, total) = (size[0] * self.pixel.bytes(), self.extents.bytes(name, &self.pixel)?);
@@ -74,8 +64,8 @@ impl RequestedImage {
         })?;
         for z in 0..size[2] {
             for y in 0..size[1] {
-                let from = host.wrapping_byte_add(z * pitches.slice + y * pitches.row).cast::<u8>();
-                // SAFETY: readable by the caller's promise.
+                let from = host.as_ptr().wrapping_byte_add(z * pitches.slice + y * pitches.row).cast::<u8>();
+                // SAFETY: an `Address` is as the manual says: readable for every row that the description tells of.
                 packed.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
             }
         }
@@ -85,47 +75,31 @@ impl RequestedImage {
 
 /// `urMemImageCreate`. Contents are taken from `host` now, with either of the flags that name host memory.
 ///
-/// # Safety
-/// The C contract: pointers valid, `host` null or readable for the image, `out` writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_ENUMERATION`, `INVALID_VALUE` and `INVALID_HOST_PTR` for the flags;
-/// `INVALID_IMAGE_FORMAT_DESCRIPTOR`, `INVALID_IMAGE_SIZE`, `UNSUPPORTED_IMAGE_FORMAT`; `UNSUPPORTED_FEATURE` on
-/// devices without images; what the native library answers.
-pub unsafe fn create<D: Driver>(
-    context: ur_context_handle_t,
+/// `INVALID_VALUE` and `INVALID_HOST_PTR` for the flags; `INVALID_IMAGE_FORMAT_DESCRIPTOR`, `INVALID_IMAGE_SIZE`,
+/// `UNSUPPORTED_IMAGE_FORMAT`; `UNSUPPORTED_FEATURE` on devices without images; what the native library answers.
+pub fn create<D: Driver>(
+    context: &Object<Context<D>>,
     flags: ur_mem_flags_t,
-    format: *const ur_image_format_t,
-    desc: *const ur_image_desc_t,
-    host: *mut c_void,
-    out: *mut ur_mem_handle_t,
+    format: &ur_image_format_t,
+    desc: &ur_image_desc_t,
+    host: Option<Address>,
+    out: Out<'_, ur_mem_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urMemImageCreate";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    check_host_flags(NAME, flags, !host.is_null())?;
-    // SAFETY: as above.
-    let requested = unsafe { RequestedImage::new(NAME, context, format, desc) }?;
-    // SAFETY: as above.
-    let contents = unsafe { requested.contents(NAME, host) }?;
+    check_host_flags(NAME, flags, host.is_some())?;
+    let requested = RequestedImage::new(NAME, context, format, desc)?;
+    let contents = requested.contents(NAME, host)?;
     let image = Image::new(requested.format, requested.pixel, requested.extents, contents);
     if context.devices().count() == 1 {
         // Nobody else can be the first to use it, so the array is made where its failure is best understood.
         image.prepare(&context.first_state()?)?;
     }
-    let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(mem)) };
+    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) }));
     Ok(())
 }
 
 /// `urMemImageCreateWithNativeHandle`: the native handle is a `CUarray` or `hipArray_t` of the context's device.
-///
-/// # Safety
-/// The C contract: the array is alive, of that format and shape, and stays as long as the image or is given away.
 ///
 /// # Errors
 /// As [`create`]; `INVALID_NULL_HANDLE` for no array, `UNSUPPORTED_FEATURE` for a context of several devices, since
@@ -133,25 +107,19 @@ pub unsafe fn create<D: Driver>(
 ///
 /// # Unsupported
 /// - a native array in a context of several devices: nobody can say which of them has it
-pub unsafe fn create_with_native_handle<D: Driver>(
+pub fn create_with_native_handle<D: Driver>(
     native: ur_native_handle_t,
-    context: ur_context_handle_t,
-    format: *const ur_image_format_t,
-    desc: *const ur_image_desc_t,
-    properties: *const ur_mem_native_properties_t,
-    out: *mut ur_mem_handle_t,
+    context: &Object<Context<D>>,
+    format: &ur_image_format_t,
+    desc: &ur_image_desc_t,
+    properties: Option<&ur_mem_native_properties_t>,
+    out: Out<'_, ur_mem_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urMemImageCreateWithNativeHandle";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
     if native == 0 {
         return Err(Error::new(ur_result_t::ERROR_INVALID_NULL_HANDLE, format!("{NAME}: the native array is null")));
     }
-    // SAFETY: as above.
-    let requested = unsafe { RequestedImage::new(NAME, context, format, desc) }?;
+    let requested = RequestedImage::new(NAME, context, format, desc)?;
     if requested.pitches != [0, 0] {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
@@ -161,36 +129,22 @@ pub unsafe fn create_with_native_handle<D: Driver>(
     if context.devices().count() != 1 {
         return Err(Error::unsupported("a native array in a context of several devices"));
     }
-    // SAFETY: null or valid by the caller's promise; the array is alive as long as the image.
-    let (properties, array) = unsafe { (properties.as_ref(), Array::from_value(native)) };
+    // SAFETY: the manual wants the array of that format and shape, alive as long as the image, or given away with this call.
+    let array = unsafe { Array::from_value(native) };
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let flags = ur_mem_flags_t::READ_WRITE;
     let state = context.first_state()?;
     let image = Image::new(requested.format, requested.pixel, requested.extents, None);
     image.adopt(state, array, owned);
-    let mem = Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) });
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(mem)) };
+    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) }));
     Ok(())
 }
 
 /// `urMemImageGetInfo`. Pitches are those of packed host memory.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_image_info<D: Driver>(
-    mem: ur_mem_handle_t,
-    property: ur_image_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (mem, writer) =
-        unsafe { (borrow::<Mem<D>>(mem)?, InfoWriter::new("urMemImageGetInfo", size, value, size_out)?) };
+pub fn get_image_info<D: Driver>(mem: &Object<Mem<D>>, property: ur_image_info_t, writer: InfoWriter) -> Result<()> {
     let image = mem.image()?;
     let Extents { dimensions, size: [width, height, depth], layered } = image.extents;
     let of = |there: bool, value: usize| if there { value } else { 0 };

@@ -4,23 +4,19 @@
 //! no whole number of rows, where rows lie further apart than native copies take, and between the rows of one image and
 //! the layers of another. Must never look at the host's memory itself.
 
-use core::ffi::c_void;
-
-use ur_ffi::{
-    CBool, ur_command_t, ur_event_handle_t, ur_mem_handle_t, ur_queue_handle_t, ur_rect_offset_t, ur_rect_region_t,
-    ur_result_t,
-};
+use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit, submit_and_wait};
+use crate::command::{Command, Enqueue, submit, submit_and_wait};
 use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::driver::images::{BoxCopy, BoxSide, RectSide};
 use crate::image::format::{Pitches, Region};
 use crate::image::object::Image;
-use crate::memory_object::image_of;
+use crate::memory_object::{Mem, image_of};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::null_pointer;
+use crate::object::params::Address;
 use crate::queue::Queue;
 use crate::usm::rows::MAX_PITCH;
 use std::sync::Arc;
@@ -35,7 +31,7 @@ struct Transfer<'a, D: Driver> {
     image: &'a Image<D>,
     region: Region,
     pitches: Pitches,
-    host: usize,
+    host: Address,
     writes: bool,
 }
 
@@ -69,57 +65,46 @@ impl<D: Driver> Transfer<'_, D> {
     ) -> Result<()> {
         let pixel = self.image.pixel.bytes();
         let ([left, top, front], width) = (self.region.origin, self.region.size[0] * pixel);
-        let address = self.host + z * self.pitches.slice + y * self.pitches.row;
+        let address = self.host.as_ptr().expose_provenance() + z * self.pitches.slice + y * self.pitches.row;
         let row_pitch = if rows == 1 && slices == 1 { width } else { self.pitches.row };
         let host = RectSide { address, row_pitch, slice_pitch: step * row_pitch, of_process: true };
         let host = BoxSide::Memory(host);
         let array = BoxSide::Array { array, origin: [left * pixel, top + y, front + z] };
         let (to, from) = if self.writes { (array, host) } else { (host, array) };
-        // SAFETY: the host's rows are valid by the promise of the enqueue's caller; the box lies in the array.
+        // SAFETY: an `Address` is as the manual says: valid for every row until the copy has finished. The box lies in the array.
         unsafe { driver.copy_box_async(&BoxCopy { to, from, extent: [width, rows, slices] }, stream) }
     }
 }
 
 /// `urEnqueueMemImageRead` and `urEnqueueMemImageWrite`: [`READ`] or [`WRITE`].
 ///
-/// # Safety
-/// The C contract: `host` is writable, or readable, for every row of the region until the copy has finished.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or
-/// leaves the image and for pitches that are too small; as [`Request::new`]; what the native library answers.
-pub unsafe fn transfer<D: Driver, const WRITES: bool>(
-    queue: ur_queue_handle_t,
-    image: ur_mem_handle_t,
-    blocking: CBool,
+/// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or leaves the image and for pitches
+/// that are too small; what the native library answers.
+pub fn transfer<D: Driver, const WRITES: bool>(
+    enqueue: Enqueue<'_, D>,
+    image: &Object<Mem<D>>,
+    blocking: bool,
     origin: ur_rect_offset_t,
     region: ur_rect_region_t,
     row_pitch: usize,
     slice_pitch: usize,
-    host: *mut c_void,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
+    host: Address,
 ) -> Result<()> {
     let (name, command) = if WRITES {
         ("urEnqueueMemImageWrite", ur_command_t::MEM_IMAGE_WRITE)
     } else {
         ("urEnqueueMemImageRead", ur_command_t::MEM_IMAGE_READ)
     };
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, command, count, waits, event) }?;
-    // SAFETY: as above.
-    let image = unsafe { image_of::<D>(&request, image) }?;
-    if host.is_null() {
-        return Err(null_pointer(name));
-    }
+    let request = enqueue.request(command);
+    let image = image_of(&request, image)?;
     let region = Region::new(name, &image.extents, &origin, &region)?;
     let pitches = [row_pitch, slice_pitch];
     let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
-    let transfer = Transfer { image, region, pitches, host: host.expose_provenance(), writes: WRITES };
+    let transfer = Transfer { image, region, pitches, host, writes: WRITES };
     image.used_by(request.queue);
     let command = ImageTransfer { transfer, queue: request.queue };
-    if blocking.get() { submit_and_wait(&request, command) } else { submit(&request, command) }
+    if blocking { submit_and_wait(&request, command) } else { submit(&request, command) }
 }
 
 /// A copy between an image and memory of the host, which is valid until it has finished.
@@ -157,32 +142,24 @@ fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
 
 /// `urEnqueueMemImageCopy`, between images of one format and within one image.
 ///
-/// # Safety
-/// The C contract of an enqueue.
-///
 /// # Errors
 /// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or leaves an image;
 /// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for two formats; `OVERLAPPING_REGIONS`; `UNSUPPORTED_FEATURE` between layers of one
-/// image; as [`Request::new`]; what the native library answers.
+/// image; what the native library answers.
 ///
 /// # Unsupported
 /// - between layers of one image in arrays: the driver of CUDA 13.0 reads the wrong layers and answers success
-pub unsafe fn copy<D: Driver>(
-    queue: ur_queue_handle_t,
-    source: ur_mem_handle_t,
-    target: ur_mem_handle_t,
+pub fn copy<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    source: &Object<Mem<D>>,
+    target: &Object<Mem<D>>,
     source_origin: ur_rect_offset_t,
     target_origin: ur_rect_offset_t,
     region: ur_rect_region_t,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemImageCopy";
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::MEM_IMAGE_COPY, count, waits, event) }?;
-    // SAFETY: as above.
-    let (source, target) = unsafe { (image_of::<D>(&request, source)?, image_of::<D>(&request, target)?) };
+    let request = enqueue.request(ur_command_t::MEM_IMAGE_COPY);
+    let (source, target) = (image_of(&request, source)?, image_of(&request, target)?);
     let queue: &Queue<D> = request.queue;
     if (source.format.channelOrder, source.format.channelType)
         != (target.format.channelOrder, target.format.channelType)

@@ -14,10 +14,9 @@ pub mod map;
 pub mod native_handle;
 pub mod rect_commands;
 
-use core::ffi::c_void;
 use std::sync::Arc;
 
-use ur_ffi::{UR_MEM_FLAGS_MASK, ur_mem_flags_t, ur_mem_handle_t, ur_mem_handle_t_, ur_mem_info_t, ur_result_t};
+use ur_ffi::{ur_mem_flags_t, ur_mem_handle_t_, ur_mem_info_t, ur_result_t};
 
 use crate::buffer::Buffer;
 use crate::command::Request;
@@ -26,7 +25,7 @@ use crate::driver::Driver;
 use crate::image::object::Image;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow, known_flags};
+use crate::object::{Body, Object, TableAddress};
 
 /// The kinds of memory objects.
 pub enum MemBody<D: Driver> {
@@ -94,45 +93,32 @@ impl<D: Driver> Mem<D> {
 
 /// A memory object that a command of a queue uses.
 ///
-/// # Safety
-/// The handle is the C contract's; the object lives during `'a`.
-///
 /// # Errors
-/// As [`borrow`]; `INVALID_CONTEXT` for an object of another context than the queue's.
-pub unsafe fn object_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Object<Mem<D>>> {
-    // SAFETY: the caller's promise is the same.
-    let mem = unsafe { borrow::<Mem<D>>(mem) }?;
+/// `INVALID_CONTEXT` for an object of another context than the queue's.
+pub fn object_of<'a, D: Driver>(request: &Request<'_, D>, mem: &'a Object<Mem<D>>) -> Result<&'a Mem<D>> {
     if !core::ptr::eq(&raw const *mem.context, &raw const *request.queue.context) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_CONTEXT,
             "the memory object is of another context than the queue",
         ));
     }
-    Ok(mem)
+    Ok(&**mem)
 }
 
 /// As [`object_of`], for commands that work with buffers.
 ///
-/// # Safety
-/// As [`object_of`].
-///
 /// # Errors
 /// As [`object_of`]; `INVALID_MEM_OBJECT` for an object that is no buffer.
-pub unsafe fn buffer_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Buffer<D>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { object_of::<D>(request, mem) }?.buffer()
+pub fn buffer_of<'a, D: Driver>(request: &Request<'_, D>, mem: &'a Object<Mem<D>>) -> Result<&'a Buffer<D>> {
+    object_of(request, mem)?.buffer()
 }
 
 /// As [`object_of`], for commands that work with images.
 ///
-/// # Safety
-/// As [`object_of`].
-///
 /// # Errors
 /// As [`object_of`]; `INVALID_MEM_OBJECT` for an object that is no image.
-pub unsafe fn image_of<'a, D: Driver>(request: &Request<'_, D>, mem: ur_mem_handle_t) -> Result<&'a Image<D>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { object_of::<D>(request, mem) }?.image()
+pub fn image_of<'a, D: Driver>(request: &Request<'_, D>, mem: &'a Object<Mem<D>>) -> Result<&'a Image<D>> {
+    object_of(request, mem)?.image()
 }
 
 #[cold]
@@ -147,14 +133,13 @@ pub(crate) const ACCESS: ur_mem_flags_t =
 /// The bits that want a host pointer.
 const FROM_HOST: ur_mem_flags_t = ur_mem_flags_t::USE_HOST_POINTER.union(ur_mem_flags_t::ALLOC_COPY_HOST_POINTER);
 
-/// Checks flags of a new memory object together with its host pointer. That the pointer is missing wins over whatever
-/// else is wrong with known flags.
+/// Checks flags of a new memory object together with its host pointer. That the pointer is missing wins over flags that
+/// contradict each other.
 ///
 /// # Errors
 /// As [`check_flags`]; `INVALID_HOST_PTR` for a host pointer without a flag that says what for, or the other way around.
 pub fn check_host_flags(name: &str, flags: ur_mem_flags_t, has_host: bool) -> Result<()> {
     let wrong = |text: &str| Err(Error::new(ur_result_t::ERROR_INVALID_HOST_PTR, format!("{name}: {flags:?} {text}")));
-    known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
     let wanted = flags.intersects(FROM_HOST);
     if wanted && !has_host {
         return wrong("asks for a pHost, which is null");
@@ -168,12 +153,11 @@ pub fn check_host_flags(name: &str, flags: ur_mem_flags_t, has_host: bool) -> Re
     Ok(())
 }
 
-/// Checks flags of a memory object or of an access to one.
+/// Checks known flags of a memory object or of an access to one.
 ///
 /// # Errors
-/// `INVALID_ENUMERATION` for unknown bits, `INVALID_VALUE` for bits that contradict each other.
+/// `INVALID_VALUE` for bits that contradict each other.
 pub fn check_flags(name: &str, flags: ur_mem_flags_t) -> Result<()> {
-    known_flags(name, flags.bits(), UR_MEM_FLAGS_MASK)?;
     let own = ur_mem_flags_t::ALLOC_HOST_POINTER | ur_mem_flags_t::ALLOC_COPY_HOST_POINTER;
     let contradiction = if (flags & ACCESS).bits().count_ones() > 1 {
         "say more than one kind of access"
@@ -187,20 +171,9 @@ pub fn check_flags(name: &str, flags: ur_mem_flags_t) -> Result<()> {
 
 /// `urMemGetInfo`.
 ///
-/// # Safety
-/// The C contract of an info query.
-///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
-pub unsafe fn get_info<D: Driver>(
-    mem: ur_mem_handle_t,
-    property: ur_mem_info_t,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    // SAFETY: the caller's promises are the same.
-    let (mem, writer) = unsafe { (borrow::<Mem<D>>(mem)?, InfoWriter::new("urMemGetInfo", size, value, size_out)?) };
+pub fn get_info<D: Driver>(mem: &Object<Mem<D>>, property: ur_mem_info_t, writer: InfoWriter) -> Result<()> {
     match property {
         ur_mem_info_t::SIZE => writer.value(mem.size()?),
         ur_mem_info_t::CONTEXT => writer.value(mem.context.handle()),

@@ -3,10 +3,7 @@
 //! Who has a buffer's address may write behind the engine's back, so asking for one makes the device the only location
 //! where the buffer is current.
 
-use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_mem_flags_t, ur_mem_handle_t, ur_mem_native_properties_t,
-    ur_native_handle_t, ur_result_t,
-};
+use ur_ffi::{ur_mem_flags_t, ur_mem_handle_t, ur_mem_native_properties_t, ur_native_handle_t, ur_result_t};
 
 use crate::buffer::Buffer;
 use crate::buffer::block::Block;
@@ -16,40 +13,30 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_object::{Mem, MemBody};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, null_pointer};
+use crate::object::params::Out;
 use crate::pool::extent::Extent;
 
 /// `urMemGetNativeHandle`: of a buffer the address of the first byte at the device, of an image the array there; at the
 /// context's first device when none is named. Waits until a buffer's bytes are there.
 ///
-/// # Safety
-/// The C contract: `out` is writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context; what the native library answers.
-pub unsafe fn get_native_handle<D: Driver>(
-    mem: ur_mem_handle_t,
-    device: ur_device_handle_t,
-    out: *mut ur_native_handle_t,
+/// `INVALID_DEVICE` for a device of another context; what the native library answers.
+pub fn get_native_handle<D: Driver>(
+    mem: &Object<Mem<D>>,
+    device: Option<&Object<Device<D>>>,
+    out: Out<'_, ur_native_handle_t>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
-    let mem = unsafe { borrow::<Mem<D>>(mem) }?;
-    if out.is_null() {
-        return Err(null_pointer("urMemGetNativeHandle"));
-    }
-    let state = if device.is_null() {
-        mem.context.first_state()?
-    } else {
-        // SAFETY: as above.
-        mem.context.state(unsafe { borrow::<Device<D>>(device) }?)?
+    let state = match device {
+        Some(device) => mem.context.state(device)?,
+        None => mem.context.first_state()?,
     };
     let native = match &mem.body {
         MemBody::Buffer(buffer) => buffer.storage.native(&state)? + buffer.origin,
         MemBody::Image(image) => image.array(&state)?,
     };
-    // SAFETY: not null, so writable.
-    unsafe { out.write(native) };
+    out.write(native);
     Ok(())
 }
 
@@ -69,28 +56,17 @@ fn not_to_be_owned(name: &str, address: usize) -> Error {
 /// `urMemBufferCreateWithNativeHandle`: a buffer over native memory, from the address given to the end of its
 /// allocation.
 ///
-/// # Safety
-/// The C contract: `properties` is null or valid, `out` writable, the memory lives as long as the buffer and is nobody
-/// else's to free if the buffer is to own it.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`; `INVALID_VALUE` for an address in no live allocation, or one that is to be owned and is not at
-/// the start, is a pool's, or has an alignment above the native one; `INVALID_DEVICE` for memory of a device that the context has not.
-pub unsafe fn create_with_native_handle<D: Driver>(
-    native: ur_native_handle_t,
-    context: ur_context_handle_t,
-    properties: *const ur_mem_native_properties_t,
-    out: *mut ur_mem_handle_t,
+/// `INVALID_VALUE` for an address in no live allocation, or one that is to be owned and is not at the start, is a pool's, or
+/// has an alignment above the native one; `INVALID_DEVICE` for memory of a device that the context has not.
+pub fn create_with_native_handle<D: Driver>(
+    address: ur_native_handle_t,
+    context: &Object<Context<D>>,
+    properties: Option<&ur_mem_native_properties_t>,
+    out: Out<'_, ur_mem_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urMemBufferCreateWithNativeHandle";
-    // SAFETY: the caller's promise is the same.
-    let context = unsafe { borrow::<Context<D>>(context) }?;
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    // SAFETY: null or valid by the caller's promise.
-    let owned = unsafe { properties.as_ref() }.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let address = native;
+    let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let first = context.first_state()?;
     let known = if address == 0 { None } else { Extent::around(context, address)? };
     let found = known.and_then(|extent| extent.bytes_from(address).map(|size| (extent, size)));
@@ -121,8 +97,6 @@ pub unsafe fn create_with_native_handle<D: Driver>(
         Memory::Fixed { block: Block::native(&first, address, size, given), on_host: true }
     };
     let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, memory }));
-    let mem = Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body });
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(mem)) };
+    out.write_object(Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body }));
     Ok(())
 }

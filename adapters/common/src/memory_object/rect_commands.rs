@@ -3,96 +3,116 @@
 //! One native copy a command. What lies between a region's rows is not the command's, so a region with gaps is current
 //! where it is written before it is written.
 
-use core::ffi::c_void;
-
-use ur_ffi::{
-    CBool, ur_command_t, ur_event_handle_t, ur_mem_handle_t, ur_queue_handle_t, ur_rect_offset_t, ur_rect_region_t,
-    ur_result_t,
-};
+use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::buffer::Buffer;
+use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::rect::{self, Rect};
-use crate::buffer::storage::{BufferAccess, submit_with_buffers};
-use crate::command::Request;
+use crate::buffer::storage::{BufferAccess, with_locked_buffers};
+use crate::command::{Enqueue, Request};
 use crate::driver::Driver;
 use crate::driver::images::{BoxCopy, BoxSide, RectSide};
-use crate::memory_object::{buffer_commands::overlap, buffer_of};
+use crate::memory_object::{Mem, buffer_commands::overlap, buffer_of};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::null_pointer;
-
-/// A copy of rows and slices.
-#[derive(Clone, Copy, Debug)]
-struct RectCopy {
-    /// Where to.
-    to: RectSide,
-    /// Where from.
-    from: RectSide,
-    /// Bytes of a row, rows of a slice, slices; none is 0.
-    extent: [usize; 3],
-}
+use crate::object::params::Address;
 
 /// The largest pitch that native rectangular copies take.
 const MOST_PITCH: usize = i32::MAX as usize;
 
-/// A region of a buffer, and what a command does with it.
-fn region<'b, D: Driver>(name: &str, buffer: &'b Buffer<D>, rect: &Rect, writes: bool) -> Result<BufferAccess<'b, D>> {
+/// A region in memory that a command may use.
+struct Region {
+    /// The region's span.
+    bytes: CommandBytes,
+    rect: Rect,
+    /// Whether it is the application's own memory.
+    of_process: bool,
+}
+
+impl Region {
+    /// A region of a buffer, by the bytes of its span.
+    fn of_buffer(bytes: CommandBytes, rect: Rect) -> Self {
+        Self { bytes, rect, of_process: false }
+    }
+
+    /// A region in the application's memory.
+    fn of_application(name: &str, memory: Address, rect: Rect) -> Result<Self> {
+        let span = rect.span();
+        if memory.addr().checked_add(span.end).is_none() {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_SIZE,
+                format!("{name}: the region in host memory goes past the end of all addresses"),
+            ));
+        }
+        let bytes = CommandBytes::of_application(memory, span.start, span.len());
+        Ok(Self { bytes, rect, of_process: true })
+    }
+
+    fn side(&self) -> RectSide {
+        let Self { bytes, rect, of_process } = self;
+        RectSide {
+            address: bytes.address(),
+            row_pitch: rect.row_pitch,
+            slice_pitch: rect.slice_pitch,
+            of_process: *of_process,
+        }
+    }
+
+    /// Whether native rectangular copies take its pitches.
+    fn is_native(&self) -> bool {
+        self.rect.row_pitch <= MOST_PITCH && self.rect.slice_pitch <= MOST_PITCH
+    }
+}
+
+/// What a command does with a region of a buffer.
+fn access_to<'b, D: Driver>(
+    name: &str,
+    buffer: &'b Buffer<D>,
+    rect: &Rect,
+    writes: bool,
+) -> Result<BufferAccess<'b, D>> {
     let span = rect.span();
     let reads = !writes || !rect.is_solid();
     let access = buffer.access(name, span.start, span.len(), reads, writes)?;
     Ok(BufferAccess::on_device(&buffer.storage, access))
 }
 
-/// A region in the application's memory.
-fn in_host_memory(name: &str, memory: usize, rect: &Rect) -> Result<RectSide> {
-    if memory.checked_add(rect.span().end).is_none() {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_SIZE,
-            format!("{name}: the region in host memory goes past the end of all addresses"),
-        ));
-    }
-    Ok(side(memory + rect.first, rect, true))
-}
-
-fn side(address: usize, rect: &Rect, of_process: bool) -> RectSide {
-    RectSide { address, row_pitch: rect.row_pitch, slice_pitch: rect.slice_pitch, of_process }
-}
-
-/// Copies a region by the native call that is meant for it, or by rows where that cannot be.
-///
-/// # Safety
-/// As [`Driver::copy_box_async`].
-unsafe fn copy_region<D: Driver>(
+/// Copies between regions of one extent, by the native call that is meant for it, or by rows where that cannot be.
+fn copy_region<D: Driver>(
     request: &Request<'_, D>,
     driver: &D,
     stream: &D::Stream,
-    copy: &RectCopy,
+    to: &Region,
+    from: &Region,
 ) -> Result<()> {
-    let RectCopy { to, from, extent: [width, height, depth] } = *copy;
-    if [to, from].iter().all(|side| side.row_pitch <= MOST_PITCH && side.slice_pitch <= MOST_PITCH) {
-        let _scope = request.queue.device.enter_for_transfer()?;
-        let copy = BoxCopy { to: BoxSide::Memory(to), from: BoxSide::Memory(from), extent: copy.extent };
-        // SAFETY: the caller's promise is the same.
-        return unsafe { driver.copy_box_async(&copy, stream) };
+    let extent = to.rect.extent;
+    for region in [to, from] {
+        assert!(
+            region.rect.extent == extent && region.bytes.size() == region.rect.span().len(),
+            "regions of one extent"
+        );
     }
     let _scope = request.queue.device.enter_for_transfer()?;
-    (0..depth).flat_map(|z| (0..height).map(move |y| (z, y))).try_for_each(|(z, y)| {
-        let row = |side: RectSide| side.address + z * side.slice_pitch + y * side.row_pitch;
-        // SAFETY: a row of each side, by the caller's promise.
-        unsafe { driver.copy_async(row(to), row(from), width, stream) }
-    })
+    if to.is_native() && from.is_native() {
+        let copy = BoxCopy { to: BoxSide::Memory(to.side()), from: BoxSide::Memory(from.side()), extent };
+        // SAFETY: each side's rows lie in its span, whose bytes are there until the command has finished.
+        return unsafe { driver.copy_box_async(&copy, stream) };
+    }
+    let row = |region: &Region, first: usize| region.bytes.part(first..first + extent[0]);
+    to.rect
+        .rows()
+        .zip(from.rect.rows())
+        .try_for_each(|(to_row, from_row)| command_bytes::copy(driver, stream, row(to, to_row), row(from, from_row)))
 }
 
 /// `urEnqueueMemBufferReadRect`.
 ///
-/// # Safety
-/// The C contract of an enqueue; the region is writable at `to` until the command has finished.
-///
 /// # Errors
 /// As [`crate::memory_object::buffer_commands::read`] and [`Rect::new`].
-pub unsafe fn read<D: Driver>(
-    queue: ur_queue_handle_t,
-    buffer: ur_mem_handle_t,
-    blocking: CBool,
+pub fn read<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    buffer: &Object<Mem<D>>,
+    blocking: bool,
     buffer_origin: ur_rect_offset_t,
     host_origin: ur_rect_offset_t,
     size: ur_rect_region_t,
@@ -100,42 +120,31 @@ pub unsafe fn read<D: Driver>(
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    to: *mut c_void,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
+    to: Address,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemBufferReadRect";
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::MEM_BUFFER_READ_RECT, count, waits, event) }?;
-    // SAFETY: as above.
-    let buffer = unsafe { buffer_of(&request, buffer) }?;
-    if to.is_null() {
-        return Err(null_pointer(NAME));
-    }
+    let request = enqueue.request(ur_command_t::MEM_BUFFER_READ_RECT);
+    let buffer = buffer_of(&request, buffer)?;
     let extent = rect::extent(NAME, size)?;
     let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
     let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
-    let used = region(NAME, buffer, &inside, false)?;
-    let to = in_host_memory(NAME, to.addr(), &outside)?;
-    submit_with_buffers(&request, blocking.get(), &[used], |driver, stream, addresses| {
-        let copy = RectCopy { to, from: side(addresses[0], &inside, false), extent };
-        // SAFETY: the region was checked to be the buffer's, and is writable at `to` by the caller's promise.
-        unsafe { copy_region(&request, driver, stream, &copy) }
+    let used = access_to(NAME, buffer, &inside, false)?;
+    let to = Region::of_application(NAME, to, outside)?;
+    with_locked_buffers(&request, blocking, &[used], |driver, stream, locked| {
+        let from = Region::of_buffer(locked.prepare(0)?, inside);
+        copy_region(&request, driver, stream, &to, &from)?;
+        locked.commit(0)
     })
 }
 
 /// `urEnqueueMemBufferWriteRect`.
 ///
-/// # Safety
-/// The C contract of an enqueue; the region is readable at `from` until the command has finished.
-///
 /// # Errors
 /// As [`read`].
-pub unsafe fn write<D: Driver>(
-    queue: ur_queue_handle_t,
-    buffer: ur_mem_handle_t,
-    blocking: CBool,
+pub fn write<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    buffer: &Object<Mem<D>>,
+    blocking: bool,
     buffer_origin: ur_rect_offset_t,
     host_origin: ur_rect_offset_t,
     size: ur_rect_region_t,
@@ -143,72 +152,57 @@ pub unsafe fn write<D: Driver>(
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    from: *mut c_void,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
+    from: Address,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemBufferWriteRect";
-    let command = ur_command_t::MEM_BUFFER_WRITE_RECT;
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, command, count, waits, event) }?;
-    // SAFETY: as above.
-    let buffer = unsafe { buffer_of(&request, buffer) }?;
-    if from.is_null() {
-        return Err(null_pointer(NAME));
-    }
+    let request = enqueue.request(ur_command_t::MEM_BUFFER_WRITE_RECT);
+    let buffer = buffer_of(&request, buffer)?;
     let extent = rect::extent(NAME, size)?;
     let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
     let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
-    let used = region(NAME, buffer, &inside, true)?;
-    let from = in_host_memory(NAME, from.addr(), &outside)?;
-    submit_with_buffers(&request, blocking.get(), &[used], |driver, stream, addresses| {
-        let copy = RectCopy { to: side(addresses[0], &inside, false), from, extent };
-        // SAFETY: the region was checked to be the buffer's, and is readable at `from` by the caller's promise.
-        unsafe { copy_region(&request, driver, stream, &copy) }
+    let used = access_to(NAME, buffer, &inside, true)?;
+    let from = Region::of_application(NAME, from, outside)?;
+    with_locked_buffers(&request, blocking, &[used], |driver, stream, locked| {
+        let to = Region::of_buffer(locked.prepare(0)?, inside);
+        copy_region(&request, driver, stream, &to, &from)?;
+        locked.commit(0)
     })
 }
 
 /// `urEnqueueMemBufferCopyRect`.
 ///
-/// # Safety
-/// The C contract of an enqueue.
-///
 /// # Errors
 /// As [`read`]; `OVERLAPPING_REGIONS` for regions of one buffer that share bytes.
-pub unsafe fn copy<D: Driver>(
-    queue: ur_queue_handle_t,
-    source: ur_mem_handle_t,
-    target: ur_mem_handle_t,
-    source_origin: ur_rect_offset_t,
-    target_origin: ur_rect_offset_t,
+pub fn copy<D: Driver>(
+    enqueue: Enqueue<'_, D>,
+    from: &Object<Mem<D>>,
+    to: &Object<Mem<D>>,
+    from_origin: ur_rect_offset_t,
+    to_origin: ur_rect_offset_t,
     size: ur_rect_region_t,
-    source_row_pitch: usize,
-    source_slice_pitch: usize,
-    target_row_pitch: usize,
-    target_slice_pitch: usize,
-    count: u32,
-    waits: *const ur_event_handle_t,
-    event: *mut ur_event_handle_t,
+    from_row_pitch: usize,
+    from_slice_pitch: usize,
+    to_row_pitch: usize,
+    to_slice_pitch: usize,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemBufferCopyRect";
-    // SAFETY: the caller's promises are the same.
-    let request = unsafe { Request::<D>::new(queue, ur_command_t::MEM_BUFFER_COPY_RECT, count, waits, event) }?;
-    // SAFETY: as above.
-    let (source, target) = unsafe { (buffer_of(&request, source)?, buffer_of(&request, target)?) };
+    let request = enqueue.request(ur_command_t::MEM_BUFFER_COPY_RECT);
+    let (from, to) = (buffer_of(&request, from)?, buffer_of(&request, to)?);
     let extent = rect::extent(NAME, size)?;
-    let from = Rect::new(NAME, source_origin, extent, source_row_pitch, source_slice_pitch)?;
-    let to = Rect::new(NAME, target_origin, extent, target_row_pitch, target_slice_pitch)?;
-    let accesses = [region(NAME, source, &from, false)?, region(NAME, target, &to, true)?];
-    if core::ptr::eq(accesses[0].storage, accesses[1].storage) {
-        let placed = |rect: Rect, buffer: &Buffer<D>| Rect { first: rect.first + buffer.origin, ..rect };
-        if placed(from, source).overlaps(&placed(to, target)) {
+    let read = Rect::new(NAME, from_origin, extent, from_row_pitch, from_slice_pitch)?;
+    let written = Rect::new(NAME, to_origin, extent, to_row_pitch, to_slice_pitch)?;
+    let uses = [access_to(NAME, from, &read, false)?, access_to(NAME, to, &written, true)?];
+    if core::ptr::eq(uses[0].storage, uses[1].storage) {
+        let in_storage = |rect: Rect, buffer: &Buffer<D>| Rect { first: rect.first + buffer.origin, ..rect };
+        if in_storage(read, from).overlaps(&in_storage(written, to)) {
             return Err(overlap(NAME));
         }
     }
-    submit_with_buffers(&request, false, &accesses, |driver, stream, addresses| {
-        let copy = RectCopy { to: side(addresses[1], &to, false), from: side(addresses[0], &from, false), extent };
-        // SAFETY: both regions were checked to be the buffers', and to be apart.
-        unsafe { copy_region(&request, driver, stream, &copy) }
+    with_locked_buffers(&request, false, &uses, |driver, stream, locked| {
+        let from = Region::of_buffer(locked.prepare(0)?, read);
+        let to = Region::of_buffer(locked.prepare(1)?, written);
+        copy_region(&request, driver, stream, &to, &from)?;
+        locked.commit(0)?;
+        locked.commit(1)
     })
 }

@@ -9,6 +9,7 @@
 //! adapter's, refer to an object before its kind is known, or keep a registry of handles.
 
 pub mod attachment;
+pub mod chain;
 pub mod error;
 pub mod fork;
 pub mod info;

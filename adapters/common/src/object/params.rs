@@ -11,8 +11,9 @@ use core::ffi::{CStr, c_char, c_void};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use ur_ffi::ur_result_t;
+use ur_ffi::{Structure, ur_result_t};
 
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::info::{self, InfoWriter};
 use crate::object::{Body, Held, Object, borrow_named};
@@ -75,6 +76,22 @@ impl<T> Address<T> {
     #[must_use]
     pub fn as_ptr(self) -> *mut T {
         self.pointer.as_ptr()
+    }
+}
+
+/// An output of several elements that must be given. Written at the end of what succeeds.
+pub struct OutArray<'a, T> {
+    pointer: NonNull<T>,
+    length: usize,
+    marker: PhantomData<&'a mut [T]>,
+}
+
+impl<T: Copy> OutArray<'_, T> {
+    /// Writes the output: as many of the values as there is room for.
+    pub fn write(self, values: &[T]) {
+        let count = values.len().min(self.length);
+        // SAFETY: `out_array` makes this of a pointer that C owes to be writable for `length` elements during the call.
+        unsafe { self.pointer.copy_from_nonoverlapping(NonNull::from(values).cast(), count) };
     }
 }
 
@@ -226,6 +243,22 @@ pub unsafe fn optional_handles<'a, T: Body>(
     unsafe { handles(parameter, count, list) }
 }
 
+/// Refuses a list that contradicts its length: none where there should be elements, or one of no elements.
+///
+/// # Errors
+/// The code that the specification has for it.
+#[inline]
+pub fn list_or_none<T>(parameter: &'static str, length: impl Length, list: *const T, code: ur_result_t) -> Result<()> {
+    if list.is_null() == (length.get() == 0) { Ok(()) } else { Err(contradiction(parameter, length.get(), code)) }
+}
+
+#[cold]
+fn contradiction(parameter: &str, length: usize, code: ur_result_t) -> Error {
+    let message =
+        format!("{parameter} and its length of {length} contradict each other; give a list with its length or none");
+    Error::new(code, message)
+}
+
 /// How many elements an array has: `u32` or `usize` in C.
 pub trait Length: Copy {
     /// As an index.
@@ -301,6 +334,26 @@ pub unsafe fn optional_slice<'a, T>(
     unsafe { slice(parameter, length, elements) }
 }
 
+/// Elements that may be left out, whatever the length is.
+///
+/// # Safety
+/// As [`slice`].
+///
+/// # Errors
+/// As [`slice`], but for a null pointer.
+#[inline(always)]
+pub unsafe fn slice_or_none<'a, T>(
+    parameter: &'static str,
+    length: impl Length,
+    elements: *const T,
+) -> Result<Option<&'a [T]>> {
+    if elements.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise is the same.
+    unsafe { slice(parameter, length, elements) }.map(Some)
+}
+
 /// Bytes that must be given.
 ///
 /// # Safety
@@ -336,6 +389,31 @@ pub unsafe fn required<'a, T>(parameter: &'static str, pointer: *const T) -> Res
 pub unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
     // SAFETY: null or valid by the caller's promise.
     unsafe { pointer.as_ref() }
+}
+
+/// A structure that must be given, with its `pNext` chain.
+///
+/// # Safety
+/// The C contract: `pointer` is null or leads to a valid structure, the chain behind it holds valid structures and ends
+/// with null, and nobody changes any of them during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline(always)]
+pub unsafe fn required_chained<'a, T: Structure>(parameter: &'static str, pointer: *const T) -> Result<Chained<'a, T>> {
+    // SAFETY: the caller's promise is the same.
+    unsafe { optional_chained(pointer) }.ok_or_else(|| null_pointer(parameter))
+}
+
+/// A structure that may be null, with its `pNext` chain.
+///
+/// # Safety
+/// As [`required_chained`].
+#[inline(always)]
+#[must_use]
+pub unsafe fn optional_chained<'a, T: Structure>(pointer: *const T) -> Option<Chained<'a, T>> {
+    // SAFETY: not null, so valid together with its chain by the caller's promise.
+    NonNull::new(pointer.cast_mut()).map(|pointer| unsafe { Chained::new(pointer) })
 }
 
 /// A string that must be given.
@@ -385,6 +463,25 @@ pub unsafe fn optional_out<'a, T>(pointer: *mut T) -> Option<Out<'a, T>> {
     NonNull::new(pointer).map(|pointer| Out { pointer, marker: PhantomData })
 }
 
+/// An output of several elements that must be given.
+///
+/// # Safety
+/// The C contract: `pointer` is null or writable for `length` elements during `'a`.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER`.
+#[inline]
+pub unsafe fn out_array<'a, T>(
+    parameter: &'static str,
+    length: impl Length,
+    pointer: *mut T,
+) -> Result<OutArray<'a, T>> {
+    match NonNull::new(pointer) {
+        Some(pointer) => Ok(OutArray { pointer, length: length.get(), marker: PhantomData }),
+        None => Err(null_pointer(parameter)),
+    }
+}
+
 /// The outputs of an enumeration of handles.
 ///
 /// # Safety
@@ -420,6 +517,24 @@ pub unsafe fn info(
     unsafe { InfoWriter::new(function, size, value, size_out) }
 }
 
+/// The outputs of a query that is told no size: the caller's buffer is as large as the value.
+///
+/// # Safety
+/// The C contract: `value` is null or writable for whatever the query answers; `size_out` is null or writable.
+///
+/// # Errors
+/// `INVALID_NULL_POINTER` for no output at all.
+#[inline]
+pub unsafe fn info_without_size(
+    function: &'static str,
+    value: *mut c_void,
+    size_out: *mut usize,
+) -> Result<InfoWriter> {
+    let size = if value.is_null() { 0 } else { usize::MAX };
+    // SAFETY: the caller's promise is the same, and a buffer that is large enough for any value.
+    unsafe { InfoWriter::new(function, size, value, size_out) }
+}
+
 /// An address that must be given.
 ///
 /// # Safety
@@ -435,6 +550,16 @@ pub unsafe fn address<T>(parameter: &'static str, pointer: *const T) -> Result<A
     }
 }
 
+/// An address that may be null.
+///
+/// # Safety
+/// As [`address`].
+#[inline]
+#[must_use]
+pub unsafe fn optional_address<T>(pointer: *const T) -> Option<Address<T>> {
+    NonNull::new(pointer.cast_mut()).map(|pointer| Address { pointer })
+}
+
 /// A function of the application's that must be given.
 ///
 /// # Errors
@@ -442,6 +567,15 @@ pub unsafe fn address<T>(parameter: &'static str, pointer: *const T) -> Result<A
 #[inline]
 pub fn callback<F>(parameter: &'static str, function: Option<F>) -> Result<F> {
     function.ok_or_else(|| null_pointer(parameter))
+}
+
+/// Refuses a number of work dimensions that no launch has.
+///
+/// # Errors
+/// `INVALID_WORK_DIMENSION`.
+#[inline(always)]
+pub fn work_dimensions(parameter: &'static str, dimensions: u32) -> Result<()> {
+    if (1..=3).contains(&dimensions) { Ok(()) } else { Err(wrong_dimensions(parameter, dimensions)) }
 }
 
 /// Refuses flags that no release has.
@@ -470,6 +604,12 @@ fn null_pointer(parameter: &str) -> Error {
 #[cold]
 fn empty(parameter: &str, code: ur_result_t) -> Error {
     Error::new(code, format!("{parameter} is 0; give at least one element"))
+}
+
+#[cold]
+fn wrong_dimensions(parameter: &str, dimensions: u32) -> Error {
+    let message = format!("{parameter} is {dimensions}; a launch has 1, 2 or 3 dimensions");
+    Error::new(ur_result_t::ERROR_INVALID_WORK_DIMENSION, message)
 }
 
 #[cold]

@@ -3,20 +3,19 @@
 //! Nothing native is made here but what tells early that the pool cannot be: an Exp pool's device source. Descriptors
 //! are trusted by their place at the top and by their `stype` in the chain.
 
-use core::ffi::c_void;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use ur_ffi::{
-    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_base_desc_t, ur_exp_usm_pool_policy_desc_t, ur_result_t, ur_structure_type_t,
-    ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t,
-    ur_usm_pool_limits_desc_t, ur_usm_type_t,
+    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_exp_usm_pool_policy_desc_t, ur_result_t, ur_usm_pool_buffer_desc_t,
+    ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t, ur_usm_pool_limits_desc_t, ur_usm_type_t,
 };
 
 use crate::context::Context;
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::settings::{Buffer, Reuse, Settings};
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::params::{self, Handles, Out};
 use crate::object::{Object, known_flags, null_pointer};
@@ -36,7 +35,7 @@ fn invalid(message: String) -> Error {
 pub fn for_device<D: Driver>(
     context: &Object<Context<D>>,
     device: &Object<Device<D>>,
-    desc: &ur_usm_pool_desc_t,
+    desc: Chained<'_, ur_usm_pool_desc_t>,
     out: Out<'_, ur_usm_pool_handle_t>,
 ) -> Result<()> {
     context.check_member(device)?;
@@ -55,7 +54,7 @@ pub fn for_device<D: Driver>(
 /// As [`for_device`]; `INVALID_VALUE` for a buffer, which belongs to one device.
 pub fn for_context<D: Driver>(
     context: &Object<Context<D>>,
-    desc: &ur_usm_pool_desc_t,
+    desc: Chained<'_, ur_usm_pool_desc_t>,
     out: Out<'_, ur_usm_pool_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urUSMPoolCreate";
@@ -70,10 +69,10 @@ pub fn for_context<D: Driver>(
     Ok(())
 }
 
-/// The settings of a descriptor and of its chain, which is as valid as the descriptor.
+/// The settings of a descriptor and of its chain.
 fn read<D: Driver>(
     name: &'static str,
-    desc: &ur_usm_pool_desc_t,
+    desc: Chained<'_, ur_usm_pool_desc_t>,
     context: &Object<Context<D>>,
     device: Option<&Object<Device<D>>>,
 ) -> Result<Settings<D>> {
@@ -86,35 +85,22 @@ fn read<D: Driver>(
         others: context.devices().cloned().collect(),
         buffer: None,
     };
-    let mut next: *const c_void = desc.pNext;
-    // SAFETY: each structure of the chain starts with these two members, and the last has a null `pNext`.
-    while let Some(base) = unsafe { next.cast::<ur_base_desc_t>().as_ref() } {
-        match base.stype {
-            ur_structure_type_t::USM_POOL_LIMITS_DESC => {
-                // SAFETY: the tag says what it is.
-                read_limits::<D>(name, unsafe { &*next.cast() }, &mut settings)?;
-            }
-            ur_structure_type_t::USM_POOL_BUFFER_DESC => {
-                // SAFETY: as above; the device that it names is null or live.
-                let (buffer, named) = unsafe {
-                    let buffer = &*next.cast::<ur_usm_pool_buffer_desc_t>();
-                    (buffer, params::optional_handle::<Device<D>>(name, buffer.device))
-                };
-                settings.buffer = Some(read_buffer(name, buffer, named, context, device)?);
-            }
-            ur_structure_type_t::EXP_USM_POOL_POLICY_DESC => {
-                // SAFETY: as above; its list holds as many device handles as it says.
-                let (policy, peers) = unsafe {
-                    let policy = &*next.cast::<ur_exp_usm_pool_policy_desc_t>();
-                    (policy, params::optional_handles::<Device<D>>(name, policy.numPeers, policy.phPeers))
-                };
-                read_policy(name, policy, peers, context, device, &mut settings)?;
-            }
-            other => {
-                return Err(invalid(format!("{name}: a structure of type {:#x} in the chain is not known", other.0)));
-            }
+    for link in desc.chain(name) {
+        let link = link?;
+        if let Some(limits) = link.downcast::<ur_usm_pool_limits_desc_t>() {
+            read_limits::<D>(name, &limits, &mut settings)?;
+        } else if let Some(buffer) = link.downcast::<ur_usm_pool_buffer_desc_t>() {
+            // SAFETY: the device that a valid structure names is null or alive.
+            let named = unsafe { params::optional_handle::<Device<D>>(name, buffer.device) };
+            settings.buffer = Some(read_buffer(name, &buffer, named, context, device)?);
+        } else if let Some(policy) = link.downcast::<ur_exp_usm_pool_policy_desc_t>() {
+            // SAFETY: the list of a valid structure holds as many handles as it says.
+            let peers = unsafe { params::optional_handles::<Device<D>>(name, policy.numPeers, policy.phPeers) };
+            read_policy(name, &policy, peers, context, device, &mut settings)?;
+        } else {
+            let stype = link.stype().0;
+            return Err(invalid(format!("{name}: a structure of type {stype:#x} in the chain is not known")));
         }
-        next = base.pNext;
     }
     Ok(settings)
 }

@@ -8,10 +8,10 @@
 use crate::object::params::Handles;
 use crate::object::params::Out;
 use ur_ffi::{
-    ur_base_properties_t, ur_command_t, ur_context_handle_t, ur_context_native_properties_t, ur_device_handle_t,
+    ur_command_t, ur_context_handle_t, ur_context_native_properties_t, ur_device_handle_t,
     ur_device_native_properties_t, ur_event_handle_t, ur_event_native_properties_t, ur_native_handle_t,
     ur_platform_handle_t, ur_platform_native_properties_t, ur_queue_flags_t, ur_queue_handle_t, ur_queue_native_desc_t,
-    ur_queue_native_properties_t, ur_queue_properties_t, ur_result_t, ur_structure_type_t,
+    ur_queue_native_properties_t, ur_queue_properties_t, ur_result_t,
 };
 
 use crate::context::Context;
@@ -21,6 +21,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::device::platform::Platform;
 use crate::driver::devices::DeviceName;
 use crate::driver::{Driver, EventPurpose, Handle, NativeName, StreamKind};
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, known_flags};
 use crate::queue::Queue;
@@ -202,23 +203,14 @@ pub fn queue_get<D: Driver>(
 
 /// Flags of a queue that is chained to the native properties; only profiling changes anything for a stream that is
 /// there already.
-///
-/// # Safety
-/// The chain is valid.
-unsafe fn chained_flags(name: &str, properties: Option<&ur_queue_native_properties_t>) -> Result<ur_queue_flags_t> {
-    let mut next: *const ur_base_properties_t =
-        properties.map_or(core::ptr::null(), |properties| properties.pNext.cast_const().cast());
-    // SAFETY: null or a structure that begins as every one does, by the caller's promise.
-    while let Some(base) = unsafe { next.as_ref() } {
-        if base.stype == ur_structure_type_t::QUEUE_PROPERTIES {
-            // SAFETY: its type says what it is.
-            let flags = unsafe { &*next.cast::<ur_queue_properties_t>() }.flags;
-            known_flags(name, flags.bits(), ur_ffi::UR_QUEUE_FLAGS_MASK)?;
-            return Ok(flags & ur_queue_flags_t::PROFILING_ENABLE);
-        }
-        next = base.pNext.cast_const().cast();
-    }
-    Ok(ur_queue_flags_t::empty())
+fn chained_flags(
+    name: &'static str,
+    properties: Option<Chained<'_, ur_queue_native_properties_t>>,
+) -> Result<ur_queue_flags_t> {
+    let Some(properties) = properties else { return Ok(ur_queue_flags_t::empty()) };
+    let Some(queue) = properties.find::<ur_queue_properties_t>(name)? else { return Ok(ur_queue_flags_t::empty()) };
+    known_flags(name, queue.flags.bits(), ur_ffi::UR_QUEUE_FLAGS_MASK)?;
+    Ok(queue.flags & ur_queue_flags_t::PROFILING_ENABLE)
 }
 
 /// `urQueueCreateWithNativeHandle`: an in-order queue over a stream.
@@ -234,7 +226,7 @@ pub fn queue_create<D: Driver>(
     native: ur_native_handle_t,
     context: &Object<Context<D>>,
     named: Option<&Object<Device<D>>>,
-    properties: Option<&ur_queue_native_properties_t>,
+    properties: Option<Chained<'_, ur_queue_native_properties_t>>,
     out: Out<'_, ur_queue_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urQueueCreateWithNativeHandle";
@@ -243,8 +235,7 @@ pub fn queue_create<D: Driver>(
             "a queue over a default stream (which one that is depends on the thread that uses it)",
         ));
     }
-    // SAFETY: the specification lets chained structures be valid, each as its type says.
-    let flags = unsafe { chained_flags(NAME, properties) }?;
+    let flags = chained_flags(NAME, properties)?;
     // SAFETY: by the manual a stream that is alive as long as the queue.
     let native_stream = unsafe { D::Stream::from_value(native) };
     let place = adapter::driver::<D>()?.stream_context(&native_stream)?;

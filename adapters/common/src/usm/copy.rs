@@ -24,12 +24,24 @@ pub fn memcpy<D: Driver>(
     size: usize,
 ) -> Result<()> {
     let request = enqueue.request(ur_command_t::USM_MEMCPY);
-    if size == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, "urEnqueueUSMMemcpy: size is 0"));
-    }
+    check_size("urEnqueueUSMMemcpy", size)?;
     // An `Address` is as the manual says: `size` bytes that stay valid until the copy has finished.
     let copy = Copy { device: &request.queue.device, to: to.addr(), from: from.addr(), size };
     if unlikely(blocking) { submit_and_wait(&request, copy) } else { submit(&request, copy) }
+}
+
+/// Refuses a copy of no bytes.
+///
+/// # Errors
+/// `INVALID_SIZE`.
+#[inline(always)]
+pub(crate) fn check_size(name: &str, size: usize) -> Result<()> {
+    if size == 0 { Err(no_bytes(name)) } else { Ok(()) }
+}
+
+#[cold]
+fn no_bytes(name: &str) -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: size is 0"))
 }
 
 /// A copy between ranges that are valid until it has finished.

@@ -24,6 +24,16 @@ pub(crate) enum Plan {
     Strided { width: usize, values: Vec<u32> },
 }
 
+impl Plan {
+    /// How many native calls it takes.
+    fn calls(&self) -> usize {
+        match self {
+            Self::Whole { .. } => 1,
+            Self::Strided { values, .. } => values.len(),
+        }
+    }
+}
+
 fn unit(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
@@ -53,13 +63,22 @@ pub(crate) fn plan(address: usize, pattern: &[u8], strided: &[usize]) -> Plan {
 /// `INVALID_SIZE` when a size is 0 or the pattern does not fit a whole number of times; what the native library answers.
 pub fn usm_fill<D: Driver>(enqueue: Enqueue<'_, D>, to: Address, pattern: &[u8], size: usize) -> Result<()> {
     let request = enqueue.request(ur_command_t::USM_FILL);
+    check_sizes("urEnqueueUSMFill", pattern, size)?;
+    submit(&request, Fill { device: &request.queue.device, to: to.addr(), pattern, size })
+}
+
+/// Refuses a pattern that does not fit the bytes a whole number of times.
+///
+/// # Errors
+/// `INVALID_SIZE`, also when there are no bytes.
+pub(crate) fn check_sizes(name: &str, pattern: &[u8], size: usize) -> Result<()> {
     if pattern.is_empty() || size == 0 || !size.is_multiple_of(pattern.len()) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_SIZE,
-            format!("urEnqueueUSMFill: {size} bytes are no positive multiple of a pattern of {}", pattern.len()),
+            format!("{name}: {size} bytes are no positive multiple of a pattern of {}", pattern.len()),
         ));
     }
-    submit(&request, Fill { device: &request.queue.device, to: to.addr(), pattern, size })
+    Ok(())
 }
 
 /// A pattern that is repeated over memory. The memory is writable until the fill has finished.
@@ -83,6 +102,7 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
         let Self { to, pattern, size, .. } = self;
         // The units of a pattern lie in different bytes, so their fills need no order among each other.
         let plan = plan(to, pattern, D::STRIDED_WIDTHS);
+        graph.fan_out(plan.calls())?;
         nodes(&plan, to, pattern.len(), size).try_for_each(|fill| {
             // SAFETY: writable for `size` bytes, as whoever made the command was promised.
             unsafe { graph.fill(&fill) }.map(|_| ())

@@ -7,8 +7,8 @@
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_migration_flags_t};
 
 use crate::command::submission::Submission;
-use crate::command::{Command, Empty, Enqueue, Request, submit};
-use crate::context::DeviceState;
+use crate::command::{Command, Empty, Enqueue, submit};
+use crate::context::{Context, DeviceState};
 use crate::driver::memory::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
@@ -20,12 +20,17 @@ use crate::pool::extent::Extent;
 /// # Errors
 /// `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory
 /// that is not USM.
-fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: Address, size: usize) -> Result<bool> {
+fn can_move<D: Driver>(
+    name: &str,
+    context: &Context<D>,
+    device: &DeviceState<D>,
+    memory: Address,
+    size: usize,
+) -> Result<bool> {
     if size == 0 {
         return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: size is 0")));
     }
-    let device = &request.queue.device;
-    let known = Extent::around(&request.queue.context, memory.addr())?;
+    let known = Extent::around(context, memory.addr())?;
     let found = known.and_then(|extent| extent.bytes_from(memory.addr()).map(|left| (extent.kind, left)));
     let (kind, left) = found.ok_or_else(|| {
         Error::new(
@@ -42,6 +47,29 @@ fn can_move<D: Driver>(name: &str, request: &Request<'_, D>, memory: Address, si
     Ok(kind == MemoryKind::Shared && device.device.properties.concurrent_managed)
 }
 
+/// Checks a prefetch; says whether it can be followed.
+///
+/// # Errors
+/// As [`prefetch`].
+pub(crate) fn check<D: Driver>(
+    name: &str,
+    context: &Context<D>,
+    device: &DeviceState<D>,
+    memory: Address,
+    size: usize,
+    flags: ur_usm_migration_flags_t,
+) -> Result<bool> {
+    const BOTH: ur_usm_migration_flags_t =
+        ur_usm_migration_flags_t::HOST_TO_DEVICE.union(ur_usm_migration_flags_t::DEVICE_TO_HOST);
+    if flags.contains(BOTH) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{name}: memory cannot move to the device and to the host at once; give one direction"),
+        ));
+    }
+    can_move(name, context, device, memory, size)
+}
+
 /// `urEnqueueUSMPrefetch`: to the queue's device, or to the host.
 ///
 /// # Errors
@@ -53,17 +81,9 @@ pub fn prefetch<D: Driver>(
     size: usize,
     flags: ur_usm_migration_flags_t,
 ) -> Result<()> {
-    const NAME: &str = "urEnqueueUSMPrefetch";
-    const BOTH: ur_usm_migration_flags_t =
-        ur_usm_migration_flags_t::HOST_TO_DEVICE.union(ur_usm_migration_flags_t::DEVICE_TO_HOST);
     let request = enqueue.request(ur_command_t::USM_PREFETCH);
-    if flags.contains(BOTH) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_VALUE,
-            format!("{NAME}: memory cannot move to the device and to the host at once; give one direction"),
-        ));
-    }
-    let moves = can_move(NAME, &request, memory, size)?;
+    let queue = request.queue;
+    let moves = check("urEnqueueUSMPrefetch", &queue.context, &queue.device, memory, size, flags)?;
     let to_host = flags.contains(ur_usm_migration_flags_t::DEVICE_TO_HOST);
     let to = if to_host { MemoryLocation::Host } else { MemoryLocation::Device(request.queue.device.device.raw) };
     if !moves {
@@ -142,14 +162,29 @@ fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<It
 /// `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory that is not USM;
 /// `INVALID_VALUE` for flags that contradict each other; what the native library answers.
 pub fn advise<D: Driver>(enqueue: Enqueue<'_, D>, memory: Address, size: usize, flags: Flags) -> Result<()> {
-    const NAME: &str = "urEnqueueUSMAdvise";
     let request = enqueue.request(ur_command_t::USM_ADVISE);
-    check_advice(NAME, flags)?;
-    let moves = can_move(NAME, &request, memory, size)?;
+    let queue = request.queue;
+    let moves = check_advise("urEnqueueUSMAdvise", &queue.context, &queue.device, memory, size, flags)?;
     if !moves {
         return submit(&request, Empty);
     }
     submit(&request, Advise { device: &request.queue.device, memory: memory.addr(), size, flags })
+}
+
+/// Checks advice; says whether it can be followed.
+///
+/// # Errors
+/// As [`advise`].
+pub(crate) fn check_advise<D: Driver>(
+    name: &str,
+    context: &Context<D>,
+    device: &DeviceState<D>,
+    memory: Address,
+    size: usize,
+    flags: Flags,
+) -> Result<bool> {
+    check_advice(name, flags)?;
+    can_move(name, context, device, memory, size)
 }
 
 /// Advice on managed memory, which the native library takes at once and in no stream's order.

@@ -271,6 +271,11 @@ impl Graphs for Cuda {
         })
     }
 
+    fn destroy_node(&self, _graph: &CUgraph, node: CUgraphNode) -> Result<()> {
+        // SAFETY: a node of a graph that is borrowed, which was not taken out before.
+        self.check("cuGraphDestroyNode", unsafe { (self.symbols.graph_destroy_node)(node) })
+    }
+
     fn add_dependencies(&self, graph: &CUgraph, from: &[CUgraphNode], to: &[CUgraphNode]) -> Result<()> {
         let count = from.len().min(to.len());
         // SAFETY: both lists have that many nodes, and the graph is borrowed.

@@ -469,6 +469,7 @@ ur_adapter::symbol_table! {
         graph_add_child = "cuGraphAddChildGraphNode" (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, CUgraph);
         graph_add_host = "cuGraphAddHostNode"
             (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *const HostNodeParams);
+        graph_destroy_node = "cuGraphDestroyNode" (CUgraphNode);
         graph_add_dependencies = "cuGraphAddDependencies" (CUgraph, *const CUgraphNode, *const CUgraphNode, usize);
         graph_instantiate = "cuGraphInstantiateWithFlags" (*mut CUgraphExec, CUgraph, u64);
         graph_exec_destroy = "cuGraphExecDestroy" (CUgraphExec);

@@ -22,6 +22,7 @@ pub fn structs(union: &Release) -> String {
     for item in &union.structs {
         out.push_str(&definition("struct", "Clone, Copy, Debug", item));
         out.push_str(&zeroed_default(item));
+        out.push_str(&tagged(item));
     }
     out
 }
@@ -47,11 +48,7 @@ fn definition(keyword: &str, derives: &str, item: &Struct) -> String {
 
 fn zeroed_default(item: &Struct) -> String {
     let zeroed = "// SAFETY: every field is an integer, a raw pointer, an optional function pointer or made of those; all\n        // of them may be zero.";
-    let tag = item.stype.map(|_| {
-        let full = names::structure_enumerator(&item.name);
-        names::constant("ur_structure_type_t", &full)
-    });
-    let body = match tag {
+    let body = match tag(item) {
         Some(tag) => format!(
             "        {zeroed}\n        let zeroed: Self = unsafe {{ core::mem::zeroed() }};\n        Self {{ stype: ur_structure_type_t::{tag}, ..zeroed }}\n"
         ),
@@ -59,6 +56,20 @@ fn zeroed_default(item: &Struct) -> String {
     };
     let said = if item.stype.is_some() { "All zero, but for the tag." } else { "All zero." };
     format!("impl Default for {} {{\n    /// {said}\n    fn default() -> Self {{\n{body}    }}\n}}\n\n", item.name)
+}
+
+/// The constant of `ur_structure_type_t` that names the structure, where one does.
+fn tag(item: &Struct) -> Option<String> {
+    item.stype.map(|_| names::constant("ur_structure_type_t", &names::structure_enumerator(&item.name)))
+}
+
+/// The link from a structure to its tag.
+fn tagged(item: &Struct) -> String {
+    let Some(tag) = tag(item) else { return String::new() };
+    format!(
+        "// SAFETY: the structure is `repr(C)`, `stype` and `pNext` are its first members, and the tag is its own.\nunsafe impl crate::Structure for {} {{\n    const STYPE: ur_structure_type_t = ur_structure_type_t::{tag};\n}}\n\n",
+        item.name
+    )
 }
 
 /// The content of `layout.rs`, with the tables that all releases share.

@@ -77,7 +77,12 @@ impl<'a> Builder<'a> {
             let text = format!("params::clear({});", names::rust_ident(name));
             self.steps.push((Stage::Clears, text));
         }
+        if let Some(name) = &self.row.dimensions {
+            let text = format!("params::work_dimensions({}, {})?;", self.named(name), names::rust_ident(name));
+            self.steps.push((Stage::Values, text));
+        }
         let enqueue = self.enqueue();
+        let append = self.append();
         let query = self.query();
         let mut at = 0;
         while let Some(param) = function.params.get(at) {
@@ -86,9 +91,13 @@ impl<'a> Builder<'a> {
                 if param.name == QUEUE {
                     self.enqueue_argument();
                 }
-            } else if query.as_ref().is_some_and(|parts| parts.contains(&param.name.as_str())) {
-                if Some(param.name.as_str()) == query.as_ref().map(|parts| parts[0]) {
-                    self.query_argument(query.as_ref().expect("it is one of a query's"));
+            } else if append.as_ref().is_some_and(|parts| parts.contains(&param.name.as_str())) {
+                if param.name == COMMAND_BUFFER {
+                    self.append_argument();
+                }
+            } else if let Some(query) = query.as_ref().filter(|query| query.has(&param.name)) {
+                if param.name == query.size.unwrap_or(query.value) {
+                    self.query_argument(query);
                 }
             } else if let Some(list) = self.listed(at - 1) {
                 let check = self.list_out(list);
@@ -121,33 +130,96 @@ impl<'a> Builder<'a> {
             None => "WaitList::none()".to_owned(),
         };
         let has = |tag: &str| self.param(EVENT).is_some_and(|event| event.has(tag));
-        let event = match (has("optional"), has("in,out") || has("in")) {
-            (false, _) => format!("EventOut::required({}, {EVENT})?", self.named(EVENT)),
-            (true, true) => format!("EventOut::with_input({EVENT})"),
-            (true, false) => format!("EventOut::new({EVENT})"),
+        let event = if has("optional") {
+            format!("EventOut::new({EVENT})")
+        } else {
+            format!("EventOut::required({}, {EVENT})?", self.named(EVENT))
         };
+        // One that must be there is written alone.
+        let is_input = has("in,out") && has("optional");
+        if is_input {
+            let text = format!("let given = event_input::<D>({}, {EVENT})?;", self.named(EVENT));
+            self.steps.push((Stage::Waits, text));
+        }
         let text = format!("let enqueue = Enqueue {{ queue: hQueue, waits: {waits}, event: {event} }};");
         self.steps.push((Stage::Waits, text));
-        self.call.checked.push("enqueue".to_owned());
-        self.call.arguments.push("enqueue".to_owned());
+        for variable in ["enqueue", "given"].into_iter().take(1 + usize::from(is_input)) {
+            self.call.checked.push(variable.to_owned());
+            self.call.arguments.push(variable.to_owned());
+        }
     }
 
-    /// The parameters of a query that become one argument: size, value, size of the value.
-    fn query(&self) -> Option<[&'a str; 3]> {
-        let at = self.function.params.iter().position(|param| {
-            param.ty.is_pointer() && param.tags.iter().any(|tag| tag.starts_with("typename(")) && is_out(param)
+    /// The parameters of a command that is appended to a command buffer, which become one argument: the buffer, what the
+    /// command comes after, and what is told of it.
+    fn append(&self) -> Option<Vec<&'a str>> {
+        let buffer = self.param(COMMAND_BUFFER).filter(|param| self.release.is_handle(&param.ty))?;
+        let list = self.param(SYNC_POINTS)?;
+        let mut parts = vec![buffer.name.as_str(), list.name.as_str(), self.sync_point_count()?];
+        let others = [WAITS, SYNC_POINT, EVENT, COMMAND];
+        parts.extend(others.into_iter().filter_map(|name| self.param(name)).map(|param| param.name.as_str()));
+        parts.extend(self.param(WAITS).and_then(Param::count));
+        Some(parts)
+    }
+
+    /// The specification has no tag for the length of a list of sync points; it stands before the list.
+    fn sync_point_count(&self) -> Option<&'a str> {
+        let at = self.function.params.iter().position(|param| param.name == SYNC_POINTS)?;
+        Some(&self.function.params.get(at.checked_sub(1)?)?.name)
+    }
+
+    fn append_argument(&mut self) {
+        let body = self.param(COMMAND_BUFFER).map(|param| names::engine_object(&param.ty.base)).unwrap_or_default();
+        let buffer = format!("params::handle::<{body}<D>>({}, {COMMAND_BUFFER})?", self.named(COMMAND_BUFFER));
+        self.steps.push((Stage::Handles, format!("let {COMMAND_BUFFER} = {buffer};")));
+        let count = names::rust_ident(self.sync_point_count().unwrap_or_default());
+        let points = format!("SyncPoints::new({}, {count}, {SYNC_POINTS})?", self.named(SYNC_POINTS));
+        let waits = match self.param(WAITS).and_then(Param::count) {
+            Some(count) => format!("WaitList::new({}, {}, {WAITS})?", self.named(WAITS), names::rust_ident(count)),
+            None => "WaitList::none()".to_owned(),
+        };
+        let out = |name: &str| match self.param(name) {
+            Some(_) => format!("params::optional_out({name})"),
+            None => "None".to_owned(),
+        };
+        let outputs = [SYNC_POINT, EVENT, COMMAND].map(out).join(", ");
+        let text = format!("let append = Append::new({COMMAND_BUFFER}, {points}, {waits}, {outputs});");
+        self.steps.push((Stage::Waits, text));
+        self.call.checked.push("append".to_owned());
+        self.call.arguments.push("append".to_owned());
+    }
+
+    /// The parameters of a query that become one argument.
+    fn query(&self) -> Option<Query<'a>> {
+        let params = &self.function.params;
+        let at = params.iter().position(|param| {
+            let is_output = param.ty.is_pointer() && is_out(param);
+            is_output && (typename(param).is_some() || self.is_without_size(param))
         })?;
-        let (value, told) = (&self.function.params[at], self.function.params.get(at + 1)?);
-        let tag = value.tags.iter().find_map(|tag| tag.strip_prefix("typename(")?.strip_suffix(')'))?;
-        let (_, size) = tag.split_once(',')?;
-        Some([self.param(size.trim())?.name.as_str(), &value.name, &told.name])
+        let (value, told) = (&params[at], params.get(at + 1)?);
+        let size = match typename(value) {
+            Some((_, size)) => Some(self.param(size.trim())?.name.as_str()),
+            None => None,
+        };
+        Some(Query { size, value: &value.name, told: &told.name })
     }
 
-    fn query_argument(&mut self, parts: &[&str; 3]) {
-        let [size, value, told] = parts.map(names::rust_ident);
+    /// Whether a parameter is the output of a query that is told no size: bytes without a length, and the place for their
+    /// number behind them, as the last parameters.
+    fn is_without_size(&self, value: &Param) -> bool {
+        let [.., before, told] = self.function.params.as_slice() else { return false };
+        let is_value = before.name == value.name && value.ty.base == "void" && value.ty.pointers == 1;
+        is_value && value.has("optional") && told.has("optional") && is_out(told) && told.ty.base == "size_t"
+    }
+
+    fn query_argument(&mut self, query: &Query<'_>) {
+        let (value, told) = (names::rust_ident(query.value), names::rust_ident(query.told));
         let late = if self.row.unchecked.contains(&value) { "" } else { "?" };
-        let text = format!("let info = params::info(\"{}\", {size}, {value}, {told}){late};", self.function.name);
-        self.steps.push((Stage::Query, text));
+        let function = &self.function.name;
+        let info = match query.size.map(names::rust_ident) {
+            Some(size) => format!("params::info(\"{function}\", {size}, {value}, {told})"),
+            None => format!("params::info_without_size(\"{function}\", {value}, {told})"),
+        };
+        self.steps.push((Stage::Query, format!("let info = {info}{late};")));
         self.call.checked.push("info".to_owned());
         self.call.arguments.push("info".to_owned());
     }
@@ -188,7 +260,14 @@ impl<'a> Builder<'a> {
         let kind = self.release.kind(&ty.base);
         let is_address = self.release.is_address(ty);
         if is_address && self.row.unchecked.contains(&param.name) {
-            self.call.arguments.push(name);
+            match self.length_of(param).map(names::rust_ident) {
+                // Not even the handles of a list are looked at, but it has its length.
+                Some(length) if optional => {
+                    let check = format!("params::slice_or_none({named}, {length}, {name})?");
+                    self.checked(Stage::Pointers, &param.name, check);
+                }
+                _ => self.call.arguments.push(name),
+            }
         } else if self.release.is_handle(ty) {
             let body = names::engine_object(&ty.base);
             let check = match (self.is_given_back(param), optional) {
@@ -225,8 +304,15 @@ impl<'a> Builder<'a> {
                     format!("WaitList::<D>::new({named}, {length}, {name})?"),
                 );
             }
+            let is_output = is_out(param) && !is_in(param);
             let check = match (kind, ty.pointers, optional) {
+                _ if is_output => format!("params::out_array({named}, {length}, {name})?"),
+                // What the specification gives no length may be left out whatever the length is.
+                (_, 1, true) if self.row.slices.contains_key(&param.name) => {
+                    format!("params::slice_or_none({named}, {length}, {name})?")
+                }
                 (Some(Kind::Handle), 1, _) => {
+                    self.list_code(param, name, &length, named);
                     let body = names::engine_object(&ty.base);
                     let list = if optional { "optional_handles" } else { "handles" };
                     format!("params::{list}::<{body}<D>>({named}, {length}, {name})?")
@@ -239,10 +325,11 @@ impl<'a> Builder<'a> {
             return self.length_check(&length);
         }
         let in_memory = matches!(kind, Some(Kind::Struct | Kind::Union)) && ty.pointers == 1 && !is_out(param);
+        let chained = if self.row.chained.contains(&param.name) { "_chained" } else { "" };
         if in_memory && optional {
-            self.checked(Stage::Pointers, &param.name, format!("params::optional({name})"));
+            self.checked(Stage::Pointers, &param.name, format!("params::optional{chained}({name})"));
         } else if in_memory {
-            self.checked(Stage::Pointers, &param.name, format!("params::required({named}, {name})?"));
+            self.checked(Stage::Pointers, &param.name, format!("params::required{chained}({named}, {name})?"));
         } else if ty.base == "char" && ty.pointers == 1 && ty.constant {
             let check = if optional {
                 format!("params::optional_text({name})")
@@ -257,6 +344,8 @@ impl<'a> Builder<'a> {
                 format!("params::out({named}, {name})?")
             };
             self.checked(Stage::Pointers, &param.name, check);
+        } else if self.row.addresses.contains(&param.name) {
+            self.checked(Stage::Pointers, &param.name, format!("params::optional_address({name})"));
         } else if optional || param.has("nocheck") {
             self.call.arguments.push(name.to_owned());
         } else {
@@ -267,6 +356,17 @@ impl<'a> Builder<'a> {
     /// Whether the application gives its reference to the object back.
     fn is_given_back(&self, param: &Param) -> bool {
         param.has("release") || self.row.gives_back.contains(&param.name)
+    }
+
+    /// Where the specification has a code for a list whose length contradicts it, that comes before a null pointer's.
+    fn list_code(&mut self, param: &Param, name: &str, length: &str, named: &str) {
+        let contradiction = format!("{} == NULL && {length} > 0", param.name);
+        let case = self.function.errors.iter().find(|case| case.when.iter().any(|when| when.text == contradiction));
+        if let Some(case) = case {
+            let code = names::constant("ur_result_t", &case.code);
+            let text = format!("params::list_or_none({named}, {length}, {name}, ur_result_t::{code})?;");
+            self.steps.push((Stage::Pointers, text));
+        }
     }
 
     /// Where the specification has a code for a list of no elements, the length is checked after the pointer.
@@ -353,6 +453,26 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// The output parameters of a query.
+struct Query<'a> {
+    /// The size of the caller's buffer, if the query is told one.
+    size: Option<&'a str>,
+    value: &'a str,
+    /// Where the size of the value goes.
+    told: &'a str,
+}
+
+impl Query<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.size == Some(name) || self.value == name || self.told == name
+    }
+}
+
+/// What the tag `typename(propName, propSize)` of a query's output names.
+fn typename(param: &Param) -> Option<(&str, &str)> {
+    param.tags.iter().find_map(|tag| tag.strip_prefix("typename(")?.strip_suffix(')')?.split_once(','))
+}
+
 /// The queue of an enqueue.
 const QUEUE: &str = "hQueue";
 
@@ -364,6 +484,18 @@ const EVENTS: &str = "ur_event_handle_t";
 
 /// Where its event goes.
 const EVENT: &str = "phEvent";
+
+/// The command buffer that a command is appended to.
+const COMMAND_BUFFER: &str = "hCommandBuffer";
+
+/// What it comes after there.
+const SYNC_POINTS: &str = "pSyncPointWaitList";
+
+/// Where its own sync point goes.
+const SYNC_POINT: &str = "pSyncPoint";
+
+/// Where the handle goes by which it is changed.
+const COMMAND: &str = "phCommand";
 
 fn is_out(param: &Param) -> bool {
     param.has("out") || param.has("in,out")

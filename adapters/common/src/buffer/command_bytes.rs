@@ -1,0 +1,96 @@
+//! Bytes that a command may use until it has finished, and the native copies and fills of them.
+//!
+//! Whoever makes a [`CommandBytes`] keeps the memory that long. The application owes it to the command where an [`Address`]
+//! names it. A buffer's memory goes only after its pending uses, and the bytes are locked until the command is on its
+//! stream. What a map stages goes only after its last copy. So nobody who copies has to promise anything, and only this
+//! room makes one of a number.
+
+use core::ops::Range;
+
+use crate::driver::Driver;
+use crate::object::error::Result;
+use crate::object::params::Address;
+use crate::usm;
+
+/// Bytes that a command may read or write until it has finished.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandBytes {
+    address: usize,
+    size: usize,
+}
+
+impl CommandBytes {
+    /// The application's own bytes, from an offset behind the address on.
+    #[must_use]
+    pub fn of_application(memory: Address, offset: usize, size: usize) -> Self {
+        Self { address: memory.addr() + offset, size }
+    }
+
+    /// Bytes of memory that a buffer keeps until what uses them is over.
+    pub(super) fn of_buffer(address: usize, size: usize) -> Self {
+        Self { address, size }
+    }
+
+    /// Where the first of them is.
+    #[must_use]
+    pub fn address(self) -> usize {
+        self.address
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.size
+    }
+
+    /// Some of them, counted from the first.
+    ///
+    /// # Panics
+    /// If they are not all within.
+    #[must_use]
+    pub fn part(self, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= self.size, "{range:?} of {} bytes", self.size);
+        Self { address: self.address + range.start, size: range.len() }
+    }
+}
+
+/// Copies bytes in the stream's order.
+///
+/// # Panics
+/// If one side has more than the other.
+///
+/// # Errors
+/// What the native library answers.
+pub fn copy<D: Driver>(driver: &D, stream: &D::Stream, to: CommandBytes, from: CommandBytes) -> Result<()> {
+    assert_eq!(to.size, from.size, "both sides of a copy are as long");
+    // SAFETY: both sides are there until the command has finished, which is what the type says, and `size` bytes long.
+    unsafe { driver.copy_async(to.address, from.address, from.size, stream) }
+}
+
+/// Repeats a pattern over bytes, which are a multiple of its length, in the stream's order. The pattern is not needed
+/// afterwards.
+///
+/// # Errors
+/// What the native library answers.
+pub fn fill<D: Driver>(driver: &D, stream: &D::Stream, to: CommandBytes, pattern: &[u8]) -> Result<()> {
+    // SAFETY: the bytes are there until the command has finished, which is what the type says.
+    unsafe { usm::fill::fill(driver, stream, to.address, pattern, to.size) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_counts_from_the_first_byte() {
+        let part = CommandBytes::of_buffer(100, 10).part(3..7);
+        assert_eq!((part.address(), part.size()), (103, 4));
+        assert_eq!(part.part(4..4).address(), 107);
+    }
+
+    #[test]
+    #[should_panic(expected = "3..11 of 10 bytes")]
+    fn a_part_does_not_reach_beyond() {
+        let _ = CommandBytes::of_buffer(100, 10).part(3..11);
+    }
+}

@@ -1,0 +1,218 @@
+//! The object behind a command buffer's handle: what is recorded, and what can be launched once it is finalised.
+//!
+//! Recording and launching never meet: a buffer that is finalised takes no more commands, so a launch reads what does not
+//! change and locks nothing but the executable graph, which the native library wants one thread at a time in. That lock is
+//! held over the launch's native call; nothing but launches and changes of the same buffer waits for it. Lock order: a
+//! stream, then an executable graph; a recording is a leaf but for the native library's own locks.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, MutexGuard};
+use ur_ffi::{
+    ur_exp_command_buffer_desc_t, ur_exp_command_buffer_handle_t, ur_exp_command_buffer_handle_t_, ur_result_t,
+};
+
+use crate::command::graph::NativeGraph;
+use crate::context::{Context, DeviceState};
+use crate::device::{Device, deferred};
+use crate::driver::Driver;
+use crate::graph::dependencies::Dependencies;
+use crate::object::error::{Error, Result};
+use crate::object::params::Out;
+use crate::object::{Body, Object, TableAddress};
+
+/// What a buffer was created with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether its commands may be changed once it is finalised.
+    pub is_updatable: bool,
+    /// Whether commands run in the order in which they were appended.
+    pub is_in_order: bool,
+    /// Whether times of its launches are wanted.
+    pub is_profiled: bool,
+}
+
+/// What is recorded.
+pub struct Recording<D: Driver> {
+    /// The commands so far.
+    pub graph: NativeGraph<D>,
+    /// What a next command can come after.
+    pub dependencies: Dependencies<D::GraphNode>,
+}
+
+/// What can be launched.
+pub struct Executable<D: Driver> {
+    driver: &'static D,
+    native: Mutex<Option<D::GraphExec>>,
+}
+
+impl<D: Driver> Executable<D> {
+    /// Lets one caller at a time work with the native executable graph.
+    ///
+    /// # Errors
+    /// As `work`.
+    pub fn with<R>(&self, work: impl FnOnce(&'static D, &D::GraphExec) -> Result<R>) -> Result<R> {
+        let native = self.native.lock();
+        // There until the value is dropped.
+        let exec = native.as_ref().ok_or(ur_result_t::ERROR_INVALID_COMMAND_BUFFER_EXP)?;
+        work(self.driver, exec)
+    }
+}
+
+impl<D: Driver> Drop for Executable<D> {
+    fn drop(&mut self) {
+        if let Some(exec) = self.native.get_mut().take() {
+            // Nobody is left to tell.
+            let _ = self.driver.destroy_exec(exec);
+        }
+    }
+}
+
+/// What of a buffer lives in the native library. It ends where native calls that give something back may be made.
+struct Parts<D: Driver> {
+    // Declared in the order in which they end: what was instantiated goes before what its nodes use.
+    executable: OnceLock<Executable<D>>,
+    recording: Mutex<Recording<D>>,
+    /// Keeps the native context.
+    state: Arc<DeviceState<D>>,
+}
+
+/// What a command buffer's handle names.
+pub struct CommandBuffer<D: Driver> {
+    /// The context that it was made in.
+    pub context: Arc<Object<Context<D>>>,
+    /// What it was made with.
+    pub properties: Properties,
+    /// There until the buffer is dropped.
+    parts: Option<Box<Parts<D>>>,
+}
+
+impl<D: Driver> Body for CommandBuffer<D> {
+    type Opaque = ur_exp_command_buffer_handle_t_;
+    const TAG: u32 = 0x5552_0021;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_COMMAND_BUFFER_EXP;
+    const NAME: &'static str = "command buffer";
+
+    fn table() -> TableAddress {
+        D::cell().table()
+    }
+}
+
+impl<D: Driver> Drop for CommandBuffer<D> {
+    fn drop(&mut self) {
+        if let Some(parts) = self.parts.take() {
+            deferred::run(move || drop(parts));
+        }
+    }
+}
+
+impl<D: Driver> CommandBuffer<D> {
+    fn new(context: &Object<Context<D>>, state: Arc<DeviceState<D>>, properties: Properties) -> Result<Self> {
+        let graph = {
+            let _scope = state.enter()?;
+            NativeGraph::new(state.driver)?
+        };
+        let recording = Recording { graph, dependencies: Dependencies::new(properties.is_in_order) };
+        let parts = Parts { state, recording: Mutex::new(recording), executable: OnceLock::new() };
+        Ok(Self { context: context.to_arc(), properties, parts: Some(Box::new(parts)) })
+    }
+
+    #[inline]
+    fn parts(&self) -> &Parts<D> {
+        let Some(parts) = &self.parts else { unreachable!("a buffer has its parts until it is dropped") };
+        parts
+    }
+
+    /// The device that its commands run on, as its context has it.
+    #[inline]
+    pub fn state(&self) -> &Arc<DeviceState<D>> {
+        &self.parts().state
+    }
+
+    /// What is recorded, for one more command.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` for a buffer that is finalised.
+    pub fn record(&self) -> Result<MutexGuard<'_, Recording<D>>> {
+        let parts = self.parts();
+        let recording = parts.recording.lock();
+        if parts.executable.get().is_some() {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_OPERATION,
+                "the command buffer is finalised and takes no more commands; append to a new one",
+            ));
+        }
+        Ok(recording)
+    }
+
+    /// What is recorded, whether or not more can be.
+    pub fn recorded(&self) -> MutexGuard<'_, Recording<D>> {
+        self.parts().recording.lock()
+    }
+
+    /// What can be launched.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` for a buffer that is not finalised.
+    #[inline]
+    pub fn executable(&self) -> Result<&Executable<D>> {
+        self.parts().executable.get().ok_or_else(not_finalised)
+    }
+
+    fn finalize(&self) -> Result<()> {
+        let recording = self.record()?;
+        let state = self.state();
+        let exec = {
+            let _scope = state.enter()?;
+            state.driver.instantiate(recording.graph.raw())?
+        };
+        // Nobody else sets it while the recording is locked.
+        let _ = self.parts().executable.set(Executable { driver: state.driver, native: Mutex::new(Some(exec)) });
+        Ok(())
+    }
+}
+
+#[cold]
+fn not_finalised() -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_OPERATION,
+        "the command buffer is not finalised; call urCommandBufferFinalizeExp first",
+    )
+}
+
+/// `urCommandBufferCreateExp`.
+///
+/// # Errors
+/// `INVALID_DEVICE` for a device of another context; `UNSUPPORTED_FEATURE` where the native library has no graphs, and for a
+/// buffer that is to be updatable where it cannot change them; what the native library answers.
+pub fn create<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    description: &ur_exp_command_buffer_desc_t,
+    out: Out<'_, ur_exp_command_buffer_handle_t>,
+) -> Result<()> {
+    let state = context.state(device)?;
+    if !state.driver.has_graphs() {
+        return Err(Error::unsupported("command buffers (the native library has no graphs)"));
+    }
+    let properties = Properties {
+        is_updatable: description.isUpdatable != 0,
+        is_in_order: description.isInOrder != 0,
+        is_profiled: description.enableProfiling != 0,
+    };
+    if properties.is_updatable && !state.driver.changes_kernels() {
+        return Err(Error::unsupported(
+            "updatable command buffers (the native library cannot change a graph's kernels)",
+        ));
+    }
+    out.write_object(Object::new(CommandBuffer::new(context, state, properties)?));
+    Ok(())
+}
+
+/// `urCommandBufferFinalizeExp`.
+///
+/// # Errors
+/// `INVALID_OPERATION` for a buffer that is finalised already; what the native library answers.
+pub fn finalize<D: Driver>(buffer: &Object<CommandBuffer<D>>) -> Result<()> {
+    buffer.finalize()
+}

@@ -1,0 +1,51 @@
+//! `urEnqueueCommandBufferExp`: a command of one native call.
+
+use std::sync::Arc;
+
+use ur_ffi::{ur_command_t, ur_result_t};
+
+use crate::command::submission::Submission;
+use crate::command::{Command, Enqueue, submit};
+use crate::driver::Driver;
+use crate::graph::command_buffer::{CommandBuffer, Executable};
+use crate::object::Object;
+use crate::object::error::{Error, Result};
+use crate::queue::Queue;
+
+/// `urEnqueueCommandBufferExp`.
+///
+/// # Errors
+/// `INVALID_OPERATION` for a buffer that is not finalised; `INVALID_QUEUE` for a queue of another context or device than the
+/// buffer's; what the native library answers.
+pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer<D>>) -> Result<()> {
+    let request = enqueue.request(ur_command_t::ENQUEUE_COMMAND_BUFFER_EXP);
+    let executable = buffer.executable()?;
+    if !Arc::ptr_eq(&request.queue.device, buffer.state()) {
+        return Err(not_on(request.queue, buffer));
+    }
+    submit(&request, LaunchGraph { executable })
+}
+
+#[cold]
+fn not_on<D: Driver>(queue: &Queue<D>, buffer: &CommandBuffer<D>) -> Error {
+    let same_context = Arc::ptr_eq(&queue.context, &buffer.context);
+    let what = if same_context { "device" } else { "context" };
+    let text = format!(
+        "urEnqueueCommandBufferExp: the queue is of another {what} than the command buffer; give one of its own"
+    );
+    Error::new(ur_result_t::ERROR_INVALID_QUEUE, text)
+}
+
+/// A launch of all that a buffer recorded.
+struct LaunchGraph<'b, D: Driver> {
+    executable: &'b Executable<D>,
+}
+
+impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
+    type Output = ();
+
+    #[inline]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        self.executable.with(|driver, exec| driver.launch_graph(exec, submission.native()))
+    }
+}

@@ -1,0 +1,15 @@
+//! Command buffers: commands that are recorded once as a native graph, launched by one native call, and changed in place.
+//!
+//! An append function checks its parameters, makes the same [`Command`](crate::command::Command) that an enqueue makes, and
+//! has it add itself to the buffer's graph after the nodes that its sync points stand for. Finalising instantiates the graph;
+//! an enqueue is a command of one native call ([`enqueue`]). What a launch needs beside the graph (where buffers' bytes
+//! lie) is seen to at the launch, as for every command.
+//!
+//! Must not order commands that the application did not order ([`dependencies`]), or put anything on a stream but the launch.
+
+pub mod append;
+pub mod append_usm;
+pub mod command_buffer;
+pub mod dependencies;
+pub mod enqueue;
+pub mod info;
