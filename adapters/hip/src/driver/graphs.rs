@@ -280,6 +280,11 @@ impl Graphs for Hip {
         self.add_node("hipGraphAddMemFreeNode", |node| unsafe { add(node, *graph, list(after), after.len(), address) })
     }
 
+    fn destroy_node(&self, _graph: &HipGraph, node: HipGraphNode) -> Result<()> {
+        // SAFETY: a node of a graph that is borrowed, which was not taken out before.
+        self.check("hipGraphDestroyNode", unsafe { (self.symbols.graph_destroy_node)(node) })
+    }
+
     fn add_dependencies(&self, graph: &HipGraph, from: &[HipGraphNode], to: &[HipGraphNode]) -> Result<()> {
         let count = from.len().min(to.len());
         // SAFETY: both lists have that many nodes, and the graph is borrowed.

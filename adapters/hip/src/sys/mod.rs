@@ -508,6 +508,7 @@ ur_adapter::symbol_table! {
 
         graph_create = "hipGraphCreate" (*mut HipGraph, c_uint);
         graph_destroy = "hipGraphDestroy" (HipGraph);
+        graph_destroy_node = "hipGraphDestroyNode" (HipGraphNode);
         graph_nodes = "hipGraphGetNodes" (HipGraph, *mut HipGraphNode, *mut usize);
         graph_edges = "hipGraphGetEdges" (HipGraph, *mut HipGraphNode, *mut HipGraphNode, *mut usize);
         graph_add_kernel = "hipGraphAddKernelNode"

@@ -1,19 +1,20 @@
 //! Graphs: CUDA's own, handed through, and HIP's descriptions of nodes as CUDA's.
 //!
 //! A node's work belongs to the current device, as in HIP, so its context goes to CUDA with the node; graphs, executable
-//! graphs and nodes are known by CUDA's handles. Nothing here needs a current context.
+//! graphs and nodes are known by CUDA's handles.
 
 use core::ffi::c_int;
 
 use crate::args::{In, Out};
 use crate::cuda::{Copy3D, FillNode, HostNode, KernelNode};
+use crate::current::{self, Scope};
 use crate::launch::{self, Arguments};
 use crate::sys::graph::{
     hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemsetParams, hipPitchedPtr, hipPos,
 };
 use crate::sys::status::*;
 use crate::sys::value::enumerator7::hipGraphNodeTypeBatchMemOp;
-use crate::{copy, current, device};
+use crate::{copy, device};
 
 /// Fails on the null handle of a graph, an executable graph or a node.
 pub fn required(handle: usize) -> Result {
@@ -21,23 +22,43 @@ pub fn required(handle: usize) -> Result {
     if handle == 0 { Err(hipErrorInvalidValue) } else { Ok(()) }
 }
 
-/// The nodes that a new node of a graph comes after, once all arguments that every kind of node has are checked.
-pub fn before(out: &Out<usize>, graph: usize, after: &In<usize>, count: usize) -> Result<Vec<usize>> {
-    out.required()?;
-    required(graph)?;
-    after.list(count)
+/// Where a node is added, or whose node is changed: the current device, whose context is current for as long as this lives.
+/// CUDA's driver ends the process where a kernel is added and no context is current.
+pub struct Place {
+    after: Vec<usize>,
+    /// The context that stands for the current device.
+    pub context: usize,
+    _scope: Scope,
 }
 
-/// The context that stands for the current device.
-pub fn context() -> Result<usize> {
-    current::device()?.context()
+impl Place {
+    fn new(after: Vec<usize>) -> Result<Self> {
+        Ok(Self { after, context: current::device()?.context()?, _scope: Scope::here()? })
+    }
+
+    /// Where a node is added, once all arguments that every kind of node has are checked.
+    pub fn of_new(out: &Out<usize>, graph: usize, after: &In<usize>, count: usize) -> Result<Self> {
+        out.required()?;
+        required(graph)?;
+        Self::new(after.list(count)?)
+    }
+
+    /// Where a node of an executable graph is changed.
+    pub fn of_change(exec: usize, node: usize) -> Result<Self> {
+        required(exec).and(required(node))?;
+        Self::new(Vec::new())
+    }
+
+    /// The list of the nodes before, and how many they are.
+    pub fn list(&self) -> (*const usize, usize) {
+        (self.after.as_ptr(), self.after.len())
+    }
 }
 
 /// A kernel node, for as long as its arguments live.
 pub struct Kernel {
     parameters: hipKernelNodeParams,
     arguments: Arguments,
-    context: usize,
 }
 
 impl Kernel {
@@ -52,11 +73,11 @@ impl Kernel {
         // SAFETY: both are the caller's, for what HIP's structure says of them.
         let (list, extra) =
             unsafe { (In::of(parameters.kernelParams.cast_const()), In::of(parameters.extra.cast_const())) };
-        Ok(Self { parameters, arguments: Arguments::read(&list, &extra)?, context: context()? })
+        Ok(Self { parameters, arguments: Arguments::read(&list, &extra)? })
     }
 
     /// What CUDA takes; it lives no longer than this.
-    pub fn node(&self) -> KernelNode {
+    pub fn node(&self, place: &Place) -> KernelNode {
         let (grid, block) = (self.parameters.gridDim, self.parameters.blockDim);
         KernelNode {
             function: self.parameters.func,
@@ -66,7 +87,7 @@ impl Kernel {
             arguments: self.arguments.list(),
             extra: self.arguments.extra(),
             kernel: 0,
-            context: self.context,
+            context: place.context,
         }
     }
 }

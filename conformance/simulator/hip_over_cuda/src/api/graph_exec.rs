@@ -7,7 +7,7 @@ use crate::args::{In, Out, Raw};
 use crate::copy;
 use crate::cuda::{Instantiation, Update};
 use crate::current::Scope;
-use crate::graph;
+use crate::graph::{self, Place};
 use crate::guard::call;
 use crate::sys::graph::*;
 use crate::sys::layout::HIP_MEMCPY3D;
@@ -28,6 +28,7 @@ pub extern "C" fn hipGraphInstantiate(
 ) -> hipError_t {
     call!(hipGraphInstantiate, {
         out.required().and(graph::required(graph))?;
+        let _scope = Scope::here()?;
         cu!(exec_instantiate(out.raw(), graph, 0))
     })
 }
@@ -38,6 +39,7 @@ pub extern "C" fn hipGraphInstantiateWithFlags(out: Out<usize>, graph: usize, fl
     call!(hipGraphInstantiateWithFlags, {
         out.required().and(graph::required(graph))?;
         graph::check_flags(flags, KNOWN)?;
+        let _scope = Scope::here()?;
         cu!(exec_instantiate(out.raw(), graph, flags))
     })
 }
@@ -65,6 +67,7 @@ pub extern "C" fn hipGraphInstantiateWithParams(
             return Err(error);
         }
         let mut answer = Instantiation { flags, upload_stream, error_node: 0, result: 0 };
+        let _scope = Scope::here()?;
         let made = cu!(exec_instantiate_with(out.raw(), graph, &raw mut answer));
         let Instantiation { error_node, result, .. } = answer;
         parameters.put(hipGraphInstantiateParams { errNode_out: error_node, result_out: result, ..asked })?;
@@ -117,6 +120,7 @@ pub extern "C" fn hipGraphExecUpdate(
         graph::required(exec).and(graph::required(graph))?;
         error_node.required().and(result.required())?;
         let mut answer = Update::default();
+        let _scope = Scope::here()?;
         let updated = cu!(exec_update(exec, graph, &raw mut answer));
         error_node.put(answer.error_node)?;
         result.put(graph::update_result(answer.result))?;
@@ -131,9 +135,9 @@ pub extern "C" fn hipGraphExecKernelNodeSetParams(
     parameters: In<hipKernelNodeParams>,
 ) -> hipError_t {
     call!(hipGraphExecKernelNodeSetParams, {
-        graph::required(exec).and(graph::required(node))?;
+        let place = Place::of_change(exec, node)?;
         let kernel = graph::Kernel::read(&parameters)?;
-        cu!(exec_set_kernel(exec, node, &kernel.node()))
+        cu!(exec_set_kernel(exec, node, &kernel.node(&place)))
     })
 }
 
@@ -144,9 +148,9 @@ pub extern "C" fn hipGraphExecMemcpyNodeSetParams(
     parameters: In<hipMemcpy3DParms>,
 ) -> hipError_t {
     call!(hipGraphExecMemcpyNodeSetParams, {
-        graph::required(exec).and(graph::required(node))?;
+        let place = Place::of_change(exec, node)?;
         let copy = graph::rows(&parameters)?;
-        cu!(exec_set_copy(exec, node, &raw const copy, graph::context()?))
+        cu!(exec_set_copy(exec, node, &raw const copy, place.context))
     })
 }
 
@@ -160,12 +164,12 @@ pub extern "C" fn hipGraphExecMemcpyNodeSetParams1D(
     kind: c_int,
 ) -> hipError_t {
     call!(hipGraphExecMemcpyNodeSetParams1D, {
-        graph::required(exec).and(graph::required(node))?;
+        let place = Place::of_change(exec, node)?;
         if to.address() == from.address() {
             return Err(hipErrorInvalidValue);
         }
         let copy = graph::range(to.address(), from.address(), size, kind)?;
-        cu!(exec_set_copy(exec, node, &raw const copy, graph::context()?))
+        cu!(exec_set_copy(exec, node, &raw const copy, place.context))
     })
 }
 
@@ -177,7 +181,7 @@ pub extern "C" fn hipDrvGraphExecMemcpyNodeSetParams(
     context: usize,
 ) -> hipError_t {
     call!(hipDrvGraphExecMemcpyNodeSetParams, {
-        graph::required(exec).and(graph::required(node))?;
+        let _place = Place::of_change(exec, node)?;
         let copy = copy::described_box(&parameters.get()?)?;
         cu!(exec_set_copy(exec, node, &raw const copy, context_of(context)?))
     })
@@ -190,9 +194,9 @@ pub extern "C" fn hipGraphExecMemsetNodeSetParams(
     parameters: In<hipMemsetParams>,
 ) -> hipError_t {
     call!(hipGraphExecMemsetNodeSetParams, {
-        graph::required(exec).and(graph::required(node))?;
+        let place = Place::of_change(exec, node)?;
         let fill = graph::fill(&parameters)?;
-        cu!(exec_set_fill(exec, node, &raw const fill, graph::context()?))
+        cu!(exec_set_fill(exec, node, &raw const fill, place.context))
     })
 }
 
@@ -204,7 +208,7 @@ pub extern "C" fn hipDrvGraphExecMemsetNodeSetParams(
     context: usize,
 ) -> hipError_t {
     call!(hipDrvGraphExecMemsetNodeSetParams, {
-        graph::required(exec).and(graph::required(node))?;
+        let _place = Place::of_change(exec, node)?;
         let fill = graph::fill(&parameters)?;
         cu!(exec_set_fill(exec, node, &raw const fill, context_of(context)?))
     })
@@ -217,7 +221,7 @@ pub extern "C" fn hipGraphExecHostNodeSetParams(
     parameters: In<hipHostNodeParams>,
 ) -> hipError_t {
     call!(hipGraphExecHostNodeSetParams, {
-        graph::required(exec).and(graph::required(node))?;
+        let _place = Place::of_change(exec, node)?;
         let host = graph::host(&parameters)?;
         cu!(exec_set_host(exec, node, &raw const host))
     })
@@ -226,7 +230,8 @@ pub extern "C" fn hipGraphExecHostNodeSetParams(
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGraphExecChildGraphNodeSetParams(exec: usize, node: usize, child: usize) -> hipError_t {
     call!(hipGraphExecChildGraphNodeSetParams, {
-        graph::required(exec).and(graph::required(node)).and(graph::required(child))?;
+        graph::required(child)?;
+        let _place = Place::of_change(exec, node)?;
         cu!(exec_set_child(exec, node, child))
     })
 }
@@ -234,7 +239,8 @@ pub extern "C" fn hipGraphExecChildGraphNodeSetParams(exec: usize, node: usize, 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGraphExecEventRecordNodeSetEvent(exec: usize, node: usize, event: usize) -> hipError_t {
     call!(hipGraphExecEventRecordNodeSetEvent, {
-        graph::required(exec).and(graph::required(node)).and(check_event(event))?;
+        check_event(event)?;
+        let _place = Place::of_change(exec, node)?;
         cu!(exec_set_record(exec, node, event))
     })
 }
@@ -242,7 +248,8 @@ pub extern "C" fn hipGraphExecEventRecordNodeSetEvent(exec: usize, node: usize, 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGraphExecEventWaitNodeSetEvent(exec: usize, node: usize, event: usize) -> hipError_t {
     call!(hipGraphExecEventWaitNodeSetEvent, {
-        graph::required(exec).and(graph::required(node)).and(check_event(event))?;
+        check_event(event)?;
+        let _place = Place::of_change(exec, node)?;
         cu!(exec_set_wait(exec, node, event))
     })
 }
@@ -250,7 +257,7 @@ pub extern "C" fn hipGraphExecEventWaitNodeSetEvent(exec: usize, node: usize, ev
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGraphNodeSetEnabled(exec: usize, node: usize, enabled: c_uint) -> hipError_t {
     call!(hipGraphNodeSetEnabled, {
-        graph::required(exec).and(graph::required(node))?;
+        let _place = Place::of_change(exec, node)?;
         cu!(exec_set_enabled(exec, node, enabled))
     })
 }

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_uint};
 
 use crate::args::{In, Out, Raw};
-use crate::graph;
+use crate::graph::{self, Place};
 use crate::guard::call;
 use crate::sys::graph::*;
 use crate::sys::layout::HIP_MEMCPY3D;
@@ -24,9 +24,10 @@ pub extern "C" fn hipGraphAddKernelNode(
     parameters: In<hipKernelNodeParams>,
 ) -> hipError_t {
     call!(hipGraphAddKernelNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         let kernel = graph::Kernel::read(&parameters)?;
-        cu!(graph_add_kernel(out.raw(), graph, after.as_ptr(), count, &kernel.node()))
+        cu!(graph_add_kernel(out.raw(), graph, after, count, &kernel.node(&place)))
     })
 }
 
@@ -39,9 +40,10 @@ pub extern "C" fn hipGraphAddMemcpyNode(
     parameters: In<hipMemcpy3DParms>,
 ) -> hipError_t {
     call!(hipGraphAddMemcpyNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         let copy = graph::rows(&parameters)?;
-        cu!(graph_add_copy(out.raw(), graph, after.as_ptr(), count, &raw const copy, graph::context()?))
+        cu!(graph_add_copy(out.raw(), graph, after, count, &raw const copy, place.context))
     })
 }
 
@@ -57,9 +59,10 @@ pub extern "C" fn hipGraphAddMemcpyNode1D(
     kind: c_int,
 ) -> hipError_t {
     call!(hipGraphAddMemcpyNode1D, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         let copy = graph::range(to.address(), from.address(), size, kind)?;
-        cu!(graph_add_copy(out.raw(), graph, after.as_ptr(), count, &raw const copy, graph::context()?))
+        cu!(graph_add_copy(out.raw(), graph, after, count, &raw const copy, place.context))
     })
 }
 
@@ -78,9 +81,10 @@ pub extern "C" fn hipDrvGraphAddMemcpyNode(
     context: usize,
 ) -> hipError_t {
     call!(hipDrvGraphAddMemcpyNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         let copy = copy::described_box(&parameters.get()?)?;
-        cu!(graph_add_copy(out.raw(), graph, after.as_ptr(), count, &raw const copy, context_of(context)?))
+        cu!(graph_add_copy(out.raw(), graph, after, count, &raw const copy, context_of(context)?))
     })
 }
 
@@ -93,9 +97,10 @@ pub extern "C" fn hipGraphAddMemsetNode(
     parameters: In<hipMemsetParams>,
 ) -> hipError_t {
     call!(hipGraphAddMemsetNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         let fill = graph::fill(&parameters)?;
-        cu!(graph_add_fill(out.raw(), graph, after.as_ptr(), count, &raw const fill, graph::context()?))
+        cu!(graph_add_fill(out.raw(), graph, after, count, &raw const fill, place.context))
     })
 }
 
@@ -109,9 +114,10 @@ pub extern "C" fn hipDrvGraphAddMemsetNode(
     context: usize,
 ) -> hipError_t {
     call!(hipDrvGraphAddMemsetNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         let fill = graph::fill(&parameters)?;
-        cu!(graph_add_fill(out.raw(), graph, after.as_ptr(), count, &raw const fill, context_of(context)?))
+        cu!(graph_add_fill(out.raw(), graph, after, count, &raw const fill, context_of(context)?))
     })
 }
 
@@ -124,17 +130,19 @@ pub extern "C" fn hipGraphAddHostNode(
     parameters: In<hipHostNodeParams>,
 ) -> hipError_t {
     call!(hipGraphAddHostNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         let host = graph::host(&parameters)?;
-        cu!(graph_add_host(out.raw(), graph, after.as_ptr(), count, &raw const host))
+        cu!(graph_add_host(out.raw(), graph, after, count, &raw const host))
     })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGraphAddEmptyNode(out: Out<usize>, graph: usize, after: In<usize>, count: usize) -> hipError_t {
     call!(hipGraphAddEmptyNode, {
-        let after = graph::before(&out, graph, &after, count)?;
-        cu!(graph_add_empty(out.raw(), graph, after.as_ptr(), count))
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
+        cu!(graph_add_empty(out.raw(), graph, after, count))
     })
 }
 
@@ -147,9 +155,10 @@ pub extern "C" fn hipGraphAddChildGraphNode(
     child: usize,
 ) -> hipError_t {
     call!(hipGraphAddChildGraphNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         graph::required(child)?;
-        cu!(graph_add_child(out.raw(), graph, after.as_ptr(), count, child))
+        cu!(graph_add_child(out.raw(), graph, after, count, child))
     })
 }
 
@@ -175,9 +184,10 @@ pub extern "C" fn hipGraphAddEventRecordNode(
     event: usize,
 ) -> hipError_t {
     call!(hipGraphAddEventRecordNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         check_event(event)?;
-        cu!(graph_add_record(out.raw(), graph, after.as_ptr(), count, event))
+        cu!(graph_add_record(out.raw(), graph, after, count, event))
     })
 }
 
@@ -190,9 +200,10 @@ pub extern "C" fn hipGraphAddEventWaitNode(
     event: usize,
 ) -> hipError_t {
     call!(hipGraphAddEventWaitNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         check_event(event)?;
-        cu!(graph_add_wait(out.raw(), graph, after.as_ptr(), count, event))
+        cu!(graph_add_wait(out.raw(), graph, after, count, event))
     })
 }
 
@@ -206,7 +217,8 @@ pub extern "C" fn hipGraphAddMemAllocNode(
     parameters: Out<hipMemAllocNodeParams>,
 ) -> hipError_t {
     call!(hipGraphAddMemAllocNode, {
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         parameters.required()?;
         // SAFETY: not null, and the caller gives a structure to be read and written.
         let mut asked = unsafe { In::of(parameters.raw().cast_const()) }.get()?;
@@ -218,7 +230,7 @@ pub extern "C" fn hipGraphAddMemAllocNode(
             return Err(hipErrorInvalidValue);
         }
         device::get(pool.location.id).map_err(|_| hipErrorInvalidValue)?;
-        cu!(graph_add_allocation(out.raw(), graph, after.as_ptr(), count, &raw mut asked))?;
+        cu!(graph_add_allocation(out.raw(), graph, after, count, &raw mut asked))?;
         parameters.put(asked)
     })
 }
@@ -236,9 +248,10 @@ pub extern "C" fn hipGraphAddMemFreeNode(
         if count == 0 && !after.raw().is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let after = graph::before(&out, graph, &after, count)?;
+        let place = Place::of_new(&out, graph, &after, count)?;
+        let (after, count) = place.list();
         pointer.required()?;
-        cu!(graph_add_free(out.raw(), graph, after.as_ptr(), count, pointer.address()))
+        cu!(graph_add_free(out.raw(), graph, after, count, pointer.address()))
     })
 }
 
