@@ -3,7 +3,8 @@
 //! Kernel nodes take functions of modules from ROCm 6 on; before, some releases take those of compiled host code alone, so
 //! graphs are said to be there from then on. Copies are told the runtime's own guess of a direction, as in streams.
 //!
-//! `hipGraphExecUpdate` is not called: AMD's runtime changes node after node until one differs, and leaves what it changed.
+//! AMD's runtime finds a node of an executable graph by the node that it was copied from, so the graph that was recorded
+//! has to live as long as its nodes are to be changed. `hipGraphExecUpdate` is not called: AMD's runtime changes node after node until one differs, and leaves what it changed.
 
 use core::ffi::{CStr, c_uint, c_void};
 

@@ -1,11 +1,11 @@
-//! Graphs: nodes of every kind, their edges, launches, changes in place, and captures.
+//! Graphs: nodes of every kind, and their launches.
 
 #![allow(missing_docs, reason = "a test")]
 
 #[macro_use]
 mod support;
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,86 +13,8 @@ use hip_on_cuda::sys::graph::*;
 use hip_on_cuda::sys::status::*;
 use hip_on_cuda::sys::value::enumerator::*;
 use hip_on_cuda::sys::value::enumerator7::*;
-use hip_on_cuda::sys::value::flag::*;
+use support::graphs::*;
 use support::*;
-
-fn stream() -> usize {
-    get!(hipStreamCreateWithFlags(_, hipStreamNonBlocking))
-}
-
-/// A graph, its executable form once it has one, and 64 elements of device memory.
-struct Fixture {
-    graph: usize,
-    stream: usize,
-    memory: usize,
-}
-
-const COUNT: usize = 64;
-
-impl Fixture {
-    fn new() -> Self {
-        let fixture =
-            Self { graph: get!(hipGraphCreate(_, 0)), stream: stream(), memory: get!(hipMalloc(_, COUNT * 4)) };
-        ok!(hipMemset(fixture.memory, 0, COUNT * 4));
-        fixture
-    }
-
-    fn fill(&self, value: u32) -> hipMemsetParams {
-        hipMemsetParams { dst: self.memory, elementSize: 4, height: 1, pitch: 0, value, width: COUNT }
-    }
-
-    fn add_fill(&self, after: &[usize], value: u32) -> usize {
-        get!(hipGraphAddMemsetNode(_, self.graph, after.as_ptr(), after.len(), &self.fill(value)))
-    }
-
-    fn instantiate(&self) -> usize {
-        get!(hipGraphInstantiateWithFlags(_, self.graph, 0))
-    }
-
-    fn run(&self, exec: usize) {
-        ok!(hipGraphLaunch(exec, self.stream));
-        ok!(hipStreamSynchronize(self.stream));
-    }
-}
-
-impl Drop for Fixture {
-    fn drop(&mut self) {
-        hipGraphDestroy(self.graph);
-        hipStreamDestroy(self.stream);
-        hipFree(self.memory);
-    }
-}
-
-fn node_type(node: usize) -> c_int {
-    let mut kind = -1;
-    ok!(hipGraphNodeGetType(node, &raw mut kind));
-    kind
-}
-
-/// Arguments of the kernel, at fixed addresses.
-struct Arguments {
-    factor: f32,
-    x: usize,
-    y: usize,
-    count: u32,
-}
-
-impl Arguments {
-    fn list(&self) -> [*mut c_void; 4] {
-        [at(&self.factor), at(&self.x), at(&self.y), at(&self.count)].map(|address| address as *mut c_void)
-    }
-}
-
-fn launch(func: usize, arguments: &mut [*mut c_void; 4]) -> hipKernelNodeParams {
-    hipKernelNodeParams {
-        blockDim: dim3 { x: 64, y: 1, z: 1 },
-        extra: core::ptr::null_mut(),
-        func,
-        gridDim: dim3 { x: 1, y: 1, z: 1 },
-        kernelParams: arguments.as_mut_ptr(),
-        sharedMemBytes: 0,
-    }
-}
 
 #[test]
 fn a_graph_of_a_fill_a_copy_and_a_kernel_runs_in_the_order_of_its_edges() {

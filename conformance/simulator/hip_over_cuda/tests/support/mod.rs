@@ -129,6 +129,7 @@ functions! { hip:
     fn hipEventCreateWithFlags(out: *mut usize, flags: c_uint) -> c_int;
     fn hipEventDestroy(event: usize) -> c_int;
     fn hipEventRecord(event: usize, stream: usize) -> c_int;
+    fn hipEventRecordWithFlags(event: usize, stream: usize, flags: c_uint) -> c_int;
     fn hipEventQuery(event: usize) -> c_int;
     fn hipEventSynchronize(event: usize) -> c_int;
     fn hipEventElapsedTime(ms: *mut f32, start: usize, stop: usize) -> c_int;
@@ -345,3 +346,5 @@ pub fn saxpy_ptx() -> Vec<u8> {
     text.push(0);
     text
 }
+
+pub mod graphs;
