@@ -95,12 +95,12 @@ impl Arg {
 /// A launch to be.
 #[derive(Clone, Debug)]
 pub struct Launch<'k> {
-    kernel: &'k Kernel,
-    dimensions: u32,
-    global: Vec<usize>,
-    local: Option<Vec<usize>>,
-    offset: Option<Vec<usize>>,
-    args: Vec<(u32, Arg)>,
+    pub(crate) kernel: &'k Kernel,
+    pub(crate) dimensions: u32,
+    pub(crate) global: Vec<usize>,
+    pub(crate) local: Option<Vec<usize>>,
+    pub(crate) offset: Option<Vec<usize>>,
+    pub(crate) args: Vec<(u32, Arg)>,
     waits: Vec<ur_event_handle_t>,
     properties: Option<ur_kernel_launch_ext_properties_t>,
 }
@@ -181,8 +181,8 @@ impl<'k> Launch<'k> {
         self
     }
 
-    /// Enqueues and gives the answer; `event` may be null.
-    pub fn enqueue(&self, queue: &Queue, event: *mut ur_event_handle_t) -> ur_result_t {
+    /// The arguments as the entry points take them, which name bytes of this launch.
+    pub(crate) fn raw_args(&self) -> Vec<ur_exp_kernel_arg_properties_t> {
         let raw = |(index, arg): &(u32, Arg)| {
             let mut raw = arg.raw;
             raw.index = *index;
@@ -191,7 +191,12 @@ impl<'k> Launch<'k> {
             }
             raw
         };
-        let args: Vec<_> = self.args.iter().map(raw).collect();
+        self.args.iter().map(raw).collect()
+    }
+
+    /// Enqueues and gives the answer; `event` may be null.
+    pub fn enqueue(&self, queue: &Queue, event: *mut ur_event_handle_t) -> ur_result_t {
+        let args = self.raw_args();
         let list = |sizes: &Option<Vec<usize>>| sizes.as_ref().map_or(null(), |sizes| sizes.as_ptr());
         ur!(EnqueueExp.pfnKernelLaunchWithArgsExp(
             queue.handle(),

@@ -19,6 +19,7 @@
 pub mod below;
 pub mod buffer;
 pub mod child;
+pub mod command_buffer;
 pub mod control;
 pub mod current;
 pub mod elf;
@@ -30,6 +31,7 @@ pub mod image;
 pub mod launch;
 pub mod memory;
 pub mod native;
+pub mod native_graph;
 pub mod owned;
 pub mod pool;
 pub mod query;
@@ -44,6 +46,7 @@ use ur_ffi::releases::any::AllFunctions;
 use ur_ffi::{ur_adapter_handle_t, ur_result_t};
 
 pub use buffer::Buffer;
+pub use command_buffer::{Change, CommandBuffer};
 pub use environment::Environment;
 pub use fixture::Fixture;
 pub use gate::Gate;

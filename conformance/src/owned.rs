@@ -4,8 +4,8 @@ use core::ffi::c_void;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use ur_ffi::{
-    ur_context_handle_t_, ur_event_handle_t, ur_event_handle_t_, ur_execution_info_t, ur_kernel_handle_t_,
-    ur_mem_handle_t_, ur_program_handle_t_, ur_queue_handle_t_, ur_result_t, ur_sampler_handle_t_,
+    ur_context_handle_t_, ur_event_handle_t, ur_event_handle_t_, ur_execution_info_t, ur_exp_command_buffer_handle_t_,
+    ur_kernel_handle_t_, ur_mem_handle_t_, ur_program_handle_t_, ur_queue_handle_t_, ur_result_t, ur_sampler_handle_t_,
     ur_usm_pool_handle_t_,
 };
 
@@ -98,6 +98,17 @@ impl<T> Handle for Owned<T> {
 
 takes! {
     Context: Context, Queue: Queue, Event: Event, Program: Program, Kernel: Kernel, Mem: Mem, Sampler: Sampler,
+}
+
+/// A command buffer's reference; [`crate::CommandBuffer`] is the way to use one.
+pub type Commands = Owned<ur_exp_command_buffer_handle_t_>;
+
+impl Commands {
+    /// Takes over one reference.
+    #[must_use]
+    pub fn take(handle: <Self as Handle>::Raw) -> Self {
+        Self::new(handle, loader().table.CommandBufferExp.pfnReleaseExp)
+    }
 }
 
 impl Pool {

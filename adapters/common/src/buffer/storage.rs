@@ -122,6 +122,24 @@ impl<D: Driver> Storage<D> {
         }
     }
 
+    /// The address of the first byte at a device, which stays the same as long as there is the storage. Whether the bytes
+    /// are there is not looked at.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE`; what the native library answers to memory that is made now.
+    pub fn address_at(&self, state: &Arc<DeviceState<D>>) -> Result<usize> {
+        match &self.memory {
+            Memory::Fixed { block, .. } => Ok(block.address()),
+            Memory::Late(late) => {
+                if late.block.get().is_none() {
+                    late.make(state, self.size)?;
+                }
+                Ok(late.address())
+            }
+            Memory::Moving(moving) => moving.make(state, location_of(&self.context, &state.device)?),
+        }
+    }
+
     /// The address of the first byte at a device, made current there; whoever gets it may write there unseen. Blocks
     /// until the bytes are there.
     ///

@@ -8,6 +8,7 @@
 //! Must not decide which commands depend on each other: that is the matter of [`crate::graph`]. Nothing is submitted here.
 
 use core::ffi::c_void;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -58,7 +59,7 @@ impl<D: Driver> Drop for NativeGraph<D> {
 
 /// One command's place in a graph that is recorded. A command that is not finished is taken out again.
 pub struct GraphBuilder<'g, D: Driver> {
-    device: &'g DeviceState<D>,
+    device: &'g Arc<DeviceState<D>>,
     graph: &'g D::Graph,
     /// What the command comes after.
     after: &'g [D::GraphNode],
@@ -73,13 +74,13 @@ pub struct GraphBuilder<'g, D: Driver> {
 impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// The place after some nodes of a graph.
     #[inline]
-    pub fn new(device: &'g DeviceState<D>, graph: &'g D::Graph, after: &'g [D::GraphNode]) -> Self {
+    pub fn new(device: &'g Arc<DeviceState<D>>, graph: &'g D::Graph, after: &'g [D::GraphNode]) -> Self {
         Self { device, graph, after, parts: None, last: Nodes::<D>::new(), added: Nodes::<D>::new() }
     }
 
     /// The device that the graph's commands run on.
     #[inline]
-    pub fn device(&self) -> &'g DeviceState<D> {
+    pub fn device(&self) -> &'g Arc<DeviceState<D>> {
         self.device
     }
 

@@ -1,13 +1,19 @@
 //! What every append function is given by its caller: a command buffer, what the command comes after, and where its sync
 //! point, its event and its handle go.
 
+use std::sync::Arc;
+
 use ur_ffi::{ur_event_handle_t, ur_exp_command_buffer_command_handle_t, ur_exp_command_buffer_sync_point_t};
 
 use crate::command::Command;
 use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
-use crate::graph::command_buffer::CommandBuffer;
+use crate::graph::command::{BufferCommand, Kind};
+use crate::graph::command_buffer::{CommandBuffer, Recording};
 use crate::graph::dependencies::SyncPoints;
+use crate::graph::recorded_kernel::RecordedKernel;
+use crate::kernel::Kernel;
+use crate::memory_object::Mem;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
@@ -38,24 +44,75 @@ impl<'a, D: Driver> Append<'a, D> {
         Self { buffer, after, waits, sync_point, event, command }
     }
 
-    /// Appends a command.
+    /// Whether the caller wants to change the command later.
+    pub fn wants_command(&self) -> bool {
+        self.command.is_some()
+    }
+
+    /// Appends a command that stays as it is.
     ///
     /// # Errors
-    /// `INVALID_OPERATION` for a buffer that is finalised; as the command's [`Command::add_to`]. Then nothing was appended.
+    /// As [`Append::record_as`] and the command's [`Command::add_to`].
     pub fn record<C: Command<D>>(self, command: C) -> Result<()> {
+        self.record_as(|graph, _| command.add_to(graph).map(|()| Kind::Fixed))
+    }
+
+    /// Appends what `add` adds to the graph, and notes what is kept for it.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` for a buffer that is finalised; as `add`. Then nothing was appended.
+    #[inline]
+    pub fn record_as(self, add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Kept<D>) -> Result<Kind<D>>) -> Result<()> {
         if !self.waits.is_empty() || self.event.is_some() {
             return Err(Error::unsupported("events of commands in a command buffer (use sync points)"));
         }
         let mut recording = self.buffer.record()?;
-        let recording = &mut *recording;
-        let before = recording.dependencies.before_next(&self.after)?;
-        let mut graph = GraphBuilder::new(self.buffer.state(), recording.graph.raw(), &before);
-        command.add_to(&mut graph)?;
-        let node = graph.finish()?;
-        let point = recording.dependencies.add(node);
+        let Recording { graph, dependencies, kept } = &mut *recording;
+        let before = dependencies.before_next(&self.after)?;
+        let mut graph = GraphBuilder::new(self.buffer.state(), graph.raw(), &before);
+        let kind = add(&mut graph, kept)?;
+        let point = dependencies.add(graph.finish()?);
+        if let Some(out) = self.command {
+            let command = Object::new(BufferCommand { buffer: Arc::downgrade(&self.buffer.to_arc()), kind });
+            out.write(command.handle());
+            kept.commands.push(command);
+        }
         if let Some(out) = self.sync_point {
             out.write(point);
         }
         Ok(())
+    }
+}
+
+/// What a buffer keeps alive for its commands, as long as it lives itself.
+pub struct Kept<D: Driver> {
+    /// Commands that can be changed.
+    pub commands: Vec<Arc<Object<BufferCommand<D>>>>,
+    /// Nodes that are switched off before the first launch.
+    pub switched_off: Vec<D::GraphNode>,
+    /// Kernels of launches that stay as they are.
+    kernels: Vec<Arc<Object<Kernel<D>>>>,
+    /// Memory objects of those.
+    memory: Vec<Arc<Object<Mem<D>>>>,
+}
+
+impl<D: Driver> Default for Kept<D> {
+    fn default() -> Self {
+        Self { commands: Vec::new(), switched_off: Vec::new(), kernels: Vec::new(), memory: Vec::new() }
+    }
+}
+
+impl<D: Driver> Kept<D> {
+    /// Keeps what a launch that stays as it is needs. Launches of one kernel after another keep it once.
+    pub fn keep_launch(&mut self, launch: RecordedKernel<D>) {
+        if !self.kernels.last().is_some_and(|last| Arc::ptr_eq(last, &launch.kernel)) {
+            self.kernels.push(launch.kernel);
+        }
+        self.memory.extend(launch.arguments.into_memory());
+    }
+
+    /// Keeps a memory object.
+    pub fn keep_memory(&mut self, memory: &Object<Mem<D>>) {
+        self.memory.push(memory.to_arc());
     }
 }

@@ -3,7 +3,8 @@
 //! Recording and launching never meet: a buffer that is finalised takes no more commands, so a launch reads what does not
 //! change and locks nothing but the executable graph, which the native library wants one thread at a time in. That lock is
 //! held over the launch's native call; nothing but launches and changes of the same buffer waits for it. Lock order: a
-//! stream, then an executable graph; a recording is a leaf but for the native library's own locks.
+//! buffer's changes, then a stream, then an executable graph; a recording and a buffer's uses of memory are leaves but for the
+//! native library's own locks.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +17,9 @@ use crate::command::graph::NativeGraph;
 use crate::context::{Context, DeviceState};
 use crate::device::{Device, deferred};
 use crate::driver::Driver;
+use crate::graph::append::Kept;
 use crate::graph::dependencies::Dependencies;
+use crate::graph::memory_uses::MemoryUses;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
@@ -38,6 +41,8 @@ pub struct Recording<D: Driver> {
     pub graph: NativeGraph<D>,
     /// What a next command can come after.
     pub dependencies: Dependencies<D::GraphNode>,
+    /// What commands need.
+    pub kept: Kept<D>,
 }
 
 /// What can be launched.
@@ -73,6 +78,9 @@ struct Parts<D: Driver> {
     // Declared in the order in which they end: what was instantiated goes before what its nodes use.
     executable: OnceLock<Executable<D>>,
     recording: Mutex<Recording<D>>,
+    memory: MemoryUses<D>,
+    /// Held by the one change at a time. Above the executable graph's lock.
+    changes: Mutex<()>,
     /// Keeps the native context.
     state: Arc<DeviceState<D>>,
 }
@@ -112,8 +120,15 @@ impl<D: Driver> CommandBuffer<D> {
             let _scope = state.enter()?;
             NativeGraph::new(state.driver)?
         };
-        let recording = Recording { graph, dependencies: Dependencies::new(properties.is_in_order) };
-        let parts = Parts { state, recording: Mutex::new(recording), executable: OnceLock::new() };
+        let recording =
+            Recording { graph, dependencies: Dependencies::new(properties.is_in_order), kept: Kept::default() };
+        let parts = Parts {
+            executable: OnceLock::new(),
+            recording: Mutex::new(recording),
+            memory: MemoryUses::default(),
+            changes: Mutex::new(()),
+            state,
+        };
         Ok(Self { context: context.to_arc(), properties, parts: Some(Box::new(parts)) })
     }
 
@@ -127,6 +142,17 @@ impl<D: Driver> CommandBuffer<D> {
     #[inline]
     pub fn state(&self) -> &Arc<DeviceState<D>> {
         &self.parts().state
+    }
+
+    /// What its commands do with the memory of buffers.
+    #[inline]
+    pub fn memory(&self) -> &MemoryUses<D> {
+        &self.parts().memory
+    }
+
+    /// Lets one change at a time in.
+    pub fn begin_change(&self) -> MutexGuard<'_, ()> {
+        self.parts().changes.lock()
     }
 
     /// What is recorded, for one more command.
@@ -166,8 +192,11 @@ impl<D: Driver> CommandBuffer<D> {
             let _scope = state.enter()?;
             state.driver.instantiate(recording.graph.raw())?
         };
+        let executable = Executable { driver: state.driver, native: Mutex::new(Some(exec)) };
+        let mut switched_off = recording.kept.switched_off.iter();
+        executable.with(|driver, exec| switched_off.try_for_each(|node| driver.enable_node(exec, *node, false)))?;
         // Nobody else sets it while the recording is locked.
-        let _ = self.parts().executable.set(Executable { driver: state.driver, native: Mutex::new(Some(exec)) });
+        let _ = self.parts().executable.set(executable);
         Ok(())
     }
 }

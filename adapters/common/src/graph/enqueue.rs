@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::buffer::storage::{BufferAccess, submit_with_buffers};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit};
+use crate::command::{Command, Enqueue, Request, submit};
 use crate::driver::Driver;
 use crate::graph::command_buffer::{CommandBuffer, Executable};
+use crate::graph::memory_uses::Used;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
@@ -23,7 +26,21 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
     if !Arc::ptr_eq(&request.queue.device, buffer.state()) {
         return Err(not_on(request.queue, buffer));
     }
-    submit(&request, LaunchGraph { executable })
+    match buffer.memory().list() {
+        None => submit(&request, LaunchGraph { executable }),
+        Some(uses) => launch_over_memory(&request, executable, &uses),
+    }
+}
+
+/// A launch whose commands work with buffers: their bytes are brought to the device first, and what the commands write is
+/// current nowhere else afterwards.
+fn launch_over_memory<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>, uses: &[Used<D>]) -> Result<()> {
+    let accesses: SmallVec<[_; 8]> =
+        uses.iter().map(|used| BufferAccess::on_device(&used.storage, used.access.clone())).collect();
+    // The addresses are those that the nodes name.
+    submit_with_buffers(request, false, &accesses, |_, stream, _| {
+        executable.with(|driver, exec| driver.launch_graph(exec, stream))
+    })
 }
 
 #[cold]

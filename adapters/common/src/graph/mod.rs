@@ -9,7 +9,12 @@
 
 pub mod append;
 pub mod append_usm;
+pub mod command;
 pub mod command_buffer;
 pub mod dependencies;
 pub mod enqueue;
 pub mod info;
+pub mod launch;
+pub mod memory_uses;
+pub mod recorded_kernel;
+pub mod update;

@@ -234,7 +234,7 @@ fn fits_a_word(index: usize, size: Option<usize>) -> Result<()> {
 }
 
 #[cold]
-fn no_such_argument(index: usize, count: usize) -> Error {
+pub(crate) fn no_such_argument(index: usize, count: usize) -> Error {
     Error::new(
         ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
         format!("argument index {index} of a kernel with {count} arguments"),
@@ -242,7 +242,7 @@ fn no_such_argument(index: usize, count: usize) -> Error {
 }
 
 #[cold]
-fn given_twice(index: usize) -> Error {
+pub(crate) fn given_twice(index: usize) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGS, format!("argument {index} is given twice"))
 }
 

@@ -234,6 +234,16 @@ pub unsafe fn set_sampler<D: Driver>(
     unsafe { set(kernel, described(index, ur_exp_kernel_arg_type_t::SAMPLER, size_of::<usize>(), value)) }
 }
 
+/// Lets `read` look at the arguments that are set on a kernel now, of which it may keep nothing.
+pub(crate) fn with_set_arguments<D: Driver, R>(
+    kernel: &Kernel<D>,
+    read: impl FnOnce(&[ur_exp_kernel_arg_properties_t]) -> R,
+) -> R {
+    let mut snapshot = Snapshot::default();
+    kernel.arguments.lock().copy_to(&mut snapshot);
+    read(&snapshot.arguments)
+}
+
 /// `urEnqueueKernelLaunch`: with the arguments that are set now.
 ///
 /// # Safety

@@ -38,7 +38,7 @@ fn expected<D: Driver>(function: &Function<D>, hidden: usize, arguments: &[ur_ex
 
 /// The offset as kernels take it.
 #[cold]
-fn narrow(offset: [usize; 3]) -> Result<[u32; 3]> {
+pub(crate) fn narrow(offset: [usize; 3]) -> Result<[u32; 3]> {
     let mut narrow = [0; 3];
     for (narrow, wide) in narrow.iter_mut().zip(offset) {
         *narrow = u32::try_from(wide).map_err(|_| {
@@ -52,7 +52,7 @@ fn narrow(offset: [usize; 3]) -> Result<[u32; 3]> {
 }
 
 #[cold]
-fn wrong_count(given: usize, taken: usize) -> Error {
+pub(crate) fn wrong_count(given: usize, taken: usize) -> Error {
     Error::new(
         ur_result_t::ERROR_INVALID_KERNEL_ARGS,
         format!("{given} arguments given for a kernel that takes {taken}"),
@@ -359,7 +359,7 @@ unsafe fn given_offset(dimensions: u32, offset: *const usize) -> Result<Option<[
 }
 
 #[cold]
-fn no_offset_variant(name: &str) -> Error {
+pub(crate) fn no_offset_variant(name: &str) -> Error {
     Error::new(
         ur_result_t::ERROR_INVALID_OPERATION,
         format!("{name}: a global offset needs the kernel's `_with_offset` variant, which the program lacks"),

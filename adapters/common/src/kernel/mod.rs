@@ -218,6 +218,21 @@ impl<D: Driver> Kernel<D> {
         found.ok_or_else(|| self.not_on(queue))
     }
 
+    /// The kernel on a device as a context has it.
+    ///
+    /// # Errors
+    /// `INVALID_KERNEL` when the program was not built for the device, or in another context.
+    #[inline]
+    pub fn on_state(&self, state: &Arc<DeviceState<D>>) -> Result<&DeviceKernel<D>> {
+        let found = self.devices.iter().find(|kernel| Arc::ptr_eq(&kernel.home, state));
+        found.ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_INVALID_KERNEL,
+                "the kernel's program was not built for the command buffer's device in its context",
+            )
+        })
+    }
+
     #[cold]
     fn not_on(&self, queue: &Queue<D>) -> Error {
         let text = match self.on(&queue.target) {

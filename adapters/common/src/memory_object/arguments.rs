@@ -30,8 +30,16 @@ const WHAT: &str = "a memory object as kernel argument";
 /// # Errors
 /// `INVALID_ENUMERATION` for unknown flags; as [`check_flags`].
 pub fn check(argument: &ur_exp_kernel_arg_mem_obj_tuple_t) -> Result<()> {
-    known_flags(WHAT, argument.flags.bits(), UR_MEM_FLAGS_MASK)?;
-    check_flags(WHAT, argument.flags)
+    check_access(argument.flags)
+}
+
+/// Checks what a kernel is said to do with a memory object.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_access(flags: ur_mem_flags_t) -> Result<()> {
+    known_flags(WHAT, flags.bits(), UR_MEM_FLAGS_MASK)?;
+    check_flags(WHAT, flags)
 }
 
 /// The objects of one launch.
@@ -96,7 +104,12 @@ pub unsafe fn of_launch<'a, D: Driver>(
     Ok(objects)
 }
 
-fn access_of<D: Driver>(buffer: &Buffer<D>, flags: ur_mem_flags_t, access: ur_mem_flags_t) -> BufferAccess<'_, D> {
+/// What a kernel that is given a buffer does with its bytes.
+pub(crate) fn access_of<D: Driver>(
+    buffer: &Buffer<D>,
+    flags: ur_mem_flags_t,
+    access: ur_mem_flags_t,
+) -> BufferAccess<'_, D> {
     let own = access & ACCESS;
     let access = if own.is_empty() { flags & ACCESS } else { own };
     let range = buffer.origin..buffer.origin + buffer.size;

@@ -1,0 +1,6 @@
+//! Command buffers: recording by sync points and in order, the edges of the native graph, launches of it, changes in
+//! place, and bad input.
+
+mod append;
+mod create;
+mod edges;
