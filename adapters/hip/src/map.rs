@@ -8,7 +8,8 @@ use ur_adapter::driver::{Access, MemoryKind};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{
-    HOST, HipError, MemLocation, Ordinal, PhysicalProperties, PointerAttributes, flag, memory_type_5, memory_type_6,
+    HOST, HipError, MemLocation, Ordinal, PhysicalProperties, PointerAttributes, PoolProperties, flag, memory_type_5,
+    memory_type_6,
 };
 
 /// The UR code of a failed call; `ADAPTER_SPECIFIC` where UR has no word for it.
@@ -101,6 +102,18 @@ pub(crate) fn native_access(access: Access) -> u32 {
         Access::None => flag::hipMemAccessFlagsProtNone,
         Access::ReadOnly => flag::hipMemAccessFlagsProtRead,
         Access::ReadWrite => flag::hipMemAccessFlagsProtReadWrite,
+    }
+}
+
+/// What a pool of a device's memory is made with; a `max_size` of 0 is no limit.
+pub(crate) fn pool_properties(device: Ordinal, max_size: usize) -> PoolProperties {
+    PoolProperties {
+        allocation_type: flag::hipMemAllocationTypePinned,
+        handle_types: 0,
+        location: MemLocation { kind: flag::hipMemLocationTypeDevice, device },
+        security_attributes: 0,
+        max_size,
+        reserved: [0; 56],
     }
 }
 
