@@ -20,6 +20,7 @@ use crate::driver::{Driver, Streams};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags};
 use crate::queue::Queue;
+use crate::stream::capture::Capture;
 use crate::stream::event::{Event, HostTimes, Stamps};
 
 /// `urEnqueueEventsWait`: an event that completes after the list, or after everything when the list is empty.
@@ -138,6 +139,10 @@ impl<D: Driver> Command<D> for Nothing {
 
     #[inline(always)]
     fn put_on(self, _: &mut Submission<'_, D>) -> Result<()> {
+        Ok(())
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
     }
 }

@@ -6,6 +6,8 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
+use std::sync::Arc;
+
 use ur_ffi::{
     ur_command_t, ur_event_handle_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_kernel_handle_t,
     ur_kernel_launch_ext_properties_t, ur_queue_handle_t, ur_result_t,
@@ -24,7 +26,9 @@ use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::memory_object;
 use crate::object::error::{Error, Result};
 use crate::object::{borrow, null_pointer};
+use crate::program::Module;
 use crate::queue::Queue;
+use crate::stream::capture::{Capture, Kept};
 use crate::sync::unlikely::unlikely;
 
 /// How many arguments a function takes from the caller.
@@ -161,24 +165,32 @@ pub unsafe fn enqueue<D: Driver>(
     };
     // `room` has an entry for every parameter and outlives the call; each names a value of the caller's that is readable for
     // the parameter's size.
-    submit(request, Launch { function: function.raw, shape: shape(grid, block, 0), arguments: room.as_ptr().cast() })
+    let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
+    submit(request, Launch { function: function.raw, shape, arguments, module: &kernel.module })
 }
 
 /// A kernel's launch. `arguments` has an entry for every parameter of the function, which names a value of the parameter's
 /// size; list and values are readable during the call.
-struct Launch<D: Driver> {
+struct Launch<'a, D: Driver> {
     function: D::Function,
     shape: LaunchShape,
     arguments: *const *const c_void,
+    /// What keeps the function loaded.
+    module: &'a Arc<Module<D>>,
 }
 
-impl<D: Driver> Command<D> for Launch<D> {
+impl<D: Driver> Command<D> for Launch<'_, D> {
     type Output = ();
 
     #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         // SAFETY: the list is as this type says.
         unsafe { submission.driver().launch(self.function, self.shape, submission.native(), self.arguments) }
+    }
+
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        capture.keep(Arc::clone(self.module) as Kept);
+        Ok(())
     }
 }
 
@@ -269,11 +281,13 @@ unsafe fn enqueue_carefully<D: Driver>(
     }
     // The list has an entry for every parameter (the hidden offset's follows the others); values of the caller's are readable
     // for the parameters' sizes, the others lie in `storage`, which outlives the call.
-    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr() })
+    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr(), module: &kernel.module })
 }
 
 /// A launch with properties, whose arguments are as those of [`Launch`].
 struct SpecialLaunch<'a, D: Driver> {
+    /// What keeps the function loaded.
+    module: &'a Arc<Module<D>>,
     device: &'a DeviceState<D>,
     properties: Option<&'a LaunchProperties>,
     function: D::Function,
@@ -300,6 +314,11 @@ impl<D: Driver> Command<D> for (SpecialLaunch<'_, D>, *const *const c_void) {
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         self.0.launch(submission.driver(), submission.native(), self.1)
     }
+
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        capture.keep(Arc::clone(self.0.module) as Kept);
+        Ok(())
+    }
 }
 
 /// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
@@ -325,7 +344,7 @@ unsafe fn special<D: Driver>(
         }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
-    let special = SpecialLaunch { device: &queue.device, properties, function: function.raw, shape };
+    let special = SpecialLaunch { module: &kernel.module, device: &queue.device, properties, function: function.raw, shape };
     if !list.objects {
         return submit(request, (special, list.pointers.as_ptr()));
     }

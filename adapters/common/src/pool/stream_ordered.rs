@@ -24,6 +24,7 @@ use crate::object::{Object, borrow, known_flags, null_pointer, params};
 use crate::pool::UsmPool;
 use crate::pool::out_of_memory::retried_after_trim;
 use crate::queue::Queue;
+use crate::stream::capture::Capture;
 use crate::stream::event::WaitList;
 use crate::stream::{Stream, StreamState, service};
 use crate::sync::mutation;

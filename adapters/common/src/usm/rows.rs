@@ -21,6 +21,7 @@ use crate::object::params::{Address, Out};
 use crate::pool::UsmPool;
 use crate::pool::out_of_memory::with_relief;
 use crate::queue::Queue;
+use crate::stream::capture::Capture;
 use crate::usm::check_alignment;
 use crate::usm::fill::{Plan, lay_down, plan};
 
@@ -132,6 +133,10 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
         // SAFETY: the rows are valid, as whoever made the command was promised.
         self.device.transfer(|| unsafe { copy_rows(driver, stream, &self.rows) })
     }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// # Safety
@@ -207,6 +212,10 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let _scope = self.device.enter_for_transfer()?;
         self.fill.run(submission.driver(), submission.native())
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        Ok(())
     }
 }
 
