@@ -84,7 +84,8 @@ impl<D: Driver> Device<D> {
         (0..driver.device_count()?)
             .map(|ordinal| {
                 let raw = driver.device(ordinal)?;
-                let properties = driver.properties(raw)?;
+                let mut properties = driver.properties(raw)?;
+                (properties.graphs, properties.graph_changes) = (driver.has_graphs(), driver.changes_kernels());
                 Ok(Object::new(Self {
                     raw,
                     ordinal,

@@ -15,7 +15,7 @@
 
 use core::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
@@ -30,21 +30,12 @@ use crate::stream::submitter::Submitter;
 /// Something that a graph needs alive as long as it can be launched.
 pub type Kept = Arc<dyn Any + Send + Sync>;
 
-/// How many captures there are in the process: a synchronisation of a whole device would break those on it.
-static CAPTURES: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether any stream of the process captures.
-#[must_use]
-pub fn is_any_active() -> bool {
-    CAPTURES.load(Ordering::SeqCst) > 0
-}
-
 /// Streams that record into one native graph.
 pub struct Capture<D: Driver> {
     /// The stream that it began on.
     origin: Arc<Stream<D>>,
-    /// The graph object that it is for, as the room of graphs knows it.
-    pub target: Kept,
+    /// The graph object that it is for, as the room of graphs knows it, until that is taken.
+    target: Mutex<Option<Kept>>,
     /// Streams that joined, with their queues: the end of a queue would put frees on a stream that captures.
     forks: Mutex<Vec<(Arc<Stream<D>>, Arc<dyn Submitter<D>>)>>,
     kept: Mutex<Vec<Kept>>,
@@ -59,8 +50,6 @@ pub struct Captured<D: Driver> {
     pub graph: D::Graph,
     /// What its commands use.
     pub kept: Vec<Kept>,
-    /// Memory that a launch allocates and does not free: addresses and sizes in bytes.
-    pub allocations: Vec<(usize, usize)>,
 }
 
 /// An event of a capture: it orders commands of the capture, and is nothing outside.
@@ -132,11 +121,10 @@ impl<D: Driver> Capture<D> {
             let _scope = stream.device.enter()?;
             stream.driver.begin_capture(&stream.native, CaptureMode::Relaxed)?;
         }
-        CAPTURES.fetch_add(1, Ordering::SeqCst);
-        stream.set_capturing(true);
+        set_capturing(stream, true);
         Ok(Arc::new(Self {
             origin: Arc::clone(stream),
-            target,
+            target: Mutex::new(Some(target)),
             forks: Mutex::default(),
             kept: Mutex::default(),
             allocations: Mutex::default(),
@@ -156,8 +144,18 @@ impl<D: Driver> Capture<D> {
 
     /// Notes that a queue's stream, which the caller has locked, waits for an event of the capture, and is part of it.
     pub fn add_fork(&self, stream: &Arc<Stream<D>>, queue: &dyn Submitter<D>) {
-        stream.set_capturing(true);
+        set_capturing(stream, true);
         self.forks.lock().push((Arc::clone(stream), queue.to_submitter()));
+    }
+
+    /// The graph object that it is for, until somebody has taken it.
+    pub fn target(&self) -> Option<Kept> {
+        self.target.lock().clone()
+    }
+
+    /// Takes the graph object: events of the capture may live long.
+    pub fn take_target(&self) -> Option<Kept> {
+        self.target.lock().take()
     }
 
     /// Keeps something alive as long as the graph can be launched.
@@ -193,20 +191,29 @@ impl<D: Driver> Capture<D> {
                 return Err(not_capturing());
             }
             let ended = origin.device.enter().and_then(|_scope| origin.driver.end_capture(&origin.native));
-            origin.set_capturing(false);
+            set_capturing(origin, false);
             ended
         };
-        CAPTURES.fetch_sub(1, Ordering::SeqCst);
         origin.follow_words();
         let forks = core::mem::take(&mut *self.forks.lock());
         for (fork, _) in &forks {
-            fork.set_capturing(false);
+            set_capturing(fork, false);
             fork.follow_words();
         }
         let kept = core::mem::take(&mut *self.kept.lock());
-        let allocations = core::mem::take(&mut *self.allocations.lock());
-        Ok(Captured { graph: ended?, kept, allocations })
+        Ok(Captured { graph: ended?, kept })
     }
+}
+
+/// Notes that a stream captures from now on, or no more; a synchronisation of its whole device would break the capture.
+fn set_capturing<D: Driver>(stream: &Stream<D>, is_capturing: bool) {
+    let captures = &stream.device.native.captures;
+    if is_capturing {
+        captures.fetch_add(1, Ordering::SeqCst);
+    } else {
+        captures.fetch_sub(1, Ordering::SeqCst);
+    }
+    stream.set_capturing(is_capturing);
 }
 
 /// What the end of a capture answers where there is none.
