@@ -6,10 +6,10 @@
 
 use core::ffi::c_int;
 
-use ur_adapter::driver::Driver as _;
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::{check, failed};
 use ur_adapter::driver::properties::DeviceProperties;
+use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::object::error::Result;
 
 use crate::driver::Hip;
@@ -194,6 +194,7 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         concurrent_managed: read.flag(of::hipDeviceAttributeConcurrentManagedAccess)?,
         pageable_access: read.flag(of::hipDeviceAttributePageableMemoryAccess)?,
         memory_pools: read.flag(of::hipDeviceAttributeMemoryPoolsSupported)?,
+        graph_capture: driver.has_graphs(),
         // It is how HIP works where it has shared memory to do it by; there is no question to ask.
         ipc_events: cfg!(target_os = "linux"),
         stream_value_waits: driver.symbols.launch_host_function.is_some()

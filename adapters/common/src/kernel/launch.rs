@@ -344,7 +344,8 @@ unsafe fn special<D: Driver>(
         }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
-    let special = SpecialLaunch { module: &kernel.module, device: &queue.device, properties, function: function.raw, shape };
+    let special =
+        SpecialLaunch { module: &kernel.module, device: &queue.device, properties, function: function.raw, shape };
     if !list.objects {
         return submit(request, (special, list.pointers.as_ptr()));
     }

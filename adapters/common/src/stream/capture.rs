@@ -39,8 +39,8 @@ pub struct Capture<D: Driver> {
     /// Streams that joined, with their queues: the end of a queue would put frees on a stream that captures.
     forks: Mutex<Vec<(Arc<Stream<D>>, Arc<dyn Submitter<D>>)>>,
     kept: Mutex<Vec<Kept>>,
-    /// Memory that commands of the capture allocated and have not freed: addresses and sizes in bytes.
-    allocations: Mutex<Vec<(usize, usize)>>,
+    /// Memory that commands of the capture allocated and have not freed: addresses, and the numbers of pools.
+    allocations: Mutex<Vec<(usize, u64)>>,
     ended: AtomicBool,
 }
 
@@ -50,6 +50,8 @@ pub struct Captured<D: Driver> {
     pub graph: D::Graph,
     /// What its commands use.
     pub kept: Vec<Kept>,
+    /// Memory that a launch allocates and does not free.
+    pub allocations: Vec<usize>,
 }
 
 /// An event of a capture: it orders commands of the capture, and is nothing outside.
@@ -163,14 +165,14 @@ impl<D: Driver> Capture<D> {
         self.kept.lock().push(what);
     }
 
-    /// Notes memory that a command of the capture allocated.
-    pub fn note_allocation(&self, address: usize, size: usize) {
-        self.allocations.lock().push((address, size));
+    /// Notes memory that a command of the capture allocated from a pool.
+    pub fn note_allocation(&self, address: usize, pool: u64) {
+        self.allocations.lock().push((address, pool));
     }
 
-    /// Whether a command of the capture allocated memory at that address, and none has freed it.
-    pub fn has_allocated(&self, address: usize) -> bool {
-        self.allocations.lock().iter().any(|(start, _)| *start == address)
+    /// The number of the pool of memory at that address, if a command of the capture allocated it and none has freed it.
+    pub fn pool_of(&self, address: usize) -> Option<u64> {
+        self.allocations.lock().iter().find(|(start, _)| *start == address).map(|(_, pool)| *pool)
     }
 
     /// Notes that a command of the capture freed memory.
@@ -201,7 +203,9 @@ impl<D: Driver> Capture<D> {
             fork.follow_words();
         }
         let kept = core::mem::take(&mut *self.kept.lock());
-        Ok(Captured { graph: ended?, kept })
+        let allocations = core::mem::take(&mut *self.allocations.lock());
+        let allocations = allocations.into_iter().map(|(address, _)| address).collect();
+        Ok(Captured { graph: ended?, kept, allocations })
     }
 }
 

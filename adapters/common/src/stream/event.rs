@@ -209,9 +209,7 @@ impl<D: Driver> Event<D> {
     #[cold]
     pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
         match self.end.get() {
-            Some(End::Signal(reusable) | End::Imported(reusable)) => {
-                reusable.let_wait(&stream.device, &stream.native)
-            }
+            Some(End::Signal(reusable) | End::Imported(reusable)) => reusable.let_wait(&stream.device, &stream.native),
             Some(End::Captured(captured)) => captured.let_wait(stream),
             _ => Ok(()),
         }
