@@ -2,5 +2,12 @@
 //! place, and bad input.
 
 mod append;
+mod buffers;
 mod create;
 mod edges;
+mod enqueue;
+mod kernels;
+mod lifetime;
+mod native;
+mod order;
+mod update;

@@ -84,8 +84,7 @@ impl<D: Driver> Device<D> {
         (0..driver.device_count()?)
             .map(|ordinal| {
                 let raw = driver.device(ordinal)?;
-                let mut properties = driver.properties(raw)?;
-                (properties.graphs, properties.graph_changes) = (driver.has_graphs(), driver.changes_kernels());
+                let properties = driver.properties(raw)?;
                 Ok(Object::new(Self {
                     raw,
                     ordinal,
