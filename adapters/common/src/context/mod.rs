@@ -6,6 +6,7 @@
 
 pub mod device_state;
 pub mod graph_memory;
+pub mod native_handle;
 pub mod over_aligned;
 pub mod reservations;
 
