@@ -5,13 +5,15 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_command_t, ur_event_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
+    ur_command_t, ur_event_info_t, ur_mem_flags_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
     ur_usm_advice_flags_t, ur_usm_migration_flags_t,
 };
 use ur_conformance::graph::{begin, end, is_capturing};
 use ur_conformance::memory::pattern;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Event, Fixture, Gate, Graph, Kind, Launch, Memory, Queue, ask, needs_capture, ok, query, ur};
+use ur_conformance::{
+    Buffer, Event, Fixture, Gate, Graph, Kind, Launch, Memory, Queue, ask, needs_capture, ok, query, ur,
+};
 
 const COUNT: usize = 64;
 
@@ -347,5 +349,40 @@ fn what_a_native_command_puts_on_the_queue_is_captured() {
         assert_eq!(memory.read::<u32>(&queue, COUNT), vec![0; COUNT]);
         graph.instantiate().on(&queue);
         assert_eq!(memory.read::<u32>(&queue, COUNT), vec![12; COUNT]);
+    }
+}
+
+#[test]
+fn commands_on_buffers_of_one_device_are_captured_and_keep_what_they_use() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let queue = fixture.in_order();
+    let mut host = vec![0u32; COUNT];
+    let target = host.as_mut_ptr();
+    let executable = {
+        let program = fixture.program("basic.ptx");
+        let iota = fixture.kernel(&program, c"iota");
+        let (one, two) = (Buffer::new(&fixture, COUNT * 4), Buffer::new(&fixture, COUNT * 4));
+        let graph = Graph::captured(&queue, || {
+            let access = ur_mem_flags_t::READ_WRITE;
+            Launch::new(&iota, &[COUNT]).buffer(&one, access).value(COUNT as u32).on(&queue);
+            let (q, one, two) = (queue.handle(), one.handle(), two.handle());
+            let value = 3u32;
+            let from = (&raw const value).cast();
+            ok!(Enqueue.pfnMemBufferCopy(q, one, two, 0, 0, COUNT * 4, 0, null(), null_mut()));
+            ok!(Enqueue.pfnMemBufferFill(q, two, from, 4, 0, 4, 0, null(), null_mut()));
+            ok!(Enqueue.pfnMemBufferRead(q, two, false.into(), 0, COUNT * 4, target.cast(), 0, null(), null_mut()));
+        });
+        graph.instantiate()
+    };
+    for _ in 0..2 {
+        executable.on(&queue);
+        queue.finish();
+        // SAFETY: the vector's own elements, which no launch uses now.
+        let found: Vec<u32> = (0..COUNT).map(|at| unsafe { target.add(at).read_volatile() }).collect();
+        let expected: Vec<u32> = (0..COUNT as u32).map(|at| if at == 0 { 3 } else { at }).collect();
+        assert_eq!(found, expected);
+        // SAFETY: as above.
+        (0..COUNT).for_each(|at| unsafe { target.add(at).write_volatile(0) });
     }
 }

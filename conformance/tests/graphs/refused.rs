@@ -72,36 +72,48 @@ fn what_a_capture_cannot_hold_is_refused_and_breaks_nothing() {
 }
 
 #[test]
-fn commands_on_memory_objects_are_refused() {
+fn maps_and_buffers_whose_bytes_move_are_refused() {
     let fixture = Fixture::new();
     needs_capture!(fixture);
     let queue = fixture.in_order();
     let kernel = fixture.basic(c"iota");
-    let buffer = Buffer::new(&fixture, 64);
+    let mut own = [0u32; 16];
+    let pointer = own.as_mut_ptr().cast::<c_void>();
+    let moving = Buffer::of(fixture.context(), ur_mem_flags_t::USE_HOST_POINTER, 64, pointer);
+    let still = Buffer::new(&fixture, 64);
     let mut bytes = [0u8; 64];
     let graph = Graph::captured(&queue, || {
         let access = ur_mem_flags_t::READ_WRITE;
-        let launch = Launch::new(&kernel, &[16]).buffer(&buffer, access).value(16u32);
+        let launch = Launch::new(&kernel, &[16]).buffer(&moving, access).value(16u32);
         launch.refused(&[Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED], &queue);
-        let host = bytes.as_mut_ptr().cast::<c_void>();
-        let (queue, buffer, no) = (queue.handle(), buffer.handle(), false.into());
+        let (host, no) = (bytes.as_mut_ptr().cast::<c_void>(), false.into());
+        let queue = queue.handle();
         refused!(
             ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-            Enqueue.pfnMemBufferRead(queue, buffer, no, 0, 64, host, 0, null(), null_mut())
-        );
-        refused!(
-            ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-            Enqueue.pfnMemBufferWrite(queue, buffer, no, 0, 64, host, 0, null(), null_mut())
+            Enqueue.pfnMemBufferRead(queue, moving.handle(), no, 0, 64, host, 0, null(), null_mut())
         );
         let (flags, mut mapped) = (ur_map_flags_t::READ, null_mut());
-        refused!(
-            ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-            Enqueue.pfnMemBufferMap(queue, buffer, no, flags, 0, 64, 0, null(), null_mut(), &raw mut mapped)
-        );
-        assert!(mapped.is_null());
+        for buffer in [&moving, &still] {
+            refused!(
+                ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                Enqueue.pfnMemBufferMap(
+                    queue,
+                    buffer.handle(),
+                    no,
+                    flags,
+                    0,
+                    64,
+                    0,
+                    null(),
+                    null_mut(),
+                    &raw mut mapped
+                )
+            );
+            assert!(mapped.is_null());
+        }
     });
     assert!(graph.is_empty(), "the refusals broke nothing");
-    Launch::new(&kernel, &[16]).buffer(&buffer, ur_mem_flags_t::READ_WRITE).value(16u32).on(&queue);
+    Launch::new(&kernel, &[16]).buffer(&moving, ur_mem_flags_t::READ_WRITE).value(16u32).on(&queue);
     queue.finish();
 }
 

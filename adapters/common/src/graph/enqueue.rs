@@ -35,6 +35,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
 /// A launch whose commands work with buffers: their bytes are brought to the device first, and what the commands write is
 /// current nowhere else afterwards.
 fn launch_over_memory<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>, uses: &[Used<D>]) -> Result<()> {
+    request.refuse_in_capture("a launch of a command buffer")?;
     let accesses: SmallVec<[_; 8]> =
         uses.iter().map(|used| BufferAccess::on_device(&used.storage, used.access.clone())).collect();
     // The addresses are those that the nodes name.

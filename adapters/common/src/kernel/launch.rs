@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_exp_kernel_arg_properties_t, ur_kernel_launch_ext_properties_t, ur_result_t};
 
-use crate::buffer::storage::submit_with_buffers;
+use crate::buffer::storage::submit_and_keep;
 use crate::command::submission::Submission;
 use crate::command::{Command, Empty, Enqueue, Request, submit};
 use crate::context::DeviceState;
@@ -228,7 +228,8 @@ fn special<D: Driver>(
     for (index, value) in &objects.values {
         list.set_value(*index, *value);
     }
-    submit_with_buffers(request, false, &objects.accesses, |driver, stream, addresses| {
+    let keep = |capture: &Capture<D>| capture.keep(Arc::clone(&kernel.module) as Kept);
+    submit_and_keep(request, false, &objects.accesses, keep, |driver, stream, addresses| {
         for (index, address) in objects.indices.iter().zip(addresses) {
             list.set_value(*index, *address);
         }

@@ -36,12 +36,18 @@ pub struct Capture<D: Driver> {
     origin: Arc<Stream<D>>,
     /// The graph object that it is for, as the room of graphs knows it, until that is taken.
     target: Mutex<Option<Kept>>,
-    /// Streams that joined, with their queues: the end of a queue would put frees on a stream that captures.
-    forks: Mutex<Vec<(Arc<Stream<D>>, Arc<dyn Submitter<D>>)>>,
+    /// Streams that joined.
+    forks: Mutex<Vec<Fork<D>>>,
     kept: Mutex<Vec<Kept>>,
     /// Memory that commands of the capture allocated and have not freed: addresses, and the numbers of pools.
     allocations: Mutex<Vec<(usize, u64)>>,
     ended: AtomicBool,
+}
+
+/// A stream that joined, with its queue: the end of a queue would put frees on a stream that captures.
+struct Fork<D: Driver> {
+    stream: Arc<Stream<D>>,
+    _queue: Arc<dyn Submitter<D>>,
 }
 
 /// What is left of a capture that has ended well.
@@ -147,7 +153,7 @@ impl<D: Driver> Capture<D> {
     /// Notes that a queue's stream, which the caller has locked, waits for an event of the capture, and is part of it.
     pub fn add_fork(&self, stream: &Arc<Stream<D>>, queue: &dyn Submitter<D>) {
         set_capturing(stream, true);
-        self.forks.lock().push((Arc::clone(stream), queue.to_submitter()));
+        self.forks.lock().push(Fork { stream: Arc::clone(stream), _queue: queue.to_submitter() });
     }
 
     /// The graph object that it is for, until somebody has taken it.
@@ -198,9 +204,9 @@ impl<D: Driver> Capture<D> {
         };
         origin.follow_words();
         let forks = core::mem::take(&mut *self.forks.lock());
-        for (fork, _) in &forks {
-            set_capturing(fork, false);
-            fork.follow_words();
+        for Fork { stream, .. } in &forks {
+            set_capturing(stream, false);
+            stream.follow_words();
         }
         let kept = core::mem::take(&mut *self.kept.lock());
         let allocations = core::mem::take(&mut *self.allocations.lock());
