@@ -108,6 +108,10 @@ impl Graphs for Hip {
         self.check("hipGraphGetNodes", unsafe {
             (self.symbols.graph_nodes)(*graph, core::ptr::null_mut(), &raw mut count)
         })?;
+        // A list without room is refused.
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let mut nodes = vec![HipGraphNode::default(); count];
         // SAFETY: the list has room for as many nodes as the count says.
         self.check("hipGraphGetNodes", unsafe {
@@ -121,6 +125,10 @@ impl Graphs for Hip {
         let (mut count, null) = (0, core::ptr::null_mut());
         // SAFETY: without lists the call tells the number alone, to a live local.
         self.check("hipGraphGetEdges", unsafe { (self.symbols.graph_edges)(*graph, null, null, &raw mut count) })?;
+        // As above.
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let (mut from, mut to) = (vec![HipGraphNode::default(); count], vec![HipGraphNode::default(); count]);
         // SAFETY: both lists have room for as many nodes as the count says.
         self.check("hipGraphGetEdges", unsafe {
