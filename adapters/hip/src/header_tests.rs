@@ -11,11 +11,16 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use ur_adapter::driver::PoolAttribute;
+use ur_adapter::driver::graphs::{CaptureMode, CaptureStatus};
 use ur_adapter::program::jit;
 
 use ur_adapter::driver::images::Channel;
 use ur_adapter::driver::native::image_layouts::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
+use crate::sys::graphs::{
+    AttributeValue, BoxParams, BoxParamsSide, HostNodeParams, KernelNodeParams, MemAllocNodeParams, MemsetParams,
+    PitchedPointer,
+};
 use crate::sys::{
     HOST, HipError, IPC_LAZY_PEER_5, IPC_LAZY_PEER_6, IpcEventHandle, IpcMemHandle, MemAccess, MemLocation, Memcpy3D,
     Memcpy3DSide, PhysicalProperties, PointerAttributes, PoolProperties, Properties0000, Properties0600, Uuid, arch,
@@ -128,6 +133,16 @@ fn common(newer: bool) -> Numbers {
     ] {
         add(&mut numbers, name, attribute as i32);
     }
+    for (name, value) in [
+        ("hipStreamCaptureModeGlobal", CaptureMode::Global as u32),
+        ("hipStreamCaptureModeThreadLocal", CaptureMode::ThreadLocal as u32),
+        ("hipStreamCaptureModeRelaxed", CaptureMode::Relaxed as u32),
+        ("hipStreamCaptureStatusNone", CaptureStatus::None as u32),
+        ("hipStreamCaptureStatusActive", CaptureStatus::Active as u32),
+        ("hipStreamCaptureStatusInvalidated", CaptureStatus::Invalidated as u32),
+    ] {
+        add(&mut numbers, name, value);
+    }
     for (name, channel) in [
         ("HIP_AD_FORMAT_UNSIGNED_INT8", Channel::Unsigned8),
         ("HIP_AD_FORMAT_UNSIGNED_INT16", Channel::Unsigned16),
@@ -169,7 +184,76 @@ fn common(newer: bool) -> Numbers {
     add(&mut numbers, "sizeof(hipDeviceArch_t)", size_of::<u32>());
     add(&mut numbers, "bits((hipDeviceArch_t){.hasGlobalInt64Atomics = 1})", arch::GLOBAL_INT64_ATOMICS);
     add(&mut numbers, "bits((hipDeviceArch_t){.hasDoubles = 1})", arch::DOUBLES);
+    graph_nodes(&mut numbers);
+    add(&mut numbers, format!("sizeof(hipKernelNodeAttrValue) <= {}", size_of::<AttributeValue>()), 1);
     numbers
+}
+
+/// The descriptions of a graph's nodes, which both releases lay out alike.
+fn graph_nodes(numbers: &mut Numbers) {
+    let (from, to) = (offset_of!(BoxParams, from), offset_of!(BoxParams, to));
+    let (origin, pointer) = (offset_of!(BoxParamsSide, origin), offset_of!(BoxParamsSide, pointer));
+    for (structure, size, members) in [
+        (
+            "hipKernelNodeParams",
+            size_of::<KernelNodeParams>(),
+            [
+                ("blockDim", offset_of!(KernelNodeParams, block)),
+                ("extra", offset_of!(KernelNodeParams, extra)),
+                ("func", offset_of!(KernelNodeParams, function)),
+                ("gridDim", offset_of!(KernelNodeParams, grid)),
+                ("kernelParams", offset_of!(KernelNodeParams, arguments)),
+                ("sharedMemBytes", offset_of!(KernelNodeParams, shared)),
+            ]
+            .as_slice(),
+        ),
+        (
+            "hipMemsetParams",
+            size_of::<MemsetParams>(),
+            &[
+                ("dst", offset_of!(MemsetParams, to)),
+                ("elementSize", offset_of!(MemsetParams, element_size)),
+                ("height", offset_of!(MemsetParams, height)),
+                ("pitch", offset_of!(MemsetParams, pitch)),
+                ("value", offset_of!(MemsetParams, value)),
+                ("width", offset_of!(MemsetParams, width)),
+            ],
+        ),
+        (
+            "hipHostNodeParams",
+            size_of::<HostNodeParams>(),
+            &[("fn", offset_of!(HostNodeParams, function)), ("userData", offset_of!(HostNodeParams, data))],
+        ),
+        (
+            "struct hipPitchedPtr",
+            size_of::<PitchedPointer>(),
+            &[
+                ("ptr", offset_of!(PitchedPointer, address)),
+                ("pitch", offset_of!(PitchedPointer, pitch)),
+                ("xsize", offset_of!(PitchedPointer, width)),
+                ("ysize", offset_of!(PitchedPointer, height)),
+            ],
+        ),
+        (
+            "struct hipMemcpy3DParms",
+            size_of::<BoxParams>(),
+            &[
+                ("srcArray", from),
+                ("srcPos", from + origin),
+                ("srcPtr", from + pointer),
+                ("dstArray", to),
+                ("dstPos", to + origin),
+                ("dstPtr", to + pointer),
+                ("extent", offset_of!(BoxParams, extent)),
+                ("kind", offset_of!(BoxParams, kind)),
+            ],
+        ),
+    ] {
+        add(numbers, format!("sizeof({structure})"), size);
+        for (member, offset) in members {
+            add(numbers, format!("offsetof({structure}, {member})"), *offset);
+        }
+    }
 }
 
 /// The description of a box, whose sizes a release counts in `N`.
@@ -242,6 +326,11 @@ fn the_numbers_and_layouts_are_those_of_rocm_7_1() {
     add(&mut numbers, "offsetof(hipMemAllocationProp, location)", offset_of!(PhysicalProperties, location));
     add(&mut numbers, "offsetof(hipMemAllocationProp, allocFlags)", offset_of!(PhysicalProperties, flags));
     add(&mut numbers, "hipIpcMemLazyEnablePeerAccess", IPC_LAZY_PEER_6);
+    add(&mut numbers, "sizeof(hipLaunchAttributeValue)", size_of::<AttributeValue>());
+    add(&mut numbers, "sizeof(hipMemAllocNodeParams)", size_of::<MemAllocNodeParams>());
+    add(&mut numbers, "offsetof(hipMemAllocNodeParams, accessDescs)", offset_of!(MemAllocNodeParams, access));
+    add(&mut numbers, "offsetof(hipMemAllocNodeParams, bytesize)", offset_of!(MemAllocNodeParams, size));
+    add(&mut numbers, "offsetof(hipMemAllocNodeParams, dptr)", offset_of!(MemAllocNodeParams, address));
     add(&mut numbers, "hipMemoryTypeHost", memory_type_6::HOST);
     add(&mut numbers, "hipMemoryTypeDevice", memory_type_6::DEVICE);
     add(&mut numbers, "hipMemoryTypeManaged", memory_type_6::MANAGED);

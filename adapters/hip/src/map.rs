@@ -8,7 +8,8 @@ use ur_adapter::driver::{Access, MemoryKind};
 use ur_ffi::ur_result_t;
 
 use crate::sys::{
-    HOST, HipError, MemLocation, Ordinal, PhysicalProperties, PointerAttributes, flag, memory_type_5, memory_type_6,
+    HOST, HipError, MemLocation, Ordinal, PhysicalProperties, PointerAttributes, PoolProperties, flag, memory_type_5,
+    memory_type_6,
 };
 
 /// The UR code of a failed call; `ADAPTER_SPECIFIC` where UR has no word for it.
@@ -40,9 +41,14 @@ pub(crate) fn result_of(status: HipError) -> ur_result_t {
         | HipError::hipErrorPeerAccessUnsupported
         | HipError::hipErrorUnsupportedLimit => ur::ERROR_UNSUPPORTED_FEATURE,
         HipError::hipErrorStreamCaptureUnsupported
-        | HipError::hipErrorStreamCaptureInvalidated
-        | HipError::hipErrorStreamCaptureImplicit
-        | HipError::hipErrorCapturedEvent => ur::ERROR_INVALID_OPERATION,
+        | HipError::hipErrorStreamCaptureIsolation
+        | HipError::hipErrorStreamCaptureImplicit => ur::ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        HipError::hipErrorStreamCaptureInvalidated => ur::ERROR_GRAPH_CAPTURE_INVALIDATED,
+        HipError::hipErrorStreamCaptureMerge => ur::ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
+        HipError::hipErrorStreamCaptureUnmatched => ur::ERROR_COMMAND_LIST_NOT_CAPTURING,
+        HipError::hipErrorStreamCaptureUnjoined => ur::ERROR_GRAPH_UNJOINED_FORKS,
+        HipError::hipErrorCapturedEvent => ur::ERROR_GRAPH_INTERNAL_EVENT,
+        HipError::hipErrorStreamCaptureWrongThread => ur::ERROR_INVALID_OPERATION,
         // After these the device answers no call of the process any more.
         HipError::hipErrorECCNotCorrectable
         | HipError::hipErrorIllegalAddress
@@ -101,6 +107,18 @@ pub(crate) fn native_access(access: Access) -> u32 {
         Access::None => flag::hipMemAccessFlagsProtNone,
         Access::ReadOnly => flag::hipMemAccessFlagsProtRead,
         Access::ReadWrite => flag::hipMemAccessFlagsProtReadWrite,
+    }
+}
+
+/// What a pool of a device's memory is made with; a `max_size` of 0 is no limit.
+pub(crate) fn pool_properties(device: Ordinal, max_size: usize) -> PoolProperties {
+    PoolProperties {
+        allocation_type: flag::hipMemAllocationTypePinned,
+        handle_types: 0,
+        location: MemLocation { kind: flag::hipMemLocationTypeDevice, device },
+        security_attributes: 0,
+        max_size,
+        reserved: [0; 56],
     }
 }
 

@@ -16,6 +16,8 @@ pub use crate::graph::append::Append;
 pub use crate::graph::command::BufferCommand as ExpCommandBufferCommand;
 pub use crate::graph::command_buffer::CommandBuffer as ExpCommandBuffer;
 pub use crate::graph::dependencies::SyncPoints;
+pub use crate::graph::native::executable::ExecutableGraph as ExpExecutableGraph;
+pub use crate::graph::native::graph::Graph as ExpGraph;
 pub use crate::image::sampler::Sampler;
 pub use crate::kernel::Kernel;
 pub use crate::memory_object::Mem;

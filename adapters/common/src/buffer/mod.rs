@@ -45,7 +45,7 @@ impl<D: Driver> Buffer<D> {
     #[must_use]
     pub fn whole(storage: Storage<D>) -> Self {
         let size = storage.size;
-        Self { storage: Arc::new(storage), origin: 0, size, is_part: false, maps: Mutex::new(Maps::default()) }
+        Self { storage: storage.into_arc(), origin: 0, size, is_part: false, maps: Mutex::new(Maps::default()) }
     }
 
     /// An access to some of its bytes, by the storage's count.

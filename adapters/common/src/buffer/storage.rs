@@ -5,7 +5,7 @@
 //! A device's memory is made when a command first uses it, before the command takes its stream's lock.
 
 use core::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 use smallvec::{SmallVec, smallvec};
@@ -23,6 +23,7 @@ use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
+use crate::stream::capture::{self, Capture};
 
 /// The memory behind a buffer.
 pub enum Memory<D: Driver> {
@@ -88,9 +89,21 @@ pub struct Storage<D: Driver> {
     pub size: usize,
     /// Where the bytes are.
     pub memory: Memory<D>,
+    this: Weak<Self>,
 }
 
 impl<D: Driver> Storage<D> {
+    /// The memory of a new buffer.
+    #[must_use]
+    pub fn new(context: Arc<Object<Context<D>>>, size: usize, memory: Memory<D>) -> Self {
+        Self { context, size, memory, this: Weak::new() }
+    }
+
+    /// Lets it know itself, so that who is lent it can keep it.
+    pub(super) fn into_arc(self) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self { this: Weak::clone(this), ..self })
+    }
+
     /// The address that the host and the devices share, if the host may touch it.
     #[must_use]
     pub fn shared_with_host(&self) -> Option<usize> {
@@ -341,7 +354,21 @@ pub fn submit_with_buffers<D: Driver>(
     accesses: &[BufferAccess<'_, D>],
     call: impl FnOnce(&'static D, &D::Stream, &[usize]) -> Result<()>,
 ) -> Result<()> {
-    with_locked_buffers(request, blocking, accesses, |driver, stream, locked| {
+    submit_and_keep(request, blocking, accesses, |_| (), call)
+}
+
+/// As [`submit_with_buffers`] for a command that uses more than buffers, which `keep` keeps with a capture.
+///
+/// # Errors
+/// As [`submit_with_buffers`].
+pub fn submit_and_keep<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    accesses: &[BufferAccess<'_, D>],
+    keep: impl Fn(&Capture<D>),
+    call: impl FnOnce(&'static D, &D::Stream, &[usize]) -> Result<()>,
+) -> Result<()> {
+    submit_locked(request, blocking, accesses, keep, |driver, stream, locked| {
         let mut addresses: SmallVec<[usize; 4]> = smallvec![];
         for index in 0..accesses.len() {
             addresses.push(locked.prepare(index)?.address());
@@ -361,6 +388,16 @@ pub fn with_locked_buffers<D: Driver>(
     uses: &[BufferAccess<'_, D>],
     work: impl FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
 ) -> Result<()> {
+    submit_locked(request, blocking, uses, |_| (), work)
+}
+
+fn submit_locked<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    uses: &[BufferAccess<'_, D>],
+    keep: impl Fn(&Capture<D>),
+    work: impl FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
+) -> Result<()> {
     let queue = request.queue;
     let location = location_of(&queue.context, &queue.device.device)?;
     for used in uses {
@@ -369,20 +406,22 @@ pub fn with_locked_buffers<D: Driver>(
             used.storage.make(&queue.device, location)?;
         }
     }
-    let command = OnBuffers { queue, location, uses, work };
+    let command = OnBuffers { queue, location, uses, keep, work };
     if blocking { submit_and_wait(request, command) } else { submit(request, command) }
 }
 
 /// A command that works with buffers, whose bytes it locks while it is put on the stream.
-struct OnBuffers<'s, 'q, 'u, D: Driver, W> {
+struct OnBuffers<'s, 'q, 'u, D: Driver, K, W> {
     queue: &'q Object<Queue<D>>,
     location: usize,
     uses: &'u [BufferAccess<'s, D>],
+    keep: K,
     work: W,
 }
 
-impl<'s, D: Driver, W> Command<D> for OnBuffers<'s, '_, '_, D, W>
+impl<'s, D: Driver, K, W> Command<D> for OnBuffers<'s, '_, '_, D, K, W>
 where
+    K: Fn(&Capture<D>),
     W: FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
 {
     type Output = ();
@@ -392,5 +431,20 @@ where
         let native =
             CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
         (self.work)(driver, stream, &LockedBuffers::open(native, self.uses))
+    }
+
+    /// A launch uses the addresses that are told now, so the bytes must not move.
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        for used in self.uses {
+            if matches!(used.storage.memory, Memory::Moving(_)) {
+                return Err(capture::unsupported(
+                    "a command on a buffer whose bytes move between devices or to the host",
+                ));
+            }
+            let Some(storage) = used.storage.this.upgrade() else { unreachable!("a storage in use is in its `Arc`") };
+            capture.keep(storage);
+        }
+        (self.keep)(capture);
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::object::{Object, borrow, null_pointer, params, release_by_handle};
 use crate::queue::Queue;
+use crate::stream::capture;
 use crate::stream::event::{Event, WaitList};
 
 /// Where a command's event goes, if somebody asked for it.
@@ -162,6 +163,19 @@ pub struct Request<'a, D: Driver> {
     pub waits: WaitList<'a, D>,
     /// Where its event goes.
     pub event: EventOut<'a>,
+}
+
+impl<D: Driver> Request<'_, D> {
+    /// Refuses what a capture cannot hold, on a queue that captures or whose command would join a capture.
+    ///
+    /// # Errors
+    /// `GRAPH_CAPTURE_UNSUPPORTED`.
+    pub fn refuse_in_capture(&self, what: &str) -> Result<()> {
+        if self.waits.iter().any(|event| event.as_captured().is_some()) {
+            return Err(capture::unsupported(what));
+        }
+        self.queue.refuse_in_capture(what)
+    }
 }
 
 impl<'a, D: Driver> Request<'a, D> {

@@ -2,7 +2,7 @@
 //!
 //! A barrier records such an event at its place, and whoever waits is bound to what was recorded last when it began to
 //! wait, as in the native libraries. Before the first barrier it is complete. It lies on no stream and is always asked
-//! natively; see [`Event::is_reusable`], and [`Reusable`] for what it consists of.
+//! natively; see [`Event::is_off_stream`], and [`Reusable`] for what it consists of.
 
 use std::sync::Arc;
 

@@ -16,6 +16,7 @@ pub mod staging;
 
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -65,6 +66,8 @@ pub struct Parts<D: Driver> {
     pub deferred_pools: Arc<DeferredDestruction<D>>,
     /// What the worker knows the device's jobs by.
     pub group: worker::Group,
+    /// Streams that record into graphs: a synchronisation of the whole context would break that.
+    pub captures: AtomicUsize,
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
     origin: Mutex<Option<Origin<D>>>,
     /// How many failures had told of a lost device before.
@@ -133,6 +136,7 @@ impl<D: Driver> NativeContext<D> {
             staging: StagingPages::default(),
             deferred_pools: Arc::new(DeferredDestruction::new()),
             group: worker::Group::new(),
+            captures: AtomicUsize::new(0),
             streams: Mutex::default(),
             origin: Mutex::new(None),
             losses: error::losses(),

@@ -88,6 +88,8 @@ pub struct DeviceProperties {
     pub memory_pools: bool,
     /// Whether events can be shared with other processes.
     pub ipc_events: bool,
+    /// Whether streams can record what they are given into graphs.
+    pub graph_capture: bool,
     /// Whether streams can wait for a word of memory to change.
     pub stream_value_waits: bool,
     /// Whether there are graphs ([`super::Graphs::has_graphs`]).

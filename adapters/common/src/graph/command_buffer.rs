@@ -52,6 +52,11 @@ pub struct Executable<D: Driver> {
 }
 
 impl<D: Driver> Executable<D> {
+    /// Owns what the native library instantiated.
+    pub fn new(driver: &'static D, exec: D::GraphExec) -> Self {
+        Self { driver, native: Mutex::new(Some(exec)) }
+    }
+
     /// Lets one caller at a time work with the native executable graph.
     ///
     /// # Errors

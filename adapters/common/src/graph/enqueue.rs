@@ -35,6 +35,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
 /// A launch whose commands work with buffers: their bytes are brought to the device first, and what the commands write is
 /// current nowhere else afterwards.
 fn launch_over_memory<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>, uses: &[Used<D>]) -> Result<()> {
+    request.refuse_in_capture("a launch of a command buffer")?;
     let accesses: SmallVec<[_; 8]> =
         uses.iter().map(|used| BufferAccess::on_device(&used.storage, used.access.clone())).collect();
     // The addresses are those that the nodes name.
@@ -53,9 +54,10 @@ fn not_on<D: Driver>(queue: &Queue<D>, buffer: &CommandBuffer<D>) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_QUEUE, text)
 }
 
-/// A launch of all that a buffer recorded.
-struct LaunchGraph<'b, D: Driver> {
-    executable: &'b Executable<D>,
+/// A launch of all that a graph recorded.
+pub(super) struct LaunchGraph<'b, D: Driver> {
+    /// What is launched.
+    pub(super) executable: &'b Executable<D>,
 }
 
 impl<D: Driver> Command<D> for LaunchGraph<'_, D> {

@@ -88,6 +88,7 @@ pub unsafe fn of_launch<'a, D: Driver>(
                 objects.accesses.push(access_of(buffer, mem.flags, flags));
             }
             MemBody::Image(image) => {
+                request.refuse_in_capture("an image as kernel argument")?;
                 let value = objects.images.image(index, image, flags)?;
                 objects.values.push((index, value));
             }

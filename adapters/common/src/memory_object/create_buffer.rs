@@ -61,7 +61,7 @@ pub fn create<D: Driver>(
         ));
     }
     let memory = memory(context, flags, size, host.as_deref())?;
-    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, memory }));
+    let body = MemBody::Buffer(Buffer::whole(Storage::new(context.to_arc(), size, memory)));
     out.write_object(Object::new(Mem { context: context.to_arc(), flags, body }));
     Ok(())
 }

@@ -34,6 +34,7 @@ pub fn map<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemBufferMap";
     let request = enqueue.request(ur_command_t::MEM_BUFFER_MAP);
+    request.refuse_in_capture(NAME)?;
     let buffer = buffer_of(&request, buffer)?;
     let overwrites = flags.contains(ur_map_flags_t::WRITE_INVALIDATE_REGION);
     if overwrites && flags.intersects(ur_map_flags_t::READ | ur_map_flags_t::WRITE) {
@@ -91,6 +92,7 @@ fn staged<D: Driver>(
 /// native library answers: the map is still there then.
 pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: Address) -> Result<()> {
     let request = enqueue.request(ur_command_t::MEM_UNMAP);
+    request.refuse_in_capture("urEnqueueMemUnmap")?;
     let buffer = buffer_of(&request, mem)?;
     let taken = buffer.maps.lock().take(pointer.addr());
     let mut map = taken.ok_or_else(|| {

@@ -96,7 +96,7 @@ pub fn create_with_native_handle<D: Driver>(
     } else {
         Memory::Fixed { block: Block::native(&first, address, size, given), on_host: true }
     };
-    let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, memory }));
+    let body = MemBody::Buffer(Buffer::whole(Storage::new(context.to_arc(), size, memory)));
     out.write_object(Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body }));
     Ok(())
 }

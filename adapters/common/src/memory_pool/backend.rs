@@ -265,6 +265,21 @@ impl<D: Driver> PoolBackend<D> {
         Ok(pointer)
     }
 
+    /// Allocates on a stream that captures: a launch of the graph allocates, at the address that is told now, and nothing of
+    /// it counts here.
+    ///
+    /// # Errors
+    /// `GRAPH_CAPTURE_UNSUPPORTED` for memory of the application's; what the native library answers.
+    pub fn take_in_capture(&self, stream: &D::Stream, size: usize) -> Result<usize> {
+        match &self.backing {
+            Backing::Native(pool) => self.driver.allocate_from_pool(pool, size, stream),
+            Backing::Arena(_) => Err(Error::new(
+                ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                "an allocation from a pool over memory of the application's cannot be captured into a graph",
+            )),
+        }
+    }
+
     #[inline(never)]
     fn cut(&self, arena: &Arena<D>, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
         let cut = arena.cut(stream, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;

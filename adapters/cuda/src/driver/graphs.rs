@@ -131,6 +131,10 @@ impl Graphs for Cuda {
         self.check("cuGraphGetNodes", unsafe {
             (self.symbols.graph_nodes)(*graph, core::ptr::null_mut(), &raw mut count)
         })?;
+        // The driver refuses a list without room.
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let mut nodes = vec![CUgraphNode::default(); count];
         // SAFETY: the list has room for as many nodes as the count says.
         self.check("cuGraphGetNodes", unsafe {
@@ -145,6 +149,10 @@ impl Graphs for Cuda {
         let (mut count, null) = (0, core::ptr::null_mut());
         // SAFETY: without lists the call tells the number alone, to a live local.
         self.check("cuGraphGetEdges", unsafe { ask(*graph, null, null, &raw mut count) })?;
+        // As above.
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let (mut from, mut to) = (vec![CUgraphNode::default(); count], vec![CUgraphNode::default(); count]);
         // SAFETY: both lists have room for as many nodes as the count says.
         self.check("cuGraphGetEdges", unsafe { ask(*graph, from.as_mut_ptr(), to.as_mut_ptr(), &raw mut count) })?;

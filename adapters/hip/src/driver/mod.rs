@@ -17,6 +17,8 @@
 //! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
 //! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_CONTEXT` |
+//! | `hipGraphCreate`, `hipGraphAdd*Node`, `hipGraphInstantiateWithFlags` | is what the graph, its nodes and the streams of its branches belong to |
+//! | `hipGraphLaunch`, `hipGraphUpload`, `hipGraphExec*SetParams`, `hipGraphNodeSetEnabled`, `hipGraphDestroy`, `hipGraphExecDestroy`, `hipStreamBeginCapture`, `hipStreamEndCapture`, `hipStreamGetCaptureInfo_v2` | not looked at: stream, graph or node name the device |
 //! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipLaunchHostFunc`, `hipStreamWaitValue32`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
 
 mod contexts;

@@ -9,9 +9,8 @@ use ur_adapter::object::error::{Error, Result};
 use ur_ffi::ur_result_t;
 
 use super::Hip;
-use crate::sys::{
-    DevicePointer, HipError, HipMemPool, HipStream, MemAccess, MemLocation, Ordinal, PoolProperties, flag,
-};
+use crate::map::pool_properties;
+use crate::sys::{DevicePointer, HipError, HipMemPool, HipStream, MemAccess, MemLocation, Ordinal, flag};
 
 impl Pools for Hip {
     type Pool = HipMemPool;
@@ -24,14 +23,7 @@ impl Pools for Hip {
         if max_size != 0 && !self.limits_pools() {
             return unsupported("pools with a maximum size need ROCm 6.2 or newer; make the pool without a limit");
         }
-        let properties = PoolProperties {
-            allocation_type: flag::hipMemAllocationTypePinned,
-            handle_types: 0,
-            location: MemLocation { kind: flag::hipMemLocationTypeDevice, device },
-            security_attributes: 0,
-            max_size,
-            reserved: [0; 56],
-        };
+        let properties = pool_properties(device, max_size);
         let mut pool = HipMemPool::default();
         // SAFETY: the output and the description are live locals.
         self.check("hipMemPoolCreate", unsafe { (self.symbols.pool_create)(&raw mut pool, &raw const properties) })?;

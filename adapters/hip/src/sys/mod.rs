@@ -4,6 +4,7 @@
 //! headers, so that a test can compare them with ROCm 5.2's and 7.1's (`header_tests`). Nothing here interprets a
 //! status or decides when to call; nothing links against HIP.
 
+pub(crate) mod graphs;
 mod status;
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
@@ -15,6 +16,7 @@ use ur_adapter::driver::native::library::open_first;
 use ur_adapter::driver::native::{Texts, status_text, text_of};
 use ur_adapter::object::error::OpenError;
 
+use graphs::{AttributeValue, BoxParams, HostNodeParams, KernelNodeParams, MemAllocNodeParams, MemsetParams};
 pub(crate) use status::HipError;
 
 ur_adapter::native_ordinals! {
@@ -100,8 +102,11 @@ numbers! {
         hipMemHandleTypePosixFileDescriptor = 1,
         hipMemAllocationGranularityMinimum = 0,
         hipMemAllocationGranularityRecommended = 1,
+        hipKernelNodeAttributeCooperative = 2,
     }
-    newer {}
+    newer {
+        hipGraphDebugDotFlagsVerbose = 1,
+    }
 }
 
 numbers! {
@@ -500,6 +505,47 @@ ur_adapter::symbol_table! {
             HipFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, HipStream, *mut *mut c_void,
             *mut *mut c_void
         );
+
+        graph_create = "hipGraphCreate" (*mut HipGraph, c_uint);
+        graph_destroy = "hipGraphDestroy" (HipGraph);
+        graph_destroy_node = "hipGraphDestroyNode" (HipGraphNode);
+        graph_nodes = "hipGraphGetNodes" (HipGraph, *mut HipGraphNode, *mut usize);
+        graph_edges = "hipGraphGetEdges" (HipGraph, *mut HipGraphNode, *mut HipGraphNode, *mut usize);
+        graph_add_kernel = "hipGraphAddKernelNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, *const KernelNodeParams);
+        graph_add_range = "hipGraphAddMemcpyNode1D" (
+            *mut HipGraphNode, HipGraph, *const HipGraphNode, usize, DevicePointer, DevicePointer, usize, c_uint
+        );
+        graph_add_box = "hipGraphAddMemcpyNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, *const BoxParams);
+        graph_add_fill = "hipGraphAddMemsetNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, *const MemsetParams);
+        graph_add_empty = "hipGraphAddEmptyNode" (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize);
+        graph_add_child = "hipGraphAddChildGraphNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, HipGraph);
+        graph_add_host = "hipGraphAddHostNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, *const HostNodeParams);
+        graph_add_record = "hipGraphAddEventRecordNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, HipEvent);
+        graph_add_wait = "hipGraphAddEventWaitNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, HipEvent);
+        graph_add_dependencies = "hipGraphAddDependencies"
+            (HipGraph, *const HipGraphNode, *const HipGraphNode, usize);
+        graph_instantiate = "hipGraphInstantiateWithFlags" (*mut HipGraphExec, HipGraph, u64);
+        graph_launch = "hipGraphLaunch" (HipGraphExec, HipStream);
+        exec_destroy = "hipGraphExecDestroy" (HipGraphExec);
+        exec_set_kernel = "hipGraphExecKernelNodeSetParams" (HipGraphExec, HipGraphNode, *const KernelNodeParams);
+        exec_set_range = "hipGraphExecMemcpyNodeSetParams1D"
+            (HipGraphExec, HipGraphNode, DevicePointer, DevicePointer, usize, c_uint);
+        exec_set_box = "hipGraphExecMemcpyNodeSetParams" (HipGraphExec, HipGraphNode, *const BoxParams);
+        exec_set_fill = "hipGraphExecMemsetNodeSetParams" (HipGraphExec, HipGraphNode, *const MemsetParams);
+        exec_set_record = "hipGraphExecEventRecordNodeSetEvent" (HipGraphExec, HipGraphNode, HipEvent);
+        exec_set_wait = "hipGraphExecEventWaitNodeSetEvent" (HipGraphExec, HipGraphNode, HipEvent);
+        capture_begin = "hipStreamBeginCapture" (HipStream, c_uint);
+        capture_end = "hipStreamEndCapture" (HipStream, *mut HipGraph);
+        capture_info = "hipStreamGetCaptureInfo_v2"
+            (HipStream, *mut c_uint, *mut u64, *mut HipGraph, *mut *const HipGraphNode, *mut usize);
+        capture_exchange_mode = "hipThreadExchangeStreamCaptureMode" (*mut c_uint);
     }
     optional {
         launch_host_function = "hipLaunchHostFunc" (HipStream, unsafe extern "C" fn(*mut c_void), *mut c_void);
@@ -511,6 +557,16 @@ ur_adapter::symbol_table! {
         );
         surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
         surface_destroy = "hipDestroySurfaceObject" (u64);
+        graph_dump = "hipGraphDebugDotPrint" (HipGraph, *const c_char, c_uint);
+        graph_kernel_attribute = "hipGraphKernelNodeSetAttribute" (HipGraphNode, c_uint, *const AttributeValue);
+        graph_add_allocation = "hipGraphAddMemAllocNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, *mut MemAllocNodeParams);
+        graph_add_free = "hipGraphAddMemFreeNode"
+            (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, DevicePointer);
+        graph_upload = "hipGraphUpload" (HipGraphExec, HipStream);
+        exec_enable = "hipGraphNodeSetEnabled" (HipGraphExec, HipGraphNode, c_uint);
+        capture_begin_into = "hipStreamBeginCaptureToGraph"
+            (HipStream, HipGraph, *const HipGraphNode, *const c_void, usize, c_uint);
     }
     returning *const c_char {
         function_name = "hipKernelNameRef" (HipFunction);

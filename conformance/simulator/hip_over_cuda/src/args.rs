@@ -44,6 +44,14 @@ impl<T> Out<T> {
 pub struct In<T>(*const T);
 
 impl<T: Copy> In<T> {
+    /// An address that stands in a structure of the caller's.
+    ///
+    /// # Safety
+    /// The address is the caller's, for elements of this type.
+    pub unsafe fn of(pointer: *const T) -> Self {
+        Self(pointer)
+    }
+
     /// Reads it; a null address is the caller's error.
     pub fn get(&self) -> Result<T> {
         if self.0.is_null() {

@@ -46,6 +46,12 @@ fn memory_type(hip: c_uint) -> Result<c_uint> {
     }
 }
 
+/// The memory type of a plain pointer, its host and its device address: memory of the process that the driver does not
+/// know must be called host memory.
+pub fn side(address: usize) -> Result<(c_uint, usize, usize)> {
+    Ok(if memory::known(address)?.is_some() { (UNIFIED, 0, address) } else { (HOST, address, 0) })
+}
+
 /// Rows between two plain pointers, `None` when there is nothing to copy.
 pub fn rows(to: (usize, usize), from: (usize, usize), width: usize, height: usize) -> Result<Option<Copy2D>> {
     let ((to, to_pitch), (from, from_pitch)) = (to, from);
@@ -55,10 +61,6 @@ pub fn rows(to: (usize, usize), from: (usize, usize), width: usize, height: usiz
     if to_pitch < width || from_pitch < width {
         return Err(hipErrorInvalidPitchValue);
     }
-    // Memory of the process that the driver does not know must be called host memory.
-    let side = |address| -> Result<(c_uint, usize, usize)> {
-        Ok(if memory::known(address)?.is_some() { (UNIFIED, 0, address) } else { (HOST, address, 0) })
-    };
     let (src_type, src_host, src_device) = side(from)?;
     let (dst_type, dst_host, dst_device) = side(to)?;
     let (src_pitch, dst_pitch) = (from_pitch, to_pitch);

@@ -3,12 +3,17 @@
 //! A driver without some symbol serves everything else: only calls that need it answer `hipErrorNotSupported`. Nothing
 //! here knows of HIP but for the status that a failed call becomes.
 
+mod structures;
+
 use core::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 
 use libloading::Library;
 
+pub use structures::{Copy2D, Copy3D, FillNode, HostNode, Instantiation, KernelNode, Update};
+
 use crate::error;
+use crate::sys::graph::hipMemAllocNodeParams;
 use crate::sys::layout::{
     HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipIpcEventHandle_t, hipIpcMemHandle_t,
     hipMemAccessDesc, hipMemAllocationProp, hipMemLocation, hipMemPoolProps, hipMemPoolPtrExportData, hipUUID,
@@ -29,59 +34,6 @@ pub const NO_DEVICE: CUresult = CUresult(100);
 pub type HostFn = unsafe extern "C" fn(*mut c_void);
 /// A callback of a stream, with the stream and its status.
 pub type StreamCallback = unsafe extern "C" fn(usize, CUresult, *mut c_void);
-
-/// `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct Copy2D {
-    pub src_x: usize,
-    pub src_y: usize,
-    pub src_type: c_uint,
-    pub src_host: usize,
-    pub src_device: usize,
-    pub src_array: usize,
-    pub src_pitch: usize,
-    pub dst_x: usize,
-    pub dst_y: usize,
-    pub dst_type: c_uint,
-    pub dst_host: usize,
-    pub dst_device: usize,
-    pub dst_array: usize,
-    pub dst_pitch: usize,
-    pub width: usize,
-    pub height: usize,
-}
-
-/// `CUDA_MEMCPY3D`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct Copy3D {
-    pub src_x: usize,
-    pub src_y: usize,
-    pub src_z: usize,
-    pub src_lod: usize,
-    pub src_type: c_uint,
-    pub src_host: usize,
-    pub src_device: usize,
-    pub src_array: usize,
-    pub reserved0: usize,
-    pub src_pitch: usize,
-    pub src_height: usize,
-    pub dst_x: usize,
-    pub dst_y: usize,
-    pub dst_z: usize,
-    pub dst_lod: usize,
-    pub dst_type: c_uint,
-    pub dst_host: usize,
-    pub dst_device: usize,
-    pub dst_array: usize,
-    pub reserved1: usize,
-    pub dst_pitch: usize,
-    pub dst_height: usize,
-    pub width: usize,
-    pub height: usize,
-    pub depth: usize,
-}
 
 macro_rules! symbols {
     ($($field:ident = $name:literal ($($type:ty),* $(,)?);)*) => {
@@ -157,6 +109,7 @@ symbols! {
     event_create = "cuEventCreate" (*mut usize, c_uint);
     event_destroy = "cuEventDestroy_v2" (usize);
     event_record = "cuEventRecord" (usize, usize);
+    event_record_flags = "cuEventRecordWithFlags" (usize, usize, c_uint);
     event_query = "cuEventQuery" (usize);
     event_synchronize = "cuEventSynchronize" (usize);
     event_elapsed = "cuEventElapsedTime" (*mut f32, usize, usize);
@@ -269,6 +222,64 @@ symbols! {
     physical_export = "cuMemExportToShareableHandle" (*mut c_void, usize, c_int, c_ulonglong);
     physical_import = "cuMemImportFromShareableHandle" (*mut usize, *mut c_void, c_int);
     physical_retain = "cuMemRetainAllocationHandle" (*mut usize, usize);
+
+    graph_create = "cuGraphCreate" (*mut usize, c_uint);
+    graph_destroy = "cuGraphDestroy" (usize);
+    graph_clone = "cuGraphClone" (*mut usize, usize);
+    graph_find_in_clone = "cuGraphNodeFindInClone" (*mut usize, usize, usize);
+    graph_add_dependencies = "cuGraphAddDependencies" (usize, *const usize, *const usize, usize);
+    graph_remove_dependencies = "cuGraphRemoveDependencies" (usize, *const usize, *const usize, usize);
+    graph_nodes = "cuGraphGetNodes" (usize, *mut usize, *mut usize);
+    graph_roots = "cuGraphGetRootNodes" (usize, *mut usize, *mut usize);
+    graph_edges = "cuGraphGetEdges" (usize, *mut usize, *mut usize, *mut usize);
+    graph_print = "cuGraphDebugDotPrint" (usize, *const c_char, c_uint);
+    graph_add_kernel = "cuGraphAddKernelNode_v2" (*mut usize, usize, *const usize, usize, *const KernelNode);
+    graph_add_copy = "cuGraphAddMemcpyNode" (*mut usize, usize, *const usize, usize, *const Copy3D, usize);
+    graph_add_fill = "cuGraphAddMemsetNode" (*mut usize, usize, *const usize, usize, *const FillNode, usize);
+    graph_add_host = "cuGraphAddHostNode" (*mut usize, usize, *const usize, usize, *const HostNode);
+    graph_add_empty = "cuGraphAddEmptyNode" (*mut usize, usize, *const usize, usize);
+    graph_add_child = "cuGraphAddChildGraphNode" (*mut usize, usize, *const usize, usize, usize);
+    graph_add_record = "cuGraphAddEventRecordNode" (*mut usize, usize, *const usize, usize, usize);
+    graph_add_wait = "cuGraphAddEventWaitNode" (*mut usize, usize, *const usize, usize, usize);
+    graph_add_allocation = "cuGraphAddMemAllocNode"
+        (*mut usize, usize, *const usize, usize, *mut hipMemAllocNodeParams);
+    graph_add_free = "cuGraphAddMemFreeNode" (*mut usize, usize, *const usize, usize, usize);
+    graph_memory_trim = "cuDeviceGraphMemTrim" (c_int);
+    graph_memory_attribute = "cuDeviceGetGraphMemAttribute" (c_int, c_int, *mut c_void);
+    graph_memory_set_attribute = "cuDeviceSetGraphMemAttribute" (c_int, c_int, *mut c_void);
+    node_dependencies = "cuGraphNodeGetDependencies" (usize, *mut usize, *mut usize);
+    node_dependents = "cuGraphNodeGetDependentNodes" (usize, *mut usize, *mut usize);
+    node_type = "cuGraphNodeGetType" (usize, *mut c_int);
+    node_destroy = "cuGraphDestroyNode" (usize);
+    node_child = "cuGraphChildGraphNodeGetGraph" (usize, *mut usize);
+    node_attribute = "cuGraphKernelNodeGetAttribute" (usize, c_int, *mut c_void);
+    node_set_attribute = "cuGraphKernelNodeSetAttribute" (usize, c_int, *const c_void);
+    exec_instantiate = "cuGraphInstantiateWithFlags" (*mut usize, usize, c_ulonglong);
+    exec_instantiate_with = "cuGraphInstantiateWithParams" (*mut usize, usize, *mut Instantiation);
+    exec_destroy = "cuGraphExecDestroy" (usize);
+    exec_flags = "cuGraphExecGetFlags" (usize, *mut c_ulonglong);
+    exec_upload = "cuGraphUpload" (usize, usize);
+    exec_launch = "cuGraphLaunch" (usize, usize);
+    exec_update = "cuGraphExecUpdate_v2" (usize, usize, *mut Update);
+    exec_set_kernel = "cuGraphExecKernelNodeSetParams_v2" (usize, usize, *const KernelNode);
+    exec_set_copy = "cuGraphExecMemcpyNodeSetParams" (usize, usize, *const Copy3D, usize);
+    exec_set_fill = "cuGraphExecMemsetNodeSetParams" (usize, usize, *const FillNode, usize);
+    exec_set_host = "cuGraphExecHostNodeSetParams" (usize, usize, *const HostNode);
+    exec_set_child = "cuGraphExecChildGraphNodeSetParams" (usize, usize, usize);
+    exec_set_record = "cuGraphExecEventRecordNodeSetEvent" (usize, usize, usize);
+    exec_set_wait = "cuGraphExecEventWaitNodeSetEvent" (usize, usize, usize);
+    exec_set_enabled = "cuGraphNodeSetEnabled" (usize, usize, c_uint);
+    exec_enabled = "cuGraphNodeGetEnabled" (usize, usize, *mut c_uint);
+
+    capture_begin = "cuStreamBeginCapture_v2" (usize, c_int);
+    capture_begin_to_graph = "cuStreamBeginCaptureToGraph"
+        (usize, usize, *const usize, *const c_void, usize, c_int);
+    capture_end = "cuStreamEndCapture" (usize, *mut usize);
+    capture_status = "cuStreamIsCapturing" (usize, *mut c_int);
+    capture_info = "cuStreamGetCaptureInfo_v2"
+        (usize, *mut c_int, *mut c_ulonglong, *mut usize, *mut *const usize, *mut usize);
+    capture_update = "cuStreamUpdateCaptureDependencies" (usize, *mut usize, usize, c_uint);
+    capture_exchange_mode = "cuThreadExchangeStreamCaptureMode" (*mut c_int);
 }
 
 static CUDA: OnceLock<Result<Cuda, String>> = OnceLock::new();
@@ -312,8 +323,7 @@ macro_rules! cu {
 }
 
 const _: () = {
-    assert!(size_of::<Copy2D>() == 128);
-    assert!(size_of::<Copy3D>() == 200);
     assert!(size_of::<hipMemPoolProps>() == 88);
+    assert!(size_of::<hipMemAllocNodeParams>() == 120);
     assert!(size_of::<hipMemAllocationProp>() == 32);
 };

@@ -23,6 +23,7 @@ mod device;
 mod error;
 mod event;
 mod faults;
+mod graph;
 mod guard;
 mod launch;
 mod memory;

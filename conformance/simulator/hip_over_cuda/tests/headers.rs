@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
+use hip_on_cuda::sys::graph::*;
 use hip_on_cuda::sys::layout::*;
 use hip_on_cuda::sys::{attribute, status, value};
 
@@ -98,6 +99,14 @@ fn common(program: &mut Program, text: &str) {
     program.layout::<hipIpcMemHandle_t>("hipIpcMemHandle_t", &[]);
     program.layout::<hipIpcEventHandle_t>("hipIpcEventHandle_t", &[]);
     program.layout::<hipMemPoolPtrExportData>("hipMemPoolPtrExportData", &[]);
+    program.layout::<dim3>("dim3", &[]);
+    program.layout::<hipKernelNodeParams>("hipKernelNodeParams", &[]);
+    program.layout::<hipMemsetParams>("hipMemsetParams", &[]);
+    program.layout::<hipHostNodeParams>("hipHostNodeParams", &[]);
+    program.layout::<hipPitchedPtr>("hipPitchedPtr", &[]);
+    program.layout::<hipPos>("hipPos", &[]);
+    program.layout::<hipExtent>("hipExtent", &[]);
+    program.layout::<hipMemcpy3DParms>("hipMemcpy3DParms", &[]);
     program.holds("sizeof(hipDeviceArch_t) == 4", "size of hipDeviceArch_t");
 }
 
@@ -119,6 +128,8 @@ fn layouts_and_values_are_those_of_rocm_7() {
     program.layout::<hipMemPoolProps>("hipMemPoolProps", &[]);
     program.layout::<HIP_MEMCPY3D>("HIP_MEMCPY3D", &[]);
     program.layout::<hipMemAllocationProp>("hipMemAllocationProp", &[]);
+    program.layout::<hipMemAllocNodeParams>("hipMemAllocNodeParams", &[]);
+    program.layout::<hipGraphInstantiateParams>("hipGraphInstantiateParams", &[]);
     program.check(&include);
 }
 

@@ -182,13 +182,6 @@ fn streams_write_and_wait_for_memory_and_refuse_masks() {
     ok!(hipHostFree(cell));
 }
 
-/// The kernel, and its module.
-fn saxpy() -> (usize, usize) {
-    let image = saxpy_ptx();
-    let module: usize = get!(hipModuleLoadData(_, image.as_ptr().cast()));
-    (get!(hipModuleGetFunction(_, module, c"saxpy".as_ptr())), module)
-}
-
 /// Addresses of `x` and `y` on the device, of 100 elements: 1 and 2.
 fn vectors() -> (usize, usize) {
     let (x, y): (usize, usize) = (get!(hipMalloc(_, 400)), get!(hipMalloc(_, 400)));

@@ -28,7 +28,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         }
         Info::COMMAND_BUFFER_EVENT_SUPPORT_EXP => IMPLEMENTED.command_buffer_events && device.graph_events,
         Info::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP => return Some(Value::Flags(updates(device).bits()).into()),
-        Info::GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP => IMPLEMENTED.graph_capture,
+        Info::GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP => IMPLEMENTED.graph_capture && device.graph_capture,
 
         Info::TIMESTAMP_RECORDING_SUPPORT_EXP => IMPLEMENTED.timestamp_recording,
         Info::ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP => IMPLEMENTED.native_commands,

@@ -88,7 +88,7 @@ pub(super) const IMPLEMENTED: Implemented = Implemented {
     global_variables: true,
     command_buffers: true,
     command_buffer_events: true,
-    graph_capture: false,
+    graph_capture: true,
     timestamp_recording: true,
     native_commands: true,
     host_tasks: true,

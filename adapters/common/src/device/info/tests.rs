@@ -50,6 +50,7 @@ fn gpu() -> DeviceProperties {
         host_native_atomics: true,
         memory_pools: true,
         ipc_events: true,
+        graph_capture: true,
         stream_value_waits: true,
         graphs: true,
         graph_changes: true,

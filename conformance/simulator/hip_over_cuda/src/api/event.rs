@@ -6,6 +6,7 @@ use crate::args::Out;
 use crate::current::Scope;
 use crate::guard::call;
 use crate::sys::status::*;
+use crate::sys::value::flag7::hipEventRecordExternal;
 use crate::{device, event};
 
 #[unsafe(no_mangle)]
@@ -44,10 +45,20 @@ pub extern "C" fn hipEventRecord(event: usize, stream: usize) -> hipError_t {
     call!(hipEventRecord, { record(event, stream) })
 }
 
-/// The one flag is about captures, which are not there.
+/// The one flag makes a record in a capture a node of its own, and has CUDA's number.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipEventRecordWithFlags(event: usize, stream: usize, flags: c_uint) -> hipError_t {
-    call!(hipEventRecordWithFlags, { if flags == 0 { record(event, stream) } else { Err(hipErrorInvalidValue) } })
+    call!(hipEventRecordWithFlags, {
+        match flags {
+            0 => record(event, stream),
+            hipEventRecordExternal => {
+                event::required(event)?;
+                let _scope = Scope::for_stream(stream)?;
+                cu!(event_record_flags(event, stream, flags))
+            }
+            _ => Err(hipErrorInvalidValue),
+        }
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -6,6 +6,7 @@
 #![allow(non_snake_case, reason = "the C API's own spelling")]
 
 pub mod array;
+pub mod capture;
 pub mod context;
 pub mod control;
 pub mod copy;
@@ -13,6 +14,9 @@ pub mod device;
 pub mod error;
 pub mod event;
 pub mod fill;
+pub mod graph;
+pub mod graph_exec;
+pub mod graph_node;
 pub mod init;
 pub mod interprocess;
 pub mod managed;

@@ -35,6 +35,7 @@ macro_rules! layout {
         }
     };
 }
+pub(crate) use layout;
 
 layout! {
     /// 16 bytes that name a device.

@@ -3,6 +3,7 @@
 //! Facts only, spelled as the headers spell them. `tests/headers.rs` compiles them against the public headers.
 
 pub mod attribute;
+pub mod graph;
 pub mod layout;
 pub mod status;
 pub mod value;

@@ -74,6 +74,8 @@ pub mod flag7 {
         hipExtHostRegisterUncached = 0x8000_0000,
         hipDeviceMallocUncached = 3,
         hipDeviceMallocContiguous = 4,
+        hipEventRecordExternal = 1,
+        hipEventWaitExternal = 1,
     }
 }
 
@@ -130,6 +132,25 @@ pub mod enumerator {
         hipDevP2PAttrHipArrayAccessSupported = 3,
         hipLimitPrintfFifoSize = 1,
         hipLimitMallocHeapSize = 2,
+        hipStreamCaptureModeGlobal = 0,
+        hipStreamCaptureModeThreadLocal = 1,
+        hipStreamCaptureModeRelaxed = 2,
+        hipStreamCaptureStatusNone = 0,
+        hipStreamCaptureStatusActive = 1,
+        hipStreamCaptureStatusInvalidated = 2,
+        hipStreamAddCaptureDependencies = 0,
+        hipStreamSetCaptureDependencies = 1,
+        hipGraphExecUpdateSuccess = 0,
+        hipGraphExecUpdateError = 1,
+        hipGraphExecUpdateErrorTopologyChanged = 2,
+        hipGraphExecUpdateErrorNodeTypeChanged = 3,
+        hipGraphExecUpdateErrorFunctionChanged = 4,
+        hipGraphExecUpdateErrorParametersChanged = 5,
+        hipGraphExecUpdateErrorNotSupported = 6,
+        hipGraphExecUpdateErrorUnsupportedFunctionChange = 7,
+        hipKernelNodeAttributeAccessPolicyWindow = 1,
+        hipKernelNodeAttributeCooperative = 2,
+        hipGraphInstantiateFlagAutoFreeOnLaunch = 1,
     }
 }
 
@@ -142,6 +163,25 @@ pub mod enumerator7 {
         hipMemLocationTypeHostNuma = 3,
         hipMemLocationTypeHostNumaCurrent = 4,
         hipJitOptionFastCompile = 16,
+        hipGraphNodeTypeKernel = 0,
+        hipGraphNodeTypeMemcpy = 1,
+        hipGraphNodeTypeMemset = 2,
+        hipGraphNodeTypeHost = 3,
+        hipGraphNodeTypeGraph = 4,
+        hipGraphNodeTypeEmpty = 5,
+        hipGraphNodeTypeWaitEvent = 6,
+        hipGraphNodeTypeEventRecord = 7,
+        hipGraphNodeTypeMemAlloc = 10,
+        hipGraphNodeTypeMemFree = 11,
+        hipGraphNodeTypeBatchMemOp = 14,
+        hipLaunchAttributePriority = 8,
+        hipGraphInstantiateFlagUpload = 2,
+        hipGraphInstantiateFlagDeviceLaunch = 4,
+        hipGraphInstantiateFlagUseNodePriority = 8,
+        hipGraphMemAttrUsedMemCurrent = 0,
+        hipGraphMemAttrUsedMemHigh = 1,
+        hipGraphMemAttrReservedMemCurrent = 2,
+        hipGraphMemAttrReservedMemHigh = 3,
     }
 }
 

@@ -10,6 +10,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use hip_on_cuda::sys::graph::*;
 use hip_on_cuda::sys::layout::*;
 use libloading::Library;
 
@@ -128,6 +129,7 @@ functions! { hip:
     fn hipEventCreateWithFlags(out: *mut usize, flags: c_uint) -> c_int;
     fn hipEventDestroy(event: usize) -> c_int;
     fn hipEventRecord(event: usize, stream: usize) -> c_int;
+    fn hipEventRecordWithFlags(event: usize, stream: usize, flags: c_uint) -> c_int;
     fn hipEventQuery(event: usize) -> c_int;
     fn hipEventSynchronize(event: usize) -> c_int;
     fn hipEventElapsedTime(ms: *mut f32, start: usize, stop: usize) -> c_int;
@@ -198,6 +200,75 @@ functions! { hip:
     fn hipMemUnmap(pointer: usize, size: usize) -> c_int;
     fn hipMemSetAccess(pointer: usize, size: usize, access: *const hipMemAccessDesc, count: usize) -> c_int;
     fn hipMemGetAllocationGranularity(out: *mut usize, p: *const hipMemAllocationProp, option: c_int) -> c_int;
+    fn hipGraphCreate(out: *mut usize, flags: c_uint) -> c_int;
+    fn hipGraphDestroy(graph: usize) -> c_int;
+    fn hipGraphClone(out: *mut usize, original: usize) -> c_int;
+    fn hipGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize) -> c_int;
+    fn hipGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, count: usize) -> c_int;
+    fn hipGraphGetNodes(graph: usize, nodes: *mut usize, count: *mut usize) -> c_int;
+    fn hipGraphGetRootNodes(graph: usize, nodes: *mut usize, count: *mut usize) -> c_int;
+    fn hipGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, count: *mut usize) -> c_int;
+    fn hipGraphNodeGetType(node: usize, kind: *mut c_int) -> c_int;
+    fn hipGraphDebugDotPrint(graph: usize, path: *const c_char, flags: c_uint) -> c_int;
+    fn hipGraphAddKernelNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, p: *const hipKernelNodeParams
+    ) -> c_int;
+    fn hipGraphAddMemcpyNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, p: *const hipMemcpy3DParms
+    ) -> c_int;
+    fn hipGraphAddMemcpyNode1D(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, to: usize, from: usize, size: usize,
+        kind: c_int
+    ) -> c_int;
+    fn hipGraphAddMemsetNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, p: *const hipMemsetParams
+    ) -> c_int;
+    fn hipGraphAddHostNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, p: *const hipHostNodeParams
+    ) -> c_int;
+    fn hipGraphAddEmptyNode(out: *mut usize, graph: usize, after: *const usize, count: usize) -> c_int;
+    fn hipGraphAddChildGraphNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, child: usize
+    ) -> c_int;
+    fn hipGraphAddEventRecordNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, event: usize
+    ) -> c_int;
+    fn hipGraphAddEventWaitNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, event: usize
+    ) -> c_int;
+    fn hipGraphAddMemAllocNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, p: *mut hipMemAllocNodeParams
+    ) -> c_int;
+    fn hipGraphAddMemFreeNode(
+        out: *mut usize, graph: usize, after: *const usize, count: usize, pointer: usize
+    ) -> c_int;
+    fn hipGraphKernelNodeSetAttribute(node: usize, attribute: c_int, value: *const c_uint) -> c_int;
+    fn hipGraphInstantiateWithFlags(out: *mut usize, graph: usize, flags: u64) -> c_int;
+    fn hipGraphLaunch(exec: usize, stream: usize) -> c_int;
+    fn hipGraphUpload(exec: usize, stream: usize) -> c_int;
+    fn hipGraphExecDestroy(exec: usize) -> c_int;
+    fn hipGraphExecUpdate(exec: usize, graph: usize, node: *mut usize, result: *mut c_int) -> c_int;
+    fn hipGraphExecKernelNodeSetParams(exec: usize, node: usize, p: *const hipKernelNodeParams) -> c_int;
+    fn hipGraphExecMemcpyNodeSetParams1D(
+        exec: usize, node: usize, to: usize, from: usize, size: usize, kind: c_int
+    ) -> c_int;
+    fn hipGraphExecMemsetNodeSetParams(exec: usize, node: usize, p: *const hipMemsetParams) -> c_int;
+    fn hipGraphExecEventRecordNodeSetEvent(exec: usize, node: usize, event: usize) -> c_int;
+    fn hipGraphExecEventWaitNodeSetEvent(exec: usize, node: usize, event: usize) -> c_int;
+    fn hipGraphNodeSetEnabled(exec: usize, node: usize, enabled: c_uint) -> c_int;
+    fn hipGraphNodeGetEnabled(exec: usize, node: usize, enabled: *mut c_uint) -> c_int;
+    fn hipStreamBeginCapture(stream: usize, mode: c_int) -> c_int;
+    fn hipStreamBeginCaptureToGraph(
+        stream: usize, graph: usize, after: *const usize, edges: *const c_void, count: usize, mode: c_int
+    ) -> c_int;
+    fn hipStreamEndCapture(stream: usize, graph: *mut usize) -> c_int;
+    fn hipStreamIsCapturing(stream: usize, status: *mut c_int) -> c_int;
+    fn hipStreamGetCaptureInfo_v2(
+        stream: usize, status: *mut c_int, id: *mut u64, graph: *mut usize, nodes: *mut *const usize,
+        count: *mut usize
+    ) -> c_int;
+    fn hipStreamUpdateCaptureDependencies(stream: usize, nodes: *mut usize, count: usize, flags: c_uint) -> c_int;
+    fn hipThreadExchangeStreamCaptureMode(mode: *mut c_int) -> c_int;
 
     fn hiponcudaCallCount(name: *const c_char) -> u64;
     fn hiponcudaCallCounts(callback: CountCallback, data: *mut c_void);
@@ -261,6 +332,13 @@ pub fn into<T: ?Sized>(value: &mut T) -> usize {
     core::ptr::from_mut(value).cast::<()>().expose_provenance()
 }
 
+/// The kernel, and its module.
+pub fn saxpy() -> (usize, usize) {
+    let image = saxpy_ptx();
+    let module: usize = get!(hipModuleLoadData(_, image.as_ptr().cast()));
+    (get!(hipModuleGetFunction(_, module, c"saxpy".as_ptr())), module)
+}
+
 /// The PTX of the demonstration kernel, as the loader takes it.
 pub fn saxpy_ptx() -> Vec<u8> {
     let mut text =
@@ -268,3 +346,5 @@ pub fn saxpy_ptx() -> Vec<u8> {
     text.push(0);
     text
 }
+
+pub mod graphs;
