@@ -77,6 +77,10 @@ impl<'a> Builder<'a> {
             let text = format!("params::clear({});", names::rust_ident(name));
             self.steps.push((Stage::Clears, text));
         }
+        if let Some(name) = &self.row.dimensions {
+            let text = format!("params::work_dimensions({}, {})?;", self.named(name), names::rust_ident(name));
+            self.steps.push((Stage::Values, text));
+        }
         let enqueue = self.enqueue();
         let query = self.query();
         let mut at = 0;
@@ -86,9 +90,9 @@ impl<'a> Builder<'a> {
                 if param.name == QUEUE {
                     self.enqueue_argument();
                 }
-            } else if query.as_ref().is_some_and(|parts| parts.contains(&param.name.as_str())) {
-                if Some(param.name.as_str()) == query.as_ref().map(|parts| parts[0]) {
-                    self.query_argument(query.as_ref().expect("it is one of a query's"));
+            } else if let Some(query) = query.as_ref().filter(|query| query.has(&param.name)) {
+                if param.name == query.size.unwrap_or(query.value) {
+                    self.query_argument(query);
                 }
             } else if let Some(list) = self.listed(at - 1) {
                 let check = self.list_out(list);
@@ -121,33 +125,57 @@ impl<'a> Builder<'a> {
             None => "WaitList::none()".to_owned(),
         };
         let has = |tag: &str| self.param(EVENT).is_some_and(|event| event.has(tag));
-        let event = match (has("optional"), has("in,out") || has("in")) {
-            (false, _) => format!("EventOut::required({}, {EVENT})?", self.named(EVENT)),
-            (true, true) => format!("EventOut::with_input({EVENT})"),
-            (true, false) => format!("EventOut::new({EVENT})"),
+        let event = if has("optional") {
+            format!("EventOut::new({EVENT})")
+        } else {
+            format!("EventOut::required({}, {EVENT})?", self.named(EVENT))
         };
+        // One that must be there is written alone.
+        let is_input = has("in,out") && has("optional");
+        if is_input {
+            let text = format!("let given = event_input::<D>({}, {EVENT})?;", self.named(EVENT));
+            self.steps.push((Stage::Waits, text));
+        }
         let text = format!("let enqueue = Enqueue {{ queue: hQueue, waits: {waits}, event: {event} }};");
         self.steps.push((Stage::Waits, text));
-        self.call.checked.push("enqueue".to_owned());
-        self.call.arguments.push("enqueue".to_owned());
+        for variable in ["enqueue", "given"].into_iter().take(1 + usize::from(is_input)) {
+            self.call.checked.push(variable.to_owned());
+            self.call.arguments.push(variable.to_owned());
+        }
     }
 
-    /// The parameters of a query that become one argument: size, value, size of the value.
-    fn query(&self) -> Option<[&'a str; 3]> {
-        let at = self.function.params.iter().position(|param| {
-            param.ty.is_pointer() && param.tags.iter().any(|tag| tag.starts_with("typename(")) && is_out(param)
+    /// The parameters of a query that become one argument.
+    fn query(&self) -> Option<Query<'a>> {
+        let params = &self.function.params;
+        let at = params.iter().position(|param| {
+            let is_output = param.ty.is_pointer() && is_out(param);
+            is_output && (typename(param).is_some() || self.is_without_size(param))
         })?;
-        let (value, told) = (&self.function.params[at], self.function.params.get(at + 1)?);
-        let tag = value.tags.iter().find_map(|tag| tag.strip_prefix("typename(")?.strip_suffix(')'))?;
-        let (_, size) = tag.split_once(',')?;
-        Some([self.param(size.trim())?.name.as_str(), &value.name, &told.name])
+        let (value, told) = (&params[at], params.get(at + 1)?);
+        let size = match typename(value) {
+            Some((_, size)) => Some(self.param(size.trim())?.name.as_str()),
+            None => None,
+        };
+        Some(Query { size, value: &value.name, told: &told.name })
     }
 
-    fn query_argument(&mut self, parts: &[&str; 3]) {
-        let [size, value, told] = parts.map(names::rust_ident);
+    /// Whether a parameter is the output of a query that is told no size: bytes without a length, and the place for their
+    /// number behind them, as the last parameters.
+    fn is_without_size(&self, value: &Param) -> bool {
+        let [.., before, told] = self.function.params.as_slice() else { return false };
+        let is_value = before.name == value.name && value.ty.base == "void" && value.ty.pointers == 1;
+        is_value && value.has("optional") && told.has("optional") && is_out(told) && told.ty.base == "size_t"
+    }
+
+    fn query_argument(&mut self, query: &Query<'_>) {
+        let (value, told) = (names::rust_ident(query.value), names::rust_ident(query.told));
         let late = if self.row.unchecked.contains(&value) { "" } else { "?" };
-        let text = format!("let info = params::info(\"{}\", {size}, {value}, {told}){late};", self.function.name);
-        self.steps.push((Stage::Query, text));
+        let function = &self.function.name;
+        let info = match query.size.map(names::rust_ident) {
+            Some(size) => format!("params::info(\"{function}\", {size}, {value}, {told})"),
+            None => format!("params::info_without_size(\"{function}\", {value}, {told})"),
+        };
+        self.steps.push((Stage::Query, format!("let info = {info}{late};")));
         self.call.checked.push("info".to_owned());
         self.call.arguments.push("info".to_owned());
     }
@@ -188,7 +216,14 @@ impl<'a> Builder<'a> {
         let kind = self.release.kind(&ty.base);
         let is_address = self.release.is_address(ty);
         if is_address && self.row.unchecked.contains(&param.name) {
-            self.call.arguments.push(name);
+            match self.length_of(param).map(names::rust_ident) {
+                // Not even the handles of a list are looked at, but it has its length.
+                Some(length) if optional => {
+                    let check = format!("params::slice_or_none({named}, {length}, {name})?");
+                    self.checked(Stage::Pointers, &param.name, check);
+                }
+                _ => self.call.arguments.push(name),
+            }
         } else if self.release.is_handle(ty) {
             let body = names::engine_object(&ty.base);
             let check = match (self.is_given_back(param), optional) {
@@ -225,7 +260,13 @@ impl<'a> Builder<'a> {
                     format!("WaitList::<D>::new({named}, {length}, {name})?"),
                 );
             }
+            let is_output = is_out(param) && !is_in(param);
             let check = match (kind, ty.pointers, optional) {
+                _ if is_output => format!("params::out_array({named}, {length}, {name})?"),
+                // What the specification gives no length may be left out whatever the length is.
+                (_, 1, true) if self.row.slices.contains_key(&param.name) => {
+                    format!("params::slice_or_none({named}, {length}, {name})?")
+                }
                 (Some(Kind::Handle), 1, _) => {
                     let body = names::engine_object(&ty.base);
                     let list = if optional { "optional_handles" } else { "handles" };
@@ -354,6 +395,26 @@ impl<'a> Builder<'a> {
         let structure = self.release.structs.iter().find(|structure| structure.name == param.ty.base)?;
         structure.fields.iter().find(|own| own.name == *field).map(|own| &own.ty)
     }
+}
+
+/// The output parameters of a query.
+struct Query<'a> {
+    /// The size of the caller's buffer, if the query is told one.
+    size: Option<&'a str>,
+    value: &'a str,
+    /// Where the size of the value goes.
+    told: &'a str,
+}
+
+impl Query<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.size == Some(name) || self.value == name || self.told == name
+    }
+}
+
+/// What the tag `typename(propName, propSize)` of a query's output names.
+fn typename(param: &Param) -> Option<(&str, &str)> {
+    param.tags.iter().find_map(|tag| tag.strip_prefix("typename(")?.strip_suffix(')')?.split_once(','))
 }
 
 /// The queue of an enqueue.
