@@ -48,14 +48,17 @@ pub fn fits(old: &Work, new: &Work) -> Result<(), Refusal> {
         }
         (Work::Copy(old), Work::Copy(new)) => {
             let lines = is_line(&old.what) && is_line(&new.what);
-            let same =
-                old.context.id == new.context.id && old.kinds == new.kinds && sides(&old.what) == sides(&new.what);
+            let same = old.kinds == new.kinds && sides(&old.what) == sides(&new.what);
             if lines && same { Ok(()) } else { Err(Refusal::Parameters) }
         }
         (Work::Fill(old), Work::Fill(new)) => {
             let lines = old.what.extent[1] == 1 && new.what.extent[1] == 1;
-            let same = old.context.id == new.context.id && !is_moved(&old.what, &new.what);
-            if lines && same { Ok(()) } else { Err(Refusal::Parameters) }
+            if lines && !is_moved(&old.what, &new.what) { Ok(()) } else { Err(Refusal::Parameters) }
+        }
+        (Work::Record(old), Work::Record(new)) | (Work::Wait(old), Work::Wait(new))
+            if old.context.id != new.context.id =>
+        {
+            Err(Refusal::Parameters)
         }
         (Work::Alloc(old), Work::Alloc(new)) if old.size != new.size => Err(Refusal::NotSupported),
         _ if old.kind() == new.kind() => Ok(()),
