@@ -36,7 +36,9 @@ fn record(event: Handle, stream: Handle, flags: c_uint) -> Result {
     let stream = stream::resolve(stream)?;
     let recorded = match flags {
         0 => capture::record_event(&event, &stream)?,
-        EXTERNAL => capture::record(&stream, || Ok(Work::Record(event.clone())))?,
+        EXTERNAL if capture::record(&stream, || Ok(Work::Record(event.clone())))? => true,
+        // Outside of captures the flag means nothing, and is refused.
+        EXTERNAL => return Err(CUDA_ERROR_ILLEGAL_STATE),
         _ => return Err(CUDA_ERROR_INVALID_VALUE),
     };
     if recorded { Ok(()) } else { event.record(&stream) }

@@ -5,7 +5,7 @@ use super::guard::call;
 use super::{copy, set};
 use crate::command::UserData;
 use crate::context::{self, Context};
-use crate::event::EVENTS;
+use crate::event::{EVENTS, Event};
 use crate::graph::alloc::{self, Block};
 use crate::graph::node::{self, Work};
 use crate::graph::{Graph, capture};
@@ -37,6 +37,8 @@ fn context_of(handle: Handle) -> Result<Arc<Context>> {
 
 /// The kernel that a node's parameters describe.
 pub fn kernel_work(params: &CUDA_KERNEL_NODE_PARAMS) -> Result<Work> {
+    // Without a current context the real driver crashes, whatever the node names.
+    context::current()?;
     kernel_shaped(params, false, [1; 3])
 }
 
@@ -92,12 +94,19 @@ pub fn child_work(child: Handle, graph: Handle) -> Result<Work> {
 
 /// The record of an event.
 pub fn record_work(event: Handle) -> Result<Work> {
-    Ok(Work::Record(EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?))
+    Ok(Work::Record(event_of_node(event)?))
 }
 
 /// The wait for an event.
 pub fn wait_work(event: Handle) -> Result<Work> {
-    Ok(Work::Wait(EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?))
+    Ok(Work::Wait(event_of_node(event)?))
+}
+
+fn event_of_node(event: Handle) -> Result<Arc<Event>> {
+    if event == 0 {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)
 }
 
 /// The free of a block that a graph allocates.

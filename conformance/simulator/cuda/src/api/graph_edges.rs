@@ -13,6 +13,10 @@ fn list(found: &[Handle], out: &Buffer<Handle>, count: &InOut<usize>) -> Result 
     if !out.is_given() {
         return count.put(found.len());
     }
+    // A list without room is refused, for a graph without nodes too.
+    if room == 0 {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
     let mut all = found.to_vec();
     all.resize(room.max(found.len()), 0);
     out.write(&all, room)?;

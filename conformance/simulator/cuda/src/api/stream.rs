@@ -110,8 +110,9 @@ pub extern "C" fn cuStreamWaitEvent(handle: Handle, event: Handle, flags: c_uint
         let stream = stream::resolve(handle)?;
         let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
         event.check_wait(&stream)?;
-        if flags == EXTERNAL && capture::record(&stream, || Ok(Work::Wait(event.clone())))? {
-            return Ok(());
+        if flags == EXTERNAL {
+            let captured = capture::record(&stream, || Ok(Work::Wait(event.clone())))?;
+            return if captured { Ok(()) } else { Err(CUDA_ERROR_INVALID_VALUE) };
         }
         if capture::wait_event(&event, &stream)? {
             return Ok(());

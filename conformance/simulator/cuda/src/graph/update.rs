@@ -2,7 +2,8 @@
 
 use super::Graph;
 use super::exec::{Exec, Level};
-use super::node::{Work, is_line, sides};
+use super::node::{Side, Work, is_line, sides};
+use crate::copy::Fill;
 use crate::sys::*;
 
 /// Why a whole graph does not fit an executable one, by `CUgraphExecUpdateResult`.
@@ -47,19 +48,28 @@ pub fn fits(old: &Work, new: &Work) -> Result<(), Refusal> {
         }
         (Work::Copy(old), Work::Copy(new)) => {
             let lines = is_line(&old.what) && is_line(&new.what);
-            let same =
-                old.context.id == new.context.id && old.kinds == new.kinds && sides(&old.what) == sides(&new.what);
+            let same = old.kinds == new.kinds && sides(&old.what) == sides(&new.what);
             if lines && same { Ok(()) } else { Err(Refusal::Parameters) }
         }
         (Work::Fill(old), Work::Fill(new)) => {
             let lines = old.what.extent[1] == 1 && new.what.extent[1] == 1;
-            let same = old.context.id == new.context.id;
-            if lines && same { Ok(()) } else { Err(Refusal::Parameters) }
+            if lines && !is_moved(&old.what, &new.what) { Ok(()) } else { Err(Refusal::Parameters) }
+        }
+        (Work::Record(old), Work::Record(new)) | (Work::Wait(old), Work::Wait(new))
+            if old.context.id != new.context.id =>
+        {
+            Err(Refusal::Parameters)
         }
         (Work::Alloc(old), Work::Alloc(new)) if old.size != new.size => Err(Refusal::NotSupported),
         _ if old.kind() == new.kind() => Ok(()),
         _ => Err(Refusal::NodeType),
     }
+}
+
+/// Whether one fill is of a device's memory and the other of another device's.
+fn is_moved(old: &Fill, new: &Fill) -> bool {
+    let sides = [old, new].map(|fill| Side::of(fill.dst.address));
+    matches!(sides, [Side::Device(old), Side::Device(new)] if old != new)
 }
 
 impl Exec {

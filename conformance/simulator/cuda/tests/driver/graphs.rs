@@ -135,7 +135,10 @@ pub fn shape(graph: Handle) -> (Vec<c_int>, Vec<(usize, usize)>) {
     let mut count = 0;
     ok!(cuGraphGetNodes(graph, core::ptr::null_mut(), &mut count));
     let mut nodes = vec![0; count];
-    ok!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count));
+    // A list without room is refused.
+    if count > 0 {
+        ok!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count));
+    }
     let kind_of = |&node: &Handle| {
         let mut kind = -1;
         ok!(cuGraphNodeGetType(node, &mut kind));
@@ -144,7 +147,9 @@ pub fn shape(graph: Handle) -> (Vec<c_int>, Vec<(usize, usize)>) {
     let mut edges = 0;
     ok!(cuGraphGetEdges(graph, core::ptr::null_mut(), core::ptr::null_mut(), &mut edges));
     let (mut from, mut to) = (vec![0; edges], vec![0; edges]);
-    ok!(cuGraphGetEdges(graph, from.as_mut_ptr(), to.as_mut_ptr(), &mut edges));
+    if edges > 0 {
+        ok!(cuGraphGetEdges(graph, from.as_mut_ptr(), to.as_mut_ptr(), &mut edges));
+    }
     let place = |node: Handle| nodes.iter().position(|&known| known == node).expect("edges are between nodes");
     let edges = from.into_iter().zip(to).map(|(from, to)| (place(from), place(to))).collect();
     (nodes.iter().map(kind_of).collect(), edges)
