@@ -108,7 +108,7 @@ pub enum GraphUpdate {
 
 /// Graphs. A device has them if [`Graphs::has_graphs`] says so.
 ///
-/// Methods that add or change copies and fills take the context whose device does them; they need it to be current where
+/// Methods that add or change kernels, copies and fills take the context whose device does them; they need it to be current where
 /// [`super::Driver::TRANSFERS_NEED_CONTEXT`] says so. `after` are nodes of the same graph, each once.
 pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
     /// `CUgraph` / `hipGraph_t`.
@@ -164,6 +164,7 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
         _after: &[Self::GraphNode],
         _kernel: &KernelNode<Self::Function>,
         _arguments: *const *const c_void,
+        _context: &Self::Context,
     ) -> Result<Self::GraphNode> {
         unsupported("a kernel in a graph")
     }
@@ -301,6 +302,7 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
         _node: Self::GraphNode,
         _kernel: &KernelNode<Self::Function>,
         _arguments: *const *const c_void,
+        _context: &Self::Context,
     ) -> Result<()> {
         unsupported("the change of a kernel in a graph")
     }

@@ -326,7 +326,7 @@ fn set<D: Driver>(
     // SAFETY: `with_native` gives a list with an entry for every parameter; the command keeps kernel and memory objects, and
     // addresses are valid for later launches by the application's promise. The node is one of a kernel of this graph.
     let set = launch.with_native(NAME, buffer.state(), |kernel, arguments| unsafe {
-        driver.set_kernel(exec, node, kernel, arguments)
+        driver.set_kernel(exec, node, kernel, arguments, &buffer.state().place)
     })?;
     let is_enabled = set.is_some();
     if is_enabled != was_enabled { driver.enable_node(exec, node, is_enabled) } else { Ok(()) }

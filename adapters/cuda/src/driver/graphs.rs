@@ -26,7 +26,11 @@ fn symbol<T>(symbol: Option<T>, name: &str) -> Result<T> {
     symbol.ok_or_else(|| Error::unsupported(&format!("{name} by this driver")))
 }
 
-fn kernel_params(kernel: &KernelNode<CUfunction>, arguments: *const *const c_void) -> KernelNodeParams {
+fn kernel_params(
+    kernel: &KernelNode<CUfunction>,
+    arguments: *const *const c_void,
+    context: CUcontext,
+) -> KernelNodeParams {
     KernelNodeParams {
         function: kernel.function,
         grid: kernel.shape.grid,
@@ -36,7 +40,7 @@ fn kernel_params(kernel: &KernelNode<CUfunction>, arguments: *const *const c_voi
         arguments: arguments.cast_mut().cast(),
         extra: core::ptr::null_mut(),
         kernel: 0,
-        context: CUcontext::default(),
+        context,
     }
 }
 
@@ -155,8 +159,9 @@ impl Graphs for Cuda {
         after: &[CUgraphNode],
         kernel: &KernelNode<CUfunction>,
         arguments: *const *const c_void,
+        context: &CUcontext,
     ) -> Result<CUgraphNode> {
-        let params = kernel_params(kernel, arguments);
+        let params = kernel_params(kernel, arguments, *context);
         // SAFETY: list and parameters are live locals; the caller vouches for function and arguments.
         let node = self.add_node("cuGraphAddKernelNode", |node| unsafe {
             (self.symbols.graph_add_kernel)(node, *graph, after.as_ptr(), after.len(), &raw const params)
@@ -315,9 +320,10 @@ impl Graphs for Cuda {
         node: CUgraphNode,
         kernel: &KernelNode<CUfunction>,
         arguments: *const *const c_void,
+        context: &CUcontext,
     ) -> Result<()> {
         let set = symbol(self.symbols.exec_set_kernel, "cuGraphExecKernelNodeSetParams")?;
-        let params = kernel_params(kernel, arguments);
+        let params = kernel_params(kernel, arguments, *context);
         // SAFETY: the parameters are a live local; the caller vouches for node, function and arguments.
         self.check("cuGraphExecKernelNodeSetParams", unsafe { set(*exec, node, &raw const params) })
     }

@@ -16,7 +16,7 @@ pub(crate) struct KernelNodeParams {
     pub(crate) extra: *mut *mut c_void,
     /// `CUkernel`: looked at where there is no function.
     pub(crate) kernel: usize,
-    /// Looked at for a `CUkernel` alone.
+    /// The manual lets a driver ignore it beside a function; one that does not would take the thread's.
     pub(crate) context: CUcontext,
 }
 
