@@ -150,6 +150,7 @@ pub fn free_now(allocation: &Arc<Allocation>) -> bool {
         }
         None => give_back(allocation),
     }
+    crate::graph::alloc::note_free(allocation.base);
     true
 }
 

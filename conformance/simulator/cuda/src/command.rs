@@ -6,7 +6,7 @@
 use crate::clock::Point;
 use crate::copy::{Copy, Fill};
 use crate::event::Completion;
-use crate::graph::Exec;
+use crate::graph::run::Launch;
 use crate::kernel::Kernel;
 use crate::memory::{self, Allocation, Denied};
 use crate::region;
@@ -68,7 +68,7 @@ pub enum Command {
     /// Writes a value.
     WriteValue(Value),
     /// Runs a graph.
-    Graph(Arc<Exec>),
+    Graph(Box<Launch>),
     /// Takes its place in the order and does nothing: hints.
     Nothing,
 }
@@ -95,7 +95,8 @@ impl Command {
     /// Whether it may wait for something that nobody can see: whoever writes the value, whatever the client's function does.
     pub fn waits_unseen(&self) -> bool {
         match self {
-            Command::Host(..) | Command::Callback(..) | Command::WaitValue(_) | Command::Graph(_) => true,
+            Command::Host(..) | Command::Callback(..) | Command::WaitValue(_) => true,
+            Command::Graph(launch) => launch.waits_unseen,
             Command::WaitEvent(completion) => completion.unseen,
             Command::WaitStream(other, _) => other.has_unseen(),
             _ => false,
@@ -125,9 +126,10 @@ impl Command {
                 stream.tell_host_before(point);
                 call_back(stream, function, data);
             }
+            Command::Graph(launch) => launch.run(stream, point),
             Command::Nothing => {}
             _ if !healthy => {}
-            Command::Kernel(kernel) => fail_on(stream, kernel.run(stream, point)),
+            Command::Kernel(kernel) => fail_on(stream, kernel.run(point)),
             Command::Copy(copy) => fail_on(stream, copy.run(point).map_err(|denied| refuse("copy", denied))),
             Command::Fill(fill) => fail_on(stream, fill.run(point).map_err(|denied| refuse("fill", denied))),
             Command::Host(function, data) => {
@@ -136,7 +138,6 @@ impl Command {
             }
             Command::WaitValue(value) => wait_value(stream, value),
             Command::WriteValue(value) => write_value(stream, point, value),
-            Command::Graph(exec) => exec.run(stream, point),
         }
     }
 }
@@ -153,7 +154,8 @@ pub fn refuse(command: &str, denied: Denied) -> CUresult {
     CUDA_ERROR_ILLEGAL_ADDRESS
 }
 
-fn free(allocation: Arc<Allocation>) {
+/// A free's turn: fills the memory with a pattern, and gives it back.
+pub fn free(allocation: Arc<Allocation>) {
     if allocation.region.is_some() {
         // SAFETY: the region is held by the allocation, and work that is ordered before its free has ended.
         unsafe { region::poison(allocation.base, allocation.size) };
@@ -216,7 +218,7 @@ fn is_reached(value: &Value) -> bool {
 }
 
 /// Memory has no way to wake anybody, so this looks again and again, as the hardware does.
-fn wait_value(stream: &Stream, value: Value) {
+pub fn wait_value(stream: &Stream, value: Value) {
     let mut pause = Duration::from_micros(1);
     while !is_reached(&value) && stream.context.is_alive() && stream.context.failure().is_none() {
         std::thread::sleep(pause);
@@ -224,7 +226,8 @@ fn wait_value(stream: &Stream, value: Value) {
     }
 }
 
-fn write_value(stream: &Stream, point: &Point, value: Value) {
+/// Writes a value.
+pub fn write_value(stream: &Stream, point: &Point, value: Value) {
     match memory::check(value.address, value.width, point, None) {
         Err(denied) => stream.context.fail(refuse("value write", denied)),
         // SAFETY: checked and held just now; the API checked the alignment.

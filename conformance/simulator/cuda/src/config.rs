@@ -42,6 +42,9 @@ pub struct Config {
     pub thresholds: Thresholds,
     /// Whether a query that answers "done" orders what is submitted after it (`SIMCUDA_QUERIES`).
     pub queries_order: bool,
+    /// Start of the sequence by which launches of graphs pick among nodes that are ready; 0 picks the one that was added
+    /// first (`SIMCUDA_GRAPHS`).
+    pub graph_seed: u64,
     /// Injected faults (`SIMCUDA_FAULTS`), not yet parsed.
     pub faults: Option<String>,
 }
@@ -70,6 +73,7 @@ impl Config {
             "ignore" => Some(false),
             _ => None,
         })?;
+        let graph_seed = variable("SIMCUDA_GRAPHS", "1", |text| text.parse().ok())?;
         let report = match env::var("SIMCUDA_REPORT") {
             Ok(text) if text == "stderr" => Some(ReportTo::Stderr),
             Ok(text) if !text.is_empty() => Some(ReportTo::File(PathBuf::from(text))),
@@ -83,6 +87,7 @@ impl Config {
             report,
             thresholds,
             queries_order,
+            graph_seed,
             faults: env::var("SIMCUDA_FAULTS").ok().filter(|text| !text.is_empty()),
         })
     }

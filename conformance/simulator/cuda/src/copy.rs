@@ -20,7 +20,7 @@ pub struct Place {
 impl Place {
     /// A run of bytes, tracked if the map knows its first one.
     pub fn linear(address: u64) -> Self {
-        Self { address, pitch: 0, slice: 0, tracked: memory::find(address).is_some() }
+        Self { address, pitch: 0, slice: 0, tracked: is_tracked(address) }
     }
 
     fn row(&self, y: usize, z: usize) -> u64 {
@@ -28,7 +28,7 @@ impl Place {
     }
 
     /// Bytes from the first to past the last one touched.
-    fn span(&self, extent: [usize; 3]) -> usize {
+    pub fn span(&self, extent: [usize; 3]) -> usize {
         (extent[2] - 1) * self.slice + (extent[1] - 1) * self.pitch + extent[0]
     }
 
@@ -43,6 +43,11 @@ impl Place {
         }
         memory::check(self.address, self.span(extent), point, None).map(Some)
     }
+}
+
+/// Whether the driver knows an address, or will when a graph has allocated it.
+fn is_tracked(address: u64) -> bool {
+    memory::find(address).is_some() || crate::graph::alloc::block_at(address).is_some()
 }
 
 /// Where a copy reads.
@@ -131,7 +136,8 @@ pub struct Fill {
 }
 
 impl Fill {
-    fn bytes(&self) -> [usize; 3] {
+    /// Its bytes of a row, rows, slices.
+    pub fn bytes(&self) -> [usize; 3] {
         [self.extent[0] * self.width, self.extent[1], 1]
     }
 

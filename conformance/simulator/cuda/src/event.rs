@@ -5,6 +5,7 @@
 
 use crate::clock::{self, Clock, Point};
 use crate::context::Context;
+use crate::graph::capture::Captured;
 use crate::handles::{self, Registry};
 use crate::reports;
 use crate::shared_event::SharedRecords;
@@ -117,6 +118,8 @@ pub struct Event {
     /// Flags it was made with.
     pub flags: u32,
     latest: Mutex<Option<Arc<Completion>>>,
+    /// Of an event that was last recorded in a capture, what it stands for there.
+    captured: Mutex<Option<Captured>>,
     /// Its records in all processes, if others may open it; whether another process made it.
     shared: Option<(Arc<SharedRecords>, bool)>,
 }
@@ -128,14 +131,15 @@ impl Event {
             0 => None,
             _ => Some((SharedRecords::new()?, false)),
         };
-        Ok(EVENTS.insert_with(|handle| Event { handle, context, flags, latest: Mutex::new(None), shared }).0)
+        Ok(EVENTS.insert_with(|handle| Event { handle, context, flags, latest: Mutex::new(None), captured: Mutex::new(None), shared }).0)
     }
 
     /// Opens another process's event.
     pub fn open(context: Arc<Context>, ipc: &CUipcEventHandle) -> Result<Handle> {
         let (flags, latest) = (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, Mutex::new(None));
+        let captured = Mutex::new(None);
         let shared = Some((SharedRecords::open(ipc)?, true));
-        Ok(EVENTS.insert_with(|handle| Event { handle, context, flags, latest, shared }).0)
+        Ok(EVENTS.insert_with(|handle| Event { handle, context, flags, latest, captured, shared }).0)
     }
 
     /// What another process opens it by: the process that made it can tell.
@@ -163,6 +167,7 @@ impl Event {
         if self.context.id != stream.context.id {
             return Err(CUDA_ERROR_INVALID_HANDLE);
         }
+        self.set_captured(None);
         let mut latest = self.latest.lock();
         stream.submit(|point| {
             let shared = self.shared.as_ref().map(|(records, _)| (records.clone(), records.give()));
@@ -171,6 +176,40 @@ impl Event {
             crate::command::Command::Record(completion)
         });
         Ok(())
+    }
+
+    /// A record that a graph's launch at that point will reach. It counts from [`Event::set_latest`] on.
+    pub fn record_at(&self, point: &Point, stream: &Stream) -> Arc<Completion> {
+        let shared = self.shared.as_ref().map(|(records, _)| (records.clone(), records.give()));
+        Arc::new(Completion::here(point, stream, shared))
+    }
+
+    /// Makes a record the latest one.
+    pub fn set_latest(&self, completion: Arc<Completion>) {
+        self.set_captured(None);
+        *self.latest.lock() = Some(completion);
+    }
+
+    /// Makes it stand for nodes of a capture, or for none.
+    pub fn set_captured(&self, captured: Option<Captured>) {
+        *self.captured.lock() = captured;
+    }
+
+    /// What it stands for in a capture, if it was last recorded in one.
+    pub fn captured(&self) -> Option<Captured> {
+        self.captured.lock().clone()
+    }
+
+    /// Fails where it was last recorded in a capture, which nobody can wait for or ask about.
+    pub fn refuse_captured(&self) -> Result {
+        match self.captured() {
+            Some(captured) if captured.is_active() => {
+                captured.invalidate();
+                Err(CUDA_ERROR_CAPTURED_EVENT)
+            }
+            Some(_) => Err(CUDA_ERROR_INVALID_VALUE),
+            None => Ok(()),
+        }
     }
 
     /// The latest record, if there is one.

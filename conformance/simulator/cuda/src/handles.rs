@@ -8,7 +8,7 @@ use crate::reports;
 use crate::sys::{CUresult, Handle};
 use parking_lot::RwLock;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The kinds of object that have handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +124,11 @@ impl<T> Registry<T> {
 
     /// Makes an object that knows its own handle.
     pub fn insert_with(&self, make: impl FnOnce(Handle) -> T) -> (Handle, Arc<T>) {
+        self.insert_cyclic(|handle, _| make(handle))
+    }
+
+    /// Makes an object that knows its own handle and can find itself.
+    pub fn insert_cyclic(&self, make: impl FnOnce(Handle, &Weak<T>) -> T) -> (Handle, Arc<T>) {
         let mut slots = self.slots.write();
         let index = match slots.free.pop_front() {
             Some(index) => index,
@@ -134,7 +139,7 @@ impl<T> Registry<T> {
         };
         let slot = &mut slots.slots[index];
         let handle = encode(self.kind, slot.generation, index);
-        let object = Arc::new(make(handle));
+        let object = Arc::new_cyclic(|me| make(handle, me));
         slot.object = Some(object.clone());
         (handle, object)
     }

@@ -12,7 +12,7 @@ use crate::exec::{self, Access, Environment, FaultKind, Grid, LaunchFault, Memor
 use crate::memory;
 use crate::module::Function;
 use crate::reports;
-use crate::stream::{Reach, Stream};
+use crate::stream::{self, Reach, Stream};
 use crate::sys::*;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -72,9 +72,38 @@ impl Kernel {
         Ok(())
     }
 
+    /// The context that it runs in.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.function.context
+    }
+
+    /// Its function's name.
+    pub fn name(&self) -> std::borrow::Cow<'_, str> {
+        self.function.name.to_string_lossy()
+    }
+
+    /// The shape that it was given.
+    pub fn shape(&self) -> Shape {
+        let Grid { grid, block, dynamic_shared, cooperative, cluster } = self.grid;
+        Shape { grid, block, shared: dynamic_shared, cooperative, cluster }
+    }
+
+    /// The same with another shape, which is not checked before [`Kernel::check`] is asked.
+    pub fn shaped(&self, shape: Shape) -> Kernel {
+        let Shape { grid, block, shared, cooperative, cluster } = shape;
+        let grid = Grid { grid, block, dynamic_shared: shared, cooperative, cluster };
+        Kernel { function: self.function.clone(), grid, params: self.params.clone() }
+    }
+
+    /// Checks its shape once more.
+    pub fn check(&self) -> Result {
+        check_shape(&self.function, &self.shape())
+    }
+
     /// Runs it to its end on this thread.
-    pub fn run(&self, stream: &Stream, point: &Point) -> Result {
-        let view = View { point, reach: stream.reach(), context: &stream.context };
+    pub fn run(&self, point: &Point) -> Result {
+        let context = &self.function.context;
+        let view = View { point, reach: stream::reach_of(context), context };
         let environment = Environment {
             memory: &view,
             // A closed standard output is no reason to fail the kernel.

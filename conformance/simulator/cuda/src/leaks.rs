@@ -8,7 +8,8 @@ use crate::config::ReportTo;
 use crate::context::{CONTEXTS, Context};
 use crate::device;
 use crate::event::EVENTS;
-use crate::graph::{EXECS, GRAPHS};
+use crate::graph::GRAPHS;
+use crate::graph::exec::EXECS;
 use crate::linker::LINKERS;
 use crate::memory::{self, Kind};
 use crate::module::{LIBRARIES, MODULES};
@@ -39,7 +40,7 @@ pub fn counts() -> Vec<(&'static str, usize)> {
         ("library", LIBRARIES.len()),
         ("linker", LINKERS.len()),
         ("memory pool", POOLS.all().iter().filter(|pool| !pool.default).count()),
-        ("graph", GRAPHS.len()),
+        ("graph", GRAPHS.all().iter().filter(|graph| !graph.embedded).count()),
         ("executable graph", EXECS.len()),
         ("array", ARRAYS.len()),
         ("texture object", TEXTURES.len()),
@@ -51,6 +52,7 @@ pub fn counts() -> Vec<(&'static str, usize)> {
         ("registered host memory", allocations(Kind::Registered)),
         ("managed memory", allocations(Kind::Managed)),
         ("pool memory", allocations(Kind::Pool)),
+        ("graph memory", allocations(Kind::Graph)),
         ("mapped memory", allocations(Kind::Mapped)),
         ("opened memory", allocations(Kind::Opened)),
     ];

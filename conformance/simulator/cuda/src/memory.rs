@@ -30,6 +30,8 @@ pub enum Kind {
     Managed,
     /// From a pool, stream-ordered.
     Pool,
+    /// From an allocation node of a graph.
+    Graph,
     /// A module's variables.
     Module,
     /// Physical memory mapped into a reserved range.
@@ -48,6 +50,7 @@ impl Kind {
             Kind::Registered => "registered host memory",
             Kind::Managed => "managed memory",
             Kind::Pool => "pool memory",
+            Kind::Graph => "graph memory",
             Kind::Module => "module memory",
             Kind::Mapped => "mapped memory",
             Kind::Opened => "memory of another process",
@@ -346,7 +349,7 @@ pub fn check(
 /// Remembers a use of a pool's memory for its free, which must be ordered after it. Whichever of the two comes second
 /// sees the other: the free is set before it looks at the uses, the use is added before the free is looked for.
 fn note_use(allocation: &Allocation, point: &Point) {
-    if allocation.kind != Kind::Pool {
+    if !matches!(allocation.kind, Kind::Pool | Kind::Graph) {
         return;
     }
     allocation.uses.lock().add(point);

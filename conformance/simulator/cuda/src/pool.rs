@@ -457,11 +457,11 @@ pub fn free_async(address: u64, stream: &Arc<Stream>) -> Result {
     if address == 0 {
         return Ok(());
     }
-    let freeable = |found: &Allocation| matches!(found.kind, Kind::Pool | Kind::Device);
+    let freeable = |found: &Allocation| matches!(found.kind, Kind::Pool | Kind::Device | Kind::Graph);
     let Some(allocation) = memory::starting_at(address, freeable) else {
         crate::alloc::report_bad_free(address);
         // The real driver lets a second free of the same block pass.
-        let again = memory::find(address).is_none() && memory::history(address).is_some_and(|old| old.base == address);
+        let again = memory::find(address).is_none() && memory::history(address).is_some_and(|old| old.base == address && old.kind == Kind::Pool);
         return if again { Ok(()) } else { Err(CUDA_ERROR_INVALID_VALUE) };
     };
     stream.submit(|point| {
@@ -473,6 +473,7 @@ pub fn free_async(address: u64, stream: &Arc<Stream>) -> Result {
             reports::add(Misuse::DoubleFree, format!("{address:#x} is freed by two threads"));
             return Command::Nothing;
         }
+        crate::graph::alloc::note_free(address);
         if let Some(pool) = &allocation.pool {
             pool.release(&allocation);
         }

@@ -10,6 +10,7 @@ use crate::command::Command;
 use crate::context::{self, Context};
 use crate::device;
 use crate::event::Completion;
+use crate::graph::capture;
 use crate::handles::{self, Registry};
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Kind};
@@ -56,6 +57,8 @@ pub struct Stream {
     pub sort: Sort,
     /// Its priority.
     pub priority: i32,
+    /// Its part in a capture.
+    pub capture: Mutex<Option<capture::Part>>,
     state: Mutex<State>,
     work: Condvar,
     done: Condvar,
@@ -136,6 +139,7 @@ impl Stream {
             context,
             sort,
             priority,
+            capture: Mutex::new(None),
             state: Mutex::default(),
             work: Condvar::new(),
             done: Condvar::new(),
@@ -247,6 +251,23 @@ impl Stream {
         self.learn(&mut self.state.lock(), &known, other.id, seq);
         let other = other.clone();
         self.submit(|_| Command::WaitStream(other, seq));
+    }
+
+    /// Submits a wait for one command of another stream.
+    pub fn submit_wait_for_command(self: &Arc<Self>, other: &Arc<Stream>, seq: u64) {
+        if other.id == self.id {
+            return;
+        }
+        self.learn(&mut self.state.lock(), &other.known_at(seq), other.id, seq);
+        if other.completed.load(Ordering::Acquire) < seq {
+            let other = other.clone();
+            self.submit(|_| Command::WaitStream(other, seq));
+        }
+    }
+
+    /// Its commands from now on are ordered after a record of an event, for which one of them waits.
+    pub fn learn_of(&self, completion: &Completion) {
+        Arc::make_mut(&mut self.state.lock().clock).merge(&completion.known);
     }
 
     fn learn(&self, state: &mut MutexGuard<'_, State>, known: &Clock, stream: u64, seq: u64) {
@@ -420,14 +441,20 @@ impl Stream {
     /// Lets the thread end once all work is done. The handle must be gone already.
     pub fn close(&self) {
         STREAMS.remove(self.handle);
+        capture::stream_ends(self);
         self.state.lock().closing = true;
         self.work.notify_all();
     }
 
     /// What its kernels may touch.
     pub fn reach(&self) -> Reach {
-        Reach { device: self.context.device.ordinal, context: self.context.clone() }
+        reach_of(&self.context)
     }
+}
+
+/// What a context's kernels may touch.
+pub fn reach_of(context: &Arc<Context>) -> Reach {
+    Reach { device: context.device.ordinal, context: context.clone() }
 }
 
 impl Drop for Stream {
@@ -467,7 +494,11 @@ pub fn resolve(handle: Handle) -> Result<Arc<Stream>> {
 /// Resolves a stream handle without asking whether its context still works.
 pub fn find(handle: Handle) -> Result<Arc<Stream>> {
     match handle {
-        0 | CU_STREAM_LEGACY => Ok(context::current()?.legacy()),
+        0 | CU_STREAM_LEGACY => {
+            let context = context::current()?;
+            capture::refuse_legacy(&context)?;
+            Ok(context.legacy())
+        }
         CU_STREAM_PER_THREAD => per_thread(context::current()?),
         _ => STREAMS.lookup(handle, CUDA_ERROR_INVALID_HANDLE),
     }
@@ -542,7 +573,7 @@ fn delays() -> Option<crate::config::Delay> {
 }
 
 /// Marsaglia's xorshift.
-fn next_random(state: &mut u64) -> u64 {
+pub fn next_random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;

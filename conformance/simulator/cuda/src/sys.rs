@@ -82,6 +82,16 @@ results! {
     CUDA_ERROR_NOT_PERMITTED = 800, "operation not permitted";
     CUDA_ERROR_NOT_SUPPORTED = 801, "operation not supported";
     CUDA_ERROR_SYSTEM_NOT_READY = 802, "system not yet initialized";
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900, "operation not permitted when stream is capturing";
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901, "operation failed due to a previous error during capture";
+    CUDA_ERROR_STREAM_CAPTURE_MERGE = 902, "operation would result in a merge of separate capture sequences";
+    CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903, "capture was not ended in the same stream as it began";
+    CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904, "capturing stream has unjoined work";
+    CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905, "dependency created on uncaptured work in another stream";
+    CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906, "operation would make the legacy stream depend on a capturing blocking stream";
+    CUDA_ERROR_CAPTURED_EVENT = 907, "operation not permitted on an event last recorded in a capturing stream";
+    CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908, "attempt to terminate a thread-local capture sequence from another thread";
+    CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910, "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
     CUDA_ERROR_INVALID_CLUSTER_SIZE = 912, "cluster size is not supported";
     CUDA_ERROR_UNKNOWN = 999, "unknown error";
 }
@@ -328,6 +338,83 @@ pub struct CUDA_MEMSET_NODE_PARAMS {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct CUDA_MEM_ALLOC_NODE_PARAMS {
+    pub pool_props: CUmemPoolProps,
+    pub access_descs: *const CUmemAccessDesc,
+    pub access_desc_count: usize,
+    pub byte_size: usize,
+    pub dptr: CUdeviceptr,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUDA_GRAPH_INSTANTIATE_PARAMS {
+    pub flags: u64,
+    pub upload_stream: Handle,
+    pub error_node: Handle,
+    pub result: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUgraphExecUpdateResultInfo {
+    pub result: c_int,
+    pub error_node: Handle,
+    pub error_from_node: Handle,
+}
+
+/// Which part of a node an edge leaves and enters; no node here has more than one.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CUgraphEdgeData {
+    pub from_port: u8,
+    pub to_port: u8,
+    pub kind: u8,
+    pub reserved: [u8; 5],
+}
+
+/// A node of any kind: the union is read by its kind.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CUgraphNodeParams {
+    pub kind: c_int,
+    pub reserved0: [c_int; 3],
+    pub of_kind: [u64; 29],
+    pub reserved2: i64,
+}
+
+/// What the union of [`CUgraphNodeParams`] can be read as: plain data of the API, every bit pattern of which is a value.
+///
+/// # Safety
+/// The type must be such.
+pub unsafe trait OfKind: Copy {}
+// SAFETY: numbers and pointers.
+unsafe impl OfKind for CUDA_KERNEL_NODE_PARAMS {}
+// SAFETY: numbers and pointers.
+unsafe impl OfKind for CUDA_MEMCPY3D {}
+// SAFETY: numbers.
+unsafe impl OfKind for CUDA_MEMSET_NODE_PARAMS {}
+// SAFETY: an optional function and a pointer: the function is the client's promise, as wherever it gives one.
+unsafe impl OfKind for CUDA_HOST_NODE_PARAMS {}
+// SAFETY: numbers and pointers.
+unsafe impl OfKind for CUDA_MEM_ALLOC_NODE_PARAMS {}
+
+impl CUgraphNodeParams {
+    /// The union as one of its members.
+    pub fn read<T: OfKind>(&self) -> T {
+        self.read_behind::<T, 0>()
+    }
+
+    /// A member's part that begins behind some words.
+    pub fn read_behind<T: OfKind, const WORDS: usize>(&self) -> T {
+        const { assert!(WORDS * 8 + size_of::<T>() <= 29 * 8) };
+        // SAFETY: the part lies inside of the union, and the trait says that any bits will do.
+        unsafe { self.of_kind.as_ptr().add(WORDS).cast::<T>().read() }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct CUDA_HOST_NODE_PARAMS {
     pub func: CUhostFn,
     pub user_data: *mut c_void,
@@ -346,5 +433,10 @@ const _: () = {
     assert!(size_of::<CUDA_TEXTURE_DESC>() == 104);
     assert!(size_of::<CUDA_KERNEL_NODE_PARAMS>() == 72);
     assert!(size_of::<CUDA_MEMSET_NODE_PARAMS>() == 40);
+    assert!(size_of::<CUDA_MEM_ALLOC_NODE_PARAMS>() == 120);
+    assert!(size_of::<CUDA_GRAPH_INSTANTIATE_PARAMS>() == 32);
+    assert!(size_of::<CUgraphExecUpdateResultInfo>() == 24);
+    assert!(size_of::<CUgraphEdgeData>() == 8);
+    assert!(size_of::<CUgraphNodeParams>() == 256);
     assert!(size_of::<*const c_char>() == size_of::<Handle>());
 };

@@ -50,11 +50,36 @@ impl<T: Copy> In<T> {
     }
 }
 
+/// The address of one thing that is read and then written, or null.
+#[repr(transparent)]
+pub struct InOut<T>(Option<NonNull<T>>);
+
+impl<T: Copy> InOut<T> {
+    /// Reads it; a null address is the caller's error.
+    pub fn get(&self) -> Result<T> {
+        // SAFETY: the caller gives the address of a `T`.
+        self.0.map(|at| unsafe { at.read() }).ok_or(CUDA_ERROR_INVALID_VALUE)
+    }
+
+    /// Writes it.
+    pub fn put(&self, value: T) -> Result {
+        let at = self.0.ok_or(CUDA_ERROR_INVALID_VALUE)?;
+        // SAFETY: the caller gives the address of a `T` that may be written.
+        unsafe { at.write(value) };
+        Ok(())
+    }
+}
+
 /// The address of an array to read, whose length another argument gives.
 #[repr(transparent)]
 pub struct Slice<T>(Option<NonNull<T>>);
 
 impl<T: Copy> Slice<T> {
+    /// Whether the caller gives one at all.
+    pub fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Copies `len` elements.
     pub fn read(&self, len: usize) -> Result<Vec<T>> {
         match self.0 {

@@ -4,6 +4,7 @@ use super::args::{Out, Raw};
 use super::guard::call;
 use crate::context::{self, CONTEXTS, Context};
 use crate::device;
+use crate::graph::capture;
 use crate::pool;
 use crate::reports::{self, Kind as Misuse};
 use crate::sys::*;
@@ -116,7 +117,9 @@ pub extern "C" fn cuCtxSetFlags(flags: c_uint) -> CUresult {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSynchronize() -> CUresult {
     call!(cuCtxSynchronize, {
-        let result = context::current()?.synchronize();
+        let context = context::current()?;
+        capture::refuse_synchronize(&context)?;
+        let result = context.synchronize();
         pool::on_synchronize();
         result
     })

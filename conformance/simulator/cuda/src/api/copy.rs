@@ -6,6 +6,7 @@ use crate::array::Array;
 use crate::command::Command;
 use crate::context;
 use crate::copy::{Copy, Place, Source};
+use crate::graph::{capture, node};
 use crate::memory::{Denied, Kind};
 use crate::pool;
 use crate::reports;
@@ -68,6 +69,10 @@ fn refused(denied: Denied) -> CUresult {
 /// Submits a copy to a stream, and waits for it if the driver does. Pageable sources of copies to the device are taken at
 /// once.
 fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
+    if capture::graph_of(stream)?.is_some() {
+        let kinds = [CU_MEMORYTYPE_UNIFIED; 2];
+        return capture::record(stream, || node::copy_node(copy, stream.context.clone(), kinds)).map(drop);
+    }
     let waits = waiting::copy_waits(&copy);
     copy.check(&stream.next_point()).map_err(refused)?;
     // Between host allocations, who waits for the copy cannot reuse the source before it has run.
@@ -85,6 +90,7 @@ fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
 /// Copies in the order of the legacy stream and waits; on this thread when nothing has to be waited for.
 fn run_now(copy: impl FnOnce() -> Result<Copy>) -> Result {
     let context = context::current()?;
+    capture::refuse_legacy(&context)?;
     let copy = copy()?;
     let stream = context.legacy();
     if stream.is_free() {

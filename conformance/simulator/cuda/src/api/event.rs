@@ -4,6 +4,8 @@ use super::args::Out;
 use super::guard::{Rules, call};
 use crate::context;
 use crate::event::{EVENTS, Event};
+use crate::graph::capture;
+use crate::graph::node::Work;
 use crate::pool;
 use crate::stream;
 use crate::sys::*;
@@ -26,25 +28,28 @@ pub extern "C" fn cuEventDestroy_v2(event: Handle) -> CUresult {
     call!(cuEventDestroy_v2, { EVENTS.take(event, CUDA_ERROR_INVALID_HANDLE).map(drop) })
 }
 
-fn record(event: Handle, stream: Handle) -> Result {
+/// The flag of a record that becomes a node of its own in a capture.
+const EXTERNAL: c_uint = 1;
+
+fn record(event: Handle, stream: Handle, flags: c_uint) -> Result {
     let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
-    event.record(&stream::resolve(stream)?)
+    let stream = stream::resolve(stream)?;
+    let recorded = match flags {
+        0 => capture::record_event(&event, &stream)?,
+        EXTERNAL => capture::record(&stream, || Ok(Work::Record(event.clone())))?,
+        _ => return Err(CUDA_ERROR_INVALID_VALUE),
+    };
+    if recorded { Ok(()) } else { event.record(&stream) }
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> CUresult {
-    call!(cuEventRecord, { record(event, stream) })
+    call!(cuEventRecord, { record(event, stream, 0) })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) -> CUresult {
-    call!(cuEventRecordWithFlags, {
-        // The one flag asks for a node of its own in a stream capture, and there are none.
-        if flags != 0 {
-            return Err(CUDA_ERROR_INVALID_VALUE);
-        }
-        record(event, stream)
-    })
+    call!(cuEventRecordWithFlags, { record(event, stream, flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -52,6 +57,8 @@ pub extern "C" fn cuEventQuery(event: Handle) -> CUresult {
     call!(cuEventQuery, Rules::Query, {
         let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
         event.context.usable()?;
+        event.refuse_captured()?;
+        capture::refuse_unsafe()?;
         match event.latest() {
             Some(latest) if !latest.query() => Err(CUDA_ERROR_NOT_READY),
             _ => Ok(()),
@@ -64,6 +71,8 @@ pub extern "C" fn cuEventSynchronize(event: Handle) -> CUresult {
     call!(cuEventSynchronize, {
         let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
         event.context.usable()?;
+        event.refuse_captured()?;
+        capture::refuse_unsafe()?;
         if let Some(latest) = event.latest() {
             latest.synchronize();
         }

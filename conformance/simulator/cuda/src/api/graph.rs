@@ -1,22 +1,19 @@
-//! Graphs.
+//! Graphs: making them, and adding nodes of each kind.
 
-use super::args::{Buffer, In, Out, Slice};
-use super::copy;
+use super::args::{In, InOut, Out, Slice};
 use super::guard::call;
-use super::set;
-use crate::command::{Command, UserData};
-use crate::context;
-use crate::graph::{EXECS, GRAPHS, Graph, NODES, Work};
+use super::{copy, set};
+use crate::command::UserData;
+use crate::context::{self, Context};
+use crate::event::EVENTS;
+use crate::graph::alloc::{self, Block};
+use crate::graph::node::{self, Work};
+use crate::graph::{Graph, capture};
 use crate::kernel::{Kernel, Shape};
 use crate::module;
-use crate::stream;
 use crate::sys::*;
-use core::ffi::{c_char, c_int, c_uint};
+use core::ffi::c_uint;
 use std::sync::Arc;
-
-fn lookup(handle: Handle) -> Result<Arc<Graph>> {
-    GRAPHS.lookup(handle, CUDA_ERROR_INVALID_VALUE)
-}
 
 fn add(
     out: &Out<Handle>,
@@ -26,9 +23,86 @@ fn add(
     work: impl FnOnce() -> Result<Work>,
 ) -> Result {
     out.required()?;
-    let graph = lookup(graph)?;
+    let graph = Graph::lookup(graph)?;
     let after = after.read(count)?;
     out.put(graph.add(&after, work()?)?)
+}
+
+/// The context that a node's parameters name, or else the current one.
+fn context_of(handle: Handle) -> Result<Arc<Context>> {
+    let context = if handle == 0 { context::current()? } else { context::lookup(handle)? };
+    context.usable()?;
+    Ok(context)
+}
+
+/// The kernel that a node's parameters describe.
+pub fn kernel_work(params: &CUDA_KERNEL_NODE_PARAMS) -> Result<Work> {
+    kernel_shaped(params, false, [1; 3])
+}
+
+fn kernel_shaped(params: &CUDA_KERNEL_NODE_PARAMS, cooperative: bool, cluster: [u32; 3]) -> Result<Work> {
+    let handle = if params.func == 0 { params.kern } else { params.func };
+    if handle == 0 {
+        return Err(CUDA_ERROR_INVALID_HANDLE);
+    }
+    let context = context_of(params.ctx)?;
+    let function = module::resolve_function(handle, &context)?;
+    let shape = Shape { grid: params.grid, block: params.block, shared: params.shared_mem_bytes, cooperative, cluster };
+    // SAFETY: the client gives the arguments that the function takes.
+    let kernel = unsafe { Kernel::prepare(function, shape, params.kernel_params, params.extra)? };
+    Ok(Work::Kernel(Arc::new(kernel)))
+}
+
+/// The same with the attributes that a node has already: parameters do not change them.
+pub fn kernel_like(params: &CUDA_KERNEL_NODE_PARAMS, old: &Work) -> Result<Work> {
+    let Work::Kernel(old) = old else { return Err(CUDA_ERROR_INVALID_VALUE) };
+    kernel_shaped(params, old.shape().cooperative, old.shape().cluster)
+}
+
+/// The copy that a node's parameters describe.
+pub fn copy_work(params: &CUDA_MEMCPY3D, context: Handle) -> Result<Work> {
+    node::copy_node(copy::of_3d(params)?, context_of(context)?, [params.dst_type, params.src_type])
+}
+
+/// The fill that a node's parameters describe.
+pub fn fill_work(params: &CUDA_MEMSET_NODE_PARAMS, context: Handle) -> Result<Work> {
+    if !matches!(params.element_size, 1 | 2 | 4) {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    let extent = [params.width, params.height];
+    let fill = set::fill(params.dst, params.pitch, params.value, params.element_size as usize, extent)?;
+    node::fill_node(fill, context_of(context)?)
+}
+
+/// The host function that a node's parameters describe.
+pub fn host_work(params: &CUDA_HOST_NODE_PARAMS) -> Result<Work> {
+    if params.func.is_none() {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    Ok(Work::Host(params.func, UserData(params.user_data)))
+}
+
+/// The child graph that a node gets: a copy of its own.
+pub fn child_work(child: Handle, graph: Handle) -> Result<Work> {
+    if child == graph {
+        return Err(CUDA_ERROR_INVALID_VALUE);
+    }
+    Ok(Work::Child(Graph::lookup(child)?.copy(true)?))
+}
+
+/// The record of an event.
+pub fn record_work(event: Handle) -> Result<Work> {
+    Ok(Work::Record(EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?))
+}
+
+/// The wait for an event.
+pub fn wait_work(event: Handle) -> Result<Work> {
+    Ok(Work::Wait(EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?))
+}
+
+/// The free of a block that a graph allocates.
+pub fn free_work(address: CUdeviceptr) -> Result<Work> {
+    alloc::block(address).map(|_| Work::Free(address)).ok_or(CUDA_ERROR_INVALID_VALUE)
 }
 
 #[unsafe(no_mangle)]
@@ -38,32 +112,31 @@ pub extern "C" fn cuGraphCreate(out: Out<Handle>, flags: c_uint) -> CUresult {
         if flags != 0 {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
-        out.put(Graph::create())
+        out.put(Graph::create().handle)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuGraphClone(out: Out<Handle>, graph: Handle) -> CUresult {
+    call!(cuGraphClone, {
+        out.required()?;
+        out.put(Graph::lookup(graph)?.copy(false)?.handle)
     })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuGraphDestroy(graph: Handle) -> CUresult {
     call!(cuGraphDestroy, {
-        lookup(graph)?.destroy();
+        let graph = Graph::lookup(graph)?;
+        if graph.embedded {
+            return Err(CUDA_ERROR_INVALID_VALUE);
+        }
+        if capture::is_recorded(&graph) {
+            return Err(CUDA_ERROR_ILLEGAL_STATE);
+        }
+        graph.destroy();
         Ok(())
     })
-}
-
-fn kernel_work(params: &CUDA_KERNEL_NODE_PARAMS) -> Result<Work> {
-    let context = if params.ctx == 0 { context::current()? } else { context::lookup(params.ctx)? };
-    let handle = if params.func == 0 { params.kern } else { params.func };
-    let function = module::resolve_function(handle, &context)?;
-    let shape = Shape {
-        grid: params.grid,
-        block: params.block,
-        shared: params.shared_mem_bytes,
-        cooperative: false,
-        cluster: [1; 3],
-    };
-    // SAFETY: the client gives the arguments that the function takes.
-    let kernel = unsafe { Kernel::prepare(function, shape, params.kernel_params, params.extra)? };
-    Ok(Work::Kernel(Arc::new(kernel)))
 }
 
 #[unsafe(no_mangle)]
@@ -86,10 +159,7 @@ pub extern "C" fn cuGraphAddMemcpyNode(
     params: In<CUDA_MEMCPY3D>,
     ctx: Handle,
 ) -> CUresult {
-    call!(cuGraphAddMemcpyNode, {
-        context::lookup(ctx)?;
-        add(&out, graph, &after, count, || Ok(Work::Copy(Arc::new(copy::of_3d(&params.get()?)?))))
-    })
+    call!(cuGraphAddMemcpyNode, { add(&out, graph, &after, count, || copy_work(&params.get()?, ctx)) })
 }
 
 #[unsafe(no_mangle)]
@@ -101,18 +171,7 @@ pub extern "C" fn cuGraphAddMemsetNode(
     params: In<CUDA_MEMSET_NODE_PARAMS>,
     ctx: Handle,
 ) -> CUresult {
-    call!(cuGraphAddMemsetNode, {
-        context::lookup(ctx)?;
-        add(&out, graph, &after, count, || {
-            let params = params.get()?;
-            if !matches!(params.element_size, 1 | 2 | 4) {
-                return Err(CUDA_ERROR_INVALID_VALUE);
-            }
-            let extent = [params.width, params.height];
-            let fill = set::fill(params.dst, params.pitch, params.value, params.element_size as usize, extent)?;
-            Ok(Work::Fill(Arc::new(fill)))
-        })
-    })
+    call!(cuGraphAddMemsetNode, { add(&out, graph, &after, count, || fill_work(&params.get()?, ctx)) })
 }
 
 #[unsafe(no_mangle)]
@@ -123,15 +182,7 @@ pub extern "C" fn cuGraphAddHostNode(
     count: usize,
     params: In<CUDA_HOST_NODE_PARAMS>,
 ) -> CUresult {
-    call!(cuGraphAddHostNode, {
-        add(&out, graph, &after, count, || {
-            let params = params.get()?;
-            if params.func.is_none() {
-                return Err(CUDA_ERROR_INVALID_VALUE);
-            }
-            Ok(Work::Host(params.func, UserData(params.user_data)))
-        })
-    })
+    call!(cuGraphAddHostNode, { add(&out, graph, &after, count, || host_work(&params.get()?)) })
 }
 
 #[unsafe(no_mangle)]
@@ -147,133 +198,56 @@ pub extern "C" fn cuGraphAddChildGraphNode(
     count: usize,
     child: Handle,
 ) -> CUresult {
-    call!(cuGraphAddChildGraphNode, {
-        if child == graph {
-            return Err(CUDA_ERROR_INVALID_VALUE);
-        }
-        add(&out, graph, &after, count, || Ok(Work::Child(lookup(child)?.as_child()?)))
-    })
+    call!(cuGraphAddChildGraphNode, { add(&out, graph, &after, count, || child_work(child, graph)) })
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuGraphKernelNodeSetParams_v2(node: Handle, params: In<CUDA_KERNEL_NODE_PARAMS>) -> CUresult {
-    call!(cuGraphKernelNodeSetParams_v2, {
-        let node = NODES.lookup(node, CUDA_ERROR_INVALID_VALUE)?;
-        let work = kernel_work(&params.get()?)?;
-        let mut present = node.work.lock();
-        if !matches!(*present, Work::Kernel(_)) {
-            return Err(CUDA_ERROR_INVALID_VALUE);
-        }
-        *present = work;
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphNodeGetType(node: Handle, kind: Out<c_int>) -> CUresult {
-    call!(cuGraphNodeGetType, { kind.put(NODES.lookup(node, CUDA_ERROR_INVALID_VALUE)?.work.lock().kind()) })
-}
-
-/// Answers the number of nodes, and the nodes themselves where there is room for them.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphGetNodes(graph: Handle, nodes: Buffer<Handle>, count: *mut usize) -> CUresult {
-    let count = crate::command::UserData(count.cast());
-    call!(cuGraphGetNodes, {
-        let found = lookup(graph)?.nodes();
-        let count = count.0.cast::<usize>();
-        if count.is_null() {
-            return Err(CUDA_ERROR_INVALID_VALUE);
-        }
-        if nodes.is_given() {
-            // SAFETY: the caller gives the length of its array here, and takes the number written from here.
-            nodes.write(&found, unsafe { count.read() })?;
-        }
-        // SAFETY: as above.
-        unsafe { count.write(found.len()) };
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphAddDependencies(
-    graph: Handle,
-    from: Slice<Handle>,
-    to: Slice<Handle>,
-    count: usize,
-) -> CUresult {
-    call!(cuGraphAddDependencies, { add_dependencies(graph, &from, &to, count) })
-}
-
-/// The second version adds data to each edge, which nothing here has a use for.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphAddDependencies_v2(
-    graph: Handle,
-    from: Slice<Handle>,
-    to: Slice<Handle>,
-    _data: super::args::Raw,
-    count: usize,
-) -> CUresult {
-    call!(cuGraphAddDependencies_v2, { add_dependencies(graph, &from, &to, count) })
-}
-
-fn add_dependencies(graph: Handle, from: &Slice<Handle>, to: &Slice<Handle>, count: usize) -> Result {
-    let graph = lookup(graph)?;
-    for (from, to) in from.read(count)?.into_iter().zip(to.read(count)?) {
-        graph.depend(from, to)?;
-    }
-    Ok(())
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphDestroyNode(node: Handle) -> CUresult {
-    call!(cuGraphDestroyNode, {
-        let found = NODES.lookup(node, CUDA_ERROR_INVALID_VALUE)?;
-        lookup(found.graph)?.remove(node);
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphInstantiateWithFlags(out: Out<Handle>, graph: Handle, _flags: u64) -> CUresult {
-    call!(cuGraphInstantiateWithFlags, {
-        out.required()?;
-        out.put(lookup(graph)?.instantiate()?)
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphInstantiate_v2(
+pub extern "C" fn cuGraphAddEventRecordNode(
     out: Out<Handle>,
     graph: Handle,
-    _error_node: Out<Handle>,
-    _log: Buffer<c_char>,
-    _len: usize,
+    after: Slice<Handle>,
+    count: usize,
+    event: Handle,
 ) -> CUresult {
-    call!(cuGraphInstantiate_v2, {
-        out.required()?;
-        out.put(lookup(graph)?.instantiate()?)
+    call!(cuGraphAddEventRecordNode, { add(&out, graph, &after, count, || record_work(event)) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuGraphAddEventWaitNode(
+    out: Out<Handle>,
+    graph: Handle,
+    after: Slice<Handle>,
+    count: usize,
+    event: Handle,
+) -> CUresult {
+    call!(cuGraphAddEventWaitNode, { add(&out, graph, &after, count, || wait_work(event)) })
+}
+
+/// Writes the address into the parameters, which are the caller's.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuGraphAddMemAllocNode(
+    out: Out<Handle>,
+    graph: Handle,
+    after: Slice<Handle>,
+    count: usize,
+    params: InOut<CUDA_MEM_ALLOC_NODE_PARAMS>,
+) -> CUresult {
+    call!(cuGraphAddMemAllocNode, {
+        let mut wanted = params.get()?;
+        let block = Block::create(&wanted.pool_props, wanted.byte_size)?;
+        wanted.dptr = block.address;
+        add(&out, graph, &after, count, || Ok(Work::Alloc(block)))?;
+        params.put(wanted)
     })
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuGraphLaunch(exec: Handle, stream: Handle) -> CUresult {
-    call!(cuGraphLaunch, {
-        let exec = EXECS.lookup(exec, CUDA_ERROR_INVALID_VALUE)?;
-        stream::resolve(stream)?.submit(|_| Command::Graph(exec));
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphUpload(exec: Handle, stream: Handle) -> CUresult {
-    call!(cuGraphUpload, {
-        EXECS.lookup(exec, CUDA_ERROR_INVALID_VALUE)?;
-        stream::resolve(stream)?.submit(|_| Command::Nothing);
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGraphExecDestroy(exec: Handle) -> CUresult {
-    call!(cuGraphExecDestroy, { EXECS.take(exec, CUDA_ERROR_INVALID_VALUE).map(drop) })
+pub extern "C" fn cuGraphAddMemFreeNode(
+    out: Out<Handle>,
+    graph: Handle,
+    after: Slice<Handle>,
+    count: usize,
+    address: CUdeviceptr,
+) -> CUresult {
+    call!(cuGraphAddMemFreeNode, { add(&out, graph, &after, count, || free_work(address)) })
 }

@@ -4,6 +4,7 @@
 //! against panics: in that order, once, here.
 
 use crate::counts::Entry;
+use crate::graph::capture;
 use crate::reports::{self, Kind as Misuse};
 use crate::sys::*;
 use crate::{command, device, faults, leaks};
@@ -53,8 +54,31 @@ fn admit(name: &'static str, rules: Rules) -> Result {
     if matches!(rules, Rules::Usual | Rules::Query) && device::config().is_none() {
         return Err(CUDA_ERROR_NOT_INITIALIZED);
     }
+    if capture::any() && UNSAFE_IN_CAPTURES.contains(&name) {
+        capture::refuse_unsafe()?;
+    }
     Ok(())
 }
+
+/// What the real driver refuses to the threads that a capture binds.
+const UNSAFE_IN_CAPTURES: [&str; 16] = [
+    "cuArray3DCreate_v2",
+    "cuArrayDestroy",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphInstantiateWithParams",
+    "cuGraphInstantiate_v2",
+    "cuLibraryUnload",
+    "cuMemAllocHost_v2",
+    "cuMemAllocManaged",
+    "cuMemAllocPitch_v2",
+    "cuMemAlloc_v2",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemHostAlloc",
+    "cuMemHostRegister_v2",
+    "cuMemHostUnregister",
+    "cuModuleUnload",
+];
 
 /// Wraps a function's body: `call!(name, [Rules::…,] { …; Ok(()) })`.
 macro_rules! call {

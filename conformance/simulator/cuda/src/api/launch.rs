@@ -2,11 +2,14 @@
 
 use super::args::In;
 use super::guard::call;
+use crate::graph::capture;
+use crate::graph::node::Work;
 use crate::kernel::{Kernel, Shape};
 use crate::module;
 use crate::stream;
 use crate::sys::*;
 use core::ffi::{c_uint, c_void};
+use std::sync::Arc;
 
 const ATTRIBUTE_COOPERATIVE: c_uint = 2;
 const ATTRIBUTE_CLUSTER_DIMENSION: c_uint = 4;
@@ -23,7 +26,15 @@ unsafe fn launch(
     let stream = stream::resolve(stream)?;
     let function = module::resolve_function(function, &stream.context)?;
     // SAFETY: passed on from the caller.
-    unsafe { Kernel::prepare(function, shape, params, extra)? }.submit(&stream)
+    let prepare = || unsafe { Kernel::prepare(function, shape, params, extra) };
+    if capture::graph_of(&stream)?.is_none() {
+        return prepare()?.submit(&stream);
+    }
+    capture::record(&stream, || match prepare()? {
+        kernel if kernel.context().id == stream.context.id => Ok(Work::Kernel(Arc::new(kernel))),
+        _ => Err(CUDA_ERROR_INVALID_HANDLE),
+    })
+    .map(drop)
 }
 
 #[unsafe(no_mangle)]

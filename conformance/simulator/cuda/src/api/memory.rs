@@ -6,6 +6,7 @@ use crate::alloc;
 use crate::command::Command;
 use crate::context;
 use crate::device;
+use crate::graph::capture;
 use crate::memory::{self, Kind};
 use crate::reports::{self, Kind as Misuse};
 use crate::stream;
@@ -65,7 +66,7 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> CUresult {
                     format!("{address:#x} is of a pool, whose account keeps it from now on"),
                 );
             }
-            matches!(found.kind, Kind::Device | Kind::Managed | Kind::Pool)
+            matches!(found.kind, Kind::Device | Kind::Managed | Kind::Pool | Kind::Graph)
         })
     })
 }
@@ -200,6 +201,7 @@ pub extern "C" fn cuMemAdvise_v2(address: CUdeviceptr, len: usize, advice: c_int
 pub extern "C" fn cuMemPrefetchAsync(address: CUdeviceptr, len: usize, device: CUdevice, stream: Handle) -> CUresult {
     call!(cuMemPrefetchAsync, {
         let stream = stream::resolve(stream)?;
+        capture::refuse_on(&stream)?;
         check_managed(address, len)?;
         check_device_or_host(device)?;
         stream.submit(|_| Command::Nothing);
@@ -217,6 +219,7 @@ pub extern "C" fn cuMemPrefetchAsync_v2(
 ) -> CUresult {
     call!(cuMemPrefetchAsync_v2, {
         let stream = stream::resolve(stream)?;
+        capture::refuse_on(&stream)?;
         check_managed(address, len)?;
         check_location(location)?;
         if flags != 0 {

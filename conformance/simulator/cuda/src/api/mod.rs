@@ -9,6 +9,7 @@
 
 pub mod args;
 pub mod array;
+pub mod capture;
 pub mod context;
 pub mod control;
 pub mod copy;
@@ -16,6 +17,9 @@ pub mod device;
 pub mod event;
 pub mod function;
 pub mod graph;
+pub mod graph_edges;
+pub mod graph_exec;
+pub mod graph_node;
 pub mod guard;
 pub mod init;
 pub mod ipc;

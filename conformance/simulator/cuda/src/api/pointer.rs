@@ -28,7 +28,7 @@ fn put(data: Raw, attribute: c_int, pointer: u64, found: Option<&Allocation>) ->
     match attribute {
         1 => match found.kind {
             // Memory that belongs to no context says so.
-            Kind::Pool | Kind::Mapped => data.put(0u64),
+            Kind::Pool | Kind::Graph | Kind::Mapped => data.put(0u64),
             _ => data.put(found.context),
         },
         2 => data.put(if on_host { CU_MEMORYTYPE_HOST } else { CU_MEMORYTYPE_DEVICE }),

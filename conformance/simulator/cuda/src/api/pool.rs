@@ -1,10 +1,14 @@
 //! Memory pools and stream-ordered allocation.
 
 use super::args::{In, Out, Raw, Slice};
+use super::graph::free_work;
 use super::guard::call;
 use crate::device;
+use crate::graph::alloc::Block;
+use crate::graph::capture;
+use crate::graph::node::Work;
 use crate::pool::{self, POOLS, Pool};
-use crate::stream;
+use crate::stream::{self, Stream};
 use crate::sys::*;
 use core::ffi::c_int;
 use std::sync::Arc;
@@ -92,6 +96,18 @@ pub extern "C" fn cuMemPoolGetAccess(flags: Out<c_int>, handle: Handle, location
     })
 }
 
+/// Allocates in stream order, or records an allocation of memory such as the pool has.
+fn allocate(pool: &Arc<Pool>, stream: &Arc<Stream>, size: usize) -> Result<CUdeviceptr> {
+    if capture::graph_of(stream)?.is_none() {
+        capture::refuse_unsafe()?;
+        return pool.allocate(stream, size);
+    }
+    let block = Block::create(&pool.props, size)?;
+    let address = block.address;
+    capture::record(stream, || Ok(Work::Alloc(block)))?;
+    Ok(address)
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemAllocFromPoolAsync(
     out: Out<CUdeviceptr>,
@@ -102,7 +118,7 @@ pub extern "C" fn cuMemAllocFromPoolAsync(
     call!(cuMemAllocFromPoolAsync, {
         out.required()?;
         let stream = stream::resolve(stream)?;
-        out.put(lookup(handle)?.allocate(&stream, size)?)
+        out.put(allocate(&lookup(handle)?, &stream, size)?)
     })
 }
 
@@ -111,12 +127,21 @@ pub extern "C" fn cuMemAllocAsync(out: Out<CUdeviceptr>, size: usize, stream: Ha
     call!(cuMemAllocAsync, {
         out.required()?;
         let stream = stream::resolve(stream)?;
-        out.put(stream.context.device.pool().allocate(&stream, size)?)
+        out.put(allocate(&stream.context.device.pool(), &stream, size)?)
     })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: Handle) -> CUresult {
     // A free works in a failed context too: nothing may be left behind.
-    call!(cuMemFreeAsync, { pool::free_async(address, &stream::find(stream)?) })
+    call!(cuMemFreeAsync, {
+        let stream = stream::find(stream)?;
+        if capture::graph_of(&stream)?.is_some() {
+            // What no graph allocates is refused, and breaks nothing.
+            let work = free_work(address)?;
+            return capture::record_quietly(&stream, work);
+        }
+        capture::refuse_unsafe()?;
+        pool::free_async(address, &stream)
+    })
 }

@@ -4,6 +4,7 @@ use super::guard::call;
 use crate::command::Command;
 use crate::context;
 use crate::copy::{Fill, Place};
+use crate::graph::{capture, node};
 use crate::memory::{self, Denied, Kind};
 use crate::pool;
 use crate::reports;
@@ -39,6 +40,7 @@ fn reachable(fill: &Fill, stream: &Stream) -> Result {
 
 fn now(fill: Result<Fill>) -> Result {
     let context = context::current()?;
+    capture::refuse_legacy(&context)?;
     let fill = fill?;
     let stream = context.legacy();
     reachable(&fill, &stream)?;
@@ -54,6 +56,9 @@ fn now(fill: Result<Fill>) -> Result {
 
 fn later(fill: Result<Fill>, stream: Handle) -> Result {
     let stream = stream::resolve(stream)?;
+    if capture::graph_of(&stream)?.is_some() {
+        return capture::record(&stream, || node::fill_node(fill?, stream.context.clone())).map(drop);
+    }
     let fill = fill?;
     reachable(&fill, &stream)?;
     fill.check(&stream.next_point()).map_err(refused)?;

@@ -5,6 +5,8 @@ use super::guard::{Rules, call};
 use crate::command::{Command, UserData, Value};
 use crate::context;
 use crate::event::EVENTS;
+use crate::graph::capture;
+use crate::graph::node::Work;
 use crate::memory;
 use crate::pool;
 use crate::stream::{self, STREAMS, Sort, Stream};
@@ -14,6 +16,9 @@ use std::sync::Arc;
 
 /// Numerically lowest, that is most urgent, priority.
 const GREATEST_PRIORITY: c_int = -5;
+
+/// The flag of a wait that becomes a node of its own in a capture.
+const EXTERNAL: c_uint = 1;
 
 fn create(out: &Out<Handle>, flags: c_uint, priority: c_int) -> Result {
     out.required()?;
@@ -76,6 +81,8 @@ pub extern "C" fn cuStreamGetDevice(handle: Handle, out: Out<CUdevice>) -> CUres
 pub extern "C" fn cuStreamQuery(handle: Handle) -> CUresult {
     call!(cuStreamQuery, Rules::Query, {
         let stream = stream::resolve(handle)?;
+        capture::refuse_on(&stream)?;
+        capture::refuse_unsafe()?;
         // Inside of a host function the stream it runs on counts as done with all before it.
         let done = crate::command::in_host_function() || stream.query();
         if done { Ok(()) } else { Err(CUDA_ERROR_NOT_READY) }
@@ -85,18 +92,12 @@ pub extern "C" fn cuStreamQuery(handle: Handle) -> CUresult {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamSynchronize(handle: Handle) -> CUresult {
     call!(cuStreamSynchronize, {
-        let result = stream::resolve(handle)?.synchronize();
+        let stream = stream::resolve(handle)?;
+        capture::refuse_on(&stream)?;
+        capture::refuse_unsafe()?;
+        let result = stream.synchronize();
         pool::on_synchronize();
         result
-    })
-}
-
-/// Streams cannot be captured here, so none ever is.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuStreamIsCapturing(handle: Handle, status: Out<c_int>) -> CUresult {
-    call!(cuStreamIsCapturing, {
-        stream::resolve(handle)?;
-        status.put(0)
     })
 }
 
@@ -109,6 +110,12 @@ pub extern "C" fn cuStreamWaitEvent(handle: Handle, event: Handle, flags: c_uint
         let stream = stream::resolve(handle)?;
         let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE)?;
         event.check_wait(&stream)?;
+        if flags == EXTERNAL && capture::record(&stream, || Ok(Work::Wait(event.clone())))? {
+            return Ok(());
+        }
+        if capture::wait_event(&event, &stream)? {
+            return Ok(());
+        }
         if let Some(completion) = event.latest() {
             stream.submit_wait(completion);
         }
@@ -128,7 +135,9 @@ pub extern "C" fn cuStreamAddCallback(
         if flags != 0 || callback.is_none() {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
-        stream::resolve(handle)?.submit(|_| Command::Callback(callback, data));
+        let stream = stream::resolve(handle)?;
+        capture::refuse_on(&stream)?;
+        stream.submit(|_| Command::Callback(callback, data));
         Ok(())
     })
 }
@@ -140,7 +149,10 @@ pub extern "C" fn cuLaunchHostFunc(handle: Handle, function: CUhostFn, data: *mu
         if function.is_none() {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
-        stream::resolve(handle)?.submit(|_| Command::Host(function, data));
+        let stream = stream::resolve(handle)?;
+        if !capture::record(&stream, || Ok(Work::Host(function, data)))? {
+            stream.submit(|_| Command::Host(function, data));
+        }
         Ok(())
     })
 }
@@ -153,6 +165,7 @@ pub extern "C" fn cuStreamAttachMemAsync(handle: Handle, address: CUdeviceptr, _
         if found.is_none() || !matches!(flags, CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST | CU_MEM_ATTACH_SINGLE) {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
+        capture::refuse_on(&stream)?;
         stream.submit(|_| Command::Nothing);
         Ok(())
     })
@@ -177,7 +190,9 @@ fn wait_value(handle: Handle, address: CUdeviceptr, value: u64, width: usize, fl
     }
     let value = Value { address, value, width, compare };
     check_value(&stream, &value)?;
-    stream.submit(|_| Command::WaitValue(value));
+    if !capture::record(&stream, || Ok(Work::WaitValue(value)))? {
+        stream.submit(|_| Command::WaitValue(value));
+    }
     Ok(())
 }
 
@@ -188,7 +203,9 @@ fn write_value(handle: Handle, address: CUdeviceptr, value: u64, width: usize, f
     }
     let value = Value { address, value, width, compare: 0 };
     check_value(&stream, &value)?;
-    stream.submit(|_| Command::WriteValue(value));
+    if !capture::record(&stream, || Ok(Work::WriteValue(value)))? {
+        stream.submit(|_| Command::WriteValue(value));
+    }
     Ok(())
 }
 

@@ -41,6 +41,8 @@ macro_rules! get {
     }};
 }
 
+pub mod graphs;
+
 pub type CountCallback = Option<unsafe extern "C" fn(*const c_char, u64, *mut c_void)>;
 pub type ReportCallback = Option<unsafe extern "C" fn(*const c_char, *const c_char, *mut c_void)>;
 
