@@ -141,7 +141,8 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     ) -> Result<D::GraphNode> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the caller's promise is the same.
-        let node = unsafe { self.driver().add_kernel(self.graph, self.after(), kernel, arguments, &self.device.place) }?;
+        let node =
+            unsafe { self.driver().add_kernel(self.graph, self.after(), kernel, arguments, &self.device.place) }?;
         Ok(self.note(node))
     }
 

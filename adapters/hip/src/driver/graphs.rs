@@ -147,6 +147,7 @@ impl Graphs for Hip {
         after: &[HipGraphNode],
         kernel: &KernelNode<HipFunction>,
         arguments: *const *const c_void,
+        _context: &Ordinal,
     ) -> Result<HipGraphNode> {
         let params = kernel_params(kernel, arguments)?;
         let cooperate = match kernel.cooperative {
@@ -328,6 +329,7 @@ impl Graphs for Hip {
         node: HipGraphNode,
         kernel: &KernelNode<HipFunction>,
         arguments: *const *const c_void,
+        _context: &Ordinal,
     ) -> Result<()> {
         let params = kernel_params(kernel, arguments)?;
         // SAFETY: the parameters are a live local; the caller vouches for node, function and arguments.

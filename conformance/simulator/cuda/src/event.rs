@@ -131,7 +131,16 @@ impl Event {
             0 => None,
             _ => Some((SharedRecords::new()?, false)),
         };
-        Ok(EVENTS.insert_with(|handle| Event { handle, context, flags, latest: Mutex::new(None), captured: Mutex::new(None), shared }).0)
+        Ok(EVENTS
+            .insert_with(|handle| Event {
+                handle,
+                context,
+                flags,
+                latest: Mutex::new(None),
+                captured: Mutex::new(None),
+                shared,
+            })
+            .0)
     }
 
     /// Opens another process's event.

@@ -461,7 +461,8 @@ pub fn free_async(address: u64, stream: &Arc<Stream>) -> Result {
     let Some(allocation) = memory::starting_at(address, freeable) else {
         crate::alloc::report_bad_free(address);
         // The real driver lets a second free of the same block pass.
-        let again = memory::find(address).is_none() && memory::history(address).is_some_and(|old| old.base == address && old.kind == Kind::Pool);
+        let again = memory::find(address).is_none()
+            && memory::history(address).is_some_and(|old| old.base == address && old.kind == Kind::Pool);
         return if again { Ok(()) } else { Err(CUDA_ERROR_INVALID_VALUE) };
     };
     stream.submit(|point| {

@@ -4,13 +4,13 @@ use super::args::{Buffer, In, InOut, Out, Raw};
 use super::graph::{copy_work, fill_work, host_work, kernel_like, record_work, wait_work};
 use super::guard::call;
 use crate::command::Command;
+use crate::device;
 use crate::graph::exec::{Exec, UPLOAD};
 use crate::graph::node::Work;
 use crate::graph::update::Misfit;
 use crate::graph::{Graph, alloc, capture};
 use crate::stream;
 use crate::sys::*;
-use crate::device;
 use core::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
 
@@ -149,9 +149,7 @@ pub extern "C" fn cuGraphExecHostNodeSetParams(
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuGraphExecChildGraphNodeSetParams(exec: Handle, node: Handle, child: Handle) -> CUresult {
-    call!(cuGraphExecChildGraphNodeSetParams, {
-        Exec::lookup(exec)?.set_child(node, &*Graph::lookup(child)?)
-    })
+    call!(cuGraphExecChildGraphNodeSetParams, { Exec::lookup(exec)?.set_child(node, &*Graph::lookup(child)?) })
 }
 
 #[unsafe(no_mangle)]

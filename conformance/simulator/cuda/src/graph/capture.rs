@@ -160,7 +160,8 @@ pub fn begin(stream: &Arc<Stream>, mode: Mode, given: Option<(Arc<Graph>, Vec<Ha
 
 /// Ends the capture that began on a stream. A graph comes of it unless something broke it.
 pub fn end(stream: &Arc<Stream>) -> Result<Handle> {
-    let Some((capture, tail)) = stream.capture.lock().as_ref().map(|part| (part.capture.clone(), part.tail.clone())) else {
+    let Some((capture, tail)) = stream.capture.lock().as_ref().map(|part| (part.capture.clone(), part.tail.clone()))
+    else {
         return Err(CUDA_ERROR_ILLEGAL_STATE);
     };
     if capture.origin != stream.id {

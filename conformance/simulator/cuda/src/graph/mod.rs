@@ -240,7 +240,8 @@ impl Graph {
     /// Its nodes and edges now, in the order of adding.
     pub fn snapshot(&self) -> Vec<Snapshot> {
         let state = self.state.lock();
-        let places: BTreeMap<u64, usize> = state.nodes.keys().enumerate().map(|(place, &serial)| (serial, place)).collect();
+        let places: BTreeMap<u64, usize> =
+            state.nodes.keys().enumerate().map(|(place, &serial)| (serial, place)).collect();
         let taken = |entry: &Entry| Snapshot {
             handle: entry.handle,
             work: entry.work.clone(),

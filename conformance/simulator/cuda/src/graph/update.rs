@@ -47,7 +47,8 @@ pub fn fits(old: &Work, new: &Work) -> Result<(), Refusal> {
         }
         (Work::Copy(old), Work::Copy(new)) => {
             let lines = is_line(&old.what) && is_line(&new.what);
-            let same = old.context.id == new.context.id && old.kinds == new.kinds && sides(&old.what) == sides(&new.what);
+            let same =
+                old.context.id == new.context.id && old.kinds == new.kinds && sides(&old.what) == sides(&new.what);
             if lines && same { Ok(()) } else { Err(Refusal::Parameters) }
         }
         (Work::Fill(old), Work::Fill(new)) => {
