@@ -7,6 +7,8 @@
 
 use core::ops::Range;
 
+use crate::command::Command as _;
+use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::object::params::Address;
@@ -24,6 +26,12 @@ impl CommandBytes {
     #[must_use]
     pub fn of_application(memory: Address, offset: usize, size: usize) -> Self {
         Self { address: memory.addr() + offset, size }
+    }
+
+    /// No bytes.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { address: 0, size: 0 }
     }
 
     /// Bytes of memory that a buffer keeps until what uses them is over.
@@ -75,6 +83,26 @@ pub fn copy<D: Driver>(driver: &D, stream: &D::Stream, to: CommandBytes, from: C
 pub fn fill<D: Driver>(driver: &D, stream: &D::Stream, to: CommandBytes, pattern: &[u8]) -> Result<()> {
     // SAFETY: the bytes are there until the command has finished, which is what the type says.
     unsafe { usm::fill::fill(driver, stream, to.address, pattern, to.size) }
+}
+
+/// Adds a copy to a graph, whose every launch is a command that the bytes are there for.
+///
+/// # Panics
+/// If one side has more than the other.
+///
+/// # Errors
+/// What the native library answers.
+pub fn add_copy<D: Driver>(graph: &mut GraphBuilder<'_, D>, to: CommandBytes, from: CommandBytes) -> Result<()> {
+    assert_eq!(to.size, from.size, "both sides of a copy are as long");
+    usm::copy::Copy { device: graph.device(), to: to.address, from: from.address, size: from.size }.add_to(graph)
+}
+
+/// Adds a fill to a graph, as [`add_copy`] does a copy; the bytes are a multiple of the pattern's length.
+///
+/// # Errors
+/// What the native library answers.
+pub fn add_fill<D: Driver>(graph: &mut GraphBuilder<'_, D>, to: CommandBytes, pattern: &[u8]) -> Result<()> {
+    usm::fill::Fill { device: graph.device(), to: to.address, pattern, size: to.size }.add_to(graph)
 }
 
 #[cfg(test)]

@@ -140,6 +140,15 @@ impl<D: Driver> Storage<D> {
         }
     }
 
+    /// Some of the bytes at a device, for commands that are recorded. Whoever records them keeps the storage, and makes the
+    /// bytes current when they run.
+    ///
+    /// # Errors
+    /// As [`Storage::address_at`].
+    pub fn recorded_bytes(&self, state: &Arc<DeviceState<D>>, range: &Range<usize>) -> Result<CommandBytes> {
+        Ok(CommandBytes::of_buffer(self.address_at(state)? + range.start, range.len()))
+    }
+
     /// The address of the first byte at a device, made current there; whoever gets it may write there unseen. Blocks
     /// until the bytes are there.
     ///

@@ -18,7 +18,7 @@ use crate::driver::{Driver, Graphs};
 use crate::object::error::Result;
 
 /// A few nodes of a graph; most commands are one.
-type Nodes<D> = SmallVec<[<D as Graphs>::GraphNode; 1]>;
+pub type Nodes<D> = SmallVec<[<D as Graphs>::GraphNode; 1]>;
 
 /// A native graph, which ends with this.
 pub struct NativeGraph<D: Driver> {
@@ -209,6 +209,30 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     pub fn await_event(&mut self, event: &D::Event) -> Result<D::GraphNode> {
         let node = self.driver().add_event_wait(self.graph, self.after(), event)?;
         Ok(self.note(node))
+    }
+
+    /// The graph itself.
+    pub fn raw(&self) -> &'g D::Graph {
+        self.graph
+    }
+
+    /// Takes nodes that somebody else has added for the command: puts the first of them behind what the command comes
+    /// after, and ends with the last of them.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn adopt(&mut self, first: Nodes<D>, last: Nodes<D>) -> Result<()> {
+        if first.len() > 1 && self.after().len() > 1 {
+            self.empty()?;
+            self.then();
+        }
+        let edges = first.iter().flat_map(|to| self.after().iter().map(|from| (*from, *to)));
+        let (from, to): (Vec<_>, Vec<_>) = edges.unzip();
+        if !from.is_empty() {
+            self.driver().add_dependencies(self.graph, &from, &to)?;
+        }
+        self.last = last;
+        Ok(())
     }
 
     /// What the next node comes after.

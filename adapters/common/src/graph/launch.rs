@@ -91,7 +91,7 @@ fn append_launch<D: Driver>(
     }
     let parameters = on_device.plain.parameters.as_deref();
     let launch = RecordedKernel { kernel: kernel.to_arc(), sizes, arguments: Arguments::read(arguments, parameters)? };
-    let uses = launch.uses(state)?;
+    let uses = launch.uses(&buffer.context)?;
     append.record_as(|graph, kept| {
         let kind = add(name, graph, kept, launch, alternatives, is_changeable)?;
         uses.into_iter().for_each(|used| buffer.memory().add(used));

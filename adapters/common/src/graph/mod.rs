@@ -8,6 +8,8 @@
 //! Must not order commands that the application did not order ([`dependencies`]), or put anything on a stream but the launch.
 
 pub mod append;
+pub mod append_buffers;
+pub mod append_rects;
 pub mod append_usm;
 pub mod command;
 pub mod command_buffer;
@@ -16,5 +18,6 @@ pub mod enqueue;
 pub mod info;
 pub mod launch;
 pub mod memory_uses;
+pub mod native_command;
 pub mod recorded_kernel;
 pub mod update;

@@ -13,7 +13,7 @@ use ur_ffi::{
     ur_exp_kernel_arg_value_t, ur_mem_flags_t, ur_result_t,
 };
 
-use crate::context::DeviceState;
+use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
 use crate::driver::graphs::KernelNode;
 use crate::graph::memory_uses::Used;
@@ -240,14 +240,14 @@ impl<D: Driver> RecordedKernel<D> {
     ///
     /// # Errors
     /// `INVALID_CONTEXT` for a memory object of another context; `UNSUPPORTED_FEATURE` for an image.
-    pub fn uses(&self, state: &DeviceState<D>) -> Result<SmallVec<[Used<D>; 2]>> {
+    pub fn uses(&self, context: &Arc<Object<Context<D>>>) -> Result<SmallVec<[Used<D>; 2]>> {
         let memory = self.arguments.memory();
         memory
             .map(|(_, mem, flags)| {
                 let MemBody::Buffer(buffer) = &mem.body else {
                     return Err(Error::unsupported("an image as argument of a kernel in a command buffer"));
                 };
-                if mem.context.devices().all(|device| !Arc::ptr_eq(device, &state.device)) {
+                if !Arc::ptr_eq(&mem.context, context) {
                     return Err(foreign_memory());
                 }
                 let access = access_of(buffer, mem.flags, flags).access;

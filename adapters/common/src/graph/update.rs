@@ -300,7 +300,7 @@ impl<'a, D: Driver> Touched<'a, D> {
             let before = core::mem::replace(&mut state.launch, next);
             state.is_enabled = !state.launch.is_empty();
             // Both were looked at before, so neither fails.
-            let (old, new) = (before.uses(buffer.state()), state.launch.uses(buffer.state()));
+            let (old, new) = (before.uses(&buffer.context), state.launch.uses(&buffer.context));
             new.into_iter().flatten().for_each(|used| buffer.memory().add(used));
             old.into_iter().flatten().for_each(|used| buffer.memory().remove(&used.storage));
         }
@@ -309,7 +309,7 @@ impl<'a, D: Driver> Touched<'a, D> {
 
 /// Whether a launch can be made, by all that an append checks.
 fn check<D: Driver>(launch: &RecordedKernel<D>, buffer: &CommandBuffer<D>) -> Result<()> {
-    launch.uses(buffer.state())?;
+    launch.uses(&buffer.context)?;
     launch.with_native(NAME, buffer.state(), |_, _| Ok(())).map(drop)
 }
 

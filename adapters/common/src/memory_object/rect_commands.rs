@@ -3,14 +3,18 @@
 //! One native copy a command. What lies between a region's rows is not the command's, so a region with gaps is current
 //! where it is written before it is written.
 
+use std::sync::Arc;
+
 use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::buffer::Buffer;
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::rect::{self, Rect};
 use crate::buffer::storage::{BufferAccess, with_locked_buffers};
+use crate::command::graph::GraphBuilder;
 use crate::command::{Enqueue, Request};
 use crate::driver::Driver;
+use crate::driver::graphs::CopyNode;
 use crate::driver::images::{BoxCopy, BoxSide, RectSide};
 use crate::memory_object::{Mem, buffer_commands::overlap, buffer_of};
 use crate::object::Object;
@@ -21,7 +25,7 @@ use crate::object::params::Address;
 const MOST_PITCH: usize = i32::MAX as usize;
 
 /// A region in memory that a command may use.
-struct Region {
+pub(crate) struct Region {
     /// The region's span.
     bytes: CommandBytes,
     rect: Rect,
@@ -31,12 +35,12 @@ struct Region {
 
 impl Region {
     /// A region of a buffer, by the bytes of its span.
-    fn of_buffer(bytes: CommandBytes, rect: Rect) -> Self {
+    pub(crate) fn of_buffer(bytes: CommandBytes, rect: Rect) -> Self {
         Self { bytes, rect, of_process: false }
     }
 
     /// A region in the application's memory.
-    fn of_application(name: &str, memory: Address, rect: Rect) -> Result<Self> {
+    pub(crate) fn of_application(name: &str, memory: Address, rect: Rect) -> Result<Self> {
         let span = rect.span();
         if memory.addr().checked_add(span.end).is_none() {
             return Err(Error::new(
@@ -65,7 +69,7 @@ impl Region {
 }
 
 /// What a command does with a region of a buffer.
-fn access_to<'b, D: Driver>(
+pub(crate) fn access_to<'b, D: Driver>(
     name: &str,
     buffer: &'b Buffer<D>,
     rect: &Rect,
@@ -77,14 +81,19 @@ fn access_to<'b, D: Driver>(
     Ok(BufferAccess::on_device(&buffer.storage, access))
 }
 
-/// Copies between regions of one extent, by the native call that is meant for it, or by rows where that cannot be.
-fn copy_region<D: Driver>(
-    request: &Request<'_, D>,
-    driver: &D,
-    stream: &D::Stream,
-    to: &Region,
-    from: &Region,
-) -> Result<()> {
+/// How regions of one extent are copied.
+enum Copies<R> {
+    /// By the native call that is meant for it.
+    Whole(BoxCopy),
+    /// By rows, where that cannot be.
+    Rows(R),
+}
+
+/// How a region is copied to another; rows are the bytes to and from.
+///
+/// # Panics
+/// If the regions are not of one extent.
+fn copies(to: &Region, from: &Region) -> Copies<impl ExactSizeIterator<Item = (CommandBytes, CommandBytes)>> {
     let extent = to.rect.extent;
     for region in [to, from] {
         assert!(
@@ -92,17 +101,62 @@ fn copy_region<D: Driver>(
             "regions of one extent"
         );
     }
-    let _scope = request.queue.device.enter_for_transfer()?;
     if to.is_native() && from.is_native() {
         let copy = BoxCopy { to: BoxSide::Memory(to.side()), from: BoxSide::Memory(from.side()), extent };
-        // SAFETY: each side's rows lie in its span, whose bytes are there until the command has finished.
-        return unsafe { driver.copy_box_async(&copy, stream) };
+        return Copies::Whole(copy);
     }
-    let row = |region: &Region, first: usize| region.bytes.part(first..first + extent[0]);
-    to.rect
-        .rows()
-        .zip(from.rect.rows())
-        .try_for_each(|(to_row, from_row)| command_bytes::copy(driver, stream, row(to, to_row), row(from, from_row)))
+    let rows = |region: &Region| -> Vec<_> {
+        let part = |first: usize| region.bytes.part(first..first + extent[0]);
+        region.rect.rows().map(part).collect()
+    };
+    Copies::Rows(rows(to).into_iter().zip(rows(from)))
+}
+
+/// Copies between regions of one extent.
+fn copy_region<D: Driver>(
+    request: &Request<'_, D>,
+    driver: &D,
+    stream: &D::Stream,
+    to: &Region,
+    from: &Region,
+) -> Result<()> {
+    let _scope = request.queue.device.enter_for_transfer()?;
+    match copies(to, from) {
+        // SAFETY: each side's rows lie in its span, whose bytes are there until the command has finished.
+        Copies::Whole(copy) => unsafe { driver.copy_box_async(&copy, stream) },
+        Copies::Rows(mut rows) => rows.try_for_each(|(to, from)| command_bytes::copy(driver, stream, to, from)),
+    }
+}
+
+/// Adds a copy between regions of one extent to a graph, whose every launch is a command that the bytes are there for.
+///
+/// # Errors
+/// What the native library answers.
+pub(crate) fn add_region_copy<D: Driver>(graph: &mut GraphBuilder<'_, D>, to: &Region, from: &Region) -> Result<()> {
+    match copies(to, from) {
+        // SAFETY: as in `copy_region`.
+        Copies::Whole(copy) => unsafe { graph.copy(&CopyNode::Box(copy)) }.map(|_| ()),
+        Copies::Rows(mut rows) => {
+            graph.fan_out(rows.len())?;
+            rows.try_for_each(|(to, from)| command_bytes::add_copy(graph, to, from))
+        }
+    }
+}
+
+/// Refuses regions of one buffer that share bytes.
+///
+/// # Errors
+/// `OVERLAPPING_REGIONS`.
+pub(crate) fn check_apart<D: Driver>(
+    name: &str,
+    (source, from): (&Buffer<D>, &Rect),
+    (target, to): (&Buffer<D>, &Rect),
+) -> Result<()> {
+    if !Arc::ptr_eq(&source.storage, &target.storage) {
+        return Ok(());
+    }
+    let placed = |rect: &Rect, buffer: &Buffer<D>| Rect { first: rect.first + buffer.origin, ..*rect };
+    if placed(from, source).overlaps(&placed(to, target)) { Err(overlap(name)) } else { Ok(()) }
 }
 
 /// `urEnqueueMemBufferReadRect`.
@@ -192,12 +246,7 @@ pub fn copy<D: Driver>(
     let read = Rect::new(NAME, from_origin, extent, from_row_pitch, from_slice_pitch)?;
     let written = Rect::new(NAME, to_origin, extent, to_row_pitch, to_slice_pitch)?;
     let uses = [access_to(NAME, from, &read, false)?, access_to(NAME, to, &written, true)?];
-    if core::ptr::eq(uses[0].storage, uses[1].storage) {
-        let in_storage = |rect: Rect, buffer: &Buffer<D>| Rect { first: rect.first + buffer.origin, ..rect };
-        if in_storage(read, from).overlaps(&in_storage(written, to)) {
-            return Err(overlap(NAME));
-        }
-    }
+    check_apart(NAME, (from, &read), (to, &written))?;
     with_locked_buffers(&request, false, &uses, |driver, stream, locked| {
         let from = Region::of_buffer(locked.prepare(0)?, read);
         let to = Region::of_buffer(locked.prepare(1)?, written);

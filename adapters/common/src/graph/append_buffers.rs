@@ -1,0 +1,155 @@
+//! Commands on buffers in a command buffer: copy, read, write, fill.
+//!
+//! A node names addresses of the memory at the command buffer's device, which is made now if it is not there yet. Contents
+//! are brought there at each launch ([`crate::graph::memory_uses`]), so a read or a copy takes them from there.
+
+use std::sync::Arc;
+
+use ur_ffi::ur_result_t;
+
+use crate::buffer::Buffer;
+use crate::buffer::command_bytes::{self, CommandBytes};
+use crate::buffer::moving::Access;
+use crate::command::graph::GraphBuilder;
+use crate::driver::Driver;
+use crate::graph::append::Append;
+use crate::graph::command::Kind;
+use crate::graph::command_buffer::CommandBuffer;
+use crate::graph::memory_uses::Used;
+use crate::memory_object::Mem;
+use crate::memory_object::buffer_commands::{check_pattern, overlap};
+use crate::object::Object;
+use crate::object::error::{Error, Result};
+use crate::object::params::Address;
+
+/// A buffer that a command of a command buffer works with.
+///
+/// # Errors
+/// `INVALID_CONTEXT` for an object of another context; `INVALID_MEM_OBJECT` for one that is no buffer.
+pub fn buffer_in<'a, D: Driver>(commands: &CommandBuffer<D>, mem: &'a Object<Mem<D>>) -> Result<&'a Buffer<D>> {
+    if !Arc::ptr_eq(&mem.context, &commands.context) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_CONTEXT,
+            "the memory object is of another context than the command buffer",
+        ));
+    }
+    mem.buffer()
+}
+
+/// A buffer as one command uses it.
+pub struct BufferUse<'a, D: Driver> {
+    /// The memory object, which the command buffer keeps.
+    pub mem: &'a Object<Mem<D>>,
+    /// The buffer.
+    pub buffer: &'a Buffer<D>,
+    /// What the command does with which bytes.
+    pub access: Access,
+}
+
+/// Appends a command that works with bytes of buffers; `add` is given those of each use.
+///
+/// # Errors
+/// As [`Append::record_as`]; what the native library answers to memory that is made now.
+pub fn append_over_buffers<D: Driver, const N: usize>(
+    append: Append<'_, D>,
+    uses: [BufferUse<'_, D>; N],
+    add: impl FnOnce(&mut GraphBuilder<'_, D>, [CommandBytes; N]) -> Result<()>,
+) -> Result<()> {
+    let commands = append.buffer;
+    let mut bytes = [CommandBytes::none(); N];
+    for (bytes, used) in bytes.iter_mut().zip(&uses) {
+        *bytes = used.buffer.storage.recorded_bytes(commands.state(), &used.access.range)?;
+    }
+    append.record_as(|graph, kept| {
+        add(graph, bytes)?;
+        for used in uses {
+            kept.keep_memory(used.mem);
+            commands.memory().add(Used { storage: Arc::clone(&used.buffer.storage), access: used.access });
+        }
+        Ok(Kind::Fixed)
+    })
+}
+
+/// `urCommandBufferAppendMemBufferCopyExp`.
+///
+/// # Errors
+/// As [`buffer_in`] and [`append_over_buffers`]; `INVALID_SIZE` for bytes that are not all a buffer's; `OVERLAPPING_REGIONS`
+/// for ranges of one buffer that share bytes.
+pub fn copy<D: Driver>(
+    append: Append<'_, D>,
+    source: &Object<Mem<D>>,
+    target: &Object<Mem<D>>,
+    source_offset: usize,
+    target_offset: usize,
+    size: usize,
+) -> Result<()> {
+    const NAME: &str = "urCommandBufferAppendMemBufferCopyExp";
+    let (from, to) = (buffer_in(append.buffer, source)?, buffer_in(append.buffer, target)?);
+    let read = from.access(NAME, source_offset, size, true, false)?;
+    let written = to.access(NAME, target_offset, size, false, true)?;
+    let apart = read.range.end <= written.range.start || written.range.end <= read.range.start;
+    if Arc::ptr_eq(&from.storage, &to.storage) && !apart {
+        return Err(overlap(NAME));
+    }
+    let uses =
+        [BufferUse { mem: source, buffer: from, access: read }, BufferUse { mem: target, buffer: to, access: written }];
+    append_over_buffers(append, uses, |graph, [from, to]| command_bytes::add_copy(graph, to, from))
+}
+
+/// `urCommandBufferAppendMemBufferReadExp`.
+///
+/// # Errors
+/// As [`copy`].
+pub fn read<D: Driver>(
+    append: Append<'_, D>,
+    mem: &Object<Mem<D>>,
+    offset: usize,
+    size: usize,
+    to: Address,
+) -> Result<()> {
+    let buffer = buffer_in(append.buffer, mem)?;
+    let access = buffer.access("urCommandBufferAppendMemBufferReadExp", offset, size, true, false)?;
+    let to = CommandBytes::of_application(to, 0, size);
+    append_over_buffers(append, [BufferUse { mem, buffer, access }], |graph, [from]| {
+        command_bytes::add_copy(graph, to, from)
+    })
+}
+
+/// `urCommandBufferAppendMemBufferWriteExp`.
+///
+/// # Errors
+/// As [`copy`].
+pub fn write<D: Driver>(
+    append: Append<'_, D>,
+    mem: &Object<Mem<D>>,
+    offset: usize,
+    size: usize,
+    from: Address,
+) -> Result<()> {
+    let buffer = buffer_in(append.buffer, mem)?;
+    let access = buffer.access("urCommandBufferAppendMemBufferWriteExp", offset, size, false, true)?;
+    let from = CommandBytes::of_application(from, 0, size);
+    append_over_buffers(append, [BufferUse { mem, buffer, access }], |graph, [to]| {
+        command_bytes::add_copy(graph, to, from)
+    })
+}
+
+/// `urCommandBufferAppendMemBufferFillExp`.
+///
+/// # Errors
+/// As [`copy`]; `INVALID_SIZE` for a pattern whose size is no power of two, or no divisor of offset and size.
+pub fn fill<D: Driver>(
+    append: Append<'_, D>,
+    mem: &Object<Mem<D>>,
+    pattern: &[u8],
+    offset: usize,
+    size: usize,
+) -> Result<()> {
+    const NAME: &str = "urCommandBufferAppendMemBufferFillExp";
+    let buffer = buffer_in(append.buffer, mem)?;
+    let access = buffer.access(NAME, offset, size, false, true)?;
+    check_pattern(NAME, pattern.len(), offset, size)?;
+    append_over_buffers(append, [BufferUse { mem, buffer, access }], |graph, [to]| {
+        command_bytes::add_fill(graph, to, pattern)
+    })
+}
