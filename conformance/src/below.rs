@@ -16,6 +16,8 @@ pub struct Below {
     pub prefix: &'static str,
     /// The function that allocates device memory, as messages name it.
     pub allocate: &'static str,
+    /// The function of the driver at the bottom that launches a kernel.
+    pub launch: &'static str,
     /// Calls made while the library is opened: name, which of them can fail the opening, and its status.
     pub opening: &'static [(&'static str, u64, i32)],
 }
@@ -26,6 +28,7 @@ const CUDA: Below = Below {
     first: "cuInit",
     prefix: "cu",
     allocate: "cuMemAlloc",
+    launch: "cuLaunchKernelEx",
     opening: &[
         ("cuInit", 1, 999),
         ("cuDriverGetVersion", 1, 999),
@@ -43,6 +46,7 @@ const HIP: Below = Below {
     first: "hipInit",
     prefix: "hip",
     allocate: "hipMalloc",
+    launch: "cuLaunchKernel",
     // The adapter asks for the count and the first device's identity once before the engine does: that may fail.
     opening: &[
         ("hipInit", 1, 999),

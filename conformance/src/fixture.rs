@@ -92,6 +92,8 @@ impl Fixture {
             _turn: turn,
         };
         fixture.context = Some(fixture.context_of(&fixture.devices[..fixture.devices.len().min(count)]));
+        // The context has opened the native library by now.
+        crate::release_at_exit();
         fixture
     }
 

@@ -37,7 +37,7 @@ pub mod pool;
 pub mod query;
 pub mod sim;
 
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use ur_client::Ur;
 pub use ur_ffi as ffi;
@@ -96,6 +96,21 @@ pub fn adapter() -> ur_adapter_handle_t {
         adapter.expose_provenance()
     });
     core::ptr::with_exposed_provenance_mut(address)
+}
+
+/// Sees to it that the process gives its reference to the adapter back when it exits. An adapter keeps memory and native
+/// objects for as long as it is in use; a tool that looks for leaks at exit must not find those.
+///
+/// Called when the native library is in use, so that its own exit handlers run later.
+pub(crate) fn release_at_exit() {
+    extern "C" fn release() {
+        // What a test left behind is that test's matter; here nobody listens any more.
+        let _ = ur!(Adapter.pfnRelease(adapter()));
+        let _ = loader().tear_down();
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: the function lives as long as the process, and does not unwind into C.
+    ONCE.call_once(|| assert_eq!(unsafe { libc::atexit(release) }, 0, "exit handlers"));
 }
 
 /// Gives every reference to the adapter back, the loader's too, and takes one again. What an adapter keeps for as long

@@ -214,6 +214,18 @@ fn urMemBufferCreate_takes_placement_hints_and_no_other_property() {
 }
 
 #[test]
+fn urMemBufferCreate_refuses_properties_that_lead_back_into_themselves() {
+    let fixture = Fixture::new();
+    let mut hint = ur_buffer_alloc_location_properties_t::default();
+    hint.pNext = (&raw mut hint).cast();
+    let properties = ur_buffer_properties_t { pNext: (&raw mut hint).cast(), ..Default::default() };
+    let mut mem = null_mut();
+    let c = fixture.context();
+    refused!(ERROR_INVALID_VALUE, Mem.pfnBufferCreate(c, Flags::READ_WRITE, 64, &raw const properties, &raw mut mem));
+    assert!(mem.is_null());
+}
+
+#[test]
 fn urMemGetInfo_answers_every_property() {
     let fixture = Fixture::new();
     let buffer = Buffer::new(&fixture, 12_345);

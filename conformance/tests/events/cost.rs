@@ -4,14 +4,19 @@
 
 use core::ptr::{null, null_mut};
 
+use ur_conformance::below::Below;
 use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_result_t as Code};
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status;
 use ur_conformance::{Event, Fixture, Gate, Kernel, Kind, Launch, Queue, child, loader, needs_sim, ok, ur};
 
-const LAUNCH: (&str, u64) = ("cuLaunchKernel", 1);
 const RECORD: (&str, u64) = ("cuEventRecord", 1);
 const WAIT: (&str, u64) = ("cuStreamWaitEvent", 1);
+
+/// So many launches.
+fn launched(count: u64) -> (&'static str, u64) {
+    (Below::the_adapter().launch, count)
+}
 
 /// A launch that asks for no choice of a local size, which costs a call the first time.
 fn one(kernel: &Kernel) -> Launch<'_> {
@@ -40,7 +45,7 @@ fn a_command_of_a_profiling_queue_that_nobody_wants_an_event_of_records_nothing(
     let kernel = fixture.basic(c"empty");
     let queue = fixture.queue(Flags::PROFILING_ENABLE);
     drop(one(&kernel).event_on(&queue));
-    sim.expect_calls(&[LAUNCH], || one(&kernel).on(&queue));
+    sim.expect_calls(&[launched(1)], || one(&kernel).on(&queue));
     queue.finish();
 }
 
@@ -69,12 +74,12 @@ fn a_launch_on_an_in_order_queue_is_one_native_call() {
     let kernel = fixture.basic(c"empty");
     let queue = fixture.in_order();
     for _ in 0..3 {
-        sim.expect_calls(&[LAUNCH], || Launch::new(&kernel, &[64]).local(&[32]).on(&queue));
+        sim.expect_calls(&[launched(1)], || Launch::new(&kernel, &[64]).local(&[32]).on(&queue));
     }
     let memory = fixture.memory(Kind::Device, 256);
     let fill = fixture.basic(c"fill");
     let launch = Launch::new(&fill, &[64]).local(&[64]).pointer(memory.pointer()).value(7u32).value(64u32);
-    sim.expect_calls(&[LAUNCH], || launch.on(&queue));
+    sim.expect_calls(&[launched(1)], || launch.on(&queue));
     queue.finish();
 }
 
@@ -85,7 +90,7 @@ fn a_launch_without_a_local_size_is_one_native_call_from_the_second_on() {
     let kernel = fixture.basic(c"empty");
     let queue = fixture.in_order();
     Launch::new(&kernel, &[64]).on(&queue);
-    sim.expect_calls(&[LAUNCH], || Launch::new(&kernel, &[4096]).on(&queue));
+    sim.expect_calls(&[launched(1)], || Launch::new(&kernel, &[4096]).on(&queue));
     queue.finish();
 }
 
@@ -95,7 +100,7 @@ fn an_event_released_unseen_costs_no_native_call() {
     let sim = needs_sim!(fixture);
     let kernel = fixture.basic(c"empty");
     let queue = fixture.in_order();
-    sim.expect_calls(&[("cuLaunchKernel", 100)], || {
+    sim.expect_calls(&[launched(100)], || {
         for _ in 0..100 {
             drop(one(&kernel).event_on(&queue));
         }
@@ -147,9 +152,9 @@ fn an_event_held_while_the_next_command_comes_is_recorded_exactly_once() {
     warm_up(&fixture, &kernel);
     let queue = fixture.in_order();
     let launch = one(&kernel);
-    let held = sim.expect_calls(&[LAUNCH], || launch.event_on(&queue));
-    sim.expect_calls(&[LAUNCH, RECORD], || launch.on(&queue));
-    sim.expect_calls(&[("cuLaunchKernel", 10)], || (0..10).for_each(|_| launch.on(&queue)));
+    let held = sim.expect_calls(&[launched(1)], || launch.event_on(&queue));
+    sim.expect_calls(&[launched(1), RECORD], || launch.on(&queue));
+    sim.expect_calls(&[launched(10)], || (0..10).for_each(|_| launch.on(&queue)));
     sim.expect_calls(&[("cuEventSynchronize", 1)], || held.wait());
     sim.expect_calls(&[], || held.wait());
     queue.finish();
@@ -166,7 +171,7 @@ fn an_event_observed_while_it_is_the_last_costs_no_record() {
         event.wait();
         event
     });
-    assert_eq!(calls.get("cuLaunchKernel"), Some(&1));
+    assert_eq!(calls.get(launched(1).0), Some(&1));
     assert_eq!(calls.values().sum::<u64>(), 2, "the launch and one wait: {calls:?}");
     sim.expect_calls(&[], || event.wait());
     sim.expect_calls(&[], || queue.finish());
@@ -195,8 +200,8 @@ fn waiting_for_an_event_of_another_queue_is_one_native_wait_and_the_second_time_
     let mut gate = Gate::new(&fixture);
     let event = gate.block_event(&first);
     let launch = one(&kernel).after(&[&event]);
-    sim.expect_calls(&[RECORD, LAUNCH, WAIT], || launch.on(&second));
-    sim.expect_calls(&[LAUNCH], || launch.on(&second));
+    sim.expect_calls(&[RECORD, launched(1), WAIT], || launch.on(&second));
+    sim.expect_calls(&[launched(1)], || launch.on(&second));
     gate.open();
     second.finish();
     first.finish();
@@ -244,7 +249,7 @@ fn waiting_for_an_event_that_is_known_to_be_complete_is_left_out() {
     let (first, second) = (fixture.in_order(), fixture.in_order());
     let event = one(&kernel).event_on(&first);
     event.wait();
-    sim.expect_calls(&[LAUNCH], || one(&kernel).after(&[&event]).on(&second));
+    sim.expect_calls(&[launched(1)], || one(&kernel).after(&[&event]).on(&second));
     second.finish();
 }
 

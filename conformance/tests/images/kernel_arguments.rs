@@ -3,6 +3,7 @@
 
 use core::ptr::null_mut;
 
+use ur_conformance::below::Below;
 use ur_conformance::ffi::{
     ur_image_channel_order_t as Order, ur_image_channel_type_t as Type, ur_mem_flags_t as Flags, ur_result_t as Code,
     ur_sampler_addressing_mode_t as Mode, ur_sampler_filter_mode_t as Filter,
@@ -440,7 +441,7 @@ fn a_launch_makes_an_image_s_surface_once_and_a_texture_once_for_each_sampler() 
     let launch = || Launch::new(&extent, &[1]).arg(arg(&image, READ)).pointer(out.pointer()).on(&queue);
     let (_, calls) = sim.calls_of(launch);
     assert_eq!(calls.get("cuSurfObjectCreate"), Some(&1));
-    sim.expect_calls(&[("cuLaunchKernel", 1)], launch);
+    sim.expect_calls(&[(Below::the_adapter().launch, 1)], launch);
     let texture = fixture.kernel(&program, c"texture_extent");
     if !parameters_are_known(&texture) {
         return;
@@ -454,5 +455,5 @@ fn a_launch_makes_an_image_s_surface_once_and_a_texture_once_for_each_sampler() 
     };
     let (_, calls) = sim.calls_of(launch);
     assert_eq!(calls.get("cuTexObjectCreate"), Some(&2));
-    sim.expect_calls(&[("cuLaunchKernel", 2)], launch);
+    sim.expect_calls(&[(Below::the_adapter().launch, 2)], launch);
 }

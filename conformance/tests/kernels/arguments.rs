@@ -1,6 +1,7 @@
 //! Kernel arguments: values of every size, pointers, work-group memory, and lists that are wrong.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
+use ur_conformance::below::Below;
 use ur_conformance::ffi::{
     ur_exp_kernel_arg_type_t as Type, ur_kernel_launch_ext_properties_t, ur_kernel_launch_workgroup_property_t,
     ur_result_t as Code, ur_structure_type_t,
@@ -181,7 +182,7 @@ fn the_limit_of_local_arguments_is_raised_once_for_all_sizes() {
     let launch = |first| {
         let launch = Launch::new(&kernel, &[8]).local(&[8]).arg(Arg::local(first)).arg(Arg::local(32));
         let (_, calls) = sim.calls_of(|| launch.pointer(out.pointer()).on(&queue));
-        assert_eq!(calls.get("cuLaunchKernel"), Some(&1));
+        assert_eq!(calls.get(Below::the_adapter().launch), Some(&1));
         calls.get("cuFuncSetAttribute").copied().unwrap_or(0)
     };
     assert_eq!(launch(1024), 0, "what every device gives needs no permission");

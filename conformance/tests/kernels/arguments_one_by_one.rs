@@ -5,6 +5,7 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::sync::Barrier;
 
+use ur_conformance::below::Below;
 use ur_conformance::ffi::{
     ur_kernel_arg_mem_obj_properties_t, ur_kernel_launch_ext_properties_t, ur_mem_flags_t, ur_queue_flags_t,
     ur_result_t as Code, ur_structure_type_t,
@@ -291,7 +292,7 @@ fn a_launch_of_set_arguments_is_one_native_call() {
     let run = || expect_success(launch(&kernel, &queue, 100, None), "urEnqueueKernelLaunch");
     run();
     let (_, calls) = sim.calls_of(run);
-    let launches = calls.get("cuLaunchKernel").copied().unwrap_or(0);
+    let launches = calls.get(Below::the_adapter().launch).copied().unwrap_or(0);
     assert_eq!(launches, 1, "{calls:?}");
     sim.expect_calls(&[], || set(&[value(&kernel, 1, 12u32)]));
     queue.finish();

@@ -5,6 +5,7 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
+use ur_conformance::below::Below;
 use ur_conformance::ffi::{ur_queue_flags_t as Flags, ur_result_t as Code, ur_usm_pool_info_t as info};
 use ur_conformance::memory;
 use ur_conformance::owned::event_of;
@@ -118,7 +119,7 @@ fn the_way_libsycl_allocates_makes_no_native_call() {
     sim.expect_calls(&[], || (0..100).for_each(|_| sycl_round(&queue, &pool)));
     // The same when the queue has work.
     let launch = Launch::new(&kernel, &[1]).local(&[1]);
-    sim.expect_calls(&[("cuLaunchKernel", 10)], || {
+    sim.expect_calls(&[(Below::the_adapter().launch, 10)], || {
         for _ in 0..10 {
             drop(launch.event_on(&queue));
             sycl_round(&queue, &pool);
@@ -467,7 +468,7 @@ fn a_chained_launch_is_one_launch_and_one_record_and_makes_no_native_event() {
     (0..4).for_each(|_| step());
     let events = sim.objects().get("event").copied();
     for _ in 0..50 {
-        sim.expect_calls(&[("cuLaunchKernel", 1), ("cuEventRecord", 1)], &mut step);
+        sim.expect_calls(&[(Below::the_adapter().launch, 1), ("cuEventRecord", 1)], &mut step);
     }
     assert_eq!(sim.objects().get("event").copied(), events, "no native event was made");
     last.wait();

@@ -1,6 +1,7 @@
-//! A piece of memory that gives itself back, whoever provided it.
+//! A block of memory at one location of a buffer, which is freed the way it was made when it is dropped.
 //!
-//! Freeing needs nothing current and is silent: when a block goes, nobody is left to tell.
+//! Freeing needs no current context. Its errors are dropped, because no call is left that could answer them. Must not know
+//! who uses the memory: whoever drops a block has seen the end of that.
 
 use core::alloc::Layout;
 use std::sync::Arc;

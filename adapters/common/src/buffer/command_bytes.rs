@@ -1,9 +1,9 @@
 //! Bytes that a command may use until it has finished, and the native copies and fills of them.
 //!
-//! Whoever makes a [`CommandBytes`] keeps the memory that long. The application owes it to the command where an [`Address`]
-//! names it. A buffer's memory goes only after its pending uses, and the bytes are locked until the command is on its
-//! stream. What a map stages goes only after its last copy. So nobody who copies has to promise anything, and only this
-//! room makes one of a number.
+//! Whoever makes a [`CommandBytes`] keeps the memory until the command has finished. The application owes it to the command
+//! where an [`Address`] names it. A buffer's memory is freed only after its pending uses, and the bytes are locked until the
+//! command is on its stream. What a map stages is freed only after its last copy. So whoever copies has nothing to promise,
+//! and only this room makes bytes of a number.
 
 use core::ops::Range;
 

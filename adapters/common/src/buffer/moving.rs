@@ -112,7 +112,9 @@ pub struct MovingMemory<D: Driver> {
 /// A copy that brings bytes to a location.
 struct Fetch {
     part: Range<usize>,
-    source: usize,
+    /// The location that it takes them from.
+    from: usize,
+    /// Where that location's memory begins.
     address: usize,
 }
 
@@ -133,9 +135,9 @@ impl<D: Driver> State<D> {
         }
     }
 
-    /// Which of its locations bytes are taken from: the command's own device, then any other. One that they are only on
-    /// their way to waits for the queue which brings them, so it comes last.
-    fn source(
+    /// Chooses the location that bytes are read at: the command's own device, then any other. A location that they are only
+    /// on their way to comes last, because the command would wait for the queue which brings them.
+    fn location_to_read(
         &self,
         stream: &CommandStream<'_, D>,
         part: &Range<usize>,
@@ -272,12 +274,12 @@ impl<D: Driver> MovingMemory<D> {
         }
         let state = self.state.get_mut();
         let newer = state.residency.within(0..self.size).find(|(_, locations)| !locations.contains(host));
-        let Some(source) = newer.and_then(|(_, locations)| locations.iter().next()) else { return Ok(()) };
-        let device = self.devices.get(source).and_then(|device| device.block.get()).and_then(Block::state).cloned();
+        let Some(location) = newer.and_then(|(_, locations)| locations.iter().next()) else { return Ok(()) };
+        let device = self.devices.get(location).and_then(|device| device.block.get()).and_then(Block::state).cloned();
         let Some(device) = device else { return Ok(()) };
         let access = Access { range: 0..self.size, reads: true, writes: false };
         let locked = self.lock(&[(Some(host), &access)]);
-        ScratchStream::new(&device, source)?.run(|stream| locked.prepare(stream, host, &access).map(|_| ()))
+        ScratchStream::new(&device, location)?.run(|stream| locked.prepare(stream, host, &access).map(|_| ()))
     }
 
     /// Writes back what is to be, and waits for what uses the memory.
@@ -380,14 +382,14 @@ impl<D: Driver> LockedMemory<'_, D> {
         let mut fetches = SmallVec::new();
         for (part, locations) in state.residency.within(access.range.clone()) {
             if !locations.contains(location)
-                && let Some(source) = state.source(stream, &part, locations)?
+                && let Some(from) = state.location_to_read(stream, &part, locations)?
             {
-                let block = match self.memory.devices.get(source) {
+                let block = match self.memory.devices.get(from) {
                     Some(device) => device.block.get(),
                     None => state.host.as_ref(),
                 };
                 let address = block.map(Block::address).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-                fetches.push(Fetch { part, source, address });
+                fetches.push(Fetch { part, from, address });
             }
         }
         Ok(fetches)
@@ -404,21 +406,21 @@ impl<D: Driver> LockedMemory<'_, D> {
         if done > 0 {
             let marker = stream.record_marker()?;
             let mut state = self.memory.state.lock();
-            for Fetch { part, source, .. } in &fetches[..done] {
+            for Fetch { part, from, .. } in &fetches[..done] {
                 state.residency.change(part.clone(), |locations| locations.with(location));
                 state.in_flight[location].fills.add(stream, part, marker.as_ref());
-                state.in_flight[*source].borrows.add(stream, part, marker.as_ref());
+                state.in_flight[*from].borrows.add(stream, part, marker.as_ref());
             }
         }
         copied
     }
 
     fn copy(&self, stream: &CommandStream<'_, D>, to: usize, fetch: &Fetch) -> Result<()> {
-        let Fetch { part, source, address: from } = fetch;
+        let Fetch { part, from, address } = fetch;
         let mut before = PendingEvents::new();
         {
             let mut state = self.memory.state.lock();
-            let InFlight { writes, fills, .. } = &mut state.in_flight[*source];
+            let InFlight { writes, fills, .. } = &mut state.in_flight[*from];
             writes.collect(stream, part, &mut before)?;
             fills.collect(stream, part, &mut before)?;
         }
@@ -426,8 +428,8 @@ impl<D: Driver> LockedMemory<'_, D> {
         let _scope = stream.device.enter_for_transfer()?;
         // Each side lives until its borrows, this copy among them, are over, and the range lock keeps it until this copy is
         // one of them.
-        let bytes = |address| CommandBytes::of_buffer(address + part.start, part.len());
-        command_bytes::copy(stream.device.driver, stream.stream, bytes(to), bytes(*from))
+        let bytes = |first: usize| CommandBytes::of_buffer(first + part.start, part.len());
+        command_bytes::copy(stream.device.driver, stream.stream, bytes(to), bytes(*address))
     }
 
     /// Notes that a command at a location is on the stream.
@@ -450,8 +452,8 @@ impl<D: Driver> LockedMemory<'_, D> {
         self.memory.state.lock().residency.change(range, |locations| locations.with(location));
     }
 
-    /// Where a command may read bytes without moving them. The stream comes after whatever still brings or writes them
-    /// there.
+    /// Tells where a command may read bytes without moving them, and makes the stream come after whatever still brings or
+    /// writes them there.
     ///
     /// # Errors
     /// What the native library answers.
@@ -461,7 +463,7 @@ impl<D: Driver> LockedMemory<'_, D> {
             let mut state = self.memory.state.lock();
             for (part, locations) in state.residency.within(range.clone()) {
                 // Bytes that were never written are anything: what the device has will do.
-                let location = state.source(stream, &part, locations)?.unwrap_or(stream.location);
+                let location = state.location_to_read(stream, &part, locations)?.unwrap_or(stream.location);
                 pieces.push(Piece { range: part, address: 0, location });
             }
             for piece in &pieces {

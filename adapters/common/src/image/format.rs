@@ -133,7 +133,7 @@ impl Extents {
         if self.layered && axis == 2 { "arraySize" } else { AXES[axis] }
     }
 
-    /// Places and sizes as the ABI has them, of those that arrays have, and the other way around.
+    /// Turns origins and sizes of native arrays into the ABI's, and the other way around.
     fn exchange_axes<T>(&self, [x, y, z]: [T; 3]) -> [T; 3] {
         if self.layered && self.dimensions == 1 { [x, z, y] } else { [x, y, z] }
     }

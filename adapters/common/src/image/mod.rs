@@ -3,6 +3,7 @@
 //! Neither handles of images nor commands on them are here: those are in [`crate::memory_object`].
 
 pub mod argument;
+pub mod command_box;
 pub mod format;
 pub mod object;
 pub mod sampler;

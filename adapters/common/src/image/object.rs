@@ -17,7 +17,8 @@ use crate::context::DeviceState;
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
-use crate::driver::images::{Array, BoxCopy, BoxSide, RectSide, Sampling, Surface, Texture};
+use crate::driver::images::{Array, Sampling, Surface, Texture};
+use crate::image::command_box::{self, CommandArray, CommandBox};
 use crate::image::format::{Extents, Pixel, Region};
 use crate::object::Object;
 use crate::object::error::Result;
@@ -158,14 +159,14 @@ impl<D: Driver> Image<D> {
         state: &Arc<DeviceState<D>>,
         stream: &D::Stream,
         replaced: Option<&Region>,
-    ) -> Result<usize> {
+    ) -> Result<CommandArray> {
         let overwritten = replaced.is_some_and(|region| *region == Region::whole(&self.extents));
         self.with(state, |copies, index| {
             if !copies.devices[index].valid && !overwritten {
                 self.fetch(copies, index, stream)?;
             }
             copies.devices[index].await_arrival(stream)?;
-            Ok(copies.devices[index].array.value())
+            Ok(CommandArray::new(&copies.devices[index].array, self.extents, self.pixel))
         })
     }
 
@@ -202,26 +203,24 @@ impl<D: Driver> Image<D> {
     /// Copies the contents to a device that lacks them, if there are any.
     fn fetch(&self, copies: &mut Copies<D>, index: usize, stream: &D::Stream) -> Result<()> {
         let [width, height, depth] = self.extents.size;
-        let row = width * self.pixel.bytes();
-        let whole = |array: &Array| BoxSide::Array { array: array.value(), origin: [0; 3] };
-        let (from, source) = if let Some(bytes) = &copies.initial {
-            let (address, slice_pitch) = (bytes.as_ptr().addr(), row * height);
-            (BoxSide::Memory(RectSide { address, row_pitch: row, slice_pitch, of_process: true }), None)
-        } else if let Some(source) = copies.devices.iter().position(|copy| copy.valid) {
-            (whole(&copies.devices[source].array), Some(source))
+        let whole =
+            |array: &Array| CommandArray::new(array, self.extents, self.pixel).part(&Region::whole(&self.extents));
+        let (from, other) = if let Some(bytes) = &copies.initial {
+            // They stay with the marker until they are copied.
+            (CommandBox::of_bytes(bytes, [width * self.pixel.bytes(), height, depth]), None)
+        } else if let Some(other) = copies.devices.iter().position(|copy| copy.valid) {
+            (whole(&copies.devices[other].array), Some(other))
         } else {
-            // Nobody ever wrote anything.
+            // The image was never written.
             return Ok(());
         };
-        if let Some(source) = source {
-            copies.devices[source].await_arrival(stream)?;
+        if let Some(other) = other {
+            copies.devices[other].await_arrival(stream)?;
         }
         let copy = &mut copies.devices[index];
-        let request = BoxCopy { to: whole(&copy.array), from, extent: [row, height, depth] };
         {
             let _scope = copy.state.enter_for_transfer()?;
-            // SAFETY: the packed memory has every row of the image and stays with the marker until they are copied.
-            unsafe { copy.state.driver.copy_box_async(&request, stream) }?;
+            command_box::copy(copy.state.driver, stream, whole(&copy.array), from)?;
         }
         let marker = PooledEvent::record(&copy.state, stream, false);
         let Ok(marker) = marker else {
@@ -231,7 +230,7 @@ impl<D: Driver> Image<D> {
             return waited;
         };
         copy.valid = true;
-        let from = if source.is_none() { copies.initial.take() } else { None };
+        let from = if other.is_none() { copies.initial.take() } else { None };
         copy.arriving = Some(Arrival { marker, _from: from });
         Ok(())
     }

@@ -20,29 +20,19 @@ use crate::context::Context;
 use crate::driver::Driver;
 use crate::memory_object::{ACCESS, Mem, MemBody, check_flags, check_host_flags};
 use crate::object::Object;
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 
-/// Further properties are hints about memories that GPUs have one of.
-fn check_chain(properties: &ur_buffer_properties_t) -> Result<()> {
-    let mut next = properties.pNext;
-    while !next.is_null() {
-        // SAFETY: the structure is the application's, checked, so its chain leads to valid ones. Each starts as this one does.
-        let head = unsafe { &*next.cast::<Head>() };
-        match head.stype {
+/// Refuses properties that the adapter does not know. Those that it knows are hints about memories that GPUs have one of.
+fn check_chain(name: &'static str, properties: Chained<'_, ur_buffer_properties_t>) -> Result<()> {
+    for link in properties.chain(name) {
+        match link?.stype() {
             ur_structure_type_t::BUFFER_CHANNEL_PROPERTIES | ur_structure_type_t::BUFFER_ALLOC_LOCATION_PROPERTIES => {}
             other => return Err(Error::unsupported(&format!("a structure of type {:#x} behind pProperties", other.0))),
         }
-        next = head.next;
     }
     Ok(())
-}
-
-/// How every structure of a chain starts.
-#[repr(C)]
-struct Head {
-    stype: ur_structure_type_t,
-    next: *mut core::ffi::c_void,
 }
 
 /// `urMemBufferCreate`.
@@ -54,13 +44,15 @@ pub fn create<D: Driver>(
     context: &Object<Context<D>>,
     flags: ur_mem_flags_t,
     size: usize,
-    properties: Option<&ur_buffer_properties_t>,
+    properties: Option<Chained<'_, ur_buffer_properties_t>>,
     out: Out<'_, ur_mem_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urMemBufferCreate";
     let host = properties.filter(|properties| !properties.pHost.is_null());
     check_host_flags(NAME, flags, host.is_some())?;
-    properties.map_or(Ok(()), check_chain)?;
+    if let Some(properties) = properties {
+        check_chain("urMemBufferCreate: pProperties", properties)?;
+    }
     let most = context.devices().map(|device| device.properties.global_memory).max().unwrap_or(0);
     if size == 0 || size as u64 > most {
         return Err(Error::new(
@@ -68,7 +60,7 @@ pub fn create<D: Driver>(
             format!("{NAME}: {size} bytes; a buffer has 1 to UR_DEVICE_INFO_MAX_MEM_ALLOC_SIZE, here {most}"),
         ));
     }
-    let memory = memory(context, flags, size, host)?;
+    let memory = memory(context, flags, size, host.as_deref())?;
     let body = MemBody::Buffer(Buffer::whole(Storage { context: context.to_arc(), size, memory }));
     out.write_object(Object::new(Mem { context: context.to_arc(), flags, body }));
     Ok(())

@@ -10,7 +10,7 @@ use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit, submit_and_wait};
 use crate::context::DeviceState;
 use crate::driver::Driver;
-use crate::driver::images::{BoxCopy, BoxSide, RectSide};
+use crate::image::command_box::{self, CommandArray, CommandBox};
 use crate::image::format::{Pitches, Region};
 use crate::image::object::Image;
 use crate::memory_object::{Mem, image_of};
@@ -58,21 +58,23 @@ impl<D: Driver> Transfer<'_, D> {
         &self,
         driver: &D,
         stream: &D::Stream,
-        array: usize,
+        array: CommandArray,
         [y, z]: [usize; 2],
         [rows, slices]: [usize; 2],
         step: usize,
     ) -> Result<()> {
-        let pixel = self.image.pixel.bytes();
-        let ([left, top, front], width) = (self.region.origin, self.region.size[0] * pixel);
-        let address = self.host.as_ptr().expose_provenance() + z * self.pitches.slice + y * self.pitches.row;
-        let row_pitch = if rows == 1 && slices == 1 { width } else { self.pitches.row };
-        let host = RectSide { address, row_pitch, slice_pitch: step * row_pitch, of_process: true };
-        let host = BoxSide::Memory(host);
-        let array = BoxSide::Array { array, origin: [left * pixel, top + y, front + z] };
+        let ([left, top, front], columns) = (self.region.origin, self.region.size[0]);
+        let width = columns * self.image.pixel.bytes();
+        let row = if rows == 1 && slices == 1 { width } else { self.pitches.row };
+        let host = CommandBox::of_application(
+            self.host,
+            z * self.pitches.slice + y * self.pitches.row,
+            Pitches { row, slice: step * row },
+            [width, rows, slices],
+        );
+        let array = array.part(&Region { origin: [left, top + y, front + z], size: [columns, rows, slices] });
         let (to, from) = if self.writes { (array, host) } else { (host, array) };
-        // SAFETY: an `Address` is as the manual says: valid for every row until the copy has finished. The box lies in the array.
-        unsafe { driver.copy_box_async(&BoxCopy { to, from, extent: [width, rows, slices] }, stream) }
+        command_box::copy(driver, stream, to, from)
     }
 }
 
@@ -107,7 +109,7 @@ pub fn transfer<D: Driver, const WRITES: bool>(
     if blocking { submit_and_wait(&request, command) } else { submit(&request, command) }
 }
 
-/// A copy between an image and memory of the host, which is valid until it has finished.
+/// A copy between an image and the application's memory.
 struct ImageTransfer<'a, D: Driver> {
     transfer: Transfer<'a, D>,
     queue: &'a Queue<D>,
@@ -151,73 +153,62 @@ fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
 /// - between layers of one image in arrays: the driver of CUDA 13.0 reads the wrong layers and answers success
 pub fn copy<D: Driver>(
     enqueue: Enqueue<'_, D>,
-    source: &Object<Mem<D>>,
-    target: &Object<Mem<D>>,
-    source_origin: ur_rect_offset_t,
-    target_origin: ur_rect_offset_t,
+    from: &Object<Mem<D>>,
+    to: &Object<Mem<D>>,
+    from_origin: ur_rect_offset_t,
+    to_origin: ur_rect_offset_t,
     region: ur_rect_region_t,
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemImageCopy";
     let request = enqueue.request(ur_command_t::MEM_IMAGE_COPY);
-    let (source, target) = (image_of(&request, source)?, image_of(&request, target)?);
+    let (from, to) = (image_of(&request, from)?, image_of(&request, to)?);
     let queue: &Queue<D> = request.queue;
-    if (source.format.channelOrder, source.format.channelType)
-        != (target.format.channelOrder, target.format.channelType)
-    {
+    if (from.format.channelOrder, from.format.channelType) != (to.format.channelOrder, to.format.channelType) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-            format!("{NAME}: the images have two formats, {:?} and {:?}", source.format, target.format),
+            format!("{NAME}: the images have two formats, {:?} and {:?}", from.format, to.format),
         ));
     }
-    let from = Region::new(NAME, &source.extents, &source_origin, &region)?;
-    let to = Region::new(NAME, &target.extents, &target_origin, &region)?;
-    if core::ptr::eq(source, target) && from.overlaps(&to) {
+    let read = Region::new(NAME, &from.extents, &from_origin, &region)?;
+    let written = Region::new(NAME, &to.extents, &to_origin, &region)?;
+    if core::ptr::eq(from, to) && read.overlaps(&written) {
         return Err(Error::new(
             ur_result_t::ERROR_OVERLAPPING_REGIONS,
             format!("{NAME}: source and destination overlap in one image"),
         ));
     }
     // CUDA 13.0 reads such a source from the layers of the destination, and answers success.
-    if core::ptr::eq(source, target) && source.extents.layered && from.origin[2] != to.origin[2] {
+    if core::ptr::eq(from, to) && from.extents.layered && read.origin[2] != written.origin[2] {
         return Err(Error::unsupported("a copy between layers of one image; copy by way of another image"));
     }
-    source.used_by(request.queue);
-    target.used_by(request.queue);
-    submit(&request, ImageCopy { device: &queue.device, source, target, from, to })
+    from.used_by(request.queue);
+    to.used_by(request.queue);
+    submit(&request, ImageCopy { device: &queue.device, from, to, read, written })
 }
 
 /// A copy from one image to another, or within one.
 struct ImageCopy<'a, D: Driver> {
     device: &'a Arc<DeviceState<D>>,
-    source: &'a Image<D>,
-    target: &'a Image<D>,
-    from: Region,
-    to: Region,
+    from: &'a Image<D>,
+    to: &'a Image<D>,
+    read: Region,
+    written: Region,
 }
 
 impl<D: Driver> Command<D> for ImageCopy<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        let Self { device, source, target, from, to } = self;
+        let Self { device, from, to, read, written } = self;
         let (driver, stream) = (submission.driver(), submission.native());
-        let replaced = (!core::ptr::eq(source, target)).then_some(&to);
-        let from_array = source.make_current(device, stream, None)?;
-        let to_array = target.make_current(device, stream, replaced)?;
-        let pixel = source.pixel.bytes();
+        let replaced = (!core::ptr::eq(from, to)).then_some(&written);
+        let from_array = from.make_current(device, stream, None)?;
+        let to_array = to.make_current(device, stream, replaced)?;
         let _scope = device.enter_for_transfer()?;
-        for (to, from) in pieces(to, from) {
-            let side = |array, [x, y, z]: [usize; 3]| BoxSide::Array { array, origin: [x * pixel, y, z] };
-            let [width, height, depth] = from.size;
-            let copy = BoxCopy {
-                to: side(to_array, to.origin),
-                from: side(from_array, from.origin),
-                extent: [width * pixel, height, depth],
-            };
-            // SAFETY: both boxes lie in their arrays, and the images outlive the copy.
-            unsafe { driver.copy_box_async(&copy, stream) }?;
+        for (written, read) in pieces(written, read) {
+            command_box::copy(driver, stream, to_array.part(&written), from_array.part(&read))?;
         }
-        target.note_write(device);
+        to.note_write(device);
         Ok(())
     }
 }

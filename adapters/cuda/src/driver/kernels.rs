@@ -21,6 +21,26 @@ impl Cuda {
         })?;
         Ok(value)
     }
+
+    /// A launch by drivers before CUDA 11.8.
+    ///
+    /// # Safety
+    /// As [`Kernels::launch`].
+    #[cold]
+    unsafe fn launch_plain(
+        &self,
+        function: CUfunction,
+        shape: LaunchShape,
+        stream: CUstream,
+        arguments: *mut *mut c_void,
+    ) -> Result<()> {
+        let LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared } = shape;
+        let (launch, extra) = (self.symbols.launch, core::ptr::null_mut());
+        // SAFETY: the caller vouches for the function, its arguments and the stream.
+        self.check("cuLaunchKernel", unsafe {
+            launch(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, arguments, extra)
+        })
+    }
 }
 
 impl Kernels for Cuda {
@@ -121,6 +141,8 @@ impl Kernels for Cuda {
         Ok(block.unsigned_abs())
     }
 
+    /// By the extended call where the driver has it: it costs the driver less than `cuLaunchKernel`
+    /// (`docs/native-facts.md`).
     #[inline]
     unsafe fn launch(
         &self,
@@ -129,25 +151,16 @@ impl Kernels for Cuda {
         stream: &CUstream,
         arguments: *const *const c_void,
     ) -> Result<()> {
-        let LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared } = shape;
         // The driver reads the arguments only; C has no `const` there.
         let arguments = arguments.cast_mut().cast::<*mut c_void>();
-        // SAFETY: the caller vouches for the function and its arguments; the stream is borrowed.
-        self.check("cuLaunchKernel", unsafe {
-            (self.symbols.launch)(
-                function,
-                gx,
-                gy,
-                gz,
-                bx,
-                by,
-                bz,
-                dynamic_shared,
-                *stream,
-                arguments,
-                core::ptr::null_mut(),
-            )
-        })
+        let Some(launch) = self.symbols.launch_extended else {
+            // SAFETY: the caller vouches for the function and its arguments.
+            return unsafe { self.launch_plain(function, shape, *stream, arguments) };
+        };
+        let config = CUlaunchConfig::of(shape, *stream, &[]);
+        // SAFETY: the configuration is a live local, the caller vouches for the function and its arguments; the stream is
+        // borrowed.
+        self.check("cuLaunchKernelEx", unsafe { launch(&raw const config, function, arguments, core::ptr::null_mut()) })
     }
 
     unsafe fn launch_cooperative(
@@ -183,14 +196,7 @@ impl Kernels for Cuda {
             CUlaunchAttribute::new(sys::launch_attribute::CLUSTER_DIMENSION, &cluster),
             CUlaunchAttribute::new(sys::launch_attribute::COOPERATIVE, &[1]),
         ];
-        let config = CUlaunchConfig {
-            grid: shape.grid,
-            block: shape.block,
-            shared: shape.dynamic_shared,
-            stream: *stream,
-            attributes: attributes.as_ptr(),
-            count: if cooperative { 2 } else { 1 },
-        };
+        let config = CUlaunchConfig::of(shape, *stream, if cooperative { &attributes } else { &attributes[..1] });
         let arguments = arguments.cast_mut().cast::<*mut c_void>();
         // SAFETY: configuration and attributes are live locals, and the caller vouches for the arguments.
         let status = unsafe { launch(&raw const config, function, arguments, core::ptr::null_mut()) };

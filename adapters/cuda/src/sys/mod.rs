@@ -9,6 +9,7 @@ mod status;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
+use ur_adapter::driver::LaunchShape;
 use ur_adapter::driver::images::BoxSide;
 use ur_adapter::driver::native::image_layouts::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 use ur_adapter::driver::native::library::open_first;
@@ -326,6 +327,21 @@ pub(crate) struct CUlaunchConfig {
     pub(crate) stream: CUstream,
     pub(crate) attributes: *const CUlaunchAttribute,
     pub(crate) count: c_uint,
+}
+
+impl CUlaunchConfig {
+    /// A launch of that shape; valid for as long as the attributes are.
+    #[inline(always)]
+    pub(crate) fn of(shape: LaunchShape, stream: CUstream, attributes: &[CUlaunchAttribute]) -> Self {
+        Self {
+            grid: shape.grid,
+            block: shape.block,
+            shared: shape.dynamic_shared,
+            stream,
+            attributes: attributes.as_ptr(),
+            count: attributes.len() as c_uint,
+        }
+    }
 }
 
 const _: () = assert!(size_of::<CUlaunchAttribute>() == 72 && size_of::<CUlaunchConfig>() == 56);

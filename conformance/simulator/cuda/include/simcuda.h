@@ -11,6 +11,8 @@
  *   SIMCUDA_THRESHOLDS  obey, keep or return (obey), as simcudaSetThresholds
  *   SIMCUDA_QUERIES  order or ignore (order): whether cuStreamQuery and cuEventQuery that answer "done" order what is
  *                    submitted after them; compute-sanitizer ignores them
+ *   SIMCUDA_GRAPHS   start of the sequence by which launches of graphs pick among the nodes that are ready (1); 0 picks
+ *                    the one that was added first. Nodes run on several threads either way
  *   SIMCUDA_FAULTS   NAME:NTH:ERROR[:COUNT];...  as simcudaInjectFault
  *   SIMCUDA_REPORT   a file (appended to) or "stderr": reports and leaks are written there at exit
  */
@@ -78,7 +80,7 @@ void simcudaClearReports(void);
 
 /* Objects alive now, all together and by kind. Kinds: context, primary context retain, stream, event, module, library,
  * linker, memory pool, graph, executable graph, physical memory, address reservation, device memory, host memory,
- * registered host memory, managed memory, pool memory, mapped memory. */
+ * registered host memory, managed memory, pool memory, graph memory, mapped memory. */
 uint64_t simcudaLeakCount(void);
 void simcudaLeaks(simcuda_count_callback callback, void *data);
 

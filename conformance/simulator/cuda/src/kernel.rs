@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::exec::{self, Access, Environment, FaultKind, Grid, LaunchFault, MemoryFault};
 use crate::memory;
-use crate::module::Function;
+use crate::module::{Function, MODULES};
 use crate::reports;
 use crate::stream::{self, Reach, Stream};
 use crate::sys::*;
@@ -93,6 +93,11 @@ impl Kernel {
         let Shape { grid, block, shared, cooperative, cluster } = shape;
         let grid = Grid { grid, block, dynamic_shared: shared, cooperative, cluster };
         Kernel { function: self.function.clone(), grid, params: self.params.clone() }
+    }
+
+    /// Fails and reports if its module is unloaded.
+    pub fn check_loaded(&self) -> Result {
+        MODULES.lookup(self.function.module, CUDA_ERROR_INVALID_HANDLE).map(drop)
     }
 
     /// Checks its shape once more.

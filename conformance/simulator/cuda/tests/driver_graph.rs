@@ -383,6 +383,7 @@ fn graph_memory(attribute: c_int) -> u64 {
 #[test]
 fn memory_that_a_graph_keeps_is_freed_by_others_before_the_next_launch() {
     let setup = Setup::new();
+    ok!(cuDeviceGraphMemTrim(0));
     let mut params = allocation(1000);
     let node: Handle = get!(cuGraphAddMemAllocNode(setup.graph, NONE, 0, &mut params));
     let address = params.dptr;
@@ -528,4 +529,36 @@ fn edges_are_what_was_asked_for_and_a_cycle_has_no_order() {
     for graph in [copy, other] {
         ok!(cuGraphDestroy(graph));
     }
+}
+
+/// The real driver crashes there.
+#[test]
+fn launching_with_what_was_destroyed_is_reported() {
+    let setup = Setup::new();
+    let event: Handle = get!(cuEventCreate(2));
+    let _: Handle = get!(cuGraphAddEventRecordNode(setup.graph, NONE, 0, event));
+    let exec = setup.exec();
+    ok!(cuEventDestroy_v2(event));
+    err!(400, cuGraphLaunch(exec, setup.stream));
+    assert_eq!(report_kinds(), ["destroyed-handle"]);
+    ok!(cuGraphExecDestroy(exec));
+    ok!(cuGraphDestroy(setup.graph));
+}
+
+/// A use on a stream that is not ordered after the launch that allocates is as wrong as with a pool.
+#[test]
+fn what_a_graph_keeps_is_used_after_its_launch() {
+    let setup = Setup::new();
+    let mut params = allocation(4096);
+    let _: Handle = get!(cuGraphAddMemAllocNode(setup.graph, NONE, 0, &mut params));
+    let exec = setup.exec();
+    ok!(cuGraphLaunch(exec, setup.stream));
+    ok!(cuMemsetD8Async(params.dptr, 1, 64, setup.stream));
+    assert_eq!(report_kinds(), [""; 0]);
+    ok!(cuMemsetD8Async(params.dptr, 1, 64, setup.other));
+    assert!(report_kinds().contains(&"use-before-alloc".to_owned()), "{:?}", reports());
+    ok!(cuStreamSynchronize(setup.other));
+    ok!(cuMemFreeAsync(params.dptr, setup.stream));
+    ok!(cuGraphExecDestroy(exec));
+    ok!(cuGraphDestroy(setup.graph));
 }

@@ -85,6 +85,8 @@ fn elapsed(out: &Out<f32>, start: Handle, end: Handle) -> Result {
     let start = EVENTS.lookup(start, CUDA_ERROR_INVALID_HANDLE)?;
     let end = EVENTS.lookup(end, CUDA_ERROR_INVALID_HANDLE)?;
     start.context.usable()?;
+    start.refuse_captured()?;
+    end.refuse_captured()?;
     out.put(end.elapsed_since(&start)?)
 }
 

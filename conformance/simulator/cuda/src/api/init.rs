@@ -88,12 +88,23 @@ pub extern "C" fn cuGetProcAddress(
 
 /// The variant of a function that a client built for `version` of the API means by its plain name.
 fn find(symbol: &str, version: c_int) -> Option<*const c_void> {
-    let since_13 = ["cuMemPrefetchAsync", "cuMemAdvise", "cuCtxCreate"];
+    const SINCE_13: [&str; 9] = [
+        "cuGraphAddDependencies",
+        "cuGraphAddNode",
+        "cuGraphGetEdges",
+        "cuGraphNodeGetDependencies",
+        "cuGraphNodeGetDependentNodes",
+        "cuGraphRemoveDependencies",
+        "cuMemAdvise",
+        "cuMemPrefetchAsync",
+        "cuStreamUpdateCaptureDependencies",
+    ];
     let variant = match symbol {
         "cuCtxCreate" if version >= 12050 => "_v4",
         "cuGraphInstantiate" if version >= 12000 => "WithFlags",
         "cuGetProcAddress" if version < 12000 => "",
-        _ if since_13.contains(&symbol) && version < 13000 && symbol != "cuCtxCreate" => "",
+        "cuStreamGetCaptureInfo" if version >= 13000 => "_v3",
+        _ if SINCE_13.contains(&symbol) && version < 13000 => "",
         _ => "_v2",
     };
     exports::address(&format!("{symbol}{variant}")).or_else(|| exports::address(symbol))

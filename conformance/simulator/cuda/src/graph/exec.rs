@@ -11,6 +11,7 @@ use super::run::Launch;
 use super::{Graph, Snapshot};
 use crate::clock::{Milestone, Point};
 use crate::command::Command;
+use crate::event::EVENTS;
 use crate::handles::{self, Registry};
 use crate::memory::{self, Kind};
 use crate::stream::Stream;
@@ -76,6 +77,20 @@ impl Plan {
             }
         }
         self.frees = freed.difference(&own).copied().collect();
+    }
+
+    /// Fails where a launch would crash the real driver: its events and functions must be there still.
+    fn check_alive(&self) -> Result {
+        for step in &self.steps {
+            match &step.work {
+                Work::Record(event) | Work::Wait(event) => {
+                    drop(EVENTS.lookup(event.handle, CUDA_ERROR_INVALID_HANDLE)?)
+                }
+                Work::Kernel(kernel) => kernel.check_loaded()?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Takes the memory that its nodes will need.
@@ -277,6 +292,7 @@ impl Exec {
         if others.len() < plan.frees.len() || !others.iter().all(|block| block.is_allocated()) {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
+        plan.check_alive()?;
         plan.reserve()?;
         if let Some((other, seq)) = &state.last {
             stream.submit_wait_for_command(other, *seq);

@@ -204,8 +204,8 @@ impl Graph {
     pub fn edges(&self) -> Vec<(Handle, Handle)> {
         let state = self.state.lock();
         let edges = |entry: &Entry| -> Vec<_> {
-            let to = entry.handle;
-            entry.after.iter().filter_map(|from| Some((state.nodes.get(from)?.handle, to))).collect()
+            let from = entry.handle;
+            entry.before.iter().filter_map(|to| Some((from, state.nodes.get(to)?.handle))).collect()
         };
         state.nodes.values().flat_map(edges).collect()
     }
