@@ -2,5 +2,9 @@
 //! place, and bad input.
 
 mod append;
+mod buffers;
 mod create;
 mod edges;
+mod enqueue;
+mod kernels;
+mod order;
