@@ -12,14 +12,14 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handles::Handles;
+use ur_adapter::api::generated::urEnqueueEventsWait;
 use ur_adapter::api::noop::Noop;
-use ur_adapter::command::barrier as enqueue;
 use ur_adapter::memory_pool::arena::Arena;
 use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
 use ur_adapter::{object, queue};
-use ur_ffi::{ur_event_handle_t, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info};
+use ur_ffi::{ur_event_handle_t, ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info};
 
 const THREADS: usize = 8;
 const ROUNDS: usize = if cfg!(debug_assertions) { 400 } else { 4000 };
@@ -32,6 +32,15 @@ struct Shared<T>(T);
 unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Shared<T> {}
+
+/// The event of everything that the queue was given.
+fn tail_event(queue: ur_queue_handle_t) -> ur_event_handle_t {
+    let mut event = null_mut();
+    // SAFETY: a live handle, a writable output.
+    let code = unsafe { urEnqueueEventsWait::<Noop>(queue, 0, null(), &raw mut event) };
+    assert_eq!(code, ur_result_t::SUCCESS);
+    event
+}
 
 fn allocate(queue: ur_queue_handle_t, pool: ur_usm_pool_handle_t, size: usize) -> (*mut c_void, ur_event_handle_t) {
     let (mut block, mut event) = (null_mut(), null_mut());
@@ -137,9 +146,7 @@ fn urEventWait_and_release_from_other_threads_while_the_queue_goes_on() {
     together(|number| {
         let queue = &queue;
         for _ in 0..ROUNDS {
-            let mut event = null_mut();
-            // SAFETY: live handles, a writable output.
-            unsafe { enqueue::events_wait::<Noop>(queue.0, 0, null(), &raw mut event) }.expect("an event");
+            let event = tail_event(queue.0);
             let (block, allocated) = allocate(queue.0, null_mut(), 128);
             use_block(block, 128, number as u8);
             free(queue.0, block, allocated);
@@ -188,9 +195,7 @@ fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_a
                     use_block(block, 512, 1);
                     release(event);
                     handles.0.release_queue(short);
-                    let mut after = null_mut();
-                    // SAFETY: live handles, a writable output.
-                    unsafe { enqueue::events_wait::<Noop>(queues[1].0, 0, null(), &raw mut after) }.expect("an event");
+                    let after = tail_event(queues[1].0);
                     free(queues[1].0, block, after);
                     release(after);
                 }

@@ -6,6 +6,7 @@
 
 use core::ffi::{c_char, c_int};
 
+use ur_adapter::driver::Graphs as _;
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::{check, failed};
 use ur_adapter::driver::properties::DeviceProperties;
@@ -210,6 +211,8 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         memory_pools: read.flag(of::MEMORY_POOLS_SUPPORTED)?,
         // Drivers that do not know the question share events where they share memory.
         ipc_events: cfg!(target_os = "linux") && read.optional(of::IPC_EVENT_SUPPORTED)? != Some(0),
+        graphs: driver.has_graphs(),
+        graph_changes: driver.changes_kernels(),
         stream_value_waits: driver.symbols.stream_wait_value.is_some()
             && read.flag(of::CAN_USE_64_BIT_STREAM_MEM_OPS)?,
         cooperative_launch: read.flag(of::COOPERATIVE_LAUNCH)?,

@@ -6,10 +6,10 @@
 
 use core::ffi::c_int;
 
-use ur_adapter::driver::Driver as _;
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::{check, failed};
 use ur_adapter::driver::properties::DeviceProperties;
+use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::object::error::Result;
 
 use crate::driver::Hip;
@@ -196,6 +196,8 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         memory_pools: read.flag(of::hipDeviceAttributeMemoryPoolsSupported)?,
         // It is how HIP works where it has shared memory to do it by; there is no question to ask.
         ipc_events: cfg!(target_os = "linux"),
+        graphs: driver.has_graphs(),
+        graph_changes: driver.changes_kernels(),
         stream_value_waits: driver.symbols.launch_host_function.is_some()
             && driver.symbols.stream_wait_value.is_some()
             && read.flag(of::hipDeviceAttributeCanUseStreamWaitValue)?,

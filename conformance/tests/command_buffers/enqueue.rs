@@ -188,7 +188,8 @@ fn urEnqueueCommandBufferExp_refuses_bad_input_and_gives_no_event() {
     refused!(ERROR_INVALID_EVENT_WAIT_LIST, EnqueueExp.pfnCommandBufferExp(q, b, 1, null(), e));
     refused!(ERROR_INVALID_EVENT_WAIT_LIST, EnqueueExp.pfnCommandBufferExp(q, b, 0, list, e));
     refused!(ERROR_INVALID_EVENT, EnqueueExp.pfnCommandBufferExp(q, b, 1, list, e));
-    refused!(ERROR_INVALID_EVENT, EnqueueExp.pfnCommandBufferExp(q, b, 1, nothing.as_ptr(), e));
+    let none = nothing.as_ptr();
+    refused!(ERROR_INVALID_EVENT_WAIT_LIST | ERROR_INVALID_EVENT, EnqueueExp.pfnCommandBufferExp(q, b, 1, none, e));
     let elsewhere = fixture.context_of(&[device]);
     let other = fixture.queue_in(elsewhere.handle(), device, Flags::empty());
     refused!(

@@ -7,4 +7,7 @@ mod create;
 mod edges;
 mod enqueue;
 mod kernels;
+mod lifetime;
+mod native;
 mod order;
+mod update;

@@ -37,11 +37,11 @@ pub struct Row {
     /// Pointers to several elements and the parameter that says how many, where the specification does not.
     #[serde(default)]
     pub slices: BTreeMap<String, String>,
+    /// The number of work dimensions, which is checked before anything has so many elements.
+    pub dimensions: Option<String>,
     /// Pointers that may be null and become addresses, for the function or its command reads or writes there.
     #[serde(default)]
     pub addresses: Vec<String>,
-    /// The number of work dimensions, which is checked before anything has so many elements.
-    pub dimensions: Option<String>,
     /// Handles that are set to null before anything is checked.
     #[serde(default)]
     pub clears: Vec<String>,

@@ -6,7 +6,7 @@
 pub use ur_ffi::*;
 
 pub use crate::api::guard;
-pub use crate::command::{Enqueue, EventOut};
+pub use crate::command::{Enqueue, EventOut, event_input};
 pub use crate::context::Context;
 pub use crate::device::Device;
 pub use crate::device::adapter::Adapter;

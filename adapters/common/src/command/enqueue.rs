@@ -2,13 +2,14 @@
 
 use core::marker::PhantomData;
 
+use ur_ffi::releases::Release;
 use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t};
 
 use crate::driver::Driver;
 use crate::object::error::Result;
-use crate::object::{Object, borrow, null_pointer};
+use crate::object::{Object, borrow, null_pointer, params, release_by_handle};
 use crate::queue::Queue;
-use crate::stream::event::WaitList;
+use crate::stream::event::{Event, WaitList};
 
 /// Where a command's event goes, if somebody asked for it.
 pub struct EventOut<'a> {
@@ -16,7 +17,19 @@ pub struct EventOut<'a> {
     marker: PhantomData<&'a mut ur_event_handle_t>,
 }
 
-impl EventOut<'_> {
+impl<'a> EventOut<'a> {
+    /// Nobody asks for the event.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { pointer: core::ptr::null_mut(), marker: PhantomData }
+    }
+
+    /// The event goes to the engine itself.
+    #[must_use]
+    pub fn to(event: &'a mut ur_event_handle_t) -> Self {
+        Self { pointer: event, marker: PhantomData }
+    }
+
     /// The `phEvent` of an enqueue.
     ///
     /// # Safety
@@ -53,6 +66,70 @@ impl EventOut<'_> {
         if !self.pointer.is_null() {
             // SAFETY: not null, so writable by `new`'s contract.
             unsafe { *self.pointer = event };
+        }
+    }
+}
+
+/// The event that a command is given in the place where other commands return theirs. Release 2026.1 has that place for
+/// outputs alone, so there it is not read.
+///
+/// # Safety
+/// The C contract: in newer releases `event` is null or points to null or to an event handle that is alive during `'a`.
+///
+/// # Errors
+/// `INVALID_EVENT` for what is no event of this adapter.
+pub unsafe fn event_input<'a, D: Driver>(
+    parameter: &'static str,
+    event: *const ur_event_handle_t,
+) -> Result<Option<&'a Object<Event<D>>>> {
+    if event.is_null() || D::cell().release() < Release::R2026_2 {
+        return Ok(None);
+    }
+    // SAFETY: not null, so it points to null or a live event by the caller's promise.
+    unsafe { params::optional_handle(parameter, *event) }
+}
+
+/// An event that the engine has one command return and another wait for. Given back when it is dropped.
+pub struct OwnEvent<D: Driver> {
+    handle: ur_event_handle_t,
+    marker: PhantomData<fn() -> D>,
+}
+
+impl<D: Driver> Default for OwnEvent<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<D: Driver> OwnEvent<D> {
+    /// No event yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { handle: core::ptr::null_mut(), marker: PhantomData }
+    }
+
+    /// Where the one command returns it. A command writes there once.
+    pub fn out(&mut self) -> EventOut<'_> {
+        EventOut::to(&mut self.handle)
+    }
+
+    /// What the other command waits for.
+    ///
+    /// # Errors
+    /// None; the list is one that the engine made.
+    pub fn waits(&self) -> Result<WaitList<'_, D>> {
+        let count = u32::from(!self.handle.is_null());
+        let list = if count == 0 { core::ptr::null() } else { &raw const self.handle };
+        // SAFETY: one event that this object holds a reference to, or no list.
+        unsafe { WaitList::new("the event before", count, list) }
+    }
+}
+
+impl<D: Driver> Drop for OwnEvent<D> {
+    fn drop(&mut self) {
+        if !self.handle.is_null() {
+            // SAFETY: the reference was returned to this object alone, so it is alive and its release cannot fail.
+            let _ = unsafe { release_by_handle::<Event<D>>(self.handle) };
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::queue::Chosen;
 use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::unlikely;
 
-pub use crate::command::enqueue::{Enqueue, EventOut, Request};
+pub use crate::command::enqueue::{Enqueue, EventOut, OwnEvent, Request, event_input};
 
 /// Something that a stream can be given.
 pub trait Command<D: Driver>: Sized {

@@ -7,8 +7,7 @@
 use std::sync::Arc;
 
 use ur_ffi::{
-    UR_EXP_EVENT_FLAGS_MASK, ur_command_t, ur_context_handle_t, ur_device_handle_t, ur_event_handle_t,
-    ur_exp_event_desc_t, ur_exp_event_flags_t, ur_queue_flags_t, ur_result_t,
+    ur_command_t, ur_event_handle_t, ur_exp_event_desc_t, ur_exp_event_flags_t, ur_queue_flags_t, ur_result_t,
 };
 
 use crate::command::Command;
@@ -18,8 +17,9 @@ use crate::command::{Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::{Driver, EventPurpose, StreamKind};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::{Object, borrow, known_flags, null_pointer};
+use crate::object::params::Out;
 use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::event::Event;
@@ -28,34 +28,20 @@ use crate::stream::submitter::Submitter;
 
 /// `urEventCreateExp`.
 ///
-/// # Safety
-/// The C contract: handles live, `description` null or valid, `out` null or writable.
-///
 /// # Errors
-/// `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context, `INVALID_ENUMERATION` for unknown flags,
-/// `INVALID_VALUE` for times and other processes together, which no native library has; `UNSUPPORTED_FEATURE` for an event
-/// for other processes where the device shares none; what the native library answers.
-pub unsafe fn create<D: Driver>(
-    context: ur_context_handle_t,
-    device: ur_device_handle_t,
-    description: *const ur_exp_event_desc_t,
-    out: *mut ur_event_handle_t,
+/// `INVALID_DEVICE` for a device of another context, `INVALID_VALUE` for times and other processes together, which no
+/// native library has; `UNSUPPORTED_FEATURE` for an event for other processes where the device shares none; what the
+/// native library answers.
+pub fn create<D: Driver>(
+    context: &Object<Context<D>>,
+    device: &Object<Device<D>>,
+    description: &ur_exp_event_desc_t,
+    out: Out<'_, ur_event_handle_t>,
 ) -> Result<()> {
-    const NAME: &str = "urEventCreateExp";
-    // SAFETY: the caller's promises are the same.
-    let (context, device, description) =
-        unsafe { (borrow::<Context<D>>(context)?, borrow::<Device<D>>(device)?, description.as_ref()) };
-    let description = description.ok_or_else(|| null_pointer(NAME))?;
-    if out.is_null() {
-        return Err(null_pointer(NAME));
-    }
-    known_flags(NAME, description.flags.bits(), UR_EXP_EVENT_FLAGS_MASK)?;
     let purpose = purpose_of(description.flags, device)?;
     let state = context.state(device)?;
     let reusable = Reusable::new(context, &state, purpose)?;
-    let event = create_on(context, state, reusable, Event::reusable);
-    // SAFETY: not null, so writable.
-    unsafe { out.write(Object::into_handle(event)) };
+    out.write_object(create_on(context, state, reusable, Event::reusable));
     Ok(())
 }
 
@@ -88,24 +74,6 @@ pub(crate) fn create_on<D: Driver>(
     let queue =
         Queue::over_stream(context, state, ur_queue_flags_t::empty(), StreamKind::default(), Arc::clone(&stream));
     Object::new(make(queue, stream, ur_command_t::EVENTS_WAIT_WITH_BARRIER, reusable))
-}
-
-/// The reusable event that a barrier is given to signal, if it is given one. Any other event there is an output's old
-/// value.
-///
-/// # Safety
-/// `event` is null or points to null or an event handle that is alive.
-///
-/// # Errors
-/// `INVALID_EVENT` for what is no event of this adapter.
-pub unsafe fn given<'a, D: Driver>(event: *const ur_event_handle_t) -> Result<Option<&'a Object<Event<D>>>> {
-    // SAFETY: null or readable by the caller's promise.
-    let handle = unsafe { event.as_ref() }.copied().unwrap_or(core::ptr::null_mut());
-    if handle.is_null() {
-        return Ok(None);
-    }
-    // SAFETY: alive by the caller's promise.
-    Ok(Some(unsafe { borrow::<Event<D>>(handle) }?).filter(|event| event.is_reusable()))
 }
 
 /// A barrier that signals a reusable event instead of making one. If it fails, the event stands for what it stood for.

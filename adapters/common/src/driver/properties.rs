@@ -90,6 +90,10 @@ pub struct DeviceProperties {
     pub ipc_events: bool,
     /// Whether streams can wait for a word of memory to change.
     pub stream_value_waits: bool,
+    /// Whether there are graphs ([`super::Graphs::has_graphs`]).
+    pub graphs: bool,
+    /// Whether kernels of a graph can be changed in place ([`super::Graphs::changes_kernels`]).
+    pub graph_changes: bool,
     /// Whether cooperative launches work.
     pub cooperative_launch: bool,
     /// Whether thread-block clusters exist.

@@ -1,33 +1,36 @@
 //! The argument list of one launch: what each kind of argument means, and the pointers that the native call reads.
 //!
-//! ArgumentList are read where the caller holds them; the native call copies them. Nothing is allocated for up to
+//! Arguments are read where the caller holds them; the native call copies them. Nothing is allocated for up to
 //! [`INLINE_ARGUMENTS`] arguments. What the library can tell of a function's parameters is checked before it
 //! reads through the pointers, since it would otherwise read past a list that is too short.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-use ur_ffi::{ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_result_t};
+use ur_ffi::{
+    ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_result_t,
+    ur_sampler_handle_t,
+};
 
 use crate::image::argument::check_sampler;
 use crate::memory_object;
 use crate::object::error::{Error, Result};
 use crate::object::null_pointer;
 
-/// ArgumentList that a launch holds on the stack.
+/// Arguments that a launch holds on the stack.
 pub const INLINE_ARGUMENTS: usize = 24;
 
 /// The largest alignment of a type in work-group memory, bytes: a vector of 16 doubles.
 const LOCAL_ALIGNMENT: usize = 128;
 
-/// ArgumentStorage for the native argument list of one launch: on the stack, or for long lists elsewhere.
+/// Memory for the native argument list of one launch: on the stack, or for long lists elsewhere.
 pub(crate) struct ArgumentStorage {
     pointers: [MaybeUninit<*const c_void>; INLINE_ARGUMENTS],
     values: [MaybeUninit<usize>; INLINE_ARGUMENTS],
     more: Option<Box<LongStorage>>,
 }
 
-/// ArgumentStorage for a long list.
+/// Memory for a long list.
 struct LongStorage {
     pointers: Vec<MaybeUninit<*const c_void>>,
     values: Vec<MaybeUninit<usize>>,
@@ -165,8 +168,39 @@ pub enum Resolved {
     Object,
 }
 
-/// The only function that knows the types of arguments: setting and launching both call it. `size` is the parameter's,
-/// where the library tells it.
+/// What the union of an argument holds, by the argument's type.
+enum Content<'a> {
+    /// The pointer itself.
+    Pointer,
+    /// The address of a value.
+    Value(*const c_void),
+    /// Nothing: work-group memory has a size alone.
+    Local,
+    /// A memory object, and what the kernel does with it.
+    Memory(&'a ur_exp_kernel_arg_mem_obj_tuple_t),
+    /// A sampler.
+    Sampler(ur_sampler_handle_t),
+    /// The specification does not have the type.
+    Unknown,
+}
+
+/// The one place that looks into the union.
+#[inline(always)]
+fn content(argument: &ur_exp_kernel_arg_properties_t) -> Content<'_> {
+    // SAFETY: each field is read under the type that says that the caller has written it.
+    unsafe {
+        match argument.type_ {
+            ur_exp_kernel_arg_type_t::POINTER => Content::Pointer,
+            ur_exp_kernel_arg_type_t::VALUE => Content::Value(argument.value.value),
+            ur_exp_kernel_arg_type_t::LOCAL => Content::Local,
+            ur_exp_kernel_arg_type_t::MEM_OBJ => Content::Memory(&argument.value.memObjTuple),
+            ur_exp_kernel_arg_type_t::SAMPLER => Content::Sampler(argument.value.sampler),
+            _ => Content::Unknown,
+        }
+    }
+}
+
+/// What an argument means: setting and launching both call it. `size` is the parameter's, where the library tells it.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_KERNEL_ARGUMENT_SIZE`, `INVALID_ENUMERATION`, `UNSUPPORTED_FEATURE`.
@@ -176,50 +210,37 @@ pub fn resolve(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -
         return Ok(Resolved::Address(address));
     }
     let index = argument.index as usize;
-    match argument.type_ {
-        ur_exp_kernel_arg_type_t::POINTER => Err(too_small(index, size_of::<usize>(), size)),
-        ur_exp_kernel_arg_type_t::VALUE => {
-            // SAFETY: the tag says that the union holds the address of the value.
-            if unsafe { argument.value.value }.is_null() {
-                return Err(null_pointer("a kernel argument's value"));
-            }
-            Err(too_small(index, argument.size, size))
-        }
-        ur_exp_kernel_arg_type_t::LOCAL => {
-            if argument.size == 0 {
-                return Err(no_local(index));
-            }
+    match content(argument) {
+        Content::Pointer => Err(too_small(index, size_of::<usize>(), size)),
+        Content::Value(value) if value.is_null() => Err(null_pointer("a kernel argument's value")),
+        Content::Value(_) => Err(too_small(index, argument.size, size)),
+        Content::Local if argument.size == 0 => Err(no_local(index)),
+        Content::Local => {
             fits_a_word(index, size)?;
             Ok(Resolved::Local(argument.size))
         }
-        ur_exp_kernel_arg_type_t::MEM_OBJ => {
+        Content::Memory(tuple) => {
             fits_a_word(index, size)?;
-            // SAFETY: the tag says that the union holds handle and access.
-            memory_object::arguments::check(unsafe { &argument.value.memObjTuple })?;
+            memory_object::arguments::check(tuple)?;
             Ok(Resolved::Object)
         }
-        ur_exp_kernel_arg_type_t::SAMPLER => {
-            // SAFETY: the tag says that the union holds a sampler.
-            check_sampler(index, unsafe { argument.value.sampler }, size)?;
+        Content::Sampler(sampler) => {
+            check_sampler(index, sampler, size)?;
             Ok(Resolved::Object)
         }
-        other => Err(unknown_type(index, other)),
+        Content::Unknown => Err(unknown_type(index, argument.type_)),
     }
 }
 
 /// The address of a value that lies where the caller has it; `None` for arguments of other kinds, and for wrong ones.
 #[inline]
 pub fn direct(argument: &ur_exp_kernel_arg_properties_t, size: Option<usize>) -> Option<*const c_void> {
-    match argument.type_ {
-        // The tag says that the union holds the pointer itself, so the value lies right there.
-        ur_exp_kernel_arg_type_t::POINTER => {
+    match content(argument) {
+        // The union holds the pointer itself, so the value lies right there.
+        Content::Pointer => {
             size.is_none_or(|size| size <= size_of::<usize>()).then_some((&raw const argument.value).cast())
         }
-        ur_exp_kernel_arg_type_t::VALUE => {
-            // SAFETY: the tag says that the union holds the address of the value.
-            let value = unsafe { argument.value.value };
-            (!value.is_null() && size.is_none_or(|size| size <= argument.size)).then_some(value)
-        }
+        Content::Value(value) => (!value.is_null() && size.is_none_or(|size| size <= argument.size)).then_some(value),
         _ => None,
     }
 }

@@ -1,18 +1,19 @@
 //! Properties of a launch: all groups at once, groups in clusters, work-group memory of the launch's own.
 //!
-//! A launch without properties costs one look at a null pointer; whatever a property needs is checked here, before
+//! A launch without properties never comes here; whatever a property needs is checked here, before
 //! anything is enqueued. Hints that change no result are accepted and change nothing.
 
 use core::ffi::c_void;
 
 use ur_ffi::{
-    ur_base_properties_t, ur_kernel_launch_cluster_property_t, ur_kernel_launch_ext_properties_t,
-    ur_kernel_launch_flags_t, ur_kernel_launch_workgroup_property_t, ur_result_t, ur_structure_type_t,
+    ur_kernel_launch_cluster_property_t, ur_kernel_launch_ext_properties_t, ur_kernel_launch_flags_t,
+    ur_kernel_launch_workgroup_property_t, ur_result_t,
 };
 
 use crate::context::DeviceState;
 use crate::driver::properties::DeviceProperties;
 use crate::driver::{Driver, LaunchShape};
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::known_flags;
 
@@ -28,56 +29,33 @@ pub struct LaunchProperties {
 }
 
 impl LaunchProperties {
-    /// Reads the list and what is chained to it; `None` without a list.
-    ///
-    /// # Safety
-    /// `list` is null or valid, and so is the chain behind it.
+    /// Reads the list and what is chained to it.
     ///
     /// # Errors
     /// `INVALID_ENUMERATION` for unknown flags, `INVALID_VALUE` for an empty cluster, `UNSUPPORTED_FEATURE` for an
     /// extension structure that is not one of a launch's.
-    #[inline]
-    pub unsafe fn read(list: *const ur_kernel_launch_ext_properties_t) -> Result<Option<Self>> {
-        if list.is_null() {
-            return Ok(None);
-        }
-        // SAFETY: not null, so valid by the caller's promise.
-        unsafe { Self::read_list(&*list) }.map(Some)
-    }
-
-    /// # Safety
-    /// The chain behind `list` is valid.
-    unsafe fn read_list(list: &ur_kernel_launch_ext_properties_t) -> Result<Self> {
-        known_flags("launchPropList", list.flags.bits(), ur_ffi::UR_KERNEL_LAUNCH_FLAGS_MASK)?;
+    pub fn read(list: Chained<'_, ur_kernel_launch_ext_properties_t>) -> Result<Self> {
+        const LIST: &str = "launchPropList";
+        known_flags(LIST, list.flags.bits(), ur_ffi::UR_KERNEL_LAUNCH_FLAGS_MASK)?;
         let cooperative = list.flags.contains(ur_kernel_launch_flags_t::COOPERATIVE);
         let mut properties = Self { cooperative, ..Self::default() };
-        let mut next: *const ur_base_properties_t = list.pNext.cast_const().cast();
-        // SAFETY: null or a structure that begins as every one does, by the caller's promise.
-        while let Some(base) = unsafe { next.as_ref() } {
-            match base.stype {
-                ur_structure_type_t::KERNEL_LAUNCH_CLUSTER_PROPERTY => {
-                    // SAFETY: its type says what it is.
-                    let cluster = unsafe { &*next.cast::<ur_kernel_launch_cluster_property_t>() }.clusterDim;
-                    if cluster.contains(&0) {
-                        return Err(Error::new(
-                            ur_result_t::ERROR_INVALID_VALUE,
-                            format!("clusters of {cluster:?} work-groups have a dimension of 0"),
-                        ));
-                    }
-                    properties.cluster = Some(cluster);
+        for link in list.chain(LIST) {
+            let link = link?;
+            if let Some(property) = link.downcast::<ur_kernel_launch_cluster_property_t>() {
+                let cluster = property.clusterDim;
+                if cluster.contains(&0) {
+                    return Err(Error::new(
+                        ur_result_t::ERROR_INVALID_VALUE,
+                        format!("clusters of {cluster:?} work-groups have a dimension of 0"),
+                    ));
                 }
-                ur_structure_type_t::KERNEL_LAUNCH_WORKGROUP_PROPERTY => {
-                    // SAFETY: as above.
-                    let property = unsafe { &*next.cast::<ur_kernel_launch_workgroup_property_t>() };
-                    properties.work_group_memory = property.workgroup_mem_size;
-                }
-                other => {
-                    return Err(Error::unsupported(&format!(
-                        "an extension structure of type {other:?} behind launchPropList"
-                    )));
-                }
+                properties.cluster = Some(cluster);
+            } else if let Some(property) = link.downcast::<ur_kernel_launch_workgroup_property_t>() {
+                properties.work_group_memory = property.workgroup_mem_size;
+            } else {
+                let stype = link.stype();
+                return Err(Error::unsupported(&format!("an extension structure of type {stype:?} behind {LIST}")));
             }
-            next = base.pNext.cast_const().cast();
         }
         Ok(properties)
     }
@@ -146,17 +124,21 @@ impl LaunchProperties {
 
 #[cfg(test)]
 mod tests {
-    use core::ptr::{from_mut, null, null_mut};
+    use core::ptr::{NonNull, from_mut, null_mut};
+
+    use ur_ffi::ur_structure_type_t;
 
     use super::*;
 
+    fn read(list: &ur_kernel_launch_ext_properties_t) -> Result<LaunchProperties> {
+        // SAFETY: each test chains structures of its own, which outlive this call.
+        LaunchProperties::read(unsafe { Chained::new(NonNull::from(list)) })
+    }
+
     #[test]
-    fn no_list_and_an_empty_list_are_plain() {
-        let empty = ur_kernel_launch_ext_properties_t::default();
-        // SAFETY: null or a live list without a chain.
-        let (none, read) = unsafe { (LaunchProperties::read(null()), LaunchProperties::read(&raw const empty)) };
-        assert_eq!(none.unwrap(), None);
-        assert_eq!(read.unwrap(), Some(LaunchProperties::default()));
+    fn an_empty_list_is_plain() {
+        let read = read(&ur_kernel_launch_ext_properties_t::default());
+        assert_eq!(read.unwrap(), LaunchProperties::default());
         assert!(LaunchProperties::default().is_plain());
     }
 
@@ -177,8 +159,7 @@ mod tests {
             flags: ur_kernel_launch_flags_t::COOPERATIVE,
             ..Default::default()
         };
-        // SAFETY: a live list with a live chain.
-        let read = unsafe { LaunchProperties::read(&raw const list) }.unwrap().unwrap();
+        let read = read(&list).unwrap();
         assert_eq!(read, LaunchProperties { cooperative: true, cluster: Some([2, 1, 1]), work_group_memory: 96 });
         assert!(!read.is_plain());
     }

@@ -3,8 +3,10 @@
 pub mod argument_list;
 pub mod arguments;
 pub mod cooperative;
+mod fast;
 pub mod launch;
 pub mod launch_properties;
+pub mod local_size;
 pub mod native_handle;
 pub mod permissions;
 pub mod work_size;
@@ -214,8 +216,13 @@ impl<D: Driver> Kernel<D> {
     /// `INVALID_KERNEL` when the program was not built for the queue's device, or is another context's than the queue.
     #[inline]
     pub fn on_queue(&self, queue: &Queue<D>) -> Result<&DeviceKernel<D>> {
-        let found = self.devices.iter().find(|kernel| Arc::ptr_eq(&kernel.home, &queue.device));
-        found.ok_or_else(|| self.not_on(queue))
+        let is_on = |kernel: &&DeviceKernel<D>| Arc::ptr_eq(&kernel.home, &queue.device);
+        let Some((first, others)) = self.devices.split_first() else { return Err(self.not_on(queue)) };
+        // Most programs are built for one device.
+        if is_on(&first) {
+            return Ok(first);
+        }
+        others.iter().find(is_on).ok_or_else(|| self.not_on(queue))
     }
 
     /// The kernel on a device as a context has it.

@@ -23,59 +23,60 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalSize(pub [usize; 3]);
 
-/// Reads up to three sizes.
-///
-/// # Safety
-/// `sizes` is null or readable for `dimensions` values.
-///
-/// # Errors
-/// `INVALID_WORK_DIMENSION` for a number of dimensions that is not 1, 2 or 3.
-pub unsafe fn read_sizes(dimensions: u32, sizes: *const usize, missing: usize) -> Result<Option<[usize; 3]>> {
-    if !(1..=3).contains(&dimensions) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_WORK_DIMENSION,
-            format!("{dimensions} work dimensions; a launch has 1, 2 or 3"),
-        ));
+/// The sizes of a launch as the caller holds them: one to three of each, as many as the launch has dimensions.
+#[derive(Clone, Copy)]
+pub struct WorkSizes<'a> {
+    /// Where the work-items' numbers begin.
+    pub offset: Option<&'a [usize]>,
+    /// How many work-items there are.
+    pub global: &'a [usize],
+    /// How many of them are a group; `None` for a choice of the engine's.
+    pub local: Option<&'a [usize]>,
+}
+
+impl WorkSizes<'_> {
+    /// Whether every offset is 0, or there are none.
+    #[inline(always)]
+    pub fn have_no_offset(self) -> bool {
+        let is_zero = |offset: &[usize], axis: usize| offset.get(axis).is_none_or(|start| *start == 0);
+        self.offset.is_none_or(|offset| is_zero(offset, 0) && is_zero(offset, 1) && is_zero(offset, 2))
     }
-    if sizes.is_null() {
-        return Ok(None);
+
+    /// The offset, if it says anything.
+    #[inline]
+    pub fn given_offset(self) -> Option<[usize; 3]> {
+        if self.have_no_offset() { None } else { self.offset.map(|offset| in_three(offset, 0)) }
     }
-    let mut read = [missing; 3];
-    for (axis, size) in read.iter_mut().enumerate().take(dimensions as usize) {
-        // SAFETY: readable for `dimensions` values by the caller's promise.
-        *size = unsafe { *sizes.add(axis) };
-    }
-    Ok(Some(read))
+}
+
+/// Sizes in three dimensions; `missing` stands in the unused ones.
+pub fn in_three(sizes: &[usize], missing: usize) -> [usize; 3] {
+    let mut three = [missing; 3];
+    three.iter_mut().zip(sizes).for_each(|(place, size)| *place = *size);
+    three
 }
 
 /// The launch that the caller's sizes ask for, where they are right and simple: read once, one division a dimension.
 /// `None` says that [`GlobalSize`] has to look, for the error or for a local size.
-///
-/// # Safety
-/// `global` and `local` are null or readable for `dimensions` values.
 #[inline(always)]
-pub unsafe fn quick_shape(
-    dimensions: u32,
-    global: *const usize,
-    local: *const usize,
-    limits: &Limits,
-) -> Option<([u32; 3], [u32; 3])> {
-    if global.is_null() || local.is_null() || dimensions == 0 || dimensions > 3 {
-        return None;
-    }
-    // SAFETY: readable for `dimensions` values, at least one, by the caller's promise.
-    let (groups, mut items) = unsafe { divide(*global, *local, 0, limits) }?;
+pub fn quick_shape(sizes: WorkSizes<'_>, limits: &Limits) -> Option<([u32; 3], [u32; 3])> {
+    let (global, local) = (sizes.global, sizes.local?);
+    let (groups, mut items) = divide(*global.first()?, *local.first()?, 0, limits)?;
     let (mut grid, mut block) = ([groups, 1, 1], [items, 1, 1]);
-    for axis in 1..dimensions as usize {
-        // SAFETY: as above.
-        (grid[axis], block[axis]) = unsafe { divide(*global.add(axis), *local.add(axis), axis, limits) }?;
-        items = items.checked_mul(block[axis])?;
+    // Axes by number: what a loop writes to an array stays in memory.
+    if let (Some(size), Some(side)) = (global.get(1), local.get(1)) {
+        (grid[1], block[1]) = divide(*size, *side, 1, limits)?;
+        items = items.checked_mul(block[1])?;
+        if let (Some(size), Some(side)) = (global.get(2), local.get(2)) {
+            (grid[2], block[2]) = divide(*size, *side, 2, limits)?;
+            items = items.checked_mul(block[2])?;
+        }
     }
     (items <= limits.threads).then_some((grid, block))
 }
 
 /// Groups and their size along an axis, if they are within the limits and fill it.
-#[inline]
+#[inline(always)]
 fn divide(size: usize, local: usize, axis: usize, limits: &Limits) -> Option<(u32, u32)> {
     let (size, local) = (u32::try_from(size).ok()?, u32::try_from(local).ok()?);
     if size == 0 || local == 0 || local > limits.block[axis] {
@@ -240,14 +241,12 @@ mod tests {
         let mut answered = 0;
         for (x, y) in sizes.iter().flat_map(|x| sizes.iter().map(move |y| (*x, *y))) {
             for (a, b) in sizes.iter().flat_map(|a| sizes.iter().map(move |b| (*a, *b))) {
-                for dimensions in 1..=2u32 {
+                for dimensions in 1..=2 {
                     let (global, local) = ([x, y], [a, b]);
-                    // SAFETY: both hold two values.
-                    let (careful, quick) = unsafe {
-                        let read = |sizes: &[usize; 2]| read_sizes(dimensions, sizes.as_ptr(), 1).unwrap().unwrap();
-                        let careful = GlobalSize::new(read(&global)).and_then(|g| g.with_local(read(&local), &LIMITS));
-                        (careful, quick_shape(dimensions, global.as_ptr(), local.as_ptr(), &LIMITS))
-                    };
+                    let (global, local) = (&global[..dimensions], &local[..dimensions]);
+                    let careful = GlobalSize::new(in_three(global, 1))
+                        .and_then(|global| global.with_local(in_three(local, 1), &LIMITS));
+                    let quick = quick_shape(WorkSizes { offset: None, global, local: Some(local) }, &LIMITS);
                     match quick {
                         Some(quick) => assert_eq!(quick, careful.unwrap(), "{global:?} {local:?}"),
                         None => assert!(careful.is_err() || x > u32::MAX as usize || y > u32::MAX as usize),
@@ -285,10 +284,15 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_global_size_and_a_fourth_dimension_are_refused() {
+    fn an_empty_global_size_is_refused() {
         assert_eq!(GlobalSize::new([0, 1, 1]).unwrap_err().code(), ur_result_t::ERROR_INVALID_WORK_DIMENSION);
-        // SAFETY: a null pointer is never read.
-        let error = unsafe { read_sizes(4, core::ptr::null(), 1) }.unwrap_err();
-        assert_eq!(error.code(), ur_result_t::ERROR_INVALID_WORK_DIMENSION);
+    }
+
+    #[test]
+    fn an_offset_of_zeros_is_none() {
+        let sizes = |offset| WorkSizes { offset, global: &[8, 8], local: None };
+        assert_eq!(sizes(None).given_offset(), None);
+        assert_eq!(sizes(Some(&[0, 0])).given_offset(), None);
+        assert_eq!(sizes(Some(&[0, 7])).given_offset(), Some([0, 7, 0]));
     }
 }

@@ -14,6 +14,7 @@ pub mod error;
 pub mod fork;
 pub mod info;
 pub mod log;
+mod outputs;
 pub mod params;
 pub mod recycled;
 

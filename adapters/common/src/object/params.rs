@@ -15,39 +15,12 @@ use ur_ffi::{Structure, ur_result_t};
 
 use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
-use crate::object::info::{self, InfoWriter};
+use crate::object::outputs::null_pointer;
 use crate::object::{Body, Held, Object, borrow_named};
 
-/// An output that must be given. Written at the end of what succeeds, so that a failed call leaves it as it was.
-pub struct Out<'a, T> {
-    pointer: NonNull<T>,
-    marker: PhantomData<&'a mut T>,
-}
-
-impl<T> Out<'_, T> {
-    /// Writes the output.
-    #[inline]
-    pub fn write(self, value: T) {
-        // SAFETY: `out` and `optional_out` make this of a pointer that C owes to be writable during the call.
-        unsafe { self.pointer.write(value) };
-    }
-}
-
-impl Out<'_, *mut c_void> {
-    /// Writes an address that the native library gave.
-    #[inline]
-    pub fn write_address(self, address: usize) {
-        self.write(core::ptr::with_exposed_provenance_mut(address));
-    }
-}
-
-impl<H> Out<'_, *mut H> {
-    /// Gives the application a new object and its first reference.
-    #[inline]
-    pub fn write_object<T: Body<Opaque = H>>(self, object: std::sync::Arc<Object<T>>) {
-        self.write(Object::into_handle(object));
-    }
-}
+pub use crate::object::outputs::{
+    Length, ListOut, Out, OutArray, clear, info, info_without_size, list_out, optional_out, out, out_array,
+};
 
 /// An address whose memory, the host's or a device's, the application owes to a command: it is as the manual says until
 /// the command has finished.
@@ -76,48 +49,6 @@ impl<T> Address<T> {
     #[must_use]
     pub fn as_ptr(self) -> *mut T {
         self.pointer.as_ptr()
-    }
-}
-
-/// An output of several elements that must be given. Written at the end of what succeeds.
-pub struct OutArray<'a, T> {
-    pointer: NonNull<T>,
-    length: usize,
-    marker: PhantomData<&'a mut [T]>,
-}
-
-impl<T: Copy> OutArray<'_, T> {
-    /// Writes the output: as many of the values as there is room for.
-    pub fn write(self, values: &[T]) {
-        let count = values.len().min(self.length);
-        // SAFETY: `out_array` makes this of a pointer that C owes to be writable for `length` elements during the call.
-        unsafe { self.pointer.copy_from_nonoverlapping(NonNull::from(values).cast(), count) };
-    }
-}
-
-/// The outputs of an enumeration of handles: room for some, and how many there are.
-pub struct ListOut<'a, H> {
-    function: &'static str,
-    capacity: u32,
-    entries: *mut H,
-    count: *mut u32,
-    marker: PhantomData<&'a mut H>,
-}
-
-impl<H: Copy> ListOut<'_, H> {
-    /// Whether there is no output at all.
-    #[must_use]
-    pub fn is_absent(&self) -> bool {
-        self.entries.is_null() && self.count.is_null()
-    }
-
-    /// Writes as many of the handles as there is room for, and how many there are. Answers how many were written.
-    ///
-    /// # Errors
-    /// `INVALID_SIZE` for an array without room, `INVALID_NULL_POINTER` for no output at all.
-    pub fn write(self, available: &[H]) -> Result<usize> {
-        // SAFETY: `list_out` makes this of pointers that C owes to be null or writable, `entries` for `capacity` handles.
-        unsafe { info::enumerate(self.function, available, self.capacity, self.entries, self.count) }
     }
 }
 
@@ -177,17 +108,6 @@ pub unsafe fn optional_handle<'a, T: Body>(
     }
     // SAFETY: the caller's promise is the same.
     unsafe { borrow_named(parameter, handle) }.map(Some)
-}
-
-/// Sets an output to null, which it stays if the call fails: programs release what they find there.
-///
-/// # Safety
-/// The C contract.
-pub unsafe fn clear<H>(output: *mut *mut H) {
-    // SAFETY: null or writable by the caller's promise.
-    if let Some(output) = unsafe { output.as_mut() } {
-        *output = core::ptr::null_mut();
-    }
 }
 
 /// A reference that the application gives back with this call.
@@ -257,26 +177,6 @@ fn contradiction(parameter: &str, length: usize, code: ur_result_t) -> Error {
     let message =
         format!("{parameter} and its length of {length} contradict each other; give a list with its length or none");
     Error::new(code, message)
-}
-
-/// How many elements an array has: `u32` or `usize` in C.
-pub trait Length: Copy {
-    /// As an index.
-    fn get(self) -> usize;
-}
-
-impl Length for u32 {
-    #[inline]
-    fn get(self) -> usize {
-        self as usize
-    }
-}
-
-impl Length for usize {
-    #[inline]
-    fn get(self) -> usize {
-        self
-    }
 }
 
 /// Refuses a list of no elements.
@@ -440,101 +340,6 @@ pub unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// An output that must be given.
-///
-/// # Safety
-/// The C contract: `pointer` is null or writable during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline(always)]
-pub unsafe fn out<'a, T>(parameter: &'static str, pointer: *mut T) -> Result<Out<'a, T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { optional_out(pointer) }.ok_or_else(|| null_pointer(parameter))
-}
-
-/// An output that nobody may have asked for.
-///
-/// # Safety
-/// As [`out`].
-#[inline(always)]
-#[must_use]
-pub unsafe fn optional_out<'a, T>(pointer: *mut T) -> Option<Out<'a, T>> {
-    NonNull::new(pointer).map(|pointer| Out { pointer, marker: PhantomData })
-}
-
-/// An output of several elements that must be given.
-///
-/// # Safety
-/// The C contract: `pointer` is null or writable for `length` elements during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline]
-pub unsafe fn out_array<'a, T>(
-    parameter: &'static str,
-    length: impl Length,
-    pointer: *mut T,
-) -> Result<OutArray<'a, T>> {
-    match NonNull::new(pointer) {
-        Some(pointer) => Ok(OutArray { pointer, length: length.get(), marker: PhantomData }),
-        None => Err(null_pointer(parameter)),
-    }
-}
-
-/// The outputs of an enumeration of handles.
-///
-/// # Safety
-/// The C contract: `entries` is null or writable for `capacity` handles, `count` null or writable, during `'a`.
-///
-/// # Errors
-/// None: what is missing is told when the list is written, since the query itself may fail first.
-#[inline]
-pub unsafe fn list_out<'a, H>(
-    function: &'static str,
-    capacity: u32,
-    entries: *mut H,
-    count: *mut u32,
-) -> Result<ListOut<'a, H>> {
-    Ok(ListOut { function, capacity, entries, count, marker: PhantomData })
-}
-
-/// The outputs of a query.
-///
-/// # Safety
-/// The C contract: `value` is null or writable for `size` bytes; `size_out` is null or writable.
-///
-/// # Errors
-/// As [`InfoWriter::new`].
-#[inline]
-pub unsafe fn info(
-    function: &'static str,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<InfoWriter> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { InfoWriter::new(function, size, value, size_out) }
-}
-
-/// The outputs of a query that is told no size: the caller's buffer is as large as the value.
-///
-/// # Safety
-/// The C contract: `value` is null or writable for whatever the query answers; `size_out` is null or writable.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER` for no output at all.
-#[inline]
-pub unsafe fn info_without_size(
-    function: &'static str,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<InfoWriter> {
-    let size = if value.is_null() { 0 } else { usize::MAX };
-    // SAFETY: the caller's promise is the same, and a buffer that is large enough for any value.
-    unsafe { InfoWriter::new(function, size, value, size_out) }
-}
-
 /// An address that must be given.
 ///
 /// # Safety
@@ -594,11 +399,6 @@ pub fn flags(parameter: &'static str, bits: u32, undefined: u32) -> Result<()> {
 #[inline(always)]
 pub fn enumeration(parameter: &'static str, value: u32, last: u32) -> Result<()> {
     if value <= last { Ok(()) } else { Err(unknown_value(parameter, value)) }
-}
-
-#[cold]
-fn null_pointer(parameter: &str) -> Error {
-    Error::new(ur_result_t::ERROR_INVALID_NULL_POINTER, format!("{parameter} is null; it must be given"))
 }
 
 #[cold]

@@ -1,10 +1,7 @@
 //! What a pool tells about itself, and what of it can be set.
 
-use core::ffi::c_void;
-
 use ur_ffi::{
-    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_exp_usm_pool_reuse_flags_t, ur_result_t, ur_usm_pool_handle_t,
-    ur_usm_pool_info_t as info,
+    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_exp_usm_pool_reuse_flags_t, ur_result_t, ur_usm_pool_info_t as info,
 };
 
 use crate::driver::{Driver, PoolAttribute};
@@ -12,38 +9,14 @@ use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::settings::Reuse;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Object, borrow, known_flags};
+use crate::object::{Object, known_flags};
 use crate::pool::UsmPool;
 
-/// `urUSMPoolGetInfo`.
+/// `urUSMPoolGetInfo` and `urUSMPoolGetInfoExp`.
 ///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; what the native library answers.
 pub fn get<D: Driver>(pool: &Object<UsmPool<D>>, property: info, writer: InfoWriter) -> Result<()> {
-    tell(pool, property, &writer)
-}
-
-/// `urUSMPoolGetInfoExp`, which is told no size: the caller's buffer is as large as the value.
-///
-/// # Safety
-/// `value` is null or writable for the property's value, `size_out` null or writable.
-///
-/// # Errors
-/// As [`get`].
-pub unsafe fn get_exp<D: Driver>(
-    pool: ur_usm_pool_handle_t,
-    property: info,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<()> {
-    let size = if value.is_null() { 0 } else { usize::MAX };
-    // SAFETY: the caller's promises are the same; the buffer is large enough for any value by the C contract.
-    let (pool, writer) =
-        unsafe { (borrow::<UsmPool<D>>(pool)?, InfoWriter::new("urUSMPoolGetInfoExp", size, value, size_out)?) };
-    tell(pool, property, &writer)
-}
-
-fn tell<D: Driver>(pool: &Object<UsmPool<D>>, property: info, writer: &InfoWriter) -> Result<()> {
     match property {
         info::REFERENCE_COUNT => writer.value(pool.references() + u32::from(pool.is_default())),
         info::CONTEXT => writer.value(pool.context().map_or(core::ptr::null_mut(), |context| context.handle())),

@@ -5,6 +5,7 @@
 
 pub mod create;
 pub mod extent;
+mod fast;
 pub mod info;
 pub mod out_of_memory;
 pub mod stream_ordered;

@@ -21,8 +21,8 @@ use crate::memory_pool::registry::{Block, Claimed};
 use crate::memory_pool::stream_cache::Served;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer, params};
-use crate::pool::UsmPool;
 use crate::pool::out_of_memory::retried_after_trim;
+use crate::pool::{UsmPool, fast};
 use crate::queue::Queue;
 use crate::stream::event::WaitList;
 use crate::stream::{Stream, StreamState, service};
@@ -129,7 +129,7 @@ struct Entry {
     kind: MemoryKind,
 }
 
-/// The quick way where nothing is special; else the usual one. An allocation that fails on the quick way goes on behind that
+/// [`fast`] where nothing is special; else the usual way. An allocation that fails on the quick way goes on behind that
 /// failure.
 ///
 /// # Safety
@@ -151,7 +151,7 @@ unsafe fn allocate<D: Driver>(
     if plain && count == 0 && waits.is_null() && event.is_null() {
         // SAFETY: the caller's promise is the same.
         let queue = unsafe { borrow::<Queue<D>>(queue) }?;
-        match quickly(queue, entry.kind, size) {
+        match fast::take_block(queue, entry.kind, size) {
             Some(Ok(pointer)) => {
                 // SAFETY: not null, so writable.
                 unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
@@ -166,16 +166,6 @@ unsafe fn allocate<D: Driver>(
         let request = Request::<D>::new(queue, entry.command, count, waits, event)?;
         allocate_usually(entry, &request, pool, size, properties, out, failed)
     }
-}
-
-/// A block of the current pool for a command that comes alone.
-#[inline(always)]
-fn quickly<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
-    let stream = queue.stream_alone()?;
-    let pool = stream.device.current_pool_id();
-    let mut state = stream.lock();
-    let state = &mut *state;
-    state.cache.quick_take(stream, &mut state.position, pool, kind, size)
 }
 
 /// # Safety
@@ -366,12 +356,8 @@ pub unsafe fn free<D: Driver>(
     if pool.is_null() && count == 0 && waits.is_null() && event.is_null() && !memory.is_null() {
         // SAFETY: the caller's promise is the same.
         let queue = unsafe { borrow::<Queue<D>>(queue) }?;
-        if let Some(stream) = queue.stream_alone() {
-            let mut state = stream.lock();
-            let state = &mut *state;
-            if let Some(freed) = state.cache.quick_give(stream, &mut state.position, memory.addr()) {
-                return freed;
-            }
+        if let Some(freed) = fast::give_back_block(queue, memory.addr()) {
+            return freed;
         }
     }
     // SAFETY: the caller's promises are the same.

@@ -1,18 +1,33 @@
 //! Extensions that are there or not, and that no other group's numbers go with.
 
-use ur_ffi::ur_device_info_t as Info;
+use ur_ffi::{ur_device_command_buffer_update_capability_flags_t as Updates, ur_device_info_t as Info};
 
 use crate::device::info::implemented::IMPLEMENTED;
 use crate::device::info::value::{Reply, Value};
 use crate::driver::properties::DeviceProperties;
 
+/// What of a recorded command can be changed.
+fn updates(device: &DeviceProperties) -> Updates {
+    let launches = Updates::KERNEL_ARGUMENTS
+        | Updates::LOCAL_WORK_SIZE
+        | Updates::GLOBAL_WORK_SIZE
+        | Updates::GLOBAL_WORK_OFFSET
+        | Updates::KERNEL_HANDLE;
+    let is_there = IMPLEMENTED.command_buffers && device.graphs && device.graph_changes;
+    match (is_there, IMPLEMENTED.command_buffer_events) {
+        (false, _) => Updates::empty(),
+        (true, false) => launches,
+        (true, true) => launches | Updates::EVENTS,
+    }
+}
+
 pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     let there = match property {
-        Info::COMMAND_BUFFER_SUPPORT_EXP
-        | Info::COMMAND_BUFFER_EVENT_SUPPORT_EXP
-        | Info::COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP => IMPLEMENTED.command_buffers,
-        // Which aspects can be updated comes with command buffers.
-        Info::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP => return Some(Value::Flags(0).into()),
+        Info::COMMAND_BUFFER_SUPPORT_EXP | Info::COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP => {
+            IMPLEMENTED.command_buffers && device.graphs
+        }
+        Info::COMMAND_BUFFER_EVENT_SUPPORT_EXP => IMPLEMENTED.command_buffer_events && device.graphs,
+        Info::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP => return Some(Value::Flags(updates(device).bits()).into()),
         Info::GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP => IMPLEMENTED.graph_capture,
 
         Info::TIMESTAMP_RECORDING_SUPPORT_EXP => IMPLEMENTED.timestamp_recording,

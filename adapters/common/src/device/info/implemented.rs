@@ -37,6 +37,8 @@ pub(super) struct Implemented {
     pub global_variables: bool,
     /// `urCommandBuffer*`.
     pub command_buffers: bool,
+    /// Events of commands in a command buffer.
+    pub command_buffer_events: bool,
     /// `urGraph*` and `urQueueBeginGraphCapture*`.
     pub graph_capture: bool,
     /// `urEnqueueTimestampRecordingExp`.
@@ -84,7 +86,8 @@ pub(super) const IMPLEMENTED: Implemented = Implemented {
     ipc_physical_memory: true,
     ipc_events: true,
     global_variables: true,
-    command_buffers: false,
+    command_buffers: true,
+    command_buffer_events: false,
     graph_capture: false,
     timestamp_recording: true,
     native_commands: true,

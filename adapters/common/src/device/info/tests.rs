@@ -51,6 +51,8 @@ fn gpu() -> DeviceProperties {
         memory_pools: true,
         ipc_events: true,
         stream_value_waits: true,
+        graphs: true,
+        graph_changes: true,
         cooperative_launch: true,
         clusters: true,
         virtual_memory: true,
@@ -331,4 +333,19 @@ fn what_the_engine_lacks_is_not_claimed_for_the_hardware_having_it() {
     let launches = value_of(&device, Info::KERNEL_LAUNCH_CAPABILITIES);
     let cooperative = u32::from(implemented::IMPLEMENTED.cooperative_launch);
     assert!(matches!(launches, Value::Flags(bits) if bits & 1 == cooperative), "{launches:?}");
+}
+
+#[test]
+fn command_buffers_are_told_of_where_the_native_library_has_graphs() {
+    let (whole, fixed) = (gpu(), DeviceProperties { graph_changes: false, ..gpu() });
+    let without = DeviceProperties { graphs: false, graph_changes: false, ..gpu() };
+    let told = |device: &DeviceProperties| {
+        (
+            value_of(device, Info::COMMAND_BUFFER_SUPPORT_EXP),
+            value_of(device, Info::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP),
+        )
+    };
+    assert_eq!(told(&whole), (Value::Bool(true), Value::Flags(0b1_1111)));
+    assert_eq!(told(&fixed), (Value::Bool(true), Value::Flags(0)));
+    assert_eq!(told(&without), (Value::Bool(false), Value::Flags(0)));
 }

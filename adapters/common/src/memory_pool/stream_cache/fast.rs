@@ -1,5 +1,5 @@
 //! What most programs do, in the fewest steps: a block of the pool that the stream has always used, for a command that waits
-//! for nothing and of which nobody wants an event.
+//! for nothing and of which nobody wants an event. The row of `urbench` that pays for it is `work: alloc + free 1 MiB`.
 //!
 //! Either the whole of it happens here or nothing does: `None` says that the usual way has to be gone, and nothing has
 //! changed then. What is returned, counted and refused is the same on both ways.

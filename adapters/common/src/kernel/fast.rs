@@ -1,0 +1,90 @@
+//! The launch that nearly all are: no properties, no offset, a local size that divides the global one, and arguments that
+//! lie in the caller's memory in the parameters' order.
+//!
+//! The rows of `urbench` that pay for it are `work: launch` and `work: launch, 20 arguments`: nothing is allocated, no
+//! argument is looked at twice, and one division a dimension is all that the sizes cost. Whatever is not plain, wrong ones
+//! included, is left to [`crate::kernel::launch`]; no error comes from here.
+
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+
+use ur_ffi::ur_exp_kernel_arg_properties_t;
+
+use crate::command::Command;
+use crate::command::submission::Submission;
+use crate::driver::{Driver, LaunchShape};
+use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
+use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
+use crate::kernel::{DeviceKernel, Function};
+use crate::object::error::Result;
+
+/// Room for the addresses of a launch's arguments, on the stack. Not cleared: most launches use a few of them.
+pub(super) type Room = [MaybeUninit<*const c_void>; INLINE_ARGUMENTS];
+
+/// Room for no addresses yet.
+#[inline(always)]
+pub(super) fn room() -> Room {
+    [MaybeUninit::uninit(); INLINE_ARGUMENTS]
+}
+
+/// A kernel's launch. `arguments` has an entry for every parameter of the function, which names a value of the parameter's
+/// size; list and values are readable until the launch is on its stream, which copies them.
+pub(super) struct Launch<D: Driver> {
+    pub function: D::Function,
+    pub shape: LaunchShape,
+    pub arguments: *const *const c_void,
+}
+
+impl<D: Driver> Command<D> for Launch<D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        // SAFETY: the list is as this type says.
+        unsafe { submission.driver().launch(self.function, self.shape, submission.native(), self.arguments) }
+    }
+}
+
+/// The launch of plain arguments and sizes, with the arguments' addresses in `room`; `None` where they are not plain.
+#[inline(always)]
+pub(super) fn prepare<D: Driver>(
+    kernel: &DeviceKernel<D>,
+    sizes: WorkSizes<'_>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    room: &mut Room,
+) -> Option<Launch<D>> {
+    let function = &kernel.plain;
+    if !sizes.have_no_offset() || !are_simple(function, arguments, room) {
+        return None;
+    }
+    let (grid, block) = shape_of(kernel, sizes)?;
+    Some(Launch { function: function.raw, shape: shape(grid, block, 0), arguments: room.as_ptr().cast() })
+}
+
+/// What [`quick_shape`] makes of the sizes for a kernel that leaves its local size to the caller.
+#[inline(always)]
+pub(super) fn shape_of<D: Driver>(kernel: &DeviceKernel<D>, sizes: WorkSizes<'_>) -> Option<([u32; 3], [u32; 3])> {
+    if kernel.declared.required.is_some() { None } else { quick_shape(sizes, &kernel.limits) }
+}
+
+/// Whether the arguments are right and lie in the caller's memory in the parameters' order; their addresses then are in
+/// `room`.
+#[inline(always)]
+fn are_simple<D: Driver>(
+    function: &Function<D>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    room: &mut Room,
+) -> bool {
+    let sizes = function.parameters.as_deref();
+    if arguments.len() > room.len() || sizes.is_some_and(|sizes| sizes.len() != arguments.len()) {
+        return false;
+    }
+    for (position, (argument, room)) in arguments.iter().zip(room).enumerate() {
+        let size = sizes.map(|sizes| sizes[position]);
+        match direct(argument, size) {
+            Some(address) if argument.index as usize == position => room.write(address),
+            _ => return false,
+        };
+    }
+    true
+}

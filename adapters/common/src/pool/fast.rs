@@ -1,0 +1,29 @@
+//! Stream-ordered allocation and free for commands that come alone: no pool is named, nothing is waited for, nobody asks for
+//! an event.
+//!
+//! The row of `urbench` that pays for it is `work: alloc + free 1 MiB`. A stream that keeps a block of the size makes no native
+//! call, and no parameter is decoded but the queue. It needs none of the rules of [`crate::command::submission`], since
+//! nothing is put on the stream. What is not so plain is left to [`crate::pool::stream_ordered`].
+
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::Result;
+use crate::queue::Queue;
+
+/// A block of the device's current pool. `None` where the usual way has to look.
+#[inline(always)]
+pub(super) fn take_block<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
+    let stream = queue.stream_alone()?;
+    let pool = stream.device.current_pool_id();
+    let mut state = stream.lock();
+    let state = &mut *state;
+    state.cache.quick_take(stream, &mut state.position, pool, kind, size)
+}
+
+/// Gives a block back to the stream's cache, if that gave it out. `None` where the usual way has to look.
+#[inline(always)]
+pub(super) fn give_back_block<D: Driver>(queue: &Queue<D>, address: usize) -> Option<Result<()>> {
+    let stream = queue.stream_alone()?;
+    let mut state = stream.lock();
+    let state = &mut *state;
+    state.cache.quick_give(stream, &mut state.position, address)
+}

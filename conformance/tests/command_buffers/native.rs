@@ -1,0 +1,181 @@
+//! Nested command buffers, commands that a function adds to the native graph, and what an application adds to it itself.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ur_conformance::command_buffer::{SyncPoint, list};
+use ur_conformance::native_graph::{NativeGraph, NodeKind};
+use ur_conformance::{CommandBuffer, Fixture, Kind, Launch, expect_success, refused, ur};
+
+extern "C" fn count(data: *mut c_void) {
+    // SAFETY: a counter of the test's, which outlives the call.
+    unsafe { &*data.cast::<AtomicU32>() }.fetch_add(1, Ordering::SeqCst);
+}
+
+/// What a function is given: the buffer whose native graph it adds to, and what it comes after.
+struct Adding<'b> {
+    buffer: &'b CommandBuffer,
+    calls: AtomicU32,
+    ran: AtomicU32,
+    adds: bool,
+}
+
+extern "C" fn add(data: *mut c_void) {
+    // SAFETY: the test's own, alive during the append, which calls this.
+    let adding = unsafe { &*data.cast::<Adding<'_>>() };
+    adding.calls.fetch_add(1, Ordering::SeqCst);
+    if adding.adds {
+        let graph = NativeGraph::of(adding.buffer);
+        let last = graph.nodes();
+        graph.add_host(&last, count, (&raw const adding.ran).cast_mut().cast());
+    }
+}
+
+fn append(
+    buffer: &CommandBuffer,
+    data: &Adding<'_>,
+    child: Option<&CommandBuffer>,
+    after: &[SyncPoint],
+) -> (ur_conformance::ffi::ur_result_t, SyncPoint) {
+    let (count, after) = list(after);
+    let (b, c, mut point) = (buffer.handle(), child.map_or(null_mut(), CommandBuffer::handle), SyncPoint::MAX);
+    let data = core::ptr::from_ref(data).cast_mut().cast();
+    let answer = ur!(CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add), data, c, count, after, &raw mut point));
+    (answer, point)
+}
+
+#[test]
+fn urCommandBufferAppendNativeCommandExp_adds_what_the_function_adds_to_the_child_between_those_before_and_after() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Host, 8);
+    (0..2).for_each(|word| memory.store(word, 0));
+    let (buffer, child) = (CommandBuffer::new(&fixture), CommandBuffer::new(&fixture));
+    let adding = Adding { buffer: &child, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: true };
+    let before = buffer.fill(memory.pointer(), &[1u32], 4, &[]);
+    let (answer, point) = append(&buffer, &adding, Some(&child), &[before]);
+    expect_success(answer, "urCommandBufferAppendNativeCommandExp");
+    assert_eq!(adding.calls.load(Ordering::SeqCst), 1, "the function is called once, by the append");
+    buffer.copy(memory.at(4), memory.pointer(), 4, &[point]);
+    assert_eq!(adding.ran.load(Ordering::SeqCst), 0);
+    buffer.finalize();
+    for launch in 1..4 {
+        buffer.on(&queue);
+        queue.finish();
+        assert_eq!((adding.ran.load(Ordering::SeqCst), memory.load(1)), (launch, 1));
+    }
+}
+
+#[test]
+fn a_native_command_without_a_child_may_add_to_the_buffer_s_own_graph() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 8);
+    let buffer = CommandBuffer::new(&fixture);
+    let adding = Adding { buffer: &buffer, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: true };
+    let before = buffer.fill(memory.pointer(), &[1u32], 4, &[]);
+    let (answer, point) = append(&buffer, &adding, None, &[before]);
+    expect_success(answer, "urCommandBufferAppendNativeCommandExp");
+    buffer.fill(memory.at(4), &[2u32], 4, &[point]);
+    buffer.run(&queue);
+    assert_eq!((adding.calls.load(Ordering::SeqCst), adding.ran.load(Ordering::SeqCst)), (1, 1));
+}
+
+/// A function that adds nothing is still a command that others come after.
+#[test]
+fn a_native_command_that_adds_nothing_keeps_the_order_of_those_around_it() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"spin"), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 4);
+    let buffer = CommandBuffer::new(&fixture);
+    let adding = Adding { buffer: &buffer, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: false };
+    let spin = Launch::new(&kernel, &[1]).local(&[1]).pointer(memory.pointer()).value(20_000u32).value(1u32);
+    let before = buffer.launch(&spin, &[]);
+    let (answer, point) = append(&buffer, &adding, None, &[before]);
+    expect_success(answer, "urCommandBufferAppendNativeCommandExp");
+    buffer.fill(memory.pointer(), &[3u32], 4, &[point]);
+    buffer.run(&queue);
+    assert_eq!(memory.read::<u32>(&queue, 1), [3]);
+}
+
+#[test]
+fn urCommandBufferAppendNativeCommandExp_refuses_bad_input_and_calls_nobody() {
+    let fixture = Fixture::new();
+    let (buffer, done) = (CommandBuffer::new(&fixture), CommandBuffer::new(&fixture));
+    let adding = Adding { buffer: &buffer, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: false };
+    let data = (&raw const adding).cast_mut().cast();
+    let (b, n, s, mut point) = (buffer.handle(), null_mut(), null(), SyncPoint::MAX);
+    let out = &raw mut point;
+    refused!(ERROR_INVALID_NULL_POINTER, CommandBufferExp.pfnAppendNativeCommandExp(b, None, data, n, 0, s, out));
+    refused!(ERROR_INVALID_NULL_HANDLE, CommandBufferExp.pfnAppendNativeCommandExp(n, Some(add), data, n, 0, s, out));
+    refused!(
+        ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_WAIT_LIST_EXP,
+        CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add), data, n, 1, s, out)
+    );
+    let wrong = [SyncPoint::MAX];
+    refused!(
+        ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_EXP,
+        CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add), data, n, 1, wrong.as_ptr(), out)
+    );
+    let strange = fixture.in_order();
+    refused!(
+        ERROR_INVALID_COMMAND_BUFFER_EXP,
+        CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add), data, strange.handle().cast(), 0, s, out)
+    );
+    // A buffer inside of itself has no end.
+    refused!(
+        ERROR_INVALID_COMMAND_BUFFER_EXP | ERROR_INVALID_VALUE | ERROR_INVALID_OPERATION,
+        CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add), data, b, 0, s, out)
+    );
+    done.finalize();
+    refused!(
+        ERROR_INVALID_OPERATION,
+        CommandBufferExp.pfnAppendNativeCommandExp(done.handle(), Some(add), data, n, 0, s, out)
+    );
+    assert_eq!((adding.calls.load(Ordering::SeqCst), point), (0, SyncPoint::MAX));
+}
+
+/// A buffer that holds commands becomes one of the other's, and may go afterwards.
+#[test]
+fn a_nested_buffer_runs_as_one_command_and_may_be_released() {
+    let fixture = Fixture::new();
+    let (add_one, queue) = (fixture.basic(c"add_constant"), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 4);
+    memory.write(&queue, &[0u32]);
+    let adding = |value: u32| Launch::new(&add_one, &[1]).pointer(memory.pointer()).value(value).value(1u32);
+    let outer = CommandBuffer::new(&fixture);
+    let mut after = vec![outer.launch(&adding(1), &[])];
+    for _ in 0..3 {
+        let inner = CommandBuffer::in_order(&fixture);
+        inner.launch(&adding(10), &[]);
+        inner.launch(&adding(100), &[]);
+        let nothing = Adding { buffer: &inner, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: false };
+        let (answer, point) = append(&outer, &nothing, Some(&inner), &after);
+        expect_success(answer, "urCommandBufferAppendNativeCommandExp");
+        after = vec![point];
+    }
+    assert_eq!(NativeGraph::of(&outer).kinds().get(&NodeKind::Graph), Some(&3));
+    outer.launch(&adding(1000), &after);
+    outer.finalize();
+    for launch in 1..3 {
+        outer.on(&queue);
+        assert_eq!(memory.read::<u32>(&queue, 1), [launch * 1331]);
+    }
+}
+
+#[test]
+fn what_an_application_adds_to_the_native_graph_before_it_is_finalised_is_part_of_the_buffer() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 4);
+    let (buffer, ran) = (CommandBuffer::new(&fixture), AtomicU32::new(0));
+    buffer.fill(memory.pointer(), &[1u32], 4, &[]);
+    let graph = NativeGraph::of(&buffer);
+    let nodes = graph.nodes();
+    let joined = graph.add_empty(&nodes);
+    graph.add_host(&[joined], count, (&raw const ran).cast_mut().cast());
+    buffer.run(&queue);
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+}
