@@ -40,6 +40,15 @@ fn a_malformed_variable_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_malformed_start_of_graphs_is_an_error_that_names_it() {
+    let test = "a_malformed_start_of_graphs_is_an_error_that_names_it";
+    match in_child(test, &[("SIMCUDA_GRAPHS", "often")]) {
+        None => err!(1, cuInit(0)),
+        Some(output) => assert!(String::from_utf8_lossy(&output.stderr).contains("SIMCUDA_GRAPHS=often")),
+    }
+}
+
+#[test]
 fn the_machine_is_as_described() {
     let variables = [("SIMCUDA_DEVICES", "3"), ("SIMCUDA_MEMORY", "64M"), ("SIMCUDA_CC", "8.6")];
     if in_child("the_machine_is_as_described", &variables).is_none() {

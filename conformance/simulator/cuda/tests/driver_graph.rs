@@ -531,6 +531,28 @@ fn edges_are_what_was_asked_for_and_a_cycle_has_no_order() {
     }
 }
 
+#[test]
+fn nodes_stay_on_their_device_and_in_their_context() {
+    let setup = Setup::new();
+    let fill = setup.fill(&[], 0, 1);
+    let copy = setup.copy(&[fill], 64, 0);
+    let exec = setup.exec();
+    let far: Handle = get!(cuCtxCreate_v2(0, 1));
+    let memory = get!(cuMemAlloc_v2(SIZE));
+    ok!(cuCtxSetCurrent(setup.context));
+    err!(1, cuGraphExecMemsetNodeSetParams(exec, fill, &bytes_filled(memory, 2, 64), setup.context));
+    err!(1, cuGraphExecMemsetNodeSetParams(exec, fill, &bytes_filled(setup.memory, 2, 64), far));
+    let line = bytes_copied(memory, setup.memory, 64);
+    err!(1, cuGraphExecMemcpyNodeSetParams(exec, copy, &line, setup.context));
+    setup.launch(exec);
+    assert_eq!((setup.byte(0), setup.byte(64)), (1, 1));
+    ok!(cuGraphExecDestroy(exec));
+    ok!(cuGraphDestroy(setup.graph));
+    ok!(cuMemFree_v2(memory));
+    ok!(cuCtxDestroy_v2(far));
+    ok!(cuCtxSetCurrent(setup.context));
+}
+
 /// The real driver crashes there.
 #[test]
 fn launching_with_what_was_destroyed_is_reported() {

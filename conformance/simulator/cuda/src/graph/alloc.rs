@@ -17,10 +17,17 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-/// Bytes that the driver reserves at a time.
+/// Bytes that the driver reserves of a usual device at a time.
 const PAGE: u64 = 32 << 20;
+/// Least bytes it reserves of a small one.
+const LEAST_PAGE: u64 = 2 << 20;
 /// Granularity of blocks.
 const BLOCK_STEP: u64 = 512;
+
+/// Bytes that are reserved of a device at a time.
+fn page(ordinal: usize) -> u64 {
+    PAGE.min((device::all()[ordinal].memory / 128).next_multiple_of(LEAST_PAGE))
+}
 
 /// What one allocation node allocates.
 pub struct Block {
@@ -112,7 +119,7 @@ impl Block {
         }
         let mut all = USAGE.lock();
         let usage = all.entry(self.device).or_default();
-        let needed = (usage.blocks + self.bytes()).next_multiple_of(PAGE);
+        let needed = (usage.blocks + self.bytes()).next_multiple_of(page(self.device));
         if needed > usage.reserved {
             if let Err(error) = crate::alloc::reserve(&device::all()[self.device], needed - usage.reserved) {
                 self.reserved.store(false, Ordering::Release);
@@ -199,7 +206,7 @@ pub fn trim(ordinal: usize) {
             usage.blocks -= block.bytes();
         }
     }
-    let needed = usage.blocks.next_multiple_of(PAGE);
+    let needed = usage.blocks.next_multiple_of(page(ordinal));
     let bytes = usage.reserved.saturating_sub(needed);
     usage.reserved -= bytes;
     // What is dropped behind this may be the last of a block, which takes the lock.

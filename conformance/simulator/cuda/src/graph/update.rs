@@ -2,7 +2,8 @@
 
 use super::Graph;
 use super::exec::{Exec, Level};
-use super::node::{Work, is_line, sides};
+use super::node::{Side, Work, is_line, sides};
+use crate::copy::Fill;
 use crate::sys::*;
 
 /// Why a whole graph does not fit an executable one, by `CUgraphExecUpdateResult`.
@@ -53,13 +54,19 @@ pub fn fits(old: &Work, new: &Work) -> Result<(), Refusal> {
         }
         (Work::Fill(old), Work::Fill(new)) => {
             let lines = old.what.extent[1] == 1 && new.what.extent[1] == 1;
-            let same = old.context.id == new.context.id;
+            let same = old.context.id == new.context.id && !is_moved(&old.what, &new.what);
             if lines && same { Ok(()) } else { Err(Refusal::Parameters) }
         }
         (Work::Alloc(old), Work::Alloc(new)) if old.size != new.size => Err(Refusal::NotSupported),
         _ if old.kind() == new.kind() => Ok(()),
         _ => Err(Refusal::NodeType),
     }
+}
+
+/// Whether one fill is of a device's memory and the other of another device's.
+fn is_moved(old: &Fill, new: &Fill) -> bool {
+    let sides = [old, new].map(|fill| Side::of(fill.dst.address));
+    matches!(sides, [Side::Device(old), Side::Device(new)] if old != new)
 }
 
 impl Exec {
