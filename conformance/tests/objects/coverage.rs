@@ -106,15 +106,10 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
     }
     CommandBufferExp {
-        pfnCreateExp pfnRetainExp pfnReleaseExp pfnFinalizeExp pfnAppendKernelLaunchExp
-        pfnAppendKernelLaunchWithArgsExp pfnAppendUSMMemcpyExp pfnAppendUSMFillExp pfnAppendMemBufferCopyExp
-        pfnAppendMemBufferWriteExp pfnAppendMemBufferReadExp pfnAppendMemBufferCopyRectExp
-        pfnAppendMemBufferWriteRectExp pfnAppendMemBufferReadRectExp pfnAppendMemBufferFillExp
-        pfnAppendUSMPrefetchExp pfnAppendUSMAdviseExp pfnAppendNativeCommandExp pfnUpdateKernelLaunchExp
-        pfnUpdateSignalEventExp pfnUpdateWaitEventsExp pfnGetInfoExp pfnGetNativeHandleExp
+        pfnUpdateSignalEventExp pfnUpdateWaitEventsExp
     }
     EnqueueExp {
-        pfnCommandBufferExp pfnGraphExp
+        pfnGraphExp
     }
     GraphExp {
         pfnCreateExp pfnInstantiateGraphExp pfnDestroyExp pfnExecutableGraphDestroyExp pfnIsEmptyExp
