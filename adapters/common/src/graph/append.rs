@@ -49,6 +49,14 @@ impl<'a, D: Driver> Append<'a, D> {
         self.command.is_some()
     }
 
+    /// Refuses what could not be appended, before anything is done for it.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` for a buffer that is finalised; as [`crate::graph::dependencies::Dependencies::before_next`].
+    pub fn check(&self) -> Result<()> {
+        self.buffer.record()?.dependencies.before_next(&self.after).map(drop)
+    }
+
     /// Appends a command that stays as it is.
     ///
     /// # Errors
@@ -94,11 +102,19 @@ pub struct Kept<D: Driver> {
     kernels: Vec<Arc<Object<Kernel<D>>>>,
     /// Memory objects of those.
     memory: Vec<Arc<Object<Mem<D>>>>,
+    /// Buffers that were put into this one.
+    children: Vec<Arc<Object<CommandBuffer<D>>>>,
 }
 
 impl<D: Driver> Default for Kept<D> {
     fn default() -> Self {
-        Self { commands: Vec::new(), switched_off: Vec::new(), kernels: Vec::new(), memory: Vec::new() }
+        Self {
+            commands: Vec::new(),
+            switched_off: Vec::new(),
+            kernels: Vec::new(),
+            memory: Vec::new(),
+            children: Vec::new(),
+        }
     }
 }
 
@@ -109,6 +125,11 @@ impl<D: Driver> Kept<D> {
             self.kernels.push(launch.kernel);
         }
         self.memory.extend(launch.arguments.into_memory());
+    }
+
+    /// Keeps another buffer, with all that it keeps.
+    pub fn keep_child(&mut self, child: &Object<CommandBuffer<D>>) {
+        self.children.push(child.to_arc());
     }
 
     /// Keeps a memory object.

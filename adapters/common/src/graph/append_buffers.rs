@@ -17,10 +17,11 @@ use crate::graph::command::Kind;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::memory_uses::Used;
 use crate::memory_object::Mem;
-use crate::memory_object::buffer_commands::{check_pattern, overlap};
+use crate::memory_object::buffer_commands::overlap;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
+use crate::usm::fill::check_sizes;
 
 /// A buffer that a command of a command buffer works with.
 ///
@@ -137,7 +138,8 @@ pub fn write<D: Driver>(
 /// `urCommandBufferAppendMemBufferFillExp`.
 ///
 /// # Errors
-/// As [`copy`]; `INVALID_SIZE` for a pattern whose size is no power of two, or no divisor of offset and size.
+/// As [`copy`]; `INVALID_SIZE` for a pattern that does not fit a whole number of times. Unlike on a queue it may have any
+/// size: the specification asks for no more.
 pub fn fill<D: Driver>(
     append: Append<'_, D>,
     mem: &Object<Mem<D>>,
@@ -148,7 +150,7 @@ pub fn fill<D: Driver>(
     const NAME: &str = "urCommandBufferAppendMemBufferFillExp";
     let buffer = buffer_in(append.buffer, mem)?;
     let access = buffer.access(NAME, offset, size, false, true)?;
-    check_pattern(NAME, pattern.len(), offset, size)?;
+    check_sizes(NAME, pattern, size)?;
     append_over_buffers(append, [BufferUse { mem, buffer, access }], |graph, [to]| {
         command_bytes::add_fill(graph, to, pattern)
     })

@@ -49,8 +49,8 @@ impl<'a> SyncPoints<'a> {
 struct Point<N> {
     /// The node that it ends with.
     node: N,
-    /// The last command that was told to come after it, to which it is not told twice.
-    told: usize,
+    /// The last list that named it, to which it is not told twice.
+    list: u64,
 }
 
 /// The commands of a buffer, by their sync points.
@@ -58,6 +58,8 @@ pub struct Dependencies<N> {
     points: Vec<Point<N>>,
     is_in_order: bool,
     mark: u32,
+    /// How many lists were read.
+    lists: u64,
 }
 
 impl<N: Copy> Dependencies<N> {
@@ -65,7 +67,7 @@ impl<N: Copy> Dependencies<N> {
     pub fn new(is_in_order: bool) -> Self {
         static BUFFERS: AtomicU32 = AtomicU32::new(0);
         let mark = BUFFERS.fetch_add(1, Ordering::Relaxed) << INDEX_BITS;
-        Self { points: Vec::new(), is_in_order, mark }
+        Self { points: Vec::new(), is_in_order, mark, lists: 0 }
     }
 
     /// The nodes that the next command comes after.
@@ -75,17 +77,16 @@ impl<N: Copy> Dependencies<N> {
     /// buffer that is full.
     #[inline]
     pub fn before_next(&mut self, named: &SyncPoints<'_>) -> Result<SmallVec<[N; 8]>> {
-        let next = self.points.len();
-        if next == MOST_COMMANDS {
+        if self.points.len() == MOST_COMMANDS {
             return Err(full());
         }
+        self.lists += 1;
         let mut before = SmallVec::new();
         for &point in named.points {
             let index = (point ^ self.mark) as usize;
             let Some(command) = self.points.get_mut(index) else { return Err(unknown(point)) };
-            // A command that was told has a larger number than those before it, and 0 comes after none.
-            if command.told != next {
-                command.told = next;
+            if command.list != self.lists {
+                command.list = self.lists;
                 before.push(command.node);
             }
         }
@@ -101,7 +102,7 @@ impl<N: Copy> Dependencies<N> {
     pub fn add(&mut self, node: N) -> ur_exp_command_buffer_sync_point_t {
         // Less than `MOST_COMMANDS`, since there were nodes before it.
         let index = self.points.len() as u32;
-        self.points.push(Point { node, told: 0 });
+        self.points.push(Point { node, list: 0 });
         self.mark ^ index
     }
 }
@@ -150,8 +151,9 @@ mod tests {
         let mut buffer = Dependencies::new(false);
         let (a, other) = (buffer.add('a'), Dependencies::new(false).add('x'));
         assert!(before(&mut buffer, &[a, other]).is_err());
-        buffer.add('b');
-        assert_eq!(before(&mut buffer, &[a]).unwrap(), ['a']);
+        for _ in 0..2 {
+            assert_eq!(before(&mut buffer, &[a, a]).unwrap(), ['a']);
+        }
     }
 
     #[test]

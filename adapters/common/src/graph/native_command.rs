@@ -5,10 +5,11 @@
 //! buffer's own graph: then the nodes that it added are looked for, those with nothing before them are put behind the sync
 //! points, and what comes after the command comes after all of them. That costs as much as the graph is large.
 
-use std::collections::HashSet;
-
 use core::ffi::c_void;
+use std::collections::HashSet;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::driver::Driver;
@@ -38,17 +39,35 @@ pub fn append<D: Driver>(
         Ok(())
     };
     // Nothing is called for what could not be appended.
-    drop(buffer.record()?);
+    append.check()?;
     let Some(child) = child else { return append_own(append, call) };
-    if core::ptr::eq(child, buffer) || !std::sync::Arc::ptr_eq(child.state(), buffer.state()) {
+    if core::ptr::eq(child, buffer) || !Arc::ptr_eq(child.state(), buffer.state()) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             "urCommandBufferAppendNativeCommandExp: hChildCommandBuffer must be another command buffer of the same device and context",
         ));
     }
     call()?;
-    append.record_as(|graph, _| {
-        graph.child(child.recorded().graph.raw())?;
+    append_child(append, child)
+}
+
+/// Adds a copy of another buffer's graph as one node. What its commands need is needed here too.
+fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D>>) -> Result<()> {
+    /// No other function locks two recordings, so two buffers that are put into each other at once do not wait for each
+    /// other.
+    static NESTING: Mutex<()> = Mutex::new(());
+    let _nesting = NESTING.lock();
+    let buffer = append.buffer;
+    let inner = child.recorded();
+    if !inner.kept.switched_off.is_empty() {
+        return Err(Error::unsupported("a nested command buffer with an updatable launch over no work-items"));
+    }
+    append.record_as(|graph, kept| {
+        graph.child(inner.graph.raw())?;
+        kept.keep_child(child);
+        for used in child.memory().list().iter().flat_map(|uses| uses.iter()) {
+            buffer.memory().add(used.clone());
+        }
         Ok(Kind::Fixed)
     })
 }

@@ -129,7 +129,15 @@ pub fn fill<D: Driver>(
     let request = enqueue.request(ur_command_t::MEM_BUFFER_FILL);
     let buffer = buffer_of(&request, buffer)?;
     let access = buffer.access(NAME, offset, size, false, true)?;
-    check_pattern(NAME, pattern.len(), offset, size)?;
+    let unit = pattern.len();
+    if !(unit.is_power_of_two() && size.is_multiple_of(unit) && offset.is_multiple_of(unit)) {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_SIZE,
+            format!(
+                "{NAME}: {size} bytes at {offset} with a pattern of {unit}, which is no power of two or does not divide them"
+            ),
+        ));
+    }
     let used = BufferAccess::on_device(&buffer.storage, access);
     with_locked_buffers(&request, false, &[used], |driver, stream, locked| {
         let to = locked.prepare(0)?;
@@ -139,20 +147,4 @@ pub fn fill<D: Driver>(
         }
         locked.commit(0)
     })
-}
-
-/// Refuses a pattern whose size is no power of two, or no divisor of offset and size.
-///
-/// # Errors
-/// `INVALID_SIZE`.
-pub(crate) fn check_pattern(name: &str, unit: usize, offset: usize, size: usize) -> Result<()> {
-    if unit.is_power_of_two() && size.is_multiple_of(unit) && offset.is_multiple_of(unit) {
-        return Ok(());
-    }
-    Err(Error::new(
-        ur_result_t::ERROR_INVALID_SIZE,
-        format!(
-            "{name}: {size} bytes at {offset} with a pattern of {unit}, which is no power of two or does not divide them"
-        ),
-    ))
 }
