@@ -182,3 +182,23 @@ fn edges_between_commands_of_several_nodes_are_those_that_were_named() {
         assert_eq!(watch.edges(), BTreeSet::from([(0, 1), (1, 2)]), "in order: {in_order}");
     }
 }
+
+#[test]
+fn a_failed_append_takes_no_edge_from_the_next() {
+    let fixture = Fixture::new();
+    let memory = fixture.memory(Kind::Device, 12);
+    let kernel = fixture.basic(c"fill");
+    let buffer = CommandBuffer::new(&fixture);
+    let mut watch = Watch::new(&buffer);
+    let first = watch.append(|buffer| buffer.fill(memory.pointer(), &[1u32], 4, &[]));
+    let other = watch.append(|buffer| buffer.fill(memory.at(4), &[1u32], 4, &[]));
+    let launch = |value: usize| Launch::new(&kernel, &[value]).pointer(memory.at(8)).value(1u32).value(1u32);
+    let none = core::ptr::null_mut();
+    for after in [&[first, other, first ^ 0x5555_5555][..], &[first, other]] {
+        // A sync point that is none, and groups that do not divide.
+        let answer = buffer.append(&launch(7).local(&[4]), &[], after, none, core::ptr::null_mut());
+        assert_ne!(answer, ur_conformance::ffi::ur_result_t::SUCCESS);
+    }
+    watch.append(|buffer| buffer.launch(&launch(1), &[first, other]));
+    assert_eq!(watch.edges(), BTreeSet::from([(0, 2), (1, 2)]));
+}

@@ -2,6 +2,7 @@
 //! place, and bad input.
 
 mod append;
+mod bad_input;
 mod buffers;
 mod create;
 mod edges;

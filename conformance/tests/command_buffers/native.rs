@@ -6,8 +6,9 @@ use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ur_conformance::command_buffer::{SyncPoint, list};
+use ur_conformance::ffi::{ur_mem_flags_t as MemFlags, ur_result_t as Code};
 use ur_conformance::native_graph::{NativeGraph, NodeKind};
-use ur_conformance::{CommandBuffer, Fixture, Kind, Launch, expect_success, refused, ur};
+use ur_conformance::{Buffer, CommandBuffer, Fixture, Kind, Launch, expect_success, refused, ur};
 
 extern "C" fn count(data: *mut c_void) {
     // SAFETY: a counter of the test's, which outlives the call.
@@ -178,4 +179,48 @@ fn what_an_application_adds_to_the_native_graph_before_it_is_finalised_is_part_o
     graph.add_host(&[joined], count, (&raw const ran).cast_mut().cast());
     buffer.run(&queue);
     assert_eq!(ran.load(Ordering::SeqCst), 1);
+}
+
+/// The nested buffer's kernels, programs and memory objects are needed as long as the outer one.
+#[test]
+fn what_a_nested_buffer_s_commands_need_stays_with_the_outer_one() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let out = fixture.memory(Kind::Device, 64);
+    let outer = CommandBuffer::new(&fixture);
+    {
+        let inner = CommandBuffer::updatable(&fixture);
+        let program = fixture.program("basic.ptx");
+        let (fill, copy) = (fixture.kernel(&program, c"fill"), fixture.kernel(&program, c"copy"));
+        let memory = Buffer::new(&fixture, 64);
+        let launch = Launch::new(&fill, &[16]).buffer(&memory, MemFlags::WRITE_ONLY).value(6u32).value(16u32);
+        let (filled, _) = inner.command(&launch, &[]);
+        let launch = Launch::new(&copy, &[16]).pointer(out.pointer()).buffer(&memory, MemFlags::READ_ONLY);
+        inner.launch(&launch.value(16u32), &[filled]);
+        let nothing = Adding { buffer: &inner, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: false };
+        let (answer, _) = append(&outer, &nothing, Some(&inner), &[]);
+        expect_success(answer, "urCommandBufferAppendNativeCommandExp");
+    }
+    outer.finalize();
+    for _ in 0..2 {
+        out.write(&queue, &[0u32; 16]);
+        outer.on(&queue);
+        assert_eq!(out.read::<u32>(&queue, 16), [6; 16]);
+    }
+}
+
+#[test]
+fn two_buffers_that_are_nested_in_each_other_are_both_given_back() {
+    let fixture = Fixture::new();
+    let memory = fixture.memory(Kind::Device, 8);
+    let (one, two) = (CommandBuffer::new(&fixture), CommandBuffer::new(&fixture));
+    one.fill(memory.pointer(), &[1u32], 4, &[]);
+    two.fill(memory.at(4), &[2u32], 4, &[]);
+    for (outer, inner) in [(&one, &two), (&two, &one)] {
+        let nothing = Adding { buffer: inner, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: false };
+        let (answer, _) = append(outer, &nothing, Some(inner), &[]);
+        // An adapter may refuse the second: what it took must all be given back with the two.
+        let codes = [Code::SUCCESS, Code::ERROR_INVALID_VALUE, Code::ERROR_INVALID_OPERATION];
+        ur_conformance::expect_code(answer, &codes, "urCommandBufferAppendNativeCommandExp");
+    }
 }

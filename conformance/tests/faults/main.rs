@@ -3,6 +3,7 @@
 
 mod buffers;
 mod code;
+mod command_buffers;
 mod commands;
 mod images;
 mod lost_device;

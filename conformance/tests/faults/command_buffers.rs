@@ -1,0 +1,168 @@
+//! Every native call of recording, changing and launching a command buffer fails in turn; a device goes away while a launch
+//! runs. Needs the simulated driver.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ptr::{null, null_mut};
+
+use ur_conformance::command_buffer::{Change, SyncPoint, description};
+use ur_conformance::current::{Current, Place};
+use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
+use ur_conformance::ffi::{ur_mem_flags_t as MemFlags, ur_queue_flags_t as Flags, ur_result_t as Code};
+use ur_conformance::sim::status;
+use ur_conformance::{
+    Buffer, CommandBuffer, Context, Environment, Fixture, Kind, Launch, buffer, expect_code, memory, needs_sim, ur,
+};
+
+const WORDS: usize = 16;
+
+/// Memory that is given back whatever happens. A failed free is tried once more, since the fault was one call's.
+struct Block<'c> {
+    context: &'c Context,
+    pointer: *mut core::ffi::c_void,
+}
+
+impl Drop for Block<'_> {
+    fn drop(&mut self) {
+        if ur!(USM.pfnFree(self.context.handle(), self.pointer)) != Code::SUCCESS {
+            let _ = ur!(USM.pfnFree(self.context.handle(), self.pointer));
+        }
+    }
+}
+
+fn make_buffer(context: &Context) -> Attempt<Buffer> {
+    let mut made = null_mut();
+    let answer = buffer::create(context.handle(), MemFlags::READ_WRITE, 4 * WORDS, null_mut(), &raw mut made);
+    tried("urMemBufferCreate", answer, || Buffer::take(made, 4 * WORDS))
+}
+
+fn make_commands(context: &Context, fixture: &Fixture) -> Attempt<CommandBuffer> {
+    let (given, mut made) = (description(true, false, false), null_mut());
+    let answer =
+        ur!(CommandBufferExp.pfnCreateExp(context.handle(), fixture.device(), &raw const given, &raw mut made));
+    assert_eq!(made.is_null(), answer != Code::SUCCESS, "urCommandBufferCreateExp's output");
+    tried("urCommandBufferCreateExp", answer, || CommandBuffer::take(made))
+}
+
+/// A little of every kind of node, changed and launched. Whatever fails ends it, and everything is given back.
+fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
+    let context = fixture.context_of(&fixture.devices[..1]);
+    let mut pointer = null_mut();
+    let answer = memory::allocate(Kind::Host, context.handle(), fixture.device(), null(), 256, &raw mut pointer);
+    let out = tried("urUSMHostAlloc", answer, || Block { context: &context, pointer })?;
+    let queue = make_queue(&context, fixture.device(), flags)?;
+    let (_program, kernel) = make_kernel(&context, &fixture.devices[..1], image, c"add_constant")?;
+    let (one, two) = (make_buffer(&context)?, make_buffer(&context)?);
+    let commands = make_commands(&context, fixture)?;
+    let _finish = Finish(&queue);
+    let (b, m1, m2, unit) = (commands.handle(), one.handle(), two.handle(), 3u32);
+    let (no, n, from) = (null(), null_mut(), (&raw const unit).cast());
+    let mut points = [SyncPoint::MAX; 5];
+    let [filled, copied, launched, read, odd] = points.each_mut().map(|point| &raw mut *point);
+    let answer =
+        ur!(CommandBufferExp.pfnAppendMemBufferFillExp(b, m1, from, 4, 0, 64, 0, null(), 0, no, filled, n, null_mut()));
+    tried("urCommandBufferAppendMemBufferFillExp", answer, || ())?;
+    let answer =
+        ur!(CommandBufferExp.pfnAppendMemBufferCopyExp(b, m1, m2, 0, 0, 64, 1, filled, 0, no, copied, n, null_mut()));
+    tried("urCommandBufferAppendMemBufferCopyExp", answer, || ())?;
+    let launch = Launch::new(&kernel, &[WORDS]).buffer(&two, MemFlags::READ_WRITE).value(10u32).value(WORDS as u32);
+    // SAFETY: a local, which the calls before have written.
+    let after = [unsafe { copied.read() }];
+    let mut command = null_mut();
+    let answer = commands.append(&launch, &[], &after, launched, &raw mut command);
+    tried("urCommandBufferAppendKernelLaunch[WithArgs]Exp", answer, || ())?;
+    let to = out.pointer;
+    let answer =
+        ur!(CommandBufferExp.pfnAppendMemBufferReadExp(b, m2, 0, 64, to, 1, launched, 0, no, read, n, null_mut()));
+    tried("urCommandBufferAppendMemBufferReadExp", answer, || ())?;
+    let to = out.pointer.wrapping_byte_add(64);
+    let pattern = [1u8, 2, 3];
+    let from = pattern.as_ptr().cast();
+    let answer = ur!(CommandBufferExp.pfnAppendUSMFillExp(b, to, from, 3, 63, 0, null(), 0, no, odd, n, null_mut()));
+    tried("urCommandBufferAppendUSMFillExp", answer, || ())?;
+    tried("urCommandBufferFinalizeExp", ur!(CommandBufferExp.pfnFinalizeExp(b)), || ())?;
+    let first = enqueue("urEnqueueCommandBufferExp", |event| commands.enqueue(&queue, &[], event))?;
+    let answer = commands.change(&[Change::of(command).value(1, 20u32)]);
+    tried("urCommandBufferUpdateKernelLaunchExp", answer, || ())?;
+    let second = enqueue("urEnqueueCommandBufferExp", |event| commands.enqueue(&queue, &[&first], event))?;
+    let list = [second.handle()];
+    tried("urEventWait", ur!(Event.pfnWait(1, list.as_ptr())), || ())?;
+    // SAFETY: host memory of that many words, and the launches that write it have finished.
+    let words = unsafe { core::slice::from_raw_parts(out.pointer.cast::<u32>(), WORDS) };
+    assert!(words.iter().all(|&word| word == 23), "every call succeeded and the result is wrong: {words:x?}");
+    // SAFETY: as above, for bytes.
+    let bytes = unsafe { core::slice::from_raw_parts(out.pointer.cast::<u8>().add(64), 63) };
+    assert!(bytes.chunks(3).all(|unit| unit == pattern), "the odd pattern is wrong: {bytes:x?}");
+    tried("urQueueFinish", ur!(Queue.pfnFinish(queue.handle())), || ())
+}
+
+fn sweep(flags: Flags, error: i32, returning: bool) {
+    let mut fixture = Fixture::new();
+    if fixture.sim().is_none() {
+        println!("skipped: needs the simulated driver");
+        return;
+    }
+    let image = Environment::get().image("basic.ptx");
+    let sweep = Sweep { error, returning, least: 10, may_also: |_, _| false };
+    sweep.over(&mut fixture, |fixture| scenario(fixture, &image, flags));
+}
+
+#[test]
+fn out_of_memory_in_any_native_call_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::OUT_OF_MEMORY, false);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::UNKNOWN, false);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_of_an_out_of_order_profiling_queue_is_reported_and_leaves_nothing() {
+    let flags = Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE | Flags::PROFILING_ENABLE;
+    sweep(flags, status::UNKNOWN, false);
+}
+
+#[test]
+fn a_lost_context_in_any_native_call_is_reported_as_a_lost_device() {
+    sweep(Flags::empty(), status::ILLEGAL_ADDRESS, false);
+}
+
+#[test]
+fn a_native_call_that_cannot_give_something_back_harms_nothing_else() {
+    sweep(Flags::empty(), status::UNKNOWN, true);
+}
+
+#[test]
+fn a_device_that_is_lost_in_mid_launch_fails_with_DEVICE_LOST_and_everything_can_be_released() {
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let current = Current::at(Place::LastDevice);
+        let (kernel, queue) = (fixture.basic(c"iota"), fixture.queue(flags));
+        let memory = fixture.memory(Kind::Device, 64);
+        let commands = CommandBuffer::updatable(&fixture);
+        let launch = Launch::new(&kernel, &[8]).pointer(memory.pointer()).value(8u32);
+        let (_, command) = commands.command(&launch, &[]);
+        commands.finalize();
+        let held = sim.hold();
+        let event = commands.event_on(&queue, &[]);
+        sim.lose_device(0);
+        drop(held);
+        let (q, list, mut second) = (queue.handle(), [event.handle()], null_mut());
+        let lost = [Code::ERROR_DEVICE_LOST];
+        current.after("urEventWait", || expect_code(ur!(Event.pfnWait(1, list.as_ptr())), &lost, "urEventWait"));
+        current.after("urQueueFinish", || expect_code(ur!(Queue.pfnFinish(q)), &lost, "urQueueFinish"));
+        current.after("a launch", || {
+            expect_code(commands.enqueue(&queue, &[], &raw mut second), &lost, "urEnqueueCommandBufferExp");
+        });
+        assert!(second.is_null());
+        current.after("a change", || {
+            // Whether the native library notices when a graph is changed is its own matter.
+            let codes = [Code::SUCCESS, Code::ERROR_DEVICE_LOST];
+            expect_code(commands.change(&[Change::of(command).value(1, 4u32)]), &codes, "a change");
+        });
+        current.after("the releases", || drop((event, commands, queue, kernel)));
+        current.after("urUSMFree", || drop(memory));
+        drop(current);
+    }
+}
