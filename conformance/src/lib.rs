@@ -16,6 +16,7 @@
     reason = "an entry point's arguments are plain values, evaluated where it is called"
 )]
 
+pub mod answered;
 pub mod below;
 pub mod buffer;
 pub mod child;
@@ -27,6 +28,7 @@ pub mod environment;
 pub mod faults;
 pub mod fixture;
 pub mod gate;
+pub mod graph;
 pub mod image;
 pub mod launch;
 pub mod memory;
@@ -50,6 +52,7 @@ pub use command_buffer::{Change, CommandBuffer};
 pub use environment::Environment;
 pub use fixture::Fixture;
 pub use gate::Gate;
+pub use graph::{ExecutableGraph, Graph};
 pub use image::{Image, Shape};
 pub use launch::{Arg, Launch};
 pub use memory::{Cells, Kind, Memory};
@@ -152,7 +155,9 @@ macro_rules! ur {
         let function = $crate::loader().table.$table.$slot;
         let function = function.expect(concat!("the loader exports ", stringify!($table), ".", stringify!($slot)));
         // SAFETY: tests pass what the entry point's contract allows, or what it must refuse without following it.
-        unsafe { function($($argument),*) }
+        let answer = unsafe { function($($argument),*) };
+        $crate::answered::note(core::mem::offset_of!($crate::ffi::releases::any::AllFunctions, $table.$slot), answer);
+        answer
     }};
 }
 

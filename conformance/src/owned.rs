@@ -43,7 +43,7 @@ unsafe impl<T> Send for Owned<T> {}
 unsafe impl<T> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
-    fn new(handle: *mut T, release: Option<Release<T>>) -> Self {
+    pub(crate) fn new(handle: *mut T, release: Option<Release<T>>) -> Self {
         assert!(!handle.is_null(), "success came with a null handle");
         let Some(release) = release else { panic!("the loader exports no release for the object") };
         Self { handle, release }

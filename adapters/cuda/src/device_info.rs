@@ -209,10 +209,12 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         pageable_access: read.flag(of::PAGEABLE_MEMORY_ACCESS)?,
         host_native_atomics: read.flag(of::HOST_NATIVE_ATOMIC_SUPPORTED)?,
         memory_pools: read.flag(of::MEMORY_POOLS_SUPPORTED)?,
+        graph_capture: driver.symbols.capture_begin.is_some() && driver.symbols.capture_end.is_some(),
         // Drivers that do not know the question share events where they share memory.
         ipc_events: cfg!(target_os = "linux") && read.optional(of::IPC_EVENT_SUPPORTED)? != Some(0),
         graphs: driver.has_graphs(),
         graph_changes: driver.changes_kernels(),
+        graph_events: driver.has_event_nodes(),
         stream_value_waits: driver.symbols.stream_wait_value.is_some()
             && read.flag(of::CAN_USE_64_BIT_STREAM_MEM_OPS)?,
         cooperative_launch: read.flag(of::COOPERATIVE_LAUNCH)?,

@@ -49,9 +49,14 @@ pub(crate) fn result_of(status: CUresult) -> ur_result_t {
         | CUresult::COMPAT_NOT_SUPPORTED_ON_DEVICE
         | CUresult::CDP_NOT_SUPPORTED => ur_result_t::ERROR_UNSUPPORTED_FEATURE,
         CUresult::STREAM_CAPTURE_UNSUPPORTED
-        | CUresult::STREAM_CAPTURE_INVALIDATED
-        | CUresult::STREAM_CAPTURE_IMPLICIT
-        | CUresult::CAPTURED_EVENT => ur_result_t::ERROR_INVALID_OPERATION,
+        | CUresult::STREAM_CAPTURE_ISOLATION
+        | CUresult::STREAM_CAPTURE_IMPLICIT => ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        CUresult::STREAM_CAPTURE_INVALIDATED => ur_result_t::ERROR_GRAPH_CAPTURE_INVALIDATED,
+        CUresult::STREAM_CAPTURE_MERGE => ur_result_t::ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
+        CUresult::STREAM_CAPTURE_UNMATCHED => ur_result_t::ERROR_COMMAND_LIST_NOT_CAPTURING,
+        CUresult::STREAM_CAPTURE_UNJOINED => ur_result_t::ERROR_GRAPH_UNJOINED_FORKS,
+        CUresult::CAPTURED_EVENT => ur_result_t::ERROR_GRAPH_INTERNAL_EVENT,
+        CUresult::STREAM_CAPTURE_WRONG_THREAD => ur_result_t::ERROR_INVALID_OPERATION,
         _ if is_sticky(status) => ur_result_t::ERROR_DEVICE_LOST,
         _ => ur_result_t::ERROR_ADAPTER_SPECIFIC,
     }

@@ -194,10 +194,12 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         concurrent_managed: read.flag(of::hipDeviceAttributeConcurrentManagedAccess)?,
         pageable_access: read.flag(of::hipDeviceAttributePageableMemoryAccess)?,
         memory_pools: read.flag(of::hipDeviceAttributeMemoryPoolsSupported)?,
+        graph_capture: driver.has_graphs(),
         // It is how HIP works where it has shared memory to do it by; there is no question to ask.
         ipc_events: cfg!(target_os = "linux"),
         graphs: driver.has_graphs(),
         graph_changes: driver.changes_kernels(),
+        graph_events: driver.has_event_nodes(),
         stream_value_waits: driver.symbols.launch_host_function.is_some()
             && driver.symbols.stream_wait_value.is_some()
             && read.flag(of::hipDeviceAttributeCanUseStreamWaitValue)?,

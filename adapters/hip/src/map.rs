@@ -41,9 +41,14 @@ pub(crate) fn result_of(status: HipError) -> ur_result_t {
         | HipError::hipErrorPeerAccessUnsupported
         | HipError::hipErrorUnsupportedLimit => ur::ERROR_UNSUPPORTED_FEATURE,
         HipError::hipErrorStreamCaptureUnsupported
-        | HipError::hipErrorStreamCaptureInvalidated
-        | HipError::hipErrorStreamCaptureImplicit
-        | HipError::hipErrorCapturedEvent => ur::ERROR_INVALID_OPERATION,
+        | HipError::hipErrorStreamCaptureIsolation
+        | HipError::hipErrorStreamCaptureImplicit => ur::ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        HipError::hipErrorStreamCaptureInvalidated => ur::ERROR_GRAPH_CAPTURE_INVALIDATED,
+        HipError::hipErrorStreamCaptureMerge => ur::ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
+        HipError::hipErrorStreamCaptureUnmatched => ur::ERROR_COMMAND_LIST_NOT_CAPTURING,
+        HipError::hipErrorStreamCaptureUnjoined => ur::ERROR_GRAPH_UNJOINED_FORKS,
+        HipError::hipErrorCapturedEvent => ur::ERROR_GRAPH_INTERNAL_EVENT,
+        HipError::hipErrorStreamCaptureWrongThread => ur::ERROR_INVALID_OPERATION,
         // After these the device answers no call of the process any more.
         HipError::hipErrorECCNotCorrectable
         | HipError::hipErrorIllegalAddress

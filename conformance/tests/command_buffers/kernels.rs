@@ -75,7 +75,9 @@ fn local_arguments_give_each_group_memory_of_its_own_small_and_large() {
 fn sizes_of_1_2_and_3_dimensions_and_offsets_are_those_of_a_launch_on_a_queue() {
     let fixture = Fixture::new();
     let (ids, shape, queue) = (fixture.basic(c"ids"), fixture.basic(c"shape"), fixture.in_order());
-    let cases: [(&[usize], Option<&[usize]>, Option<&[usize]>); 6] = [
+    /// Global size, local size, offset.
+    type Sizes<'s> = (&'s [usize], Option<&'s [usize]>, Option<&'s [usize]>);
+    let cases: [Sizes<'_>; 6] = [
         (&[12], None, None),
         (&[12], Some(&[4]), Some(&[3])),
         (&[6, 4], Some(&[3, 2]), None),

@@ -105,9 +105,6 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnFreeMappedLinearMemoryExp pfnSupportsImportingHandleTypeExp pfnImportExternalSemaphoreExp
         pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
     }
-    CommandBufferExp {
-        pfnUpdateSignalEventExp pfnUpdateWaitEventsExp
-    }
     EnqueueExp {
         pfnGraphExp
     }

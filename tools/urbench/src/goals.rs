@@ -67,7 +67,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 54] = [
+const GOALS: [Goal; 65] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -120,6 +120,17 @@ const GOALS: [Goal; 54] = [
     goal("query of plain memory, 64000 over 1000", QUERY, Growth, Most(1.5), "flat"),
     goal("free of plain memory, 64000 blocks live, more than raw", FREE, Difference, Most(300.0), ""),
     goal("free of plain memory, 64000 over 1000", FREE, Growth, Most(1.5), "flat"),
+    goal("command buffer of 1 kernel: launch", "graphs: launch 1 kernel", Ratio, Most(1.02), "1.06-1.18"),
+    goal("command buffer of 10 kernels: launch", "graphs: launch 10 kernels", Ratio, Most(1.02), "1.06-1.18"),
+    goal("command buffer of 100 kernels: launch", "graphs: launch 100 kernels", Ratio, Most(1.02), "1.06-1.18"),
+    goal("command buffer of 1000 kernels: launch", "graphs: launch 1000 kernels", Ratio, Most(1.02), "1.06-1.18"),
+    goal("recording 100 kernels in a chain", "graphs: record 100 kernels", Ratio, Most(1.15), "3.0 us a kernel"),
+    goal("recording 10000 kernels in a chain", "graphs: record 10000 kernels", Ratio, Most(1.15), "grows with the square"),
+    goal("recording 10000 kernels over 100 times 100", "graphs: record 10000 kernels at once", Ratio, Most(1.15), "grows with the square"),
+    goal("all arguments of 100 kernels changed", "graphs: change 100 kernels", Ratio, Most(1.10), "44 us, one pointer each"),
+    goal("diamonds of 2 x 64 kernels", "graphs: diamond", Ratio, Most(1.02), ""),
+    goal("diamonds over the same kernels in a chain", "graphs: diamond over chain", Ratio, Most(0.60), "0.062 for 1 + 64 + 1"),
+    goal("1000 kernels by command buffer over 1000 launches", "graphs: 1000 kernels at once", Ratio, Most(1.00), "588 us over 4228 us"),
     goal("context, queue, memory, copy come and go", lifetimes::CASE, Nanoseconds(1.0), Most(120_000.0), "117 us"),
     goal("the same, over raw calls with a context retained", lifetimes::CASE, Ratio, Limit::None, ""),
 ];

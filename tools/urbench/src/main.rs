@@ -113,7 +113,7 @@ fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failur
     if options.wants(lifetimes::CASE) && options.child.is_none() {
         outcome.add(lifetimes::CASE, lifetimes::cases(options));
     }
-    if ["dispatch", "work", "objects", "growth", "threads"].iter().any(|group| options.wants_some_of(group)) {
+    if ["dispatch", "work", "objects", "graphs", "growth", "threads"].iter().any(|group| options.wants_some_of(group)) {
         let may_count = with_device(options, |fixture| {
             report.describe(fixture);
             cases(fixture, options, &mut outcome);

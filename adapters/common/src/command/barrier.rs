@@ -16,6 +16,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, Streams};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
+use crate::stream::capture::Capture;
 use crate::stream::event::{Event, HostTimes, Stamps};
 
 /// `urEnqueueEventsWait`: an event that completes after the list, or after everything when the list is empty.
@@ -54,7 +55,7 @@ pub fn barrier_ext<D: Driver>(
     if properties.is_some_and(|properties| !properties.pNext.is_null()) {
         return Err(Error::unsupported("an extension structure behind a barrier's properties"));
     }
-    match given.filter(|event| event.is_reusable()) {
+    match given.filter(|event| event.as_reusable().is_some()) {
         Some(reused) => {
             let request =
                 Enqueue { event: EventOut::none(), ..enqueue }.request(ur_command_t::EVENTS_WAIT_WITH_BARRIER);
@@ -97,6 +98,10 @@ impl<D: Driver> Command<D> for Nothing {
 
     #[inline(always)]
     fn put_on(self, _: &mut Submission<'_, D>) -> Result<()> {
+        Ok(())
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
     }
 }

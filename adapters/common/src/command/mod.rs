@@ -8,6 +8,7 @@
 //! Must not allocate on the way of a command that needs no event, nor make a native call that the command does not need.
 
 pub mod barrier;
+mod captured;
 pub mod enqueue;
 pub mod graph;
 pub(crate) mod reusable_event;
@@ -17,11 +18,12 @@ use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::command::graph::GraphBuilder;
-use crate::command::submission::{Barrier, Submission};
+use crate::command::submission::{Barrier, Needed, Submission};
 use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::queue::Chosen;
+use crate::stream::capture::Capture;
 use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::unlikely;
 
@@ -56,6 +58,25 @@ pub trait Command<D: Driver>: Sized {
     /// What the native library answers.
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output>;
 
+    /// Whether a capture can hold the command; keeps with the capture what the command's launches need.
+    ///
+    /// # Errors
+    /// `GRAPH_CAPTURE_UNSUPPORTED` for a command that a capture cannot hold, which most say of themselves: those whose work is
+    /// done once (on the host, or in the engine's bookkeeping), and those that wait.
+    #[cold]
+    fn check_capture(&self, _capture: &Capture<D>) -> Result<()> {
+        Err(captured::not_capturable(core::any::type_name::<Self>()))
+    }
+
+    /// As [`Command::put_on`], on a stream that captures. Neither [`Command::prepare`] nor [`Command::undo`] is called.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[cold]
+    fn put_in_capture(self, submission: &mut Submission<'_, D>, _capture: &Capture<D>) -> Result<Self::Output> {
+        self.put_on(submission)
+    }
+
     /// Adds the command to a native graph, each launch of which then does what the command says: so what whoever made the
     /// command was promised of memory holds for every launch.
     ///
@@ -82,6 +103,9 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
     let chosen;
     // What plain queues do not need is out of their way.
     let (stream, target) = if unlikely(!request.queue.is_plain()) {
+        if request.queue.capture().is_some() {
+            return captured::submit(request, command);
+        }
         chosen = Target::choose(request)?;
         (&*chosen.stream, Some(&chosen))
     } else {
@@ -89,7 +113,16 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
     };
     let (barrier, is_timed) = (target.map(|target| &target.barrier), target.is_some_and(|target| target.is_timed));
     let queued = if is_timed { host_time_ns() } else { 0 };
-    let mut submission = Submission::open(stream, &request.waits)?;
+    let waits = if unlikely(!request.waits.is_empty()) {
+        match Needed::by(&request.waits, stream)? {
+            Needed::Nothing => None,
+            Needed::Waits => Some(&request.waits),
+            Needed::Capture => return captured::submit(request, command),
+        }
+    } else {
+        None
+    };
+    let mut submission = Submission::with_waits(stream, waits);
     if let ControlFlow::Break(output) = command.prepare(submission.state())? {
         return Ok(output);
     }
@@ -137,6 +170,10 @@ impl<D: Driver> Command<D> for Empty {
     type Output = ();
 
     fn put_on(self, _: &mut Submission<'_, D>) -> Result<()> {
+        Ok(())
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A barrier records such an event at its place, and whoever waits is bound to what was recorded last when it began to
 //! wait, as in the native libraries. Before the first barrier it is complete. It lies on no stream and is always asked
-//! natively; see [`Event::is_reusable`], and [`Reusable`] for what it consists of.
+//! natively; see [`Event::is_off_stream`], and [`Reusable`] for what it consists of.
 
 use std::sync::Arc;
 
@@ -46,9 +46,6 @@ pub fn create<D: Driver>(
 }
 
 /// What the flags ask for.
-///
-/// # Unsupported
-/// - needs: a device whose events can be shared, for `UR_EXP_EVENT_FLAG_IPC_EXP`
 fn purpose_of<D: Driver>(flags: ur_exp_event_flags_t, device: &Device<D>) -> Result<EventPurpose> {
     let timed = flags.contains(ur_exp_event_flags_t::ENABLE_PROFILING);
     match (timed, flags.contains(ur_exp_event_flags_t::IPC_EXP)) {

@@ -22,6 +22,7 @@ use crate::object::Object;
 use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::queue::Queue;
+use crate::stream::capture::{self, Capture, CapturedEvent};
 use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
 use crate::stream::{Held, Stream, StreamState};
 use crate::sync::mutation;
@@ -48,8 +49,53 @@ impl<'s, D: Driver> Submission<'s, D> {
     /// What the native library answers to recording an event.
     #[inline(always)]
     pub fn open(stream: &'s Arc<Stream<D>>, waits: &'s WaitList<'s, D>) -> Result<Self> {
-        let waits = if unlikely(!waits.is_empty()) && ensure_recorded(waits, stream)? { Some(waits) } else { None };
-        Ok(Self { stream, state: stream.lock(), waits })
+        let needed = if unlikely(!waits.is_empty()) { Needed::by(waits, stream)? } else { Needed::Nothing };
+        match needed {
+            Needed::Nothing => Ok(Self::with_waits(stream, None)),
+            Needed::Waits => Ok(Self::with_waits(stream, Some(waits))),
+            Needed::Capture => Err(capture::unsupported("this command, which waits for an event of a capture,")),
+        }
+    }
+
+    /// As [`Submission::open`] with what [`Needed::by`] has found.
+    #[inline(always)]
+    pub(super) fn with_waits(stream: &'s Arc<Stream<D>>, waits: Option<&'s WaitList<'s, D>>) -> Self {
+        Self { stream, state: stream.lock(), waits }
+    }
+
+    /// Locks a queue's stream for a command of a capture, and makes it wait for those events of the list that are other
+    /// streams' of the capture. A stream that is not part of the capture joins by that.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn in_capture(request: &'s Request<'_, D>, capture: &Arc<Capture<D>>) -> Result<Self> {
+        let stream = request.queue.first();
+        let mut submission = Self::with_waits(stream, None);
+        let mut joins = !stream.is_capturing();
+        if joins {
+            submission.state.record_all_pending_events()?;
+        }
+        for event in request.waits.iter().filter(|event| event.as_captured().is_some()) {
+            submission.state.wait_for(stream, event)?;
+            if core::mem::take(&mut joins) {
+                capture.add_fork(stream, request.queue);
+                request.queue.set_capture(capture);
+            }
+        }
+        Ok(submission)
+    }
+
+    /// Gives the application the event of a command of a capture, if it asked for one.
+    ///
+    /// # Errors
+    /// What the native library answers; the command is part of the capture then, and its event is not there.
+    pub fn return_captured_event(self, request: &Request<'_, D>, capture: &Arc<Capture<D>>) -> Result<()> {
+        if !request.event.is_null() {
+            let captured = CapturedEvent::record(capture, self.stream)?;
+            let event = Event::captured(request.queue.to_arc(), Arc::clone(self.stream), request.command, captured);
+            request.event.write(Object::into_handle(Object::new(event)));
+        }
+        Ok(())
     }
 
     /// Locks the stream for what waits for nothing.
@@ -248,16 +294,38 @@ impl<'s, D: Driver> Submission<'s, D> {
     }
 }
 
-/// Gives events of other streams native events of their own, and says whether there are any. What comes before on the same
-/// stream needs no wait.
-#[inline(never)]
-fn ensure_recorded<D: Driver>(waits: &WaitList<'_, D>, stream: &Arc<Stream<D>>) -> Result<bool> {
-    let mut any = false;
-    for event in waits.iter() {
-        if !Arc::ptr_eq(&event.stream, stream) {
-            any = true;
-            event.stream.ensure_recorded(event)?;
+/// What a wait list asks of a command's stream.
+pub(super) enum Needed {
+    /// Nothing: all is on the stream already.
+    Nothing,
+    /// Waits for events of other streams.
+    Waits,
+    /// To be part of the capture that an event of the list is of.
+    Capture,
+}
+
+impl Needed {
+    /// Gives events of other streams native events of their own, and says whether there are any. What comes before on the
+    /// same stream needs no wait.
+    ///
+    /// # Errors
+    /// `GRAPH_INTERNAL_EVENT` for an event of a capture that has ended; what the native library answers to recording one.
+    #[inline(never)]
+    pub(super) fn by<D: Driver>(waits: &WaitList<'_, D>, stream: &Arc<Stream<D>>) -> Result<Self> {
+        let mut needed = Self::Nothing;
+        for event in waits.iter() {
+            if unlikely(event.is_off_stream()) {
+                // Recorded already, if it is anything to wait for.
+                match event.as_captured() {
+                    Some(captured) if captured.capture.has_ended() => return Err(capture::internal_event()),
+                    Some(_) => return Ok(Self::Capture),
+                    None => needed = Self::Waits,
+                }
+            } else if !Arc::ptr_eq(&event.stream, stream) {
+                needed = Self::Waits;
+                event.stream.ensure_recorded(event)?;
+            }
         }
+        Ok(needed)
     }
-    Ok(any)
 }

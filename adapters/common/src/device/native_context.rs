@@ -16,6 +16,7 @@ pub mod staging;
 
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -47,8 +48,8 @@ pub struct Parts<D: Driver> {
     pub driver: &'static D,
     /// The native device.
     pub device: D::Device,
-    /// What must be current for calls that need a place.
-    pub place: D::Context,
+    /// The device's primary context, which is current for calls that need one.
+    pub primary_context: D::Context,
     /// Events with times.
     pub timed: EventPool<D>,
     /// Events without.
@@ -65,6 +66,8 @@ pub struct Parts<D: Driver> {
     pub deferred_pools: Arc<DeferredDestruction<D>>,
     /// What the worker knows the device's jobs by.
     pub group: worker::Group,
+    /// Streams that record into graphs: a synchronisation of the whole context would break that.
+    pub captures: AtomicUsize,
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
     origin: Mutex<Option<Origin<D>>>,
     /// How many failures had told of a lost device before.
@@ -124,7 +127,7 @@ impl<D: Driver> NativeContext<D> {
         let parts = Parts {
             driver,
             device,
-            place: held.place,
+            primary_context: held.primary_context,
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             clock: Clock::default(),
@@ -133,6 +136,7 @@ impl<D: Driver> NativeContext<D> {
             staging: StagingPages::default(),
             deferred_pools: Arc::new(DeferredDestruction::new()),
             group: worker::Group::new(),
+            captures: AtomicUsize::new(0),
             streams: Mutex::default(),
             origin: Mutex::new(None),
             losses: error::losses(),
@@ -177,7 +181,7 @@ impl<D: Driver> Parts<D> {
     /// # Errors
     /// What the native library answers.
     pub fn enter(&self) -> Result<Scope<'_, D>> {
-        Scope::enter(self.driver, self.place)
+        Scope::enter(self.driver, self.primary_context)
     }
 
     /// As [`Parts::enter`] where the backend's copies and fills need the place; else nothing, not even a

@@ -88,12 +88,16 @@ pub struct DeviceProperties {
     pub memory_pools: bool,
     /// Whether events can be shared with other processes.
     pub ipc_events: bool,
+    /// Whether streams can record what they are given into graphs.
+    pub graph_capture: bool,
     /// Whether streams can wait for a word of memory to change.
     pub stream_value_waits: bool,
     /// Whether there are graphs ([`super::Graphs::has_graphs`]).
     pub graphs: bool,
     /// Whether kernels of a graph can be changed in place ([`super::Graphs::changes_kernels`]).
     pub graph_changes: bool,
+    /// Whether commands in graphs can wait for events and signal them ([`super::Graphs::has_event_nodes`]).
+    pub graph_events: bool,
     /// Whether cooperative launches work.
     pub cooperative_launch: bool,
     /// Whether thread-block clusters exist.

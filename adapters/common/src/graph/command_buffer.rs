@@ -52,6 +52,11 @@ pub struct Executable<D: Driver> {
 }
 
 impl<D: Driver> Executable<D> {
+    /// Owns what the native library instantiated.
+    pub fn new(driver: &'static D, exec: D::GraphExec) -> Self {
+        Self { driver, native: Mutex::new(Some(exec)) }
+    }
+
     /// Lets one caller at a time work with the native executable graph.
     ///
     /// # Errors
@@ -148,6 +153,20 @@ impl<D: Driver> CommandBuffer<D> {
     #[inline]
     pub fn memory(&self) -> &MemoryUses<D> {
         &self.parts().memory
+    }
+
+    /// Refuses changes of a buffer that does not take any.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` for a buffer that is not finalised or not updatable.
+    pub fn check_changeable(&self, name: &str) -> Result<()> {
+        if !self.properties.is_updatable {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_OPERATION,
+                format!("{name}: the command buffer is not updatable; create it with isUpdatable"),
+            ));
+        }
+        self.executable().map(|_| ())
     }
 
     /// Lets one change at a time in.

@@ -53,9 +53,10 @@ fn not_on<D: Driver>(queue: &Queue<D>, buffer: &CommandBuffer<D>) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_QUEUE, text)
 }
 
-/// A launch of all that a buffer recorded.
-struct LaunchGraph<'b, D: Driver> {
-    executable: &'b Executable<D>,
+/// A launch of all that a graph recorded.
+pub(super) struct LaunchGraph<'b, D: Driver> {
+    /// What is launched.
+    pub(super) executable: &'b Executable<D>,
 }
 
 impl<D: Driver> Command<D> for LaunchGraph<'_, D> {

@@ -1,4 +1,6 @@
-//! Command buffers: commands that are recorded once as a native graph, launched by one native call, and changed in place.
+//! Graphs: command buffers, and what queues captured ([`native`]).
+//!
+//! Command buffers are commands that are recorded once as a native graph, launched by one native call, and changed in place.
 //!
 //! An append function checks its parameters, makes the same [`Command`](crate::command::Command) that an enqueue makes, and
 //! has it add itself to the buffer's graph after the nodes that its sync points stand for. Finalising instantiates the graph;
@@ -15,9 +17,11 @@ pub mod command;
 pub mod command_buffer;
 pub mod dependencies;
 pub mod enqueue;
+pub mod events;
 pub mod info;
 pub mod launch;
 pub mod memory_uses;
+pub mod native;
 pub mod native_command;
 pub mod recorded_kernel;
 pub mod update;

@@ -7,6 +7,7 @@
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
+use std::sync::Arc;
 
 use ur_ffi::ur_exp_kernel_arg_properties_t;
 
@@ -17,6 +18,8 @@ use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
 use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
 use crate::kernel::{DeviceKernel, Function};
 use crate::object::error::Result;
+use crate::program::Module;
+use crate::stream::capture::{Capture, Kept};
 
 /// Room for the addresses of a launch's arguments, on the stack. Not cleared: most launches use a few of them.
 pub(super) type Room = [MaybeUninit<*const c_void>; INLINE_ARGUMENTS];
@@ -29,13 +32,15 @@ pub(super) fn room() -> Room {
 
 /// A kernel's launch. `arguments` has an entry for every parameter of the function, which names a value of the parameter's
 /// size; list and values are readable until the launch is on its stream, which copies them.
-pub(super) struct Launch<D: Driver> {
+pub(super) struct Launch<'k, D: Driver> {
+    /// What keeps the function loaded.
+    pub module: &'k Arc<Module<D>>,
     pub function: D::Function,
     pub shape: LaunchShape,
     pub arguments: *const *const c_void,
 }
 
-impl<D: Driver> Command<D> for Launch<D> {
+impl<D: Driver> Command<D> for Launch<'_, D> {
     type Output = ();
 
     #[inline(always)]
@@ -43,22 +48,28 @@ impl<D: Driver> Command<D> for Launch<D> {
         // SAFETY: the list is as this type says.
         unsafe { submission.driver().launch(self.function, self.shape, submission.native(), self.arguments) }
     }
+
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        capture.keep(Arc::clone(self.module) as Kept);
+        Ok(())
+    }
 }
 
 /// The launch of plain arguments and sizes, with the arguments' addresses in `room`; `None` where they are not plain.
 #[inline(always)]
-pub(super) fn prepare<D: Driver>(
-    kernel: &DeviceKernel<D>,
+pub(super) fn prepare<'k, D: Driver>(
+    kernel: &'k DeviceKernel<D>,
     sizes: WorkSizes<'_>,
     arguments: &[ur_exp_kernel_arg_properties_t],
     room: &mut Room,
-) -> Option<Launch<D>> {
+) -> Option<Launch<'k, D>> {
     let function = &kernel.plain;
     if !sizes.have_no_offset() || !are_simple(function, arguments, room) {
         return None;
     }
     let (grid, block) = shape_of(kernel, sizes)?;
-    Some(Launch { function: function.raw, shape: shape(grid, block, 0), arguments: room.as_ptr().cast() })
+    let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
+    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments })
 }
 
 /// What [`quick_shape`] makes of the sizes for a kernel that leaves its local size to the caller.

@@ -5,6 +5,7 @@
 //! it is readable for the argument's size during the call.
 
 use core::ffi::c_void;
+use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_exp_kernel_arg_properties_t, ur_kernel_launch_ext_properties_t, ur_result_t};
 
@@ -22,6 +23,8 @@ use crate::memory_object;
 use crate::object::Object;
 use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
+use crate::program::Module;
+use crate::stream::capture::{Capture, Kept};
 
 /// How many arguments a function takes from the caller.
 #[inline]
@@ -155,11 +158,13 @@ fn launch_carefully<D: Driver>(
     }
     // The list has an entry for every parameter (the hidden offset's follows the others); values of the caller's are readable
     // for the parameters' sizes, the others lie in `storage`, which outlives the call.
-    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr() })
+    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr(), module: &kernel.module })
 }
 
 /// A launch with properties, whose arguments are as those of [`Launch`].
 struct SpecialLaunch<'a, D: Driver> {
+    /// What keeps the function loaded.
+    module: &'a Arc<Module<D>>,
     device: &'a DeviceState<D>,
     properties: Option<&'a LaunchProperties>,
     function: D::Function,
@@ -186,6 +191,11 @@ impl<D: Driver> Command<D> for (SpecialLaunch<'_, D>, *const *const c_void) {
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         self.0.launch(submission.driver(), submission.native(), self.1)
     }
+
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        capture.keep(Arc::clone(self.0.module) as Kept);
+        Ok(())
+    }
 }
 
 /// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
@@ -208,7 +218,8 @@ fn special<D: Driver>(
         }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
-    let special = SpecialLaunch { device: &queue.device, properties, function: function.raw, shape };
+    let special =
+        SpecialLaunch { module: &kernel.module, device: &queue.device, properties, function: function.raw, shape };
     if !list.objects {
         return submit(request, (special, list.pointers.as_ptr()));
     }

@@ -204,6 +204,11 @@ impl<D: Driver> UsmPool<D> {
         device.map_or(Ok(()), |device| self.check_device(name, device))
     }
 
+    /// Whether its memory is the application's own.
+    pub fn is_over_buffer(&self) -> bool {
+        self.settings.buffer.is_some()
+    }
+
     /// Where blocks of a kind come from on a device, made now if nothing needed it before.
     ///
     /// # Errors

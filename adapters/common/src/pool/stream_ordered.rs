@@ -24,6 +24,7 @@ use crate::object::{Object, borrow, known_flags, null_pointer, params};
 use crate::pool::out_of_memory::retried_after_trim;
 use crate::pool::{UsmPool, fast};
 use crate::queue::Queue;
+use crate::stream::capture::{self, Capture};
 use crate::stream::event::WaitList;
 use crate::stream::{Stream, StreamState, service};
 use crate::sync::mutation;
@@ -37,10 +38,6 @@ use crate::sync::mutation;
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE` for size 0, `INVALID_ENUMERATION` for unknown flags, `INVALID_CONTEXT` and
 /// `INVALID_DEVICE` for another's pool, `UNSUPPORTED_FEATURE` where there are no such pools, `OUT_OF_DEVICE_MEMORY`.
-///
-/// # Unsupported
-/// - CUDA: needs: CUDA 12.2 for a pool with a maximum size
-/// - HIP: needs: ROCm 6.2 for a pool with a maximum size
 pub unsafe fn device_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -67,10 +64,6 @@ pub unsafe fn device_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`].
-///
-/// # Unsupported
-/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
-/// - CUDA: needs: a driver with pools of host memory, and CUDA 12.2 for one with a maximum size
 pub unsafe fn host_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -97,11 +90,6 @@ pub unsafe fn host_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`].
-///
-/// # Unsupported
-/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
-/// - CUDA: from a pool with a maximum size: the driver takes no limit for shared memory
-/// - CUDA: needs: a driver with pools of shared memory
 pub unsafe fn shared_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -335,6 +323,31 @@ impl<D: Driver> Command<D> for Allocate<'_, D> {
             || self.waits.iter().any(|event| event.position == position && Arc::ptr_eq(&event.stream, stream));
         self.wanted.take(submission, proven)
     }
+
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        if self.wanted.kind != MemoryKind::Device {
+            return Err(capture::unsupported("an allocation of the host's or of shared memory"));
+        }
+        if self.wanted.pool.is_some_and(|pool| pool.is_over_buffer()) {
+            return Err(capture::unsupported("an allocation from a pool over memory of the application's"));
+        }
+        if let Some(pool) = self.wanted.pool {
+            capture.keep(pool.to_arc());
+        }
+        Ok(())
+    }
+
+    /// Free lists have no part in it: the memory comes and goes with each launch.
+    fn put_in_capture(self, submission: &mut Submission<'_, D>, capture: &Capture<D>) -> Result<usize> {
+        let device = &submission.stream().device;
+        let source = self.wanted.pool_on(device).source(self.wanted.kind, device)?;
+        let pointer = source.take_in_capture(submission.native(), self.wanted.size)?;
+        capture.note_allocation(pointer, source.pool);
+        if source.zeroed {
+            self.wanted.clear(submission, pointer)?;
+        }
+        Ok(pointer)
+    }
 }
 
 /// `urEnqueueUSMFreeExp`.
@@ -435,6 +448,19 @@ impl<D: Driver> Command<D> for Free {
         freed.inspect_err(|_| state.cache.enter(at, self.pointer, size))?;
         Ok(Freed::Here)
     }
+
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        match capture.pool_of(self.pointer) {
+            Some(own) => check_pool(self.pointer, own, self.pool),
+            None => Err(capture::unsupported("the free of memory that no command of the capture allocated")),
+        }
+    }
+
+    fn put_in_capture(self, submission: &mut Submission<'_, D>, capture: &Capture<D>) -> Result<Freed> {
+        free_of_graph(submission, self.pointer)?;
+        capture.note_free(self.pointer);
+        Ok(Freed::Here)
+    }
 }
 
 /// A stream-ordered free of a block that another stream's cache has given out, and that is taken off the live blocks.
@@ -452,6 +478,24 @@ impl<D: Driver> Command<D> for FreeClaimed<'_, D> {
         let Claimed { source, size, .. } = self.claimed;
         state.cache.give_back_from(stream, &mut state.position, source, self.pointer, *size)
     }
+}
+
+/// A stream-ordered free of memory that a launch of a graph has allocated.
+struct FreeOfGraph {
+    pointer: usize,
+}
+
+impl<D: Driver> Command<D> for FreeOfGraph {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        free_of_graph(submission, self.pointer)
+    }
+}
+
+fn free_of_graph<D: Driver>(submission: &Submission<'_, D>, pointer: usize) -> Result<()> {
+    // SAFETY: memory of an allocation in a graph, taken from whoever knew of it; the application uses it no more.
+    unsafe { submission.driver().free_async(pointer, submission.native()) }
 }
 
 #[inline]
@@ -472,6 +516,9 @@ fn of_another_pool(pointer: usize) -> Error {
 fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Option<u64>) -> Result<()> {
     let context = &request.queue.context;
     let Some(claimed) = context.registry.claim(pointer) else {
+        if context.graph_memory.take(pointer) {
+            return submit(request, FreeOfGraph { pointer }).inspect_err(|_| context.graph_memory.put_back(pointer));
+        }
         return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
     };
     let freed = check_pool(pointer, claimed.source.pool, pool)

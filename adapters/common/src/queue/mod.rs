@@ -1,11 +1,12 @@
 //! Queues: one stream in order, several streams out of order.
 
-pub mod native_handles;
+pub mod native_event;
+pub mod native_handle;
 
 use crate::object::params::Out;
 use core::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -22,6 +23,7 @@ use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
+use crate::stream::capture::{self, Capture};
 use crate::stream::event::{Event, WaitList};
 use crate::stream::submitter::Submitter;
 
@@ -63,13 +65,20 @@ impl<D: Driver> Deref for Chosen<'_, D> {
 /// Events that were recorded on streams of one queue, with their positions.
 pub type Markers<D> = SmallVec<[(u64, PooledEvent<D>); MAX_STREAMS]>;
 
+/// Whether a queue with these flags is plain as long as it does not capture.
+fn is_plain(flags: ur_queue_flags_t) -> bool {
+    !flags.intersects(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE | ur_queue_flags_t::PROFILING_ENABLE)
+}
+
 /// A queue of one device. What every command reads comes first, as in a stream.
 #[repr(C)]
 pub struct Queue<D: Driver> {
     first: Arc<Stream<D>>,
     /// The device, as kernels and pools are asked for it.
     pub target: Arc<Object<Device<D>>>,
-    plain: bool,
+    plain: AtomicBool,
+    /// Whether it has a capture, which may have ended on another queue. Never set while the queue is plain.
+    capturing: AtomicBool,
     /// The context it was made in.
     pub context: Arc<Object<Context<D>>>,
     /// The device state it submits to.
@@ -81,6 +90,7 @@ pub struct Queue<D: Driver> {
     turn: AtomicUsize,
     barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
     generation: AtomicU64,
+    capture: Mutex<Option<Arc<Capture<D>>>>,
 }
 
 impl<D: Driver> Body for Queue<D> {
@@ -94,6 +104,10 @@ impl<D: Driver> Body for Queue<D> {
     }
 
     fn on_last_release(&self) {
+        if let Some(capture) = self.capture().filter(|capture| capture.began_on(&self.first)) {
+            // Nobody can end it any more, and the native library does not survive the end of a stream that captures.
+            drop(capture.end().map(|captured| self.device.driver.destroy_graph(captured.graph)));
+        }
         let barrier = self.barrier.lock().take();
         drop(barrier);
         let has_jobs = worker::expects(self.device.group);
@@ -167,14 +181,15 @@ impl<D: Driver> Queue<D> {
             target: Arc::clone(&device.device),
             device,
             flags,
-            plain: !flags
-                .intersects(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE | ur_queue_flags_t::PROFILING_ENABLE),
+            plain: AtomicBool::new(is_plain(flags)),
+            capturing: AtomicBool::new(false),
             kind,
             first,
             more: Mutex::new(SmallVec::new()),
             turn: AtomicUsize::new(0),
             barrier: Mutex::new(None),
             generation: AtomicU64::new(0),
+            capture: Mutex::new(None),
         })
     }
 
@@ -183,10 +198,48 @@ impl<D: Driver> Queue<D> {
         !self.flags.contains(ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE)
     }
 
-    /// Whether it is in order and not timed: nothing of a command depends on more than the one stream.
+    /// Whether it is in order, not timed, and does not capture: nothing of a command depends on more than the one stream.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.plain
+        self.plain.load(Ordering::Relaxed)
+    }
+
+    /// What it captures into, if it does. For queues that are not plain.
+    #[inline]
+    pub fn capture(&self) -> Option<Arc<Capture<D>>> {
+        if self.capturing.load(Ordering::Acquire) { self.look_at_capture() } else { None }
+    }
+
+    /// A capture that this queue joined ends on another one, which does not know this.
+    #[cold]
+    fn look_at_capture(&self) -> Option<Arc<Capture<D>>> {
+        let mut capture = self.capture.lock();
+        let ended = capture.take_if(|capture| capture.has_ended());
+        if capture.is_none() {
+            self.capturing.store(false, Ordering::Release);
+            self.plain.store(is_plain(self.flags), Ordering::Relaxed);
+        }
+        let current = capture.clone();
+        drop(capture);
+        // Dropped outside the lock: what is kept for a graph may hold anything.
+        drop(ended);
+        current
+    }
+
+    /// Notes that commands are captured from now on.
+    pub fn set_capture(&self, capture: &Arc<Capture<D>>) {
+        let before = self.capture.lock().replace(Arc::clone(capture));
+        self.plain.store(false, Ordering::Relaxed);
+        self.capturing.store(true, Ordering::Release);
+        drop(before);
+    }
+
+    /// Refuses what cannot be done while the queue captures.
+    ///
+    /// # Errors
+    /// `GRAPH_CAPTURE_UNSUPPORTED`.
+    pub fn refuse_in_capture(&self, what: &str) -> Result<()> {
+        if self.capture().is_some() { Err(capture::unsupported(what)) } else { Ok(()) }
     }
 
     /// The first stream, an in-order queue's only one.
@@ -200,7 +253,7 @@ impl<D: Driver> Queue<D> {
     #[inline]
     #[must_use]
     pub fn stream_alone(&self) -> Option<&Arc<Stream<D>>> {
-        (self.plain && !self.first.is_shared()).then_some(&self.first)
+        (self.is_plain() && !self.first.is_shared()).then_some(&self.first)
     }
 
     /// Whether commands are timed.
@@ -291,12 +344,6 @@ impl<D: Driver> Queue<D> {
 /// # Errors
 /// `INVALID_ENUMERATION` for unknown flags, `INVALID_QUEUE_PROPERTIES` for contradictory ones or an on-device
 /// queue, `INVALID_DEVICE` for a device of another context; what the native library answers.
-///
-/// # Unsupported
-/// - `UR_QUEUE_FLAG_ON_DEVICE`: kernels put no work on queues here; it answers
-///   `UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES`
-/// - note: with `UR_QUEUE_FLAG_USE_DEFAULT_STREAM` the queue has a stream of its own that keeps an order with the default
-///   stream, as with `UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM`
 pub fn create<D: Driver>(
     context: &Object<Context<D>>,
     device: &Object<Device<D>>,
@@ -328,11 +375,12 @@ pub fn create<D: Driver>(
 /// `urQueueFinish`.
 ///
 /// # Errors
-/// As [`borrow`]; what the native library answers.
+/// `GRAPH_CAPTURE_UNSUPPORTED` for a queue that captures; what the native library answers.
 pub fn finish<D: Driver>(queue: &Object<Queue<D>>) -> Result<()> {
-    if queue.is_in_order() {
+    if queue.is_plain() {
         return queue.first.finish();
     }
+    queue.refuse_in_capture("waiting for a queue (urQueueFinish)")?;
     queue.streams().iter().try_for_each(|stream| stream.finish())
 }
 

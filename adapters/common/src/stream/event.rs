@@ -5,7 +5,6 @@
 //! stream's lock; reading an event takes no lock.
 
 use core::convert::Infallible;
-use core::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,8 +18,10 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow_named};
+use crate::object::params::{self, Handles};
+use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
+use crate::stream::capture::{CapturedEvent, internal_event};
 use crate::stream::reusable::Reusable;
 use crate::stream::submitter::Submitter;
 use crate::sync::set_once::SetOnce;
@@ -112,6 +113,8 @@ enum End<D: Driver> {
     Signal(Arc<Reusable<D>>),
     /// The same for an event that was opened by its handle data.
     Imported(Arc<Reusable<D>>),
+    /// Nothing says it: the command is recorded into a graph.
+    Captured(Box<CapturedEvent<D>>),
 }
 
 impl<D: Driver> Body for Event<D> {
@@ -160,6 +163,25 @@ impl<D: Driver> Event<D> {
         Self { end, ..Self::new(queue, stream, NEVER, command, None) }
     }
 
+    /// An event of a command that a graph records. It lies on no stream, and only commands of the capture may wait for it.
+    pub fn captured(
+        queue: Arc<dyn Submitter<D>>,
+        stream: Arc<Stream<D>>,
+        command: ur_command_t,
+        captured: CapturedEvent<D>,
+    ) -> Self {
+        let end = SetOnce::full(End::Captured(Box::new(captured)));
+        Self { end, ..Self::new(queue, stream, NEVER, command, None) }
+    }
+
+    /// What it consists of, if it is an event of a command that a graph recorded.
+    pub fn as_captured(&self) -> Option<&CapturedEvent<D>> {
+        match self.end.get() {
+            Some(End::Captured(captured)) => Some(captured),
+            _ => None,
+        }
+    }
+
     /// What it consists of, if it is signalled again and again.
     pub fn as_reusable(&self) -> Option<&Arc<Reusable<D>>> {
         match self.end.get() {
@@ -173,18 +195,24 @@ impl<D: Driver> Event<D> {
         matches!(self.end.get(), Some(End::Imported(_)))
     }
 
-    /// Whether the event is signalled again and again. Then that it was complete says nothing of now.
-    pub fn is_reusable(&self) -> bool {
+    /// Whether the event stands for no one command of its stream: it is signalled again and again, so that it was complete
+    /// says nothing of now, or a graph recorded the command.
+    #[inline]
+    pub fn is_off_stream(&self) -> bool {
         self.position == NEVER
     }
 
-    /// Makes a native stream wait for what a reusable event stands for now.
+    /// Makes a native stream wait for what an event stands for now that is on no stream.
     ///
     /// # Errors
     /// What the native library answers.
     #[cold]
     pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
-        self.as_reusable().map_or(Ok(()), |reusable| reusable.let_wait(&stream.device, &stream.native))
+        match self.end.get() {
+            Some(End::Signal(reusable) | End::Imported(reusable)) => reusable.let_wait(&stream.device, &stream.native),
+            Some(End::Captured(captured)) => captured.let_wait(stream),
+            _ => Ok(()),
+        }
     }
 
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
@@ -196,18 +224,41 @@ impl<D: Driver> Event<D> {
         match self.end.get() {
             // Its own native event serves again.
             Some(End::Own(_)) => self.end.lay_by(),
-            Some(End::Of(_) | End::Signal(_) | End::Imported(_)) => drop(self.end.take()),
+            Some(End::Of(_) | End::Signal(_) | End::Imported(_) | End::Captured(_)) => drop(self.end.take()),
             None => {}
         }
         *self.complete.get_mut() = false;
     }
 
-    /// The native event, once there is one.
+    /// The native event that says whether the command has finished, once there is one.
+    ///
+    /// # Errors
+    /// `GRAPH_INTERNAL_EVENT` for the event of a command that a graph recorded.
+    fn observable(&self) -> Result<Option<&PooledEvent<D>>> {
+        match self.end.get() {
+            None => Ok(None),
+            Some(End::Own(marker)) => Ok(Some(marker)),
+            Some(End::Of(other)) => other.observable(),
+            Some(End::Signal(reusable) | End::Imported(reusable)) => Ok(reusable.marker()),
+            Some(End::Captured(_)) => Err(internal_event()),
+        }
+    }
+
+    /// Refuses the event of a command that a graph recorded.
+    ///
+    /// # Errors
+    /// `GRAPH_INTERNAL_EVENT`.
+    pub fn check_observable(&self) -> Result<()> {
+        self.observable().map(drop)
+    }
+
+    /// The native event, once there is one that may be asked.
     pub fn marker(&self) -> Option<&PooledEvent<D>> {
         match self.end.get()? {
             End::Own(marker) => Some(marker),
             End::Of(other) => other.marker(),
             End::Signal(reusable) | End::Imported(reusable) => reusable.marker(),
+            End::Captured(_) => None,
         }
     }
 
@@ -241,7 +292,7 @@ impl<D: Driver> Event<D> {
     /// What the native library answers.
     pub fn native(&self) -> Result<&PooledEvent<D>> {
         loop {
-            if let Some(marker) = self.marker() {
+            if let Some(marker) = self.observable()? {
                 return Ok(marker);
             }
             if self.is_known_complete() {
@@ -265,7 +316,7 @@ impl<D: Driver> Event<D> {
     }
 
     fn note_complete(&self) {
-        if self.is_reusable() {
+        if self.is_off_stream() {
             return;
         }
         self.complete.store(true, Ordering::Release);
@@ -281,7 +332,7 @@ impl<D: Driver> Event<D> {
             return Ok(true);
         }
         let driver = self.stream.device.driver;
-        let complete = match self.marker() {
+        let complete = match self.observable()? {
             Some(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
                 // What is complete is not waited for any more, by no stream either. The answer to a question orders nothing
                 // by the library's contract; having waited does, and takes no time now.
@@ -306,7 +357,7 @@ impl<D: Driver> Event<D> {
             return Ok(());
         }
         let driver = self.stream.device.driver;
-        match self.marker() {
+        match self.observable()? {
             Some(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
             None => driver.synchronize_stream(&self.stream.native),
@@ -320,6 +371,7 @@ impl<D: Driver> Event<D> {
         if let Some(reusable) = self.as_reusable() {
             return reusable.time(property);
         }
+        self.check_observable()?;
         let stamps = self.stamps.as_ref().ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
@@ -336,8 +388,7 @@ impl<D: Driver> Event<D> {
 
 /// A wait list that was checked: the caller's own array, read where it lies.
 pub struct WaitList<'a, D: Driver> {
-    handles: &'a [ur_event_handle_t],
-    marker: PhantomData<&'a Object<Event<D>>>,
+    events: Handles<'a, Event<D>>,
 }
 
 impl<'a, D: Driver> WaitList<'a, D> {
@@ -362,7 +413,7 @@ impl<'a, D: Driver> WaitList<'a, D> {
     #[inline]
     #[must_use]
     pub fn none() -> Self {
-        Self { handles: &[], marker: PhantomData }
+        Self { events: Handles::none() }
     }
 
     /// A list that is not empty, or wrong.
@@ -374,27 +425,25 @@ impl<'a, D: Driver> WaitList<'a, D> {
         if events.is_null() || count == 0 {
             return Err(contradiction(parameter, count, events.is_null()));
         }
-        // SAFETY: `events` holds `count` handles.
-        let handles = unsafe { core::slice::from_raw_parts(events, count as usize) };
-        for handle in handles {
-            // SAFETY: a live handle or null, by the C contract.
-            unsafe { borrow_named::<Event<D>>(parameter, *handle) }.map_err(|error| {
-                if handle.is_null() { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
-            })?;
-        }
-        Ok(Self { handles, marker: PhantomData })
+        let is_null = |error: &Error| error.code() == ur_result_t::ERROR_INVALID_NULL_HANDLE;
+        // SAFETY: `events` holds `count` handles, each null or alive, by the caller's promise.
+        let events =
+            unsafe { params::slice(parameter, count, events).and_then(|events| params::handles(parameter, events)) };
+        let events = events.map_err(|error| {
+            if is_null(&error) { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
+        })?;
+        Ok(Self { events })
     }
 
     /// The events, in the list's order.
     pub fn iter(&self) -> impl Iterator<Item = &'a Object<Event<D>>> + use<'a, D> {
-        // SAFETY: `new` has seen that every handle is a live event of this adapter; it stays one during `'a`.
-        self.handles.iter().map(|handle| unsafe { &*handle.cast::<Object<Event<D>>>() })
+        self.events.iter()
     }
 
     /// Whether there is nothing to wait for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.handles.is_empty()
+        self.events.is_empty()
     }
 }
 

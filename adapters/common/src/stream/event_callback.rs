@@ -45,7 +45,7 @@ impl<D: Driver> Callback<D> {
 /// known of commands that are timed; of others it is told at their end.
 ///
 /// # Errors
-/// `UNSUPPORTED_ENUMERATION` for `QUEUED`; what the native library answers.
+/// `UNSUPPORTED_ENUMERATION` for `QUEUED`; `GRAPH_INTERNAL_EVENT` for the event of a command that a graph recorded; what the native library answers.
 pub fn set<D: Driver>(
     event: &Object<Event<D>>,
     status: ur_execution_info_t,
@@ -58,6 +58,7 @@ pub fn set<D: Driver>(
             "urEventSetCallback: execStatus is UR_EXECUTION_INFO_QUEUED, which every event has behind it",
         ));
     }
+    event.check_observable()?;
     let callback = Callback { event: event.to_arc(), status, function, data: data.expose_provenance() };
     // Commands are with the device as soon as there is an event of them.
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
@@ -65,7 +66,7 @@ pub fn set<D: Driver>(
     }
     let native = &*event.stream.device.native;
     // The signals of a reusable event may be several queues', and come in any order.
-    let stream = if event.is_reusable() { NOWHERE } else { Arc::as_ptr(&event.stream).addr() };
+    let stream = if event.is_off_stream() { NOWHERE } else { Arc::as_ptr(&event.stream).addr() };
     let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
     if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
         let position = StreamPosition { stream, at: event.position * 2 };

@@ -11,6 +11,7 @@
 //! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
 
 pub mod biased_lock;
+pub mod capture;
 pub mod delegated;
 pub mod event;
 pub mod event_callback;
@@ -71,6 +72,8 @@ pub struct Stream<D: Driver> {
     owned: Option<Owned>,
     /// Errors that there had been when the stream was made.
     failures: usize,
+    /// Whether what it is given is recorded into a graph; changed behind the lock.
+    capturing: AtomicBool,
 }
 
 /// How a stream has got its stream.
@@ -148,6 +151,7 @@ impl<D: Driver> Stream<D> {
             published_position: AtomicU64::new(0),
             owned,
             failures: error::failures(),
+            capturing: AtomicBool::new(false),
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
             words: Words::default(),
@@ -184,6 +188,17 @@ impl<D: Driver> Stream<D> {
         self.shared.load(Ordering::Acquire)
     }
 
+    /// Whether what the stream is given is recorded into a graph ([`capture`]).
+    #[inline]
+    pub fn is_capturing(&self) -> bool {
+        self.capturing.load(Ordering::Acquire)
+    }
+
+    /// Notes that a capture begins or has ended. The caller holds the stream's lock, or nobody uses the stream yet again.
+    fn set_capturing(&self, is_capturing: bool) {
+        self.capturing.store(is_capturing, Ordering::Release);
+    }
+
     /// A number that no other stream of the process has.
     pub fn key(&self) -> u64 {
         self.key
@@ -205,11 +220,12 @@ impl<D: Driver> Stream<D> {
     }
 
     /// The stream's lock, unless its holder is inside a native call that can block. All events are recorded then but those
-    /// of that call's command.
+    /// of that call's command. Nobody gets it while the stream captures: what is put there for the engine's own ends
+    /// would become part of the graph.
     pub fn lock_unless_calling(&self) -> Option<Held<'_, D>> {
         loop {
             if let Some(state) = self.try_lock() {
-                return Some(state);
+                return if self.is_capturing() { None } else { Some(state) };
             }
             if self.calling.load(Ordering::SeqCst) {
                 return None;
@@ -241,6 +257,10 @@ impl<D: Driver> Stream<D> {
         while !self.words.is_empty() {
             // Whoever has the lock does it on the way out.
             let Some(mut state) = self.try_lock() else { return };
+            if self.is_capturing() {
+                // Followed when the capture has ended.
+                return;
+            }
             let after: Vec<_> = self.words.take().into_iter().map(|word| word.follow(self, &mut state)).collect();
             drop(state);
             after.into_iter().flatten().for_each(|source| self.registry.end_if_unused(&source));
@@ -284,6 +304,9 @@ impl<D: Driver> Stream<D> {
 
     fn reach(&self, position: u64) -> Result<()> {
         if self.is_shared() || !self.is_completed(position) {
+            if self.is_capturing() {
+                return Err(capture::unsupported("waiting for a queue"));
+            }
             self.device.driver.synchronize_stream(&self.native).map_err(|error| self.device.failed(error))?;
             self.note_completed(position);
         }
@@ -306,6 +329,10 @@ impl<D: Driver> Stream<D> {
         let position = self.published_position.load(Ordering::Acquire);
         if !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire) {
             return Ok(true);
+        }
+        if self.is_capturing() {
+            // The question would break the capture, so all that can be said is that work may be there.
+            return Ok(false);
         }
         let idle = self.device.driver.stream_is_idle(&self.native).map_err(|error| self.device.failed(error))?;
         if idle {

@@ -21,7 +21,7 @@ impl<D: Driver> StreamState<D> {
         if core::ptr::eq(Arc::as_ptr(&event.stream), stream) || event.is_known_complete() {
             return Ok(());
         }
-        if unlikely(event.is_reusable()) {
+        if unlikely(event.is_off_stream()) {
             return event.let_wait(stream);
         }
         if let Some(marker) = event.marker() {

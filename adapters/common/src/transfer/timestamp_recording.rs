@@ -18,9 +18,10 @@ use crate::stream::event::{Event, HostTimes, Stamps};
 /// `urEnqueueTimestampRecordingExp`.
 ///
 /// # Errors
-/// What the native library answers. Once the command is on the queue its event is returned even if waiting fails.
+/// `GRAPH_CAPTURE_UNSUPPORTED` for a queue that captures; what the native library answers. Once the command is on the queue its event is returned even if waiting fails.
 pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, blocking: bool) -> Result<()> {
     let request = enqueue.request(ur_command_t::TIMESTAMP_RECORDING_EXP);
+    request.queue.refuse_in_capture("urEnqueueTimestampRecordingExp")?;
     request.queue.device.start_own_clock()?;
     let recorded = record(&request)?;
     request.event.write(Object::retain_handle(&recorded));

@@ -10,6 +10,7 @@ use crate::driver::Driver;
 use crate::driver::graphs::CopyNode;
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
+use crate::stream::capture::Capture;
 use crate::sync::unlikely::unlikely;
 
 /// `urEnqueueUSMMemcpy`.
@@ -60,6 +61,10 @@ impl<D: Driver> Command<D> for Copy<'_, D> {
         let (driver, stream) = (submission.driver(), submission.native());
         // SAFETY: the ranges are valid, as whoever made the command was promised.
         self.device.transfer(move || unsafe { driver.copy_async(self.to, self.from, self.size, stream) })
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        Ok(())
     }
 
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {

@@ -14,6 +14,7 @@ use crate::driver::graphs::FillNode;
 use crate::driver::{Driver, Rows};
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
+use crate::stream::capture::Capture;
 
 /// The native calls that lay a pattern down.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,6 +97,10 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: writable for `size` bytes, as whoever made the command was promised.
         unsafe { fill(submission.driver(), submission.native(), self.to, self.pattern, self.size) }
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        Ok(())
     }
 
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {

@@ -14,6 +14,7 @@ use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::pool::extent::Extent;
+use crate::stream::capture::Capture;
 
 /// Whether a hint about the range can be followed.
 ///
@@ -104,6 +105,15 @@ impl<D: Driver> Command<D> for Prefetch<D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         submission.driver().prefetch_async(self.memory, self.size, self.to, submission.native())
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Graphs have no such node, and a hint that is not taken changes nothing.
+    fn put_in_capture(self, _: &mut Submission<'_, D>, _: &Capture<D>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -202,6 +212,15 @@ impl<D: Driver> Command<D> for Advise<'_, D> {
         let _scope = self.device.enter()?;
         native(self.flags, self.device.device.raw, D::ADVISES_COHERENCE)
             .try_for_each(|advice| submission.driver().advise(self.memory, self.size, advice))
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Graphs have no such node, and a hint that is not taken changes nothing.
+    fn put_in_capture(self, _: &mut Submission<'_, D>, _: &Capture<D>) -> Result<()> {
+        Ok(())
     }
 }
 

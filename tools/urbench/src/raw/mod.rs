@@ -2,6 +2,7 @@
 //! device and its primary context, but a stream of their own. The work is written once for both APIs. Nothing is left
 //! current, so that neither side profits from the other's.
 
+mod graphs;
 mod more;
 mod symbols;
 
@@ -12,7 +13,8 @@ use std::ptr::null_mut;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::Failure;
-pub use more::Kind;
+pub use graphs::Graph;
+pub use more::{Function, Kind};
 pub use symbols::{Address, Api, Handle};
 use symbols::{BY_ADDRESS, Copying, DISABLE_TIMING, Functions, NON_BLOCKING, Place, RELEASE_THRESHOLD};
 

@@ -25,7 +25,7 @@ pub enum Kind {
 pub struct Function<'r> {
     raw: &'r Raw,
     module: Handle,
-    function: Handle,
+    pub(super) function: Handle,
 }
 
 impl Drop for Function<'_> {
@@ -36,7 +36,7 @@ impl Drop for Function<'_> {
     }
 }
 
-fn have<F: Copy>(function: &Option<Native<F>>, what: &str) -> Result<Native<F>, Failure> {
+pub(super) fn have<F: Copy>(function: &Option<Native<F>>, what: &str) -> Result<Native<F>, Failure> {
     function.ok_or_else(|| Failure::Unavailable(format!("the native library has no {what}")))
 }
 

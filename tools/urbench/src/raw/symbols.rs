@@ -144,6 +144,55 @@ optional! {
     launch_extended = "cuLaunchKernelEx" | "hipDrvLaunchKernelEx" (
         *const LaunchConfig, Handle, *mut *mut c_void, *mut *mut c_void
     );
+    graph_create = "cuGraphCreate" | "hipGraphCreate" (*mut Handle, c_uint);
+    graph_destroy = "cuGraphDestroy" | "hipGraphDestroy" (Handle);
+    graph_add_kernel = "cuGraphAddKernelNode_v2" | "hipGraphAddKernelNode" (
+        *mut Handle, Handle, *const Handle, usize, *const c_void
+    );
+    graph_instantiate = "cuGraphInstantiateWithFlags" | "hipGraphInstantiateWithFlags" (*mut Handle, Handle, u64);
+    graph_launch = "cuGraphLaunch" | "hipGraphLaunch" (Handle, Handle);
+    exec_destroy = "cuGraphExecDestroy" | "hipGraphExecDestroy" (Handle);
+    exec_set_kernel = "cuGraphExecKernelNodeSetParams_v2" | "hipGraphExecKernelNodeSetParams" (
+        Handle, Handle, *const c_void
+    );
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`.
+#[repr(C)]
+pub struct CudaKernelNode {
+    /// The function.
+    pub function: Handle,
+    /// Blocks in three dimensions.
+    pub grid: [c_uint; 3],
+    /// Threads of a block.
+    pub block: [c_uint; 3],
+    /// Bytes of shared memory.
+    pub shared: c_uint,
+    /// Addresses of the arguments.
+    pub arguments: *mut *mut c_void,
+    /// Null: the arguments are not packed.
+    pub extra: *mut *mut c_void,
+    /// Null: the function is no kernel handle.
+    pub kernel: Handle,
+    /// The context.
+    pub context: Handle,
+}
+
+/// `hipKernelNodeParams`.
+#[repr(C)]
+pub struct HipKernelNode {
+    /// Threads of a block.
+    pub block: [c_uint; 3],
+    /// Null: the arguments are not packed.
+    pub extra: *mut *mut c_void,
+    /// The function.
+    pub function: Handle,
+    /// Blocks in three dimensions.
+    pub grid: [c_uint; 3],
+    /// Addresses of the arguments.
+    pub arguments: *mut *mut c_void,
+    /// Bytes of shared memory.
+    pub shared: c_uint,
 }
 
 /// `CUlaunchConfig`, `HIP_LAUNCH_CONFIG`.

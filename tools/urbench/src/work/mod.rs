@@ -2,6 +2,7 @@
 //! that do the same on a stream, and objects that come and go. One list of recipes for every API; how each is done is in
 //! the modules below.
 
+pub mod graphs;
 mod launch;
 mod memory;
 pub mod objects;
@@ -91,7 +92,7 @@ fn raw_of<'f>(
 }
 
 fn prepared(options: &Options) -> impl Iterator<Item = &'static Prepared> {
-    shapes::CASES.iter().chain(&objects::CASES).filter(|case| options.wants(case.name))
+    shapes::CASES.iter().chain(&objects::CASES).chain(&graphs::CASES).filter(|case| options.wants(case.name))
 }
 
 fn wanted(options: &Options) -> impl Iterator<Item = &'static Recipe> {
@@ -194,11 +195,11 @@ mod tests {
 
     #[test]
     fn recipes_have_names_of_their_own_and_memory_is_known_by_its_name() {
-        let others = shapes::CASES.iter().chain(&objects::CASES).map(|case| case.name);
+        let others = shapes::CASES.iter().chain(&objects::CASES).chain(&graphs::CASES).map(|case| case.name);
         let mut names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).chain(others).collect();
         assert_eq!(names.iter().filter(|name| name.starts_with(MEMORY)).count(), 3);
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), RECIPES.len() + shapes::CASES.len() + objects::CASES.len());
+        assert_eq!(names.len(), RECIPES.len() + shapes::CASES.len() + objects::CASES.len() + graphs::CASES.len());
     }
 }

@@ -1,0 +1,77 @@
+//! Commands of a queue that captures: recorded into a graph by the native library, as they are put on the stream.
+//!
+//! All that a capture cannot hold is refused before anything native happens, since the native library ends a capture for it:
+//! a command that does not say of itself that it can be captured ([`Command::check_capture`]), an order with what is outside,
+//! and an order between two captures. A queue that waits for an event of a capture joins it.
+//!
+//! Nothing here is counted or timed, since nothing runs. Events are given their native event at once: that costs no node, and
+//! an event that stands for "the last command" would end with the capture.
+
+use std::sync::Arc;
+
+use ur_ffi::ur_result_t;
+
+use crate::command::submission::Submission;
+use crate::command::{Command, Request};
+use crate::driver::Driver;
+use crate::object::error::{Error, Result};
+use crate::stream::capture::{self, Capture};
+
+/// What a command answers that a capture cannot hold; `path` is its type's.
+#[cold]
+pub(super) fn not_capturable(path: &str) -> Error {
+    let name = path.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(path);
+    capture::unsupported(&format!("the command {name}"))
+}
+
+/// Puts a command into the capture of its queue, or the one that its wait list has an event of.
+///
+/// # Errors
+/// As [`capture_of`] and [`Command::check_capture`]; what the native library answers.
+#[cold]
+#[inline(never)]
+pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
+    let capture = capture_of(request)?;
+    command.check_capture(&capture)?;
+    // A call that the library refuses ends the capture, so none is tried without what it may need.
+    let _scope = request.queue.device.enter()?;
+    let mut submission = Submission::in_capture(request, &capture)?;
+    let output = command.put_in_capture(&mut submission, &capture)?;
+    submission.return_captured_event(request, &capture)?;
+    Ok(output)
+}
+
+/// The capture that a command belongs to.
+///
+/// # Errors
+/// `GRAPH_INTERNAL_EVENT` for an event of a capture that has ended, `GRAPH_CAPTURE_MERGE_ATTEMPT` for one of another capture
+/// than the queue's, `GRAPH_CAPTURE_UNSUPPORTED` for one from outside that is not complete, and for a queue out of order.
+pub(super) fn capture_of<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
+    let mut found = request.queue.capture();
+    for event in request.waits.iter() {
+        let Some(captured) = event.as_captured() else { continue };
+        let capture = &captured.capture;
+        if capture.has_ended() {
+            return Err(capture::internal_event());
+        }
+        if !Arc::ptr_eq(found.get_or_insert_with(|| Arc::clone(capture)), capture) {
+            return Err(Error::new(
+                ur_result_t::ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
+                "the wait list has events of two captures, or one of another capture than the queue's",
+            ));
+        }
+    }
+    // The capture may have ended since the caller looked.
+    let found = found.ok_or_else(capture::internal_event)?;
+    if !request.queue.is_in_order() {
+        return Err(capture::unsupported("a command of a queue out of order"));
+    }
+    for event in request.waits.iter() {
+        // The order of one stream crosses a capture's border by itself.
+        let is_outside = event.as_captured().is_none() && !Arc::ptr_eq(&event.stream, request.queue.first());
+        if is_outside && !event.is_complete()? {
+            return Err(capture::unsupported("a wait for an event from outside of the capture that is not complete"));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,231 @@
+//! A capture: streams that record what they are given as a native graph, instead of executing it.
+//!
+//! A capture begins on one stream. Another stream joins it by waiting for an event of the capture (a *fork*), and is joined
+//! back when a stream of the capture waits for an event of its own. A capture is relaxed in the native library's words: calls
+//! that put nothing on its streams are everybody's, so the engine makes events, memory and modules as always, and any
+//! thread may end it. What would break it natively is refused before the native library sees it: a question to a
+//! capturing stream, waiting for it, and an order between it and what is outside.
+//!
+//! **Nothing outside refers into a capture.** Events of the last command are recorded before it begins. From then on no other
+//! thread touches the stream for its own ends: [`Stream::lock_unless_calling`](crate::stream::Stream::lock_unless_calling)
+//! answers as if a native call were on its way, so that kept blocks stay where they are until the capture has ended.
+//! Commands of a capture are not counted, since nothing runs.
+//!
+//! Must not know queues, nor the graph object that the capture is for ([`Capture::target`]).
+
+use core::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use ur_ffi::ur_result_t;
+
+use crate::device::event_pool::PooledEvent;
+use crate::driver::graphs::CaptureMode;
+use crate::driver::{Driver, EventPurpose};
+use crate::object::error::{Error, Result};
+use crate::stream::Stream;
+use crate::stream::submitter::Submitter;
+
+/// Something that a graph needs alive as long as it can be launched.
+pub type Kept = Arc<dyn Any + Send + Sync>;
+
+/// Streams that record into one native graph.
+pub struct Capture<D: Driver> {
+    /// The stream that it began on.
+    origin: Arc<Stream<D>>,
+    /// The graph object that it is for, as the room of graphs knows it, until that is taken.
+    target: Mutex<Option<Kept>>,
+    /// Streams that joined, with their queues: the end of a queue would put frees on a stream that captures.
+    forks: Mutex<Vec<(Arc<Stream<D>>, Arc<dyn Submitter<D>>)>>,
+    kept: Mutex<Vec<Kept>>,
+    /// Memory that commands of the capture allocated and have not freed: addresses, and the numbers of pools.
+    allocations: Mutex<Vec<(usize, u64)>>,
+    ended: AtomicBool,
+}
+
+/// What is left of a capture that has ended well.
+pub struct Captured<D: Driver> {
+    /// The native graph, which is new and the caller's.
+    pub graph: D::Graph,
+    /// What its commands use.
+    pub kept: Vec<Kept>,
+    /// Memory that a launch allocates and does not free.
+    pub allocations: Vec<usize>,
+}
+
+/// An event of a capture: it orders commands of the capture, and is nothing outside.
+pub struct CapturedEvent<D: Driver> {
+    /// What it is an event of.
+    pub capture: Arc<Capture<D>>,
+    /// Its native event, which no pool takes back: until it is recorded anew the native library refuses questions about it.
+    marker: PooledEvent<D>,
+}
+
+impl<D: Driver> CapturedEvent<D> {
+    /// Records an event for everything that a stream of the capture was given so far.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record(capture: &Arc<Capture<D>>, stream: &Stream<D>) -> Result<Self> {
+        let device = &stream.device;
+        let event = {
+            let _scope = device.enter()?;
+            device.driver.create_event(EventPurpose::Order)?
+        };
+        let marker = PooledEvent::adopt(event, device, true);
+        device.driver.record_event(marker.raw(), &stream.native)?;
+        Ok(Self { capture: Arc::clone(capture), marker })
+    }
+
+    /// Makes a stream of the capture wait for it, or a stream join.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
+        stream.driver.stream_wait(&stream.native, self.marker.raw())
+    }
+}
+
+/// What an event of a capture answers outside of it.
+#[cold]
+#[must_use]
+pub fn internal_event() -> Error {
+    Error::new(
+        ur_result_t::ERROR_GRAPH_INTERNAL_EVENT,
+        "the event is of a command that a graph recorded, so nothing outside of that capture can wait for it or ask it; \
+         wait for the event of the graph's launch",
+    )
+}
+
+/// What cannot be done while a queue captures.
+#[cold]
+#[must_use]
+pub fn unsupported(what: &str) -> Error {
+    Error::new(
+        ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        format!("{what} cannot be captured into a graph; end the capture first (urQueueEndGraphCaptureExp)"),
+    )
+}
+
+impl<D: Driver> Capture<D> {
+    /// Begins one on a stream, for a graph object of the room of graphs.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` for a stream that captures already; what the native library answers.
+    pub fn begin(stream: &Arc<Stream<D>>, target: Kept) -> Result<Arc<Self>> {
+        let mut state = stream.lock();
+        if stream.is_capturing() {
+            return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the queue captures into a graph already"));
+        }
+        state.record_all_pending_events()?;
+        {
+            let _scope = stream.device.enter()?;
+            stream.driver.begin_capture(&stream.native, CaptureMode::Relaxed)?;
+        }
+        set_capturing(stream, true);
+        Ok(Arc::new(Self {
+            origin: Arc::clone(stream),
+            target: Mutex::new(Some(target)),
+            forks: Mutex::default(),
+            kept: Mutex::default(),
+            allocations: Mutex::default(),
+            ended: AtomicBool::new(false),
+        }))
+    }
+
+    /// Whether it began on that stream.
+    pub fn began_on(&self, stream: &Arc<Stream<D>>) -> bool {
+        Arc::ptr_eq(&self.origin, stream)
+    }
+
+    /// Whether it is over, well or not.
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Notes that a queue's stream, which the caller has locked, waits for an event of the capture, and is part of it.
+    pub fn add_fork(&self, stream: &Arc<Stream<D>>, queue: &dyn Submitter<D>) {
+        set_capturing(stream, true);
+        self.forks.lock().push((Arc::clone(stream), queue.to_submitter()));
+    }
+
+    /// The graph object that it is for, until somebody has taken it.
+    pub fn target(&self) -> Option<Kept> {
+        self.target.lock().clone()
+    }
+
+    /// Takes the graph object: events of the capture may live long.
+    pub fn take_target(&self) -> Option<Kept> {
+        self.target.lock().take()
+    }
+
+    /// Keeps something alive as long as the graph can be launched.
+    pub fn keep(&self, what: Kept) {
+        self.kept.lock().push(what);
+    }
+
+    /// Notes memory that a command of the capture allocated from a pool.
+    pub fn note_allocation(&self, address: usize, pool: u64) {
+        self.allocations.lock().push((address, pool));
+    }
+
+    /// The number of the pool of memory at that address, if a command of the capture allocated it and none has freed it.
+    pub fn pool_of(&self, address: usize) -> Option<u64> {
+        self.allocations.lock().iter().find(|(start, _)| *start == address).map(|(_, pool)| *pool)
+    }
+
+    /// Notes that a command of the capture freed memory.
+    pub fn note_free(&self, address: usize) {
+        self.allocations.lock().retain(|(start, _)| *start != address);
+    }
+
+    /// Ends it. Its streams are as before, whatever the native library answers.
+    ///
+    /// # Errors
+    /// `COMMAND_LIST_NOT_CAPTURING` for one that has ended; `GRAPH_UNJOINED_FORKS`, `GRAPH_CAPTURE_INVALIDATED`; what else
+    /// the native library answers.
+    pub fn end(&self) -> Result<Captured<D>> {
+        let origin = &self.origin;
+        let ended = {
+            let _state = origin.lock();
+            if self.ended.swap(true, Ordering::AcqRel) {
+                return Err(not_capturing());
+            }
+            let ended = origin.device.enter().and_then(|_scope| origin.driver.end_capture(&origin.native));
+            set_capturing(origin, false);
+            ended
+        };
+        origin.follow_words();
+        let forks = core::mem::take(&mut *self.forks.lock());
+        for (fork, _) in &forks {
+            set_capturing(fork, false);
+            fork.follow_words();
+        }
+        let kept = core::mem::take(&mut *self.kept.lock());
+        let allocations = core::mem::take(&mut *self.allocations.lock());
+        let allocations = allocations.into_iter().map(|(address, _)| address).collect();
+        Ok(Captured { graph: ended?, kept, allocations })
+    }
+}
+
+/// Notes that a stream captures from now on, or no more; a synchronisation of its whole device would break the capture.
+fn set_capturing<D: Driver>(stream: &Stream<D>, is_capturing: bool) {
+    let captures = &stream.device.native.captures;
+    if is_capturing {
+        captures.fetch_add(1, Ordering::SeqCst);
+    } else {
+        captures.fetch_sub(1, Ordering::SeqCst);
+    }
+    stream.set_capturing(is_capturing);
+}
+
+/// What the end of a capture answers where there is none.
+#[cold]
+#[must_use]
+pub fn not_capturing() -> Error {
+    Error::new(
+        ur_result_t::ERROR_COMMAND_LIST_NOT_CAPTURING,
+        "the queue does not capture into a graph; begin with urQueueBeginGraphCaptureExp",
+    )
+}

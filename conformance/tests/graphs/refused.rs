@@ -1,0 +1,172 @@
+//! What a capture cannot hold is refused before it breaks the capture, and events of a capture are nothing outside of it.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+
+use ur_conformance::ffi::{
+    ur_event_handle_t, ur_event_info_t, ur_execution_info_t, ur_profiling_info_t, ur_queue_info_t, ur_result_t as Code,
+};
+use ur_conformance::graph::{begin, end};
+use ur_conformance::native::Streams;
+use ur_conformance::owned::event_of;
+use ur_conformance::{Event, Fixture, Gate, Graph, Kind, Launch, needs_capture, ok, refused, ur};
+
+extern "C" fn never(_: *mut c_void) {
+    panic!("a host task that was refused runs");
+}
+
+extern "C" fn no_event(_: ur_event_handle_t, _: ur_execution_info_t, _: *mut c_void) {
+    panic!("a callback that was refused is called");
+}
+
+#[test]
+fn what_a_capture_cannot_hold_is_refused_and_breaks_nothing() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let (kernel, memory) = (fixture.basic(c"empty"), fixture.memory(Kind::Device, 64));
+    let empty = Graph::empty(&fixture).instantiate();
+    let mut gate = Gate::new(&fixture);
+    let outside = gate.block_event(&other);
+    let mut host = [0u8; 64];
+    let bytes = host.as_mut_ptr().cast::<c_void>();
+    begin(&queue);
+    Launch::new(&kernel, &[1]).on(&queue);
+    refused!(ERROR_GRAPH_CAPTURE_UNSUPPORTED, Queue.pfnFinish(queue.handle()));
+    refused!(
+        ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        Enqueue.pfnUSMMemcpy(queue.handle(), true.into(), bytes, memory.pointer(), 64, 0, null(), null_mut())
+    );
+    refused!(
+        ERROR_GRAPH_CAPTURE_UNSUPPORTED | ERROR_UNSUPPORTED_FEATURE,
+        EnqueueExp.pfnHostTaskExp(queue.handle(), Some(never), null_mut(), null(), 0, null(), null_mut())
+    );
+    let mut event = null_mut();
+    refused!(
+        ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        EnqueueExp.pfnTimestampRecordingExp(queue.handle(), false.into(), 0, null(), &raw mut event)
+    );
+    refused!(
+        ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        EnqueueExp.pfnGraphExp(queue.handle(), empty.handle(), 0, null(), null_mut())
+    );
+    refused!(ERROR_GRAPH_CAPTURE_UNSUPPORTED, DeviceExp.pfnWaitExp(fixture.device()));
+    Launch::new(&kernel, &[1]).after(&[&outside]).refused(&[Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED], &queue);
+    refused!(ERROR_INVALID_OPERATION, QueueExp.pfnBeginGraphCaptureExp(queue.handle()));
+    assert!(event.is_null());
+    // A question that breaks nothing either.
+    let mut is_idle = 0u8;
+    let size = size_of_val(&is_idle);
+    ok!(Queue.pfnGetInfo(queue.handle(), ur_queue_info_t::EMPTY, size, (&raw mut is_idle).cast(), null_mut()));
+    ok!(Queue.pfnFlush(queue.handle()));
+    gate.open();
+    outside.wait();
+    // What is complete is nothing to wait for.
+    Launch::new(&kernel, &[1]).after(&[&outside]).on(&queue);
+    let graph = Graph::take(end(&queue));
+    graph.instantiate().on(&queue);
+    queue.finish();
+    ok!(DeviceExp.pfnWaitExp(fixture.device()));
+}
+
+#[test]
+fn a_queue_out_of_order_neither_captures_nor_joins() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let (queue, other) = (fixture.in_order(), fixture.out_of_order());
+    let kernel = fixture.basic(c"empty");
+    refused!(ERROR_UNSUPPORTED_FEATURE, QueueExp.pfnBeginGraphCaptureExp(other.handle()));
+    let graph = Graph::empty(&fixture);
+    refused!(ERROR_UNSUPPORTED_FEATURE, QueueExp.pfnBeginCaptureIntoGraphExp(other.handle(), graph.handle()));
+    begin(&queue);
+    let inside = Launch::new(&kernel, &[1]).event_on(&queue);
+    Launch::new(&kernel, &[1]).after(&[&inside]).refused(&[Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED], &other);
+    let waits = [inside.handle()];
+    refused!(
+        ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        Enqueue.pfnEventsWaitWithBarrier(other.handle(), 1, waits.as_ptr(), null_mut())
+    );
+    let captured = Graph::take(end(&queue));
+    captured.instantiate().on(&other);
+    other.finish();
+}
+
+#[test]
+fn events_of_a_capture_are_nothing_outside_of_it() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let kernel = fixture.basic(c"empty");
+    let internal = |event: &Event| {
+        let (handle, mut native, mut value, mut size) = (event.handle(), 0, 0u64, 0);
+        refused!(ERROR_GRAPH_INTERNAL_EVENT, Event.pfnWait(1, &raw const handle));
+        let status = ur_event_info_t::COMMAND_EXECUTION_STATUS;
+        refused!(
+            ERROR_GRAPH_INTERNAL_EVENT,
+            Event.pfnGetInfo(handle, status, 4, (&raw mut value).cast(), &raw mut size)
+        );
+        let end = ur_profiling_info_t::COMMAND_END;
+        refused!(
+            ERROR_GRAPH_INTERNAL_EVENT,
+            Event.pfnGetProfilingInfo(handle, end, 8, (&raw mut value).cast(), null_mut())
+        );
+        refused!(ERROR_GRAPH_INTERNAL_EVENT, Event.pfnGetNativeHandle(handle, &raw mut native));
+        for status in [ur_execution_info_t::SUBMITTED, ur_execution_info_t::COMPLETE] {
+            refused!(ERROR_GRAPH_INTERNAL_EVENT, Event.pfnSetCallback(handle, status, Some(no_event), null_mut()));
+        }
+        // What needs no answer of the device's is told.
+        let owner: *mut _ =
+            ur_conformance::query::get(ur_conformance::ask!(Event.pfnGetInfo(handle, ur_event_info_t::COMMAND_QUEUE)));
+        assert_eq!(owner, queue.handle());
+    };
+    begin(&queue);
+    let launch = Launch::new(&kernel, &[1]).event_on(&queue);
+    let marker = event_of(|event| ur!(Enqueue.pfnEventsWait(queue.handle(), 0, null(), event)));
+    internal(&launch);
+    internal(&marker);
+    let graph = Graph::take(end(&queue));
+    internal(&launch);
+    for queue in [&queue, &other] {
+        Launch::new(&kernel, &[1]).after(&[&launch]).refused(&[Code::ERROR_GRAPH_INTERNAL_EVENT], queue);
+        let waits = [marker.handle()];
+        refused!(ERROR_GRAPH_INTERNAL_EVENT, Enqueue.pfnEventsWait(queue.handle(), 1, waits.as_ptr(), null_mut()));
+    }
+    begin(&other);
+    Launch::new(&kernel, &[1]).after(&[&launch]).refused(&[Code::ERROR_GRAPH_INTERNAL_EVENT], &other);
+    drop(Graph::take(end(&other)));
+    graph.instantiate().on(&other);
+    other.finish();
+}
+
+/// The native context that calls of a CUDA driver need to be current.
+fn native_context(fixture: &Fixture) -> Option<usize> {
+    let mut native = 0;
+    (ur!(Context.pfnGetNativeHandle(fixture.context(), &raw mut native)) == Code::SUCCESS).then_some(native)
+}
+
+#[test]
+fn a_capture_that_somebody_else_breaks_says_so_and_ends() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let queue = fixture.in_order();
+    let kernel = fixture.basic(c"empty");
+    let mut stream = 0;
+    ok!(Queue.pfnGetNativeHandle(queue.handle(), null_mut(), &raw mut stream));
+    Launch::new(&kernel, &[1]).on(&queue);
+    let native = Streams::of(native_context(&fixture));
+    let event = native.event();
+    begin(&queue);
+    Launch::new(&kernel, &[1]).on(&queue);
+    native.record(event, stream);
+    assert_eq!(native.query(event), 907, "a question about an event that is captured");
+    Launch::new(&kernel, &[1]).refused(&[Code::ERROR_GRAPH_CAPTURE_INVALIDATED], &queue);
+    let mut graph = null_mut();
+    refused!(ERROR_GRAPH_CAPTURE_INVALIDATED, QueueExp.pfnEndGraphCaptureExp(queue.handle(), &raw mut graph));
+    assert!(graph.is_null());
+    native.destroy_event(event);
+    drop(native);
+    Launch::new(&kernel, &[1]).event_on(&queue).wait();
+    drop(Graph::captured(&queue, || Launch::new(&kernel, &[1]).on(&queue)));
+    queue.finish();
+}

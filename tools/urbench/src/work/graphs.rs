@@ -1,0 +1,409 @@
+//! Command buffers against raw graphs: recording, launching and changing them, and what their shapes and sizes pay.
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+use ur_client::ffi::{
+    ur_exp_command_buffer_command_handle_t, ur_exp_command_buffer_desc_t, ur_exp_command_buffer_handle_t,
+    ur_exp_command_buffer_sync_point_t, ur_exp_command_buffer_update_kernel_launch_desc_t,
+    ur_exp_command_buffer_update_pointer_arg_desc_t, ur_exp_command_buffer_update_value_arg_desc_t,
+    ur_exp_kernel_arg_properties_t, ur_kernel_handle_t,
+};
+use ur_client::{Ur, call, pointer_argument, value_argument};
+
+use super::{Prepared, Sides, raw_of};
+use crate::Failure;
+use crate::fixture::Fixture;
+use crate::measure::{Body, Meter, straight};
+use crate::options::Options;
+use crate::raw::{Graph, Handle, Raw};
+
+/// Steps of a kernel that takes a while: some ten microseconds on a GPU.
+const STEPS: u32 = 3000;
+/// Kernels between the ends of one diamond, and diamonds one after the other.
+const WIDE: usize = 64;
+const DIAMONDS: usize = 2;
+/// Nodes that are changed at once.
+const CHANGED: usize = 100;
+
+const ONCE: &str = "launched, then waited for; the wait does not count";
+
+pub const CASES: [Prepared; 11] = [
+    Prepared { name: "graphs: launch 1 kernel", note: ONCE, make: |fixture, options| launch(fixture, of(options, 1)) },
+    Prepared { name: "graphs: launch 10 kernels", note: ONCE, make: |fixture, options| launch(fixture, of(options, 10)) },
+    Prepared { name: "graphs: launch 100 kernels", note: ONCE, make: |fixture, options| launch(fixture, of(options, 100)) },
+    Prepared { name: "graphs: launch 1000 kernels", note: ONCE, make: |fixture, options| launch(fixture, of(options, 1000)) },
+    Prepared { name: "graphs: record 100 kernels", note: "a chain", make: |fixture, options| record(fixture, of(options, 100)) },
+    Prepared { name: "graphs: record 10000 kernels", note: "a chain", make: |fixture, options| record(fixture, of(options, 10_000)) },
+    Prepared { name: "graphs: record 10000 kernels at once", note: "other side: 100 times 100", make: record_flat },
+    Prepared { name: "graphs: change 100 kernels", note: "all 3 arguments of each", make: change },
+    Prepared { name: "graphs: diamond", note: "2 x 64 kernels, finish", make: diamond },
+    Prepared { name: "graphs: diamond over chain", note: "other side: the same in a chain", make: diamond_over_chain },
+    Prepared { name: "graphs: 1000 kernels at once", note: "finish; other side: 1000 launches", make: thousand },
+];
+
+/// Fewer kernels with `--quick`, which is not for figures.
+fn of(options: &Options, count: usize) -> usize {
+    if options.quick { count.div_ceil(20) } else { count }
+}
+
+type Point = ur_exp_command_buffer_sync_point_t;
+type Command = ur_exp_command_buffer_command_handle_t;
+
+/// A command buffer that releases itself.
+struct Commands<'u> {
+    ur: &'u Ur,
+    handle: ur_exp_command_buffer_handle_t,
+}
+
+impl Drop for Commands<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the reference is this value's own. Errors have nobody to go to.
+        let _ = unsafe { call!(self.ur, CommandBufferExp.pfnReleaseExp(self.handle)) };
+    }
+}
+
+impl<'u> Commands<'u> {
+    fn new(fixture: &Fixture<'u>, updatable: bool) -> Result<Self, Failure> {
+        let (ur, mut handle) = (fixture.ur, null_mut());
+        let (context, device) = (fixture.context.handle(), fixture.listed.device.handle());
+        let description = ur_exp_command_buffer_desc_t { isUpdatable: updatable.into(), ..Default::default() };
+        // SAFETY: live handles, a description that lives, a writable output.
+        unsafe { call!(ur, CommandBufferExp.pfnCreateExp(context, device, &raw const description, &raw mut handle)) }?;
+        Ok(Self { ur, handle })
+    }
+
+    /// Appends a kernel of one thread; asks for its handle if there is a place for it.
+    #[inline]
+    fn kernel(
+        &self,
+        kernel: ur_kernel_handle_t,
+        arguments: &[ur_exp_kernel_arg_properties_t],
+        after: &[Point],
+        command: *mut Command,
+    ) -> Result<Point, Failure> {
+        let (size, mut point, none) = (1usize, 0, null_mut());
+        let (count, first) = (after.len() as u32, if after.is_empty() { null() } else { after.as_ptr() });
+        let one = &raw const size;
+        let (args, given) = (arguments.len() as u32, if arguments.is_empty() { null() } else { arguments.as_ptr() });
+        // SAFETY: live handles, one dimension, lists of their lengths, outputs that are writable or null.
+        unsafe {
+            call!(
+                self.ur,
+                CommandBufferExp.pfnAppendKernelLaunchWithArgsExp(
+                    self.handle,
+                    kernel,
+                    1,
+                    null(),
+                    one,
+                    one,
+                    args,
+                    given,
+                    0,
+                    none,
+                    count,
+                    first,
+                    0,
+                    null(),
+                    &raw mut point,
+                    null_mut(),
+                    command
+                )
+            )
+        }?;
+        Ok(point)
+    }
+
+    fn finalize(&self) -> Result<(), Failure> {
+        // SAFETY: a live handle.
+        unsafe { call!(self.ur, CommandBufferExp.pfnFinalizeExp(self.handle)) }?;
+        Ok(())
+    }
+
+    #[inline]
+    fn launch(&self, fixture: &Fixture<'_>) -> Result<(), Failure> {
+        let queue = fixture.queue.handle();
+        // SAFETY: live handles, no list, no place for an event.
+        unsafe { call!(self.ur, EnqueueExp.pfnCommandBufferExp(queue, self.handle, 0, null(), null_mut())) }?;
+        Ok(())
+    }
+}
+
+/// What each of some kernels comes after.
+fn chain(length: usize) -> Vec<Vec<usize>> {
+    (0..length).map(|node| node.checked_sub(1).into_iter().collect()).collect()
+}
+
+fn diamonds() -> Vec<Vec<usize>> {
+    let mut plan: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..DIAMONDS {
+        let top = plan.len() - 1;
+        plan.extend((0..WIDE).map(|_| vec![top]));
+        plan.push((top + 1..=top + WIDE).collect());
+    }
+    plan
+}
+
+/// Records a plan by what adds one node.
+fn recorded<N: Copy>(
+    plan: &[Vec<usize>],
+    mut add: impl FnMut(usize, &[N]) -> Result<N, Failure>,
+) -> Result<Vec<N>, Failure> {
+    let mut nodes = Vec::with_capacity(plan.len());
+    let mut before = Vec::new();
+    for (index, after) in plan.iter().enumerate() {
+        before.clear();
+        before.extend(after.iter().map(|&from| nodes[from]));
+        nodes.push(add(index, &before)?);
+    }
+    Ok(nodes)
+}
+
+/// One at a time: the work counts, what comes behind it does not.
+fn each<'b>(
+    mut work: impl FnMut() -> Result<(), Failure> + 'b,
+    mut behind: impl FnMut() -> Result<(), Failure> + 'b,
+) -> Body<'b> {
+    Box::new(move |iterations, meter: &mut Meter<'_>| {
+        for _ in 0..iterations {
+            meter.start();
+            work()?;
+            meter.stop();
+            behind()?;
+        }
+        Ok(())
+    })
+}
+
+/// The raw side's way of a body, where something of it is current.
+fn while_current<'f>(raw: &'f Raw, mut body: Body<'f>) -> Body<'f> {
+    Box::new(move |iterations, meter: &mut Meter<'_>| raw.while_current(|| body(iterations, meter)))
+}
+
+fn raw_graph<'r>(raw: &'r Raw, plan: &[Vec<usize>]) -> Result<Graph<'r>, Failure> {
+    let graph = raw.graph()?;
+    recorded(plan, |_, after: &[Handle]| graph.kernel(None, &mut [], after))?;
+    Ok(graph)
+}
+
+/// A finalised chain of empty kernels.
+fn ur_chain<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Commands<'f>, Failure> {
+    let (commands, kernel) = (Commands::new(fixture, false)?, fixture.kernel()?);
+    recorded(&chain(count), |_, after| commands.kernel(kernel, &[], after, null_mut()))?;
+    commands.finalize()?;
+    Ok(commands)
+}
+
+fn launch<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Sides<'f>, Failure> {
+    let commands = ur_chain(fixture, count)?;
+    let ur = each(move || commands.launch(fixture), move || super::finish(fixture));
+    let raw = raw_of(fixture, |raw| {
+        let exec = raw.while_current(|| raw_graph(raw, &chain(count))?.instantiate())?;
+        Ok(each(move || exec.launch(), move || raw.synchronize(raw.stream())))
+    })?;
+    Ok(Sides { ur, raw })
+}
+
+/// Appends so many kernels to a new buffer; its release does not count.
+fn recording<'f>(fixture: &'f Fixture<'f>, count: usize, times: usize) -> Result<Body<'f>, Failure> {
+    let kernel = fixture.kernel()?;
+    Ok(Box::new(move |iterations, meter: &mut Meter<'_>| {
+        for _ in 0..iterations {
+            for _ in 0..times {
+                meter.start();
+                let commands = Commands::new(fixture, false)?;
+                let mut last = commands.kernel(kernel, &[], &[], null_mut())?;
+                for _ in 1..count {
+                    last = commands.kernel(kernel, &[], &[last], null_mut())?;
+                }
+                meter.stop();
+            }
+        }
+        Ok(())
+    }))
+}
+
+fn record<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Sides<'f>, Failure> {
+    let ur = recording(fixture, count, 1)?;
+    let raw = raw_of(fixture, |raw| {
+        let body: Body<'f> = Box::new(move |iterations, meter: &mut Meter<'_>| {
+            for _ in 0..iterations {
+                meter.start();
+                let graph = raw.graph()?;
+                let mut last = graph.kernel(None, &mut [], &[])?;
+                for _ in 1..count {
+                    last = graph.kernel(None, &mut [], &[last])?;
+                }
+                meter.stop();
+            }
+            Ok(())
+        });
+        Ok(while_current(raw, body))
+    })?;
+    Ok(Sides { ur, raw })
+}
+
+/// Whether a node of a large buffer costs what one of a small buffer costs.
+fn record_flat<'f>(fixture: &'f Fixture<'f>, options: &Options) -> Result<Sides<'f>, Failure> {
+    let times = of(options, 100);
+    Ok(Sides { ur: recording(fixture, 100 * times, 1)?, raw: Some(recording(fixture, 100, times)?) })
+}
+
+/// A kernel that takes a pointer and two words and does nothing with them.
+const THREE: &[u8] =
+    b".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry three(\n    .param .u64 three_0,\n    \
+    .param .u32 three_1,\n    .param .u32 three_2\n)\n{\n    ret;\n}\n\0";
+
+fn change<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
+    fixture.kernel()?;
+    let (context, device) = (fixture.context.handle(), fixture.listed.device.handle());
+    let program = fixture.ur.program(context, device, THREE.strip_suffix(b"\0").unwrap_or(THREE))?;
+    let kernel = fixture.ur.kernel(program.handle(), c"three")?;
+    let commands = Commands::new(fixture, true)?;
+    let (memory, word) = (fixture.memory, 1u32);
+    let given = [pointer_argument(0, memory), value_argument(1, &word), value_argument(2, &word)];
+    let mut handles: Vec<Command> = vec![null_mut(); CHANGED];
+    recorded(&chain(CHANGED), |node, after| commands.kernel(kernel.handle(), &given, after, &raw mut handles[node]))?;
+    commands.finalize()?;
+    let mut turn = 0u32;
+    let ur: Body<'f> = Box::new(move |iterations, meter: &mut Meter<'_>| {
+        // What the buffer's commands run.
+        let _kept = (&program, &kernel);
+        straight(iterations, meter, || {
+            turn = turn.wrapping_add(1);
+            let address = memory.wrapping_byte_add((turn % 1024) as usize);
+            let pointer = ur_exp_command_buffer_update_pointer_arg_desc_t {
+                argIndex: 0,
+                pNewPointerArg: (&raw const address).cast(),
+                ..Default::default()
+            };
+            let value = |index| ur_exp_command_buffer_update_value_arg_desc_t {
+                argIndex: index,
+                argSize: 4,
+                pNewValueArg: (&raw const turn).cast(),
+                ..Default::default()
+            };
+            let values = [value(1), value(2)];
+            let changes: [_; CHANGED] = std::array::from_fn(|node| ur_exp_command_buffer_update_kernel_launch_desc_t {
+                hCommand: handles[node],
+                numNewPointerArgs: 1,
+                pNewPointerArgList: &raw const pointer,
+                numNewValueArgs: 2,
+                pNewValueArgList: values.as_ptr(),
+                ..Default::default()
+            });
+            let (buffer, count) = (commands.handle, CHANGED as u32);
+            // SAFETY: live handles, and descriptions that live and name what lives.
+            unsafe { call!(commands.ur, CommandBufferExp.pfnUpdateKernelLaunchExp(buffer, count, changes.as_ptr())) }?;
+            Ok(())
+        })
+    });
+    let raw = raw_of(fixture, |raw| {
+        let function = raw.function(THREE, c"three")?;
+        let (mut address, mut word) = (memory.addr(), 1u32);
+        let mut arguments = [(&raw mut address).cast::<c_void>(), (&raw mut word).cast(), (&raw mut word).cast()];
+        let (exec, nodes, graph) = raw.while_current(|| {
+            let graph = raw.graph()?;
+            let nodes = recorded(&chain(CHANGED), |_, after| graph.kernel(Some(&function), &mut arguments, after))?;
+            Ok((graph.instantiate()?, nodes, graph))
+        })?;
+        let body: Body<'f> = Box::new(move |iterations, meter: &mut Meter<'_>| {
+            let _kept = &graph;
+            let (mut address, mut word) = (memory.addr(), 1u32);
+            straight(iterations, meter, || {
+                word = word.wrapping_add(1);
+                address = memory.addr() + (word % 1024) as usize;
+                let mut arguments =
+                    [(&raw mut address).cast::<c_void>(), (&raw mut word).cast(), (&raw mut word).cast()];
+                nodes.iter().try_for_each(|&node| exec.change(node, Some(&function), &mut arguments))
+            })
+        });
+        Ok(while_current(raw, body))
+    })?;
+    Ok(Sides { ur, raw })
+}
+
+/// A finalised buffer of kernels that take a while, launched and waited for.
+fn ur_spinning<'f>(fixture: &'f Fixture<'f>, options: &Options, plan: &[Vec<usize>]) -> Result<Body<'f>, Failure> {
+    let image = spinning(options)?;
+    let (context, device) = (fixture.context.handle(), fixture.listed.device.handle());
+    let program = fixture.ur.program(context, device, image.strip_suffix(b"\0").unwrap_or(&image))?;
+    let kernel = fixture.ur.kernel(program.handle(), c"spin")?;
+    let commands = Commands::new(fixture, false)?;
+    let (steps, seed) = (steps(options), 1u32);
+    let given = [pointer_argument(0, fixture.memory), value_argument(1, &steps), value_argument(2, &seed)];
+    recorded(plan, |_, after| commands.kernel(kernel.handle(), &given, after, null_mut()))?;
+    commands.finalize()?;
+    Ok(Box::new(move |iterations, meter: &mut Meter<'_>| {
+        let _kept = (&program, &kernel);
+        straight(iterations, meter, || {
+            commands.launch(fixture)?;
+            super::finish(fixture)
+        })
+    }))
+}
+
+fn steps(options: &Options) -> u32 {
+    if options.quick { 1 } else { STEPS }
+}
+
+/// The image of the kernel that takes a while, with its zero byte.
+fn spinning(options: &Options) -> Result<Vec<u8>, Failure> {
+    let path = options.kernels.join("basic.ptx");
+    let mut image = std::fs::read(&path).map_err(|error| Failure::Other(format!("{}: {error}", path.display())))?;
+    image.push(0);
+    Ok(image)
+}
+
+fn diamond<'f>(fixture: &'f Fixture<'f>, options: &Options) -> Result<Sides<'f>, Failure> {
+    fixture.kernel()?;
+    let ur = ur_spinning(fixture, options, &diamonds())?;
+    let raw = raw_of(fixture, |raw| {
+        let function = raw.function(&spinning(options)?, c"spin")?;
+        let (mut address, mut steps, mut seed) = (fixture.memory.addr(), steps(options), 1u32);
+        let mut arguments = [(&raw mut address).cast::<c_void>(), (&raw mut steps).cast(), (&raw mut seed).cast()];
+        let exec = raw.while_current(|| {
+            let graph = raw.graph()?;
+            recorded(&diamonds(), |_, after| graph.kernel(Some(&function), &mut arguments, after))?;
+            graph.instantiate()
+        })?;
+        let body: Body<'f> = Box::new(move |iterations, meter: &mut Meter<'_>| {
+            let _kept = &function;
+            straight(iterations, meter, || {
+                exec.launch()?;
+                raw.synchronize(raw.stream())
+            })
+        });
+        Ok(body)
+    })?;
+    Ok(Sides { ur, raw })
+}
+
+/// What independent kernels gain by being independent.
+fn diamond_over_chain<'f>(fixture: &'f Fixture<'f>, options: &Options) -> Result<Sides<'f>, Failure> {
+    fixture.kernel()?;
+    let plan = diamonds();
+    let ur = ur_spinning(fixture, options, &plan)?;
+    Ok(Sides { ur, raw: Some(ur_spinning(fixture, options, &chain(plan.len()))?) })
+}
+
+/// What a thousand small kernels gain by being recorded.
+fn thousand<'f>(fixture: &'f Fixture<'f>, options: &Options) -> Result<Sides<'f>, Failure> {
+    let count = of(options, 1000);
+    let commands = ur_chain(fixture, count)?;
+    let ur: Body<'f> = Box::new(move |iterations, meter: &mut Meter<'_>| {
+        straight(iterations, meter, || {
+            commands.launch(fixture)?;
+            super::finish(fixture)
+        })
+    });
+    let raw: Body<'f> = Box::new(move |iterations, meter: &mut Meter<'_>| {
+        straight(iterations, meter, || {
+            for _ in 0..count {
+                super::launch::once(fixture)?;
+            }
+            super::finish(fixture)
+        })
+    });
+    Ok(Sides { ur, raw: Some(raw) })
+}
