@@ -226,7 +226,8 @@ mod tests {
         let mut hip = idle();
         for (version, there) in [(50_731_921, false), (60_032_830, true), (70_125_424, true)] {
             hip.version = version;
-            assert_eq!((hip.has_graphs(), hip.changes_kernels()), (there, there), "{version}");
+            let answers = [hip.has_graphs(), hip.changes_kernels(), hip.has_event_nodes()];
+            assert_eq!(answers, [there; 3], "{version}");
         }
     }
 
