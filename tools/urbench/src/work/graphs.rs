@@ -30,11 +30,31 @@ const ONCE: &str = "launched, then waited for; the wait does not count";
 
 pub const CASES: [Prepared; 11] = [
     Prepared { name: "graphs: launch 1 kernel", note: ONCE, make: |fixture, options| launch(fixture, of(options, 1)) },
-    Prepared { name: "graphs: launch 10 kernels", note: ONCE, make: |fixture, options| launch(fixture, of(options, 10)) },
-    Prepared { name: "graphs: launch 100 kernels", note: ONCE, make: |fixture, options| launch(fixture, of(options, 100)) },
-    Prepared { name: "graphs: launch 1000 kernels", note: ONCE, make: |fixture, options| launch(fixture, of(options, 1000)) },
-    Prepared { name: "graphs: record 100 kernels", note: "a chain", make: |fixture, options| record(fixture, of(options, 100)) },
-    Prepared { name: "graphs: record 10000 kernels", note: "a chain", make: |fixture, options| record(fixture, of(options, 10_000)) },
+    Prepared {
+        name: "graphs: launch 10 kernels",
+        note: ONCE,
+        make: |fixture, options| launch(fixture, of(options, 10)),
+    },
+    Prepared {
+        name: "graphs: launch 100 kernels",
+        note: ONCE,
+        make: |fixture, options| launch(fixture, of(options, 100)),
+    },
+    Prepared {
+        name: "graphs: launch 1000 kernels",
+        note: ONCE,
+        make: |fixture, options| launch(fixture, of(options, 1000)),
+    },
+    Prepared {
+        name: "graphs: record 100 kernels",
+        note: "a chain",
+        make: |fixture, options| record(fixture, of(options, 100)),
+    },
+    Prepared {
+        name: "graphs: record 10000 kernels",
+        note: "a chain",
+        make: |fixture, options| record(fixture, of(options, 10_000)),
+    },
     Prepared { name: "graphs: record 10000 kernels at once", note: "other side: 100 times 100", make: record_flat },
     Prepared { name: "graphs: change 100 kernels", note: "all 3 arguments of each", make: change },
     Prepared { name: "graphs: diamond", note: "2 x 64 kernels, finish", make: diamond },
