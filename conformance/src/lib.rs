@@ -16,6 +16,7 @@
     reason = "an entry point's arguments are plain values, evaluated where it is called"
 )]
 
+pub mod answered;
 pub mod below;
 pub mod buffer;
 pub mod child;
@@ -152,7 +153,9 @@ macro_rules! ur {
         let function = $crate::loader().table.$table.$slot;
         let function = function.expect(concat!("the loader exports ", stringify!($table), ".", stringify!($slot)));
         // SAFETY: tests pass what the entry point's contract allows, or what it must refuse without following it.
-        unsafe { function($($argument),*) }
+        let answer = unsafe { function($($argument),*) };
+        $crate::answered::note(core::mem::offset_of!($crate::ffi::releases::any::AllFunctions, $table.$slot), answer);
+        answer
     }};
 }
 

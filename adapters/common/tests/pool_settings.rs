@@ -16,6 +16,7 @@ use handles::Handles;
 use ur_adapter::api::noop::Noop;
 use ur_adapter::driver::PoolAttribute;
 use ur_adapter::object::error::Result;
+use ur_adapter::object::info::InfoWriter;
 use ur_adapter::object::{borrow, params};
 use ur_adapter::pool::{self, stream_ordered};
 use ur_ffi::{
@@ -40,7 +41,8 @@ fn driver() -> &'static Noop {
 
 fn set<T>(pool: ur_usm_pool_handle_t, property: info, value: T) -> Result<()> {
     // SAFETY: a live pool, a readable value of its size.
-    let (pool, value) = unsafe { (borrow(pool)?, params::bytes("value", size_of::<T>(), (&raw const value).cast())?) };
+    let (pool, value) =
+        unsafe { (borrow(pool)?, params::slice("value", size_of::<T>(), (&raw const value).cast::<u8>())?) };
     pool::info::set::<Noop>(pool, property, value)
 }
 
@@ -48,7 +50,7 @@ fn told<T: Default>(pool: ur_usm_pool_handle_t, property: info) -> T {
     let mut value = T::default();
     // SAFETY: a live pool, a writable value of the property's size.
     let (pool, writer) = unsafe {
-        (borrow(pool), params::info("urUSMPoolGetInfo", size_of::<T>(), (&raw mut value).cast(), null_mut()))
+        (borrow(pool), InfoWriter::new("urUSMPoolGetInfo", size_of::<T>(), (&raw mut value).cast(), null_mut()))
     };
     pool::info::get::<Noop>(pool.expect("a pool"), property, writer.expect("room")).expect("a property");
     value

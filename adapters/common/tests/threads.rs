@@ -15,7 +15,8 @@ use handles::Handles;
 use ur_adapter::api::generated::urEnqueueEventsWait;
 use ur_adapter::api::noop::Noop;
 use ur_adapter::memory_pool::arena::Arena;
-use ur_adapter::object::{borrow, params};
+use ur_adapter::object::borrow;
+use ur_adapter::object::info::InfoWriter;
 use ur_adapter::pool::{self, stream_ordered};
 use ur_adapter::stream::event;
 use ur_adapter::{object, queue};
@@ -77,7 +78,7 @@ fn figure(pool: ur_usm_pool_handle_t, property: info) -> usize {
     let mut value = 0usize;
     // SAFETY: a live pool, a writable value of the property's size.
     let (pool, writer) = unsafe {
-        (borrow(pool), params::info("urUSMPoolGetInfo", size_of::<usize>(), (&raw mut value).cast(), null_mut()))
+        (borrow(pool), InfoWriter::new("urUSMPoolGetInfo", size_of::<usize>(), (&raw mut value).cast(), null_mut()))
     };
     pool::info::get::<Noop>(pool.expect("a pool"), property, writer.expect("room")).expect("a figure");
     value

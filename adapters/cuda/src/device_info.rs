@@ -213,6 +213,7 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         ipc_events: cfg!(target_os = "linux") && read.optional(of::IPC_EVENT_SUPPORTED)? != Some(0),
         graphs: driver.has_graphs(),
         graph_changes: driver.changes_kernels(),
+        graph_events: driver.has_event_nodes(),
         stream_value_waits: driver.symbols.stream_wait_value.is_some()
             && read.flag(of::CAN_USE_64_BIT_STREAM_MEM_OPS)?,
         cooperative_launch: read.flag(of::COOPERATIVE_LAUNCH)?,

@@ -62,9 +62,6 @@ impl Nvml {
     ///
     /// # Errors
     /// `UNSUPPORTED_ENUMERATION` for a device that the library does not know, or that has no such sensor.
-    ///
-    /// # Unsupported
-    /// - needs: a device with a fan, limits of power or reasons to throttle that NVML can read, for properties of these
     pub(crate) fn read(&self, device: &DeviceProperties, sensor: Sensor) -> Result<u32> {
         let (name, value) = match self.find(device) {
             Some(found) => self.ask(found, sensor),

@@ -198,6 +198,7 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         ipc_events: cfg!(target_os = "linux"),
         graphs: driver.has_graphs(),
         graph_changes: driver.changes_kernels(),
+        graph_events: driver.has_event_nodes(),
         stream_value_waits: driver.symbols.launch_host_function.is_some()
             && driver.symbols.stream_wait_value.is_some()
             && read.flag(of::hipDeviceAttributeCanUseStreamWaitValue)?,

@@ -105,16 +105,8 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnFreeMappedLinearMemoryExp pfnSupportsImportingHandleTypeExp pfnImportExternalSemaphoreExp
         pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
     }
-    CommandBufferExp {
-        pfnCreateExp pfnRetainExp pfnReleaseExp pfnFinalizeExp pfnAppendKernelLaunchExp
-        pfnAppendKernelLaunchWithArgsExp pfnAppendUSMMemcpyExp pfnAppendUSMFillExp pfnAppendMemBufferCopyExp
-        pfnAppendMemBufferWriteExp pfnAppendMemBufferReadExp pfnAppendMemBufferCopyRectExp
-        pfnAppendMemBufferWriteRectExp pfnAppendMemBufferReadRectExp pfnAppendMemBufferFillExp
-        pfnAppendUSMPrefetchExp pfnAppendUSMAdviseExp pfnAppendNativeCommandExp pfnUpdateKernelLaunchExp
-        pfnUpdateSignalEventExp pfnUpdateWaitEventsExp pfnGetInfoExp pfnGetNativeHandleExp
-    }
     EnqueueExp {
-        pfnCommandBufferExp pfnGraphExp
+        pfnGraphExp
     }
     GraphExp {
         pfnCreateExp pfnInstantiateGraphExp pfnDestroyExp pfnExecutableGraphDestroyExp pfnIsEmptyExp

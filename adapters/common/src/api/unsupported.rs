@@ -31,9 +31,6 @@ fn empty(call: &str, parameter: &str) -> Error {
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
-///
-/// # Unsupported
-/// - always: the native library's devices are whole
 pub fn partition<D: Driver>(
     _device: &Object<Device<D>>,
     properties: &ur_device_partition_properties_t,
@@ -53,9 +50,6 @@ pub fn partition<D: Driver>(
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
-///
-/// # Unsupported
-/// - always: no native compiler takes SPIR-V; give device code to `urProgramCreateWithBinary`
 pub fn create_with_il<D: Driver>(
     _context: &Object<Context<D>>,
     _code: &[u8],
@@ -70,8 +64,6 @@ pub fn create_with_il<D: Driver>(
     ))
 }
 
-/// # Unsupported
-/// - always: device code has its constants compiled in
 fn constants(call: &str) -> Result<()> {
     Err(Error::unsupported(&format!("{call} (device code has its constants compiled in)")))
 }
@@ -102,9 +94,6 @@ pub fn kernel_constants<D: Driver>(
 ///
 /// # Errors
 /// Always; `UNSUPPORTED_FEATURE` for arguments that are right.
-///
-/// # Unsupported
-/// - always: native modules resolve their symbols when they are loaded
 pub fn dynamic_link<D: Driver>(_context: &Object<Context<D>>, _programs: Handles<'_, Program<D>>) -> Result<()> {
     Err(Error::unsupported("urProgramDynamicLinkExp (native modules resolve their symbols when they are loaded)"))
 }

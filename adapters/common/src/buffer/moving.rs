@@ -178,9 +178,6 @@ impl<D: Driver> MovingMemory<D> {
     ///
     /// # Errors
     /// `UNSUPPORTED_FEATURE` for a context of very many devices.
-    ///
-    /// # Unsupported
-    /// - needs: a context of at most 127 devices
     pub fn new(context: &Context<D>, size: usize, host: Option<Block<D>>) -> Result<Self> {
         let devices = context.devices().count();
         if devices >= MAX_LOCATIONS {

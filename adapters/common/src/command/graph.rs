@@ -97,13 +97,18 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// What the native library answers.
     #[inline]
     pub fn finish(mut self) -> Result<D::GraphNode> {
+        let node = self.end()?;
+        self.added.clear();
+        Ok(node)
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result<D::GraphNode> {
         if self.last.len() != 1 {
             self.then();
             self.empty()?;
         }
-        let node = self.last[0];
-        self.added.clear();
-        Ok(node)
+        Ok(self.last[0])
     }
 
     /// What the command adds from here on comes after all that it has added.
@@ -141,8 +146,9 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     ) -> Result<D::GraphNode> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the caller's promise is the same.
-        let node =
-            unsafe { self.driver().add_kernel(self.graph, self.after(), kernel, arguments, &self.device.place) }?;
+        let node = unsafe {
+            self.driver().add_kernel(self.graph, self.after(), kernel, arguments, &self.device.primary_context)
+        }?;
         Ok(self.note(node))
     }
 
@@ -156,7 +162,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     pub unsafe fn copy(&mut self, copy: &CopyNode) -> Result<D::GraphNode> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the caller's promise is the same.
-        let node = unsafe { self.driver().add_copy(self.graph, self.after(), copy, &self.device.place) }?;
+        let node = unsafe { self.driver().add_copy(self.graph, self.after(), copy, &self.device.primary_context) }?;
         Ok(self.note(node))
     }
 
@@ -170,7 +176,7 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
     pub unsafe fn fill(&mut self, fill: &FillNode) -> Result<D::GraphNode> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the caller's promise is the same.
-        let node = unsafe { self.driver().add_fill(self.graph, self.after(), fill, &self.device.place) }?;
+        let node = unsafe { self.driver().add_fill(self.graph, self.after(), fill, &self.device.primary_context) }?;
         Ok(self.note(node))
     }
 
@@ -193,22 +199,28 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         Ok(self.note(node))
     }
 
-    /// Adds the record of an event, which stays alive as long as the graph and what is instantiated from it.
+    /// Lets the command's next node come after a wait for an event too. The event stays alive as long as the graph and
+    /// what is instantiated from it.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn record_event(&mut self, event: &D::Event) -> Result<D::GraphNode> {
-        let node = self.driver().add_event_record(self.graph, self.after(), event)?;
-        Ok(self.note(node))
+    pub fn await_first(&mut self, event: &D::Event) -> Result<D::GraphNode> {
+        let node = self.driver().add_event_wait(self.graph, &[], event)?;
+        self.added.push(node);
+        self.parts.get_or_insert_with(|| Nodes::<D>::from_slice(self.after)).push(node);
+        Ok(node)
     }
 
-    /// Adds a wait for an event, which stays alive as long as the graph and what is instantiated from it.
+    /// Adds the record of an event behind all of the command. The event stays alive as long as the graph and what is
+    /// instantiated from it.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn await_event(&mut self, event: &D::Event) -> Result<D::GraphNode> {
-        let node = self.driver().add_event_wait(self.graph, self.after(), event)?;
-        Ok(self.note(node))
+    pub fn record_last(&mut self, event: &D::Event) -> Result<D::GraphNode> {
+        let end = self.end()?;
+        let node = self.driver().add_event_record(self.graph, &[end], event)?;
+        self.added.push(node);
+        Ok(node)
     }
 
     /// The graph itself.

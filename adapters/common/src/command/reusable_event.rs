@@ -46,9 +46,6 @@ pub fn create<D: Driver>(
 }
 
 /// What the flags ask for.
-///
-/// # Unsupported
-/// - needs: a device whose events can be shared, for `UR_EXP_EVENT_FLAG_IPC_EXP`
 fn purpose_of<D: Driver>(flags: ur_exp_event_flags_t, device: &Device<D>) -> Result<EventPurpose> {
     let timed = flags.contains(ur_exp_event_flags_t::ENABLE_PROFILING);
     match (timed, flags.contains(ur_exp_event_flags_t::IPC_EXP)) {

@@ -5,6 +5,7 @@
 //! ([`crate::device::native_context`]). Stream-ordered memory finds its streams through the context's registry.
 
 pub mod device_state;
+pub mod native_handle;
 pub mod over_aligned;
 pub mod reservations;
 

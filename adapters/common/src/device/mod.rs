@@ -9,6 +9,7 @@ pub mod deferred;
 pub mod event_pool;
 pub mod info;
 pub mod native_context;
+pub mod native_handle;
 pub mod peer;
 pub mod platform;
 pub mod scope;

@@ -47,8 +47,8 @@ pub struct Parts<D: Driver> {
     pub driver: &'static D,
     /// The native device.
     pub device: D::Device,
-    /// What must be current for calls that need a place.
-    pub place: D::Context,
+    /// The device's primary context, which is current for calls that need one.
+    pub primary_context: D::Context,
     /// Events with times.
     pub timed: EventPool<D>,
     /// Events without.
@@ -124,7 +124,7 @@ impl<D: Driver> NativeContext<D> {
         let parts = Parts {
             driver,
             device,
-            place: held.place,
+            primary_context: held.primary_context,
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             clock: Clock::default(),
@@ -177,7 +177,7 @@ impl<D: Driver> Parts<D> {
     /// # Errors
     /// What the native library answers.
     pub fn enter(&self) -> Result<Scope<'_, D>> {
-        Scope::enter(self.driver, self.place)
+        Scope::enter(self.driver, self.primary_context)
     }
 
     /// As [`Parts::enter`] where the backend's copies and fills need the place; else nothing, not even a

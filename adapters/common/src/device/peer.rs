@@ -50,9 +50,6 @@ impl<D: Driver> Default for Peers<D> {
 /// # Errors
 /// `INVALID_VALUE` for a device and itself; `UNSUPPORTED_FEATURE` where the hardware has no way; what the native library
 /// answers.
-///
-/// # Unsupported
-/// - needs: two devices with a way to each other
 pub fn enable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) -> Result<()> {
     if device.raw == peer.raw {
         return Err(Error::new(
@@ -72,7 +69,7 @@ pub fn enable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) -
     let (from, to) = (Held::new(driver, device.raw)?, Held::new(driver, peer.raw)?);
     let ours = {
         let _scope = from.enter()?;
-        driver.enable_peer(to.place)?
+        driver.enable_peer(to.primary_context)?
     };
     links.push(Link { peer: peer.raw, enables: 1, ours, from, to });
     Ok(())
@@ -97,7 +94,7 @@ pub fn disable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) 
     }
     if link.ours {
         let _scope = link.from.enter()?;
-        adapter::driver::<D>()?.disable_peer(link.to.place)?;
+        adapter::driver::<D>()?.disable_peer(link.to.primary_context)?;
     }
     links.swap_remove(index);
     Ok(())

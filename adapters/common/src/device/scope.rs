@@ -1,37 +1,37 @@
-//! The thread's current place (CUDA context, HIP device) around the few calls that need one.
+//! The thread's current native context (CUDA's context, HIP's device) around the few calls that need one.
 //!
-//! A [`Scope`] makes a device's place current and puts back what the thread had, on every path. Hot-path
-//! calls need no place and must not open a scope.
+//! A [`Scope`] makes a device's primary context current and puts back what the thread had, on every path. Calls of hot
+//! paths need no current context and must not open a scope.
 
 use crate::driver::Driver;
 use crate::object::error::Result;
 
-/// While it lives, the device's place is current on this thread.
+/// While it lives, the device's primary context is current on this thread.
 pub struct Scope<'d, D: Driver> {
     driver: &'d D,
     restore: Option<D::Context>,
 }
 
 impl<'d, D: Driver> Scope<'d, D> {
-    /// Makes `place` current; no native call beyond the question when it is already.
+    /// Makes `context` current. If it is already, only the question is a native call.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn enter(driver: &'d D, place: D::Context) -> Result<Self> {
+    pub fn enter(driver: &'d D, context: D::Context) -> Result<Self> {
         let current = driver.current_context()?;
-        if current == place {
+        if current == context {
             return Ok(Self { driver, restore: None });
         }
-        driver.set_context(place)?;
+        driver.set_context(context)?;
         Ok(Self { driver, restore: Some(current) })
     }
 }
 
 impl<D: Driver> Drop for Scope<'_, D> {
     fn drop(&mut self) {
-        if let Some(place) = self.restore.take() {
-            // Nothing to tell anybody: the same library accepted this place before.
-            let _ = self.driver.set_context(place);
+        if let Some(context) = self.restore.take() {
+            // Nobody is told of a failure: the same library accepted this context before.
+            let _ = self.driver.set_context(context);
         }
     }
 }
@@ -40,8 +40,8 @@ impl<D: Driver> Drop for Scope<'_, D> {
 pub struct Held<D: Driver> {
     driver: &'static D,
     device: D::Device,
-    /// What is to be made current for calls that need the device's place.
-    pub place: D::Context,
+    /// What is made current for calls that need it.
+    pub primary_context: D::Context,
 }
 
 impl<D: Driver> Held<D> {
@@ -50,15 +50,15 @@ impl<D: Driver> Held<D> {
     /// # Errors
     /// What the native library answers.
     pub fn new(driver: &'static D, device: D::Device) -> Result<Self> {
-        Ok(Self { driver, device, place: driver.retain_context(device)? })
+        Ok(Self { driver, device, primary_context: driver.retain_context(device)? })
     }
 
-    /// Makes the place current on this thread while the scope lives.
+    /// Makes it current on this thread while the scope lives.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn enter(&self) -> Result<Scope<'_, D>> {
-        Scope::enter(self.driver, self.place)
+        Scope::enter(self.driver, self.primary_context)
     }
 }
 

@@ -16,9 +16,6 @@ use crate::object::error::Result;
 ///
 /// # Errors
 /// As [`borrow`].
-///
-/// # Unsupported
-/// - note: both times are the host's clock, which the times of events are told in
 pub fn global_timestamps<D: Driver>(
     _device: &Object<Device<D>>,
     device_time: Option<Out<'_, u64>>,

@@ -127,6 +127,11 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
         false
     }
 
+    /// Whether nodes can wait for events and record them, and be changed to others.
+    fn has_event_nodes(&self) -> bool {
+        false
+    }
+
     /// An empty graph. `cuGraphCreate`.
     fn create_graph(&self) -> Result<Self::Graph> {
         unsupported("graphs")

@@ -94,6 +94,8 @@ pub struct DeviceProperties {
     pub graphs: bool,
     /// Whether kernels of a graph can be changed in place ([`super::Graphs::changes_kernels`]).
     pub graph_changes: bool,
+    /// Whether commands in graphs can wait for events and signal them ([`super::Graphs::has_event_nodes`]).
+    pub graph_events: bool,
     /// Whether cooperative launches work.
     pub cooperative_launch: bool,
     /// Whether thread-block clusters exist.

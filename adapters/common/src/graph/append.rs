@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ur_ffi::{ur_event_handle_t, ur_exp_command_buffer_command_handle_t, ur_exp_command_buffer_sync_point_t};
 
 use crate::command::Command;
@@ -11,13 +12,15 @@ use crate::driver::Driver;
 use crate::graph::command::{BufferCommand, Kind};
 use crate::graph::command_buffer::{CommandBuffer, Recording};
 use crate::graph::dependencies::SyncPoints;
+use crate::graph::events::CommandEvents;
 use crate::graph::recorded_kernel::RecordedKernel;
 use crate::kernel::Kernel;
 use crate::memory_object::Mem;
 use crate::object::Object;
-use crate::object::error::{Error, Result};
+use crate::object::error::Result;
 use crate::object::params::Out;
-use crate::stream::event::WaitList;
+use crate::stream::event::{Event, WaitList};
+use crate::sync::unlikely::unlikely;
 
 /// What every append function is given.
 pub struct Append<'a, D: Driver> {
@@ -71,17 +74,27 @@ impl<'a, D: Driver> Append<'a, D> {
     /// `INVALID_OPERATION` for a buffer that is finalised; as `add`. Then nothing was appended.
     #[inline]
     pub fn record_as(self, add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Kept<D>) -> Result<Kind<D>>) -> Result<()> {
-        if !self.waits.is_empty() || self.event.is_some() {
-            return Err(Error::unsupported("events of commands in a command buffer (use sync points)"));
-        }
         let mut recording = self.buffer.record()?;
         let Recording { graph, dependencies, kept } = &mut *recording;
         let before = dependencies.before_next(&self.after)?;
         let mut graph = GraphBuilder::new(self.buffer.state(), graph.raw(), &before);
+        let mut events = CommandEvents::default();
+        if unlikely(!self.waits.is_empty()) {
+            events.wait_first(&mut graph, &self.waits)?;
+        }
         let kind = add(&mut graph, kept)?;
+        let signal = match &self.event {
+            Some(_) => Some(events.signal_last(&mut graph, self.buffer)?),
+            None => None,
+        };
         let point = dependencies.add(graph.finish()?);
+        events.keep_in(kept);
+        if let (Some(out), Some(event)) = (self.event, signal) {
+            out.write_object(event);
+        }
         if let Some(out) = self.command {
-            let command = Object::new(BufferCommand { buffer: Arc::downgrade(&self.buffer.to_arc()), kind });
+            let buffer = Arc::downgrade(&self.buffer.to_arc());
+            let command = Object::new(BufferCommand { buffer, kind, events: Mutex::new(events) });
             out.write(command.handle());
             kept.commands.push(command);
         }
@@ -104,6 +117,8 @@ pub struct Kept<D: Driver> {
     memory: Vec<Arc<Object<Mem<D>>>>,
     /// Buffers that were put into this one.
     children: Vec<Arc<Object<CommandBuffer<D>>>>,
+    /// Events that nodes name or named.
+    pub events: Vec<Arc<Object<Event<D>>>>,
 }
 
 impl<D: Driver> Default for Kept<D> {
@@ -114,6 +129,7 @@ impl<D: Driver> Default for Kept<D> {
             kernels: Vec::new(),
             memory: Vec::new(),
             children: Vec::new(),
+            events: Vec::new(),
         }
     }
 }

@@ -11,6 +11,7 @@ use ur_ffi::{ur_exp_command_buffer_command_handle_t_, ur_result_t};
 
 use crate::driver::Driver;
 use crate::graph::command_buffer::CommandBuffer;
+use crate::graph::events::CommandEvents;
 use crate::graph::recorded_kernel::RecordedKernel;
 use crate::kernel::Kernel;
 use crate::object::error::{Error, Result};
@@ -52,6 +53,8 @@ pub struct BufferCommand<D: Driver> {
     pub buffer: Weak<Object<CommandBuffer<D>>>,
     /// What it does.
     pub kind: Kind<D>,
+    /// What it waits for and signals. Locked by a change of them alone.
+    pub events: Mutex<CommandEvents<D>>,
 }
 
 impl<D: Driver> Body for BufferCommand<D> {

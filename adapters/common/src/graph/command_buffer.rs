@@ -150,6 +150,20 @@ impl<D: Driver> CommandBuffer<D> {
         &self.parts().memory
     }
 
+    /// Refuses changes of a buffer that does not take any.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` for a buffer that is not finalised or not updatable.
+    pub fn check_changeable(&self, name: &str) -> Result<()> {
+        if !self.properties.is_updatable {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_OPERATION,
+                format!("{name}: the command buffer is not updatable; create it with isUpdatable"),
+            ));
+        }
+        self.executable().map(|_| ())
+    }
+
     /// Lets one change at a time in.
     pub fn begin_change(&self) -> MutexGuard<'_, ()> {
         self.parts().changes.lock()

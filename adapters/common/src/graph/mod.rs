@@ -15,6 +15,7 @@ pub mod command;
 pub mod command_buffer;
 pub mod dependencies;
 pub mod enqueue;
+pub mod events;
 pub mod info;
 pub mod launch;
 pub mod memory_uses;

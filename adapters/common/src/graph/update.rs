@@ -212,12 +212,7 @@ fn parameter_count<D: Driver>(launch: &RecordedKernel<D>) -> usize {
 /// `INVALID_OPERATION` for a buffer that is not finalised or not updatable; `INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP` for a
 /// command of another buffer or one that is no kernel launch; as [`Change::read`] and an append. Nothing has changed then.
 pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[Description]) -> Result<()> {
-    if !buffer.properties.is_updatable {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_OPERATION,
-            format!("{NAME}: the command buffer is not updatable; create it with isUpdatable"),
-        ));
-    }
+    buffer.check_changeable(NAME)?;
     let executable = buffer.executable()?;
     let _change = buffer.begin_change();
     let mut touched = Touched::default();
@@ -326,7 +321,7 @@ fn set<D: Driver>(
     // SAFETY: `with_native` gives a list with an entry for every parameter; the command keeps kernel and memory objects, and
     // addresses are valid for later launches by the application's promise. The node is one of a kernel of this graph.
     let set = launch.with_native(NAME, buffer.state(), |kernel, arguments| unsafe {
-        driver.set_kernel(exec, node, kernel, arguments, &buffer.state().place)
+        driver.set_kernel(exec, node, kernel, arguments, &buffer.state().primary_context)
     })?;
     let is_enabled = set.is_some();
     if is_enabled != was_enabled { driver.enable_node(exec, node, is_enabled) } else { Ok(()) }

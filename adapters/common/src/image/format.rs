@@ -74,9 +74,6 @@ impl Pixel {
     }
 }
 
-/// # Unsupported
-/// - image formats of three channels, of channels that are swapped, added or in sRGB, and of channels that are packed
-///   into one word: native arrays have 1, 2 or 4 plain channels
 fn unsupported(name: &str, reason: &str) -> Error {
     Error::new(ur_result_t::ERROR_UNSUPPORTED_IMAGE_FORMAT, format!("{name}: {reason}"))
 }
@@ -142,9 +139,6 @@ impl Extents {
     ///
     /// # Errors
     /// `UNSUPPORTED_FEATURE` on a device without images, `INVALID_IMAGE_SIZE` with the limit.
-    ///
-    /// # Unsupported
-    /// - needs: a device with images
     pub fn check_fits(&self, name: &str, device: &DeviceProperties) -> Result<()> {
         if !device.has_images() {
             return Err(Error::unsupported("images on this device"));

@@ -94,9 +94,6 @@ impl<D: Driver> Sampler<D> {
 
 /// `urSamplerCreate`.
 ///
-/// # Unsupported
-/// - the structures of bindless images behind `pNext` (mipmaps, cubemaps, modes by axis) are passed over
-///
 /// # Errors
 /// None.
 pub fn create<D: Driver>(

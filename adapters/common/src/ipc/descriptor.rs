@@ -102,13 +102,16 @@ fn unknown() -> io::Error {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use std::ffi::CString;
     use std::fs::{File, Metadata};
     use std::io;
-    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::os::fd::{AsRawFd, OwnedFd};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
     use std::path::{Path, PathBuf};
+
+    use rustix::fs::{MemfdFlags, memfd_create};
+    use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+    use rustix::rand::{GetRandomFlags, getrandom};
 
     use super::{Address, Entry, unknown};
 
@@ -122,19 +125,16 @@ mod system {
             cookie: random()?,
             size,
         };
-        let name = CString::new(certificate_name(&address, &file.metadata()?))?;
-        // SAFETY: a NUL-terminated name; the call makes a descriptor or fails.
-        let certificate = owned(i64::from(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) }))?;
+        let certificate = memfd_create(certificate_name(&address, &file.metadata()?), MemfdFlags::CLOEXEC)?;
         address.certificate = certificate.as_raw_fd().unsigned_abs().into();
         Ok(Entry { address, descriptor: file.into(), _certificate: certificate })
     }
 
     /// Duplicates another process's shared descriptor once its certificate says that it is one.
     pub fn duplicate(address: &Address) -> io::Result<OwnedFd> {
-        let process = i32::try_from(address.process).map_err(|_| unknown())?;
+        let process = i32::try_from(address.process).ok().and_then(Pid::from_raw).ok_or_else(unknown)?;
         // Held from before the first look: if the last call below succeeds, the number was this process's all along.
-        // SAFETY: plain numbers; the call makes a descriptor or fails.
-        let handle = owned(unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) })?;
+        let handle = pidfd_open(process, PidfdFlags::empty())?;
         let path = |number: u64| PathBuf::from(format!("/proc/{process}/fd/{number}"));
         let found = std::fs::metadata(path(address.descriptor))?;
         if !may_be_duplicated(&found, &std::fs::read_link(path(address.descriptor))?) {
@@ -145,9 +145,7 @@ mod system {
             return Err(unknown());
         }
         let number = i32::try_from(address.descriptor).map_err(|_| unknown())?;
-        // SAFETY: plain numbers; the call makes a descriptor or fails.
-        let duplicate = owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, handle.as_raw_fd(), number, 0) })?;
-        let duplicate = File::from(duplicate);
+        let duplicate = File::from(pidfd_getfd(handle, number, PidfdGetfdFlags::empty())?);
         if identity(&duplicate.metadata()?) != identity(&found) {
             return Err(unknown());
         }
@@ -183,19 +181,9 @@ mod system {
 
     fn random() -> io::Result<super::Cookie> {
         let mut cookie = super::Cookie::default();
-        // SAFETY: writable for its own length.
-        let filled = unsafe { libc::getrandom(cookie.as_mut_ptr().cast(), cookie.len(), 0) };
+        let filled = getrandom(&mut cookie, GetRandomFlags::empty())?;
         // So few bytes come whole or not at all.
-        if usize::try_from(filled) == Ok(cookie.len()) { Ok(cookie) } else { Err(io::Error::last_os_error()) }
-    }
-
-    fn owned(raw: i64) -> io::Result<OwnedFd> {
-        if raw < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        #[allow(clippy::cast_possible_truncation, reason = "the kernel's descriptors are of type `int`")]
-        // SAFETY: the kernel just opened the descriptor for this process.
-        Ok(unsafe { OwnedFd::from_raw_fd(raw as i32) })
+        if filled == cookie.len() { Ok(cookie) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 }
 

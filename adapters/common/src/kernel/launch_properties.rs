@@ -72,10 +72,6 @@ impl LaunchProperties {
     /// # Errors
     /// `UNSUPPORTED_FEATURE` for what the device lacks, `INVALID_WORK_GROUP_SIZE` for a grid that is not made of whole
     /// clusters.
-    ///
-    /// # Unsupported
-    /// - needs: a device with cooperative launches, for `UR_KERNEL_LAUNCH_FLAG_COOPERATIVE`
-    /// - needs: a device with clusters, for `ur_kernel_launch_cluster_property_t`
     #[cold]
     pub fn check(&self, name: &str, device: &DeviceProperties, grid: [u32; 3]) -> Result<()> {
         if self.cooperative && !device.cooperative_launch {

@@ -297,11 +297,6 @@ pub fn create<D: Driver>(program: &Object<Program<D>>, name: &CStr, out: Out<'_,
 ///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
-///
-/// # Unsupported
-/// - HIP: `UR_KERNEL_INFO_NUM_ARGS`: no call of the runtime tells a kernel's parameters
-/// - CUDA: needs: a driver with `cuFuncGetParamInfo`, for `UR_KERNEL_INFO_NUM_ARGS`
-/// - `UR_KERNEL_INFO_ATTRIBUTES` is empty: images do not tell what a kernel's source asked for
 pub fn get_info<D: Driver>(kernel: &Object<Kernel<D>>, property: ur_kernel_info_t, writer: InfoWriter) -> Result<()> {
     let first = kernel.first();
     match property {
@@ -385,9 +380,6 @@ pub fn get_sub_group_info<D: Driver>(
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_SIZE`, `INVALID_ENUMERATION`; what the native library answers.
-///
-/// # Unsupported
-/// - note: on HIP the choice of a cache changes nothing: AMD's devices have none
 pub fn set_exec_info<D: Driver>(
     kernel: &Object<Kernel<D>>,
     property: ur_kernel_exec_info_t,

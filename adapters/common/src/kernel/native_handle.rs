@@ -9,13 +9,13 @@ use smallvec::SmallVec;
 use ur_ffi::{ur_kernel_handle_t, ur_kernel_native_properties_t, ur_native_handle_t, ur_result_t};
 
 use crate::context::Context;
+use crate::device::native_handle::null_native;
 use crate::driver::{Driver, Handle, NativeName};
 use crate::kernel::{DeviceKernel, Kernel};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::program::native_handle::adopt;
 use crate::program::{check_context, not_built};
-use crate::queue::native_handles::null_native;
 
 /// `urKernelGetNativeHandle`.
 ///
@@ -32,10 +32,6 @@ pub fn get<D: Driver>(kernel: &Object<Kernel<D>>, out: Out<'_, ur_native_handle_
 /// `INVALID_NULL_POINTER`, `INVALID_NULL_HANDLE`; `INVALID_KERNEL` for a function that is not the program's;
 /// `INVALID_PROGRAM_EXECUTABLE`; `UNSUPPORTED_FEATURE` where the library tells no function's name, or no module of one
 /// that comes without a program.
-///
-/// # Unsupported
-/// - HIP: a function without its program: no call of the runtime tells a function's module
-/// - CUDA: needs: a driver with `cuFuncGetName`, and `cuFuncGetModule` where no program is given
 pub fn create<D: Driver>(
     native: ur_native_handle_t,
     context: &Object<Context<D>>,

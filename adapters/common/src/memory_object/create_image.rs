@@ -104,9 +104,6 @@ pub fn create<D: Driver>(
 /// # Errors
 /// As [`create`]; `INVALID_NULL_HANDLE` for no array, `UNSUPPORTED_FEATURE` for a context of several devices, since
 /// nobody can say whose the array is.
-///
-/// # Unsupported
-/// - a native array in a context of several devices: nobody can say which of them has it
 pub fn create_with_native_handle<D: Driver>(
     native: ur_native_handle_t,
     context: &Object<Context<D>>,

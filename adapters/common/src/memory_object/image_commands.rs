@@ -148,9 +148,6 @@ fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
 /// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or leaves an image;
 /// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for two formats; `OVERLAPPING_REGIONS`; `UNSUPPORTED_FEATURE` between layers of one
 /// image; what the native library answers.
-///
-/// # Unsupported
-/// - between layers of one image in arrays: the driver of CUDA 13.0 reads the wrong layers and answers success
 pub fn copy<D: Driver>(
     enqueue: Enqueue<'_, D>,
     from: &Object<Mem<D>>,

@@ -94,7 +94,7 @@ pub struct PoolBackend<D: Driver> {
     deferred_pools: Arc<DeferredDestruction<D>>,
     handle: Weak<dyn Any + Send + Sync>,
     /// Its number in the context's registry, with the registry.
-    place: OnceLock<(u32, Weak<Registry<D>>)>,
+    registration: OnceLock<(u32, Weak<Registry<D>>)>,
     /// Streams that deal with it.
     slots: AtomicUsize,
     /// Blocks that are out, less those that the streams in `slots` count.
@@ -136,7 +136,7 @@ impl<D: Driver> PoolBackend<D> {
             max_size: settings.max_size,
             taken: AtomicU64::new(0),
             closed: AtomicBool::new(false),
-            place: OnceLock::new(),
+            registration: OnceLock::new(),
             slots: AtomicUsize::new(0),
             uncounted: AtomicI64::new(0),
             // Without free lists the native pool's own figures are what is asked for.
@@ -165,27 +165,27 @@ impl<D: Driver> PoolBackend<D> {
     /// Those of `take`.
     pub fn number_in(&self, registry: &Arc<Registry<D>>, take: impl FnOnce() -> Result<u32>) -> Result<u32> {
         static ONE_AT_A_TIME: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
-        if let Some((number, _)) = self.place.get() {
+        if let Some((number, _)) = self.registration.get() {
             return Ok(*number);
         }
         let _turn = ONE_AT_A_TIME.lock();
-        if let Some((number, _)) = self.place.get() {
+        if let Some((number, _)) = self.registration.get() {
             return Ok(*number);
         }
         let number = take()?;
-        let _ = self.place.set((number, Arc::downgrade(registry)));
+        let _ = self.registration.set((number, Arc::downgrade(registry)));
         Ok(number)
     }
 
     /// Its number in the registry; `None` while nobody has dealt with it.
     pub fn number(&self) -> Option<u32> {
-        self.place.get().map(|(number, _)| *number)
+        self.registration.get().map(|(number, _)| *number)
     }
 
     /// Closes it, and lets the registry end it if nobody deals with it any more. Its pool is gone.
     pub fn end_with_pool(self: &Arc<Self>) {
         self.close();
-        if let Some(registry) = self.place.get().and_then(|(_, registry)| registry.upgrade()) {
+        if let Some(registry) = self.registration.get().and_then(|(_, registry)| registry.upgrade()) {
             registry.end_if_unused(self);
         }
     }
@@ -470,8 +470,6 @@ impl<D: Driver> Drop for PoolBackend<D> {
     }
 }
 
-/// # Unsupported
-/// - needs: a device with stream-ordered memory, for pools
 fn create_native<D: Driver>(
     settings: &Settings<D>,
     kind: MemoryKind,

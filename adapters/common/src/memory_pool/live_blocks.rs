@@ -8,8 +8,9 @@
 //! A legal program has one writer at a time: blocks change hands by the application's own synchronisation. Two threads
 //! that free one block at the same moment find it freed once by [`Entry::take`].
 
+use core::marker::PhantomData;
 use core::ptr::NonNull;
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,6 +26,9 @@ const LEAF_BITS: u32 = 13;
 const LOW_BITS: u32 = 13;
 const MIDDLE_BITS: u32 = 11;
 const TOP_BITS: u32 = 12;
+
+/// Places of a leaf.
+const LEAF_ENTRIES: usize = 1 << LEAF_BITS;
 
 /// Addresses that one leaf covers, as a shift.
 const CHUNK_BITS: u32 = STEP_BITS + LEAF_BITS;
@@ -169,25 +173,41 @@ fn size_of(word: u64) -> usize {
     (word & SIZE_MASK) as usize
 }
 
-/// A level of the table: pointers to the next, null until somebody needs one.
-struct Level<C, const BITS: u32> {
-    /// As many as the level tells apart; the memory lies behind the pointer because of its size.
-    children: NonNull<AtomicPtr<C>>,
+/// Types for which memory of zeros is a value.
+///
+/// # Safety
+/// All bytes zero is a valid value, and the type has a size.
+unsafe trait Zeroed {}
+
+// SAFETY: null pointers.
+unsafe impl<C, const COUNT: usize> Zeroed for [AtomicPtr<C>; COUNT] {}
+// SAFETY: entries where no block starts.
+unsafe impl<const COUNT: usize> Zeroed for [Entry; COUNT] {}
+
+/// A value of zeros, of which the system backs a page with memory when it is first touched.
+fn zeroed_box<T: Zeroed>() -> Box<T> {
+    const { assert!(core::mem::size_of::<T>() > 0) };
+    let layout = Layout::new::<T>();
+    // SAFETY: the layout has a size.
+    let memory = unsafe { alloc_zeroed(layout) };
+    if memory.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: the global allocator gave the memory for this layout, and its zeros are a `T`.
+    unsafe { Box::from_raw(memory.cast()) }
 }
 
-// SAFETY: the children are atomic pointers to memory that stays until the level ends, and `C` is shared between threads.
-unsafe impl<C: Send + Sync, const BITS: u32> Send for Level<C, BITS> {}
-// SAFETY: as above.
-unsafe impl<C: Send + Sync, const BITS: u32> Sync for Level<C, BITS> {}
+/// A level of the table: pointers to the next, null until somebody needs one.
+struct Level<C, const COUNT: usize> {
+    /// As many as the level tells apart. Each is null or came from a `Box` that belongs to the level.
+    children: Box<[AtomicPtr<C>; COUNT]>,
+    owned: PhantomData<C>,
+}
 
-impl<C, const BITS: u32> Level<C, BITS> {
-    fn layout() -> Layout {
-        Layout::array::<AtomicPtr<C>>(1 << BITS).expect("a level's size is a constant")
-    }
-
+impl<C, const COUNT: usize> Level<C, COUNT> {
+    /// The place of a child. What is above the level's bits is not looked at.
     fn child(&self, index: usize) -> &AtomicPtr<C> {
-        // SAFETY: the memory holds `1 << BITS` pointers, zeroed when it was made, and the mask keeps the index below that.
-        unsafe { &*self.children.as_ptr().add(index & ((1 << BITS) - 1)) }
+        &self.children[index % COUNT]
     }
 
     fn get(&self, index: usize) -> Option<&C> {
@@ -196,105 +216,60 @@ impl<C, const BITS: u32> Level<C, BITS> {
     }
 }
 
-impl<C: Default, const BITS: u32> Level<C, BITS> {
+impl<C: Default, const COUNT: usize> Level<C, COUNT> {
     fn get_or_make(&self, index: usize) -> &C {
         if let Some(child) = self.get(index) {
             return child;
         }
         let made = Box::into_raw(Box::<C>::default());
         let place = self.child(index);
-        match place.compare_exchange(core::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: it was made just now and belongs to the level from here on.
-            Ok(_) => unsafe { &*made },
-            Err(other) => {
-                // SAFETY: nobody has seen this one; the other thread's is the level's and stays.
-                unsafe {
-                    drop(Box::from_raw(made));
-                    &*other
-                }
-            }
+        if place.compare_exchange(core::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            // SAFETY: nobody has seen this one; another thread's is there, and stays.
+            drop(unsafe { Box::from_raw(made) });
         }
+        self.get(index).expect("a child was just made, here or by another thread")
     }
 }
 
-impl<C, const BITS: u32> Default for Level<C, BITS> {
+impl<C, const COUNT: usize> Default for Level<C, COUNT> {
     fn default() -> Self {
-        let layout = Self::layout();
-        // SAFETY: the layout has a size. Zeroed memory is an array of null pointers.
-        let children = unsafe { alloc_zeroed(layout) };
-        Self { children: NonNull::new(children.cast()).unwrap_or_else(|| handle_alloc_error(layout)) }
+        Self { children: zeroed_box(), owned: PhantomData }
     }
 }
 
-impl<C, const BITS: u32> Drop for Level<C, BITS> {
+impl<C, const COUNT: usize> Drop for Level<C, COUNT> {
     fn drop(&mut self) {
-        for index in 0..1 << BITS {
-            let child = self.child(index).load(Ordering::Acquire);
-            if !child.is_null() {
-                // SAFETY: `get_or_make` made it with `Box` for this place alone, and nobody borrows a level that ends.
-                drop(unsafe { Box::from_raw(child) });
-            }
+        for child in self.children.iter_mut().map(AtomicPtr::get_mut).filter(|child| !child.is_null()) {
+            // SAFETY: `get_or_make` made it with `Box` for this place alone, and nobody borrows a level that ends.
+            drop(unsafe { Box::from_raw(*child) });
         }
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.children.as_ptr().cast(), Self::layout()) };
     }
 }
 
 /// The entries of one chunk of addresses.
-struct Leaf {
-    entries: NonNull<Entry>,
-}
-
-// SAFETY: entries are atomics, in memory that stays until the leaf ends.
-unsafe impl Send for Leaf {}
-// SAFETY: as above.
-unsafe impl Sync for Leaf {}
+struct Leaf(Box<[Entry; LEAF_ENTRIES]>);
 
 impl Leaf {
-    fn layout() -> Layout {
-        Layout::array::<Entry>(1 << LEAF_BITS).expect("a leaf's size is a constant")
-    }
-
+    /// The entry of an address among those of its chunk.
     fn entry(&self, address: usize) -> &Entry {
-        // SAFETY: the entries live as long as the leaf.
-        unsafe { entry_of(self.entries, address) }
+        &self.0[(address >> STEP_BITS) % LEAF_ENTRIES]
     }
-}
-
-/// The entry of an address among those of its chunk.
-///
-/// # Safety
-/// `entries` are a leaf's, which lives for `'t`.
-#[inline]
-unsafe fn entry_of<'t>(entries: NonNull<Entry>, address: usize) -> &'t Entry {
-    let index = (address >> STEP_BITS) & ((1 << LEAF_BITS) - 1);
-    // SAFETY: a leaf holds `1 << LEAF_BITS` entries, for which zeros are valid, and the mask keeps the index below that.
-    unsafe { &*entries.as_ptr().add(index) }
 }
 
 impl Default for Leaf {
     fn default() -> Self {
-        let layout = Self::layout();
-        // SAFETY: the layout has a size; zeroed entries are ones where no block starts.
-        let entries = unsafe { alloc_zeroed(layout) };
-        Self { entries: NonNull::new(entries.cast()).unwrap_or_else(|| handle_alloc_error(layout)) }
+        Self(zeroed_box())
     }
 }
 
-impl Drop for Leaf {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.entries.as_ptr().cast(), Self::layout()) };
-    }
-}
-
-type Low = Level<Leaf, LOW_BITS>;
-type Middle = Level<Low, MIDDLE_BITS>;
+type Low = Level<Leaf, { 1 << LOW_BITS }>;
+type Middle = Level<Low, { 1 << MIDDLE_BITS }>;
+type Top = Level<Middle, { 1 << TOP_BITS }>;
 
 /// The table of a context.
 #[derive(Default)]
 pub struct LiveBlocks {
-    top: OnceLock<Level<Middle, TOP_BITS>>,
+    top: OnceLock<Top>,
     /// Starts of the blocks that an address inside of them does not lead to natively.
     unnamed: Mutex<BTreeSet<usize>>,
     /// How many those are, so that whoever has none takes no lock.
@@ -409,11 +384,10 @@ impl Cursor {
             return None;
         }
         let leaf = self.blocks.make_leaf(address)?;
-        self.entries = leaf.entries;
+        self.entries = NonNull::from(&*leaf.0).cast();
         self.start = address >> CHUNK_BITS << CHUNK_BITS;
-        self.count = 1 << LEAF_BITS;
-        // SAFETY: these are the entries of a leaf in the table that `blocks` keeps alive.
-        Some(unsafe { entry_of(self.entries, address) })
+        self.count = LEAF_ENTRIES;
+        Some(leaf.entry(address))
     }
 }
 

@@ -4,7 +4,6 @@
 //! Outputs stay untouched on error.
 
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
 
 use ur_ffi::{ur_bool_t, ur_result_t};
 
@@ -79,15 +78,6 @@ impl InfoWriter {
         self.bytes(core::ptr::from_ref(&value).cast(), size_of::<T>())
     }
 
-    /// A structure with padding, made in zeroed memory and written there field by field: as a value it would carry what
-    /// the stack holds between its fields to the application.
-    ///
-    /// # Errors
-    /// As [`InfoWriter::value`].
-    pub fn zeroed<T: Copy>(&self, value: &MaybeUninit<T>) -> Result<()> {
-        self.bytes(value.as_ptr().cast(), size_of::<T>())
-    }
-
     /// An array of values.
     ///
     /// # Errors
@@ -158,41 +148,4 @@ impl InfoWriter {
             format!("{}: this device cannot answer that property", self.name),
         ))
     }
-}
-
-/// The counting rules of `ur*Get(NumEntries, phEntries, pNumEntries)`.
-///
-/// # Safety
-/// `entries` is null or writable for `capacity` handles; `count` is null or writable.
-///
-/// # Errors
-/// `INVALID_SIZE` for a buffer without room, `INVALID_NULL_POINTER` for no output at all.
-pub unsafe fn enumerate<H: Copy>(
-    name: &'static str,
-    available: &[H],
-    capacity: u32,
-    entries: *mut H,
-    count: *mut u32,
-) -> Result<usize> {
-    // A client may give its capacity and ask for the count alone: the cache loader of 2026.1 does.
-    if entries.is_null() && count.is_null() {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_NULL_POINTER,
-            format!("{name}: give an array of NumEntries handles, or a pointer for the count"),
-        ));
-    }
-    if !entries.is_null() && capacity == 0 {
-        return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: NumEntries is 0")));
-    }
-    let mut written = 0;
-    if !entries.is_null() {
-        written = available.len().min(capacity as usize);
-        // SAFETY: `entries` has room for `capacity >= written` handles.
-        unsafe { core::ptr::copy_nonoverlapping(available.as_ptr(), entries, written) };
-    }
-    if !count.is_null() {
-        // SAFETY: writable by the caller's promise.
-        unsafe { count.write(u32::try_from(available.len()).unwrap_or(u32::MAX)) };
-    }
-    Ok(written)
 }

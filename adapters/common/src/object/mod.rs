@@ -204,25 +204,6 @@ unsafe fn of_kind<'a, T: Body>(handle: *mut T::Opaque) -> Option<&'a Object<T>> 
     Some(unsafe { &*object })
 }
 
-/// The objects behind a list of handles.
-///
-/// # Safety
-/// `handles` is null or points to `count` handles, each as for [`borrow`].
-///
-/// # Errors
-/// `INVALID_NULL_POINTER` for a null list that should hold something; otherwise as [`borrow`].
-pub unsafe fn borrow_list<'a, T: Body>(count: u32, handles: *const *mut T::Opaque) -> Result<Vec<&'a Object<T>>> {
-    if count > 0 && handles.is_null() {
-        return Err(null_pointer(T::NAME));
-    }
-    (0..count as usize)
-        .map(|index| {
-            // SAFETY: `handles` holds `count` handles, by the caller's promise.
-            unsafe { borrow::<T>(*handles.add(index)) }
-        })
-        .collect()
-}
-
 /// One more reference of the application, `ur*Retain`.
 ///
 /// # Errors
@@ -249,19 +230,14 @@ pub struct Held<T: Body> {
 }
 
 impl<T: Body> Held<T> {
-    /// The reference behind a handle that C gives back.
+    /// The reference to an object that C gives back.
     ///
     /// # Safety
-    /// As [`borrow`]; the application does not use the handle after [`release`] unless it holds more references.
-    ///
-    /// # Errors
-    /// As [`borrow`].
+    /// The object lives until [`release`] has taken this. The application does not use the handle after that unless it
+    /// holds more references.
     #[inline(always)]
-    pub unsafe fn new(parameter: &'static str, handle: *mut T::Opaque) -> Result<Self> {
-        // SAFETY: the caller's promise is the same.
-        unsafe { borrow_named::<T>(parameter, handle) }?;
-        // SAFETY: null was refused.
-        Ok(Self { object: unsafe { NonNull::new_unchecked(handle.cast()) } })
+    pub unsafe fn new(object: &Object<T>) -> Self {
+        Self { object: NonNull::from(object) }
     }
 
     /// The object, as long as the reference was not given back.
@@ -319,13 +295,13 @@ unsafe fn retain_by_handle<T: Body>(handle: *mut T::Opaque) -> Result<()> {
 /// [`release`] by the handle.
 ///
 /// # Safety
-/// As [`Held::new`].
+/// As [`borrow`] and [`Held::new`].
 ///
 /// # Errors
 /// As [`borrow`] and [`release`].
 pub unsafe fn release_by_handle<T: Body>(handle: *mut T::Opaque) -> Result<()> {
     // SAFETY: the caller's promise is the same.
-    release(unsafe { Held::<T>::new("the handle", handle) }?)
+    release(unsafe { Held::new(borrow::<T>(handle)?) })
 }
 
 #[cold]

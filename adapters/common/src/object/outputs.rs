@@ -6,12 +6,13 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use ur_ffi::ur_result_t;
 
 use crate::object::error::{Error, Result};
-use crate::object::info::{self, InfoWriter};
+use crate::object::info::InfoWriter;
 use crate::object::{Body, Object};
 
 /// How many elements an array has: `u32` or `usize` in C.
@@ -44,7 +45,7 @@ impl<T> Out<'_, T> {
     /// Writes the output.
     #[inline]
     pub fn write(self, value: T) {
-        // SAFETY: `out` and `optional_out` make this of a pointer that C owes to be writable during the call.
+        // SAFETY: `optional_out` makes this of a pointer that C owes to be writable during the call.
         unsafe { self.pointer.write(value) };
     }
 }
@@ -84,17 +85,15 @@ impl<T: Copy> OutArray<'_, T> {
 /// The outputs of an enumeration of handles: room for some, and how many there are.
 pub struct ListOut<'a, H> {
     function: &'static str,
-    capacity: u32,
-    entries: *mut H,
-    count: *mut u32,
-    marker: PhantomData<&'a mut H>,
+    entries: Option<&'a mut [MaybeUninit<H>]>,
+    count: Option<Out<'a, u32>>,
 }
 
 impl<H: Copy> ListOut<'_, H> {
     /// Whether there is no output at all.
     #[must_use]
     pub fn is_absent(&self) -> bool {
-        self.entries.is_null() && self.count.is_null()
+        self.entries.is_none() && self.count.is_none()
     }
 
     /// Writes as many of the handles as there is room for, and how many there are. Answers how many were written.
@@ -102,39 +101,42 @@ impl<H: Copy> ListOut<'_, H> {
     /// # Errors
     /// `INVALID_SIZE` for an array without room, `INVALID_NULL_POINTER` for no output at all.
     pub fn write(self, available: &[H]) -> Result<usize> {
-        // SAFETY: `list_out` makes this of pointers that C owes to be null or writable, `entries` for `capacity` handles.
-        unsafe { info::enumerate(self.function, available, self.capacity, self.entries, self.count) }
+        let function = self.function;
+        // A client may give its capacity and ask for the count alone: the cache loader of 2026.1 does.
+        if self.is_absent() {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_NULL_POINTER,
+                format!("{function}: give an array of NumEntries handles, or a pointer for the count"),
+            ));
+        }
+        let mut written = 0;
+        if let Some(entries) = self.entries {
+            if entries.is_empty() {
+                return Err(Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{function}: NumEntries is 0")));
+            }
+            written = available.len().min(entries.len());
+            for (entry, handle) in entries.iter_mut().zip(available) {
+                entry.write(*handle);
+            }
+        }
+        if let Some(count) = self.count {
+            count.write(u32::try_from(available.len()).unwrap_or(u32::MAX));
+        }
+        Ok(written)
     }
 }
 
 /// Sets an output to null, which it stays if the call fails: programs release what they find there.
-///
-/// # Safety
-/// The C contract.
-pub unsafe fn clear<H>(output: *mut *mut H) {
-    // SAFETY: null or writable by the caller's promise.
-    if let Some(output) = unsafe { output.as_mut() } {
-        *output = core::ptr::null_mut();
+pub fn clear<H>(output: Option<Out<'_, *mut H>>) {
+    if let Some(output) = output {
+        output.write(core::ptr::null_mut());
     }
-}
-
-/// An output that must be given.
-///
-/// # Safety
-/// The C contract: `pointer` is null or writable during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline(always)]
-pub unsafe fn out<'a, T>(parameter: &'static str, pointer: *mut T) -> Result<Out<'a, T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { optional_out(pointer) }.ok_or_else(|| null_pointer(parameter))
 }
 
 /// An output that nobody may have asked for.
 ///
 /// # Safety
-/// As [`out`].
+/// The C contract: `pointer` is null or writable during `'a`.
 #[inline(always)]
 #[must_use]
 pub unsafe fn optional_out<'a, T>(pointer: *mut T) -> Option<Out<'a, T>> {
@@ -174,25 +176,13 @@ pub unsafe fn list_out<'a, H>(
     entries: *mut H,
     count: *mut u32,
 ) -> Result<ListOut<'a, H>> {
-    Ok(ListOut { function, capacity, entries, count, marker: PhantomData })
-}
-
-/// The outputs of a query.
-///
-/// # Safety
-/// The C contract: `value` is null or writable for `size` bytes; `size_out` is null or writable.
-///
-/// # Errors
-/// As [`InfoWriter::new`].
-#[inline]
-pub unsafe fn info(
-    function: &'static str,
-    size: usize,
-    value: *mut c_void,
-    size_out: *mut usize,
-) -> Result<InfoWriter> {
+    let entries = NonNull::new(entries.cast::<MaybeUninit<H>>()).map(|entries| {
+        // SAFETY: not null, so writable for `capacity` handles by the caller's promise.
+        unsafe { core::slice::from_raw_parts_mut(entries.as_ptr(), capacity as usize) }
+    });
     // SAFETY: the caller's promise is the same.
-    unsafe { InfoWriter::new(function, size, value, size_out) }
+    let count = unsafe { optional_out(count) };
+    Ok(ListOut { function, entries, count })
 }
 
 /// The outputs of a query that is told no size: the caller's buffer is as large as the value.

@@ -16,10 +16,10 @@ use ur_ffi::{Structure, ur_result_t};
 use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::outputs::null_pointer;
-use crate::object::{Body, Held, Object, borrow_named};
+use crate::object::{Body, Object, borrow_named};
 
 pub use crate::object::outputs::{
-    Length, ListOut, Out, OutArray, clear, info, info_without_size, list_out, optional_out, out, out_array,
+    Length, ListOut, Out, OutArray, clear, info_without_size, list_out, optional_out, out_array,
 };
 
 /// An address whose memory, the host's or a device's, the application owes to a command: it is as the manual says until
@@ -59,6 +59,13 @@ pub struct Handles<'a, T: Body> {
 }
 
 impl<'a, T: Body> Handles<'a, T> {
+    /// No handles.
+    #[inline]
+    #[must_use]
+    pub fn none() -> Self {
+        Self { handles: &[], marker: PhantomData }
+    }
+
     /// The objects, in the list's order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a Object<T>> + use<'a, T> {
         // SAFETY: the list was made of handles that are live objects of this adapter and kind, and stay so during `'a`.
@@ -78,18 +85,7 @@ impl<'a, T: Body> Handles<'a, T> {
     }
 }
 
-/// The object behind a handle.
-///
-/// # Safety
-/// The C contract.
-///
-/// # Errors
-/// `INVALID_NULL_HANDLE`, or the kind's own code when the handle is of another kind or another adapter's.
-#[inline(always)]
-pub unsafe fn handle<'a, T: Body>(parameter: &'static str, handle: *mut T::Opaque) -> Result<&'a Object<T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { borrow_named(parameter, handle) }
-}
+pub use crate::object::borrow_named as handle;
 
 /// The object behind a handle that may be null.
 ///
@@ -110,57 +106,19 @@ pub unsafe fn optional_handle<'a, T: Body>(
     unsafe { borrow_named(parameter, handle) }.map(Some)
 }
 
-/// A reference that the application gives back with this call.
+/// A list of handles.
 ///
 /// # Safety
-/// The C contract.
+/// The C contract: each handle is null or alive during `'a`.
 ///
 /// # Errors
-/// As [`handle`].
-#[inline(always)]
-pub unsafe fn held_handle<T: Body>(parameter: &'static str, handle: *mut T::Opaque) -> Result<Held<T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { Held::new(parameter, handle) }
-}
-
-/// A list of handles that must be given.
-///
-/// # Safety
-/// The C contract: `handles` is null or holds `count` handles, which nobody changes during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER` for no list; for each handle as [`handle`].
-pub unsafe fn handles<'a, T: Body>(
-    parameter: &'static str,
-    count: u32,
-    handles: *const *mut T::Opaque,
-) -> Result<Handles<'a, T>> {
-    // SAFETY: the caller's promise is the same.
-    let handles = unsafe { slice(parameter, count, handles) }?;
+/// For each handle as [`handle`].
+pub unsafe fn handles<'a, T: Body>(parameter: &'static str, handles: &'a [*mut T::Opaque]) -> Result<Handles<'a, T>> {
     for handle in handles {
-        // SAFETY: as above.
+        // SAFETY: the caller's promise is the same.
         unsafe { borrow_named::<T>(parameter, *handle) }?;
     }
     Ok(Handles { handles, marker: PhantomData })
-}
-
-/// A list of handles that may be null if it is empty.
-///
-/// # Safety
-/// As [`handles`].
-///
-/// # Errors
-/// As [`handles`], for a list that should hold something.
-pub unsafe fn optional_handles<'a, T: Body>(
-    parameter: &'static str,
-    count: u32,
-    list: *const *mut T::Opaque,
-) -> Result<Handles<'a, T>> {
-    if list.is_null() && count == 0 {
-        return Ok(Handles { handles: &[], marker: PhantomData });
-    }
-    // SAFETY: the caller's promise is the same.
-    unsafe { handles(parameter, count, list) }
 }
 
 /// Refuses a list that contradicts its length: none where there should be elements, or one of no elements.
@@ -254,36 +212,19 @@ pub unsafe fn slice_or_none<'a, T>(
     unsafe { slice(parameter, length, elements) }.map(Some)
 }
 
-/// Bytes that must be given.
-///
-/// # Safety
-/// As [`slice`].
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline]
-pub unsafe fn bytes<'a>(parameter: &'static str, length: impl Length, bytes: *const c_void) -> Result<&'a [u8]> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { slice(parameter, length, bytes.cast()) }
-}
-
-/// A structure that must be given.
-///
-/// # Safety
-/// The C contract: `pointer` is null or leads to a valid structure that nobody changes during `'a`.
+/// What must be given.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`.
 #[inline(always)]
-pub unsafe fn required<'a, T>(parameter: &'static str, pointer: *const T) -> Result<&'a T> {
-    // SAFETY: null or valid by the caller's promise.
-    unsafe { pointer.as_ref() }.ok_or_else(|| null_pointer(parameter))
+pub fn required<T>(parameter: &'static str, given: Option<T>) -> Result<T> {
+    given.ok_or_else(|| null_pointer(parameter))
 }
 
 /// A structure that may be null.
 ///
 /// # Safety
-/// As [`required`].
+/// The C contract: `pointer` is null or leads to a valid structure that nobody changes during `'a`.
 #[inline(always)]
 #[must_use]
 pub unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
@@ -291,24 +232,11 @@ pub unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
     unsafe { pointer.as_ref() }
 }
 
-/// A structure that must be given, with its `pNext` chain.
+/// A structure that may be null, with its `pNext` chain.
 ///
 /// # Safety
 /// The C contract: `pointer` is null or leads to a valid structure, the chain behind it holds valid structures and ends
 /// with null, and nobody changes any of them during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline(always)]
-pub unsafe fn required_chained<'a, T: Structure>(parameter: &'static str, pointer: *const T) -> Result<Chained<'a, T>> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { optional_chained(pointer) }.ok_or_else(|| null_pointer(parameter))
-}
-
-/// A structure that may be null, with its `pNext` chain.
-///
-/// # Safety
-/// As [`required_chained`].
 #[inline(always)]
 #[must_use]
 pub unsafe fn optional_chained<'a, T: Structure>(pointer: *const T) -> Option<Chained<'a, T>> {
@@ -316,23 +244,10 @@ pub unsafe fn optional_chained<'a, T: Structure>(pointer: *const T) -> Option<Ch
     NonNull::new(pointer.cast_mut()).map(|pointer| unsafe { Chained::new(pointer) })
 }
 
-/// A string that must be given.
-///
-/// # Safety
-/// The C contract: `text` is null or ends with a NUL; nobody changes it during `'a`.
-///
-/// # Errors
-/// `INVALID_NULL_POINTER`.
-#[inline]
-pub unsafe fn text<'a>(parameter: &'static str, text: *const c_char) -> Result<&'a CStr> {
-    // SAFETY: the caller's promise is the same.
-    unsafe { optional_text(text) }.ok_or_else(|| null_pointer(parameter))
-}
-
 /// A string that may be null.
 ///
 /// # Safety
-/// As [`text`].
+/// The C contract: `text` is null or ends with a NUL; nobody changes it during `'a`.
 #[inline]
 #[must_use]
 pub unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a CStr> {

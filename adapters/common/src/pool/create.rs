@@ -94,8 +94,11 @@ fn read<D: Driver>(
             let named = unsafe { params::optional_handle::<Device<D>>(name, buffer.device) };
             settings.buffer = Some(read_buffer(name, &buffer, named, context, device)?);
         } else if let Some(policy) = link.downcast::<ur_exp_usm_pool_policy_desc_t>() {
-            // SAFETY: the list of a valid structure holds as many handles as it says.
-            let peers = unsafe { params::optional_handles::<Device<D>>(name, policy.numPeers, policy.phPeers) };
+            // SAFETY: the list of a valid structure holds as many handles as it says, each null or alive.
+            let peers = unsafe {
+                params::optional_slice(name, policy.numPeers, policy.phPeers)
+                    .and_then(|peers| params::handles::<Device<D>>(name, peers))
+            };
             read_policy(name, &policy, peers, context, device, &mut settings)?;
         } else {
             let stype = link.stype().0;

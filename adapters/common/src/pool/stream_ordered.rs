@@ -37,10 +37,6 @@ use crate::sync::mutation;
 /// # Errors
 /// `INVALID_NULL_POINTER`, `INVALID_USM_SIZE` for size 0, `INVALID_ENUMERATION` for unknown flags, `INVALID_CONTEXT` and
 /// `INVALID_DEVICE` for another's pool, `UNSUPPORTED_FEATURE` where there are no such pools, `OUT_OF_DEVICE_MEMORY`.
-///
-/// # Unsupported
-/// - CUDA: needs: CUDA 12.2 for a pool with a maximum size
-/// - HIP: needs: ROCm 6.2 for a pool with a maximum size
 pub unsafe fn device_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -67,10 +63,6 @@ pub unsafe fn device_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`].
-///
-/// # Unsupported
-/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
-/// - CUDA: needs: a driver with pools of host memory, and CUDA 12.2 for one with a maximum size
 pub unsafe fn host_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
@@ -97,11 +89,6 @@ pub unsafe fn host_alloc<D: Driver>(
 ///
 /// # Errors
 /// As [`device_alloc`].
-///
-/// # Unsupported
-/// - HIP: from a pool that is not over a buffer: the runtime has pools of device memory alone
-/// - CUDA: from a pool with a maximum size: the driver takes no limit for shared memory
-/// - CUDA: needs: a driver with pools of shared memory
 pub unsafe fn shared_alloc<D: Driver>(
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,

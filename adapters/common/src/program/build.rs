@@ -181,9 +181,6 @@ pub(crate) fn chosen_targets<'p, D: Driver>(
 /// # Errors
 /// `INVALID_ENUMERATION` for unknown ones; `UNSUPPORTED_FEATURE` for symbols that are to stay open: native modules
 /// resolve theirs when they are loaded.
-///
-/// # Unsupported
-/// - `UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS`: native modules resolve their symbols when they are loaded
 pub fn check_flags(call: &str, flags: ur_exp_program_flags_t) -> Result<()> {
     crate::object::known_flags(call, flags.bits(), ur_ffi::UR_EXP_PROGRAM_FLAGS_MASK)?;
     if flags.contains(ur_exp_program_flags_t::ALLOW_UNRESOLVED_SYMBOLS) {

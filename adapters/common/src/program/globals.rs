@@ -21,9 +21,6 @@ use crate::object::error::{Error, Result};
 use crate::program::Program;
 
 /// The address of `count` bytes of a program's variable on the queue's device.
-///
-/// # Safety
-/// The handle is live; `name` is null or NUL-terminated.
 fn find<D: Driver>(
     call: &str,
     request: &Request<'_, D>,
@@ -63,19 +60,6 @@ fn find<D: Driver>(
     Ok(address + offset)
 }
 
-/// # Safety
-/// Both ranges are valid until the copy has finished.
-unsafe fn copy<D: Driver>(
-    request: &Request<'_, D>,
-    blocking: bool,
-    to: usize,
-    from: usize,
-    count: usize,
-) -> Result<()> {
-    let copy = CopyGlobal { device: &request.queue.device, to, from, size: count };
-    if blocking { submit_and_wait(request, copy) } else { submit(request, copy) }
-}
-
 /// A copy to or from a device global. Both ranges are valid until it has finished.
 struct CopyGlobal<'a, D: Driver> {
     device: &'a DeviceState<D>,
@@ -84,12 +68,18 @@ struct CopyGlobal<'a, D: Driver> {
     size: usize,
 }
 
+impl<D: Driver> CopyGlobal<'_, D> {
+    fn submit(self, request: &Request<'_, D>, blocking: bool) -> Result<()> {
+        if blocking { submit_and_wait(request, self) } else { submit(request, self) }
+    }
+}
+
 impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let _scope = self.device.enter_for_transfer()?;
-        // SAFETY: both ranges are valid, as whoever made the command was promised.
+        // SAFETY: the variable holds its range, as `find` has seen; the manual owes the other one until the copy has finished.
         unsafe { submission.driver().copy_async(self.to, self.from, self.size, submission.native()) }
     }
 }
@@ -113,8 +103,7 @@ pub fn write<D: Driver>(
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_WRITE;
     let request = enqueue.request(COMMAND);
     let to = find(NAME, &request, program, name, count, offset)?;
-    // SAFETY: `from` is readable for `count` bytes as the manual says; the variable holds the range.
-    unsafe { copy(&request, blocking, to, from.addr(), count) }
+    CopyGlobal { device: &request.queue.device, to, from: from.addr(), size: count }.submit(&request, blocking)
 }
 
 /// `urEnqueueDeviceGlobalVariableRead`.
@@ -134,8 +123,7 @@ pub fn read<D: Driver>(
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_READ;
     let request = enqueue.request(COMMAND);
     let from = find(NAME, &request, program, name, count, offset)?;
-    // SAFETY: `to` is writable for `count` bytes as the manual says; the variable holds the range.
-    unsafe { copy(&request, blocking, to.addr(), from, count) }
+    CopyGlobal { device: &request.queue.device, to: to.addr(), from, size: count }.submit(&request, blocking)
 }
 
 /// `urUSMContextMemcpyExp`: runs on a stream of no queue and returns when the bytes are there. It is ordered after nothing

@@ -14,12 +14,6 @@ use crate::program::Program;
 ///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
-///
-/// # Unsupported
-/// - HIP: `UR_PROGRAM_INFO_NUM_KERNELS` and `UR_PROGRAM_INFO_KERNEL_NAMES`: no call of the runtime lists a module's
-///   kernels
-/// - CUDA: needs: a driver with `cuModuleEnumerateFunctions`, for `UR_PROGRAM_INFO_NUM_KERNELS` and
-///   `UR_PROGRAM_INFO_KERNEL_NAMES`
 pub fn get_info<D: Driver>(
     program: &Object<Program<D>>,
     property: ur_program_info_t,

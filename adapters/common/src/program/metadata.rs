@@ -10,7 +10,7 @@ use std::ffi::CString;
 use ur_ffi::{ur_program_metadata_t, ur_program_metadata_type_t, ur_program_properties_t, ur_result_t};
 
 use crate::object::error::{Error, Result};
-use crate::object::null_pointer;
+use crate::object::params;
 
 /// Bytes of a byte array before its contents: their number, which `size` tells too.
 const ARRAY_HEADER: usize = size_of::<u64>();
@@ -42,65 +42,46 @@ impl Metadata {
     /// # Errors
     /// `INVALID_SIZE` and `INVALID_NULL_POINTER` where list and count contradict each other, `INVALID_VALUE` for a
     /// value that its tag cannot have.
-    pub unsafe fn read(call: &str, properties: Option<&ur_program_properties_t>) -> Result<Self> {
+    pub unsafe fn read(call: &'static str, properties: Option<&ur_program_properties_t>) -> Result<Self> {
         let mut metadata: Metadata = Self::default();
         let Some(properties) = properties else { return Ok(metadata) };
-        match (properties.count, properties.pMetadatas.is_null()) {
-            (0, true) => return Ok(metadata),
-            (0, false) => {
-                return Err(Error::new(
-                    ur_result_t::ERROR_INVALID_SIZE,
-                    format!("{call}: pMetadatas is given and its count is 0"),
-                ));
-            }
-            (1.., true) => return Err(null_pointer(call)),
-            (1.., false) => {}
+        if properties.count == 0 && !properties.pMetadatas.is_null() {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_SIZE,
+                format!("{call}: pMetadatas is given and its count is 0"),
+            ));
         }
         // SAFETY: holds `count` entries by the caller's promise.
-        let entries = unsafe { core::slice::from_raw_parts(properties.pMetadatas, properties.count as usize) };
-        for entry in entries {
-            if entry.pName.is_null() {
-                return Err(null_pointer(call));
-            }
-            // SAFETY: NUL-terminated by the caller's promise.
-            let name = unsafe { crate::driver::text_of(entry.pName) };
+        for entry in unsafe { params::optional_slice(call, properties.count, properties.pMetadatas) }? {
+            // SAFETY: null or NUL-terminated by the caller's promise.
+            let name = params::required(call, unsafe { params::optional_text(entry.pName) })?.to_string_lossy();
             if let Some((subject, tag)) = name.rsplit_once('@') {
-                // SAFETY: the caller's promise is the same.
-                unsafe { metadata.add(call, subject, tag, entry) }?;
+                // SAFETY: the entry is valid by the caller's promise.
+                metadata.add(call, subject, tag, unsafe { Value::of(entry) })?;
             }
         }
         Ok(metadata)
     }
 
-    /// # Safety
-    /// As [`Metadata::read`].
-    unsafe fn add(&mut self, call: &str, subject: &str, tag: &str, entry: &ur_program_metadata_t) -> Result<()> {
+    fn add(&mut self, call: &str, subject: &str, tag: &str, value: Value<'_>) -> Result<()> {
         let refuse = |what: &str| {
             Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{call}: metadata `{subject}@{tag}` {what}"))
         };
         match tag {
             "reqd_work_group_size" | "max_work_group_size" => {
-                // SAFETY: the caller's promise is the same.
-                let bytes = unsafe { array_of(entry) }.ok_or_else(|| refuse("is no byte array of numbers"))?;
+                let Value::Bytes(bytes) = value else { return Err(refuse("is no byte array of numbers")) };
                 let sizes = three(bytes).ok_or_else(|| refuse("is not one to three 32-bit numbers above 0"))?;
                 let kernel = self.kernels.entry(subject.to_owned()).or_default();
                 *(if tag.starts_with("reqd") { &mut kernel.required } else { &mut kernel.most }) = Some(sizes);
             }
             "max_linear_work_group_size" => {
-                let items = match entry.type_ {
-                    // SAFETY: the tag says which member holds.
-                    ur_program_metadata_type_t::UINT32 => u64::from(unsafe { entry.value.data32 }),
-                    // SAFETY: as above.
-                    ur_program_metadata_type_t::UINT64 => unsafe { entry.value.data64 },
-                    _ => return Err(refuse("is no number")),
-                };
+                let Value::Number(items) = value else { return Err(refuse("is no number")) };
                 let items = usize::try_from(items).ok().filter(|items| *items > 0);
                 self.kernels.entry(subject.to_owned()).or_default().most_items =
                     Some(items.ok_or_else(|| refuse("is 0"))?);
             }
             "global_id_mapping" => {
-                // SAFETY: the caller's promise is the same.
-                let symbol = unsafe { text_of(entry) }.ok_or_else(|| refuse("is no text without a NUL"))?;
+                let symbol = value.text().ok_or_else(|| refuse("is no text without a NUL"))?;
                 self.globals.insert(subject.to_owned(), symbol);
             }
             _ => {}
@@ -131,32 +112,58 @@ impl Metadata {
     }
 }
 
-/// The contents of a byte array.
-///
-/// # Safety
-/// `pData` of an array is null or readable for its size.
-unsafe fn array_of(entry: &ur_program_metadata_t) -> Option<&[u8]> {
-    if entry.type_ != ur_program_metadata_type_t::BYTE_ARRAY || entry.size < ARRAY_HEADER {
-        return None;
-    }
-    // SAFETY: the type says which member holds.
-    let data = unsafe { entry.value.pData }.cast_const().cast::<u8>();
-    // SAFETY: readable for its size by the caller's promise.
-    (!data.is_null()).then(|| unsafe { core::slice::from_raw_parts(data, entry.size) }.get(ARRAY_HEADER..))?
+/// The value of an entry.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    /// A number of 32 or 64 bits.
+    Number(u64),
+    /// What a byte array holds behind its header.
+    Bytes(&'a [u8]),
+    /// A string; the bytes before its NUL.
+    Text(&'a [u8]),
+    /// A value without contents, or of a type that no release has.
+    Nothing,
 }
 
-/// # Safety
-/// As [`array_of`]; `pString` is null or NUL-terminated.
-unsafe fn text_of(entry: &ur_program_metadata_t) -> Option<CString> {
-    if entry.type_ == ur_program_metadata_type_t::STRING {
-        // SAFETY: the type says which member holds, and the caller that it is NUL-terminated.
-        let text = unsafe { crate::driver::text_of(entry.value.pString) };
-        return CString::new(text).ok().filter(|text| !text.is_empty());
+impl<'a> Value<'a> {
+    /// # Safety
+    /// `type_` says which member of the value holds. `pData` is null or readable for the entry's size, `pString` is null
+    /// or NUL-terminated, during `'a`.
+    unsafe fn of(entry: &'a ur_program_metadata_t) -> Self {
+        // SAFETY: the type says which member holds, and that member is as the caller promises.
+        unsafe {
+            match entry.type_ {
+                ur_program_metadata_type_t::UINT32 => Self::Number(entry.value.data32.into()),
+                ur_program_metadata_type_t::UINT64 => Self::Number(entry.value.data64),
+                ur_program_metadata_type_t::BYTE_ARRAY => Self::bytes(entry.value.pData.cast(), entry.size),
+                ur_program_metadata_type_t::STRING => {
+                    params::optional_text(entry.value.pString).map_or(Self::Nothing, |text| Self::Text(text.to_bytes()))
+                }
+                _ => Self::Nothing,
+            }
+        }
     }
-    // SAFETY: the caller's promise is the same.
-    let bytes = unsafe { array_of(entry) }?;
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    CString::new(&bytes[..end]).ok().filter(|text| !text.is_empty())
+
+    /// # Safety
+    /// `data` is null or readable for `size` bytes during `'a`.
+    unsafe fn bytes(data: *const u8, size: usize) -> Self {
+        // SAFETY: the caller's promise is the same.
+        let array = unsafe { params::slice("a byte array", size, data) };
+        array.ok().and_then(|bytes| bytes.get(ARRAY_HEADER..)).map_or(Self::Nothing, Self::Bytes)
+    }
+
+    /// The value as a text that is not empty. A byte array may end with zeros.
+    fn text(self) -> Option<CString> {
+        let text = match self {
+            Self::Text(text) => text,
+            Self::Bytes(bytes) => {
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                &bytes[..end]
+            }
+            Self::Number(_) | Self::Nothing => return None,
+        };
+        CString::new(text).ok().filter(|text| !text.is_empty())
+    }
 }
 
 /// One to three 32-bit numbers; dimensions that are not given are 1.

@@ -177,10 +177,6 @@ pub fn not_built(call: &str) -> Error {
 /// # Errors
 /// `INVALID_SIZE` for no device, `INVALID_NULL_POINTER`, `INVALID_DEVICE` for a device of another context or one
 /// given twice, `INVALID_BINARY` for an image that is truncated or of no format the backend takes.
-///
-/// # Unsupported
-/// - note: CUDA takes PTX, cubin and fatbin; HIP takes code objects and offload bundles, and on NVIDIA hardware what
-///   CUDA takes
 pub fn create_with_binary<D: Driver>(
     context: &Object<Context<D>>,
     devices: Handles<'_, Device<D>>,

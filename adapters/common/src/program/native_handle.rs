@@ -9,20 +9,18 @@ use std::sync::Arc;
 use ur_ffi::{ur_native_handle_t, ur_program_handle_t, ur_program_native_properties_t};
 
 use crate::context::Context;
+use crate::context::native_handle::only_device;
+use crate::device::native_handle::null_native;
 use crate::driver::{Driver, Handle, NativeName};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::program::metadata::Metadata;
 use crate::program::{Module, Program, Target};
-use crate::queue::native_handles::{null_native, only_device};
 
 /// `urProgramGetNativeHandle`.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `UNSUPPORTED_FEATURE` before it is built.
-///
-/// # Unsupported
-/// - of a program that is not built yet: a module is what its image becomes when it is built
 pub fn get<D: Driver>(program: &Object<Program<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
     let native = program.modules().first().map(|module| module.raw.value());
     out.write(native.ok_or_else(|| Error::unsupported("the native handle of a program that is not built yet"))?);

@@ -64,10 +64,6 @@ pub fn global_variable_pointer<D: Driver>(
 /// # Errors
 /// `INVALID_KERNEL_NAME` for a name that the program does not have, `FUNCTION_ADDRESS_NOT_AVAILABLE` for one it has;
 /// `INVALID_DEVICE`, `INVALID_PROGRAM_EXECUTABLE`, `INVALID_NULL_POINTER`.
-///
-/// # Unsupported
-/// - always: native libraries tell no addresses in the device's code; for a kernel that is there it answers
-///   `UR_RESULT_ERROR_FUNCTION_ADDRESS_NOT_AVAILABLE`
 pub fn function_pointer<D: Driver>(
     device: &Object<Device<D>>,
     program: &Object<Program<D>>,

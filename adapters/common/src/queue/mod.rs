@@ -1,6 +1,7 @@
 //! Queues: one stream in order, several streams out of order.
 
-pub mod native_handles;
+pub mod native_event;
+pub mod native_handle;
 
 use crate::object::params::Out;
 use core::ops::Deref;
@@ -291,12 +292,6 @@ impl<D: Driver> Queue<D> {
 /// # Errors
 /// `INVALID_ENUMERATION` for unknown flags, `INVALID_QUEUE_PROPERTIES` for contradictory ones or an on-device
 /// queue, `INVALID_DEVICE` for a device of another context; what the native library answers.
-///
-/// # Unsupported
-/// - `UR_QUEUE_FLAG_ON_DEVICE`: kernels put no work on queues here; it answers
-///   `UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES`
-/// - note: with `UR_QUEUE_FLAG_USE_DEFAULT_STREAM` the queue has a stream of its own that keeps an order with the default
-///   stream, as with `UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM`
 pub fn create<D: Driver>(
     context: &Object<Context<D>>,
     device: &Object<Device<D>>,

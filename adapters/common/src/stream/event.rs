@@ -5,7 +5,6 @@
 //! stream's lock; reading an event takes no lock.
 
 use core::convert::Infallible;
-use core::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +18,8 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
-use crate::object::{Body, Object, TableAddress, borrow_named};
+use crate::object::params::{self, Handles};
+use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
 use crate::stream::reusable::Reusable;
 use crate::stream::submitter::Submitter;
@@ -336,8 +336,7 @@ impl<D: Driver> Event<D> {
 
 /// A wait list that was checked: the caller's own array, read where it lies.
 pub struct WaitList<'a, D: Driver> {
-    handles: &'a [ur_event_handle_t],
-    marker: PhantomData<&'a Object<Event<D>>>,
+    events: Handles<'a, Event<D>>,
 }
 
 impl<'a, D: Driver> WaitList<'a, D> {
@@ -362,7 +361,7 @@ impl<'a, D: Driver> WaitList<'a, D> {
     #[inline]
     #[must_use]
     pub fn none() -> Self {
-        Self { handles: &[], marker: PhantomData }
+        Self { events: Handles::none() }
     }
 
     /// A list that is not empty, or wrong.
@@ -374,27 +373,25 @@ impl<'a, D: Driver> WaitList<'a, D> {
         if events.is_null() || count == 0 {
             return Err(contradiction(parameter, count, events.is_null()));
         }
-        // SAFETY: `events` holds `count` handles.
-        let handles = unsafe { core::slice::from_raw_parts(events, count as usize) };
-        for handle in handles {
-            // SAFETY: a live handle or null, by the C contract.
-            unsafe { borrow_named::<Event<D>>(parameter, *handle) }.map_err(|error| {
-                if handle.is_null() { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
-            })?;
-        }
-        Ok(Self { handles, marker: PhantomData })
+        let is_null = |error: &Error| error.code() == ur_result_t::ERROR_INVALID_NULL_HANDLE;
+        // SAFETY: `events` holds `count` handles, each null or alive, by the caller's promise.
+        let events =
+            unsafe { params::slice(parameter, count, events).and_then(|events| params::handles(parameter, events)) };
+        let events = events.map_err(|error| {
+            if is_null(&error) { error.with_code(ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST) } else { error }
+        })?;
+        Ok(Self { events })
     }
 
     /// The events, in the list's order.
     pub fn iter(&self) -> impl Iterator<Item = &'a Object<Event<D>>> + use<'a, D> {
-        // SAFETY: `new` has seen that every handle is a live event of this adapter; it stays one during `'a`.
-        self.handles.iter().map(|handle| unsafe { &*handle.cast::<Object<Event<D>>>() })
+        self.events.iter()
     }
 
     /// Whether there is nothing to wait for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.handles.is_empty()
+        self.events.is_empty()
     }
 }
 

@@ -71,6 +71,20 @@ impl<D: Driver> Reusable<D> {
         Ok(reusable)
     }
 
+    /// One that lies on one device, whoever signals it.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn of_one_device(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result<Arc<Self>> {
+        let marker = make(state, purpose)?;
+        Ok(Self::with_marker(purpose, Box::new([Site::new(&state.device)]), marker, None))
+    }
+
+    /// Whether one native event of this process's own is all that it will ever stand for.
+    pub fn is_of_one_device(&self) -> bool {
+        self.sites.len() == 1 && self.handle.is_none()
+    }
+
     /// One over another process's native event.
     pub fn opened(state: &Arc<DeviceState<D>>, raw: D::Event, handle: IpcHandle) -> Arc<Self> {
         let marker = PooledEvent::adopt(raw, state, true);

@@ -76,18 +76,12 @@ pub mod barrier {
     use std::sync::OnceLock;
     use std::sync::atomic::{Ordering, compiler_fence};
 
-    const PRIVATE_EXPEDITED: libc::c_int = libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED;
-    const REGISTER: libc::c_int = libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
-
-    fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: the call takes numbers and touches no memory of this process.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
-    }
+    use rustix::thread::{MembarrierCommand, membarrier};
 
     /// Whether the system has the heavy barrier; asks it once.
     pub fn is_there() -> bool {
         static THERE: OnceLock<bool> = OnceLock::new();
-        *THERE.get_or_init(|| membarrier(REGISTER))
+        *THERE.get_or_init(|| membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok())
     }
 
     /// Keeps the compiler from moving memory accesses across.
@@ -99,7 +93,7 @@ pub mod barrier {
     /// Makes every running thread pass a full barrier.
     pub fn heavy() {
         // Without it there are no owners, and an exchange has ordered everything.
-        if is_there() && !membarrier(PRIVATE_EXPEDITED) {
+        if is_there() && membarrier(MembarrierCommand::PrivateExpedited).is_err() {
             // Two threads could be inside one lock from here on.
             std::process::abort();
         }

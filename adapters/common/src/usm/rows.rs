@@ -114,14 +114,14 @@ pub fn memcpy<D: Driver>(
     check_rectangle(NAME, request.queue, from.addr(), from_pitch, width, height)?;
     let to = Plane { address: to.addr(), pitch: to_pitch };
     let from = Plane { address: from.addr(), pitch: from_pitch };
-    let copy = CopyRows { device: &request.queue.device, rows: Copy2D { to, from, width, height } };
+    let copy = CopyRows { device: &request.queue.device, rows: ValidRows(Copy2D { to, from, width, height }) };
     if blocking { submit_and_wait(&request, copy) } else { submit(&request, copy) }
 }
 
-/// A copy of rows, which are valid until it has finished.
+/// A copy of rows.
 struct CopyRows<'a, D: Driver> {
     device: &'a DeviceState<D>,
-    rows: Copy2D,
+    rows: ValidRows,
 }
 
 impl<D: Driver> Command<D> for CopyRows<'_, D> {
@@ -129,29 +129,31 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (driver, stream) = (submission.driver(), submission.native());
-        // SAFETY: the rows are valid, as whoever made the command was promised.
-        self.device.transfer(|| unsafe { copy_rows(driver, stream, &self.rows) })
+        self.device.transfer(|| self.rows.copy(driver, stream))
     }
 }
 
-/// # Safety
-/// Every row is valid until the copy has finished.
-unsafe fn copy_rows<D: Driver>(driver: &D, stream: &D::Stream, copy: &Copy2D) -> Result<()> {
-    let Copy2D { to, from, width, height } = *copy;
-    let packed = to.pitch == width && from.pitch == width;
-    if height == 1 || packed {
-        // SAFETY: as this function's; the rows follow each other without a gap, or there is one.
-        return unsafe { driver.copy_async(to.address, from.address, width * height, stream) };
+/// Rows that the application owes to a command: each is valid until the copy that is put on the stream has finished.
+struct ValidRows(Copy2D);
+
+impl ValidRows {
+    fn copy<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
+        let Copy2D { to, from, width, height } = self.0;
+        let packed = to.pitch == width && from.pitch == width;
+        if height == 1 || packed {
+            // SAFETY: the type's invariant; the rows follow each other without a gap, or there is one.
+            return unsafe { driver.copy_async(to.address, from.address, width * height, stream) };
+        }
+        if to.pitch <= MAX_PITCH && from.pitch <= MAX_PITCH {
+            // SAFETY: the type's invariant.
+            return unsafe { driver.copy_2d_async(&self.0, stream) };
+        }
+        (0..height).try_for_each(|row| {
+            let (to, from) = (to.address + row * to.pitch, from.address + row * from.pitch);
+            // SAFETY: the type's invariant, for one row.
+            unsafe { driver.copy_async(to, from, width, stream) }
+        })
     }
-    if to.pitch <= MAX_PITCH && from.pitch <= MAX_PITCH {
-        // SAFETY: as this function's.
-        return unsafe { driver.copy_2d_async(copy, stream) };
-    }
-    (0..height).try_for_each(|row| {
-        let (to, from) = (to.address + row * to.pitch, from.address + row * from.pitch);
-        // SAFETY: as this function's, for one row.
-        unsafe { driver.copy_async(to, from, width, stream) }
-    })
 }
 
 /// A rectangle and the pattern that runs through its rows.
@@ -248,8 +250,8 @@ impl Fill<'_> {
             let height = done.min(self.height - done);
             let from = Plane { address: self.to, pitch: self.pitch };
             let to = Plane { address: self.to + done * self.pitch, pitch: self.pitch };
-            // SAFETY: `fill` was promised valid rows; those that are read are filled before on the same stream.
-            unsafe { copy_rows(driver, stream, &Copy2D { to, from, width: self.width, height }) }?;
+            // The fill's own rows; those that are read are filled before on the same stream.
+            ValidRows(Copy2D { to, from, width: self.width, height }).copy(driver, stream)?;
             done += height;
         }
         Ok(())

@@ -2,12 +2,12 @@
 //!
 //! The object holds the native handle alone. Memory lives on while it is mapped, whoever released the object.
 
-use core::mem::MaybeUninit;
+use core::mem::offset_of;
 use std::sync::Arc;
 
 use ur_ffi::{
-    ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_handle_t_, ur_physical_mem_info_t,
-    ur_physical_mem_properties_t, ur_result_t, ur_structure_type_t,
+    Structure, ur_physical_mem_flags_t, ur_physical_mem_handle_t, ur_physical_mem_handle_t_, ur_physical_mem_info_t,
+    ur_physical_mem_properties_t, ur_result_t,
 };
 
 use crate::context::{Context, DeviceState};
@@ -125,15 +125,12 @@ pub fn get_info<D: Driver>(
         ur_physical_mem_info_t::DEVICE => writer.value(physical.state.device.handle()),
         ur_physical_mem_info_t::SIZE => writer.value(physical.size),
         ur_physical_mem_info_t::PROPERTIES => {
-            // All zeros, `pNext` is null.
-            let mut properties = MaybeUninit::<ur_physical_mem_properties_t>::zeroed();
-            let to = properties.as_mut_ptr();
-            // SAFETY: both are fields of the structure that `to` points to, written without a reference to it.
-            unsafe {
-                (&raw mut (*to).stype).write(ur_structure_type_t::PHYSICAL_MEM_PROPERTIES);
-                (&raw mut (*to).flags).write(physical.flags);
-            }
-            writer.zeroed(&properties)
+            // In bytes, since a structure would carry what the stack holds between its fields. `pNext` is null.
+            let mut bytes = [0; size_of::<ur_physical_mem_properties_t>()];
+            let mut put = |at: usize, value: u32| bytes[at..][..size_of::<u32>()].copy_from_slice(&value.to_ne_bytes());
+            put(offset_of!(ur_physical_mem_properties_t, stype), ur_physical_mem_properties_t::STYPE.0);
+            put(offset_of!(ur_physical_mem_properties_t, flags), physical.flags.bits());
+            writer.array(&bytes)
         }
         ur_physical_mem_info_t::REFERENCE_COUNT => writer.value(physical.references()),
         _ => writer.unknown(property.0),

@@ -45,8 +45,6 @@ impl Devices for Cuda {
         Ok((free, total))
     }
 
-    /// # Unsupported
-    /// - needs: NVML, which comes with the driver, for throttle reasons, fan speed and power limits
     fn sensor(&self, device: &DeviceProperties, sensor: Sensor) -> Result<u32> {
         match self.management.get_or_init(Nvml::open) {
             Ok(nvml) => nvml.read(device, sensor),

@@ -108,6 +108,11 @@ impl Graphs for Cuda {
         self.symbols.exec_set_kernel.is_some()
     }
 
+    fn has_event_nodes(&self) -> bool {
+        let added = self.symbols.graph_add_record.is_some() && self.symbols.graph_add_wait.is_some();
+        added && self.symbols.exec_set_record.is_some() && self.symbols.exec_set_wait.is_some()
+    }
+
     fn create_graph(&self) -> Result<CUgraph> {
         let mut graph = CUgraph::default();
         // SAFETY: the output is a live local; flags must be 0.

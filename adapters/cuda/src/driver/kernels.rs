@@ -66,8 +66,6 @@ impl Kernels for Cuda {
         Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
     }
 
-    /// # Unsupported
-    /// - note: the module of a function is told where the driver has `cuFuncGetModule`
     fn function_module(&self, function: CUfunction) -> Result<Option<usize>> {
         let Some(ask) = self.symbols.function_module else { return Ok(None) };
         let mut module = CUmodule::default();
@@ -76,8 +74,6 @@ impl Kernels for Cuda {
         Ok(Some(module.0))
     }
 
-    /// # Unsupported
-    /// - note: the parameters of a function are told where the driver has `cuFuncGetParamInfo`
     fn function_parameters(&self, function: CUfunction) -> Result<Option<Vec<usize>>> {
         let Some(parameter) = self.symbols.function_parameter else { return Ok(None) };
         let mut sizes = Vec::new();
@@ -178,8 +174,6 @@ impl Kernels for Cuda {
         })
     }
 
-    /// # Unsupported
-    /// - needs: a driver with `cuLaunchKernelEx`, for a launch in clusters
     unsafe fn launch_clusters(
         &self,
         function: CUfunction,

@@ -40,8 +40,6 @@ impl Modules for Cuda {
         Ok(unsafe { CheckedImage::made_by_library(&linked) })
     }
 
-    /// # Unsupported
-    /// - note: the kernels of a module are told where the driver has `cuModuleEnumerateFunctions`
     fn function_names(&self, module: &CUmodule) -> Result<Option<Vec<String>>> {
         let (Some(count), Some(list)) = (self.symbols.module_function_count, self.symbols.module_functions) else {
             return Ok(None);

@@ -13,10 +13,6 @@ use crate::map::pool_properties;
 use crate::sys::{self, CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemoryPool, CUresult, CUstream};
 
 /// Says which pools the driver does not have.
-///
-/// # Unsupported
-/// - pools of shared memory with a maximum size: the driver takes no limit for them
-/// - needs: CUDA 12.2 for a pool with a maximum size, and a driver that has pools of host or shared memory for these
 #[cold]
 fn no_pool(kind: MemoryKind, max_size: usize, reason: &str) -> Error {
     let memory = match kind {

@@ -69,8 +69,6 @@ impl Streams for Cuda {
         self.check("cuLaunchHostFunc", unsafe { (self.symbols.launch_host_function)(*stream, function, data) })
     }
 
-    /// # Unsupported
-    /// - needs: a driver with `cuStreamWaitValue32_v2`
     unsafe fn stream_wait_value(&self, stream: &CUstream, word: usize, value: u32) -> Result<()> {
         let Some(wait) = self.symbols.stream_wait_value else {
             return Err(Error::unsupported("a driver without cuStreamWaitValue32_v2"));

@@ -43,9 +43,6 @@ impl Devices for Hip {
         Ok((free, total))
     }
 
-    /// # Unsupported
-    /// - throttle reasons, fan speed and power limits: the runtime does not tell them, and AMD's management library is not
-    ///   opened
     fn sensor(&self, _device: &DeviceProperties, sensor: Sensor) -> Result<u32> {
         Err(Error::new(
             ur_result_t::ERROR_UNSUPPORTED_ENUMERATION,

@@ -27,8 +27,6 @@ impl Images for Hip {
         self.check("hipArrayDestroy", unsafe { (self.symbols.array_destroy)(array.value()) })
     }
 
-    /// # Unsupported
-    /// - needs: ROCm 6 for images that kernels write
     fn create_surface(&self, array: &Array) -> Result<Surface> {
         // 5.x exports it under a C++ name alone.
         let create = self.symbols.surface_create.ok_or_else(|| Error::unsupported("a surface before ROCm 6"))?;

@@ -45,22 +45,16 @@ impl Kernels for Hip {
         Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned()))
     }
 
-    /// # Unsupported
-    /// - note: the module of a function is not told
     fn function_module(&self, _function: HipFunction) -> Result<Option<usize>> {
         // No call of the runtime tells it.
         Ok(None)
     }
 
-    /// # Unsupported
-    /// - note: the parameters of a function are not told
     fn function_parameters(&self, _function: HipFunction) -> Result<Option<Vec<usize>>> {
         // No call of the runtime tells them.
         Ok(None)
     }
 
-    /// # Unsupported
-    /// - note: a preference for a cache changes nothing
     fn prefer_cache(&self, _function: HipFunction, _preference: CachePreference) -> Result<()> {
         Ok(())
     }
@@ -119,8 +113,6 @@ impl Kernels for Hip {
         })
     }
 
-    /// # Unsupported
-    /// - needs: a runtime with `hipModuleLaunchCooperativeKernel`, for a cooperative launch
     unsafe fn launch_cooperative(
         &self,
         function: HipFunction,
@@ -138,8 +130,6 @@ impl Kernels for Hip {
         self.check("hipModuleLaunchCooperativeKernel", status)
     }
 
-    /// # Unsupported
-    /// - launches in clusters: AMD's devices have none
     unsafe fn launch_clusters(
         &self,
         _function: HipFunction,

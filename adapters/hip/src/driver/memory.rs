@@ -76,8 +76,6 @@ impl Memory for Hip {
         Ok(Some(PointerInfo { kind, base, size, device: Ordinal(known.device), pool: None }))
     }
 
-    /// # Unsupported
-    /// - note: that devices only read the memory is not told to the runtime
     fn register_host(&self, address: usize, size: usize, _read_only: bool) -> Result<()> {
         // The runtimes have no flag for memory that is only read that means the same in every release.
         const FLAGS: c_uint = flag::hipHostRegisterPortable | flag::hipHostRegisterMapped;

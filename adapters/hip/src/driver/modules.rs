@@ -28,20 +28,14 @@ impl Modules for Hip {
         self.check("hipModuleUnload", unsafe { (self.symbols.module_unload)(module) })
     }
 
-    /// # Unsupported
-    /// - always: its images are machine code, which is compiled
     fn compile(&self, _image: &CheckedImage<Self>, _request: &mut BuildRequest<'_>) -> Result<()> {
         Err(Error::unsupported("compiling without linking (HIP's images are machine code)"))
     }
 
-    /// # Unsupported
-    /// - always: its images are machine code, which the runtime links no further
     fn link(&self, _images: &[&CheckedImage<Self>], _request: &mut BuildRequest<'_>) -> Result<CheckedImage<Self>> {
         Err(Error::unsupported("linking (HIP's images are machine code, which its runtime links no further)"))
     }
 
-    /// # Unsupported
-    /// - note: the kernels of a module are not told
     fn function_names(&self, _module: &HipModule) -> Result<Option<Vec<String>>> {
         // No call of the runtime lists them.
         Ok(None)

@@ -16,9 +16,6 @@ use crate::sys::{
 impl Pools for Hip {
     type Pool = HipMemPool;
 
-    /// # Unsupported
-    /// - pools of host and of shared memory: the runtime has pools of device memory alone
-    /// - needs: ROCm 6.2 for a pool with a maximum size
     fn create_pool(&self, kind: MemoryKind, device: Ordinal, max_size: usize) -> Result<HipMemPool> {
         let unsupported = |what: &str| Err(Error::new(ur_result_t::ERROR_UNSUPPORTED_FEATURE, what));
         if kind != MemoryKind::Device {

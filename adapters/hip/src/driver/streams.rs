@@ -50,8 +50,6 @@ impl Streams for Hip {
         self.done("hipStreamQuery", unsafe { (self.symbols.stream_query)(*stream) })
     }
 
-    /// # Unsupported
-    /// - note: a stream's device is told by `hipStreamGetDevice`, where the runtime has it
     fn stream_context(&self, stream: &HipStream) -> Result<Option<Ordinal>> {
         let Some(ask) = self.symbols.stream_device else { return Ok(None) };
         let mut device = Ordinal(0);
@@ -60,8 +58,6 @@ impl Streams for Hip {
         Ok(Some(device))
     }
 
-    /// # Unsupported
-    /// - needs: a runtime with `hipLaunchHostFunc`
     unsafe fn launch_host_function(
         &self,
         stream: &HipStream,
@@ -75,8 +71,6 @@ impl Streams for Hip {
         self.check("hipLaunchHostFunc", unsafe { launch(*stream, function, data) })
     }
 
-    /// # Unsupported
-    /// - needs: a runtime with `hipStreamWaitValue32`
     unsafe fn stream_wait_value(&self, stream: &HipStream, word: usize, value: u32) -> Result<()> {
         let Some(wait) = self.symbols.stream_wait_value else {
             return Err(Error::unsupported("a runtime without hipStreamWaitValue32"));

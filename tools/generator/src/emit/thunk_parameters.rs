@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
     fn parameters(&mut self) {
         let function = self.function;
         for name in &self.row.clears {
-            let text = format!("params::clear({});", names::rust_ident(name));
+            let text = format!("params::clear(params::optional_out({}));", names::rust_ident(name));
             self.steps.push((Stage::Clears, text));
         }
         if let Some(name) = &self.row.dimensions {
@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
         let late = if self.row.unchecked.contains(&value) { "" } else { "?" };
         let function = &self.function.name;
         let info = match query.size.map(names::rust_ident) {
-            Some(size) => format!("params::info(\"{function}\", {size}, {value}, {told})"),
+            Some(size) => format!("InfoWriter::new(\"{function}\", {size}, {value}, {told})"),
             None => format!("params::info_without_size(\"{function}\", {value}, {told})"),
         };
         self.steps.push((Stage::Query, format!("let info = {info}{late};")));
@@ -270,12 +270,12 @@ impl<'a> Builder<'a> {
             }
         } else if self.release.is_handle(ty) {
             let body = names::engine_object(&ty.base);
-            let check = match (self.is_given_back(param), optional) {
-                (true, _) => "held_handle",
-                (false, true) => "optional_handle",
-                (false, false) => "handle",
-            };
-            self.checked(Stage::Handles, &param.name, format!("params::{check}::<{body}<D>>({named}, {name})?"));
+            let check = if optional { "optional_handle" } else { "handle" };
+            let mut check = format!("params::{check}::<{body}<D>>({named}, {name})?");
+            if self.is_given_back(param) {
+                check = format!("Held::new({check})");
+            }
+            self.checked(Stage::Handles, &param.name, check);
         } else if kind == Some(Kind::Callback) && !ty.is_pointer() {
             if optional {
                 self.call.arguments.push(name);
@@ -296,7 +296,9 @@ impl<'a> Builder<'a> {
         if let Some(length) = self.length_of(param) {
             let length = names::rust_ident(length);
             if ty.base == EVENTS {
-                self.steps.push((Stage::Pointers, format!("params::address({named}, {name})?;")));
+                if !optional {
+                    self.steps.push((Stage::Pointers, format!("params::address({named}, {name})?;")));
+                }
                 self.length_check(&length);
                 return self.checked(
                     Stage::Pointers,
@@ -305,44 +307,36 @@ impl<'a> Builder<'a> {
                 );
             }
             let is_output = is_out(param) && !is_in(param);
-            let check = match (kind, ty.pointers, optional) {
-                _ if is_output => format!("params::out_array({named}, {length}, {name})?"),
+            let bytes = if ty.base == "void" && ty.pointers == 1 { ".cast::<u8>()" } else { "" };
+            let list = match optional {
+                _ if is_output => "out_array",
                 // What the specification gives no length may be left out whatever the length is.
-                (_, 1, true) if self.row.slices.contains_key(&param.name) => {
-                    format!("params::slice_or_none({named}, {length}, {name})?")
-                }
-                (Some(Kind::Handle), 1, _) => {
-                    self.list_code(param, name, &length, named);
-                    let body = names::engine_object(&ty.base);
-                    let list = if optional { "optional_handles" } else { "handles" };
-                    format!("params::{list}::<{body}<D>>({named}, {length}, {name})?")
-                }
-                (_, 1, _) if ty.base == "void" => format!("params::bytes({named}, {length}, {name})?"),
-                (_, _, true) => format!("params::optional_slice({named}, {length}, {name})?"),
-                (_, _, false) => format!("params::slice({named}, {length}, {name})?"),
+                true if ty.pointers == 1 && self.row.slices.contains_key(&param.name) => "slice_or_none",
+                true => "optional_slice",
+                false => "slice",
             };
+            let mut check = format!("params::{list}({named}, {length}, {name}{bytes})?");
+            if kind == Some(Kind::Handle) && ty.pointers == 1 && !is_output {
+                self.list_code(param, name, &length, named);
+                check = format!("params::handles::<{}<D>>({named}, {check})?", names::engine_object(&ty.base));
+            }
             self.checked(Stage::Pointers, &param.name, check);
             return self.length_check(&length);
         }
         let in_memory = matches!(kind, Some(Kind::Struct | Kind::Union)) && ty.pointers == 1 && !is_out(param);
         let chained = if self.row.chained.contains(&param.name) { "_chained" } else { "" };
-        if in_memory && optional {
-            self.checked(Stage::Pointers, &param.name, format!("params::optional{chained}({name})"));
-        } else if in_memory {
-            self.checked(Stage::Pointers, &param.name, format!("params::required{chained}({named}, {name})?"));
+        let reader = if in_memory {
+            Some(format!("optional{chained}"))
         } else if ty.base == "char" && ty.pointers == 1 && ty.constant {
-            let check = if optional {
-                format!("params::optional_text({name})")
-            } else {
-                format!("params::text({named}, {name})?")
-            };
-            self.checked(Stage::Pointers, &param.name, check);
+            Some("optional_text".to_owned())
         } else if is_out(param) && !is_in(param) && (ty.pointers > 1 || ty.base != "void") {
-            let check = if optional {
-                format!("params::optional_out({name})")
-            } else {
-                format!("params::out({named}, {name})?")
-            };
+            Some("optional_out".to_owned())
+        } else {
+            None
+        };
+        if let Some(reader) = reader {
+            let given = format!("params::{reader}({name})");
+            let check = if optional { given } else { format!("params::required({named}, {given})?") };
             self.checked(Stage::Pointers, &param.name, check);
         } else if self.row.addresses.contains(&param.name) {
             self.checked(Stage::Pointers, &param.name, format!("params::optional_address({name})"));

@@ -11,7 +11,7 @@ use super::{compare, generate};
 use crate::fail;
 use crate::support::failure::{Failure, Result};
 use crate::support::workspace::{Release, Workspace};
-use crate::support::{cargo, files, process};
+use crate::support::{answered, cargo, files, process};
 
 /// Repeats cargo's result lines for whoever only sees the end of a run.
 const RESULTS: &str = "test-results.txt";
@@ -36,14 +36,24 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
     let Some((newest, older)) = dists else { return report.end(workspace) };
     report.step("planted bugs", || compare::run(workspace, "planted", &[]));
 
+    let folders = report.step("folders", || {
+        Ok((answered::fresh_folder(workspace, "CUDA")?, answered::fresh_folder(workspace, "HIP")?))
+    });
+    let Some((cuda, hip)) = folders else { return report.end(workspace) };
     let tests = report.cargo("cargo test --workspace", |lines| {
-        follow_tests(environment(workspace, &newest, &older, Release::R2026_2).args(["--workspace"]), &harness, lines)
+        let mut command = environment(workspace, &newest, &older, Release::R2026_2);
+        follow_tests(command.args(["--workspace"]).env(answered::VARIABLE, &cuda), &harness, lines)
     });
     report.add(tests);
-    let tests = report
-        .cargo("conformance suite, HIP adapter", |lines| conform_hip(workspace, &newest, &older, &harness, lines));
+    let tests = report.cargo("conformance suite, HIP adapter", |lines| {
+        let mut command = environment(workspace, &newest, &older, Release::R2026_2);
+        command.args(["--package", SUITE]).env("UR_TEST_ADAPTER", newest.library(HIP_ADAPTER));
+        named_tests("hip: ", command.env(answered::VARIABLE, &hip), &harness, lines)
+    });
     report.add(tests);
     if filters.is_empty() {
+        report.step("docs/coverage.md, CUDA", || answered::compare(workspace, "CUDA", &cuda));
+        report.step("docs/coverage.md, HIP", || answered::compare(workspace, "HIP", &hip));
         let tests = report.cargo("cargo test for 2026.1", |lines| {
             // What is compiled is the same for both; these two look at the final libraries.
             let mut command = environment(workspace, &newest, &older, Release::R2026_1);
@@ -101,19 +111,6 @@ fn environment(workspace: &Workspace, newest: &Dist, older: &Dist, release: Rele
         command.env("UR_SHARED", shared);
     }
     command
-}
-
-/// The conformance suite once more, with the HIP adapter over HIP over the simulated CUDA driver.
-fn conform_hip(
-    workspace: &Workspace,
-    newest: &Dist,
-    older: &Dist,
-    harness: &[String],
-    lines: &mut Vec<String>,
-) -> Result {
-    let mut command = environment(workspace, newest, older, Release::R2026_2);
-    command.args(["--package", SUITE]).env("UR_TEST_ADAPTER", newest.library(HIP_ADAPTER));
-    named_tests("hip: ", &mut command, harness, lines)
 }
 
 /// As [`follow_tests`], with a word before each binary's name where the same binary runs more than once.

@@ -1,5 +1,6 @@
 //! What several commands need: where things are, how programs are run, what cargo built. No command's policy here.
 
+pub mod answered;
 pub mod cargo;
 pub mod failure;
 pub mod files;

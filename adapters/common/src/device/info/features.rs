@@ -14,7 +14,7 @@ fn updates(device: &DeviceProperties) -> Updates {
         | Updates::GLOBAL_WORK_OFFSET
         | Updates::KERNEL_HANDLE;
     let is_there = IMPLEMENTED.command_buffers && device.graphs && device.graph_changes;
-    match (is_there, IMPLEMENTED.command_buffer_events) {
+    match (is_there, IMPLEMENTED.command_buffer_events && device.graph_events) {
         (false, _) => Updates::empty(),
         (true, false) => launches,
         (true, true) => launches | Updates::EVENTS,
@@ -26,7 +26,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         Info::COMMAND_BUFFER_SUPPORT_EXP | Info::COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP => {
             IMPLEMENTED.command_buffers && device.graphs
         }
-        Info::COMMAND_BUFFER_EVENT_SUPPORT_EXP => IMPLEMENTED.command_buffer_events && device.graphs,
+        Info::COMMAND_BUFFER_EVENT_SUPPORT_EXP => IMPLEMENTED.command_buffer_events && device.graph_events,
         Info::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP => return Some(Value::Flags(updates(device).bits()).into()),
         Info::GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP => IMPLEMENTED.graph_capture,
 

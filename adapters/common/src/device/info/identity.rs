@@ -8,9 +8,6 @@ use crate::driver::properties::DeviceProperties;
 
 const ONE_VENDORS_WORD: &str = "a term of one vendor's architecture, which this device does not have";
 
-/// # Unsupported
-/// - `UR_DEVICE_INFO_IP_VERSION`: the architecture has no number here; `UR_DEVICE_INFO_VERSION` names it
-/// - what only one vendor has words for (`UR_DEVICE_INFO_GPU_*`, `XE_*`, `EUS_PER_XE_CORE`, `MAX_LANES_PER_HW_THREAD`)
 pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> {
     Some(match property {
         // Every device of the native libraries served here is a GPU.

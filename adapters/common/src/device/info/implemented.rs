@@ -87,7 +87,7 @@ pub(super) const IMPLEMENTED: Implemented = Implemented {
     ipc_events: true,
     global_variables: true,
     command_buffers: true,
-    command_buffer_events: false,
+    command_buffer_events: true,
     graph_capture: false,
     timestamp_recording: true,
     native_commands: true,

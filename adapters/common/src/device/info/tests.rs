@@ -53,6 +53,7 @@ fn gpu() -> DeviceProperties {
         stream_value_waits: true,
         graphs: true,
         graph_changes: true,
+        graph_events: true,
         cooperative_launch: true,
         clusters: true,
         virtual_memory: true,
@@ -338,14 +339,16 @@ fn what_the_engine_lacks_is_not_claimed_for_the_hardware_having_it() {
 #[test]
 fn command_buffers_are_told_of_where_the_native_library_has_graphs() {
     let (whole, fixed) = (gpu(), DeviceProperties { graph_changes: false, ..gpu() });
-    let without = DeviceProperties { graphs: false, graph_changes: false, ..gpu() };
+    let without_events = DeviceProperties { graph_events: false, ..gpu() };
+    let without = DeviceProperties { graphs: false, graph_changes: false, graph_events: false, ..gpu() };
     let told = |device: &DeviceProperties| {
         (
             value_of(device, Info::COMMAND_BUFFER_SUPPORT_EXP),
             value_of(device, Info::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP),
         )
     };
-    assert_eq!(told(&whole), (Value::Bool(true), Value::Flags(0b1_1111)));
+    assert_eq!(told(&whole), (Value::Bool(true), Value::Flags(0b11_1111)));
+    assert_eq!(told(&without_events), (Value::Bool(true), Value::Flags(0b1_1111)));
     assert_eq!(told(&fixed), (Value::Bool(true), Value::Flags(0)));
     assert_eq!(told(&without), (Value::Bool(false), Value::Flags(0)));
 }

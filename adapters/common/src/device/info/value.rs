@@ -68,10 +68,6 @@ impl From<Value> for Reply {
 }
 
 /// The value, or why there is none.
-///
-/// # Unsupported
-/// - needs: a library that tells device number, UUID, PCI address, clocks and the width of the memory bus, for the
-///   properties of these; LUID and node mask are Windows'
 pub(super) fn or(value: Option<Value>, reason: &'static str) -> Reply {
     value.map_or(Reply::Unsupported(reason), Reply::Is)
 }

@@ -1,9 +1,9 @@
 //! The ranges of a buffer-backed pool by address: free ones, and freed ones that the stream of the free may still be using.
 //!
-//! Addresses alone. It makes no native call, never touches the memory, and knows a stream by a number, a place on it by the
-//! number of a command, and an event that covers a place by whatever the caller has for it. Every question is a search in an
+//! Addresses alone. It makes no native call, never touches the memory, and knows a stream by a number, a position on it by the
+//! number of a command, and an event that covers a position by whatever the caller has for it. Every question is a search in an
 //! ordered index, so its cost grows with the logarithm of the ranges. Free ranges that touch each other are always one;
-//! freed ranges are joined when they become free, because each has a place of its own.
+//! freed ranges are joined when they become free, because each has a last use of its own.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -15,8 +15,8 @@ use crate::memory_pool::arena::index::{Index, Key, count_step};
 /// A stream, by a number that no other one has while it has freed ranges here.
 pub type StreamKey = usize;
 
-/// A freed range's place: its stream and the number of the last command that may use it.
-type Place = (StreamKey, u64);
+/// The last use of a freed range: its stream and the position of the last command that may use it.
+type LastUse = (StreamKey, u64);
 
 /// What is known of a stream that has freed ranges.
 struct Stream<S, M> {
@@ -56,7 +56,7 @@ pub struct Ranges<S, M> {
     /// Positions by (stream, size, start).
     freed_by_size: Index<(StreamKey, usize, usize), u64>,
     /// Those of them that an event covers, whatever their stream, by (size, start).
-    covered: Index<(usize, usize), Place>,
+    covered: Index<(usize, usize), LastUse>,
     streams: Index<StreamKey, Stream<S, M>>,
     /// Sizes of the ranges that are out, by start.
     out: HashMap<usize, usize>,
@@ -108,13 +108,13 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
 
     /// The smallest range of at least `size` bytes that an event covers, with that event.
     pub fn take_covered(&mut self, size: usize) -> Option<Taken<S, M>> {
-        let (&Key((length, start)), &place) = self.covered.range(Key((size, 0))..).next()?;
-        let (key, position) = place;
+        let (&Key((length, start)), &last_use) = self.covered.range(Key((size, 0))..).next()?;
+        let (key, position) = last_use;
         let known = self.streams.get(&Key(key))?;
         let (covers, mark) = known.marks.get(known.marks.partition_point(|(upto, _)| *upto < position))?.clone();
         let behind = Behind { key, stream: known.stream.clone(), position, covers, mark };
-        self.remove_freed(place, start, length);
-        self.keep_rest(place, start, length, size);
+        self.remove_freed(last_use, start, length);
+        self.keep_rest(last_use, start, length, size);
         self.forget_if_empty(key);
         self.out.insert(start, size);
         Some(Taken { start, behind: Some(behind) })
@@ -216,7 +216,7 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
         self.freed.range(every).next().map(|(&Key((_, position, start)), &size)| (position, start, size))
     }
 
-    fn add_freed(&mut self, (key, position): Place, start: usize, size: usize) {
+    fn add_freed(&mut self, (key, position): LastUse, start: usize, size: usize) {
         self.freed.insert(Key((key, position, start)), size);
         self.freed_by_size.insert(Key((key, size, start)), position);
         if self.covered_up_to(key).is_some_and(|upto| position <= upto) {
@@ -224,15 +224,15 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
         }
     }
 
-    fn remove_freed(&mut self, (key, position): Place, start: usize, size: usize) {
+    fn remove_freed(&mut self, (key, position): LastUse, start: usize, size: usize) {
         self.freed.remove(&Key((key, position, start)));
         self.freed_by_size.remove(&Key((key, size, start)));
         self.covered.remove(&Key((size, start)));
     }
 
-    fn keep_rest(&mut self, place: Place, start: usize, length: usize, taken: usize) {
+    fn keep_rest(&mut self, last_use: LastUse, start: usize, length: usize, taken: usize) {
         if length > taken {
-            self.add_freed(place, start + taken, length - taken);
+            self.add_freed(last_use, start + taken, length - taken);
         }
     }
 

@@ -1,0 +1,150 @@
+//! Events outside of a buffer: what a recorded command signals at each launch, and what it waits for.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+
+use ur_conformance::command_buffer::{Command, CommandBuffer, SyncPoint, device_can, list};
+use ur_conformance::ffi::{
+    ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_result_t,
+};
+use ur_conformance::{Event, Fixture, Gate, Kind, ask, expect_success, ok, query, refused, ur};
+
+/// Appends a copy of 4 bytes that waits for events, and asks for its event and its handle where they are wanted.
+fn copy(
+    buffer: &CommandBuffer,
+    to: *mut c_void,
+    from: *const c_void,
+    waits: &[ur_event_handle_t],
+    event: *mut ur_event_handle_t,
+    command: *mut Command,
+) -> ur_result_t {
+    let ((count, waits), mut point) = (list(waits), SyncPoint::MAX);
+    ur!(CommandBufferExp.pfnAppendUSMMemcpyExp(
+        buffer.handle(),
+        to,
+        from,
+        4,
+        0,
+        null(),
+        count,
+        waits,
+        &raw mut point,
+        event,
+        command
+    ))
+}
+
+fn status(event: &Event) -> Status {
+    Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
+}
+
+fn are_there(fixture: &Fixture) -> bool {
+    let are_there = device_can(fixture, ur_device_info_t::COMMAND_BUFFER_EVENT_SUPPORT_EXP);
+    if !are_there {
+        println!("skipped: commands of a buffer have no events here");
+    }
+    are_there
+}
+
+#[test]
+fn the_event_of_a_recorded_command_stands_for_it_in_the_last_launch() {
+    let fixture = Fixture::new();
+    if !are_there(&fixture) {
+        return;
+    }
+    let (one, other) = (fixture.in_order(), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 12);
+    let buffer = CommandBuffer::new(&fixture);
+    let mut event = null_mut();
+    let answer = copy(&buffer, memory.at(4), memory.pointer(), &[], &raw mut event, null_mut());
+    expect_success(answer, "urCommandBufferAppendUSMMemcpyExp");
+    let event = Event::take(event);
+    assert_eq!(status(&event), Status::COMPLETE, "nothing was launched yet");
+    buffer.finalize();
+    for value in 1..4u32 {
+        memory.write(&one, &[value, 0, 0]);
+        let mut gate = Gate::new(&fixture);
+        gate.close(&one);
+        buffer.on(&one);
+        assert_ne!(status(&event), Status::COMPLETE, "the launch waits for the gate");
+        let waits = [event.handle()];
+        let (queue, to, from) = (other.handle(), memory.at(8), memory.at(4));
+        ok!(Enqueue.pfnUSMMemcpy(queue, false.into(), to, from, 4, 1, waits.as_ptr(), null_mut()));
+        gate.open();
+        event.wait();
+        assert_eq!(status(&event), Status::COMPLETE);
+        other.finish();
+        assert_eq!(memory.read::<u32>(&other, 3), [value; 3]);
+    }
+}
+
+#[test]
+fn a_recorded_command_waits_for_its_events_at_the_launch() {
+    let fixture = Fixture::new();
+    if !are_there(&fixture) {
+        return;
+    }
+    let (one, other) = (fixture.in_order(), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 8);
+    memory.write(&one, &[1u32, 0]);
+    let mut gate = Gate::new(&fixture);
+    gate.close(&one);
+    let five = 5u32.to_ne_bytes();
+    let mut event = null_mut();
+    let (from, to) = (five.as_ptr().cast(), memory.pointer());
+    ok!(Enqueue.pfnUSMFill(one.handle(), to, 4, from, 4, 0, null(), &raw mut event));
+    let event = Event::take(event);
+    let buffer = CommandBuffer::in_order(&fixture);
+    let answer = copy(&buffer, memory.at(4), memory.pointer(), &[event.handle()], null_mut(), null_mut());
+    expect_success(answer, "urCommandBufferAppendUSMMemcpyExp");
+    drop(event);
+    buffer.finalize();
+    let done = buffer.event_on(&other, &[]);
+    assert_ne!(status(&done), Status::COMPLETE, "the launch waits for the event");
+    gate.open();
+    done.wait();
+    assert_eq!(memory.read::<u32>(&other, 2), [5; 2]);
+}
+
+#[test]
+fn urCommandBufferUpdateSignalEventExp_and_WaitEventsExp_exchange_the_events_of_later_launches() {
+    let fixture = Fixture::new();
+    if !are_there(&fixture) {
+        return;
+    }
+    let (one, other) = (fixture.in_order(), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 8);
+    memory.write(&one, &[7u32, 0]);
+    let mut first = null_mut();
+    ok!(Enqueue.pfnEventsWait(one.handle(), 0, null(), &raw mut first));
+    let first = Event::take(first);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let (mut signal, mut command) = (null_mut(), null_mut());
+    let waits = [first.handle()];
+    let answer = copy(&buffer, memory.at(4), memory.pointer(), &waits, &raw mut signal, &raw mut command);
+    expect_success(answer, "urCommandBufferAppendUSMMemcpyExp");
+    let signal = Event::take(signal);
+    let mut event = null_mut();
+    refused!(ERROR_INVALID_OPERATION, CommandBufferExp.pfnUpdateSignalEventExp(command, &raw mut event));
+    buffer.finalize();
+    refused!(ERROR_INVALID_EVENT_WAIT_LIST, CommandBufferExp.pfnUpdateWaitEventsExp(command, 0, null()));
+    assert!(event.is_null());
+
+    ok!(CommandBufferExp.pfnUpdateSignalEventExp(command, &raw mut event));
+    let new_signal = Event::take(event);
+    let mut gate = Gate::new(&fixture);
+    gate.close(&one);
+    let mut second = null_mut();
+    let (five, to) = (5u32.to_ne_bytes(), memory.pointer());
+    ok!(Enqueue.pfnUSMFill(one.handle(), to, 4, five.as_ptr().cast(), 4, 0, null(), &raw mut second));
+    let second = Event::take(second);
+    let waits = [second.handle()];
+    ok!(CommandBufferExp.pfnUpdateWaitEventsExp(command, 1, waits.as_ptr()));
+    buffer.on(&other);
+    assert_eq!(status(&signal), Status::COMPLETE, "the old event is signalled no more");
+    assert_ne!(status(&new_signal), Status::COMPLETE, "the launch waits for the new event");
+    gate.open();
+    new_signal.wait();
+    assert_eq!(memory.read::<u32>(&other, 2), [5; 2]);
+}

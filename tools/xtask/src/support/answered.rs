@@ -1,0 +1,95 @@
+//! `docs/coverage.md` against what adapters answered: each test process of the conformance suite leaves an empty file for
+//! every function that it got success from. What the document calls supported, in whole or in part, must have worked, and
+//! what it calls unsupported must not. It needs all of the suite's binaries, so no single test can ask.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::failure::{Context, Result};
+use super::workspace::Workspace;
+use crate::fail;
+
+/// The variable that names the folder to test processes.
+pub const VARIABLE: &str = "UR_TEST_ANSWERED";
+
+const DOCUMENT: &str = "docs/coverage.md";
+
+/// An empty folder for the functions that the adapter of a backend answers, `CUDA` or `HIP`.
+pub fn fresh_folder(workspace: &Workspace, backend: &str) -> Result<PathBuf> {
+    let folder = workspace.target().join("answered").join(backend);
+    if folder.is_dir() {
+        fs::remove_dir_all(&folder).context(format!("{} cannot be emptied", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).context(format!("{} cannot be made", folder.display()))?;
+    Ok(folder)
+}
+
+/// Fails with the functions whose answers are not those of the document's column.
+pub fn compare(workspace: &Workspace, backend: &str, folder: &Path) -> Result {
+    let path = workspace.path(DOCUMENT);
+    let document = fs::read_to_string(&path).context(format!("{} cannot be read", path.display()))?;
+    let entries = fs::read_dir(folder).context(format!("{} cannot be read", folder.display()))?;
+    let answered: BTreeSet<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let differences = differences(&document, backend, &answered);
+    if !differences.is_empty() {
+        fail!("{DOCUMENT} and the {backend} adapter disagree:\n{}", differences.join("\n"));
+    }
+    println!("{} functions have worked, as {DOCUMENT} says", answered.len());
+    Ok(())
+}
+
+/// A line for each function that worked though it should not have, or the other way around.
+fn differences(document: &str, backend: &str, answered: &BTreeSet<String>) -> Vec<String> {
+    let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let table = document.lines().filter(|line| line.starts_with("| function |") || line.starts_with("| `ur"));
+    let (mut column, mut found, mut rows) = (0, Vec::new(), 0);
+    for row in table.map(cells) {
+        if row[1] == "function" {
+            column = row.iter().position(|cell| cell == backend).unwrap_or(0);
+            continue;
+        }
+        rows += 1;
+        let (name, word) = (row[1].trim_matches('`'), row[column].as_str());
+        match (word, answered.contains(name)) {
+            ("supported" | "partial", true) | ("unsupported", false) | ("loader", _) => {}
+            ("supported" | "partial", false) => found.push(format!("{name}: {word}, but no test got success from it")),
+            ("unsupported", true) => found.push(format!("{name}: unsupported, but a test got success from it")),
+            _ => found.push(format!("{name}: `{word}` is no word of the column {backend}")),
+        }
+    }
+    if rows == 0 {
+        found.push("the document has no rows".to_owned());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+        | function | CUDA | HIP | what is missing, and why |\n|---|---|---|---|\n\
+        | `urOne` | supported | partial | a |\n| `urTwo` | supported | unsupported | b |\n\
+        | `urThree` | loader | loader |  |\n";
+
+    fn told(backend: &str, answered: &[&str]) -> Vec<String> {
+        differences(TABLE, backend, &answered.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn what_is_supported_must_have_worked_and_what_is_not_must_not() {
+        assert!(told("CUDA", &["urOne", "urTwo"]).is_empty());
+        assert!(told("HIP", &["urOne", "urThree"]).is_empty());
+        assert_eq!(told("CUDA", &["urOne"]), ["urTwo: supported, but no test got success from it"]);
+        assert_eq!(told("HIP", &["urOne", "urTwo"]), ["urTwo: unsupported, but a test got success from it"]);
+        assert_eq!(told("HIP", &[]), ["urOne: partial, but no test got success from it"]);
+    }
+
+    #[test]
+    fn a_document_that_is_read_wrongly_is_no_agreement() {
+        assert_eq!(differences("", "CUDA", &BTreeSet::new()), ["the document has no rows"]);
+        assert_eq!(told("Metal", &["urOne", "urTwo"]).len(), 3);
+    }
+}
