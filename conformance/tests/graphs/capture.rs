@@ -1,10 +1,12 @@
 //! `urQueueBegin*CaptureExp`, `urQueueEndGraphCaptureExp`, `urEnqueueGraphExp`: what is captured, and what launches of it do.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
+use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_command_t, ur_event_info_t, ur_queue_flags_t as Flags, ur_usm_advice_flags_t, ur_usm_migration_flags_t,
+    ur_command_t, ur_event_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
+    ur_usm_advice_flags_t, ur_usm_migration_flags_t,
 };
 use ur_conformance::graph::{begin, end, is_capturing};
 use ur_conformance::memory::pattern;
@@ -297,4 +299,53 @@ fn a_launch_of_a_graph_is_one_native_call() {
         drop(executable.event_on(&queue));
     });
     queue.finish();
+}
+
+/// What a native command fills, and on which queue.
+struct Filled {
+    memory: *mut c_void,
+    answer: Code,
+}
+
+extern "C" fn fill(queue: ur_queue_handle_t, data: *mut c_void) {
+    // SAFETY: the test's own, alive during the enqueue, which calls this.
+    let filled = unsafe { &mut *data.cast::<Filled>() };
+    let value = 11u32;
+    let from = (&raw const value).cast();
+    filled.answer = ur!(Enqueue.pfnUSMFill(queue, filled.memory, 4, from, COUNT * 4, 0, null(), null_mut()));
+}
+
+#[test]
+fn what_a_native_command_puts_on_the_queue_is_captured() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    for flags in [Flags::empty(), Flags::PROFILING_ENABLE] {
+        let queue = fixture.queue(flags);
+        let kernel = fixture.basic(c"add_constant");
+        let memory = fixture.memory(Kind::Device, COUNT * 4);
+        zero(&queue, &memory);
+        let mut filled = Filled { memory: memory.pointer(), answer: Code::ERROR_UNKNOWN };
+        let graph = Graph::captured(&queue, || {
+            let data = (&raw mut filled).cast();
+            let event = event_of(|event| {
+                ur!(EnqueueExp.pfnNativeCommandExp(
+                    queue.handle(),
+                    Some(fill),
+                    data,
+                    0,
+                    null(),
+                    null(),
+                    0,
+                    null(),
+                    event
+                ))
+            });
+            let add = Launch::new(&kernel, &[COUNT]).pointer(memory.pointer()).value(1u32).value(COUNT as u32);
+            add.after(&[&event]).on(&queue);
+        });
+        assert_eq!(filled.answer, Code::SUCCESS);
+        assert_eq!(memory.read::<u32>(&queue, COUNT), vec![0; COUNT]);
+        graph.instantiate().on(&queue);
+        assert_eq!(memory.read::<u32>(&queue, COUNT), vec![12; COUNT]);
+    }
 }

@@ -5,12 +5,13 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_event_handle_t, ur_event_info_t, ur_execution_info_t, ur_profiling_info_t, ur_queue_info_t, ur_result_t as Code,
+    ur_event_handle_t, ur_event_info_t, ur_execution_info_t, ur_map_flags_t, ur_mem_flags_t, ur_profiling_info_t,
+    ur_queue_info_t, ur_result_t as Code,
 };
 use ur_conformance::graph::{begin, end};
 use ur_conformance::native::Streams;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Event, Fixture, Gate, Graph, Kind, Launch, needs_capture, ok, refused, ur};
+use ur_conformance::{Buffer, Event, Fixture, Gate, Graph, Kind, Launch, needs_capture, ok, refused, ur};
 
 extern "C" fn never(_: *mut c_void) {
     panic!("a host task that was refused runs");
@@ -68,6 +69,40 @@ fn what_a_capture_cannot_hold_is_refused_and_breaks_nothing() {
     graph.instantiate().on(&queue);
     queue.finish();
     ok!(DeviceExp.pfnWaitExp(fixture.device()));
+}
+
+#[test]
+fn commands_on_memory_objects_are_refused() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let queue = fixture.in_order();
+    let kernel = fixture.basic(c"iota");
+    let buffer = Buffer::new(&fixture, 64);
+    let mut bytes = [0u8; 64];
+    let graph = Graph::captured(&queue, || {
+        let access = ur_mem_flags_t::READ_WRITE;
+        let launch = Launch::new(&kernel, &[16]).buffer(&buffer, access).value(16u32);
+        launch.refused(&[Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED], &queue);
+        let host = bytes.as_mut_ptr().cast::<c_void>();
+        let (queue, buffer, no) = (queue.handle(), buffer.handle(), false.into());
+        refused!(
+            ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+            Enqueue.pfnMemBufferRead(queue, buffer, no, 0, 64, host, 0, null(), null_mut())
+        );
+        refused!(
+            ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+            Enqueue.pfnMemBufferWrite(queue, buffer, no, 0, 64, host, 0, null(), null_mut())
+        );
+        let (flags, mut mapped) = (ur_map_flags_t::READ, null_mut());
+        refused!(
+            ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+            Enqueue.pfnMemBufferMap(queue, buffer, no, flags, 0, 64, 0, null(), null_mut(), &raw mut mapped)
+        );
+        assert!(mapped.is_null());
+    });
+    assert!(graph.is_empty(), "the refusals broke nothing");
+    Launch::new(&kernel, &[16]).buffer(&buffer, ur_mem_flags_t::READ_WRITE).value(16u32).on(&queue);
+    queue.finish();
 }
 
 #[test]

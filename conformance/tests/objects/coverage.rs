@@ -104,18 +104,6 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnMapExternalArrayExp pfnMapExternalLinearMemoryExp pfnReleaseExternalMemoryExp
         pfnFreeMappedLinearMemoryExp pfnSupportsImportingHandleTypeExp pfnImportExternalSemaphoreExp
         pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
-    }
-    EnqueueExp {
-        pfnGraphExp
-    }
-    GraphExp {
-        pfnCreateExp pfnInstantiateGraphExp pfnDestroyExp pfnExecutableGraphDestroyExp pfnIsEmptyExp
-        pfnGetIdExp pfnSetDestructionCallbackExp pfnDumpContentsExp pfnGetNativeHandleExp
-        pfnExecutableGraphGetNativeHandleExp
-    }
-    QueueExp {
-        pfnBeginGraphCaptureExp pfnBeginCaptureIntoGraphExp pfnEndGraphCaptureExp
-        pfnIsGraphCaptureEnabledExp pfnGetGraphExp
     })
 }
 

@@ -41,12 +41,24 @@ pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command
     Ok(output)
 }
 
+/// Makes the stream of a queue that captures come after the wait list, for work that somebody else captures there.
+///
+/// # Errors
+/// As [`capture_of`]; what the native library answers.
+#[cold]
+pub(crate) fn come_after<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
+    let capture = capture_of(request)?;
+    let _scope = request.queue.device.enter()?;
+    Submission::in_capture(request, &capture)?;
+    Ok(capture)
+}
+
 /// The capture that a command belongs to.
 ///
 /// # Errors
 /// `GRAPH_INTERNAL_EVENT` for an event of a capture that has ended, `GRAPH_CAPTURE_MERGE_ATTEMPT` for one of another capture
 /// than the queue's, `GRAPH_CAPTURE_UNSUPPORTED` for one from outside that is not complete, and for a queue out of order.
-pub(super) fn capture_of<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
+fn capture_of<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
     let mut found = request.queue.capture();
     for event in request.waits.iter() {
         let Some(captured) = event.as_captured() else { continue };

@@ -8,7 +8,7 @@
 //! Must not allocate on the way of a command that needs no event, nor make a native call that the command does not need.
 
 pub mod barrier;
-mod captured;
+pub(crate) mod captured;
 pub mod enqueue;
 pub mod graph;
 pub(crate) mod reusable_event;

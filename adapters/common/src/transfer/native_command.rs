@@ -15,6 +15,7 @@ use ur_ffi::{
 };
 
 use crate::buffer;
+use crate::command::captured;
 use crate::command::submission::{Start, Submission};
 use crate::command::{Enqueue, OwnEvent, Request};
 use crate::device::clock::host_time_ns;
@@ -22,6 +23,7 @@ use crate::driver::Driver;
 use crate::memory_object;
 use crate::object::error::{Error, Result};
 use crate::stream::Stream;
+use crate::stream::capture::Capture;
 
 /// The application's function, which does what the native API allows and does not throw.
 type NativeEnqueue = unsafe extern "C" fn(ur_queue_handle_t, *mut c_void);
@@ -95,13 +97,37 @@ fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
 fn call_application<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue, data: *mut c_void) -> Result<()> {
     let queue = request.queue.handle();
     let stream = request.queue.first();
-    let start = begin(request, stream)?;
+    let turn = Turn::begin(request, stream)?;
     {
         let _scope = stream.device.enter()?;
         // SAFETY: the application gave the function for its data, to be called with a live queue.
         unsafe { function(queue, data) };
     }
-    end(request, stream, start)
+    turn.end(request, stream)
+}
+
+/// What the application's work comes between.
+enum Turn<D: Driver> {
+    /// Two turns of the stream.
+    OfStream(Start<D>),
+    /// Commands of a capture, which then holds the work.
+    OfCapture(Arc<Capture<D>>),
+}
+
+impl<D: Driver> Turn<D> {
+    fn begin(request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<Self> {
+        match request.queue.capture() {
+            Some(_) => captured::come_after(request).map(Self::OfCapture),
+            None => begin(request, stream).map(Self::OfStream),
+        }
+    }
+
+    fn end(self, request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<()> {
+        match self {
+            Self::OfStream(start) => end(request, stream, start),
+            Self::OfCapture(capture) => Submission::over(stream).return_captured_event(request, &capture),
+        }
+    }
 }
 
 /// Makes the native stream ready for the application's work.
