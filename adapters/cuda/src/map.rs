@@ -182,7 +182,13 @@ mod tests {
                 (ur_result_t::ERROR_OUT_OF_RESOURCES, &[701, 720]),
                 (ur_result_t::ERROR_INVALID_WORK_GROUP_SIZE, &[912]),
                 (ur_result_t::ERROR_UNSUPPORTED_FEATURE, &[36, 215, 217, 224, 225, 801, 804, 811]),
-                (ur_result_t::ERROR_INVALID_OPERATION, &[900, 901, 906, 907]),
+                (ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED, &[900, 905, 906]),
+                (ur_result_t::ERROR_GRAPH_CAPTURE_INVALIDATED, &[901]),
+                (ur_result_t::ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT, &[902]),
+                (ur_result_t::ERROR_COMMAND_LIST_NOT_CAPTURING, &[903]),
+                (ur_result_t::ERROR_GRAPH_UNJOINED_FORKS, &[904]),
+                (ur_result_t::ERROR_GRAPH_INTERNAL_EVENT, &[907]),
+                (ur_result_t::ERROR_INVALID_OPERATION, &[908]),
                 // Exactly the failures that end a context.
                 (
                     ur_result_t::ERROR_DEVICE_LOST,

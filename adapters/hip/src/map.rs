@@ -175,7 +175,13 @@ mod tests {
             (ur_result_t::ERROR_PROGRAM_BUILD_FAILURE, &[218, 300]),
             (ur_result_t::ERROR_PROGRAM_LINK_FAILURE, &[302]),
             (ur_result_t::ERROR_OUT_OF_RESOURCES, &[701, 720]),
-            (ur_result_t::ERROR_INVALID_OPERATION, &[900, 901, 906, 907]),
+            (ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED, &[900, 905, 906]),
+            (ur_result_t::ERROR_GRAPH_CAPTURE_INVALIDATED, &[901]),
+            (ur_result_t::ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT, &[902]),
+            (ur_result_t::ERROR_COMMAND_LIST_NOT_CAPTURING, &[903]),
+            (ur_result_t::ERROR_GRAPH_UNJOINED_FORKS, &[904]),
+            (ur_result_t::ERROR_GRAPH_INTERNAL_EVENT, &[907]),
+            (ur_result_t::ERROR_INVALID_OPERATION, &[908]),
         ];
         ur_adapter::testing::check_codes(HipError::ALL, HipError, expected);
     }

@@ -22,16 +22,20 @@ pub fn get_info<D: Driver>(
         ur_exp_command_buffer_info_t::REFERENCE_COUNT => writer.value(buffer.references()),
         ur_exp_command_buffer_info_t::DESCRIPTOR => {
             let properties = buffer.properties;
-            writer.value(ur_exp_command_buffer_desc_t {
-                stype: ur_structure_type_t::EXP_COMMAND_BUFFER_DESC,
-                pNext: core::ptr::null(),
-                isUpdatable: u8::from(properties.is_updatable),
-                isInOrder: u8::from(properties.is_in_order),
-                enableProfiling: u8::from(properties.is_profiled),
-            })
+            writer.array(&descriptor(properties.is_updatable, properties.is_in_order, properties.is_profiled))
         }
         _ => writer.unknown(property.0),
     }
+}
+
+/// The bytes of a `ur_exp_command_buffer_desc_t` without a chain. They are written as words, so that those between the
+/// members are 0 and not what the stack had.
+fn descriptor(is_updatable: bool, is_in_order: bool, is_profiled: bool) -> [u64; 3] {
+    const { assert!(size_of::<ur_exp_command_buffer_desc_t>() == 24) };
+    let [a, b, c, d] = ur_structure_type_t::EXP_COMMAND_BUFFER_DESC.0.to_ne_bytes();
+    let [updatable, in_order, profiled] = [is_updatable, is_in_order, is_profiled].map(u8::from);
+    let first = u64::from_ne_bytes([a, b, c, d, 0, 0, 0, 0]);
+    [first, 0, u64::from_ne_bytes([updatable, in_order, profiled, 0, 0, 0, 0, 0])]
 }
 
 /// `urCommandBufferGetNativeHandleExp`: the graph that is recorded, which stays the buffer's. What is added to it before the

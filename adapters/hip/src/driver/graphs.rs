@@ -90,6 +90,10 @@ impl Graphs for Hip {
         self.is_rocm_6()
     }
 
+    fn has_event_nodes(&self) -> bool {
+        self.is_rocm_6()
+    }
+
     fn create_graph(&self) -> Result<HipGraph> {
         let mut graph = HipGraph::default();
         // SAFETY: the output is a live local; flags must be 0.

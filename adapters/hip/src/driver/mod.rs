@@ -148,12 +148,13 @@ impl Driver for Hip {
 
 #[cfg(test)]
 mod tests {
+    use ur_adapter::driver::graphs::{CopyNode, KernelNode};
     use ur_adapter::driver::images::{BoxCopy, BoxSide, RectSide};
-    use ur_adapter::driver::{Images as _, Modules as _, Pools as _};
+    use ur_adapter::driver::{Graphs as _, Images as _, LaunchShape, MemoryKind, Modules as _, Pools as _};
     use ur_ffi::ur_result_t;
 
     use super::*;
-    use crate::sys::{HipMemPool, HipStream};
+    use crate::sys::{HipFunction, HipGraph, HipMemPool, HipStream};
 
     /// Every library of AMD's that is installed here, by the names that the adapter tries.
     fn installed() -> Vec<(&'static str, Symbols)> {
@@ -218,6 +219,41 @@ mod tests {
             let answer = unsafe { hip.copy_box_async(&copy, &HipStream(1)) };
             assert_eq!(answer.err().map(|error| error.code()), code);
         }
+    }
+
+    #[test]
+    fn graphs_are_there_from_rocm_6_on() {
+        let mut hip = idle();
+        for (version, there) in [(50_731_921, false), (60_032_830, true), (70_125_424, true)] {
+            hip.version = version;
+            let answers = [hip.has_graphs(), hip.changes_kernels(), hip.has_event_nodes()];
+            assert_eq!(answers, [there; 3], "{version}");
+        }
+    }
+
+    #[test]
+    fn nodes_that_the_runtime_cannot_have_are_refused_before_it_sees_them() {
+        let (hip, graph, device) = (idle(), HipGraph(1), Ordinal(0));
+        let shape = LaunchShape { grid: [1; 3], block: [1; 3], dynamic_shared: 0 };
+        let kernel = KernelNode { function: HipFunction(1), shape, cluster: Some([2, 1, 1]), cooperative: false };
+        let arguments = core::ptr::null();
+        // SAFETY: the library's functions do nothing.
+        let in_clusters = unsafe { hip.add_kernel(&graph, &[], &kernel, arguments, &device) };
+        let together = KernelNode { cluster: None, cooperative: true, ..kernel };
+        // SAFETY: the library's functions do nothing.
+        let cooperative = unsafe { hip.add_kernel(&graph, &[], &together, arguments, &device) };
+        let memory = BoxSide::Memory(RectSide { address: 1, row_pitch: 1, slice_pitch: 1, of_process: false });
+        let elements = BoxSide::Array { array: 1, origin: [0; 3] };
+        let copy = CopyNode::Box(BoxCopy { to: memory, from: elements, extent: [1; 3] });
+        // SAFETY: the library's functions do nothing.
+        let of_an_image = unsafe { hip.add_copy(&graph, &[], &copy, &device) };
+        let allocated = hip.add_allocation(&graph, &[], MemoryKind::Device, device, 64).map(|(node, _)| node);
+        for answer in [in_clusters, cooperative, of_an_image, allocated] {
+            assert_eq!(answer.unwrap_err().code(), ur_result_t::ERROR_UNSUPPORTED_FEATURE);
+        }
+        let plain = KernelNode { cluster: None, ..kernel };
+        // SAFETY: the library's functions do nothing.
+        assert!(unsafe { hip.add_kernel(&graph, &[], &plain, arguments, &device) }.is_ok());
     }
 
     #[test]
