@@ -144,7 +144,8 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         kernel: &KernelNode<D::Function>,
         arguments: *const *const c_void,
     ) -> Result<D::GraphNode> {
-        let _scope = self.device.enter_for_transfer()?;
+        // CUDA's driver ends the process if no context is current, although the node names one.
+        let _scope = self.device.enter()?;
         // SAFETY: the caller's promise is the same.
         let node = unsafe {
             self.driver().add_kernel(self.graph, self.after(), kernel, arguments, &self.device.primary_context)

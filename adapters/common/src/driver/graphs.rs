@@ -157,7 +157,7 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
         unsupported("the dump of a graph")
     }
 
-    /// Adds a kernel; the values behind `arguments` are copied. `cuGraphAddKernelNode_v2`, and `cuGraphKernelNodeSetAttribute`
+    /// Adds a kernel; the values behind `arguments` are copied. **Needs the context.** `cuGraphAddKernelNode_v2`, and `cuGraphKernelNodeSetAttribute`
     /// for clusters and cooperation / `hipGraphAddKernelNode`.
     ///
     /// # Safety
@@ -296,7 +296,7 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
         unsupported("the upload of a graph")
     }
 
-    /// Changes a kernel for later launches; the values behind `arguments` are copied, and clusters and cooperation stay as they
+    /// Changes a kernel for later launches. **Needs the context.** The values behind `arguments` are copied, and clusters and cooperation stay as they
     /// were added. `cuGraphExecKernelNodeSetParams_v2`.
     ///
     /// # Safety

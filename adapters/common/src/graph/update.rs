@@ -217,6 +217,7 @@ pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[D
     let _change = buffer.begin_change();
     let mut touched = Touched::default();
     updates.iter().try_for_each(|description| touched.plan(buffer, description))?;
+    let _scope = buffer.state().enter()?;
     executable.with(|driver, exec| touched.make(buffer, driver, exec))?;
     touched.commit(buffer);
     Ok(())
