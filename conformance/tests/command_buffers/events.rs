@@ -65,7 +65,7 @@ fn the_event_of_a_recorded_command_stands_for_it_in_the_last_launch() {
     for value in 1..4u32 {
         memory.write(&one, &[value, 0, 0]);
         let mut gate = Gate::new(&fixture);
-        gate.close(&one);
+        gate.block(&one);
         buffer.on(&one);
         assert_ne!(status(&event), Status::COMPLETE, "the launch waits for the gate");
         let waits = [event.handle()];
@@ -89,7 +89,7 @@ fn a_recorded_command_waits_for_its_events_at_the_launch() {
     let memory = fixture.memory(Kind::Device, 8);
     memory.write(&one, &[1u32, 0]);
     let mut gate = Gate::new(&fixture);
-    gate.close(&one);
+    gate.block(&one);
     let five = 5u32.to_ne_bytes();
     let mut event = null_mut();
     let (from, to) = (five.as_ptr().cast(), memory.pointer());
@@ -134,7 +134,7 @@ fn urCommandBufferUpdateSignalEventExp_and_WaitEventsExp_exchange_the_events_of_
     ok!(CommandBufferExp.pfnUpdateSignalEventExp(command, &raw mut event));
     let new_signal = Event::take(event);
     let mut gate = Gate::new(&fixture);
-    gate.close(&one);
+    gate.block(&one);
     let mut second = null_mut();
     let (five, to) = (5u32.to_ne_bytes(), memory.pointer());
     ok!(Enqueue.pfnUSMFill(one.handle(), to, 4, five.as_ptr().cast(), 4, 0, null(), &raw mut second));

@@ -7,6 +7,7 @@ mod buffers;
 mod create;
 mod edges;
 mod enqueue;
+mod events;
 mod kernels;
 mod lifetime;
 mod native;

@@ -4,7 +4,7 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::releases::any::{AllFunctions, FUNCTIONS};
-use ur_conformance::ffi::{ur_exp_command_buffer_desc_t, ur_result_t as Code};
+use ur_conformance::ffi::ur_result_t as Code;
 use ur_conformance::{Fixture, adapter, has_function, loader, ur};
 
 /// The address in a function's slot.

@@ -115,8 +115,6 @@ pub struct Kept<D: Driver> {
     kernels: Vec<Arc<Object<Kernel<D>>>>,
     /// Memory objects of those.
     memory: Vec<Arc<Object<Mem<D>>>>,
-    /// Buffers that were put into this one.
-    children: Vec<Arc<Object<CommandBuffer<D>>>>,
     /// Events that nodes name or named.
     pub events: Vec<Arc<Object<Event<D>>>>,
 }
@@ -128,7 +126,6 @@ impl<D: Driver> Default for Kept<D> {
             switched_off: Vec::new(),
             kernels: Vec::new(),
             memory: Vec::new(),
-            children: Vec::new(),
             events: Vec::new(),
         }
     }
@@ -143,9 +140,13 @@ impl<D: Driver> Kept<D> {
         self.memory.extend(launch.arguments.into_memory());
     }
 
-    /// Keeps another buffer, with all that it keeps.
-    pub fn keep_child(&mut self, child: &Object<CommandBuffer<D>>) {
-        self.children.push(child.to_arc());
+    /// Keeps what the commands of another buffer need, a copy of which becomes part of this one. Not the buffer itself: two
+    /// buffers may be put into each other.
+    pub fn keep_all_of(&mut self, other: &Self) {
+        self.commands.extend_from_slice(&other.commands);
+        self.kernels.extend_from_slice(&other.kernels);
+        self.memory.extend_from_slice(&other.memory);
+        self.events.extend_from_slice(&other.events);
     }
 
     /// Keeps a memory object.

@@ -64,7 +64,7 @@ fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D
     }
     append.record_as(|graph, kept| {
         graph.child(inner.graph.raw())?;
-        kept.keep_child(child);
+        kept.keep_all_of(&inner.kept);
         for used in child.memory().list().iter().flat_map(|uses| uses.iter()) {
             buffer.memory().add(used.clone());
         }
