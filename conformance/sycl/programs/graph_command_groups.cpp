@@ -1,6 +1,8 @@
 // A dynamic command group: a node is one of two kernels, chosen between launches.
 #include "check.hpp"
 
+#include <functional>
+
 static const char *const source = R"(
     KERNEL(syclex::single_task_kernel) add(int *out, int value) { *out += value; }
     KERNEL(syclex::single_task_kernel) twice(int *out, int value) { *out = *out * 2 + value; }
@@ -11,17 +13,18 @@ PROGRAM("graph_command_groups") {
     if (!queue.get_device().has(sycl::aspect::ext_oneapi_graph)) {
         throw check::skipped("the device has no graphs that can be changed");
     }
-    const auto bundle = check::compile(queue.get_context(), source);
+    auto bundle = check::compile(queue.get_context(), source);
     const auto add = bundle.ext_oneapi_get_kernel("add"), twice = bundle.ext_oneapi_get_kernel("twice");
     check::memory<int> data(1, queue, sycl::usm::alloc::device);
     check::syclex::command_graph graph{queue.get_context(), queue.get_device()};
-    auto group = [&](const sycl::kernel &kernel, int value) {
-        return [&, value](sycl::handler &handler) {
+    using group_function = std::function<void(sycl::handler &)>;
+    auto group = [&](const sycl::kernel &kernel, int value) -> group_function {
+        return [&data, &kernel, value](sycl::handler &handler) {
             handler.set_args(data.data, value);
             handler.single_task(kernel);
         };
     };
-    check::syclex::dynamic_command_group groups{graph, {group(add, 5), group(twice, 1)}};
+    check::syclex::dynamic_command_group groups{graph, std::vector<group_function>{group(add, 5), group(twice, 1)}};
     auto node = graph.add(groups);
     auto executable = graph.finalize(check::syclex::property::graph::updatable{});
     int back = 0;

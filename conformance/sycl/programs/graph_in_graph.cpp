@@ -11,7 +11,7 @@ PROGRAM("graph_in_graph") {
     if (!queue.get_device().has(sycl::aspect::ext_oneapi_limited_graph)) {
         throw check::skipped("the device has no graphs");
     }
-    const auto bundle = check::compile(queue.get_context(), source);
+    auto bundle = check::compile(queue.get_context(), source);
     const auto add = bundle.ext_oneapi_get_kernel("add"), twice = bundle.ext_oneapi_get_kernel("twice");
     check::memory<int> data(1, queue, sycl::usm::alloc::device);
     auto launch = [&](const sycl::kernel &kernel, int value) {

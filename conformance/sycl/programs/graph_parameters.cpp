@@ -1,10 +1,22 @@
 // Dynamic parameters: an address and a value are changed between launches, in one node and in two at once.
 #include "check.hpp"
 
+#include <type_traits>
+
 static const char *const source = R"(
     KERNEL(syclex::single_task_kernel) add(int *out, int value) { *out += value; }
     KERNEL(syclex::single_task_kernel) twice(int *out, int value) { *out = *out * 2 + value; }
 )";
+
+// Release 2026.1 has a parameter belong to a graph.
+template <typename T> static auto parameter([[maybe_unused]] check::syclex::command_graph<> &graph, T value) {
+    using made = check::syclex::dynamic_parameter<T>;
+    if constexpr (std::is_constructible_v<made, const T &>) {
+        return made{value};
+    } else {
+        return made{graph, value};
+    }
+}
 
 PROGRAM("graph_parameters") {
     sycl::queue queue{sycl::property::queue::in_order()};
@@ -13,9 +25,9 @@ PROGRAM("graph_parameters") {
     }
     const auto add = check::kernel(queue, source, "add");
     check::memory<int> data(3, queue, sycl::usm::alloc::device);
-    check::syclex::command_graph graph{queue.get_context(), queue.get_device()};
-    check::syclex::dynamic_parameter<int *> to{graph, data.data};
-    check::syclex::dynamic_parameter<int> value{graph, 1};
+    check::syclex::command_graph<> graph{queue.get_context(), queue.get_device()};
+    auto to = parameter<int *>(graph, data.data);
+    auto value = parameter<int>(graph, 1);
     auto adding = [&](sycl::handler &handler) {
         handler.set_arg(0, to);
         handler.set_arg(1, value);

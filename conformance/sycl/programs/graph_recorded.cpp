@@ -12,7 +12,7 @@ PROGRAM("graph_recorded") {
         throw check::skipped("the device has no graphs");
     }
     sycl::queue other{queue.get_context(), queue.get_device()};
-    const auto bundle = check::compile(queue.get_context(), source);
+    auto bundle = check::compile(queue.get_context(), source);
     const auto add = bundle.ext_oneapi_get_kernel("add"), twice = bundle.ext_oneapi_get_kernel("twice");
     check::memory<int> data(2, queue, sycl::usm::alloc::device);
     check::syclex::command_graph graph{queue.get_context(), queue.get_device()};

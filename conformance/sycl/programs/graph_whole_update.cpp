@@ -11,7 +11,7 @@ PROGRAM("graph_whole_update") {
     if (!queue.get_device().has(sycl::aspect::ext_oneapi_graph)) {
         throw check::skipped("the device has no graphs that can be changed");
     }
-    const auto bundle = check::compile(queue.get_context(), source);
+    auto bundle = check::compile(queue.get_context(), source);
     const auto add = bundle.ext_oneapi_get_kernel("add"), twice = bundle.ext_oneapi_get_kernel("twice");
     check::memory<int> one(1, queue, sycl::usm::alloc::device), two(1, queue, sycl::usm::alloc::device);
     auto record = [&](check::syclex::command_graph<> &graph, int *to, int value) {
