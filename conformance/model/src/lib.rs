@@ -8,12 +8,13 @@
 //! must not overtake, and a free only follows every use; where the order is missing, the step waits for the events that
 //! give it.
 //!
-//! [`threads`] plans programs of several threads, from a seed.
+//! [`graphs`] plans command buffers. [`threads`] plans programs of several threads, from a seed.
 //!
 //! This crate must never know how an adapter works, and never call one: the conformance suite takes the steps
 //! (`conformance/tests/model`).
 
 mod blocks;
+pub mod graphs;
 pub mod op;
 pub mod order;
 pub mod plan;

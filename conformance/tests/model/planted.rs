@@ -7,7 +7,7 @@ use std::process::Command;
 use ur_conformance::child;
 
 use crate::runner::families::ALL;
-use crate::runner::{run_all, say, threads};
+use crate::runner::{graphs, run_all, say, threads};
 
 /// So many programs of all families together find every bug.
 const PROGRAMS: u64 = 3000;
@@ -31,6 +31,15 @@ const THREADED_CHILD: &str = "programs_of_several_threads_on_a_planted_adapter";
 fn programs_of_several_threads_on_a_planted_adapter() {
     let programs = if std::env::var_os("UR_TEST_CHILD").is_some() { 400 } else { 20 };
     threads::run(THREADED_CHILD, programs, None);
+}
+
+/// The same with programs of command buffers.
+const GRAPHS_CHILD: &str = "programs_of_command_buffers_on_a_planted_adapter";
+
+#[test]
+fn programs_of_command_buffers_on_a_planted_adapter() {
+    let programs = if std::env::var_os("UR_TEST_CHILD").is_some() { PROGRAMS } else { 50 };
+    graphs::run(programs);
 }
 
 /// Runs the programs on the planted adapter; the line that says what was found, or none.
@@ -125,4 +134,14 @@ fn a_leak_in_the_statistics_is_found() {
 #[test]
 fn a_missing_zero_fill_is_found() {
     is_found("missing-zero-fill");
+}
+
+#[test]
+fn programs_of_command_buffers_find_planted_bugs_and_nothing_where_none_is_chosen() {
+    let Some(adapter) = planted() else { return };
+    let found = found_by(GRAPHS_CHILD, &adapter, None, &[]);
+    assert!(found.is_none(), "{found:?}");
+    for bug in ["graph-missing-edge", "graph-wrong-node", "graph-launch-without-waits"] {
+        assert!(found_by(GRAPHS_CHILD, &adapter, Some(bug), &[]).is_some(), "{bug}: the programs find nothing");
+    }
 }

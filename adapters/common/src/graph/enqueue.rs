@@ -14,6 +14,8 @@ use crate::graph::memory_uses::Used;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
+use crate::stream::event::WaitList;
+use crate::sync::mutation;
 
 /// `urEnqueueCommandBufferExp`.
 ///
@@ -21,7 +23,10 @@ use crate::queue::Queue;
 /// `INVALID_OPERATION` for a buffer that is not finalised; `INVALID_QUEUE` for a queue of another context or device than the
 /// buffer's; what the native library answers.
 pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer<D>>) -> Result<()> {
-    let request = enqueue.request(ur_command_t::ENQUEUE_COMMAND_BUFFER_EXP);
+    let mut request = enqueue.request(ur_command_t::ENQUEUE_COMMAND_BUFFER_EXP);
+    if mutation::is(mutation::Bug::GraphLaunchWithoutWaits) {
+        request.waits = WaitList::none();
+    }
     let executable = buffer.executable()?;
     if !Arc::ptr_eq(&request.queue.device, buffer.state()) {
         return Err(not_on(request.queue, buffer));

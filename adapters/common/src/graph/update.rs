@@ -26,6 +26,7 @@ use crate::memory_object::Mem;
 use crate::memory_object::arguments::check_access;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, params};
+use crate::sync::mutation;
 
 const NAME: &str = "urCommandBufferUpdateKernelLaunchExp";
 
@@ -270,7 +271,9 @@ impl<'a, D: Driver> Touched<'a, D> {
         for (made, command) in self.commands.iter().enumerate() {
             let state = command.state.lock();
             let Some(next) = &state.next else { continue };
-            if let Err(error) = set(buffer, driver, exec, command, next, state.is_enabled) {
+            let wrong = mutation::is(mutation::Bug::GraphWrongNode);
+            let node = if wrong { self.commands[(made + 1) % self.commands.len()].node } else { command.node };
+            if let Err(error) = set(buffer, driver, exec, node, next, state.is_enabled) {
                 drop(state);
                 self.undo(buffer, driver, exec, made + 1);
                 return Err(error);
@@ -284,7 +287,7 @@ impl<'a, D: Driver> Touched<'a, D> {
         for command in &self.commands[..count] {
             let KernelState { launch, is_enabled, .. } = &*command.state.lock();
             // What was there before is taken again; the failure that led here is the one to tell of.
-            let _ = set(buffer, driver, exec, command, launch, !is_enabled);
+            let _ = set(buffer, driver, exec, command.node, launch, !is_enabled);
         }
     }
 
@@ -314,11 +317,10 @@ fn set<D: Driver>(
     buffer: &CommandBuffer<D>,
     driver: &D,
     exec: &D::GraphExec,
-    command: &KernelCommand<D>,
+    node: D::GraphNode,
     launch: &RecordedKernel<D>,
     was_enabled: bool,
 ) -> Result<()> {
-    let node = command.node;
     // SAFETY: `with_native` gives a list with an entry for every parameter; the command keeps kernel and memory objects, and
     // addresses are valid for later launches by the application's promise. The node is one of a kernel of this graph.
     let set = launch.with_native(NAME, buffer.state(), |kernel, arguments| unsafe {

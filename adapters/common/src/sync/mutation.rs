@@ -15,6 +15,12 @@ pub enum Bug {
     StatisticsLeak,
     /// A recycled block of a zero-initialising pool keeps its content.
     MissingZeroFill,
+    /// A command of a command buffer does not come after the last of its sync points.
+    GraphMissingEdge,
+    /// A change of a recorded launch is made to the node of another launch that the same call changes.
+    GraphWrongNode,
+    /// A launch of a command buffer does not wait for its list.
+    GraphLaunchWithoutWaits,
 }
 
 /// Whether this process has the bug.
@@ -34,6 +40,9 @@ pub fn is(bug: Bug) -> bool {
         "late-event" => Some(Bug::LateEvent),
         "statistics-leak" => Some(Bug::StatisticsLeak),
         "missing-zero-fill" => Some(Bug::MissingZeroFill),
+        "graph-missing-edge" => Some(Bug::GraphMissingEdge),
+        "graph-wrong-node" => Some(Bug::GraphWrongNode),
+        "graph-launch-without-waits" => Some(Bug::GraphLaunchWithoutWaits),
         other => panic!("UR_MUTATION={other} names no mutation"),
     });
     *chosen == Some(bug)

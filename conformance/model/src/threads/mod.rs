@@ -9,7 +9,7 @@
 //! planner counts as ordered only what is ordered in every run of the program.
 
 mod plan;
-mod random;
+pub mod random;
 
 use core::fmt;
 

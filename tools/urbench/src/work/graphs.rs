@@ -287,8 +287,8 @@ fn change<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failur
     commands.finalize()?;
     let mut turn = 0u32;
     let ur: Body<'f> = Box::new(move |iterations, meter: &mut Meter<'_>| {
-        // What the buffer's commands run.
-        let _kept = (&program, &kernel);
+        // All of the buffer, and what its commands run.
+        let (commands, _kept) = (&commands, (&program, &kernel));
         straight(iterations, meter, || {
             turn = turn.wrapping_add(1);
             let address = memory.wrapping_byte_add((turn % 1024) as usize);
