@@ -38,7 +38,7 @@ pub mod virtual_memory;
 
 pub mod driver;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub use api::testing;
 
 #[path = "generated/entry_points.rs"]
 pub mod entry_points;

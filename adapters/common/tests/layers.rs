@@ -32,14 +32,14 @@ const LAYERS: [&str; 21] = [
     "api",
 ];
 
-/// Rooms that may see everything: the crate's root declares the others, and backends' tests look at all.
-const OUTSIDE: [&str; 2] = ["lib", "testing"];
+/// Rooms that may see everything: the crate's root declares the others.
+const OUTSIDE: [&str; 1] = ["lib"];
 
 const MOST_FILES_IN_A_CIRCLE: usize = 6;
 const MOST_FILES_IN_A_FOLDER: usize = 16;
 const LONGEST_FILE: usize = 600;
 /// The goal is 200.
-const MOST_UNSAFE_BLOCKS: usize = 154;
+const MOST_UNSAFE_BLOCKS: usize = 153;
 /// Places that ask at run time which release the library is for. Nothing is compiled for one.
 const MOST_RELEASE_QUESTIONS: usize = 3;
 

@@ -9,5 +9,7 @@ pub mod generated;
 pub mod guard;
 #[cfg(feature = "testing")]
 pub mod noop;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod thunk;
 pub mod unsupported;

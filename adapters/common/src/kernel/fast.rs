@@ -19,7 +19,7 @@ use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
 use crate::kernel::{DeviceKernel, Function};
 use crate::object::error::Result;
 use crate::program::Module;
-use crate::stream::capture::{Capture, Kept};
+use crate::stream::capture::{Capture, Retained};
 
 /// Room for the addresses of a launch's arguments, on the stack. Not cleared: most launches use a few of them.
 pub(super) type Room = [MaybeUninit<*const c_void>; INLINE_ARGUMENTS];
@@ -50,7 +50,7 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
-        capture.keep(Arc::clone(self.module) as Kept);
+        capture.keep(Arc::clone(self.module) as Retained);
         Ok(())
     }
 }

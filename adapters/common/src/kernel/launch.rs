@@ -24,7 +24,7 @@ use crate::object::Object;
 use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::program::Module;
-use crate::stream::capture::{Capture, Kept};
+use crate::stream::capture::{Capture, Retained};
 
 /// How many arguments a function takes from the caller.
 #[inline]
@@ -193,7 +193,7 @@ impl<D: Driver> Command<D> for (SpecialLaunch<'_, D>, *const *const c_void) {
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
-        capture.keep(Arc::clone(self.0.module) as Kept);
+        capture.keep(Arc::clone(self.0.module) as Retained);
         Ok(())
     }
 }
@@ -228,7 +228,7 @@ fn special<D: Driver>(
     for (index, value) in &objects.values {
         list.set_value(*index, *value);
     }
-    let keep = |capture: &Capture<D>| capture.keep(Arc::clone(&kernel.module) as Kept);
+    let keep = |capture: &Capture<D>| capture.keep(Arc::clone(&kernel.module) as Retained);
     submit_and_keep(request, false, &objects.accesses, keep, |driver, stream, addresses| {
         for (index, address) in objects.indices.iter().zip(addresses) {
             list.set_value(*index, *address);

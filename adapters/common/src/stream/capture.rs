@@ -28,17 +28,17 @@ use crate::stream::Stream;
 use crate::stream::submitter::Submitter;
 
 /// Something that a graph needs alive as long as it can be launched.
-pub type Kept = Arc<dyn Any + Send + Sync>;
+pub type Retained = Arc<dyn Any + Send + Sync>;
 
 /// Streams that record into one native graph.
 pub struct Capture<D: Driver> {
     /// The stream that it began on.
     origin: Arc<Stream<D>>,
     /// The graph object that it is for, as the room of graphs knows it, until that is taken.
-    target: Mutex<Option<Kept>>,
+    target: Mutex<Option<Retained>>,
     /// Streams that joined.
     forks: Mutex<Vec<Fork<D>>>,
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<Retained>>,
     /// Memory that commands of the capture allocated and have not freed: addresses, and the numbers of pools.
     allocations: Mutex<Vec<(usize, u64)>>,
     ended: AtomicBool,
@@ -55,7 +55,7 @@ pub struct Captured<D: Driver> {
     /// The native graph, which is new and the caller's.
     pub graph: D::Graph,
     /// What its commands use.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<Retained>,
     /// Memory that a launch allocates and does not free.
     pub allocations: Vec<usize>,
 }
@@ -119,7 +119,7 @@ impl<D: Driver> Capture<D> {
     ///
     /// # Errors
     /// `INVALID_OPERATION` for a stream that captures already; what the native library answers.
-    pub fn begin(stream: &Arc<Stream<D>>, target: Kept) -> Result<Arc<Self>> {
+    pub fn begin(stream: &Arc<Stream<D>>, target: Retained) -> Result<Arc<Self>> {
         let mut state = stream.lock();
         if stream.is_capturing() {
             return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the queue captures into a graph already"));
@@ -157,17 +157,17 @@ impl<D: Driver> Capture<D> {
     }
 
     /// The graph object that it is for, until somebody has taken it.
-    pub fn target(&self) -> Option<Kept> {
+    pub fn target(&self) -> Option<Retained> {
         self.target.lock().clone()
     }
 
     /// Takes the graph object: events of the capture may live long.
-    pub fn take_target(&self) -> Option<Kept> {
+    pub fn take_target(&self) -> Option<Retained> {
         self.target.lock().take()
     }
 
     /// Keeps something alive as long as the graph can be launched.
-    pub fn keep(&self, what: Kept) {
+    pub fn keep(&self, what: Retained) {
         self.kept.lock().push(what);
     }
 

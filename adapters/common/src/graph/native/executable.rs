@@ -18,12 +18,12 @@ use crate::graph::native::graph::{Allocations, Graph};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
-use crate::stream::capture::Kept;
+use crate::stream::capture::Retained;
 
 /// What of it lives in the native library, with what it needs; in the order in which that ends.
 struct Parts<D: Driver> {
     executable: Executable<D>,
-    _kept: Vec<Kept>,
+    _kept: Vec<Retained>,
     allocations: Vec<Arc<Allocations<D>>>,
     /// Keeps the native context.
     _state: Arc<DeviceState<D>>,

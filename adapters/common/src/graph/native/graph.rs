@@ -18,7 +18,7 @@ use crate::driver::{Driver, Graphs, NativeName};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Held, Object, TableAddress, release};
-use crate::stream::capture::{Captured, Kept};
+use crate::stream::capture::{Captured, Retained};
 
 /// What was recorded.
 struct Content<D: Driver> {
@@ -28,7 +28,7 @@ struct Content<D: Driver> {
     is_known: bool,
     /// Whether a queue captures into it.
     is_captured_into: bool,
-    kept: Vec<Kept>,
+    kept: Vec<Retained>,
     allocations: Vec<Arc<Allocations<D>>>,
     /// Keeps the native context; declared behind what lives in it.
     state: Option<Arc<DeviceState<D>>>,
@@ -108,7 +108,7 @@ pub struct Recorded<'g, D: Driver> {
     /// The native graph.
     pub graph: &'g D::Graph,
     /// What its commands use.
-    pub kept: &'g [Kept],
+    pub kept: &'g [Retained],
     /// What a launch allocates.
     pub allocations: &'g [Arc<Allocations<D>>],
     /// The device state that it was recorded with.
