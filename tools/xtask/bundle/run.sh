@@ -4,6 +4,7 @@
 #
 #   sh .carry/run.sh            on the real driver
 #   sh .carry/run.sh sim        on the simulated one, to try the bundle itself
+#   sh .carry/run.sh suite [cuda] [hip]   the suite alone, modules side by side; see suite.sh
 #   sh .carry/run.sh sanitizer PART...    tests and random programs under compute-sanitizer; see sanitizer.sh
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,8 +16,8 @@ case ${1:-real} in
         # It is its own management library.
         export UR_NVML_LIBRARY="$native"
         ;;
-    sanitizer) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
-    *) echo "usage: $0 [real|sim|sanitizer PART...]" >&2; exit 2 ;;
+    sanitizer | suite) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
+    *) echo "usage: $0 [real|sim|suite [cuda] [hip]|sanitizer PART...]" >&2; exit 2 ;;
 esac
 
 unset ONEAPI_DEVICE_SELECTOR UR_ADAPTERS_SEARCH_PATH
@@ -36,12 +37,15 @@ if [ -e "$here/tests.tar.xz" ]; then
     tar -C "$unpacked" -xJf "$here/tests.tar.xz" && tests=$unpacked/tests
 fi
 
-if [ "${1:-real}" = sanitizer ]; then
-    shift
-    export TESTS="$tests"
-    sh "$here/sanitizer.sh" "$@"
-    exit $?
-fi
+case ${1:-real} in
+    sanitizer | suite)
+        part=$1
+        shift
+        export TESTS="$tests"
+        sh "$here/$part.sh" "$@"
+        exit $?
+        ;;
+esac
 
 results=
 failed=0

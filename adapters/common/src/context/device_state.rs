@@ -68,7 +68,7 @@ impl<D: Driver> DeviceState<D> {
     }
 
     /// Notes where blocks of the device come from, for when it is out of memory.
-    pub fn add_source(&self, backend: &Arc<PoolBackend<D>>) {
+    pub fn add_backend(&self, backend: &Arc<PoolBackend<D>>) {
         self.backends.add(backend);
     }
 }

@@ -1,7 +1,7 @@
-//! A source: where the blocks of one pool, one kind of memory and one device come from.
+//! A backend: where the blocks of one pool, one kind of memory and one device come from.
 //!
 //! Either a native pool of its own or a range that the application gave. It knows the figures and settings of that
-//! memory; which stream keeps what is [`crate::memory_pool::stream_cache`]'s. Blocks keep their source alive, so a native pool goes with
+//! memory; which stream keeps what is [`crate::memory_pool::stream_cache`]'s. Blocks keep their backend alive, so a native pool goes with
 //! the last of them.
 
 use core::any::Any;
@@ -25,7 +25,7 @@ use crate::memory_pool::waits::Waits;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 
-/// The most that a queue keeps of a source unless `UR_USM_MAGAZINE_BYTES` says otherwise.
+/// The most that a queue keeps of a backend unless `UR_USM_MAGAZINE_BYTES` says otherwise.
 const MAGAZINE_BYTES: usize = 64 << 20;
 
 /// The bound of every free lists, bytes; 0 turns them off. Read once.
@@ -96,13 +96,13 @@ pub struct PoolBackend<D: Driver> {
     /// Its number in the context's registry, with the registry.
     registration: OnceLock<(u32, Weak<Registry<D>>)>,
     /// Streams that deal with it.
-    slots: AtomicUsize,
-    /// Blocks that are out, less those that the streams in `slots` count.
+    caches: AtomicUsize,
+    /// Blocks that are out, less those that the streams in `caches` count.
     uncounted: AtomicI64,
 }
 
 impl<D: Driver> PoolBackend<D> {
-    /// A source with the settings of its pool.
+    /// A backend with the settings of its pool.
     ///
     /// # Errors
     /// What the native library answers; `UNSUPPORTED_FEATURE` on a device without pools.
@@ -137,7 +137,7 @@ impl<D: Driver> PoolBackend<D> {
             taken: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             registration: OnceLock::new(),
-            slots: AtomicUsize::new(0),
+            caches: AtomicUsize::new(0),
             uncounted: AtomicI64::new(0),
             // Without free lists the native pool's own figures are what is asked for.
             usage: (keeps > 0 || !is_native).then(Usage::new),
@@ -193,10 +193,10 @@ impl<D: Driver> PoolBackend<D> {
     /// Says that one more stream deals with it; `false` once the pool is gone.
     pub fn begin_slot(&self) -> bool {
         // The count comes before the question and `close` before its look at the count, so one of the two sees the other.
-        self.slots.fetch_add(1, Ordering::SeqCst);
+        self.caches.fetch_add(1, Ordering::SeqCst);
         let open = !self.closed.load(Ordering::SeqCst);
         if !open {
-            self.slots.fetch_sub(1, Ordering::SeqCst);
+            self.caches.fetch_sub(1, Ordering::SeqCst);
         }
         open
     }
@@ -204,7 +204,7 @@ impl<D: Driver> PoolBackend<D> {
     /// Says that a stream deals with it no more, which gave `out` blocks out beyond those it freed itself.
     pub fn end_slot(&self, out: i64) {
         self.uncounted.fetch_add(out, Ordering::SeqCst);
-        self.slots.fetch_sub(1, Ordering::SeqCst);
+        self.caches.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Says that a block was taken back elsewhere than on the stream that counts it.
@@ -220,7 +220,7 @@ impl<D: Driver> PoolBackend<D> {
     /// Whether its pool is gone, no stream deals with it and none of its blocks is out.
     pub fn is_over(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
-            && self.slots.load(Ordering::SeqCst) == 0
+            && self.caches.load(Ordering::SeqCst) == 0
             && self.uncounted.load(Ordering::SeqCst) == 0
     }
 
@@ -390,7 +390,7 @@ impl<D: Driver> PoolBackend<D> {
         self.max_size > 0 || matches!(self.backing, Backing::Arena(_))
     }
 
-    /// Whether a bounded source that refused `size` bytes was in want of the device's memory: its own maximum lets it hold as
+    /// Whether a bounded backend that refused `size` bytes was in want of the device's memory: its own maximum lets it hold as
     /// many more, and the device has not got them. A native library that says neither is taken at its refusal.
     pub fn could_grow(&self, size: usize, native: &Parts<D>) -> bool {
         let Backing::Native(pool) = &self.backing else { return false };

@@ -39,23 +39,23 @@ const OUT: u64 = 1 << STATE_SHIFT;
 const KEPT: u64 = 2 << STATE_SHIFT;
 const SIZE_MASK: u64 = OUT - 1;
 
-/// Who a block came from: a stream's key and a pool source's number in its registry.
+/// Who a block came from: a stream's key and a pool backend's number in its registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner(u64);
 
 impl Owner {
-    /// Bits of the source's number.
+    /// Bits of the backend's number.
     const SOURCE_BITS: u32 = 28;
 
-    /// The largest number that a source can have.
+    /// The largest number that a backend can have.
     pub const LAST_SOURCE: u32 = (1 << Self::SOURCE_BITS) - 1;
 
-    /// A stream's key, which no process uses up, and a source's number.
+    /// A stream's key, which no process uses up, and a backend's number.
     #[must_use]
     #[inline]
-    pub fn new(stream: u64, source: u32) -> Self {
-        debug_assert!(stream < 1 << (64 - Self::SOURCE_BITS) && source <= Self::LAST_SOURCE, "an owner's number");
-        Self(stream << Self::SOURCE_BITS | u64::from(source))
+    pub fn new(stream: u64, backend: u32) -> Self {
+        debug_assert!(stream < 1 << (64 - Self::SOURCE_BITS) && backend <= Self::LAST_SOURCE, "an owner's number");
+        Self(stream << Self::SOURCE_BITS | u64::from(backend))
     }
 
     /// The stream's key.
@@ -64,10 +64,10 @@ impl Owner {
         self.0 >> Self::SOURCE_BITS
     }
 
-    /// The source's number.
+    /// The backend's number.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "masked to 28 bits")]
-    pub fn source(self) -> u32 {
+    pub fn backend(self) -> u32 {
         (self.0 & u64::from(Self::LAST_SOURCE)) as u32
     }
 }
@@ -406,9 +406,9 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_is_a_stream_and_a_source() {
+    fn an_owner_is_a_stream_and_a_backend() {
         let owner = Owner::new(123_456_789, 42);
-        assert_eq!((owner.stream(), owner.source()), (123_456_789, 42));
+        assert_eq!((owner.stream(), owner.backend()), (123_456_789, 42));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where a context finds stream-ordered memory: which block lies at an address, the sources of blocks, and its streams.
+//! Where a context finds stream-ordered memory: which block lies at an address, the backends of blocks, and its streams.
 //!
 //! A query or a free of any pointer looks into the table of live blocks and takes no stream's lock. Streams are locked only
 //! where kept blocks have to move (a trim, a full device, the end of a pool), one after the other, never two at a time
@@ -40,14 +40,14 @@ impl Hasher for KeyHasher {
 /// Streams by their keys.
 type Streams<D> = HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHasher>>;
 
-/// The streams, sources and live blocks of a context.
+/// The streams, backends and live blocks of a context.
 pub struct Registry<D: Driver> {
     streams: Mutex<Streams<D>>,
     blocks: Arc<LiveBlocks>,
-    sources: RwLock<PoolBackends<D>>,
+    backends: RwLock<PoolBackends<D>>,
 }
 
-/// Sources by the number that entries of blocks name them with.
+/// Backends by the number that entries of blocks name them with.
 struct PoolBackends<D: Driver> {
     known: Vec<Option<Arc<PoolBackend<D>>>>,
     free: Vec<u32>,
@@ -56,7 +56,7 @@ struct PoolBackends<D: Driver> {
 /// A block that was taken from the application, to be given back.
 pub struct Claimed<D: Driver> {
     /// Where it came from.
-    pub source: Arc<PoolBackend<D>>,
+    pub backend: Arc<PoolBackend<D>>,
     /// Bytes that were asked for.
     pub size: usize,
     owner: Owner,
@@ -66,7 +66,7 @@ impl<D: Driver> Claimed<D> {
     /// The same claim, for whoever has to undo it.
     #[must_use]
     pub fn again(&self) -> Self {
-        Self { source: Arc::clone(&self.source), size: self.size, owner: self.owner }
+        Self { backend: Arc::clone(&self.backend), size: self.size, owner: self.owner }
     }
 
     /// The key of the stream whose command allocated it.
@@ -84,7 +84,7 @@ pub enum Block<D: Driver> {
         /// Bytes that were asked for.
         size: usize,
         /// Where it came from.
-        source: Arc<PoolBackend<D>>,
+        backend: Arc<PoolBackend<D>>,
     },
     /// It was freed and a free list keeps it.
     Recycled,
@@ -92,8 +92,8 @@ pub enum Block<D: Driver> {
 
 impl<D: Driver> Default for Registry<D> {
     fn default() -> Self {
-        let sources = PoolBackends { known: Vec::new(), free: Vec::new() };
-        Self { streams: Mutex::default(), blocks: Arc::default(), sources: RwLock::new(sources) }
+        let backends = PoolBackends { known: Vec::new(), free: Vec::new() };
+        Self { streams: Mutex::default(), blocks: Arc::default(), backends: RwLock::new(backends) }
     }
 }
 
@@ -123,46 +123,46 @@ impl<D: Driver> Registry<D> {
         &self.blocks
     }
 
-    /// The number of a source, given to it now if it has none.
+    /// The number of a backend, given to it now if it has none.
     ///
     /// # Errors
     /// `OUT_OF_RESOURCES` when all numbers are taken.
-    pub fn register(self: &Arc<Self>, source: &Arc<PoolBackend<D>>) -> Result<u32> {
-        source.number_in(self, || {
-            let mut sources = self.sources.write();
-            let number = match sources.free.pop() {
+    pub fn register(self: &Arc<Self>, backend: &Arc<PoolBackend<D>>) -> Result<u32> {
+        backend.number_in(self, || {
+            let mut backends = self.backends.write();
+            let number = match backends.free.pop() {
                 Some(number) => number,
                 None => {
-                    let next = u32::try_from(sources.known.len()).ok().filter(|one| *one <= Owner::LAST_SOURCE);
+                    let next = u32::try_from(backends.known.len()).ok().filter(|one| *one <= Owner::LAST_SOURCE);
                     let next = next.ok_or_else(|| {
                         Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, "the context has too many pools; release some")
                     })?;
-                    sources.known.push(None);
+                    backends.known.push(None);
                     next
                 }
             };
-            sources.known[number as usize] = Some(Arc::clone(source));
+            backends.known[number as usize] = Some(Arc::clone(backend));
             Ok(number)
         })
     }
 
-    fn source(&self, number: u32) -> Option<Arc<PoolBackend<D>>> {
-        self.sources.read().known.get(number as usize)?.clone()
+    fn backend(&self, number: u32) -> Option<Arc<PoolBackend<D>>> {
+        self.backends.read().known.get(number as usize)?.clone()
     }
 
-    /// Lets a source go whose pool is gone and that nobody deals with any more. Called without any stream's lock.
-    pub fn end_if_unused(&self, source: &Arc<PoolBackend<D>>) {
-        let Some(number) = source.number().filter(|_| source.is_over()) else { return };
+    /// Lets a backend go whose pool is gone and that nobody deals with any more. Called without any stream's lock.
+    pub fn end_if_unused(&self, backend: &Arc<PoolBackend<D>>) {
+        let Some(number) = backend.number().filter(|_| backend.is_over()) else { return };
         let ended = {
-            let mut sources = self.sources.write();
-            let place = &mut sources.known[number as usize];
-            let ended = place.take_if(|known| Arc::ptr_eq(known, source));
+            let mut backends = self.backends.write();
+            let place = &mut backends.known[number as usize];
+            let ended = place.take_if(|known| Arc::ptr_eq(known, backend));
             if ended.is_some() {
-                sources.free.push(number);
+                backends.free.push(number);
             }
             ended
         };
-        // The native pool goes with the last hold on its source, which may be this one.
+        // The native pool goes with the last hold on its backend, which may be this one.
         drop(ended);
     }
 
@@ -170,25 +170,25 @@ impl<D: Driver> Registry<D> {
     pub fn claim(&self, pointer: usize) -> Option<Claimed<D>> {
         let entry = self.blocks.entry(pointer)?;
         let (size, owner) = entry.take()?;
-        let Some(source) = self.source(owner.source()) else {
-            debug_assert!(false, "a live block without a source");
+        let Some(backend) = self.backend(owner.backend()) else {
+            debug_assert!(false, "a live block without a backend");
             return None;
         };
         if !mutation::is(mutation::Bug::StatisticsLeak)
-            && let Some(usage) = source.usage()
+            && let Some(usage) = backend.usage()
         {
             usage.refund(size as u64);
         }
-        source.note_claimed();
-        Some(Claimed { source, size, owner })
+        backend.note_claimed();
+        Some(Claimed { backend, size, owner })
     }
 
     /// Puts a claimed block back that could not be freed.
     pub fn unclaim(&self, pointer: usize, claimed: &Claimed<D>) {
-        if let Some(usage) = claimed.source.usage() {
+        if let Some(usage) = claimed.backend.usage() {
             usage.charge(claimed.size as u64);
         }
-        claimed.source.note_unclaimed();
+        claimed.backend.note_unclaimed();
         if let Some(entry) = self.blocks.entry(pointer) {
             entry.set_out(claimed.size, claimed.owner);
         }
@@ -198,7 +198,7 @@ impl<D: Driver> Registry<D> {
     pub fn find_start(&self, address: usize) -> Option<Block<D>> {
         match self.blocks.find(address)? {
             Found::Out { size, owner } => {
-                self.source(owner.source()).map(|source| Block::Out { base: address, size, source })
+                self.backend(owner.backend()).map(|backend| Block::Out { base: address, size, backend })
             }
             Found::Recycled { .. } => Some(Block::Recycled),
         }
@@ -216,7 +216,7 @@ impl<D: Driver> Registry<D> {
         if (base..base.saturating_add(size)).contains(&address) { self.find_start(base) } else { None }
     }
 
-    /// Empties the free lists of the sources that `which` names into the native pools. Where a stream had nothing to do,
+    /// Empties the free lists of the backends that `which` names into the native pools. Where a stream had nothing to do,
     /// what it gave back is the pool's when this returns. Streams inside a native call that can block keep what they have.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a stream has of stream-ordered memory: its dealings with each source, and the blocks that it keeps.
+//! What a stream has of stream-ordered memory: its dealings with each backend, and the blocks that it keeps.
 //!
 //! Everything here is behind the stream's lock, so the common allocation and free of a queue touch nothing that another
 //! queue touches but the entry of their own block ([`crate::memory_pool::live_blocks`]). A block that is out belongs to the stream
@@ -21,15 +21,15 @@ use crate::object::error::Result;
 #[cfg(feature = "mutation")]
 use crate::sync::mutation;
 
-/// A stream's dealings with one source. What is read without the free lists comes first.
+/// A stream's dealings with one backend. What is read without the free lists comes first.
 #[repr(C)]
 pub struct PoolCache<D: Driver> {
-    /// The source.
-    pub source: Arc<PoolBackend<D>>,
+    /// The backend.
+    pub backend: Arc<PoolBackend<D>>,
     /// What the entries of its blocks say.
     owner: Owner,
     credit: Option<CreditRef>,
-    /// Blocks given out less blocks freed on this stream. Blocks freed elsewhere are counted by the source.
+    /// Blocks given out less blocks freed on this stream. Blocks freed elsewhere are counted by the backend.
     out: i64,
     /// Whether blocks may be kept: not those of another device.
     keeps: bool,
@@ -40,12 +40,12 @@ pub struct PoolCache<D: Driver> {
 pub enum Served {
     /// A block, written down as live.
     Recycled(usize),
-    /// A block of a zero-initialising pool, not written down yet, with its slot.
+    /// A block of a zero-initialising pool, not written down yet, with its pool cache.
     Zeroed(usize, usize),
-    /// Nothing is kept of that size in this slot.
+    /// Nothing is kept of that size in this pool cache.
     Empty(usize),
-    /// The stream has no slot for the pool.
-    NoSlot,
+    /// The stream has no cache for the pool.
+    NoCache,
 }
 
 /// The cache of one stream, whose type is `S`.
@@ -67,7 +67,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         Self { pools: Vec::new(), live: Cursor::new(blocks), key, ended: false, stream: PhantomData }
     }
 
-    /// Whether the stream deals with no source.
+    /// Whether the stream deals with no backend.
     #[must_use]
     pub fn is_unused(&self) -> bool {
         self.pools.is_empty()
@@ -84,17 +84,17 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     #[inline]
     pub fn serve(&mut self, pool: u64, kind: MemoryKind, size: usize, proven: bool) -> Served {
         let serves = |cache_of_pool: &PoolCache<D>| {
-            cache_of_pool.source.pool == pool && cache_of_pool.source.kind == kind && cache_of_pool.keeps
+            cache_of_pool.backend.pool == pool && cache_of_pool.backend.kind == kind && cache_of_pool.keeps
         };
         let found = self
             .pools
             .iter_mut()
             .enumerate()
             .find_map(|(at, cache_of_pool)| Some((at, cache_of_pool.as_mut().filter(|s| serves(s))?)));
-        let Some((at, cache_of_pool)) = found else { return Served::NoSlot };
+        let Some((at, cache_of_pool)) = found else { return Served::NoCache };
         match take_kept(cache_of_pool, size, proven) {
             None => Served::Empty(at),
-            Some(pointer) if cache_of_pool.source.zeroed => Served::Zeroed(at, pointer),
+            Some(pointer) if cache_of_pool.backend.zeroed => Served::Zeroed(at, pointer),
             Some(pointer) => {
                 count_out(cache_of_pool, size);
                 if let Some(entry) = self.live.entry(pointer) {
@@ -105,28 +105,28 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         }
     }
 
-    /// The slot of a source, made now if there is none; `None` for a source whose pool is gone.
+    /// The pool cache of a backend, made now if there is none; `None` for a backend whose pool is gone.
     ///
     /// # Errors
-    /// `OUT_OF_RESOURCES` when there are more sources than can be told apart.
-    pub fn open(&mut self, stream: &S, source: &Arc<PoolBackend<D>>) -> Result<Option<usize>> {
+    /// `OUT_OF_RESOURCES` when there are more backends than can be told apart.
+    pub fn open(&mut self, stream: &S, backend: &Arc<PoolBackend<D>>) -> Result<Option<usize>> {
         let known = |cache_of_pool: &Option<PoolCache<D>>| {
-            cache_of_pool.as_ref().is_some_and(|cache_of_pool| Arc::ptr_eq(&cache_of_pool.source, source))
+            cache_of_pool.as_ref().is_some_and(|cache_of_pool| Arc::ptr_eq(&cache_of_pool.backend, backend))
         };
         if let Some(at) = self.pools.iter().position(known) {
             return Ok(Some(at));
         }
-        let number = stream.registry().register(source)?;
-        if !source.begin_slot() {
+        let number = stream.registry().register(backend)?;
+        if !backend.begin_slot() {
             return Ok(None);
         }
         let cache_of_pool = PoolCache {
             owner: Owner::new(self.key, number),
             free_lists: FreeLists::default(),
-            credit: source.usage().map(crate::memory_pool::usage::Usage::open),
+            credit: backend.usage().map(crate::memory_pool::usage::Usage::open),
             out: 0,
-            keeps: Arc::ptr_eq(&source.device, stream.device()),
-            source: Arc::clone(source),
+            keeps: Arc::ptr_eq(&backend.device, stream.device()),
+            backend: Arc::clone(backend),
         };
         let free = self.pools.iter().position(Option::is_none);
         let at = free.unwrap_or_else(|| {
@@ -137,16 +137,16 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         Ok(Some(at))
     }
 
-    /// The source behind a slot.
+    /// The backend behind a pool cache.
     #[inline]
-    pub fn source(&self, at: usize) -> Option<&Arc<PoolBackend<D>>> {
-        self.pools.get(at)?.as_ref().map(|cache_of_pool| &cache_of_pool.source)
+    pub fn backend(&self, at: usize) -> Option<&Arc<PoolBackend<D>>> {
+        self.pools.get(at)?.as_ref().map(|cache_of_pool| &cache_of_pool.backend)
     }
 
-    /// Notes a block that has just come from its source, of which nobody knows yet.
+    /// Notes a block that has just come from its backend, of which nobody knows yet.
     pub fn note_fresh(&mut self, at: usize, pointer: usize) {
         if let Some(Some(cache_of_pool)) = self.pools.get(at)
-            && cache_of_pool.source.hides_starts()
+            && cache_of_pool.backend.hides_starts()
         {
             self.live.blocks().add_unnamed(pointer);
         }
@@ -182,16 +182,16 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     pub fn give_back(&mut self, stream: &S, position: &mut u64, at: usize, pointer: usize, size: usize) -> Result<()> {
         let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return Ok(()) };
         let bytes = block_size(size).unwrap_or(size);
-        if bytes > cache_of_pool.source.keeps || !cache_of_pool.keeps || self.ended {
+        if bytes > cache_of_pool.backend.keeps || !cache_of_pool.keeps || self.ended {
             *position += 1;
-            return free_below(&mut self.live, &cache_of_pool.source, stream, *position, pointer, size);
+            return free_below(&mut self.live, &cache_of_pool.backend, stream, *position, pointer, size);
         }
         #[cfg(feature = "mutation")]
         if mutation::is(mutation::Bug::FreeListIgnoresQueue) {
-            mutation::put(Arc::as_ptr(&cache_of_pool.source).addr(), bytes, pointer);
+            mutation::put(Arc::as_ptr(&cache_of_pool.backend).addr(), bytes, pointer);
             return Ok(());
         }
-        if !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.source.keeps) {
+        if !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.backend.keeps) {
             make_room(cache_of_pool, &mut self.live, stream, position, bytes);
         }
         cache_of_pool.free_lists.keep(bytes, pointer);
@@ -201,7 +201,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         Ok(())
     }
 
-    /// As [`StreamCache::give_back`] for a block of whatever source, which no slot has counted.
+    /// As [`StreamCache::give_back`] for a block of whatever backend, which no pool cache has counted.
     ///
     /// # Errors
     /// As [`StreamCache::give_back`] and [`StreamCache::open`].
@@ -209,27 +209,27 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         &mut self,
         stream: &S,
         position: &mut u64,
-        source: &Arc<PoolBackend<D>>,
+        backend: &Arc<PoolBackend<D>>,
         pointer: usize,
         size: usize,
     ) -> Result<()> {
-        let at = if self.ended { None } else { self.open(stream, source)? };
+        let at = if self.ended { None } else { self.open(stream, backend)? };
         match at {
             Some(at) => self.give_back(stream, position, at, pointer, size),
             None => {
                 *position += 1;
-                free_below(&mut self.live, source, stream, *position, pointer, size)
+                free_below(&mut self.live, backend, stream, *position, pointer, size)
             }
         }
     }
 
-    /// Gives kept blocks back to their sources as long as `which` names these.
+    /// Gives kept blocks back to their backends as long as `which` names these.
     ///
     /// # Errors
     /// The first failure; what could not be given back stays kept.
     pub fn flush(&mut self, stream: &S, position: &mut u64, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let mut result = Ok(());
-        for cache_of_pool in self.pools.iter_mut().flatten().filter(|cache_of_pool| which(&cache_of_pool.source)) {
+        for cache_of_pool in self.pools.iter_mut().flatten().filter(|cache_of_pool| which(&cache_of_pool.backend)) {
             if let Err(error) = empty(cache_of_pool, &mut self.live, stream, position, &which)
                 && result.is_ok()
             {
@@ -246,20 +246,20 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         self.pools
             .iter()
             .flatten()
-            .any(|cache_of_pool| cache_of_pool.free_lists.bytes() > 0 && which(&cache_of_pool.source))
+            .any(|cache_of_pool| cache_of_pool.free_lists.bytes() > 0 && which(&cache_of_pool.backend))
     }
 
-    /// Ends the stream's dealings with a pool: empties its free lists and leaves its blocks to their entries. The sources
+    /// Ends the stream's dealings with a pool: empties its free lists and leaves its blocks to their entries. The backends
     /// come back for [`Registry::end_if_unused`](crate::memory_pool::registry::Registry::end_if_unused), to be asked without the stream's lock.
     pub fn close(&mut self, stream: &S, position: &mut u64, pool: u64) -> Vec<Arc<PoolBackend<D>>> {
         let mut closed = Vec::new();
         for at in 0..self.pools.len() {
-            let Some(mut cache_of_pool) = self.pools[at].take_if(|cache_of_pool| cache_of_pool.source.pool == pool)
+            let Some(mut cache_of_pool) = self.pools[at].take_if(|cache_of_pool| cache_of_pool.backend.pool == pool)
             else {
                 continue;
             };
             self.end_slot(&mut cache_of_pool, stream, position);
-            closed.push(cache_of_pool.source);
+            closed.push(cache_of_pool.backend);
         }
         closed
     }
@@ -268,31 +268,31 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         // What the native library refuses to take back now goes with the native pool.
         while empty(cache_of_pool, &mut self.live, stream, position, |_| true).is_err() {
             if let Some((pointer, _)) = cache_of_pool.free_lists.oldest() {
-                forget(&self.live, &cache_of_pool.source, pointer);
+                forget(&self.live, &cache_of_pool.backend, pointer);
             }
             cache_of_pool.free_lists.give_up();
         }
-        if let (Some(usage), Some(credit)) = (cache_of_pool.source.usage(), &cache_of_pool.credit) {
+        if let (Some(usage), Some(credit)) = (cache_of_pool.backend.usage(), &cache_of_pool.credit) {
             usage.close(credit);
         }
-        cache_of_pool.source.end_slot(cache_of_pool.out);
+        cache_of_pool.backend.end_slot(cache_of_pool.out);
     }
 
-    /// The sources over memory of the application's.
+    /// The backends over memory of the application's.
     #[must_use]
     pub fn arenas(&self) -> Vec<Arc<PoolBackend<D>>> {
-        let sources = self.pools.iter().flatten().map(|cache_of_pool| &cache_of_pool.source);
-        sources.filter(|source| source.arena().is_some()).cloned().collect()
+        let backends = self.pools.iter().flatten().map(|cache_of_pool| &cache_of_pool.backend);
+        backends.filter(|backend| backend.arena().is_some()).cloned().collect()
     }
 
-    /// Ends the cache: empties every free lists and keeps nothing from now on. The sources come back as from
+    /// Ends the cache: empties every free lists and keeps nothing from now on. The backends come back as from
     /// [`StreamCache::close`].
     pub fn end(&mut self, stream: &S, position: &mut u64) -> Vec<Arc<PoolBackend<D>>> {
         self.ended = true;
         let pools = core::mem::take(&mut self.pools);
         let end = |mut cache_of_pool| {
             self.end_slot(&mut cache_of_pool, stream, position);
-            cache_of_pool.source
+            cache_of_pool.backend
         };
         pools.into_iter().flatten().map(end).collect()
     }
@@ -303,7 +303,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
 fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: bool) -> Option<usize> {
     #[cfg(feature = "mutation")]
     if mutation::is(mutation::Bug::FreeListIgnoresQueue) {
-        return mutation::take(Arc::as_ptr(&cache_of_pool.source).addr(), block_size(size)?)
+        return mutation::take(Arc::as_ptr(&cache_of_pool.backend).addr(), block_size(size)?)
             .map(|(pointer, _)| pointer);
     }
     if proven { cache_of_pool.free_lists.take(block_size(size)?) } else { None }
@@ -313,7 +313,7 @@ fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: b
 fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out += 1;
     if let Some(credit) = &cache_of_pool.credit
-        && let Some(usage) = cache_of_pool.source.usage()
+        && let Some(usage) = cache_of_pool.backend.usage()
     {
         usage.spend(credit, size as u64);
     }
@@ -323,7 +323,7 @@ fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
 fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out -= 1;
     if let Some(credit) = &cache_of_pool.credit
-        && let Some(usage) = cache_of_pool.source.usage()
+        && let Some(usage) = cache_of_pool.backend.usage()
     {
         usage.earn(credit, size as u64);
     }
@@ -337,11 +337,11 @@ fn set_out<D: Driver>(live: &mut Cursor, cache_of_pool: &PoolCache<D>, pointer: 
 }
 
 /// Takes a block out of the table, before it goes below.
-fn forget<D: Driver>(live: &Cursor, source: &PoolBackend<D>, pointer: usize) {
+fn forget<D: Driver>(live: &Cursor, backend: &PoolBackend<D>, pointer: usize) {
     if let Some(entry) = live.blocks().entry(pointer) {
         entry.clear();
     }
-    if source.hides_starts() {
+    if backend.hides_starts() {
         live.blocks().remove_unnamed(pointer);
     }
 }
@@ -351,7 +351,7 @@ fn forget<D: Driver>(live: &Cursor, source: &PoolBackend<D>, pointer: usize) {
 #[inline]
 fn free_below<D: Driver>(
     live: &mut Cursor,
-    source: &PoolBackend<D>,
+    backend: &PoolBackend<D>,
     stream: &impl PoolStream<D>,
     position: u64,
     pointer: usize,
@@ -360,11 +360,11 @@ fn free_below<D: Driver>(
     if let Some(entry) = live.entry(pointer) {
         entry.clear();
     }
-    let hides = source.hides_starts();
+    let hides = backend.hides_starts();
     if hides {
         live.blocks().remove_unnamed(pointer);
     }
-    let freed = source.give_back(stream, position, pointer, size);
+    let freed = backend.give_back(stream, position, pointer, size);
     if hides && freed.is_err() {
         live.blocks().add_unnamed(pointer);
     }
@@ -381,7 +381,7 @@ fn make_room<D: Driver>(
     bytes: usize,
 ) {
     cache_of_pool.free_lists.forget_empty();
-    while !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.source.keeps) {
+    while !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.backend.keeps) {
         if give_up_oldest(cache_of_pool, live, stream, position).is_err() {
             return;
         }
@@ -396,11 +396,11 @@ fn empty<D: Driver>(
     wanted: impl Fn(&PoolBackend<D>) -> bool,
 ) -> Result<()> {
     #[cfg(feature = "mutation")]
-    while let Some((pointer, size)) = mutation::take(Arc::as_ptr(&cache_of_pool.source).addr(), 0) {
+    while let Some((pointer, size)) = mutation::take(Arc::as_ptr(&cache_of_pool.backend).addr(), 0) {
         *position += 1;
-        cache_of_pool.source.give_back(stream, *position, pointer, size)?;
+        cache_of_pool.backend.give_back(stream, *position, pointer, size)?;
     }
-    while cache_of_pool.free_lists.bytes() > 0 && wanted(&cache_of_pool.source) {
+    while cache_of_pool.free_lists.bytes() > 0 && wanted(&cache_of_pool.backend) {
         give_up_oldest(cache_of_pool, live, stream, position)?;
     }
     Ok(())
@@ -414,7 +414,7 @@ fn give_up_oldest<D: Driver>(
 ) -> Result<()> {
     let Some((oldest, size)) = cache_of_pool.free_lists.oldest() else { return Ok(()) };
     *position += 1;
-    if let Err(error) = free_below(live, &cache_of_pool.source, stream, *position, oldest, size) {
+    if let Err(error) = free_below(live, &cache_of_pool.backend, stream, *position, oldest, size) {
         if let Some(entry) = live.entry(oldest) {
             entry.set_kept(size, cache_of_pool.owner);
         }

@@ -1,6 +1,6 @@
 //! `urUSMPoolCreateExp` and `urUSMPoolCreate`: a pool's settings, read from the caller's descriptors.
 //!
-//! Nothing native is made here but what tells early that the pool cannot be: an Exp pool's device source. Descriptors
+//! Nothing native is made here but what tells early that the pool cannot be: an Exp pool's device backend. Descriptors
 //! are trusted by their place at the top and by their `stype` in the chain.
 
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub fn for_device<D: Driver>(
     let first = settings.buffer.as_ref().map_or(MemoryKind::Device, |buffer| buffer.kind);
     let pool = UsmPool::own(context, Some(device), settings);
     // Made now, so that a pool that cannot be is refused here and not at its first allocation.
-    pool.source(first, &*context.state(device)?)?;
+    pool.backend(first, &*context.state(device)?)?;
     out.write_object(pool);
     Ok(())
 }

@@ -27,7 +27,7 @@ pub struct Extent<D: Driver> {
     /// that was moved for an alignment.
     pub is_plain: bool,
     /// Where a pool's block came from.
-    pub source: Option<Arc<PoolBackend<D>>>,
+    pub backend: Option<Arc<PoolBackend<D>>>,
 }
 
 impl<D: Driver> Extent<D> {
@@ -52,15 +52,15 @@ impl<D: Driver> Extent<D> {
         let moved = context.over_aligned.within(base);
         let is_plain = pool.is_none() && moved.is_none();
         let (base, size) = moved.unwrap_or((base, size));
-        let extent = Self { kind, base, size, device, is_plain, source: None };
+        let extent = Self { kind, base, size, device, is_plain, backend: None };
         // The room around a moved start is nobody's.
         Ok(Some(extent).filter(|extent| extent.bytes_from(address).is_some()))
     }
 
     fn of_block(block: Block<D>) -> Option<Self> {
-        let Block::Out { base, size, source } = block else { return None };
-        let (kind, device) = (source.kind, source.device.raw);
-        Some(Self { kind, base, size, device, is_plain: false, source: Some(source) })
+        let Block::Out { base, size, backend } = block else { return None };
+        let (kind, device) = (backend.kind, backend.device.raw);
+        Some(Self { kind, base, size, device, is_plain: false, backend: Some(backend) })
     }
 
     /// The bytes from an address to the end, or `None` for an address outside.

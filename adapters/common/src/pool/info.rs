@@ -36,8 +36,8 @@ pub fn get<D: Driver>(pool: &Object<UsmPool<D>>, property: info, writer: InfoWri
 
 fn sum<D: Driver>(pool: &UsmPool<D>, figure: impl Fn(&PoolBackend<D>) -> Result<u64>) -> Result<usize> {
     let mut total = 0;
-    for source in pool.sources() {
-        total += figure(&source)?;
+    for backend in pool.backends() {
+        total += figure(&backend)?;
     }
     Ok(usize::try_from(total).unwrap_or(usize::MAX))
 }
@@ -66,7 +66,7 @@ pub fn set<D: Driver>(pool: &Object<UsmPool<D>>, property: info, value: &[u8]) -
                 info::USED_HIGH_EXP => PoolAttribute::UsedHigh,
                 _ => PoolAttribute::ReservedHigh,
             };
-            pool.sources().iter().try_for_each(|source| source.reset_high(attribute))
+            pool.backends().iter().try_for_each(|backend| backend.reset_high(attribute))
         }
         info::REUSE_POLICY_EXP => {
             let bits = u32::from_ne_bytes(exactly(NAME, value)?);

@@ -46,10 +46,10 @@ pub struct UsmPool<D: Driver> {
     made: Mutex<Made<D>>,
 }
 
-/// What a pool has made so far, and the settings for it and for what comes. One lock for both, so that no source is made
+/// What a pool has made so far, and the settings for it and for what comes. One lock for both, so that no backend is made
 /// with a setting that is changed meanwhile. It is held over native calls that never block.
 struct Made<D: Driver> {
-    sources: SmallVec<[Arc<PoolBackend<D>>; 3]>,
+    backends: SmallVec<[Arc<PoolBackend<D>>; 3]>,
     threshold: usize,
     reuse: Reuse,
 }
@@ -70,16 +70,16 @@ impl<D: Driver> Body for UsmPool<D> {
         for state in context.known_states() {
             state.current_pool.forget(self.id);
         }
-        let sources = self.sources();
-        sources.iter().for_each(|source| source.close());
+        let backends = self.backends();
+        backends.iter().for_each(|backend| backend.close());
         context.registry.close(self.id);
-        sources.iter().for_each(|source| context.registry.end_if_unused(source));
+        backends.iter().for_each(|backend| context.registry.end_if_unused(backend));
     }
 }
 
 impl<D: Driver> Drop for UsmPool<D> {
     fn drop(&mut self) {
-        self.sources().iter().for_each(PoolBackend::end_with_pool);
+        self.backends().iter().for_each(PoolBackend::end_with_pool);
     }
 }
 
@@ -90,7 +90,7 @@ impl<D: Driver> UsmPool<D> {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             home,
             device,
-            made: Mutex::new(Made { sources: SmallVec::new(), threshold: settings.threshold, reuse: settings.reuse }),
+            made: Mutex::new(Made { backends: SmallVec::new(), threshold: settings.threshold, reuse: settings.reuse }),
             settings,
             this: Weak::clone(this),
         })
@@ -213,7 +213,7 @@ impl<D: Driver> UsmPool<D> {
     ///
     /// # Errors
     /// `INVALID_VALUE` for a kind that a buffer-backed pool does not have; as [`PoolBackend::new`].
-    pub fn source(&self, kind: MemoryKind, state: &DeviceState<D>) -> Result<Arc<PoolBackend<D>>> {
+    pub fn backend(&self, kind: MemoryKind, state: &DeviceState<D>) -> Result<Arc<PoolBackend<D>>> {
         if let Some(buffer) = &self.settings.buffer
             && buffer.kind != kind
         {
@@ -223,28 +223,28 @@ impl<D: Driver> UsmPool<D> {
             ));
         }
         let mut made = self.made.lock();
-        let known = made.sources.iter().find(|one| one.kind == kind && Arc::ptr_eq(&one.device, &state.device));
-        if let Some(source) = known {
-            return Ok(Arc::clone(source));
+        let known = made.backends.iter().find(|one| one.kind == kind && Arc::ptr_eq(&one.device, &state.device));
+        if let Some(backend) = known {
+            return Ok(Arc::clone(backend));
         }
-        let source = Arc::new(PoolBackend::new(self.id, self.this.clone(), &self.settings, kind, state.location())?);
+        let backend = Arc::new(PoolBackend::new(self.id, self.this.clone(), &self.settings, kind, state.location())?);
         if made.threshold != self.settings.threshold {
-            source.set_threshold(made.threshold)?;
+            backend.set_threshold(made.threshold)?;
         }
         if made.reuse != self.settings.reuse {
-            source.set_reuse(made.reuse)?;
+            backend.set_reuse(made.reuse)?;
         }
-        state.add_source(&source);
-        made.sources.push(Arc::clone(&source));
-        Ok(source)
+        state.add_backend(&backend);
+        made.backends.push(Arc::clone(&backend));
+        Ok(backend)
     }
 
-    /// Every source made so far.
-    pub fn sources(&self) -> SmallVec<[Arc<PoolBackend<D>>; 3]> {
-        self.made.lock().sources.clone()
+    /// Every backend made so far.
+    pub fn backends(&self) -> SmallVec<[Arc<PoolBackend<D>>; 3]> {
+        self.made.lock().backends.clone()
     }
 
-    /// Changes a setting of every source, and of those to come: all of them, or none if one refuses.
+    /// Changes a setting of every backend, and of those to come: all of them, or none if one refuses.
     fn change<T: Copy>(
         &self,
         setting: impl Fn(&mut Made<D>) -> &mut T,
@@ -253,10 +253,10 @@ impl<D: Driver> UsmPool<D> {
     ) -> Result<()> {
         let mut made = self.made.lock();
         let before = *setting(&mut made);
-        for (at, source) in made.sources.iter().enumerate() {
-            if let Err(error) = set(source, value) {
+        for (at, backend) in made.backends.iter().enumerate() {
+            if let Err(error) = set(backend, value) {
                 // The first failure is the one that is told.
-                made.sources[..=at].iter().for_each(|one| drop(set(one, before)));
+                made.backends[..=at].iter().for_each(|one| drop(set(one, before)));
                 return Err(error);
             }
         }
@@ -346,8 +346,8 @@ pub fn trim_to<D: Driver>(
     keep: usize,
 ) -> Result<()> {
     check_owners("urUSMPoolTrimToExp", context, device, pool)?;
-    context.registry.flush(|source| source.pool == pool.id)?;
-    pool.sources().iter().try_for_each(|source| source.trim(keep))
+    context.registry.flush(|backend| backend.pool == pool.id)?;
+    pool.backends().iter().try_for_each(|backend| backend.trim(keep))
 }
 
 /// `urUSMPoolDestroyExp`: gives one reference back, as `urUSMPoolRelease` does.

@@ -53,25 +53,25 @@ pub fn retried_after_trim<D: Driver, R>(
     if !is_full(&first) {
         return Err(first);
     }
-    let Some((source, size)) = draws() else {
+    let Some((backend, size)) = draws() else {
         return again(first, || relieve_device(&state.device), allocate);
     };
-    let announced = source.announce_waits();
+    let announced = backend.announce_waits();
     // A stream inside a native call that can block has not seen it, and must not be waited for.
     let waits = announced && context.registry.pass_all(&state.device);
-    let let_wait = || if waits { source.let_wait() } else { Ok(()) };
+    let let_wait = || if waits { backend.let_wait() } else { Ok(()) };
     let by_device = |error| again(error, || relieve_device(&state.device).and_then(|()| let_wait()), &allocate);
-    let second = if source.is_bounded() {
-        let own = again(first, || relieve_pool(context, &source).and_then(|()| let_wait()), &allocate);
+    let second = if backend.is_bounded() {
+        let own = again(first, || relieve_pool(context, &backend).and_then(|()| let_wait()), &allocate);
         match own {
-            Err(error) if is_full(&error) && source.could_grow(size, &state.native) => by_device(error),
+            Err(error) if is_full(&error) && backend.could_grow(size, &state.native) => by_device(error),
             other => other,
         }
     } else {
         by_device(first)
     };
     if announced {
-        source.end_waits();
+        backend.end_waits();
     }
     second
 }
@@ -90,11 +90,11 @@ fn again<R>(before: Error, relief: impl FnOnce() -> Result<()>, allocate: impl F
     }
 }
 
-/// What queues keep of one source.
-fn relieve_pool<D: Driver>(context: &Context<D>, source: &Arc<PoolBackend<D>>) -> Result<()> {
-    let _one_at_a_time = source.device.relief.try_lock_for(PATIENCE);
-    context.registry.flush(|kept| core::ptr::eq(kept, Arc::as_ptr(source)))?;
-    source.trim(0)
+/// What queues keep of one backend.
+fn relieve_pool<D: Driver>(context: &Context<D>, backend: &Arc<PoolBackend<D>>) -> Result<()> {
+    let _one_at_a_time = backend.device.relief.try_lock_for(PATIENCE);
+    context.registry.flush(|kept| core::ptr::eq(kept, Arc::as_ptr(backend)))?;
+    backend.trim(0)
 }
 
 /// What queues and pools keep of a device, in every context of the process. One that cannot give something back does not

@@ -1,6 +1,6 @@
 //! Stream-ordered allocation: memory that comes and goes as commands of a queue.
 //!
-//! An allocation takes what its stream keeps, or asks the pool's source; a free leaves the block with its stream. Neither
+//! An allocation takes what its stream keeps, or asks the pool's backend; a free leaves the block with its stream. Neither
 //! is work of the stream, so events before them stay as they are; only a wait list of foreign events, a fill with zeros or
 //! the one retry of a full device touch the stream. `docs/stream-ordered.md` has the promises.
 
@@ -222,15 +222,15 @@ impl<D: Driver> Wanted<'_, D> {
     #[cold]
     fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
         let device = &request.queue.device;
-        let source = || self.pool_on(device).source(self.kind, device).ok().map(|source| (source, self.size));
-        retried_after_trim(first, self.context, device, source, || self.ask(request))
+        let backend = || self.pool_on(device).backend(self.kind, device).ok().map(|backend| (backend, self.size));
+        retried_after_trim(first, self.context, device, backend, || self.ask(request))
     }
 
     /// A block for the stream, written down as live. The caller holds the stream's lock. `proven` says that all
     /// the stream was given so far comes before the block's use anyway.
     ///
     /// # Errors
-    /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::source`]; what the native library answers.
+    /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::backend`]; what the native library answers.
     #[inline]
     pub fn take(&self, submission: &mut Submission<'_, D>, proven: bool) -> Result<usize> {
         let (stream, state) = (submission.stream(), submission.state());
@@ -239,7 +239,7 @@ impl<D: Driver> Wanted<'_, D> {
             Served::Recycled(pointer) => return Ok(pointer),
             Served::Zeroed(at, pointer) => (at, Some(pointer)),
             Served::Empty(at) => (at, None),
-            Served::NoSlot => (self.open(stream, state)?, None),
+            Served::NoCache => (self.open(stream, state)?, None),
         };
         self.take_from(submission, at, kept)
     }
@@ -251,7 +251,7 @@ impl<D: Driver> Wanted<'_, D> {
             None => self.take_fresh(submission, at)?,
         };
         let (stream, state) = (submission.stream(), submission.state());
-        let zeroed = state.cache.source(at).is_some_and(|source| source.zeroed)
+        let zeroed = state.cache.backend(at).is_some_and(|backend| backend.zeroed)
             && !(kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill));
         if zeroed && let Err(error) = self.clear(submission, pointer) {
             let state = submission.state();
@@ -273,14 +273,14 @@ impl<D: Driver> Wanted<'_, D> {
 
     #[cold]
     fn open(&self, stream: &Stream<D>, state: &mut StreamState<D>) -> Result<usize> {
-        let source = self.pool_on(&stream.device).source(self.kind, &stream.device)?;
-        state.cache.open(stream, &source)?.ok_or_else(|| {
+        let backend = self.pool_on(&stream.device).backend(self.kind, &stream.device)?;
+        state.cache.open(stream, &backend)?.ok_or_else(|| {
             Error::new(ur_result_t::ERROR_INVALID_VALUE, "the pool was released while something was allocated from it")
         })
     }
 
     fn take_fresh(&self, submission: &mut Submission<'_, D>, at: usize) -> Result<usize> {
-        let waits = submission.state().cache.source(at).is_some_and(|source| source.may_wait_now());
+        let waits = submission.state().cache.backend(at).is_some_and(|backend| backend.may_wait_now());
         // It counts as a command whether or not it works out, so that a finish does not leave it out.
         if waits {
             submission.begin_work()?
@@ -288,8 +288,8 @@ impl<D: Driver> Wanted<'_, D> {
             submission.count()
         }
         let (stream, state) = (submission.stream(), submission.state());
-        let source = state.cache.source(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-        let pointer = source.take(&**stream, self.size)?;
+        let backend = state.cache.backend(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
+        let pointer = backend.take(&**stream, self.size)?;
         state.cache.note_fresh(at, pointer);
         Ok(pointer)
     }
@@ -340,10 +340,10 @@ impl<D: Driver> Command<D> for Allocate<'_, D> {
     /// Free lists have no part in it: the memory comes and goes with each launch.
     fn put_in_capture(self, submission: &mut Submission<'_, D>, capture: &Capture<D>) -> Result<usize> {
         let device = &submission.stream().device;
-        let source = self.wanted.pool_on(device).source(self.wanted.kind, device)?;
-        let pointer = source.take_in_capture(submission.native(), self.wanted.size)?;
-        capture.note_allocation(pointer, source.pool);
-        if source.zeroed {
+        let backend = self.wanted.pool_on(device).backend(self.wanted.kind, device)?;
+        let pointer = backend.take_in_capture(submission.native(), self.wanted.size)?;
+        capture.note_allocation(pointer, backend.pool);
+        if backend.zeroed {
             self.wanted.clear(submission, pointer)?;
         }
         Ok(pointer)
@@ -427,7 +427,7 @@ impl<D: Driver> Command<D> for Free {
     #[inline(always)]
     fn prepare(&mut self, state: &mut StreamState<D>) -> Result<ControlFlow<Freed>> {
         let Some((at, size)) = state.cache.remove(self.pointer) else { return Ok(ControlFlow::Break(Freed::NotHere)) };
-        let own = state.cache.source(at).map_or(0, |source| source.pool);
+        let own = state.cache.backend(at).map_or(0, |backend| backend.pool);
         check_pool(self.pointer, own, self.pool).inspect_err(|_| state.cache.enter(at, self.pointer, size))?;
         self.found = Some((at, size));
         Ok(ControlFlow::Continue(()))
@@ -475,8 +475,8 @@ impl<D: Driver> Command<D> for FreeClaimed<'_, D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (stream, state) = (submission.stream(), submission.state());
-        let Claimed { source, size, .. } = self.claimed;
-        state.cache.give_back_from(stream, &mut state.position, source, self.pointer, *size)
+        let Claimed { backend, size, .. } = self.claimed;
+        state.cache.give_back_from(stream, &mut state.position, backend, self.pointer, *size)
     }
 }
 
@@ -521,10 +521,10 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
         }
         return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
     };
-    let freed = check_pool(pointer, claimed.source.pool, pool)
+    let freed = check_pool(pointer, claimed.backend.pool, pool)
         .and_then(|()| submit(request, FreeClaimed { claimed: &claimed, pointer }));
     match &freed {
-        Ok(()) => context.registry.end_if_unused(&claimed.source),
+        Ok(()) => context.registry.end_if_unused(&claimed.backend),
         Err(_) => context.registry.unclaim(pointer, &claimed),
     }
     freed
@@ -565,11 +565,11 @@ pub fn free_unused<D: Driver>(context: &Context<D>, pointer: usize) -> Option<Re
 }
 
 fn give_back_unused<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
-    let source = Arc::clone(&claimed.source);
+    let backend = Arc::clone(&claimed.backend);
     let again = claimed.again();
     let given = give_back_to_somebody(context, pointer, claimed);
     match &given {
-        Ok(()) => context.registry.end_if_unused(&source),
+        Ok(()) => context.registry.end_if_unused(&backend),
         Err(_) => context.registry.unclaim(pointer, &again),
     }
     given
@@ -582,6 +582,6 @@ fn give_back_to_somebody<D: Driver>(context: &Context<D>, pointer: usize, claime
         None => Some(claimed),
     };
     let Some(claimed) = left else { return Ok(()) };
-    let service = service::service_stream(context, &claimed.source.device)?;
+    let service = service::service_stream(context, &claimed.backend.device)?;
     service.take_back(claimed, pointer).map(drop)
 }

@@ -14,6 +14,7 @@
 //! Must not know queues, nor the graph object that the capture is for ([`Capture::target`]).
 
 use core::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,8 +40,8 @@ pub struct Capture<D: Driver> {
     /// Streams that joined.
     forks: Mutex<Vec<Fork<D>>>,
     kept: Mutex<Vec<Retained>>,
-    /// Memory that commands of the capture allocated and have not freed: addresses, and the numbers of pools.
-    allocations: Mutex<Vec<(usize, u64)>>,
+    /// Memory that commands of the capture allocated and have not freed: the numbers of pools by address.
+    allocations: Mutex<HashMap<usize, u64>>,
     ended: AtomicBool,
 }
 
@@ -173,17 +174,17 @@ impl<D: Driver> Capture<D> {
 
     /// Notes memory that a command of the capture allocated from a pool.
     pub fn note_allocation(&self, address: usize, pool: u64) {
-        self.allocations.lock().push((address, pool));
+        self.allocations.lock().insert(address, pool);
     }
 
     /// The number of the pool of memory at that address, if a command of the capture allocated it and none has freed it.
     pub fn pool_of(&self, address: usize) -> Option<u64> {
-        self.allocations.lock().iter().find(|(start, _)| *start == address).map(|(_, pool)| *pool)
+        self.allocations.lock().get(&address).copied()
     }
 
     /// Notes that a command of the capture freed memory.
     pub fn note_free(&self, address: usize) {
-        self.allocations.lock().retain(|(start, _)| *start != address);
+        self.allocations.lock().remove(&address);
     }
 
     /// Ends it. Its streams are as before, whatever the native library answers.
@@ -210,7 +211,7 @@ impl<D: Driver> Capture<D> {
         }
         let kept = core::mem::take(&mut *self.kept.lock());
         let allocations = core::mem::take(&mut *self.allocations.lock());
-        let allocations = allocations.into_iter().map(|(address, _)| address).collect();
+        let allocations = allocations.into_keys().collect();
         Ok(Captured { graph: ended?, kept, allocations })
     }
 }

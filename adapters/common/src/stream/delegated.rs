@@ -24,17 +24,17 @@ pub enum Word<D: Driver> {
 }
 
 impl<D: Driver> Word<D> {
-    /// Does it; answers the sources that may have come to their end, to be asked without the lock.
+    /// Does it; answers the backends that may have come to their end, to be asked without the lock.
     pub fn follow(self, stream: &Stream<D>, state: &mut StreamState<D>) -> Vec<Arc<PoolBackend<D>>> {
         match self {
             Self::GiveBack(claimed, pointer) => {
                 let given =
-                    state.cache.give_back_from(stream, &mut state.position, &claimed.source, pointer, claimed.size);
+                    state.cache.give_back_from(stream, &mut state.position, &claimed.backend, pointer, claimed.size);
                 if given.is_err() {
                     // Whoever freed it was told that it is free; the application's next try finds it.
                     stream.registry().unclaim(pointer, &claimed);
                 }
-                vec![claimed.source]
+                vec![claimed.backend]
             }
             Self::ClosePool(pool) => state.cache.close(stream, &mut state.position, pool),
         }

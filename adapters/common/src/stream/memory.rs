@@ -57,7 +57,7 @@ impl<D: Driver> Stream<D> {
     /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
     pub fn close_pool(&self, pool: u64) {
         let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
-        let gives_back = state.cache.keeps_any(|source: &PoolBackend<D>| source.pool == pool);
+        let gives_back = state.cache.keeps_any(|backend: &PoolBackend<D>| backend.pool == pool);
         let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
         let closed = {
             let state = &mut *state;
@@ -65,7 +65,7 @@ impl<D: Driver> Stream<D> {
         };
         // The pool waits for its end a little longer if this fails.
         let _ = self.see_frees(state, idle);
-        closed.iter().for_each(|source| self.registry.end_if_unused(source));
+        closed.iter().for_each(|backend| self.registry.end_if_unused(backend));
     }
 
     /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
@@ -82,7 +82,7 @@ impl<D: Driver> Stream<D> {
         if state.cache.has_ended() {
             return Ok(Some(claimed));
         }
-        state.cache.give_back_from(self, &mut state.position, &claimed.source, pointer, claimed.size)?;
+        state.cache.give_back_from(self, &mut state.position, &claimed.backend, pointer, claimed.size)?;
         Ok(None)
     }
 
@@ -97,11 +97,14 @@ impl<D: Driver> Stream<D> {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
             if let Ok(marker) = PooledEvent::record(&self.device, &self.native, false) {
                 let marker = Arc::new(marker);
-                arenas.iter().filter_map(|source| source.arena()).for_each(|arena| arena.mark(self, position, &marker));
+                arenas
+                    .iter()
+                    .filter_map(|backend| backend.arena())
+                    .for_each(|arena| arena.mark(self, position, &marker));
             }
         }
         drop(state);
-        ended.iter().for_each(|source| self.registry.end_if_unused(source));
+        ended.iter().for_each(|backend| self.registry.end_if_unused(backend));
     }
 }
 

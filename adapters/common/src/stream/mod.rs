@@ -263,7 +263,7 @@ impl<D: Driver> Stream<D> {
             }
             let after: Vec<_> = self.words.take().into_iter().map(|word| word.follow(self, &mut state)).collect();
             drop(state);
-            after.into_iter().flatten().for_each(|source| self.registry.end_if_unused(&source));
+            after.into_iter().flatten().for_each(|backend| self.registry.end_if_unused(&backend));
         }
     }
 

@@ -48,21 +48,21 @@ pub fn is(bug: Bug) -> bool {
     *chosen == Some(bug)
 }
 
-/// Blocks that every queue takes from and puts to, by source and size.
+/// Blocks that every queue takes from and puts to, by backend and size.
 #[cfg(feature = "mutation")]
 static COMMON: parking_lot::Mutex<Vec<(usize, usize, usize)>> = parking_lot::Mutex::new(Vec::new());
 
 /// Puts a block where every queue finds it.
 #[cfg(feature = "mutation")]
-pub fn put(source: usize, size: usize, pointer: usize) {
-    COMMON.lock().push((source, size, pointer));
+pub fn put(backend: usize, size: usize, pointer: usize) {
+    COMMON.lock().push((backend, size, pointer));
 }
 
 /// Takes what some queue put there; a size of 0 takes any.
 #[cfg(feature = "mutation")]
-pub fn take(source: usize, size: usize) -> Option<(usize, usize)> {
+pub fn take(backend: usize, size: usize) -> Option<(usize, usize)> {
     let mut common = COMMON.lock();
-    let at = common.iter().rposition(|one| one.0 == source && (size == 0 || one.1 == size))?;
+    let at = common.iter().rposition(|one| one.0 == backend && (size == 0 || one.1 == size))?;
     let (_, size, pointer) = common.swap_remove(at);
     Some((pointer, size))
 }

@@ -119,7 +119,7 @@ impl<'a, D: Driver> Plain<'a, D> {
         let pointer = with_relief(
             self.context,
             state,
-            || pool.source(kind, state).ok().map(|source| (source, self.size)),
+            || pool.backend(kind, state).ok().map(|backend| (backend, self.size)),
             || wanted.take(&mut Submission::over(&stream), true),
         )?;
         if let Err(error) = stream.wait_until_reached() {
@@ -284,7 +284,7 @@ pub fn get_alloc_info<D: Driver>(
             writer.value(owner.map_or(core::ptr::null_mut(), |device| device.handle()))
         }
         ur_usm_alloc_info_t::POOL => {
-            let pool = live()?.source.as_ref().and_then(|source| UsmPool::of_backend(source));
+            let pool = live()?.backend.as_ref().and_then(|backend| UsmPool::of_backend(backend));
             let pool = pool.as_ref().map(|pool| pool.handle());
             writer.value(pool.unwrap_or(core::ptr::null_mut()))
         }

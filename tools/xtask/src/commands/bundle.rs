@@ -42,7 +42,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     for (name, path) in suite(workspace)? {
         put(&path, &carry, Path::new("tests").join(name), &mut kept)?;
     }
-    for script in ["run.sh", "sanitizer.sh"] {
+    for script in ["run.sh", "sanitizer.sh", "suite.sh"] {
         put(&workspace.path("tools/xtask/bundle").join(script), &carry, script.into(), &mut kept)?;
     }
     let expected = "sanitizer-expected.txt";

@@ -29,11 +29,11 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             return None;
         }
         let cache_of_pool = self.pools.first_mut()?.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)?;
-        let source = &*cache_of_pool.source;
-        if source.pool != pool || source.kind != kind || source.zeroed {
+        let backend = &*cache_of_pool.backend;
+        if backend.pool != pool || backend.kind != kind || backend.zeroed {
             return None;
         }
-        if source.keeps > 0
+        if backend.keeps > 0
             && let Some(pointer) = cache_of_pool.free_lists.take(block_size(size)?)
         {
             count_out(cache_of_pool, size);
@@ -42,11 +42,11 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             }
             return Some(Ok(pointer));
         }
-        if source.may_wait_now() || source.hides_starts() {
+        if backend.may_wait_now() || backend.hides_starts() {
             return None;
         }
         *position += 1;
-        let pointer = match source.take(stream, size) {
+        let pointer = match backend.take(stream, size) {
             Ok(pointer) => pointer,
             Err(error) => return Some(Err(error)),
         };
@@ -55,7 +55,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         Some(Ok(pointer))
     }
 
-    /// Frees a block that came through the first slot.
+    /// Frees a block that came through the first pool cache.
     #[inline(always)]
     pub fn quick_give(&mut self, stream: &S, position: &mut u64, pointer: usize) -> Option<Result<()>> {
         if IS_OFF {
@@ -65,15 +65,15 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         let entry = self.live.entry(pointer)?;
         let size = entry.is_out_of(cache_of_pool.owner)?;
         let bytes = block_size(size)?;
-        let keeps = cache_of_pool.source.keeps;
+        let keeps = cache_of_pool.backend.keeps;
         if bytes > keeps {
-            if cache_of_pool.source.hides_starts() {
+            if cache_of_pool.backend.hides_starts() {
                 return None;
             }
             // From the native call on the address may be somebody else's.
             entry.clear();
             *position += 1;
-            if let Err(error) = cache_of_pool.source.give_back(stream, *position, pointer, size) {
+            if let Err(error) = cache_of_pool.backend.give_back(stream, *position, pointer, size) {
                 entry.set_out(size, cache_of_pool.owner);
                 return Some(Err(error));
             }
