@@ -5,6 +5,7 @@
 //! it was. The lock of the content is a leaf but for the native library's own locks.
 
 use core::ffi::{CStr, c_void};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -223,9 +224,9 @@ impl<D: Driver> Graph<D> {
 
 /// The nodes that no other comes after.
 fn last_nodes<D: Driver>(driver: &D, graph: &D::Graph) -> Result<Vec<<D as Graphs>::GraphNode>> {
-    let edges = driver.edges(graph)?;
+    let before: HashSet<usize> = driver.edges(graph)?.into_iter().map(|(from, _)| from.value()).collect();
     let mut last = driver.nodes(graph)?;
-    last.retain(|node| edges.iter().all(|(from, _)| from.value() != node.value()));
+    last.retain(|node| !before.contains(&node.value()));
     Ok(last)
 }
 
