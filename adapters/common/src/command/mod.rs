@@ -2,8 +2,8 @@
 //!
 //! An entry point makes a [`Command`] and gives it to [`submit`]; [`Submission`] is the guard. A command can add itself to a
 //! native graph instead ([`Command::add_to`]), and later it will make itself owned, so that it can be kept until a wait
-//! resolves: so a command holds all that it needs, and nothing here looks inside. The stream's lock is held over the native call, which may block; [`crate::stream`] says
-//! what that means for everybody else.
+//! resolves: so a command holds all that it needs, and nothing here looks inside. The stream's lock is held over the native
+//! call, which may block; [`crate::stream`] says what that means for everybody else.
 //!
 //! Must not allocate on the way of a command that needs no event, nor make a native call that the command does not need.
 
