@@ -2,7 +2,7 @@
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use core::ffi::c_void;
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
 use std::ffi::CString;
 use std::sync::Mutex;
 
@@ -24,6 +24,20 @@ fn urGraphCreateExp_makes_an_empty_graph_that_can_be_launched() {
     assert!(graph.is_empty());
     graph.instantiate().event_on(&queue).wait();
     queue.finish();
+}
+
+#[test]
+fn urGraphDestroyExp_leaves_what_was_instantiated_from_the_graph() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let queue = fixture.in_order();
+    let (mut graph, mut executable) = (null_mut(), null_mut());
+    ok!(GraphExp.pfnCreateExp(fixture.context(), &raw mut graph));
+    ok!(GraphExp.pfnInstantiateGraphExp(graph, &raw mut executable));
+    ok!(GraphExp.pfnDestroyExp(graph));
+    ok!(EnqueueExp.pfnGraphExp(queue.handle(), executable, 0, null(), null_mut()));
+    queue.finish();
+    ok!(GraphExp.pfnExecutableGraphDestroyExp(executable));
 }
 
 #[test]
