@@ -29,7 +29,7 @@ fn invalid(name: &str, text: &str) -> Error {
 ///
 /// # Errors
 /// `INVALID_SIZE` for an empty one or one that no memory holds.
-pub fn extent(name: &str, region: ur_rect_region_t) -> Result<[usize; 3]> {
+fn extent(name: &str, region: ur_rect_region_t) -> Result<[usize; 3]> {
     let narrow = |size: u64| usize::try_from(size).ok().filter(|size| *size > 0);
     match (narrow(region.width), narrow(region.height), narrow(region.depth)) {
         (Some(width), Some(height), Some(depth)) => Ok([width, height, depth]),
@@ -38,6 +38,16 @@ pub fn extent(name: &str, region: ur_rect_region_t) -> Result<[usize; 3]> {
 }
 
 impl Rect {
+    /// The two sides of a copy: regions of one size, each by origin, row pitch and slice pitch.
+    ///
+    /// # Errors
+    /// As [`extent`] and [`Rect::new`].
+    pub fn both(name: &str, size: ur_rect_region_t, sides: [(ur_rect_offset_t, usize, usize); 2]) -> Result<[Self; 2]> {
+        let extent = extent(name, size)?;
+        let [one, other] = sides.map(|(origin, row, slice)| Self::new(name, origin, extent, row, slice));
+        Ok([one?, other?])
+    }
+
     /// A region by origin and pitches; a pitch of 0 means rows or slices without a gap.
     ///
     /// # Errors

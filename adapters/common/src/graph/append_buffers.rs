@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use ur_ffi::ur_result_t;
-
 use crate::buffer::Buffer;
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::moving::Access;
@@ -15,11 +13,11 @@ use crate::driver::Driver;
 use crate::graph::append::Append;
 use crate::graph::command::Kind;
 use crate::graph::command_buffer::CommandBuffer;
-use crate::graph::memory_uses::Used;
+use crate::graph::memory_uses::{Used, foreign_memory};
 use crate::memory_object::Mem;
 use crate::memory_object::buffer_commands::overlap;
 use crate::object::Object;
-use crate::object::error::{Error, Result};
+use crate::object::error::Result;
 use crate::object::params::Address;
 use crate::usm::fill::check_sizes;
 
@@ -29,10 +27,7 @@ use crate::usm::fill::check_sizes;
 /// `INVALID_CONTEXT` for an object of another context; `INVALID_MEM_OBJECT` for one that is no buffer.
 pub fn buffer_in<'a, D: Driver>(commands: &CommandBuffer<D>, mem: &'a Object<Mem<D>>) -> Result<&'a Buffer<D>> {
     if !Arc::ptr_eq(&mem.context, &commands.context) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_CONTEXT,
-            "the memory object is of another context than the command buffer",
-        ));
+        return Err(foreign_memory());
     }
     mem.buffer()
 }
@@ -78,22 +73,24 @@ pub fn append_over_buffers<D: Driver, const N: usize>(
 /// for ranges of one buffer that share bytes.
 pub fn copy<D: Driver>(
     append: Append<'_, D>,
-    source: &Object<Mem<D>>,
-    target: &Object<Mem<D>>,
-    source_offset: usize,
-    target_offset: usize,
+    from: &Object<Mem<D>>,
+    to: &Object<Mem<D>>,
+    from_offset: usize,
+    to_offset: usize,
     size: usize,
 ) -> Result<()> {
     const NAME: &str = "urCommandBufferAppendMemBufferCopyExp";
-    let (from, to) = (buffer_in(append.buffer, source)?, buffer_in(append.buffer, target)?);
-    let read = from.access(NAME, source_offset, size, true, false)?;
-    let written = to.access(NAME, target_offset, size, false, true)?;
+    let buffers = (buffer_in(append.buffer, from)?, buffer_in(append.buffer, to)?);
+    let read = buffers.0.access(NAME, from_offset, size, true, false)?;
+    let written = buffers.1.access(NAME, to_offset, size, false, true)?;
     let apart = read.range.end <= written.range.start || written.range.end <= read.range.start;
-    if Arc::ptr_eq(&from.storage, &to.storage) && !apart {
+    if Arc::ptr_eq(&buffers.0.storage, &buffers.1.storage) && !apart {
         return Err(overlap(NAME));
     }
-    let uses =
-        [BufferUse { mem: source, buffer: from, access: read }, BufferUse { mem: target, buffer: to, access: written }];
+    let uses = [
+        BufferUse { mem: from, buffer: buffers.0, access: read },
+        BufferUse { mem: to, buffer: buffers.1, access: written },
+    ];
     append_over_buffers(append, uses, |graph, [from, to]| command_bytes::add_copy(graph, to, from))
 }
 

@@ -3,7 +3,7 @@
 
 use ur_ffi::{ur_rect_offset_t, ur_rect_region_t};
 
-use crate::buffer::rect::{self, Rect};
+use crate::buffer::rect::Rect;
 use crate::driver::Driver;
 use crate::graph::append::Append;
 use crate::graph::append_buffers::{BufferUse, append_over_buffers, buffer_in};
@@ -32,24 +32,22 @@ fn used<'a, D: Driver>(
 /// As [`crate::graph::append_buffers::copy`] and [`Rect::new`].
 pub fn copy<D: Driver>(
     append: Append<'_, D>,
-    source: &Object<Mem<D>>,
-    target: &Object<Mem<D>>,
-    source_origin: ur_rect_offset_t,
-    target_origin: ur_rect_offset_t,
+    from: &Object<Mem<D>>,
+    to: &Object<Mem<D>>,
+    from_origin: ur_rect_offset_t,
+    to_origin: ur_rect_offset_t,
     size: ur_rect_region_t,
-    source_row_pitch: usize,
-    source_slice_pitch: usize,
-    target_row_pitch: usize,
-    target_slice_pitch: usize,
+    from_row_pitch: usize,
+    from_slice_pitch: usize,
+    to_row_pitch: usize,
+    to_slice_pitch: usize,
 ) -> Result<()> {
     const NAME: &str = "urCommandBufferAppendMemBufferCopyRectExp";
-    let extent = rect::extent(NAME, size)?;
-    let read = Rect::new(NAME, source_origin, extent, source_row_pitch, source_slice_pitch)?;
-    let written = Rect::new(NAME, target_origin, extent, target_row_pitch, target_slice_pitch)?;
-    let from = used(NAME, &append, source, &read, false)?;
-    let to = used(NAME, &append, target, &written, true)?;
-    check_apart(NAME, (from.buffer, &read), (to.buffer, &written))?;
-    append_over_buffers(append, [from, to], |graph, [from, to]| {
+    let sides = [(from_origin, from_row_pitch, from_slice_pitch), (to_origin, to_row_pitch, to_slice_pitch)];
+    let [read, written] = Rect::both(NAME, size, sides)?;
+    let uses = [used(NAME, &append, from, &read, false)?, used(NAME, &append, to, &written, true)?];
+    check_apart(NAME, (uses[0].buffer, &read), (uses[1].buffer, &written))?;
+    append_over_buffers(append, uses, |graph, [from, to]| {
         add_region_copy(graph, &Region::of_buffer(to, written), &Region::of_buffer(from, read))
     })
 }
@@ -71,9 +69,9 @@ pub fn read<D: Driver>(
     to: Address,
 ) -> Result<()> {
     const NAME: &str = "urCommandBufferAppendMemBufferReadRectExp";
-    let extent = rect::extent(NAME, size)?;
-    let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
-    let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
+    let sides =
+        [(buffer_origin, buffer_row_pitch, buffer_slice_pitch), (host_origin, host_row_pitch, host_slice_pitch)];
+    let [inside, outside] = Rect::both(NAME, size, sides)?;
     let from = used(NAME, &append, mem, &inside, false)?;
     let to = Region::of_application(NAME, to, outside)?;
     append_over_buffers(append, [from], |graph, [from]| add_region_copy(graph, &to, &Region::of_buffer(from, inside)))
@@ -96,9 +94,9 @@ pub fn write<D: Driver>(
     from: Address,
 ) -> Result<()> {
     const NAME: &str = "urCommandBufferAppendMemBufferWriteRectExp";
-    let extent = rect::extent(NAME, size)?;
-    let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
-    let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
+    let sides =
+        [(buffer_origin, buffer_row_pitch, buffer_slice_pitch), (host_origin, host_row_pitch, host_slice_pitch)];
+    let [inside, outside] = Rect::both(NAME, size, sides)?;
     let to = used(NAME, &append, mem, &inside, true)?;
     let from = Region::of_application(NAME, from, outside)?;
     append_over_buffers(append, [to], |graph, [to]| add_region_copy(graph, &Region::of_buffer(to, inside), &from))

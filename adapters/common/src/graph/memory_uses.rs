@@ -12,10 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
+use ur_ffi::ur_result_t;
 
 use crate::buffer::moving::Access;
 use crate::buffer::storage::Storage;
 use crate::driver::Driver;
+use crate::object::error::Error;
+
+/// The error of a memory object that a command buffer cannot work with.
+#[cold]
+pub fn foreign_memory() -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_CONTEXT, "the memory object is of another context than the command buffer")
+}
 
 /// A storage and what all commands together do with it.
 pub struct Used<D: Driver> {

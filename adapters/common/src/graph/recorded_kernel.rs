@@ -10,13 +10,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use ur_ffi::{
     ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t,
-    ur_exp_kernel_arg_value_t, ur_mem_flags_t, ur_result_t,
+    ur_exp_kernel_arg_value_t, ur_mem_flags_t,
 };
 
 use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
 use crate::driver::graphs::KernelNode;
-use crate::graph::memory_uses::Used;
+use crate::graph::memory_uses::{Used, foreign_memory};
 use crate::kernel::Kernel;
 use crate::kernel::argument_list::{ArgumentStorage, Resolved, given_twice, no_such_argument, resolve};
 use crate::kernel::launch::{narrow, no_offset_variant, wrong_count};
@@ -136,10 +136,29 @@ impl<D: Driver> Arguments<D> {
             self.bytes[*at..*at + *size].copy_from_slice(value);
             return;
         }
+        if let Some(old) = self.list.get_mut(index).and_then(Option::take) {
+            drop(old);
+            // Changes may come for as long as the buffer lives, and must not add up.
+            self.close_gaps();
+        }
         let at = self.bytes.len().next_multiple_of(VALUE_ALIGNMENT);
         self.bytes.resize(at, 0);
         self.bytes.extend_from_slice(value);
         self.set(index, Argument::Bytes { at, size: value.len() });
+    }
+
+    /// Lets go of bytes that no argument has any more.
+    #[cold]
+    fn close_gaps(&mut self) {
+        let old = core::mem::take(&mut self.bytes);
+        for argument in self.list.iter_mut().flatten() {
+            if let Argument::Bytes { at, size } = argument {
+                let start = self.bytes.len().next_multiple_of(VALUE_ALIGNMENT);
+                self.bytes.resize(start, 0);
+                self.bytes.extend_from_slice(&old[*at..*at + *size]);
+                *at = start;
+            }
+        }
     }
 
     /// Makes an argument something else. The index is below the number of the kernel's parameters.
@@ -307,7 +326,29 @@ impl<D: Driver> RecordedKernel<D> {
     }
 }
 
-#[cold]
-fn foreign_memory() -> Error {
-    Error::new(ur_result_t::ERROR_INVALID_CONTEXT, "the memory object is of another context than the command buffer")
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use super::*;
+    use crate::api::noop::Noop;
+
+    fn bytes<'a>(arguments: &'a Arguments<Noop>, index: usize) -> &'a [u8] {
+        match &arguments.list[index] {
+            Some(Argument::Bytes { at, size }) => &arguments.bytes[*at..*at + *size],
+            _ => panic!("argument {index} is no value"),
+        }
+    }
+
+    #[test]
+    fn values_that_change_their_size_need_no_more_memory_however_often_they_do() {
+        let mut arguments = Arguments::<Noop> { list: SmallVec::new(), bytes: SmallVec::new() };
+        arguments.set_bytes(0, &[1; 8]);
+        arguments.set_bytes(1, &[2; 4]);
+        for round in 0..1000 {
+            arguments.set_bytes(0, &vec![3; 8 + round % 3]);
+            arguments.set(1, Argument::Local(64));
+            arguments.set_bytes(1, &[4; 4]);
+            assert_eq!((bytes(&arguments, 0), bytes(&arguments, 1)), (&vec![3; 8 + round % 3][..], &[4; 4][..]));
+        }
+        assert!(arguments.bytes.len() <= 32, "{} bytes for two values", arguments.bytes.len());
+    }
 }

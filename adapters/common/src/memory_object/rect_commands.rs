@@ -9,7 +9,7 @@ use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::buffer::Buffer;
 use crate::buffer::command_bytes::{self, CommandBytes};
-use crate::buffer::rect::{self, Rect};
+use crate::buffer::rect::Rect;
 use crate::buffer::storage::{BufferAccess, with_locked_buffers};
 use crate::command::graph::GraphBuilder;
 use crate::command::{Enqueue, Request};
@@ -179,9 +179,9 @@ pub fn read<D: Driver>(
     const NAME: &str = "urEnqueueMemBufferReadRect";
     let request = enqueue.request(ur_command_t::MEM_BUFFER_READ_RECT);
     let buffer = buffer_of(&request, buffer)?;
-    let extent = rect::extent(NAME, size)?;
-    let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
-    let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
+    let sides =
+        [(buffer_origin, buffer_row_pitch, buffer_slice_pitch), (host_origin, host_row_pitch, host_slice_pitch)];
+    let [inside, outside] = Rect::both(NAME, size, sides)?;
     let used = access_to(NAME, buffer, &inside, false)?;
     let to = Region::of_application(NAME, to, outside)?;
     with_locked_buffers(&request, blocking, &[used], |driver, stream, locked| {
@@ -211,9 +211,9 @@ pub fn write<D: Driver>(
     const NAME: &str = "urEnqueueMemBufferWriteRect";
     let request = enqueue.request(ur_command_t::MEM_BUFFER_WRITE_RECT);
     let buffer = buffer_of(&request, buffer)?;
-    let extent = rect::extent(NAME, size)?;
-    let inside = Rect::new(NAME, buffer_origin, extent, buffer_row_pitch, buffer_slice_pitch)?;
-    let outside = Rect::new(NAME, host_origin, extent, host_row_pitch, host_slice_pitch)?;
+    let sides =
+        [(buffer_origin, buffer_row_pitch, buffer_slice_pitch), (host_origin, host_row_pitch, host_slice_pitch)];
+    let [inside, outside] = Rect::both(NAME, size, sides)?;
     let used = access_to(NAME, buffer, &inside, true)?;
     let from = Region::of_application(NAME, from, outside)?;
     with_locked_buffers(&request, blocking, &[used], |driver, stream, locked| {
@@ -242,9 +242,8 @@ pub fn copy<D: Driver>(
     const NAME: &str = "urEnqueueMemBufferCopyRect";
     let request = enqueue.request(ur_command_t::MEM_BUFFER_COPY_RECT);
     let (from, to) = (buffer_of(&request, from)?, buffer_of(&request, to)?);
-    let extent = rect::extent(NAME, size)?;
-    let read = Rect::new(NAME, from_origin, extent, from_row_pitch, from_slice_pitch)?;
-    let written = Rect::new(NAME, to_origin, extent, to_row_pitch, to_slice_pitch)?;
+    let sides = [(from_origin, from_row_pitch, from_slice_pitch), (to_origin, to_row_pitch, to_slice_pitch)];
+    let [read, written] = Rect::both(NAME, size, sides)?;
     let uses = [access_to(NAME, from, &read, false)?, access_to(NAME, to, &written, true)?];
     check_apart(NAME, (from, &read), (to, &written))?;
     with_locked_buffers(&request, false, &uses, |driver, stream, locked| {
