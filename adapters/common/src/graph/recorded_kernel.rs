@@ -331,7 +331,7 @@ mod tests {
     use super::*;
     use crate::api::noop::Noop;
 
-    fn bytes<'a>(arguments: &'a Arguments<Noop>, index: usize) -> &'a [u8] {
+    fn bytes(arguments: &Arguments<Noop>, index: usize) -> &[u8] {
         match &arguments.list[index] {
             Some(Argument::Bytes { at, size }) => &arguments.bytes[*at..*at + *size],
             _ => panic!("argument {index} is no value"),
