@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef unsigned long long Address;
@@ -1592,6 +1593,97 @@ static void gone_self(void) { SAY(cuGraphAddChildGraphNode(&node, graph, NULL, 0
 
 static void gone_none(void) { SAY(cuGraphAddEventRecordNode(&node, graph, NULL, 0, NULL)); }
 
+/* ---- does a launch wait for what runs on another stream? ---- */
+
+enum { FILL_HOST, FILL_DEVICE, KERNEL, COPY_HOST };
+enum { FRESH_EXEC, UPLOADED, LAUNCHED_BEFORE };
+
+static void *open_later(void *data) {
+    rest(400);
+    *(volatile unsigned *)data = 1;
+    return NULL;
+}
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+/* A graph of `nodes_wanted` nodes of a kind, in a chain or side by side. */
+static Handle exec_of(int kind, int nodes_wanted, int chained) {
+    Handle made = NULL, from = NULL, to = NULL, result = NULL;
+    MUST(cuGraphCreate(&made, 0));
+    for (int i = 0; i < nodes_wanted; i++) {
+        size_t after = chained && i > 0 ? 1 : 0;
+        Address on_device = device + 4096 + 4 * (Address)i, on_host = (Address)(uintptr_t)&words[16 + i % 512];
+        Fill fill = fill_of(kind == FILL_HOST ? on_host : on_device, (unsigned)i + 1, 4, 1, 1);
+        Kernel store = put_of(put, (void *)(uintptr_t)on_device, 5);
+        Copy copy = copy_of(1, on_host, 2, on_device, 4, 1);
+        switch (kind) {
+        case KERNEL: MUST(cuGraphAddKernelNode_v2(&to, made, &from, after, &store)); break;
+        case COPY_HOST: MUST(cuGraphAddMemcpyNode(&to, made, &from, after, &copy, context)); break;
+        default: MUST(cuGraphAddMemsetNode(&to, made, &from, after, &fill, context)); break;
+        }
+        from = to;
+    }
+    MUST(cuGraphInstantiateWithFlags(&result, made, 0));
+    return result;
+}
+
+static void one_launch(const char *what, int kind, int nodes_wanted, int chained, int state, int behind, int launches) {
+    Handle made = exec_of(kind, nodes_wanted, chained);
+    if (state == UPLOADED) {
+        MUST(cuGraphUpload(made, stream));
+    }
+    if (state == LAUNCHED_BEFORE) {
+        MUST(cuGraphLaunch(made, stream));
+    }
+    MUST(cuCtxSynchronize());
+    words[0] = 0;
+    pthread_t opener;
+    MUST(launch_spin(other, &words[0]));
+    MUST(pthread_create(&opener, NULL, open_later, (void *)&words[0]));
+    if (behind) {
+        MUST(cuEventRecord(event, other));
+        MUST(cuStreamWaitEvent(stream, event, 0));
+    }
+    double begun = now_ms(), first = 0;
+    int waited_at = -1;
+    for (int i = 0; i < launches && words[0] == 0; i++) {
+        MUST(cuGraphLaunch(made, stream));
+        first = i == 0 ? now_ms() - begun : first;
+        waited_at = words[0] != 0 && waited_at < 0 ? i : waited_at;
+    }
+    static const char *const states[] = {"fresh", "uploaded", "launched before"};
+    TELL("%s, %d nodes%s, %s, %s: launch %d of %d waited; the first took %.3f ms", what, nodes_wanted, chained ? " in a chain" : "",
+         states[state], behind ? "behind the kernel that spins" : "beside it", waited_at + 1, launches, first);
+    words[0] = 1;
+    MUST(pthread_join(opener, NULL));
+    MUST(cuCtxSynchronize());
+    MUST(cuGraphExecDestroy(made));
+}
+
+static void launch_waits(int kind, const char *what) {
+    for (int state = FRESH_EXEC; state <= LAUNCHED_BEFORE; state++) {
+        one_launch(what, kind, 1, 0, state, 1, 1);
+        one_launch(what, kind, 8, 0, state, 1, 1);
+        one_launch(what, kind, 8, 0, state, 0, 1);
+        one_launch(what, kind, 8, 1, state, 1, 1);
+    }
+}
+static void waits_kernel(void) { launch_waits(KERNEL, "kernels"); }
+static void waits_fill_device(void) { launch_waits(FILL_DEVICE, "fills of device memory"); }
+static void waits_fill_host(void) { launch_waits(FILL_HOST, "fills of pinned memory"); }
+static void waits_copy_host(void) { launch_waits(COPY_HOST, "copies to pinned memory"); }
+static void waits_many(void) {
+    one_launch("kernels", KERNEL, 64, 0, LAUNCHED_BEFORE, 1, 40);
+    one_launch("kernels", KERNEL, 64, 1, LAUNCHED_BEFORE, 1, 40);
+    one_launch("kernels", KERNEL, 8, 0, LAUNCHED_BEFORE, 1, 400);
+    one_launch("kernels", KERNEL, 8, 1, LAUNCHED_BEFORE, 1, 400);
+    one_launch("kernels", KERNEL, 1, 0, LAUNCHED_BEFORE, 1, 3000);
+    one_launch("fills of pinned memory", FILL_HOST, 8, 0, LAUNCHED_BEFORE, 1, 400);
+}
+
 /* ---- all of it ---- */
 
 static const struct { const char *name; void (*run)(void); int own; } sections[] = {
@@ -1602,7 +1694,8 @@ static const struct { const char *name; void (*run)(void); int own; } sections[]
     {"gone-given-graph", gone_given_graph, 0}, {"gone-result", gone_result, 0}, {"gone-list", gone_list, 0},
     {"gone-stream", gone_stream, 0}, {"gone-given-nodes", gone_given_nodes, 0}, {"gone-event", gone_event, 0},
     {"gone-current", gone_current, 0}, {"gone-self", gone_self, 0}, {"gone-none", gone_none, 0},
-    {"capture-calls", capture_calls, 1},
+    {"waits-kernel", waits_kernel, 0}, {"waits-fill-device", waits_fill_device, 0}, {"waits-fill-host", waits_fill_host, 0},
+    {"waits-copy-host", waits_copy_host, 0}, {"waits-many", waits_many, 0}, {"capture-calls", capture_calls, 1},
 };
 
 int main(int arguments_given, char **argument) {

@@ -33,19 +33,20 @@ fn urEnqueueCommandBufferExp_waits_for_its_list_and_its_event_covers_all_command
             buffer.fill(memory.at(4 * word), &[word as u32 + 1], 4, &[]);
         }
         buffer.finalize();
-        // A first launch may load code of the library's, which waits for kernels that run: on an H200 for the gate.
+        // A first launch may load code of the library's, which waits for kernels that run.
         buffer.event_on(&queue, &[]).wait();
         (0..8).for_each(|word| memory.store(word, 0));
         let mut gate = Gate::new(&fixture);
-        let blocked = gate.block_event(&other);
+        // Making a context and ending one wait for kernels that run on its device: on an H200 for the gate.
         let current = Current::at(Place::LastDevice);
+        let blocked = gate.block_event(&other);
         let event = current.after("urEnqueueCommandBufferExp", || buffer.event_on(&queue, &[&blocked]));
-        drop(current);
         assert!(!is_complete(&event), "{flags:?}");
         assert_eq!((0..8).map(|word| memory.load(word)).sum::<u32>(), 0, "{flags:?}: a command did not wait");
         let command = ur_command_t(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_TYPE))));
         assert_eq!(command, ur_command_t::ENQUEUE_COMMAND_BUFFER_EXP);
         gate.open();
+        drop(current);
         event.wait();
         assert_eq!((0..8).map(|word| memory.load(word)).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8], "{flags:?}");
         queue.finish();

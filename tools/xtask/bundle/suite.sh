@@ -37,7 +37,8 @@ for adapter in "$@"; do
     grep -vE "$alone" "$log.modules" | xargs -P "$jobs" -I '{}' sh "$0" --one '{}' >>"$log" 2>&1
     grep -E "$alone" "$log.modules" | xargs -I '{}' sh "$0" --one '{}' >>"$log" 2>&1
     rm -f "$log.modules"
-    sum() { grep -oE "[0-9]+ $1" "$log" | awk '{ sum += $1 } END { print sum + 0 }'; }
+    # What a module that failed said repeats its line.
+    sum() { grep ' rc ' "$log" | grep -oE "[0-9]+ $1" | awk '{ sum += $1 } END { print sum + 0 }'; }
     grep -vE ' rc 0 ' "$log"
     echo "== $adapter: $(sum passed) passed, $(sum failed) failed, $(grep -cE ' rc [^0]' "$log") modules did not end well"
     grep -qE ' rc [^0]' "$log" && failed=1
