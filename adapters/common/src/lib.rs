@@ -11,7 +11,8 @@
 //! before an event pool's list; a command buffer's changes before a stream's state, and an executable graph
 //! ([`graph::command_buffer`]) after it; a queue's capture, the lists of a capture and what a graph holds ([`graph::native`]) are
 //! leaves; a context's devices and a moving buffer's bookkeeping are leaves but for event pools. No code holds two streams' locks
-//! at once: what must happen on another stream (recording an event there) happens before the own stream is locked.
+//! at once but [`pool`]'s reuse, which only tries the second: what must happen on another stream (recording an event there) happens before
+//! the own stream is locked.
 
 #![allow(clippy::too_many_arguments, reason = "entry points have the ABI's own parameter lists")]
 

@@ -98,6 +98,11 @@ fn a_magazine_that_ignores_the_queue_is_found() {
     is_found("free-list-ignores-queue");
 }
 
+#[test]
+fn a_kept_block_that_another_queue_gets_before_its_last_use_is_found() {
+    is_found("reuse-ignores-order");
+}
+
 /// As on hardware, where no driver watches: a kernel finds in its block what another has written.
 #[test]
 fn a_magazine_that_ignores_the_queue_is_found_by_what_lies_in_the_blocks() {

@@ -276,9 +276,10 @@ fn urUSMPoolTrimToExp_empties_the_magazines_of_its_pool_on_every_queue() {
     let sim = needs_sim!(fixture);
     let queues = [fixture.in_order(), fixture.in_order(), fixture.out_of_order()];
     let (pool, other) = (hoarder(&fixture), hoarder(&fixture));
-    for queue in &queues {
-        keep(queue, &pool, 2, 4096);
-        keep(queue, &other, 2, 4096);
+    // Each queue its own size: of one size they would serve each other.
+    for (queue, bytes) in queues.iter().zip([4096, 8192, 12288]) {
+        keep(queue, &pool, 2, bytes);
+        keep(queue, &other, 2, bytes);
         queue.finish();
     }
     let (_, calls) = sim.calls_of(|| pool::trim(&fixture, pool.handle(), 0));

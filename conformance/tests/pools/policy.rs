@@ -134,11 +134,16 @@ fn INTERNAL_DEPENDENCIES_makes_an_allocation_wait_for_another_stream_s_free() {
     }
 }
 
-/// Without magazines, so that the native free comes before the event.
+/// The same with free lists, whose blocks the engine gives, and without, where the native pool does.
+fn with_and_without_free_lists(test: &str, promise: impl Fn() + Copy) {
+    promise();
+    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "0")], promise);
+}
+
 #[test]
 fn FOLLOW_EVENT_DEPENDENCIES_gives_a_block_to_a_stream_that_waits_for_an_event_behind_its_free() {
     let test = "FOLLOW_EVENT_DEPENDENCIES_gives_a_block_to_a_stream_that_waits_for_an_event_behind_its_free";
-    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "0")], || {
+    with_and_without_free_lists(test, || {
         let fixture = Fixture::new();
         for later in [false, true] {
             for with in [Reuse::FOLLOW_EVENT_DEPENDENCIES, ALL[4]] {
@@ -155,7 +160,7 @@ fn FOLLOW_EVENT_DEPENDENCIES_gives_a_block_to_a_stream_that_waits_for_an_event_b
 #[test]
 fn OPPORTUNISTIC_gives_a_block_away_once_its_free_was_reached() {
     let test = "OPPORTUNISTIC_gives_a_block_away_once_its_free_was_reached";
-    child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "0")], || {
+    with_and_without_free_lists(test, || {
         let fixture = Fixture::new();
         let _sim = needs_sim!(fixture);
         for (reuse, reused) in [(NONE, false), (Reuse::OPPORTUNISTIC, true), (known_reuse(), true)] {
@@ -171,6 +176,89 @@ fn OPPORTUNISTIC_gives_a_block_away_once_its_free_was_reached() {
             second.finish();
         }
     });
+}
+
+/// A queue that frees a block behind a closed gate, and keeps it. The event of that free covers its last use.
+struct Kept<'f> {
+    fixture: &'f Fixture,
+    pool: Pool,
+    queue: ur_conformance::Queue,
+    block: *mut c_void,
+    before: Event,
+    freed: Event,
+}
+
+impl<'f> Kept<'f> {
+    const BYTES: usize = 4096;
+
+    fn behind(fixture: &'f Fixture, gate: &Gate<'_>, reuse: Reuse) -> Self {
+        let (queue, pool) = (fixture.in_order(), Plan::new().limits(0, usize::MAX).reuse(reuse).of(fixture));
+        let block = Take::new(Self::BYTES).from(&pool).on(&queue);
+        gate.block(&queue);
+        let fill = fixture.basic(c"fill");
+        let before = Launch::new(&fill, &[1]).pointer(block).value(1u32).value(1u32).event_on(&queue);
+        Launch::new(&fill, &[1024]).pointer(block).value(2u32).value(1024u32).on(&queue);
+        let freed = give_after(&queue, block, &[]);
+        Self { fixture, pool, queue, block, before, freed }
+    }
+
+    fn take(&self) -> Take {
+        Take::new(Self::BYTES).from(&self.pool)
+    }
+
+    fn finish(self, gate: &mut Gate<'_>, others: &[ur_conformance::Queue]) {
+        gate.open();
+        self.queue.finish();
+        others.iter().for_each(ur_conformance::Queue::finish);
+    }
+}
+
+#[test]
+fn a_kept_block_serves_the_queue_that_waits_for_its_free_without_a_native_allocation() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    for flags in [Default::default(), ur_conformance::ffi::ur_queue_flags_t::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let mut gate = Gate::new(&fixture);
+        let kept = Kept::behind(&fixture, &gate, Reuse::FOLLOW_EVENT_DEPENDENCIES);
+        let other = fixture.queue(flags);
+        let take = kept.take().after(&[&kept.freed]);
+        let ((again, allocated), calls) = sim.calls_of(|| take.event_on(&other));
+        assert_eq!((again, calls.get("cuMemAllocFromPoolAsync")), (kept.block, None), "{flags:?}");
+        assert!(!is_complete(&allocated), "{flags:?}: the block is there before its free");
+        drop(give_after(&other, again, &[&allocated]));
+        kept.finish(&mut gate, &[other]);
+    }
+}
+
+/// The queue has been made to wait for the event by an earlier command.
+#[test]
+fn a_kept_block_serves_a_queue_that_has_waited_for_its_free_before() {
+    let fixture = Fixture::new();
+    let _sim = needs_sim!(fixture);
+    let mut gate = Gate::new(&fixture);
+    let kept = Kept::behind(&fixture, &gate, Reuse::FOLLOW_EVENT_DEPENDENCIES);
+    let (other, empty) = (fixture.in_order(), fixture.basic(c"empty"));
+    Launch::new(&empty, &[1]).after(&[&kept.freed]).on(&other);
+    let again = kept.take().on(&other);
+    assert_eq!(again, kept.block);
+    give(&other, again);
+    kept.finish(&mut gate, &[other]);
+}
+
+#[test]
+fn a_kept_block_serves_nobody_who_waits_for_less_than_its_last_use() {
+    let fixture = Fixture::new();
+    for reuse in [known_reuse(), Reuse::FOLLOW_EVENT_DEPENDENCIES, NONE] {
+        let mut gate = Gate::new(&fixture);
+        let kept = Kept::behind(&fixture, &gate, reuse);
+        let other = fixture.in_order();
+        let early = kept.take().after(&[&kept.before]).on(&other);
+        assert_ne!(early, kept.block, "{reuse:?}: the block is still in use");
+        let late = kept.take().after(&[&kept.freed]).on(&other);
+        assert_eq!(late == kept.block, reuse != NONE && kept.fixture.sim().is_some(), "{reuse:?}");
+        [early, late].into_iter().for_each(|block| give(&other, block));
+        kept.finish(&mut gate, &[other]);
+    }
 }
 
 /// The driver makes the whole stream wait, so an event of a command before the allocation must not be recorded behind that.

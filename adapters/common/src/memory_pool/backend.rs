@@ -17,6 +17,7 @@ use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::memory_pool::arena::Arena;
 use crate::memory_pool::current::AnyPool;
 use crate::memory_pool::free_lists;
+use crate::memory_pool::keepers::Keepers;
 use crate::memory_pool::registry::Registry;
 use crate::memory_pool::settings::{Reuse, Settings};
 use crate::memory_pool::stream::PoolStream;
@@ -81,6 +82,12 @@ pub struct PoolBackend<D: Driver> {
     /// Whether blocks read as zeros at first.
     pub zeroed: bool,
     hides_starts: bool,
+    /// Whether a block may serve a stream that waits for its free.
+    follows_events: AtomicBool,
+    /// Whether a block may serve any stream once its free was reached.
+    opportunistic: AtomicBool,
+    /// Streams that may keep blocks.
+    pub keepers: Keepers,
     waits: Waits,
     closed: AtomicBool,
     backing: Backing<D>,
@@ -125,13 +132,16 @@ impl<D: Driver> PoolBackend<D> {
             device: Arc::clone(device),
             zeroed: settings.zeroed,
             hides_starts: kind == MemoryKind::Host || !is_native,
+            // Of a buffer, order and completion alone decide.
+            follows_events: AtomicBool::new(!is_native || settings.reuse.events()),
+            opportunistic: AtomicBool::new(!is_native || settings.reuse.opportunistic()),
+            keepers: Keepers::default(),
             keeps,
             driver: native.driver,
             deferred_pools: Arc::clone(&native.deferred_pools),
             backing,
             handle,
             threshold: AtomicUsize::new(settings.threshold),
-            // Of a buffer, order and completion alone decide.
             waits: Waits::new(!is_native || settings.reuse.internal()),
             max_size: settings.max_size,
             taken: AtomicU64::new(0),
@@ -233,6 +243,18 @@ impl<D: Driver> PoolBackend<D> {
     /// The books, where the engine keeps them.
     pub fn usage(&self) -> Option<&Usage> {
         self.usage.as_ref()
+    }
+
+    /// Whether a block that another stream keeps may serve a stream that waits for its free.
+    #[inline]
+    pub fn follows_events(&self) -> bool {
+        self.keeps > 0 && self.follows_events.load(Ordering::Relaxed)
+    }
+
+    /// Whether a block that another stream keeps may serve any stream once that stream has got past its free.
+    #[inline]
+    pub fn is_opportunistic(&self) -> bool {
+        self.keeps > 0 && self.opportunistic.load(Ordering::Relaxed)
     }
 
     /// Whether the next native allocation may make the stream wait for another one's free.
@@ -350,7 +372,9 @@ impl<D: Driver> PoolBackend<D> {
         let Backing::Native(pool) = &self.backing else { return Ok(()) };
         let set = |attribute, on| self.driver.set_pool_attribute(pool, attribute, u64::from(on));
         set(PoolAttribute::FollowEventDependencies, reuse.events())?;
+        self.follows_events.store(reuse.events(), Ordering::Relaxed);
         set(PoolAttribute::Opportunistic, reuse.opportunistic())?;
+        self.opportunistic.store(reuse.opportunistic(), Ordering::Relaxed);
         self.waits.allow(reuse.internal(), |on| set(PoolAttribute::InternalDependencies, on))
     }
 

@@ -25,7 +25,8 @@ pub const fn block_size(size: usize) -> Option<usize> {
 struct SizeClass {
     size: usize,
     used_at: u64,
-    blocks: VecDeque<usize>,
+    /// Blocks with the stream's position when they were freed, which grows from front to back.
+    blocks: VecDeque<(usize, u64)>,
 }
 
 /// Blocks of one pool that one stream keeps.
@@ -47,30 +48,40 @@ impl FreeLists {
     #[inline(always)]
     pub fn take(&mut self, size: usize) -> Option<usize> {
         let size_class = self.size_classes.iter_mut().find(|size_class| size_class.size == size)?;
-        let block = size_class.blocks.pop_back()?;
+        let (block, _) = size_class.blocks.pop_back()?;
         self.clock += 1;
         size_class.used_at = self.clock;
         self.bytes -= size;
         Some(block)
     }
 
-    /// Keeps a block of `size` bytes. The caller has made room for it.
+    /// Takes a block of exactly `size` bytes that was freed at or before a position, the one freed first.
+    #[must_use]
+    pub fn take_freed_before(&mut self, size: usize, position: u64) -> Option<usize> {
+        let size_class = self.size_classes.iter_mut().find(|size_class| size_class.size == size)?;
+        let (block, _) = *size_class.blocks.front().filter(|(_, freed_at)| *freed_at <= position)?;
+        size_class.blocks.pop_front();
+        self.bytes -= size;
+        Some(block)
+    }
+
+    /// Keeps a block of `size` bytes that was freed at a position. The caller has made room for it.
     #[inline(always)]
-    pub fn keep(&mut self, size: usize, block: usize) {
+    pub fn keep(&mut self, size: usize, block: usize, position: u64) {
         self.clock += 1;
         self.bytes += size;
         match self.size_classes.iter_mut().find(|size_class| size_class.size == size) {
             Some(size_class) => {
                 size_class.used_at = self.clock;
-                size_class.blocks.push_back(block);
+                size_class.blocks.push_back((block, position));
             }
-            None => self.add_size(size, block),
+            None => self.add_size(size, block, position),
         }
     }
 
     #[cold]
-    fn add_size(&mut self, size: usize, block: usize) {
-        self.size_classes.push(SizeClass { size, used_at: self.clock, blocks: VecDeque::from([block]) });
+    fn add_size(&mut self, size: usize, block: usize, position: u64) {
+        self.size_classes.push(SizeClass { size, used_at: self.clock, blocks: VecDeque::from([(block, position)]) });
     }
 
     /// Whether a block of `size` bytes has room under a bound of `most` bytes.
@@ -86,7 +97,7 @@ impl FreeLists {
     #[must_use]
     pub fn oldest(&self) -> Option<(usize, usize)> {
         let size_class = &self.size_classes[self.oldest_rack()?];
-        size_class.blocks.front().map(|block| (*block, size_class.size))
+        size_class.blocks.front().map(|(block, _)| (*block, size_class.size))
     }
 
     /// Gives up what [`FreeLists::oldest`] named.
@@ -114,7 +125,7 @@ impl FreeLists {
     pub fn find(&self, address: usize) -> Option<usize> {
         self.size_classes
             .iter()
-            .flat_map(|size_class| size_class.blocks.iter().map(|block| (*block, size_class.size)))
+            .flat_map(|size_class| size_class.blocks.iter().map(|(block, _)| (*block, size_class.size)))
             .find(|(start, size)| (*start..start + size).contains(&address))
             .map(|(start, _)| start)
     }
@@ -127,10 +138,22 @@ mod tests {
     #[test]
     fn a_block_comes_back_for_its_own_size_alone_and_once() {
         let mut free_lists = FreeLists::default();
-        free_lists.keep(512, 1);
+        free_lists.keep(512, 1, 0);
         assert_eq!(free_lists.take(1024), None);
         assert_eq!(free_lists.take(512), Some(1));
         assert_eq!((free_lists.take(512), free_lists.bytes()), (None, 0));
+    }
+
+    #[test]
+    fn blocks_freed_behind_a_position_stay_and_the_first_of_the_others_comes() {
+        let mut free_lists = FreeLists::default();
+        (1..=3).for_each(|at| free_lists.keep(512, at, 10 * at as u64));
+        assert_eq!((free_lists.take_freed_before(512, 9), free_lists.take_freed_before(1024, 99)), (None, None));
+        assert_eq!(
+            [10, 25, 25, 30].map(|position| free_lists.take_freed_before(512, position)),
+            [Some(1), Some(2), None, Some(3)]
+        );
+        assert_eq!(free_lists.bytes(), 0);
     }
 
     #[test]
@@ -144,16 +167,16 @@ mod tests {
     #[test]
     fn the_block_freed_last_comes_first() {
         let mut free_lists = FreeLists::default();
-        (1..=3).for_each(|at| free_lists.keep(512, at));
+        (1..=3).for_each(|at| free_lists.keep(512, at, 0));
         assert_eq!([(); 4].map(|()| free_lists.take(512)), [Some(3), Some(2), Some(1), None]);
     }
 
     #[test]
     fn the_size_used_longest_ago_makes_room() {
         let mut free_lists = FreeLists::default();
-        free_lists.keep(512, 1);
-        free_lists.keep(1024, 2);
-        free_lists.keep(512, 3);
+        free_lists.keep(512, 1, 0);
+        free_lists.keep(1024, 2, 0);
+        free_lists.keep(512, 3, 0);
         assert!(!free_lists.has_room(512, 2048) && free_lists.has_room(512, 2560));
         assert_eq!(free_lists.oldest(), Some((2, 1024)));
         free_lists.give_up();
@@ -167,7 +190,7 @@ mod tests {
     fn an_empty_size_can_be_forgotten_for_another() {
         let mut free_lists = FreeLists::default();
         for size in 1..=MOST_SIZES {
-            free_lists.keep(size * 512, size);
+            free_lists.keep(size * 512, size, 0);
         }
         assert!(!free_lists.has_room(1 << 30, usize::MAX) && free_lists.has_room(512, usize::MAX));
         assert_eq!(free_lists.take(512), Some(1));
@@ -178,7 +201,7 @@ mod tests {
     #[test]
     fn an_address_inside_a_kept_block_is_found() {
         let mut free_lists = FreeLists::default();
-        free_lists.keep(512, 4096);
+        free_lists.keep(512, 4096, 0);
         assert_eq!((free_lists.find(4096), free_lists.find(4607)), (Some(4096), Some(4096)));
         assert_eq!((free_lists.find(4608), free_lists.find(4095)), (None, None));
     }

@@ -9,6 +9,7 @@ pub mod arena;
 pub mod backend;
 pub mod current;
 pub mod free_lists;
+pub mod keepers;
 pub mod live_blocks;
 pub mod registry;
 pub mod settings;

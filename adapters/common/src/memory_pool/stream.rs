@@ -56,6 +56,12 @@ pub trait PoolStream<D: Driver>: Send + Sync + 'static {
     /// Empties a pool's free lists and keeps nothing more of it.
     fn close_pool(&self, pool: u64);
 
+    /// Takes a block of a backend that the stream keeps and whose last use comes before command `position` or is that command;
+    /// without a position, one whose last use is known to have ended.
+    /// Only tries the stream's lock, since the caller holds another stream's, and leaves a stream alone that another thread
+    /// alone uses.
+    fn take_freed_before(&self, backend: &PoolBackend<D>, size: usize, position: Option<u64>) -> Option<usize>;
+
     /// Takes a block back that nobody uses any more. Gives it back to the caller if the stream's queue is gone.
     ///
     /// # Errors

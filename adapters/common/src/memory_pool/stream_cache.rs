@@ -18,7 +18,6 @@ use crate::memory_pool::live_blocks::{Cursor, LiveBlocks, Owner};
 use crate::memory_pool::stream::PoolStream;
 use crate::memory_pool::usage::CreditRef;
 use crate::object::error::Result;
-#[cfg(feature = "mutation")]
 use crate::sync::mutation;
 
 /// A stream's dealings with one backend. What is read without the free lists comes first.
@@ -105,6 +104,22 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         }
     }
 
+    /// Tells the backends of which blocks are kept that this stream keeps them.
+    pub fn note_kept(&self) {
+        let keeping = self.pools.iter().flatten().filter(|cache_of_pool| cache_of_pool.free_lists.bytes() > 0);
+        keeping.for_each(|cache_of_pool| cache_of_pool.backend.keepers.note(self.key));
+    }
+
+    /// Takes a kept block of a backend whose last use comes before what was counted at `position`, for a stream that is
+    /// ordered behind it. To everybody else it is a kept block until that stream says what became of it.
+    #[must_use]
+    pub fn take_freed_before(&mut self, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
+        let position = if mutation::is(mutation::Bug::ReuseIgnoresOrder) { u64::MAX } else { position };
+        let of_backend = |one: &&mut PoolCache<D>| core::ptr::eq(&raw const *one.backend, backend);
+        let cache_of_pool = self.pools.iter_mut().flatten().find(of_backend)?;
+        cache_of_pool.free_lists.take_freed_before(block_size(size)?, position)
+    }
+
     /// The pool cache of a backend, made now if there is none; `None` for a backend whose pool is gone.
     ///
     /// # Errors
@@ -120,6 +135,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         if !backend.begin_slot() {
             return Ok(None);
         }
+        backend.keepers.note(self.key);
         let cache_of_pool = PoolCache {
             owner: Owner::new(self.key, number),
             free_lists: FreeLists::default(),
@@ -194,7 +210,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         if !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.backend.keeps) {
             make_room(cache_of_pool, &mut self.live, stream, position, bytes);
         }
-        cache_of_pool.free_lists.keep(bytes, pointer);
+        cache_of_pool.free_lists.keep(bytes, pointer, *position);
         if let Some(entry) = self.live.entry(pointer) {
             entry.set_kept(bytes, cache_of_pool.owner);
         }

@@ -16,7 +16,8 @@ pub(super) fn take_block<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: us
     let pool = stream.device.current_pool_id();
     let mut state = stream.lock();
     let state = &mut *state;
-    state.cache.quick_take(stream, &mut state.position, pool, kind, size)
+    let has_waited = || !state.waited.is_empty();
+    state.cache.quick_take(stream, &mut state.position, pool, kind, size, has_waited)
 }
 
 /// Gives a block back to the stream's cache, if that gave it out. `None` where the usual way has to look.

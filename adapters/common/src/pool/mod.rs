@@ -8,6 +8,7 @@ pub mod extent;
 mod fast;
 pub mod info;
 pub mod out_of_memory;
+mod reuse;
 pub mod stream_ordered;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -22,7 +22,7 @@ use crate::memory_pool::stream_cache::Served;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer, params};
 use crate::pool::out_of_memory::retried_after_trim;
-use crate::pool::{UsmPool, fast};
+use crate::pool::{UsmPool, fast, reuse};
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture};
 use crate::stream::event::WaitList;
@@ -227,19 +227,27 @@ impl<D: Driver> Wanted<'_, D> {
     }
 
     /// A block for the stream, written down as live. The caller holds the stream's lock. `proven` says that all
-    /// the stream was given so far comes before the block's use anyway.
+    /// the stream was given so far comes before the block's use anyway; `waits` is what it was made to wait for.
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::backend`]; what the native library answers.
     #[inline]
-    pub fn take(&self, submission: &mut Submission<'_, D>, proven: bool) -> Result<usize> {
+    pub fn take(
+        &self,
+        submission: &mut Submission<'_, D>,
+        proven: bool,
+        waits: Option<&WaitList<'_, D>>,
+    ) -> Result<usize> {
         let (stream, state) = (submission.stream(), submission.state());
         let pool = self.pool.map_or_else(|| stream.device.current_pool_id(), |pool| pool.id);
         let (at, kept) = match state.cache.serve(pool, self.kind, self.size, proven) {
             Served::Recycled(pointer) => return Ok(pointer),
             Served::Zeroed(at, pointer) => (at, Some(pointer)),
-            Served::Empty(at) => (at, None),
-            Served::NoCache => (self.open(stream, state)?, None),
+            Served::Empty(at) => (at, reuse::take_freed_elsewhere(submission, waits, at, self.size)),
+            Served::NoCache => {
+                let at = self.open(stream, state)?;
+                (at, reuse::take_freed_elsewhere(submission, waits, at, self.size))
+            }
         };
         self.take_from(submission, at, kept)
     }
@@ -321,7 +329,7 @@ impl<D: Driver> Command<D> for Allocate<'_, D> {
         let proven = self.wanted.in_order
             || stream.is_completed(position)
             || self.waits.iter().any(|event| event.position == position && Arc::ptr_eq(&event.stream, stream));
-        self.wanted.take(submission, proven)
+        self.wanted.take(submission, proven, Some(self.waits))
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {

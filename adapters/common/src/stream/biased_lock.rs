@@ -108,6 +108,13 @@ impl<T> BiasedLock<T> {
         Some(self.gate_guard(gate))
     }
 
+    /// As [`BiasedLock::try_lock`], and leaves another thread its ownership: there is no guard then.
+    #[cold]
+    pub fn try_lock_unless_owned(&self) -> Option<Guard<'_, T>> {
+        let owner = self.owner.load(Ordering::Relaxed);
+        if owner == EVERYBODY || owner == barrier::thread() { self.try_lock() } else { None }
+    }
+
     fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
         Guard { lock: self, gate: Some(gate), value: PhantomData }
     }

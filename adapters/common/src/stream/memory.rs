@@ -4,6 +4,7 @@
 //! Called from other streams' commands, so nothing here waits for a native call that the lock's holder is inside of: it
 //! is left out, or left to that holder as a word ([`crate::stream::delegated`]).
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use crate::device::Device;
@@ -86,6 +87,21 @@ impl<D: Driver> Stream<D> {
         Ok(None)
     }
 
+    /// Takes a block of a backend that the stream keeps and whose last use comes before command `position` or is that command,
+    /// for a stream that is ordered behind that command. Only tries the lock: the caller holds another stream's.
+    #[cold]
+    pub fn take_freed_before(&self, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
+        self.take_in(self.try_lock()?, backend, size, position)
+    }
+
+    fn take_in(&self, mut state: Held<'_, D>, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
+        // Work of somebody else's may lie between the command and the free; and a capture's positions are no order.
+        if self.is_shared() || self.is_capturing() {
+            return None;
+        }
+        state.cache.take_freed_before(backend, size, position)
+    }
+
     /// Ends the stream's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
     pub fn retire(&self) {
         let mut state = self.lock();
@@ -148,6 +164,11 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
 
     fn close_pool(&self, pool: u64) {
         Stream::close_pool(self, pool);
+    }
+
+    fn take_freed_before(&self, backend: &PoolBackend<D>, size: usize, position: Option<u64>) -> Option<usize> {
+        let position = position.unwrap_or_else(|| self.last_completed.load(Ordering::Acquire));
+        self.take_in(self.try_lock_unless_owned()?, backend, size, position)
     }
 
     fn take_back(&self, claimed: Claimed<D>, pointer: usize) -> Result<Option<Claimed<D>>> {

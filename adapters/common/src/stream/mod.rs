@@ -98,7 +98,8 @@ pub struct StreamState<D: Driver> {
     /// The event that was recorded last, to be filled again once nobody holds it.
     recorded: Option<Recycled<Event<D>>>,
     spare: Option<Recycled<Event<D>>>,
-    waited: SmallVec<[(u64, u64); 4]>,
+    /// Streams, by their keys, whose commands up to a position come before all that this stream is given from now on.
+    pub(crate) waited: SmallVec<[(u64, u64); 4]>,
 }
 
 impl<D: Driver> Stream<D> {
@@ -219,6 +220,11 @@ impl<D: Driver> Stream<D> {
         Some(Held { stream: self, guard: ManuallyDrop::new(self.state.try_lock()?) })
     }
 
+    /// As [`Stream::try_lock`]; `None` also where another thread alone uses the stream, whose quick way to its lock would end.
+    fn try_lock_unless_owned(&self) -> Option<Held<'_, D>> {
+        Some(Held { stream: self, guard: ManuallyDrop::new(self.state.try_lock_unless_owned()?) })
+    }
+
     /// The stream's lock, unless its holder is inside a native call that can block. All events are recorded then but those
     /// of that call's command. Nobody gets it while the stream captures: what is put there for the engine's own ends
     /// would become part of the graph.
@@ -294,7 +300,9 @@ impl<D: Driver> Stream<D> {
             let flushed = if state.cache.is_unused() {
                 Ok(())
             } else {
-                state.cache.flush(self, &mut state.position, PoolBackend::is_beyond_threshold)
+                let flushed = state.cache.flush(self, &mut state.position, PoolBackend::is_beyond_threshold);
+                state.cache.note_kept();
+                flushed
             };
             (state.position, flushed)
         };

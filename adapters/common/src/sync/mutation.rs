@@ -9,6 +9,8 @@
 pub enum Bug {
     /// Blocks that one queue freed are handed to another without any order between them.
     FreeListIgnoresQueue,
+    /// A block that another queue keeps is taken by whoever waits for any event of that queue, before the free or not.
+    ReuseIgnoresOrder,
     /// A tail event is recorded behind the command that follows it.
     LateEvent,
     /// A free on another queue is left out of the statistics.
@@ -37,6 +39,7 @@ pub fn is(bug: Bug) -> bool {
     let name = || std::env::var("UR_MUTATION").or_else(|_| std::env::var("UR_PLANTED")).ok();
     let chosen = CHOSEN.get_or_init(|| match name()?.as_str() {
         "free-list-ignores-queue" => Some(Bug::FreeListIgnoresQueue),
+        "reuse-ignores-order" => Some(Bug::ReuseIgnoresOrder),
         "late-event" => Some(Bug::LateEvent),
         "statistics-leak" => Some(Bug::StatisticsLeak),
         "missing-zero-fill" => Some(Bug::MissingZeroFill),

@@ -120,7 +120,7 @@ impl<'a, D: Driver> Plain<'a, D> {
             self.context,
             state,
             || pool.backend(kind, state).ok().map(|backend| (backend, self.size)),
-            || wanted.take(&mut Submission::over(&stream), true),
+            || wanted.take(&mut Submission::over(&stream), true, None),
         )?;
         if let Err(error) = stream.wait_until_reached() {
             // What it was allocated for has failed; nobody has seen it.

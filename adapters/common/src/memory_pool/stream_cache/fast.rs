@@ -15,7 +15,8 @@ use crate::memory_pool::stream_cache::{StreamCache, come_back, count_out, set_ou
 const IS_OFF: bool = cfg!(feature = "mutation");
 
 impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
-    /// A block for a command after which the stream needs to know of no other.
+    /// A block for a command after which the stream needs to know of no other. `has_waited` says whether other streams may keep
+    /// a block that the stream is ordered behind; the usual way looks there.
     #[inline(always)]
     pub fn quick_take(
         &mut self,
@@ -24,6 +25,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         pool: u64,
         kind: MemoryKind,
         size: usize,
+        has_waited: impl FnOnce() -> bool,
     ) -> Option<Result<usize>> {
         if IS_OFF {
             return None;
@@ -42,7 +44,8 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             }
             return Some(Ok(pointer));
         }
-        if backend.may_wait_now() || backend.hides_starts() {
+        let others_may_keep = || has_waited() || backend.keepers.has_other(self.key);
+        if backend.may_wait_now() || backend.hides_starts() || (backend.keeps > 0 && others_may_keep()) {
             return None;
         }
         *position += 1;
@@ -78,7 +81,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
                 return Some(Err(error));
             }
         } else if cache_of_pool.free_lists.has_room(bytes, keeps) {
-            cache_of_pool.free_lists.keep(bytes, pointer);
+            cache_of_pool.free_lists.keep(bytes, pointer, *position);
             entry.set_kept_again(bytes);
         } else {
             return None;
