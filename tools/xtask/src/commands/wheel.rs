@@ -68,7 +68,7 @@ fn compile(workspace: &Workspace, release: Release, tools: &Venv) -> Result<Vec<
     let mut libraries = Vec::new();
     for name in ADAPTERS {
         let library = target.join(TARGET).join("release").join(format!("lib{name}{suffix}.so"));
-        symbols::check_adapter(&library)?;
+        symbols::check_adapter(&library, &workspace.version_script(release))?;
         let newest = newest_glibc(&library)?;
         if newest > GLIBC {
             fail!("{} needs glibc {}.{}, not {}.{}", library.display(), newest.0, newest.1, GLIBC.0, GLIBC.1);
@@ -114,6 +114,11 @@ fn package(workspace: &Workspace, release: Release, tools: &Venv, libraries: &[(
         process::run(Command::new("strip").args(["--strip-all", "-o"]).arg(&to).arg(library))?;
         kept.insert(Path::new("lib").join(name));
     }
+    // The runtime has the API's own headers.
+    let header = Path::new("unified-runtime/ur_ext.h");
+    let to = Path::new("include").join(header);
+    files::copy(&workspace.headers(release).join(header), &folder.join(&to))?;
+    kept.insert(to);
     files::keep_only(&folder, &kept)?;
 
     let version = format!("{}.{}", release.name(), env!("CARGO_PKG_VERSION"));
