@@ -75,6 +75,36 @@ fn urEventGetProfilingInfo_of_one_command_after_another_does_not_overlap() {
     }
 }
 
+/// A queue fills events again that were released.
+#[test]
+fn urEventGetProfilingInfo_of_an_event_that_is_held_stays_while_others_come_and_go() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    for flags in PROFILED {
+        let queue = fixture.queue(flags);
+        let launch = || {
+            let event = Launch::new(&kernel, &[1]).event_on(&queue);
+            event.wait();
+            event
+        };
+        let (first, held) = (launch(), launch());
+        let (known, mut before) = (times(&held), times(&held));
+        drop(first);
+        for _ in 0..12 {
+            let (one, two) = (launch(), launch());
+            for event in [&one, &two] {
+                assert_ne!(event.handle(), held.handle());
+                let times = times(event);
+                assert!(times.is_sorted() && before[3] <= times[2], "{times:?} after {before:?} on {flags:?}");
+                before = times;
+            }
+            drop((two, one));
+            assert_eq!(times(&held), known, "{flags:?}");
+        }
+        queue.finish();
+    }
+}
+
 #[test]
 fn urEventGetProfilingInfo_gives_the_same_times_again() {
     let fixture = Fixture::new();

@@ -14,6 +14,7 @@
 //! A command locks the bytes that it uses ([`crate::buffer::range_lock`]) until it is on its stream. Must never hold the lock
 //! of the bookkeeping over a native call that can block, nor take a stream's lock: commands call in with theirs held.
 
+use core::cell::RefCell;
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -24,7 +25,7 @@ use ur_ffi::ur_result_t;
 use crate::buffer::block::Block;
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::pending_uses::{CommandStream, PendingEvents, PendingUses};
-use crate::buffer::range_lock::{Purpose, RangeLocks};
+use crate::buffer::range_lock::{LockedRanges, Purpose, RangeLocks};
 use crate::buffer::residency::{Locations, MAX_LOCATIONS, ResidencyMap};
 use crate::buffer::scratch::ScratchStream;
 use crate::context::{Context, DeviceState};
@@ -153,10 +154,10 @@ impl<D: Driver> State<D> {
     }
 
     /// Takes out a copy of the application's bytes once all of them are at devices, and nobody uses it.
-    fn take_copy(&mut self, command: u64) -> Result<Option<Block<D>>> {
+    fn take_copy(&mut self) -> Result<Option<Block<D>>> {
         let host = self.host();
         let is_copy = self.host.as_ref().is_some_and(Block::is_heap);
-        if !is_copy || !self.residency.can_lose(host) || !self.locks.is_only(command) {
+        if !is_copy || !self.residency.can_lose(host) || !self.locks.is_only() {
             return Ok(None);
         }
         if !self.in_flight[host].borrows.are_over()? {
@@ -246,7 +247,6 @@ impl<D: Driver> MovingMemory<D> {
     /// `None` is wherever the bytes are.
     pub fn lock<'s>(&'s self, uses: &[(Option<usize>, &Access)]) -> LockedMemory<'s, D> {
         let mut state = self.state.lock();
-        let command = state.locks.new_command();
         loop {
             let wanted: SmallVec<[Purpose; 2]> = uses
                 .iter()
@@ -254,10 +254,9 @@ impl<D: Driver> MovingMemory<D> {
                 .collect();
             let mut all = uses.iter().zip(&wanted);
             if !all.any(|((_, access), purpose)| state.locks.excludes(&access.range, *purpose)) {
-                for ((_, access), purpose) in uses.iter().zip(wanted) {
-                    state.locks.lock(command, access.range.clone(), purpose);
-                }
-                return LockedMemory { memory: self, command };
+                let ranges = uses.iter().map(|(_, access)| access.range.clone());
+                let locked = state.locks.lock(ranges.zip(wanted));
+                return LockedMemory { memory: self, locked: RefCell::new(locked) };
             }
             self.unlocked.wait(&mut state);
         }
@@ -323,12 +322,14 @@ impl<D: Driver> Drop for MovingMemory<D> {
 /// A buffer's memory, some of whose bytes are locked for a command that is being put on its stream.
 pub struct LockedMemory<'s, D: Driver> {
     memory: &'s MovingMemory<D>,
-    command: u64,
+    /// Borrowed for bookkeeping alone.
+    locked: RefCell<LockedRanges>,
 }
 
 impl<D: Driver> Drop for LockedMemory<'_, D> {
     fn drop(&mut self) {
-        self.memory.state.lock().locks.unlock(self.command);
+        let locked = core::mem::take(self.locked.get_mut());
+        self.memory.state.lock().locks.unlock(locked);
         self.memory.unlocked.notify_all();
     }
 }
@@ -350,7 +351,7 @@ impl<D: Driver> LockedMemory<'_, D> {
         let mut before = PendingEvents::new();
         let (fetches, unused) = {
             let mut state = self.memory.state.lock();
-            let unused = state.take_copy(self.command)?;
+            let unused = state.take_copy()?;
             state.in_flight[location].fills.collect(stream, &access.range, &mut before)?;
             let fetches =
                 if access.reads { self.fetches(&mut state, stream, location, access)? } else { SmallVec::new() };
@@ -362,7 +363,7 @@ impl<D: Driver> LockedMemory<'_, D> {
             self.fetch(stream, location, address, &fetches)?;
         }
         if access.reads && !access.writes {
-            self.memory.state.lock().locks.brought(self.command, &access.range);
+            self.memory.state.lock().locks.brought(&mut self.locked.borrow_mut(), &access.range);
             self.memory.unlocked.notify_all();
         }
         Ok(address)

@@ -228,6 +228,11 @@ impl<'s, D: Driver> BufferAccess<'s, D> {
     }
 }
 
+/// What storages are ordered by.
+fn address_of<D: Driver>(storage: &Storage<D>) -> usize {
+    core::ptr::from_ref(storage).addr()
+}
+
 /// A storage in use by a command that is being put on its stream.
 enum Opened<'s, D: Driver> {
     Fixed(usize),
@@ -245,16 +250,16 @@ pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     /// Locks what a command on the stream uses.
     fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
-        let mut storages: SmallVec<[&'s Storage<D>; 2]> = uses.iter().map(|used| used.storage).collect();
-        storages.sort_unstable_by_key(|storage| core::ptr::from_ref(*storage).addr());
-        storages.dedup_by(|one, other| core::ptr::eq(*one, *other));
-        let opened = storages.into_iter().map(|storage| {
+        let mut uses_by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
+        uses_by_storage.sort_unstable_by_key(|used| address_of(used.storage));
+        let opened = uses_by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(|of_it| {
+            let storage = of_it[0].storage;
             let opened = match &storage.memory {
                 Memory::Fixed { block, .. } => Opened::Fixed(block.address()),
                 Memory::Late(late) => Opened::Fixed(late.address()),
                 Memory::Moving(moving) => {
-                    let of_it = uses.iter().filter(|used| core::ptr::eq(used.storage, storage));
                     let wanted: SmallVec<[_; 2]> = of_it
+                        .iter()
                         .map(|used| match used.at {
                             At::Device => (Some(stream.location), &used.access),
                             At::Host => (Some(moving.host()), &used.access),
@@ -271,9 +276,9 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     }
 
     fn memory(&self, used: &BufferAccess<'s, D>) -> &Opened<'s, D> {
-        let found = self.opened.iter().find(|(known, _)| core::ptr::eq(*known, used.storage));
-        let Some((_, opened)) = found else { unreachable!("a command opens every storage that it uses") };
-        opened
+        let found = self.opened.binary_search_by_key(&address_of(used.storage), |(known, _)| address_of(known));
+        let Ok(at) = found else { unreachable!("a command opens every storage that it uses") };
+        &self.opened[at].1
     }
 
     /// Makes ready for the access of that index; gives its bytes.

@@ -17,7 +17,8 @@ use crate::driver::{Driver, Streams};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::stream::capture::Capture;
-use crate::stream::event::{Event, HostTimes, Stamps};
+use crate::stream::event::Event;
+use crate::stream::times::{HostTimes, Stamps};
 
 /// `urEnqueueEventsWait`: an event that completes after the list, or after everything when the list is empty.
 ///

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use ur_ffi::ur_command_t;
 
 use crate::command::Request;
-use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
@@ -23,7 +22,8 @@ use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture, CapturedEvent};
-use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
+use crate::stream::event::{Event, WaitList};
+use crate::stream::times::{self, Stamps};
 use crate::stream::{Held, Stream, StreamState};
 use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;
@@ -32,7 +32,7 @@ use crate::sync::unlikely::unlikely;
 pub(crate) type Barrier<D> = (u64, Option<Arc<Object<Event<D>>>>);
 
 /// When a timed command began.
-pub(crate) type Start<D> = Option<(PooledEvent<D>, HostTimes)>;
+pub(crate) type Start<D> = Option<times::Start<D>>;
 
 /// A locked stream, and the command that it is being given.
 pub struct Submission<'s, D: Driver> {
@@ -198,9 +198,8 @@ impl<'s, D: Driver> Submission<'s, D> {
     /// # Errors
     /// What the native library answers.
     #[cold]
-    pub fn start_times(&self, queued: u64) -> Result<(PooledEvent<D>, HostTimes)> {
-        let start = PooledEvent::record(&self.stream.device, self.native(), true)?;
-        Ok((start, HostTimes { queued, submitted: host_time_ns() }))
+    pub fn start_times(&mut self, queued: u64) -> Result<times::Start<D>> {
+        self.state.start_times(self.stream, queued)
     }
 
     /// Gives the application the event of the command that was counted last, if it asked for one.
@@ -211,7 +210,7 @@ impl<'s, D: Driver> Submission<'s, D> {
         }
         if !request.event.is_null() {
             match start {
-                Some((start, times)) => self.return_timed_event(request, start, times),
+                Some(start) => self.return_timed_event(request, start),
                 None => self.return_tail_event(request),
             }
         }
@@ -253,16 +252,11 @@ impl<'s, D: Driver> Submission<'s, D> {
         self.add_tail(event)
     }
 
-    /// The command is on the queue whatever becomes of its end marker; without one the event still waits correctly and only
-    /// has no times.
     #[cold]
-    fn return_timed_event(&mut self, request: &Request<'_, D>, start: PooledEvent<D>, host: HostTimes) {
-        let end = PooledEvent::record(&self.stream.device, self.native(), true).ok();
-        let is_recorded = end.is_some();
+    fn return_timed_event(&mut self, request: &Request<'_, D>, start: times::Start<D>) {
         let position = self.state.position;
-        let mut event = Event::new(request.queue.to_arc(), Arc::clone(self.stream), position, request.command, end);
-        event.stamps = Some(Box::new(Stamps { host, start: Some(start), base: self.stream.device.time_base() }));
-        let handle = if is_recorded { Object::into_handle(Object::new(event)) } else { self.add_tail(event) };
+        let make = || Event::new(request.queue.to_arc(), Arc::clone(self.stream), position, request.command, None);
+        let handle = self.state.return_timed_event(self.stream, request.command, start, make);
         request.event.write(handle);
     }
 

@@ -36,6 +36,8 @@ struct Member<D: Driver> {
     device: Arc<Object<Device<D>>>,
     /// The stream for memory that comes and goes without a queue, kept by [`crate::stream`].
     service: Attachment,
+    /// Streams of released queues, kept by [`crate::stream`].
+    idle_streams: Attachment,
     state: Mutex<Option<Arc<DeviceState<D>>>>,
 }
 
@@ -83,7 +85,12 @@ impl<D: Driver> Drop for Context<D> {
 impl<D: Driver> Context<D> {
     /// A context over devices, each once.
     pub fn over(devices: impl IntoIterator<Item = Arc<Object<Device<D>>>>) -> Self {
-        let member = |device| Member { device, service: Attachment::new(), state: Mutex::new(None) };
+        let member = |device| Member {
+            device,
+            service: Attachment::new(),
+            idle_streams: Attachment::new(),
+            state: Mutex::new(None),
+        };
         let members = devices.into_iter().map(member).collect();
         Self {
             registry: Arc::default(),
@@ -140,6 +147,14 @@ impl<D: Driver> Context<D> {
     /// `INVALID_DEVICE` for a device of another context.
     pub fn service(&self, device: &Object<Device<D>>) -> Result<&Attachment> {
         self.member(device).map(|member| &member.service)
+    }
+
+    /// Where streams of released queues of a device are kept. They go with the context.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE` for a device of another context.
+    pub fn idle_streams(&self, device: &Object<Device<D>>) -> Result<&Attachment> {
+        self.member(device).map(|member| &member.idle_streams)
     }
 
     /// The state of the context's first device, for memory that belongs to no device.

@@ -46,7 +46,10 @@ impl<D: Driver> Body for Adapter<D> {
         let Some(native) = native::<D>() else { return };
         // Memory on its way back keeps its native context.
         deferred::wait_until_done();
-        native.devices.iter().for_each(|device| device.home.end());
+        for device in &native.devices {
+            device.reclaimers.living().iter().for_each(|one| one.release_idle());
+            device.home.end();
+        }
     }
 }
 

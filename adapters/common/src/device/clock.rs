@@ -5,6 +5,7 @@
 //! beside all queues and without waiting for any. An event keeps the anchor of its enqueue, from which both its start and
 //! its end are counted. Must never block the enqueue of a command.
 
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -64,19 +65,22 @@ impl<D: Driver> Base<D> {
 /// A device's clock.
 pub struct Clock<D: Driver> {
     state: Mutex<State<D>>,
+    /// Address of the anchor that serves, 0 for none. This and the next are changed behind the lock.
+    serving: AtomicUsize,
+    /// Host time from which the next anchor is due.
+    due_ns: AtomicU64,
 }
 
 struct State<D: Driver> {
     /// Whether anybody asked for times.
     is_started: bool,
     anchor: Option<Arc<Anchor<D>>>,
-    /// Host time from which the next anchor is due.
-    due_ns: u64,
 }
 
 impl<D: Driver> Default for Clock<D> {
     fn default() -> Self {
-        Self { state: Mutex::new(State { is_started: false, anchor: None, due_ns: 0 }) }
+        let state = State { is_started: false, anchor: None };
+        Self { state: Mutex::new(state), serving: AtomicUsize::new(0), due_ns: AtomicU64::new(0) }
     }
 }
 
@@ -86,7 +90,7 @@ impl<D: Driver> Clock<D> {
     /// # Errors
     /// What the native library answers.
     pub fn start(&self, device: &Parts<D>, stream: &D::Stream) -> Result<()> {
-        self.state.lock().start(device, stream)
+        self.make_first(&mut self.state.lock(), device, stream)
     }
 
     /// As [`Clock::start`], on a stream of the clock's own.
@@ -98,24 +102,30 @@ impl<D: Driver> Clock<D> {
         if state.anchor.is_some() {
             return Ok(());
         }
-        device.on_scratch_stream(|stream| state.start(device, stream))
+        device.on_scratch_stream(|stream| self.make_first(&mut state, device, stream))
     }
 
-    /// The anchor for commands enqueued now, a fresh one if it is due and the device is quick to answer.
-    pub fn base(&self, device: &Arc<NativeContext<D>>) -> Option<Base<D>> {
+    /// Whether commands enqueued at that time are counted from this base, so that it serves one more of them.
+    pub fn serves(&self, base: &Base<D>, now_ns: u64) -> bool {
+        // The base keeps its anchor, so no other has that address.
+        self.serving.load(Ordering::Acquire) == Arc::as_ptr(&base.anchor).addr()
+            && now_ns < self.due_ns.load(Ordering::Acquire)
+    }
+
+    /// The anchor for commands enqueued at that time, which is now; a fresh one if it is due and the device is quick to answer.
+    pub fn base(&self, device: &Arc<NativeContext<D>>, now_ns: u64) -> Option<Base<D>> {
         let mut state = self.state.lock();
         if !state.is_started {
             return None;
         }
-        let now = host_time_ns();
         if state.anchor.is_none() {
             // Given back with the adapter's last reference, while somebody still wants times.
-            device.on_scratch_stream(|stream| state.start(device, stream)).ok()?;
-        } else if now >= state.due_ns {
+            device.on_scratch_stream(|stream| self.make_first(&mut state, device, stream)).ok()?;
+        } else if now_ns >= self.due_ns.load(Ordering::Relaxed) {
             match device.on_scratch_stream(|stream| renew(device, stream)) {
                 // A failure shows in the command's own calls; the old anchor is less exact and still right.
-                Ok(Some(anchor)) => state.take(anchor),
-                Ok(None) | Err(_) => state.due_ns = now.saturating_add(RETRY_NS),
+                Ok(Some(anchor)) => self.take(&mut state, anchor),
+                Ok(None) | Err(_) => self.due_ns.store(now_ns.saturating_add(RETRY_NS), Ordering::Release),
             }
         }
         let anchor = state.anchor.clone()?;
@@ -125,32 +135,36 @@ impl<D: Driver> Clock<D> {
     /// Makes a new anchor due, as its time does; for tests, which do not wait for that.
     #[doc(hidden)]
     pub fn expire(&self) {
-        self.state.lock().due_ns = 0;
+        self.due_ns.store(0, Ordering::Release);
     }
 
     /// Gives everything native back; whoever still wants times gets another anchor.
     pub fn trim(&self) {
-        let anchor = self.state.lock().anchor.take();
+        let anchor = {
+            let mut state = self.state.lock();
+            self.serving.store(0, Ordering::Release);
+            state.anchor.take()
+        };
         drop(anchor);
     }
-}
 
-impl<D: Driver> State<D> {
-    fn take(&mut self, anchor: Anchor<D>) {
-        self.due_ns = anchor.host_ns.saturating_add(PERIOD_NS);
-        self.is_started = true;
-        self.anchor = Some(Arc::new(anchor));
+    fn take(&self, state: &mut State<D>, anchor: Anchor<D>) {
+        self.due_ns.store(anchor.host_ns.saturating_add(PERIOD_NS), Ordering::Release);
+        let anchor = Arc::new(anchor);
+        self.serving.store(Arc::as_ptr(&anchor).addr(), Ordering::Release);
+        state.is_started = true;
+        state.anchor = Some(anchor);
     }
 
-    fn start(&mut self, device: &Parts<D>, stream: &D::Stream) -> Result<()> {
-        if self.anchor.is_some() {
+    fn make_first(&self, state: &mut State<D>, device: &Parts<D>, stream: &D::Stream) -> Result<()> {
+        if state.anchor.is_some() {
             return Ok(());
         }
         let mut anchor = new_anchor(device)?;
         device.driver.record_event(&anchor.event, stream)?;
         device.driver.synchronize_event(&anchor.event)?;
         anchor.host_ns = host_time_ns();
-        self.take(anchor);
+        self.take(state, anchor);
         Ok(())
     }
 }

@@ -34,13 +34,16 @@ use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress};
 use crate::sync::weak_list::WeakList;
 
-/// Somebody who keeps memory of a device for its next use.
+/// Somebody who keeps something of a device for its next use.
 pub trait Reclaim: Send + Sync {
-    /// Gives back to the device what is kept.
+    /// Gives back to the device the memory that is kept.
     ///
     /// # Errors
     /// The first failure; what could not be given back stays kept.
     fn reclaim(&self) -> Result<()>;
+
+    /// Lets go of kept objects that nobody uses; the adapter is not in use any more.
+    fn release_idle(&self) {}
 }
 
 /// One GPU.

@@ -22,7 +22,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
-use crate::device::clock::{Base, Clock};
+use crate::device::clock::{Base, Clock, host_time_ns};
 use crate::device::deferred;
 use crate::device::event_pool::{EventPool, PooledEvent};
 use crate::device::native_context::callback_streams::CallbackStreams;
@@ -34,8 +34,8 @@ use crate::device::worker;
 use crate::driver::{Driver, EventPurpose, MemoryKind, StreamKind};
 use crate::object::error::{self, Error, Result};
 
-/// Streams that are kept for the next queues.
-const MOST_STREAMS: usize = 32;
+/// Native streams that are kept for the next queues, beside those of the streams that contexts keep.
+const MOST_STREAMS: usize = 24;
 
 /// A native context with what is kept in it. It goes where waiting is allowed.
 pub struct NativeContext<D: Driver> {
@@ -163,7 +163,12 @@ impl<D: Driver> NativeContext<D> {
 
     /// What times of commands enqueued now are counted from; `None` before [`NativeContext::start_clock`].
     pub fn time_base(self: &Arc<Self>) -> Option<Base<D>> {
-        self.clock.base(self)
+        self.time_base_at(host_time_ns())
+    }
+
+    /// As [`NativeContext::time_base`], where the host's time was asked for already.
+    pub fn time_base_at(self: &Arc<Self>, now_ns: u64) -> Option<Base<D>> {
+        self.clock.base(self, now_ns)
     }
 
     /// When a completed marker was reached, in nanoseconds of the host's monotonic clock.

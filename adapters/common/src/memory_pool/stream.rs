@@ -47,7 +47,8 @@ pub trait PoolStream<D: Driver>: Send + Sync + 'static {
     /// Takes the stream's lock once; `false` if its holder is inside a native call that can block.
     fn pass(&self) -> bool;
 
-    /// Empties the free lists that `which` names.
+    /// Empties the free lists that `which` names. When the stream had nothing to do, what it freed in these backends is the
+    /// pool's on return.
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.

@@ -265,6 +265,13 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             .any(|cache_of_pool| cache_of_pool.free_lists.bytes() > 0 && which(&cache_of_pool.backend))
     }
 
+    /// Whether the stream keeps blocks of a backend that `which` names, or may have freed some natively.
+    #[must_use]
+    pub fn has_to_do_with(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> bool {
+        let frees = |backend: &PoolBackend<D>| backend.arena().is_none() && which(backend);
+        self.keeps_any(&which) || self.pools.iter().flatten().any(|cache_of_pool| frees(&cache_of_pool.backend))
+    }
+
     /// Ends the stream's dealings with a pool: empties its free lists and leaves its blocks to their entries. The backends
     /// come back for [`Registry::end_if_unused`](crate::memory_pool::registry::Registry::end_if_unused), to be asked without the stream's lock.
     pub fn close(&mut self, stream: &S, position: &mut u64, pool: u64) -> Vec<Arc<PoolBackend<D>>> {

@@ -25,6 +25,7 @@ use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
 use crate::stream::capture::{self, Capture};
 use crate::stream::event::{Event, WaitList};
+use crate::stream::idle;
 use crate::stream::submitter::Submitter;
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
@@ -111,15 +112,17 @@ impl<D: Driver> Body for Queue<D> {
         let barrier = self.barrier.lock().take();
         drop(barrier);
         let has_jobs = worker::expects(self.device.group);
-        for stream in self.streams() {
+        let let_go = |stream: &Stream<D>| {
             if has_jobs {
                 // Jobs hold what they need alive; a device that is lost will not call for them, and nobody else may ask.
                 let _ = stream.is_idle();
             }
-            stream.forget_events();
-            // A failure shows again when the queue dies.
-            let _ = stream.flush(|_| true);
+            stream.let_go();
+        };
+        if self.is_in_order() {
+            return let_go(&self.first);
         }
+        self.streams().iter().for_each(|stream| let_go(stream));
     }
 }
 
@@ -143,8 +146,8 @@ impl<D: Driver> Submitter<D> for Object<Queue<D>> {
 
 impl<D: Driver> Drop for Queue<D> {
     fn drop(&mut self) {
-        for stream in self.streams() {
-            stream.retire();
+        for stream in core::iter::once(&self.first).chain(self.more.get_mut().iter()) {
+            idle::keep_or_retire(&self.context, &self.target, stream);
         }
     }
 }
@@ -161,7 +164,7 @@ impl<D: Driver> Queue<D> {
     ) -> Result<Arc<Object<Self>>> {
         let device = context.state(device)?;
         let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
-        let first = Stream::new(Arc::clone(&device), &context.registry, kind)?;
+        let first = idle::take_or_make(context, &device, kind)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
             device.start_clock(&first.native)?;
         }
@@ -296,7 +299,7 @@ impl<D: Driver> Queue<D> {
         }
         let mut more = self.more.lock();
         while more.len() < turn {
-            more.push(Stream::new(Arc::clone(&self.device), &self.context.registry, self.kind)?);
+            more.push(idle::take_or_make(&self.context, &self.device, self.kind)?);
         }
         Ok(Arc::clone(&more[turn - 1]))
     }

@@ -12,8 +12,9 @@
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
+use crate::sync::gate::Gate;
 use crate::sync::unlikely::unlikely;
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, UnsafeCell, barrier, fence};
+use crate::sync::{AtomicBool, AtomicUsize, MutexGuard, Ordering, UnsafeCell, barrier, fence};
 
 /// Nobody has locked yet.
 const NOBODY: usize = 0;
@@ -28,7 +29,7 @@ pub struct BiasedLock<T> {
     busy: AtomicBool,
     value: UnsafeCell<T>,
     _before: CacheLine,
-    gate: Mutex<()>,
+    gate: Gate,
     _behind: CacheLine,
 }
 
@@ -66,7 +67,7 @@ impl<T> BiasedLock<T> {
             busy: AtomicBool::new(false),
             value: UnsafeCell::new(value),
             _before: CacheLine::new(),
-            gate: Mutex::new(()),
+            gate: Gate::new(),
             _behind: CacheLine::new(),
         }
     }
@@ -113,6 +114,19 @@ impl<T> BiasedLock<T> {
     pub fn try_lock_unless_owned(&self) -> Option<Guard<'_, T>> {
         let owner = self.owner.load(Ordering::Relaxed);
         if owner == EVERYBODY || owner == barrier::thread() { self.try_lock() } else { None }
+    }
+
+    /// Gives the ownership up, so that the next thread to lock is the owner. For the thread that is, outside; `false` if
+    /// another thread took the ownership away, or is the owner.
+    pub fn disown(&self) -> bool {
+        // Whoever becomes the owner by an exchange sees what this thread did inside.
+        let before = self.owner.compare_exchange(barrier::thread(), NOBODY, Ordering::AcqRel, Ordering::Relaxed);
+        before.is_ok() || before == Err(NOBODY)
+    }
+
+    /// Whether the next thread to lock becomes the owner.
+    pub fn has_no_owner(&self) -> bool {
+        self.owner.load(Ordering::Acquire) == NOBODY
     }
 
     fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
@@ -269,6 +283,32 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_its_owner_gives_up_is_the_next_thread_s() {
+        let lock = BiasedLock::new(0);
+        for number in 1..4 {
+            let own = || {
+                *lock.lock() += 1;
+                assert!(!lock.has_no_owner() && lock.disown() && lock.has_no_owner());
+                // Nobody else came, so its unlocking tells of nobody.
+                assert!(!lock.lock().unlock());
+                assert!(lock.disown());
+            };
+            std::thread::scope(|scope| scope.spawn(own).join().unwrap());
+            assert_eq!(*lock.lock(), number);
+            assert!(lock.disown());
+        }
+    }
+
+    #[test]
+    fn a_lock_that_another_thread_owns_or_took_is_not_given_up() {
+        let lock = BiasedLock::new(0);
+        drop(lock.lock());
+        std::thread::scope(|scope| scope.spawn(|| assert!(!lock.disown())).join().unwrap());
+        std::thread::scope(|scope| scope.spawn(|| drop(lock.lock())).join().unwrap());
+        assert!(!lock.disown() && !lock.has_no_owner());
+    }
+
+    #[test]
     fn a_panic_inside_unlocks() {
         let lock = BiasedLock::new(());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -304,6 +344,23 @@ mod model {
             let read = told && lock.1.swap(false, Ordering::AcqRel);
             // Word that came after the unlocking is the other thread's own to read.
             assert!(other.join().unwrap() || read);
+        });
+    }
+
+    /// The owner gives the ownership up while another thread wants the lock.
+    #[test]
+    fn two_threads_are_never_inside_together_where_the_owner_gives_up_its_ownership() {
+        loom::model(|| {
+            let lock = Arc::new(BiasedLock::new(0u32));
+            let other = {
+                let lock = Arc::clone(&lock);
+                loom::thread::spawn(move || *lock.lock() += 1)
+            };
+            *lock.lock() += 1;
+            lock.disown();
+            *lock.lock() += 1;
+            other.join().unwrap();
+            assert_eq!(*lock.lock(), 3);
         });
     }
 

@@ -13,7 +13,6 @@ use ur_ffi::{
     ur_result_t,
 };
 
-use crate::device::clock::Base;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
@@ -24,65 +23,9 @@ use crate::stream::Stream;
 use crate::stream::capture::{CapturedEvent, internal_event};
 use crate::stream::reusable::Reusable;
 use crate::stream::submitter::Submitter;
+use crate::stream::times::Stamps;
 use crate::sync::set_once::SetOnce;
 use crate::sync::unlikely::unlikely;
-
-/// Host times of a profiled command, nanoseconds of [`crate::device::clock::host_time_ns`].
-#[derive(Clone, Copy)]
-pub struct HostTimes {
-    /// When the entry point was called.
-    pub queued: u64,
-    /// When the native call was made.
-    pub submitted: u64,
-}
-
-/// What the times of a profiled command are made of.
-pub struct Stamps<D: Driver> {
-    /// Host times.
-    pub host: HostTimes,
-    /// Recorded before the command; without it the command took no time.
-    pub start: Option<PooledEvent<D>>,
-    /// What the device's times are counted from, the same for start and end.
-    pub base: Option<Base<D>>,
-}
-
-impl<D: Driver> Stamps<D> {
-    fn host_time(&self, property: ur_profiling_info_t) -> Option<u64> {
-        match property {
-            ur_profiling_info_t::COMMAND_QUEUED => Some(self.host.queued),
-            ur_profiling_info_t::COMMAND_SUBMIT => Some(self.host.submitted),
-            _ => None,
-        }
-    }
-
-    /// A time of the command that `end` is recorded after.
-    ///
-    /// # Errors
-    /// `PROFILING_INFO_NOT_AVAILABLE` before the end; those of `is_complete`; what the native library answers.
-    pub fn time(
-        &self,
-        property: ur_profiling_info_t,
-        end: &PooledEvent<D>,
-        is_complete: impl FnOnce() -> Result<bool>,
-    ) -> Result<u64> {
-        if let Some(time) = self.host_time(property) {
-            return Ok(time);
-        }
-        if !is_complete()? {
-            return Err(Error::new(
-                ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
-                "urEventGetProfilingInfo: the command has not finished; wait for the event first",
-            ));
-        }
-        // The clocks meet within microseconds; a command must not start before it was submitted.
-        let base = self.base.as_ref().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
-        let started = base.time_of(self.start.as_ref().unwrap_or(end))?.max(self.host.submitted);
-        if property == ur_profiling_info_t::COMMAND_START {
-            return Ok(started);
-        }
-        Ok(base.time_of(end)?.max(started))
-    }
-}
 
 /// The number of a command that no stream gets to, small enough to be doubled.
 const NEVER: u64 = u64::MAX / 4;
@@ -218,9 +161,15 @@ impl<D: Driver> Event<D> {
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
     #[inline(always)]
     pub fn refill(&mut self, position: u64, command: ur_command_t) {
+        self.stamps = None;
+        self.refill_timed(position, command);
+    }
+
+    /// As [`Event::refill`]; what the times were made of stays, for the caller to change.
+    #[inline(always)]
+    pub fn refill_timed(&mut self, position: u64, command: ur_command_t) {
         self.position = position;
         self.command = command;
-        self.stamps = None;
         match self.end.get() {
             // Its own native event serves again.
             Some(End::Own(_)) => self.end.lay_by(),
@@ -267,10 +216,19 @@ impl<D: Driver> Event<D> {
     /// # Errors
     /// What the native library answers.
     pub fn record(&self) -> Result<()> {
+        self.record_end(false)
+    }
+
+    /// As [`Event::record`]; a native event that is made now can tell times if `timing`.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn record_end(&self, timing: bool) -> Result<()> {
         let stream = &*self.stream;
         self.end.fill(|laid_by| match laid_by {
             Some(End::Own(marker)) => marker.record_again(&stream.native).map(End::Own),
-            _ => PooledEvent::record(&stream.device, &stream.native, false).map(End::Own),
+            _ => PooledEvent::record(&stream.device, &stream.native, timing).map(End::Own),
         })?;
         Ok(())
     }

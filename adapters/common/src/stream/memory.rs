@@ -25,10 +25,13 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
     pub fn flush(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
-        let Some(mut state) = self.lock_unless_calling() else { return Ok(()) };
-        if !state.cache.keeps_any(&which) {
-            return Ok(());
+        match self.lock_unless_calling() {
+            Some(state) if state.cache.keeps_any(&which) => self.flush_in(state, which),
+            _ => Ok(()),
         }
+    }
+
+    fn flush_in(&self, mut state: Held<'_, D>, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let idle = self.has_nothing_to_do(&state)?;
         {
             let state = &mut *state;
@@ -159,7 +162,11 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
     }
 
     fn flush(&self, which: &dyn Fn(&PoolBackend<D>) -> bool) -> Result<()> {
-        Stream::flush(self, which)
+        match self.lock_unless_calling() {
+            // What the stream has freed natively is the pool's only when the library has seen it.
+            Some(state) if state.cache.has_to_do_with(which) => self.flush_in(state, which),
+            _ => Ok(()),
+        }
     }
 
     fn close_pool(&self, pool: u64) {

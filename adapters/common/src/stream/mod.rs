@@ -15,11 +15,13 @@ pub mod capture;
 pub mod delegated;
 pub mod event;
 pub mod event_callback;
+pub mod idle;
 pub mod memory;
 pub mod reusable;
 pub mod service;
 pub mod submitter;
 pub mod tail_events;
+pub mod times;
 pub mod waits;
 
 use core::mem::ManuallyDrop;
@@ -41,6 +43,7 @@ use crate::object::recycled::Recycled;
 use crate::stream::biased_lock::{BiasedLock, Guard};
 use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
+use crate::stream::times::TimedEvents;
 use crate::sync::barrier;
 use crate::sync::unlikely::unlikely;
 
@@ -100,6 +103,15 @@ pub struct StreamState<D: Driver> {
     spare: Option<Recycled<Event<D>>>,
     /// Streams, by their keys, whose commands up to a position come before all that this stream is given from now on.
     pub(crate) waited: SmallVec<[(u64, u64); 4]>,
+    /// On a profiling queue, events that were given out last.
+    timed: TimedEvents<D>,
+}
+
+impl<D: Driver> StreamState<D> {
+    /// Whether the stream keeps no event.
+    fn has_no_events(&self) -> bool {
+        self.tails.is_empty() && self.recorded.is_none() && self.spare.is_none() && self.timed.is_empty()
+    }
 }
 
 impl<D: Driver> Stream<D> {
@@ -164,6 +176,7 @@ impl<D: Driver> Stream<D> {
                 recorded: None,
                 spare: None,
                 waited: SmallVec::new(),
+                timed: SmallVec::new(),
             }),
         })
     }
@@ -387,15 +400,21 @@ impl<D: Driver> Stream<D> {
         if event.is_recorded() { Ok(()) } else { event.record() }
     }
 
-    /// Drops what the stream keeps of events that nobody else holds. Events hold their queue, so this is what
-    /// lets a released queue die.
-    pub fn forget_events(&self) {
-        let kept = {
+    /// Lets go of what the stream keeps for a queue that the application has released: events that nobody else holds, which
+    /// hold their queue, and blocks.
+    pub fn let_go(&self) {
+        let (kept, has_cache) = {
             let mut state = self.lock();
-            (std::mem::take(&mut state.tails), state.recorded.take(), state.spare.take())
+            let untimed = (std::mem::take(&mut state.tails), state.recorded.take(), state.spare.take());
+            let kept = (untimed, std::mem::take(&mut state.timed));
+            (kept, !state.cache.is_unused())
         };
         // Dropped outside the lock: the last reference of a queue may go with them.
         drop(kept);
+        if has_cache {
+            // A failure shows again when the queue dies.
+            let _ = self.flush(|_| true);
+        }
     }
 }
 

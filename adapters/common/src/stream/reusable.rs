@@ -19,8 +19,8 @@ use crate::driver::IpcHandle;
 use crate::driver::{Driver, EventPurpose};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::stream::event::{HostTimes, Stamps};
 use crate::stream::submitter::Submitter;
+use crate::stream::times::{HostTimes, Stamps};
 
 /// The native side of a reusable event.
 pub struct Reusable<D: Driver> {

@@ -13,7 +13,8 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
-use crate::stream::event::{Event, HostTimes, Stamps};
+use crate::stream::event::Event;
+use crate::stream::times::{HostTimes, Stamps};
 
 /// `urEnqueueTimestampRecordingExp`.
 ///

@@ -35,9 +35,16 @@ impl Handles {
 
     /// An in-order queue.
     pub fn queue(&self) -> ur_queue_handle_t {
+        self.queue_with(ur_queue_flags_t::empty())
+    }
+
+    /// A queue with these flags.
+    pub fn queue_with(&self, flags: ur_queue_flags_t) -> ur_queue_handle_t {
+        let properties = ur_queue_properties_t { flags, ..Default::default() };
         let mut made = null_mut();
-        // SAFETY: live handles, a writable output.
-        expect_success(unsafe { urQueueCreate::<Noop>(self.context, self.device, null(), &raw mut made) });
+        // SAFETY: live handles, valid properties, a writable output.
+        let code = unsafe { urQueueCreate::<Noop>(self.context, self.device, &raw const properties, &raw mut made) };
+        expect_success(code);
         made
     }
 
