@@ -8,6 +8,7 @@ mod create;
 mod edges;
 mod enqueue;
 mod events;
+mod images;
 mod kernels;
 mod lifetime;
 mod native;

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ur_conformance::command_buffer::{SyncPoint, list};
+use ur_conformance::command_buffer::{Change, SyncPoint, list};
 use ur_conformance::ffi::{ur_mem_flags_t as MemFlags, ur_result_t as Code};
 use ur_conformance::native_graph::{NativeGraph, NodeKind};
 use ur_conformance::{Buffer, CommandBuffer, Fixture, Kind, Launch, expect_success, refused, ur};
@@ -207,6 +207,44 @@ fn what_a_nested_buffer_s_commands_need_stays_with_the_outer_one() {
         outer.on(&queue);
         assert_eq!(out.read::<u32>(&queue, 16), [6; 16]);
     }
+}
+
+/// The native graph says what a launch was before it was changed, and the outer buffer's copy is of that.
+#[test]
+fn a_change_of_a_nested_buffer_s_launch_leaves_the_outer_one_and_what_it_needs_alone() {
+    let fixture = Fixture::new();
+    let (queue, fill) = (fixture.in_order(), fixture.basic(c"fill"));
+    let (outer, inner) = (CommandBuffer::new(&fixture), CommandBuffer::updatable(&fixture));
+    let (one, two) = (Buffer::new(&fixture, 64), Buffer::new(&fixture, 64));
+    let out = fixture.memory(Kind::Device, 64);
+    let launch = Launch::new(&fill, &[16]).buffer(&one, MemFlags::WRITE_ONLY).value(6u32).value(16u32);
+    let (_, command) = inner.command(&launch, &[]);
+    let nothing = Adding { buffer: &inner, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: false };
+    let (answer, nested) = append(&outer, &nothing, Some(&inner), &[]);
+    expect_success(answer, "urCommandBufferAppendNativeCommandExp");
+    let copy = fixture.basic(c"copy");
+    let launch = Launch::new(&copy, &[16]).pointer(out.pointer()).buffer(&one, MemFlags::READ_ONLY).value(16u32);
+    outer.launch(&launch, &[nested]);
+    outer.finalize();
+    inner.finalize();
+    let change = || Change::of(command).memory(0, two.handle()).value(1, 7u32);
+    inner.update(&[change()]);
+    inner.on(&queue);
+    assert_eq!(two.read::<u32>(&queue), [7; 16]);
+    drop((one, launch));
+    for _ in 0..2 {
+        out.write(&queue, &[0u32; 16]);
+        outer.on(&queue);
+        assert_eq!((out.read::<u32>(&queue, 16), two.read::<u32>(&queue)), (vec![6; 16], vec![7; 16]));
+    }
+    let (late, mut point) = (CommandBuffer::new(&fixture), SyncPoint::MAX);
+    let data = (&raw const nothing).cast_mut().cast();
+    let (b, c, none) = (late.handle(), inner.handle(), null());
+    refused!(
+        ERROR_UNSUPPORTED_FEATURE,
+        CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add), data, c, 0, none, &raw mut point)
+    );
+    assert!(point == SyncPoint::MAX && NativeGraph::of(&late).nodes().is_empty());
 }
 
 #[test]

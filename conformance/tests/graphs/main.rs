@@ -1,8 +1,9 @@
-//! Graphs that queues capture: what a capture records and a launch does, forks over events, memory, what is refused, and the
+//! Graphs that queues capture: what a capture records and a launch does, forks over events, queues out of order, memory, what is refused, and the
 //! graph objects.
 
 mod capture;
 mod forks;
 mod graphs;
 mod memory;
+mod out_of_order;
 mod refused;

@@ -118,28 +118,6 @@ fn maps_and_buffers_whose_bytes_move_are_refused() {
 }
 
 #[test]
-fn a_queue_out_of_order_neither_captures_nor_joins() {
-    let fixture = Fixture::new();
-    needs_capture!(fixture);
-    let (queue, other) = (fixture.in_order(), fixture.out_of_order());
-    let kernel = fixture.basic(c"empty");
-    refused!(ERROR_UNSUPPORTED_FEATURE, QueueExp.pfnBeginGraphCaptureExp(other.handle()));
-    let graph = Graph::empty(&fixture);
-    refused!(ERROR_UNSUPPORTED_FEATURE, QueueExp.pfnBeginCaptureIntoGraphExp(other.handle(), graph.handle()));
-    begin(&queue);
-    let inside = Launch::new(&kernel, &[1]).event_on(&queue);
-    Launch::new(&kernel, &[1]).after(&[&inside]).refused(&[Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED], &other);
-    let waits = [inside.handle()];
-    refused!(
-        ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-        Enqueue.pfnEventsWaitWithBarrier(other.handle(), 1, waits.as_ptr(), null_mut())
-    );
-    let captured = Graph::take(end(&queue));
-    captured.instantiate().on(&other);
-    other.finish();
-}
-
-#[test]
 fn events_of_a_capture_are_nothing_outside_of_it() {
     let fixture = Fixture::new();
     needs_capture!(fixture);

@@ -1,4 +1,5 @@
-//! Null handles and handles of another type, for every entry point that takes one.
+//! Null handles and handles of another type, for every entry point that takes one; [`graphs`] has those of command buffers and
+//! graphs.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use core::ffi::c_void;
@@ -15,8 +16,10 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::pool::Plan;
 use ur_conformance::{
-    Buffer, Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Program, Queue, adapter, ur,
+    Buffer, Environment, Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Program, Queue, adapter, has_function, ur,
 };
+
+use graphs::{Graphs, command_buffer_cases, graph_cases, optional_cases};
 
 /// The kinds of handles, in the order of `Objects::handles`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +34,13 @@ enum Type {
     Kernel,
     Pool,
     Mem,
+    Buffer,
+    Command,
+    Graph,
+    Executable,
 }
 
-const TYPES: [Type; 10] = [
+const TYPES: [Type; 14] = [
     Type::Adapter,
     Type::Platform,
     Type::Device,
@@ -44,6 +51,10 @@ const TYPES: [Type; 10] = [
     Type::Kernel,
     Type::Pool,
     Type::Mem,
+    Type::Buffer,
+    Type::Command,
+    Type::Graph,
+    Type::Executable,
 ];
 
 impl Type {
@@ -60,6 +71,9 @@ impl Type {
             Type::Kernel => Code::ERROR_INVALID_KERNEL,
             Type::Pool => Code::ERROR_INVALID_VALUE,
             Type::Mem => Code::ERROR_INVALID_MEM_OBJECT,
+            Type::Buffer => Code::ERROR_INVALID_COMMAND_BUFFER_EXP,
+            Type::Command => Code::ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP,
+            Type::Graph | Type::Executable => Code::ERROR_INVALID_GRAPH,
         }
     }
 }
@@ -74,6 +88,7 @@ struct Objects<'f> {
     pool: Pool,
     memory: Memory<'f>,
     buffer: Buffer,
+    graphs: Graphs,
 }
 
 impl<'f> Objects<'f> {
@@ -86,7 +101,8 @@ impl<'f> Objects<'f> {
         let memory = fixture.memory(Kind::Device, 64);
         let pool = Plan::new().of(fixture);
         let buffer = Buffer::new(fixture, 64);
-        Self { fixture, queue, event, program, kernel, pool, memory, buffer }
+        let graphs = Graphs::new(fixture, &kernel);
+        Self { fixture, queue, event, program, kernel, pool, memory, buffer, graphs }
     }
 
     fn handle(&self, of: Type) -> *mut c_void {
@@ -101,6 +117,15 @@ impl<'f> Objects<'f> {
             Type::Kernel => self.kernel.handle().cast(),
             Type::Pool => self.pool.handle().cast(),
             Type::Mem => self.buffer.handle().cast(),
+            Type::Buffer => self.graphs.buffer.handle().cast(),
+            Type::Command => self.graphs.command.cast(),
+            // Where there are none, a handle of another type stands for them.
+            Type::Graph => {
+                self.graphs.graph.as_ref().map_or(self.fixture.platform.cast(), |(one, _)| one.handle().cast())
+            }
+            Type::Executable => {
+                self.graphs.graph.as_ref().map_or(self.fixture.platform.cast(), |(_, one)| one.handle().cast())
+            }
         }
     }
 }
@@ -119,6 +144,8 @@ macro_rules! cases {
         vec![$(Case { name: $name, takes: Type::$takes, call: Box::new(move |$h| $call) },)*]
     };
 }
+
+mod graphs;
 
 /// Somewhere to write whatever a call that ought to fail writes.
 fn scratch<T>() -> *mut T {
@@ -447,6 +474,9 @@ fn all_cases<'a>(objects: &'a Objects<'_>) -> Vec<Case<'a>> {
     cases.extend(program_cases(objects, image));
     cases.extend(memory_object_cases(objects));
     cases.extend(buffer_cases(objects));
+    cases.extend(command_buffer_cases(objects));
+    cases.extend(graph_cases(objects));
+    cases.retain(|case| has_function(case.name.split(['\'', ',']).next().unwrap_or(case.name)));
     cases
 }
 
@@ -467,7 +497,8 @@ fn every_entry_point_refuses_a_handle_of_another_type_with_the_code_of_its_own()
     let fixture = Fixture::new();
     let current = Current::at(Place::LastDevice);
     let objects = Objects::new(&fixture);
-    for case in all_cases(&objects) {
+    let optional = optional_cases(&objects);
+    for case in all_cases(&objects).iter().chain(&optional) {
         for other in TYPES.into_iter().filter(|&other| other != case.takes) {
             let answer = current.after(case.name, || (case.call)(objects.handle(other)));
             assert_eq!(answer, case.takes.invalid(), "{} with a handle of type {other:?}", case.name);

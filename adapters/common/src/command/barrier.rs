@@ -8,6 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_exp_enqueue_ext_properties_t};
 
+use crate::command::captured;
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, EventOut, Request, submit};
@@ -37,6 +38,9 @@ pub fn barrier<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
     let request = enqueue.request(ur_command_t::EVENTS_WAIT_WITH_BARRIER);
     if request.queue.is_in_order() {
         return in_order_wait(&request);
+    }
+    if captured::is_wanted(&request) {
+        return captured::wait_out_of_order(&request, true);
     }
     return_recorded_event(&request.event, &put_barrier(&request, &|_| Ok(()))?);
     Ok(())
@@ -84,6 +88,9 @@ fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
 fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     if request.event.is_null() && request.waits.is_empty() {
         return Ok(());
+    }
+    if captured::is_wanted(request) {
+        return captured::wait_out_of_order(request, false);
     }
     let (_, barrier) = request.queue.barrier();
     return_recorded_event(&request.event, &join_streams(request, barrier.as_deref(), &|_| Ok(()))?);

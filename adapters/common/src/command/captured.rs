@@ -4,6 +4,9 @@
 //! a command that does not say of itself that it can be captured ([`Command::check_capture`]), an order with what is outside,
 //! and an order between two captures. A queue that waits for an event of a capture joins it.
 //!
+//! A queue out of order captures on its first stream alone. That stream is told what each command comes after
+//! ([`crate::stream::capture_order`]), so commands have the edges that the application asked for and no others.
+//!
 //! Nothing here is counted or timed, since nothing runs. Events are given their native event at once: that costs no node, and
 //! an event that stands for "the last command" would end with the capture.
 
@@ -36,8 +39,9 @@ pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command
     // A call that the library refuses ends the capture, so none is tried without what it may need.
     let _scope = request.queue.device.enter()?;
     let mut submission = Submission::in_capture(request, &capture)?;
+    let place = Place::new(request, &submission, Arc::clone(&capture))?;
     let output = command.put_in_capture(&mut submission, &capture)?;
-    submission.return_captured_event(request, &capture)?;
+    place.end(request, submission)?;
     Ok(output)
 }
 
@@ -46,18 +50,85 @@ pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command
 /// # Errors
 /// As [`capture_of`]; what the native library answers.
 #[cold]
-pub(crate) fn come_after<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
+pub(crate) fn come_after<D: Driver>(request: &Request<'_, D>) -> Result<Place<D>> {
     let capture = capture_of(request)?;
     let _scope = request.queue.device.enter()?;
-    Submission::in_capture(request, &capture)?;
-    Ok(capture)
+    let submission = Submission::in_capture(request, &capture)?;
+    Place::new(request, &submission, capture)
+}
+
+/// Whether a command belongs to a capture: its queue's, or one that an event of its wait list is of.
+#[inline]
+pub(super) fn is_wanted<D: Driver>(request: &Request<'_, D>) -> bool {
+    request.queue.capture().is_some() || request.waits.iter().any(|event| event.as_captured().is_some())
+}
+
+/// A wait of a queue out of order: it comes after the wait list, or after everything without one. Every later command comes
+/// after a barrier. What has several nodes before it gets an empty one, so that whoever comes after it needs one edge.
+///
+/// # Errors
+/// As [`capture_of`]; what the native library answers.
+#[cold]
+pub(super) fn wait_out_of_order<D: Driver>(request: &Request<'_, D>, is_barrier: bool) -> Result<()> {
+    let capture = capture_of(request)?;
+    let _scope = request.queue.device.enter()?;
+    let submission = Submission::in_capture(request, &capture)?;
+    let (driver, stream) = (submission.driver(), submission.native());
+    capture.with_order(submission.stream(), |order| -> Result<()> {
+        if request.waits.is_empty() {
+            driver.set_capture_place(stream, &order.last())?;
+        }
+        let (graph, after) = driver.capture_place(stream)?;
+        let joint = match after[..] {
+            [] => return Ok(()),
+            [one] => one,
+            _ => driver.add_empty(&graph, &after)?,
+        };
+        driver.set_capture_place(stream, &[joint])?;
+        order.add(&after, &[joint]);
+        if is_barrier {
+            order.set_barrier(joint);
+        }
+        Ok(())
+    })?;
+    submission.return_captured_event(request, &capture)
+}
+
+/// A command's place in a capture: its stream comes after all that the command waits for.
+pub(crate) struct Place<D: Driver> {
+    capture: Arc<Capture<D>>,
+    /// What a command of a queue out of order comes after.
+    after: Option<Vec<D::GraphNode>>,
+}
+
+impl<D: Driver> Place<D> {
+    fn new(request: &Request<'_, D>, submission: &Submission<'_, D>, capture: Arc<Capture<D>>) -> Result<Self> {
+        let after = match request.queue.is_in_order() {
+            true => None,
+            false => Some(submission.driver().capture_place(submission.native())?.1),
+        };
+        Ok(Self { capture, after })
+    }
+
+    /// Notes what was captured here, and gives the application its event.
+    ///
+    /// # Errors
+    /// What the native library answers; the command is part of the capture then, and its event is not there.
+    pub(crate) fn end(self, request: &Request<'_, D>, submission: Submission<'_, D>) -> Result<()> {
+        if let Some(after) = self.after {
+            let (_, ends) = submission.driver().capture_place(submission.native())?;
+            self.capture.with_order(submission.stream(), |order| order.add(&after, &ends));
+        }
+        submission.return_captured_event(request, &self.capture)
+    }
 }
 
 /// The capture that a command belongs to.
 ///
 /// # Errors
 /// `GRAPH_INTERNAL_EVENT` for an event of a capture that has ended, `GRAPH_CAPTURE_MERGE_ATTEMPT` for one of another capture
-/// than the queue's, `GRAPH_CAPTURE_UNSUPPORTED` for one from outside that is not complete, and for a queue out of order.
+/// than the queue's, `GRAPH_CAPTURE_UNSUPPORTED` for one from outside that is not complete, and for a queue out of order where
+/// the native library cannot be told the order in a capture.
 fn capture_of<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
     let mut found = request.queue.capture();
     for event in request.waits.iter() {
@@ -75,13 +146,15 @@ fn capture_of<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
     }
     // The capture may have ended since the caller looked.
     let found = found.ok_or_else(capture::internal_event)?;
-    if !request.queue.is_in_order() {
-        return Err(capture::unsupported("a command of a queue out of order"));
+    let queue = request.queue;
+    if !queue.is_in_order() && !queue.device.driver.orders_captures() {
+        return Err(capture::unsupported("a command of a queue out of order (the native library orders no captures)"));
     }
     for event in request.waits.iter() {
         // The order of one stream crosses a capture's border by itself.
-        let is_outside = event.as_captured().is_none() && !Arc::ptr_eq(&event.stream, request.queue.first());
-        if is_outside && !event.is_complete()? {
+        let is_inside =
+            event.as_captured().is_some() || queue.is_in_order() && Arc::ptr_eq(&event.stream, queue.first());
+        if !is_inside && !event.is_complete()? {
             return Err(capture::unsupported("a wait for an event from outside of the capture that is not complete"));
         }
     }

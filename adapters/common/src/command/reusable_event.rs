@@ -89,6 +89,7 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
         if request.queue.is_in_order() {
             return submit(request, Signal { record });
         }
+        request.refuse_in_capture("the signal of a reusable event")?;
         put_barrier(request, record).map(drop)
     })?;
     reusable.signalled_by(request.queue);

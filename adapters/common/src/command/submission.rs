@@ -74,9 +74,15 @@ impl<'s, D: Driver> Submission<'s, D> {
         let mut joins = !stream.is_capturing();
         if joins {
             submission.state.record_all_pending_events()?;
+        } else if !request.queue.is_in_order() {
+            capture.with_order(stream, |order| stream.driver.set_capture_place(&stream.native, order.barrier()))?;
         }
-        for event in request.waits.iter().filter(|event| event.as_captured().is_some()) {
-            submission.state.wait_for(stream, event)?;
+        for event in request.waits.iter() {
+            let Some(captured) = event.as_captured() else { continue };
+            // The stream's own order is the queue's, unless the queue has none.
+            if !request.queue.is_in_order() || !Arc::ptr_eq(&event.stream, stream) {
+                captured.let_wait(stream)?;
+            }
             if core::mem::take(&mut joins) {
                 capture.add_fork(stream, request.queue);
                 request.queue.set_capture(capture);

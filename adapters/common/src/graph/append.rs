@@ -17,7 +17,7 @@ use crate::graph::recorded_kernel::RecordedKernel;
 use crate::kernel::Kernel;
 use crate::memory_object::Mem;
 use crate::object::Object;
-use crate::object::error::Result;
+use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::stream::event::{Event, WaitList};
 use crate::sync::unlikely::unlikely;
@@ -145,11 +145,18 @@ impl<D: Driver> Retained<D> {
 
     /// Keeps what the commands of another buffer need, a copy of which becomes part of this one. Not the buffer itself: two
     /// buffers may be put into each other.
-    pub fn keep_all_of(&mut self, other: &Self) {
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` for launches that were changed, since the native graph names what they used before.
+    pub fn keep_all_of(&mut self, other: &Self) -> Result<()> {
+        if other.commands.iter().any(|command| command.is_changed()) {
+            return Err(Error::unsupported("nesting a command buffer whose launches were changed (nest it before)"));
+        }
         self.commands.extend_from_slice(&other.commands);
         self.kernels.extend_from_slice(&other.kernels);
         self.memory.extend_from_slice(&other.memory);
         self.events.extend_from_slice(&other.events);
+        Ok(())
     }
 
     /// Keeps a memory object.

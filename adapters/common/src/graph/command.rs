@@ -35,6 +35,8 @@ pub struct KernelState<D: Driver> {
     pub launch: RecordedKernel<D>,
     /// Whether the node does anything: a launch over no work-items is switched off.
     pub is_enabled: bool,
+    /// Whether later launches do something else than the graph says, which a change of the executable graph leaves alone.
+    pub is_changed: bool,
     /// What a change that is being checked makes of it.
     pub next: Option<RecordedKernel<D>>,
 }
@@ -81,5 +83,10 @@ impl<D: Driver> BufferCommand<D> {
                 "the command is no kernel launch; of other commands nothing can be changed",
             )),
         }
+    }
+
+    /// Whether later launches do something else than the buffer's graph says.
+    pub fn is_changed(&self) -> bool {
+        matches!(&self.kind, Kind::Kernel(kernel) if kernel.state.lock().is_changed)
     }
 }

@@ -11,6 +11,7 @@ use crate::command::{Command, Enqueue, Request, submit};
 use crate::driver::Driver;
 use crate::graph::command_buffer::{CommandBuffer, Executable};
 use crate::graph::memory_uses::Used;
+use crate::image::argument::ImageArguments;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
@@ -37,15 +38,26 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
     }
 }
 
-/// A launch whose commands work with buffers: their bytes are brought to the device first, and what the commands write is
-/// current nowhere else afterwards.
+/// A launch whose commands work with buffers and images: their contents are brought to the device first, and what the commands
+/// write is current nowhere else afterwards.
 fn launch_over_memory<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>, uses: &[Used<D>]) -> Result<()> {
     request.refuse_in_capture("a launch of a command buffer")?;
-    let accesses: SmallVec<[_; 8]> =
-        uses.iter().map(|used| BufferAccess::on_device(&used.storage, used.access.clone())).collect();
-    // The addresses are those that the nodes name.
+    let accesses = uses.iter().filter_map(|used| match used {
+        Used::Bytes { storage, access } => Some(BufferAccess::on_device(storage, access.clone())),
+        Used::Image { .. } => None,
+    });
+    let accesses: SmallVec<[_; 8]> = accesses.collect();
+    let mut images = ImageArguments::new(request.queue);
+    for used in uses.iter().filter_map(Used::image) {
+        let (image, is_written) = used?;
+        images.add(image, is_written);
+    }
+    // The addresses and objects are those that the nodes name.
     submit_with_buffers(request, false, &accesses, |_, stream, _| {
-        executable.with(|driver, exec| driver.launch_graph(exec, stream))
+        images.make_current(stream)?;
+        executable.with(|driver, exec| driver.launch_graph(exec, stream))?;
+        images.note_writes();
+        Ok(())
     })
 }
 

@@ -127,7 +127,7 @@ fn add<D: Driver>(
     };
     let alternatives = alternatives.iter().map(Object::to_arc).collect::<SmallVec<_>>();
     let first = Arc::clone(&launch.kernel);
-    let state = Mutex::new(KernelState { launch, is_enabled, next: None });
+    let state = Mutex::new(KernelState { launch, is_enabled, is_changed: false, next: None });
     Ok(Kind::Kernel(Box::new(KernelCommand { node, first, alternatives, state })))
 }
 

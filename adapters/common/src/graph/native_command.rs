@@ -58,13 +58,14 @@ fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D
     static NESTING: Mutex<()> = Mutex::new(());
     let _nesting = NESTING.lock();
     let buffer = append.buffer;
+    let _unchanged = child.begin_change();
     let inner = child.recorded();
     if !inner.retained.switched_off.is_empty() {
         return Err(Error::unsupported("a nested command buffer with an updatable launch over no work-items"));
     }
     append.record_as(|graph, retained| {
+        retained.keep_all_of(&inner.retained)?;
         graph.child(inner.graph.raw())?;
-        retained.keep_all_of(&inner.retained);
         for used in child.memory().list().iter().flat_map(|uses| uses.iter()) {
             buffer.memory().add(used.clone());
         }

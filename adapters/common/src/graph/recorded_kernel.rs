@@ -17,14 +17,16 @@ use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
 use crate::driver::graphs::KernelNode;
 use crate::graph::memory_uses::{Used, foreign_memory};
+use crate::image::argument::{image_value, is_written, sampler_value};
+use crate::image::sampler::Sampler;
 use crate::kernel::Kernel;
-use crate::kernel::argument_list::{ArgumentStorage, Resolved, given_twice, no_such_argument, resolve};
+use crate::kernel::argument_list::{ArgumentList, ArgumentStorage, Resolved, given_twice, no_such_argument, resolve};
 use crate::kernel::launch::{narrow, no_offset_variant, wrong_count};
 use crate::kernel::work_size::{GlobalSize, shape};
 use crate::memory_object::arguments::access_of;
 use crate::memory_object::{Mem, MemBody};
 use crate::object::Object;
-use crate::object::error::{Error, Result};
+use crate::object::error::Result;
 use crate::object::params;
 
 /// Arguments that are kept without an allocation of their own.
@@ -60,6 +62,8 @@ pub enum Argument<D: Driver> {
     Local(usize),
     /// A memory object, or none, and what the kernel does with it.
     Memory(Option<Arc<Object<Mem<D>>>>, ur_mem_flags_t),
+    /// A sampler, of which a texture is made together with the image before it.
+    Sampler(Arc<Object<Sampler<D>>>),
 }
 
 impl<D: Driver> Clone for Argument<D> {
@@ -68,6 +72,23 @@ impl<D: Driver> Clone for Argument<D> {
             Self::Bytes { at, size } => Self::Bytes { at: *at, size: *size },
             Self::Local(size) => Self::Local(*size),
             Self::Memory(mem, flags) => Self::Memory(mem.clone(), *flags),
+            Self::Sampler(sampler) => Self::Sampler(Arc::clone(sampler)),
+        }
+    }
+}
+
+impl<D: Driver> Argument<D> {
+    /// The memory object, or none, or the sampler that an argument names.
+    fn of_object(argument: &ur_exp_kernel_arg_properties_t) -> Result<Self> {
+        // SAFETY: the tag says what the union holds, and C owes the handle to be alive, or null if it is a memory object's.
+        unsafe {
+            if argument.type_ == ur_exp_kernel_arg_type_t::SAMPLER {
+                let sampler = params::handle::<Sampler<D>>("a sampler as kernel argument", argument.value.sampler)?;
+                return Ok(Self::Sampler(sampler.to_arc()));
+            }
+            let object = argument.value.memObjTuple;
+            let mem = params::optional_handle::<Mem<D>>("a memory object as kernel argument", object.hMem)?;
+            Ok(Self::Memory(mem.map(Object::to_arc), object.flags))
         }
     }
 }
@@ -88,7 +109,7 @@ impl<D: Driver> Arguments<D> {
     /// Reads the application's arguments; `sizes` are those of the function's parameters, where they are known.
     ///
     /// # Errors
-    /// As a launch's; `UNSUPPORTED_FEATURE` for a sampler.
+    /// As a launch's.
     pub fn read(arguments: &[ur_exp_kernel_arg_properties_t], sizes: Option<&[usize]>) -> Result<Self> {
         let mut read = Self { list: SmallVec::new(), bytes: SmallVec::new() };
         // A wrong index must not decide how much is allocated.
@@ -111,18 +132,7 @@ impl<D: Driver> Arguments<D> {
                     read.set_bytes(index, unsafe { core::slice::from_raw_parts(value.cast(), size) });
                 }
                 Resolved::Local(size) => read.set(index, Argument::Local(size)),
-                Resolved::Object if argument.type_ == ur_exp_kernel_arg_type_t::MEM_OBJ => {
-                    // SAFETY: the tag says that the union holds handle and access, and C owes the handle to be null or alive.
-                    let (mem, flags) = unsafe {
-                        let object = argument.value.memObjTuple;
-                        let mem = params::optional_handle::<Mem<D>>("a memory object as kernel argument", object.hMem)?;
-                        (mem, object.flags)
-                    };
-                    read.set(index, Argument::Memory(mem.map(Object::to_arc), flags));
-                }
-                Resolved::Object => {
-                    return Err(Error::unsupported("a sampler as argument of a kernel in a command buffer"));
-                }
+                Resolved::Object => read.set(index, Argument::of_object(argument)?),
             }
         }
         Ok(read)
@@ -208,6 +218,10 @@ impl<D: Driver> Arguments<D> {
                         let value = ur_exp_kernel_arg_value_t { memObjTuple: tuple };
                         (ur_exp_kernel_arg_type_t::MEM_OBJ, size_of::<usize>(), value)
                     }
+                    Argument::Sampler(sampler) => {
+                        let value = ur_exp_kernel_arg_value_t { sampler: sampler.handle() };
+                        (ur_exp_kernel_arg_type_t::SAMPLER, size_of::<usize>(), value)
+                    }
                 };
                 // Not above the number of a kernel's parameters.
                 let index = index as u32;
@@ -225,11 +239,42 @@ impl<D: Driver> Arguments<D> {
     }
 
     /// The memory objects, with what the kernel does with them.
-    fn memory(&self) -> impl Iterator<Item = (usize, &Object<Mem<D>>, ur_mem_flags_t)> {
-        self.list.iter().enumerate().filter_map(|(index, argument)| match argument {
-            Some(Argument::Memory(Some(mem), flags)) => Some((index, &**mem, *flags)),
+    fn memory(&self) -> impl Iterator<Item = (&Object<Mem<D>>, ur_mem_flags_t)> {
+        self.list.iter().filter_map(|argument| match argument {
+            Some(Argument::Memory(Some(mem), flags)) => Some((&**mem, *flags)),
             _ => None,
         })
+    }
+
+    /// Writes what stands for memory objects and samplers on a device into the native list; `sizes` are those of the
+    /// function's parameters, where they are known.
+    #[inline]
+    fn put_objects(
+        &self,
+        list: &mut ArgumentList<'_>,
+        state: &Arc<DeviceState<D>>,
+        sizes: Option<&[usize]>,
+    ) -> Result<()> {
+        let mut before = None;
+        for (index, argument) in self.list.iter().enumerate() {
+            let image_before = core::mem::take(&mut before);
+            let value = match argument {
+                Some(Argument::Memory(Some(mem), _)) => match &mem.body {
+                    MemBody::Buffer(buffer) => buffer.storage.address_at(state)? + buffer.origin,
+                    MemBody::Image(image) => {
+                        before = Some(image);
+                        image_value(image, state)?
+                    }
+                },
+                Some(Argument::Sampler(sampler)) => {
+                    let size = sizes.and_then(|sizes| sizes.get(index)).copied();
+                    sampler_value(index, sampler, size, image_before, state)?
+                }
+                _ => continue,
+            };
+            list.set_value(index, value);
+        }
+        Ok(())
     }
 }
 
@@ -255,22 +300,24 @@ impl<D: Driver> RecordedKernel<D> {
         self.sizes.global.contains(&0)
     }
 
-    /// What the launch does with the memory of buffers.
+    /// What the launch does with the memory of buffers and with images.
     ///
     /// # Errors
-    /// `INVALID_CONTEXT` for a memory object of another context; `UNSUPPORTED_FEATURE` for an image.
+    /// `INVALID_CONTEXT` for a memory object of another context.
     pub fn uses(&self, context: &Arc<Object<Context<D>>>) -> Result<SmallVec<[Used<D>; 2]>> {
         let memory = self.arguments.memory();
         memory
-            .map(|(_, mem, flags)| {
-                let MemBody::Buffer(buffer) = &mem.body else {
-                    return Err(Error::unsupported("an image as argument of a kernel in a command buffer"));
-                };
+            .map(|(mem, flags)| {
                 if !Arc::ptr_eq(&mem.context, context) {
                     return Err(foreign_memory());
                 }
-                let access = access_of(buffer, mem.flags, flags).access;
-                Ok(Used { storage: Arc::clone(&buffer.storage), access })
+                Ok(match &mem.body {
+                    MemBody::Buffer(buffer) => {
+                        let access = access_of(buffer, mem.flags, flags).access;
+                        Used::Bytes { storage: Arc::clone(&buffer.storage), access }
+                    }
+                    MemBody::Image(_) => Used::Image { memory: mem.to_arc(), is_written: is_written(flags) },
+                })
             })
             .collect()
     }
@@ -310,9 +357,8 @@ impl<D: Driver> RecordedKernel<D> {
             list.hide(narrowed.as_ptr().cast());
         }
         list.fill(&described, function.parameters.as_deref())?;
-        for (index, mem, _) in self.arguments.memory() {
-            let buffer = mem.buffer()?;
-            list.set_value(index, buffer.storage.address_at(state)? + buffer.origin);
+        if list.objects {
+            self.arguments.put_objects(&mut list, state, function.parameters.as_deref())?;
         }
         let Some((grid, block)) = divided else { return Ok(None) };
         let dynamic_shared = list.dynamic_shared;

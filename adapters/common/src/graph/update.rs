@@ -298,10 +298,11 @@ impl<'a, D: Driver> Touched<'a, D> {
             let Some(next) = state.next.take() else { continue };
             let before = core::mem::replace(&mut state.launch, next);
             state.is_enabled = !state.launch.is_empty();
+            state.is_changed = true;
             // Both were looked at before, so neither fails.
             let (old, new) = (before.uses(&buffer.context), state.launch.uses(&buffer.context));
             new.into_iter().flatten().for_each(|used| buffer.memory().add(used));
-            old.into_iter().flatten().for_each(|used| buffer.memory().remove(&used.storage));
+            old.into_iter().flatten().for_each(|used| buffer.memory().remove(&used));
         }
     }
 }

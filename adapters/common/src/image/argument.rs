@@ -5,9 +5,12 @@
 //! ([`Sampler::bits`]): what the compilers of SYCL expect. Where a sampler's parameter is 8 bytes wide it is a texture
 //! object: the image argument before it, seen through the sampler. A launch without images does nothing here.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use ur_ffi::{ur_mem_flags_t, ur_result_t, ur_sampler_handle_t};
 
+use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::image::object::Image;
 use crate::image::sampler::Sampler;
@@ -41,14 +44,52 @@ pub fn check_sampler(index: usize, sampler: ur_sampler_handle_t, size: Option<us
     }
 }
 
+/// The number that stands for an image in a kernel on a device.
+///
+/// # Errors
+/// What the native library answers.
+pub fn image_value<D: Driver>(image: &Image<D>, device: &Arc<DeviceState<D>>) -> Result<usize> {
+    number(image.surface(device)?)
+}
+
+/// What stands for a sampler in a parameter of `size` bytes, as far as the library tells; `before` is the image that the
+/// argument before it is.
+///
+/// # Errors
+/// `INVALID_KERNEL_ARGS` for a texture's without an image before it; as [`Sampler::sampling`]; what the native library
+/// answers.
+pub fn sampler_value<D: Driver>(
+    index: usize,
+    sampler: &Sampler<D>,
+    size: Option<usize>,
+    before: Option<&Image<D>>,
+    device: &Arc<DeviceState<D>>,
+) -> Result<usize> {
+    if size != Some(TEXTURE) {
+        return Ok(sampler.bits() as usize);
+    }
+    let image = before.ok_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_KERNEL_ARGS,
+            format!("argument {index} is a sampler for a texture, and the argument before it no image"),
+        )
+    })?;
+    let sampling = sampler.sampling(&image.pixel, &image.extents)?;
+    number(image.texture(device, &sampling)?)
+}
+
+/// Whether a kernel that is given an image with these flags may write it.
+pub fn is_written(access: ur_mem_flags_t) -> bool {
+    !access.contains(ur_mem_flags_t::READ_ONLY)
+}
+
 /// An image of a launch.
 struct Use<'a, D: Driver> {
-    index: usize,
     image: &'a Image<D>,
     written: bool,
 }
 
-/// The images of one launch.
+/// The images of one launch, of a kernel or of all that a command buffer recorded.
 pub struct ImageArguments<'a, D: Driver> {
     queue: &'a Object<Queue<D>>,
     uses: SmallVec<[Use<'a, D>; 2]>,
@@ -61,35 +102,10 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
         Self { queue, uses: SmallVec::new() }
     }
 
-    /// Takes an image of the queue's context, and gives the surface object that stands for it.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn image(&mut self, index: usize, image: &'a Image<D>, access: ur_mem_flags_t) -> Result<usize> {
-        let surface = image.surface(&self.queue.device)?;
-        let written = !access.contains(ur_mem_flags_t::READ_ONLY);
+    /// Takes an image of the queue's context.
+    pub fn add(&mut self, image: &'a Image<D>, written: bool) {
         image.used_by(self.queue);
-        self.uses.push(Use { index, image, written });
-        number(surface)
-    }
-
-    /// Gives what stands for a sampler in a parameter of `size` bytes, as far as the library tells.
-    ///
-    /// # Errors
-    /// `INVALID_KERNEL_ARGS` for a texture's without an image before it; as [`Sampler::sampling`];
-    /// what the native library answers.
-    pub fn sampler(&self, index: usize, sampler: &Sampler<D>, size: Option<usize>) -> Result<usize> {
-        if size != Some(TEXTURE) {
-            return Ok(sampler.bits() as usize);
-        }
-        let before = self.uses.iter().find(|image| image.index + 1 == index).ok_or_else(|| {
-            Error::new(
-                ur_result_t::ERROR_INVALID_KERNEL_ARGS,
-                format!("argument {index} is a sampler for a texture, and the argument before it no image"),
-            )
-        })?;
-        let sampling = sampler.sampling(&before.image.pixel, &before.image.extents)?;
-        number(before.image.texture(&self.queue.device, &sampling)?)
+        self.uses.push(Use { image, written });
     }
 
     /// Brings the images' contents to the launch's device.

@@ -15,7 +15,8 @@ use crate::buffer::moving::Access;
 use crate::buffer::storage::BufferAccess;
 use crate::command::Request;
 use crate::driver::Driver;
-use crate::image::argument::ImageArguments;
+use crate::image::argument::{ImageArguments, image_value, is_written, sampler_value};
+use crate::image::object::Image;
 use crate::image::sampler::Sampler;
 use crate::memory_object::{ACCESS, Mem, MemBody, check_flags, object_of};
 use crate::object::error::Result;
@@ -61,7 +62,7 @@ pub struct ObjectArguments<'a, D: Driver> {
 /// The handles are live and stay so during `'a`.
 ///
 /// # Errors
-/// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; as [`ImageArguments::image`] and [`ImageArguments::sampler`].
+/// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; as [`image_value`] and [`sampler_value`].
 pub unsafe fn of_launch<'a, D: Driver>(
     request: &Request<'a, D>,
     arguments: &[ur_exp_kernel_arg_properties_t],
@@ -73,6 +74,7 @@ pub unsafe fn of_launch<'a, D: Driver>(
         images: ImageArguments::new(request.queue),
         values: SmallVec::new(),
     };
+    let mut images: SmallVec<[(usize, &Image<D>); 2]> = SmallVec::new();
     for argument in arguments.iter().filter(|argument| argument.type_ == ur_exp_kernel_arg_type_t::MEM_OBJ) {
         // SAFETY: the tag says that the union holds handle and access, and the handle is live by the caller's promise.
         let (mem, flags) = unsafe {
@@ -89,8 +91,9 @@ pub unsafe fn of_launch<'a, D: Driver>(
             }
             MemBody::Image(image) => {
                 request.refuse_in_capture("an image as kernel argument")?;
-                let value = objects.images.image(index, image, flags)?;
-                objects.values.push((index, value));
+                objects.values.push((index, image_value(image, &request.queue.device)?));
+                objects.images.add(image, is_written(flags));
+                images.push((index, image));
             }
         }
     }
@@ -100,7 +103,8 @@ pub unsafe fn of_launch<'a, D: Driver>(
         let size = sizes.and_then(|sizes| sizes.get(index)).copied();
         // SAFETY: the tag says that the union holds a sampler, live by the caller's promise.
         let sampler = unsafe { handle::<Sampler<D>>("a sampler as kernel argument", argument.value.sampler) }?;
-        objects.values.push((index, objects.images.sampler(index, sampler, size)?));
+        let before = images.iter().find(|(image, _)| image + 1 == index).map(|(_, image)| *image);
+        objects.values.push((index, sampler_value(index, sampler, size, before, &request.queue.device)?));
     }
     Ok(objects)
 }

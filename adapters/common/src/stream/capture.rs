@@ -1,7 +1,8 @@
 //! A capture: streams that record what they are given as a native graph, instead of executing it.
 //!
 //! A capture begins on one stream. Another stream joins it by waiting for an event of the capture (a *fork*), and is joined
-//! back when a stream of the capture waits for an event of its own. A capture is relaxed in the native library's words: calls
+//! back when a stream of the capture waits for an event of its own. Of a queue out of order only the first stream takes part;
+//! it keeps the order that the application asked for ([`crate::stream::capture_order`]). A capture is relaxed in the native library's words: calls
 //! that put nothing on its streams are everybody's, so the engine makes events, memory and modules as always, and any
 //! thread may end it. What would break it natively is refused before the native library sees it: a question to a
 //! capturing stream, waiting for it, and an order between it and what is outside.
@@ -26,6 +27,7 @@ use crate::driver::graphs::CaptureMode;
 use crate::driver::{Driver, EventPurpose};
 use crate::object::error::{Error, Result};
 use crate::stream::Stream;
+use crate::stream::capture_order::CaptureOrder;
 use crate::stream::submitter::Submitter;
 
 /// Something that a graph needs alive as long as it can be launched.
@@ -42,6 +44,8 @@ pub struct Capture<D: Driver> {
     kept: Mutex<Vec<Retained>>,
     /// Memory that commands of the capture allocated and have not freed: the numbers of pools by address.
     allocations: Mutex<HashMap<usize, u64>>,
+    /// The orders of queues out of order, by the addresses of their first streams.
+    orders: Mutex<HashMap<usize, Order<D>>>,
     ended: AtomicBool,
 }
 
@@ -49,6 +53,12 @@ pub struct Capture<D: Driver> {
 struct Fork<D: Driver> {
     stream: Arc<Stream<D>>,
     _queue: Arc<dyn Submitter<D>>,
+}
+
+/// The order of a queue out of order, with its first stream.
+struct Order<D: Driver> {
+    stream: Arc<Stream<D>>,
+    nodes: CaptureOrder<D::GraphNode>,
 }
 
 /// What is left of a capture that has ended well.
@@ -137,6 +147,7 @@ impl<D: Driver> Capture<D> {
             forks: Mutex::default(),
             kept: Mutex::default(),
             allocations: Mutex::default(),
+            orders: Mutex::default(),
             ended: AtomicBool::new(false),
         }))
     }
@@ -187,6 +198,24 @@ impl<D: Driver> Capture<D> {
         self.allocations.lock().remove(&address);
     }
 
+    /// Lets `work` have the order of the queue out of order whose first stream that is, which the caller has locked.
+    pub fn with_order<R>(&self, stream: &Arc<Stream<D>>, work: impl FnOnce(&mut CaptureOrder<D::GraphNode>) -> R) -> R {
+        let mut orders = self.orders.lock();
+        let order = orders.entry(Arc::as_ptr(stream).addr());
+        let order = order.or_insert_with(|| Order { stream: Arc::clone(stream), nodes: CaptureOrder::default() });
+        work(&mut order.nodes)
+    }
+
+    /// Lets streams of queues out of order stand behind all that was captured on them: so the native library sees whether
+    /// everything was joined, and not the last command alone.
+    fn join_orders(&self) {
+        let orders = core::mem::take(&mut *self.orders.lock());
+        for Order { stream, nodes } in orders.into_values() {
+            // A capture that is broken says so when it ends.
+            let _ = stream.driver.set_capture_place(&stream.native, &nodes.last());
+        }
+    }
+
     /// Ends it. Its streams are as before, whatever the native library answers.
     ///
     /// # Errors
@@ -199,7 +228,10 @@ impl<D: Driver> Capture<D> {
             if self.ended.swap(true, Ordering::AcqRel) {
                 return Err(not_capturing());
             }
-            let ended = origin.device.enter().and_then(|_scope| origin.driver.end_capture(&origin.native));
+            let ended = origin.device.enter().and_then(|_scope| {
+                self.join_orders();
+                origin.driver.end_capture(&origin.native)
+            });
             set_capturing(origin, false);
             ended
         };

@@ -12,6 +12,7 @@
 
 pub mod biased_lock;
 pub mod capture;
+pub(crate) mod capture_order;
 pub mod delegated;
 pub mod event;
 pub mod event_callback;

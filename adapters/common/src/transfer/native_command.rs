@@ -23,7 +23,6 @@ use crate::driver::Driver;
 use crate::memory_object;
 use crate::object::error::{Error, Result};
 use crate::stream::Stream;
-use crate::stream::capture::Capture;
 
 /// The application's function, which does what the native API allows and does not throw.
 type NativeEnqueue = unsafe extern "C" fn(ur_queue_handle_t, *mut c_void);
@@ -111,7 +110,7 @@ enum Turn<D: Driver> {
     /// Two turns of the stream.
     OfStream(Start<D>),
     /// Commands of a capture, which then holds the work.
-    OfCapture(Arc<Capture<D>>),
+    OfCapture(captured::Place<D>),
 }
 
 impl<D: Driver> Turn<D> {
@@ -125,7 +124,7 @@ impl<D: Driver> Turn<D> {
     fn end(self, request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<()> {
         match self {
             Self::OfStream(start) => end(request, stream, start),
-            Self::OfCapture(capture) => Submission::over(stream).return_captured_event(request, &capture),
+            Self::OfCapture(place) => place.end(request, Submission::over(stream)),
         }
     }
 }

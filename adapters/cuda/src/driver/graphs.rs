@@ -10,6 +10,7 @@ use ur_adapter::driver::graphs::{
 };
 use ur_adapter::driver::{MemoryKind, NativeName as _};
 use ur_adapter::object::error::{Error, Result};
+use ur_ffi::ur_result_t;
 
 use super::Cuda;
 use crate::map::pool_properties;
@@ -438,6 +439,37 @@ impl Graphs for Cuda {
             1 => CaptureInfo { status: CaptureStatus::Active, id, graph: Some(graph.value()) },
             2 => CaptureInfo { status: CaptureStatus::Invalidated, id: 0, graph: None },
             _ => CaptureInfo::default(),
+        })
+    }
+
+    fn orders_captures(&self) -> bool {
+        self.symbols.capture_info.is_some() && self.symbols.capture_set_place.is_some()
+    }
+
+    fn capture_place(&self, stream: &CUstream) -> Result<(CUgraph, Vec<CUgraphNode>)> {
+        let ask = symbol(self.symbols.capture_info, "cuStreamGetCaptureInfo")?;
+        let (mut status, mut graph, mut nodes, mut count) = (0, CUgraph::default(), core::ptr::null(), 0);
+        let no_id = core::ptr::null_mut();
+        // SAFETY: the outputs are live locals, the one that nobody wants is null, and the stream is borrowed.
+        self.check("cuStreamGetCaptureInfo", unsafe {
+            ask(*stream, &raw mut status, no_id, &raw mut graph, &raw mut nodes, &raw mut count)
+        })?;
+        if status == CaptureStatus::Invalidated as c_uint {
+            return Err(Error::code_only(ur_result_t::ERROR_GRAPH_CAPTURE_INVALIDATED));
+        }
+        if count == 0 {
+            return Ok((graph, Vec::new()));
+        }
+        // SAFETY: the driver's own list of that many nodes, which stands until the stream's next call.
+        Ok((graph, unsafe { core::slice::from_raw_parts(nodes, count) }.to_vec()))
+    }
+
+    fn set_capture_place(&self, stream: &CUstream, after: &[CUgraphNode]) -> Result<()> {
+        const REPLACE: c_uint = 1;
+        let set = symbol(self.symbols.capture_set_place, "cuStreamUpdateCaptureDependencies")?;
+        // SAFETY: the list is live, and the driver only reads it; the stream is borrowed.
+        self.check("cuStreamUpdateCaptureDependencies", unsafe {
+            set(*stream, after.as_ptr().cast_mut(), after.len(), REPLACE)
         })
     }
 

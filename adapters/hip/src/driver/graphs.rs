@@ -12,6 +12,7 @@ use ur_adapter::driver::graphs::{CaptureInfo, CaptureMode, CaptureStatus, CopyNo
 use ur_adapter::driver::images::BoxCopy;
 use ur_adapter::driver::{MemoryKind, NativeName as _};
 use ur_adapter::object::error::{Error, Result};
+use ur_ffi::ur_result_t;
 
 use super::Hip;
 use crate::map::pool_properties;
@@ -449,6 +450,37 @@ impl Graphs for Hip {
             ACTIVE => CaptureInfo { status: CaptureStatus::Active, id, graph: Some(graph.value()) },
             INVALIDATED => CaptureInfo { status: CaptureStatus::Invalidated, id: 0, graph: None },
             _ => CaptureInfo::default(),
+        })
+    }
+
+    fn orders_captures(&self) -> bool {
+        self.symbols.capture_set_place.is_some()
+    }
+
+    fn capture_place(&self, stream: &HipStream) -> Result<(HipGraph, Vec<HipGraphNode>)> {
+        let (mut status, mut graph, mut nodes, mut count) = (0, HipGraph::default(), core::ptr::null(), 0);
+        let no_id = core::ptr::null_mut();
+        // SAFETY: the outputs are live locals, the one that nobody wants is null, and the stream is borrowed.
+        self.check("hipStreamGetCaptureInfo_v2", unsafe {
+            let ask = self.symbols.capture_info;
+            ask(*stream, &raw mut status, no_id, &raw mut graph, &raw mut nodes, &raw mut count)
+        })?;
+        if status == CaptureStatus::Invalidated as c_uint {
+            return Err(Error::code_only(ur_result_t::ERROR_GRAPH_CAPTURE_INVALIDATED));
+        }
+        if count == 0 {
+            return Ok((graph, Vec::new()));
+        }
+        // SAFETY: the runtime's own list of that many nodes, which stands until the stream's next call.
+        Ok((graph, unsafe { core::slice::from_raw_parts(nodes, count) }.to_vec()))
+    }
+
+    fn set_capture_place(&self, stream: &HipStream, after: &[HipGraphNode]) -> Result<()> {
+        const REPLACE: c_uint = 1;
+        let set = symbol(self.symbols.capture_set_place, "hipStreamUpdateCaptureDependencies")?;
+        // SAFETY: the list is live, and the runtime only reads it; the stream is borrowed.
+        self.check("hipStreamUpdateCaptureDependencies", unsafe {
+            set(*stream, after.as_ptr().cast_mut(), after.len(), REPLACE)
         })
     }
 

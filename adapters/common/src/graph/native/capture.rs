@@ -1,7 +1,6 @@
 //! Queues that capture: the entry points that begin and end a capture, and tell of one.
 //!
-//! Only queues in order capture: which streams a queue out of order spreads over is the engine's choice, and a capture has to
-//! end on the stream that it began on, with the others joined.
+//! A queue out of order captures on its first stream, where the native library can be told what each command comes after.
 
 use std::sync::Arc;
 
@@ -27,8 +26,8 @@ pub fn begin<D: Driver>(queue: &Object<Queue<D>>) -> Result<()> {
 ///
 /// # Errors
 /// `INVALID_OPERATION` for a queue that captures already and for a graph that another queue captures into;
-/// `INVALID_CONTEXT` for a graph of another context; `UNSUPPORTED_FEATURE` for a queue out of order, and where the native
-/// library has no capture; what it answers.
+/// `INVALID_CONTEXT` for a graph of another context; `UNSUPPORTED_FEATURE` where the native library
+/// has no capture, and for a queue out of order where it cannot be told the order in one; what it answers.
 pub fn begin_into<D: Driver>(queue: &Object<Queue<D>>, graph: &Object<Graph<D>>) -> Result<()> {
     if !Arc::ptr_eq(&queue.context, &graph.context) {
         return Err(Error::new(
@@ -40,8 +39,10 @@ pub fn begin_into<D: Driver>(queue: &Object<Queue<D>>, graph: &Object<Graph<D>>)
 }
 
 fn begin_on<D: Driver>(queue: &Object<Queue<D>>, graph: Arc<Object<Graph<D>>>) -> Result<()> {
-    if !queue.is_in_order() {
-        return Err(Error::unsupported("the capture of a queue out of order (create it without that property)"));
+    if !queue.is_in_order() && !queue.device.driver.orders_captures() {
+        return Err(Error::unsupported(
+            "the capture of a queue out of order (the native library orders no captures; create it without that property)",
+        ));
     }
     if !queue.target.properties.graph_capture {
         return Err(Error::unsupported("the capture of a queue (the native library has none)"));
