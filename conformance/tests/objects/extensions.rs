@@ -13,7 +13,7 @@ use ur_conformance::ffi::{
     ur_pfnGetExtensionProcAddrTableExt_t, ur_pfnTimelineCreateExt_t, ur_pfnTimelineReleaseExt_t, ur_result_t as Code,
     version,
 };
-use ur_conformance::{Environment, Fixture, has_function, loader, needs_function, refused, ur};
+use ur_conformance::{Environment, Fixture, loader, needs_function, refused, ur};
 
 /// The getter of extension tables.
 type Getter = unsafe extern "C" fn(ur_api_version_t, *const core::ffi::c_char, usize, *mut c_void) -> Code;
@@ -53,7 +53,6 @@ fn every_entry_of_an_extension_table_that_the_adapter_has_is_filled_and_exported
         for (function, place) in functions.filter(|(_, place)| (offset..offset + size).contains(place)) {
             assert_ne!(table[(place - offset) / WORD], 0, "{function}");
             assert!(extension::by_name(function).is_some(), "{function} is not exported");
-            assert!(has_function(function), "{function} is not exported by the loader");
             seen += 1;
         }
         assert_eq!(seen, size / WORD, "{name:?}: every word is a function's");
@@ -197,6 +196,7 @@ fn the_loaders_own_extension_table_has_its_exports() {
         (&raw const loader().table.TimelineExt).cast::<[usize; size_of::<ExtensionTables>() / WORD]>().read()
     };
     assert_eq!(table[..size / WORD], exports);
+    assert!(exports.iter().all(|&export| export != 0), "{exports:?}");
     // The harness's own handle keeps the library.
     let _ = library.into_raw();
 }
