@@ -5,8 +5,7 @@
  *   cc timeline.c $(pkg-config --cflags --libs libur_loader) -o timeline
  *   ./timeline
  */
-#include <unified-runtime/ur_api.h>
-#include <unified-runtime/ur_ext.h>
+#include <unified-runtime/ur_ext.h> /* includes ur_api.h */
 
 #include <stdio.h>
 #include <stdlib.h>
