@@ -104,6 +104,7 @@ fn bytes_from_an_address_that_the_library_places_wrongly_are_none_and_no_wrapped
         device: NoopDevice::from_value(0),
         is_plain: false,
         backend: None,
+        heap: None,
     };
     assert_eq!(extent(4096, 1000).bytes_from(4096), Some(1000));
     assert_eq!(extent(4096, 1000).bytes_from(5095), Some(1));

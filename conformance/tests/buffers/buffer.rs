@@ -629,20 +629,35 @@ fn urMemBufferCreate_in_a_context_of_one_device_makes_no_native_call() {
 fn a_buffer_s_memory_is_made_once_when_a_command_first_uses_it() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
-    for source in [Flags::empty(), Flags::ALLOC_COPY_HOST_POINTER] {
+    // Sizes of which the context keeps nothing yet.
+    for (source, size) in [(Flags::empty(), 64), (Flags::ALLOC_COPY_HOST_POINTER, 640)] {
         let (one, other) = (fixture.in_order(), fixture.in_order());
-        let mut host = [7u8; 64];
-        let buffer = Buffer::of(fixture.context(), source, 64, host_for(source, &mut host));
+        let mut host = vec![7u8; size];
+        let buffer = Buffer::of(fixture.context(), source, size, host_for(source, &mut host));
         host.fill(0xee);
         let (read, calls) = sim.calls_of(|| buffer.read::<u8>(&one));
         assert_eq!(calls.get("cuMemAlloc_v2"), Some(&1), "{source:?}: {calls:?}");
         if source == Flags::ALLOC_COPY_HOST_POINTER {
-            assert_eq!(read, [7; 64]);
+            assert_eq!(read, vec![7; size]);
         }
-        let (_, calls) = sim.calls_of(|| buffer.write(&other, &[9u8; 64]));
+        let (_, calls) = sim.calls_of(|| buffer.write(&other, &vec![9u8; size]));
         assert_eq!(calls.get("cuMemAlloc_v2"), None, "{source:?}: {calls:?}");
-        assert_eq!(buffer.read::<u8>(&one), [9; 64]);
+        assert_eq!(buffer.read::<u8>(&one), vec![9; size]);
     }
+}
+
+#[test]
+fn a_buffer_s_memory_comes_back_for_the_next_buffer() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let use_one = || {
+        let buffer = Buffer::of(fixture.context(), Flags::empty(), 5000, null_mut());
+        buffer.write(&queue, &[9u8; 5000]);
+    };
+    use_one();
+    let (_, calls) = sim.calls_of(|| (0..10).for_each(|_| use_one()));
+    assert_eq!((calls.get("cuMemAlloc_v2"), calls.get("cuMemFree_v2")), (None, None), "{calls:?}");
 }
 
 #[test]
@@ -650,20 +665,22 @@ fn a_buffer_without_room_on_the_device_says_so_at_its_first_use_and_works_later(
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let queue = fixture.in_order();
-    for source in [Flags::empty(), Flags::ALLOC_COPY_HOST_POINTER] {
-        let mut host = [7u8; 64];
-        let buffer = Buffer::of(fixture.context(), source, 64, host_for(source, &mut host));
-        sim.fail("cuMemAlloc_v2", 1, ur_conformance::sim::status::OUT_OF_MEMORY);
+    // Sizes of which the context keeps nothing yet.
+    for (source, size) in [(Flags::empty(), 64), (Flags::ALLOC_COPY_HOST_POINTER, 640)] {
+        let mut host = vec![7u8; size];
+        let buffer = Buffer::of(fixture.context(), source, size, host_for(source, &mut host));
+        // What blocks are cut from, and the bytes alone; both again behind what is given back.
+        (1..=4).for_each(|nth| sim.fail("cuMemAlloc_v2", nth, ur_conformance::sim::status::OUT_OF_MEMORY));
         let (q, m, to) = (queue.handle(), buffer.handle(), host.as_mut_ptr().cast());
         refused!(
             ERROR_OUT_OF_DEVICE_MEMORY,
-            Enqueue.pfnMemBufferRead(q, m, CBool::TRUE, 0, 64, to, 0, null(), null_mut())
+            Enqueue.pfnMemBufferRead(q, m, CBool::TRUE, 0, size, to, 0, null(), null_mut())
         );
         sim.clear_faults();
         if source == Flags::ALLOC_COPY_HOST_POINTER {
-            assert_eq!(buffer.read::<u8>(&queue), [7; 64], "what it was made with is still there");
+            assert_eq!(buffer.read::<u8>(&queue), vec![7; size], "what it was made with is still there");
         }
-        buffer.write(&queue, &[9u8; 64]);
-        assert_eq!(buffer.read::<u8>(&queue), [9; 64]);
+        buffer.write(&queue, &vec![9u8; size]);
+        assert_eq!(buffer.read::<u8>(&queue), vec![9; size]);
     }
 }

@@ -81,6 +81,7 @@ fn urAdapterGetLastError_gives_name_text_and_number_of_a_native_failure() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     drop(fixture.memory(Kind::Device, 64));
+    // A size of which nothing is kept is the native library's to give.
     sim.fail("cuMemAlloc_v2", 1, status::UNKNOWN);
     let mut pointer = null_mut();
     let code = ur_conformance::memory::allocate(
@@ -88,7 +89,7 @@ fn urAdapterGetLastError_gives_name_text_and_number_of_a_native_failure() {
         fixture.context(),
         fixture.device(),
         null(),
-        64,
+        4096,
         &raw mut pointer,
     );
     assert_eq!(code, ur_conformance::ffi::ur_result_t::ERROR_ADAPTER_SPECIFIC);

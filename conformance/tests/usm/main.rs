@@ -3,5 +3,6 @@
 
 mod allocation;
 mod host_register;
+mod plain;
 mod prefetch_advise;
 mod rows;

@@ -215,7 +215,7 @@ fn urEnqueueUSMAdvise_refuses_contradictions_bad_ranges_and_memory() {
     if let Some(sim) = fixture.sim() {
         sim.fail("cuMemAdvise", 2, status::UNKNOWN);
         let two = advice.union(Advice::SET_ACCESSED_BY_HOST);
-        refused!(ERROR_ADAPTER_SPECIFIC, Enqueue.pfnUSMAdvise(q, m, 64, two, out));
+        refused!(ERROR_ADAPTER_SPECIFIC, Enqueue.pfnUSMAdvise(q, m, 4096, two, out));
     }
     assert!(event.is_null());
     queue.finish();

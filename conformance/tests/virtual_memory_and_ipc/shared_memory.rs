@@ -124,6 +124,60 @@ fn opened_in_the_child(fixture: &Fixture, data: &mut [u8], bytes: usize) {
     }
 }
 
+/// Blocks that share a native allocation are shared one by one, each with its own address and size.
+#[test]
+fn blocks_side_by_side_are_opened_as_themselves() {
+    const NAME: &str = "blocks_side_by_side_are_opened_as_themselves";
+    const BYTES: usize = 5000;
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    if is_child() {
+        return in_another_process(NAME, Vec::new, |mut data| {
+            let (c, d, half) = (fixture.context(), fixture.device(), data.len() / 2);
+            let mut opened = [null_mut(); 2];
+            for (data, (seed, memory)) in data.chunks_mut(half).zip((1..).zip(opened.iter_mut())) {
+                ok!(IPCExp.pfnOpenMemHandleExp(c, d, data.as_mut_ptr().cast(), half, memory));
+                let inner = memory.wrapping_byte_add(17).cast_const();
+                let base: usize = query::get(ask!(USM.pfnGetMemAllocInfo(c, inner, info::BASE_PTR)));
+                let size: usize = query::get(ask!(USM.pfnGetMemAllocInfo(c, inner, info::SIZE)));
+                assert_eq!((base, size), (memory.addr(), BYTES));
+                assert!(memory::read::<u8>(&queue, *memory, BYTES) == pattern(seed, BYTES));
+            }
+            let far = &mut data[half..];
+            // A part that goes beyond what is shared.
+            far[half - 4] = 1;
+            let mut none = null_mut();
+            refused!(
+                ERROR_INVALID_VALUE,
+                IPCExp.pfnOpenMemHandleExp(c, d, far.as_mut_ptr().cast(), half, &raw mut none)
+            );
+            assert!(none.is_null());
+            memory::write(&queue, opened[1], &[9_u8; BYTES]);
+            queue.finish();
+            for memory in opened {
+                refused!(ERROR_INVALID_VALUE, IPCExp.pfnCloseMemHandleExp(c, memory.wrapping_byte_add(256)));
+                ok!(IPCExp.pfnCloseMemHandleExp(c, memory));
+                refused!(ERROR_INVALID_VALUE, IPCExp.pfnCloseMemHandleExp(c, memory));
+            }
+        });
+    }
+    let blocks = [0; 3].map(|_: u8| fixture.memory(Kind::Device, BYTES));
+    for (seed, block) in (0..).zip(&blocks) {
+        block.write(&queue, &pattern(seed, BYTES));
+    }
+    let (mut data, mut size) = (null_mut(), 0);
+    let inner = blocks[1].at(256);
+    refused!(ERROR_INVALID_VALUE, IPCExp.pfnGetMemHandleExp(fixture.context(), inner, &raw mut data, &raw mut size));
+    let [first, second] = [1, 2].map(|at: usize| get(&fixture, blocks[at].pointer()));
+    in_another_process(NAME, || [first.bytes.clone(), second.bytes.clone()].concat(), drop);
+    for data in [first, second] {
+        ok!(IPCExp.pfnPutMemHandleExp(fixture.context(), data.pointer));
+    }
+    assert!(blocks[0].read::<u8>(&queue, BYTES) == pattern(0, BYTES), "a neighbour");
+    assert!(blocks[1].read::<u8>(&queue, BYTES) == pattern(1, BYTES), "a neighbour");
+    assert_eq!(blocks[2].read::<u8>(&queue, BYTES), [9; BYTES]);
+}
+
 #[test]
 fn urIPCGetMemHandleExp_refuses_what_is_not_the_start_of_device_memory() {
     let fixture = Fixture::new();

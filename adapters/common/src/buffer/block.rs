@@ -11,14 +11,21 @@ use ur_ffi::ur_result_t;
 use crate::context::DeviceState;
 use crate::device::deferred;
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::plain::{BlockRequest, Heap, Live};
 use crate::object::error::{Error, Result};
+use crate::pool::out_of_memory::{is_full, relieved};
 
 /// Alignment of memory taken from the process's heap: what devices read fastest, and as aligned as native memory.
 const HEAP_ALIGNMENT: usize = 256;
 
-enum Owned {
+enum Owned<D: Driver> {
     Device,
     Pinned,
+    /// A block of plain memory, which was the application's or is the engine's own.
+    Plain {
+        heap: Arc<Heap<D>>,
+        is_internal: bool,
+    },
     Heap(Layout),
     ByApplication,
 }
@@ -29,18 +36,36 @@ pub struct Block<D: Driver> {
     size: usize,
     /// The device that native memory came from.
     state: Option<Arc<DeviceState<D>>>,
-    owned: Owned,
+    owned: Owned<D>,
 }
 
 impl<D: Driver> Block<D> {
-    /// Fresh memory of a device.
+    /// Fresh memory of a device. The caller may hold locks, so nothing that others keep is taken back for it.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn on_device(state: &Arc<DeviceState<D>>, size: usize) -> Result<Self> {
-        let _scope = state.enter()?;
-        let address = state.driver.allocate_device(size)?;
-        Ok(Self { address, size, state: Some(Arc::clone(state)), owned: Owned::Device })
+        Self::fresh(state, MemoryKind::Device, size)
+    }
+
+    /// A block of plain memory; a native allocation where there is no heap, or less memory left than a block takes.
+    fn fresh(state: &Arc<DeviceState<D>>, kind: MemoryKind, size: usize) -> Result<Self> {
+        let native = |bytes| {
+            let _scope = state.enter()?;
+            if kind == MemoryKind::Host {
+                state.driver.allocate_host(bytes)
+            } else {
+                state.driver.allocate_device(bytes)
+            }
+        };
+        let request = BlockRequest { size, guard: 0, align: 0, is_internal: true };
+        let pooled = state.heap(kind).and_then(|heap| Some((heap.take(request, &native)?, heap)));
+        let (address, owned) = match pooled {
+            Some((Ok(address), heap)) => (address, Owned::Plain { heap: Arc::clone(heap), is_internal: true }),
+            Some((Err(error), _)) if !is_full(&error) => return Err(error),
+            _ => (native(size)?, if kind == MemoryKind::Host { Owned::Pinned } else { Owned::Device }),
+        };
+        Ok(Self { address, size, state: Some(Arc::clone(state)), owned })
     }
 
     /// Fresh pinned memory, which the host and every device reach by the same address.
@@ -48,12 +73,10 @@ impl<D: Driver> Block<D> {
     /// # Errors
     /// What the native library answers.
     pub fn pinned(state: &Arc<DeviceState<D>>, size: usize) -> Result<Self> {
-        let _scope = state.enter()?;
-        let address = state.driver.allocate_host(size).map_err(|error| match error.code() {
+        relieved(state, || Self::fresh(state, MemoryKind::Host, size)).map_err(|error| match error.code() {
             ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
             _ => error,
-        })?;
-        Ok(Self { address, size, state: Some(Arc::clone(state)), owned: Owned::Pinned })
+        })
     }
 
     /// Fresh pinned memory that begins with the application's bytes.
@@ -105,6 +128,13 @@ impl<D: Driver> Block<D> {
         Self { address, size, state: Some(Arc::clone(state)), owned }
     }
 
+    /// A block of plain memory that the application gives away.
+    #[must_use]
+    pub fn plain(state: &Arc<DeviceState<D>>, heap: Arc<Heap<D>>, live: Live) -> Self {
+        let owned = Owned::Plain { heap, is_internal: false };
+        Self { address: live.start, size: live.size, state: Some(Arc::clone(state)), owned }
+    }
+
     /// The first byte.
     #[must_use]
     pub fn address(&self) -> usize {
@@ -133,6 +163,11 @@ impl<D: Driver> Drop for Block<D> {
         match (&self.owned, &self.state) {
             (Owned::Device, Some(state)) => free(state, MemoryKind::Device),
             (Owned::Pinned, Some(state)) => free(state, MemoryKind::Host),
+            (Owned::Plain { heap, is_internal }, _) => {
+                if let Some(live) = heap.claim(self.address, *is_internal) {
+                    drop(heap.give_back(live.start, live.label));
+                }
+            }
             // SAFETY: `copy_of` allocated it with this layout, and a block is dropped once.
             (Owned::Heap(layout), _) => unsafe {
                 std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address), *layout);

@@ -22,6 +22,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
+use crate::pool::out_of_memory::relieved;
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture};
 
@@ -129,8 +130,8 @@ impl<D: Driver> Storage<D> {
     #[inline]
     fn make(&self, state: &Arc<DeviceState<D>>, location: usize) -> Result<()> {
         match &self.memory {
-            Memory::Late(late) if late.block.get().is_none() => late.make(state, self.size),
-            Memory::Moving(moving) => moving.make(state, location).map(|_| ()),
+            Memory::Late(late) if late.block.get().is_none() => relieved(state, || late.make(state, self.size)),
+            Memory::Moving(moving) => relieved(state, || moving.make(state, location)).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -145,11 +146,14 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    late.make(state, self.size)?;
+                    relieved(state, || late.make(state, self.size))?;
                 }
                 Ok(late.address())
             }
-            Memory::Moving(moving) => moving.make(state, location_of(&self.context, &state.device)?),
+            Memory::Moving(moving) => {
+                let location = location_of(&self.context, &state.device)?;
+                relieved(state, || moving.make(state, location))
+            }
         }
     }
 
@@ -172,7 +176,7 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => return Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    late.make(state, self.size)?;
+                    relieved(state, || late.make(state, self.size))?;
                 }
                 return Ok(late.address());
             }

@@ -5,13 +5,16 @@
 //! stream and no context alive.
 
 use core::ops::Deref;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::device::native_context::NativeContext;
 use crate::device::{Device, Reclaim, adapter};
-use crate::driver::Driver;
+use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::backend::{Location, PoolBackend};
 use crate::memory_pool::current::{AnyPool, Current};
+use crate::memory_pool::plain::Heap;
+use crate::memory_pool::plain::label::{Label, MOST_DEVICES};
+use crate::memory_pool::plain::settings::PlainSettings;
 use crate::memory_pool::registry::Registry;
 use crate::object::Object;
 use crate::object::attachment::Attachment;
@@ -30,6 +33,10 @@ pub struct DeviceState<D: Driver> {
     pub default_pool: Attachment,
     /// The pool that a null handle means.
     pub current_pool: Current<AnyPool>,
+    /// The device's index in the context.
+    index: usize,
+    /// Plain memory by kind.
+    heaps: [OnceLock<Arc<Heap<D>>>; 3],
     backends: WeakList<PoolBackend<D>>,
     /// The streams of the state's context. Weakly: the blocks whose stream is gone must go before the state.
     registry: Weak<Registry<D>>,
@@ -40,7 +47,12 @@ impl<D: Driver> DeviceState<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn new(driver: &'static D, device: Arc<Object<Device<D>>>, registry: &Arc<Registry<D>>) -> Result<Arc<Self>> {
+    pub fn new(
+        driver: &'static D,
+        device: Arc<Object<Device<D>>>,
+        index: usize,
+        registry: &Arc<Registry<D>>,
+    ) -> Result<Arc<Self>> {
         let native = device.home.get_or_make(driver, device.raw, adapter::is_in_use::<D>())?;
         let made = Arc::new(Self {
             driver,
@@ -48,12 +60,46 @@ impl<D: Driver> DeviceState<D> {
             native,
             default_pool: Attachment::new(),
             current_pool: Current::new(),
+            index,
+            heaps: [const { OnceLock::new() }; 3],
             backends: WeakList::default(),
             registry: Arc::downgrade(registry),
         });
         let reclaim: Arc<dyn Reclaim> = Arc::clone(&made) as _;
         made.device.reclaimers.add(&reclaim);
         Ok(made)
+    }
+
+    /// Plain memory of a kind, if it is pooled.
+    #[inline]
+    pub fn heap(&self, kind: MemoryKind) -> Option<&Arc<Heap<D>>> {
+        let place = &self.heaps[place_of(kind)];
+        place.get().or_else(|| self.make_heap(kind, place))
+    }
+
+    #[cold]
+    fn make_heap<'s>(&self, kind: MemoryKind, place: &'s OnceLock<Arc<Heap<D>>>) -> Option<&'s Arc<Heap<D>>> {
+        let settings = PlainSettings::get();
+        let device_index = u16::try_from(self.index).ok().filter(|index| usize::from(*index) < MOST_DEVICES)?;
+        let registry = self.registry.upgrade().filter(|_| settings.is_on)?;
+        let label = Label { device_index, kind, is_internal: false, class: 0 };
+        Some(place.get_or_init(|| {
+            let heap = Heap::new(label, *settings, &registry, &self.device, &self.native);
+            let reclaim: Arc<dyn Reclaim> = Arc::clone(&heap) as _;
+            self.device.reclaimers.add(&reclaim);
+            heap
+        }))
+    }
+
+    /// Plain memory of a kind, if there ever was any.
+    #[inline]
+    pub fn known_heap(&self, kind: MemoryKind) -> Option<&Arc<Heap<D>>> {
+        self.heaps[place_of(kind)].get()
+    }
+
+    /// Every heap that there is.
+    pub fn known_heaps(&self) -> impl Iterator<Item = &Arc<Heap<D>>> {
+        self.heaps.iter().filter_map(OnceLock::get)
     }
 
     /// The number of the pool that a null handle means; 0 while nobody asked for one.
@@ -70,6 +116,16 @@ impl<D: Driver> DeviceState<D> {
     /// Notes where blocks of the device come from, for when it is out of memory.
     pub fn add_backend(&self, backend: &Arc<PoolBackend<D>>) {
         self.backends.add(backend);
+    }
+}
+
+/// Where a kind's heap is.
+#[inline]
+fn place_of(kind: MemoryKind) -> usize {
+    match kind {
+        MemoryKind::Host => 0,
+        MemoryKind::Device => 1,
+        MemoryKind::Shared => 2,
     }
 }
 
@@ -95,6 +151,7 @@ impl<D: Driver> Reclaim for DeviceState<D> {
 
 impl<D: Driver> Drop for DeviceState<D> {
     fn drop(&mut self) {
+        self.known_heaps().for_each(Heap::close);
         // Pools first: their native memory goes before the native context does.
         self.default_pool = Attachment::new();
         self.current_pool.set(None);

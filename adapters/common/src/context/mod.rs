@@ -13,7 +13,7 @@ pub mod reservations;
 use crate::object::params::Handles;
 use crate::object::params::Out;
 use core::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use ur_ffi::{ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_result_t};
@@ -25,6 +25,8 @@ use crate::context::reservations::Reservations;
 use crate::device::Device;
 use crate::device::adapter;
 use crate::driver::Driver;
+use crate::memory_pool::plain::label::Label;
+use crate::memory_pool::plain::{Figures, Heap};
 use crate::memory_pool::registry::Registry;
 use crate::object::attachment::Attachment;
 use crate::object::error::{Error, Result};
@@ -38,7 +40,9 @@ struct Member<D: Driver> {
     service: Attachment,
     /// Streams of released queues, kept by [`crate::stream`].
     idle_streams: Attachment,
-    state: Mutex<Option<Arc<DeviceState<D>>>>,
+    state: OnceLock<Arc<DeviceState<D>>>,
+    /// Held while the state is made.
+    making: Mutex<()>,
 }
 
 /// What the context's handle names.
@@ -89,7 +93,8 @@ impl<D: Driver> Context<D> {
             device,
             service: Attachment::new(),
             idle_streams: Attachment::new(),
-            state: Mutex::new(None),
+            state: OnceLock::new(),
+            making: Mutex::new(()),
         };
         let members = devices.into_iter().map(member).collect();
         Self {
@@ -112,18 +117,53 @@ impl<D: Driver> Context<D> {
     /// # Errors
     /// `INVALID_DEVICE` for a device of another context; what the native library answers.
     pub fn state(&self, device: &Object<Device<D>>) -> Result<Arc<DeviceState<D>>> {
-        let member = self.member(device)?;
-        let mut state = member.state.lock();
-        if let Some(state) = &*state {
-            return Ok(Arc::clone(state));
+        self.state_of(device).map(Arc::clone)
+    }
+
+    /// As [`Context::state`], for a call that needs it no longer than it has the context.
+    ///
+    /// # Errors
+    /// As [`Context::state`].
+    #[inline]
+    pub fn state_of(&self, device: &Object<Device<D>>) -> Result<&Arc<DeviceState<D>>> {
+        let found = self.members.iter().position(|member| core::ptr::eq(&raw const *member.device, device));
+        self.state_at(found.ok_or_else(not_a_member)?)
+    }
+
+    #[inline]
+    fn state_at(&self, index: usize) -> Result<&Arc<DeviceState<D>>> {
+        self.members[index].state.get().map_or_else(|| self.make_state(index), Ok)
+    }
+
+    #[cold]
+    fn make_state(&self, index: usize) -> Result<&Arc<DeviceState<D>>> {
+        let member = &self.members[index];
+        let _one_at_a_time = member.making.lock();
+        if let Some(state) = member.state.get() {
+            return Ok(state);
         }
-        let made = DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device), &self.registry)?;
-        Ok(Arc::clone(state.insert(made)))
+        let made = DeviceState::new(adapter::driver::<D>()?, Arc::clone(&member.device), index, &self.registry)?;
+        Ok(member.state.get_or_init(|| made))
+    }
+
+    /// The heap that a plain block came from.
+    #[inline]
+    pub fn heap_of(&self, label: Label) -> Option<&Arc<Heap<D>>> {
+        self.members.get(usize::from(label.device_index))?.state.get()?.known_heap(label.kind)
     }
 
     /// The states that were needed so far.
     pub fn known_states(&self) -> impl Iterator<Item = Arc<DeviceState<D>>> {
-        self.members.iter().filter_map(|member| member.state.lock().clone())
+        self.members.iter().filter_map(|member| member.state.get().cloned())
+    }
+
+    /// The figures of all plain memory.
+    fn plain_figures(&self) -> Figures {
+        let states = self.members.iter().filter_map(|member| member.state.get());
+        states.flat_map(|state| state.known_heaps()).fold(Figures::default(), |all, heap| {
+            let Figures { reserved, live } = heap.figures();
+            Figures { reserved: all.reserved + reserved, live: all.live + live }
+        })
     }
 
     /// Refuses a device of another context.
@@ -136,9 +176,7 @@ impl<D: Driver> Context<D> {
 
     fn member(&self, device: &Object<Device<D>>) -> Result<&Member<D>> {
         let found = self.members.iter().find(|member| core::ptr::eq(&raw const *member.device, device));
-        found.ok_or_else(|| {
-            Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the device is not one of the context's; give one that is")
-        })
+        found.ok_or_else(not_a_member)
     }
 
     /// Where the stream for memory of a device that comes and goes without a queue is kept. It goes with the context.
@@ -162,8 +200,22 @@ impl<D: Driver> Context<D> {
     /// # Errors
     /// As [`Context::state`].
     pub fn first_state(&self) -> Result<Arc<DeviceState<D>>> {
-        self.state(&self.members[0].device)
+        self.state_at(0).map(Arc::clone)
     }
+
+    /// As [`Context::first_state`], for a call that needs it no longer than it has the context.
+    ///
+    /// # Errors
+    /// As [`Context::state`].
+    #[inline]
+    pub fn first(&self) -> Result<&Arc<DeviceState<D>>> {
+        self.state_at(0)
+    }
+}
+
+#[cold]
+fn not_a_member() -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_DEVICE, "the device is not one of the context's; give one that is")
 }
 
 /// `urContextCreate`.
@@ -216,6 +268,8 @@ pub fn get_info<D: Driver>(
         }
         ur_context_info_t::REFERENCE_COUNT => writer.value(context.references()),
         ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => writer.boolean(true),
+        ur_context_info_t::USM_RESERVED_BYTES_EXP => writer.value(context.plain_figures().reserved as u64),
+        ur_context_info_t::USM_USED_BYTES_EXP => writer.value(context.plain_figures().live as u64),
         _ => writer.unknown(property.0),
     }
 }

@@ -11,7 +11,7 @@ use ur_ffi::{ur_event_handle_t, ur_result_t};
 use crate::command::reusable_event;
 use crate::context::Context;
 use crate::driver::Driver;
-use crate::ipc::{retain_handle, seal, take_back, unseal};
+use crate::ipc::{Part, retain_handle, seal, take_back, unseal};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
@@ -33,7 +33,7 @@ pub fn get<D: Driver>(event: &Object<Event<D>>, data: Out<'_, *mut c_void>, size
             format!("{NAME}: the event was not made by urEventCreateExp with UR_EXP_EVENT_FLAG_IPC_EXP"),
         )
     })?;
-    retain_handle(seal(EVENT, device, handle), None, data, size);
+    retain_handle(seal(EVENT, device, Part::default(), handle), None, data, size);
     Ok(())
 }
 

@@ -16,19 +16,23 @@ use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::driver::IpcHandle;
-use crate::driver::{Driver, MemoryKind};
+use crate::driver::{Driver, IpcHandle, MemoryKind, PointerInfo};
 use crate::ipc::descriptor::Shared;
+use crate::memory_pool::plain::imported::{self, Imported};
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
 use crate::object::{Object, null_pointer};
+use crate::pool::extent::plain_around;
 
-/// Bytes of an envelope: 8 that tell what is in it, the backend, 16 that name the device, and 64 of content.
-pub const ENVELOPE: usize = 96;
+/// Bytes of an envelope: 8 that tell what is in it, the backend, 16 that name the device, 64 of content, and 16 that tell
+/// which part of what the content names is meant.
+pub const ENVELOPE: usize = 112;
 /// Where the device's name begins.
 const DEVICE: usize = 16;
 /// Where the content begins.
 const CONTENT: usize = 32;
+/// Where offset and size of the part begin.
+const PART: usize = 96;
 const MEMORY: [u8; 8] = *b"URIPCMEM";
 
 /// An envelope that is out, and the descriptor that its content names in this process.
@@ -39,9 +43,20 @@ struct Lent {
 
 static LENT: Mutex<BTreeMap<usize, Lent>> = Mutex::new(BTreeMap::new());
 
+/// The part of what a native handle names that is meant; all of it has no bytes here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Where it begins.
+    pub offset: usize,
+    /// How long it is.
+    pub size: usize,
+}
+
 /// What an envelope holds.
 pub struct Content {
     device: [u8; 16],
+    /// The part that is meant.
+    pub part: Part,
     /// The native handle.
     pub handle: IpcHandle,
 }
@@ -59,12 +74,14 @@ fn name_of<D: Driver>(device: &Device<D>) -> [u8; 16] {
 }
 
 /// Makes an envelope.
-pub fn seal<D: Driver>(kind: [u8; 8], device: &Device<D>, content: &IpcHandle) -> [u8; ENVELOPE] {
+pub fn seal<D: Driver>(kind: [u8; 8], device: &Device<D>, part: Part, content: &IpcHandle) -> [u8; ENVELOPE] {
     let mut bytes = [0; ENVELOPE];
     bytes[..8].copy_from_slice(&kind);
     bytes[8..12].copy_from_slice(&D::BACKEND.0.to_ne_bytes());
     bytes[DEVICE..CONTENT].copy_from_slice(&name_of(device));
-    bytes[CONTENT..].copy_from_slice(content);
+    bytes[CONTENT..PART].copy_from_slice(content);
+    bytes[PART..PART + 8].copy_from_slice(&(part.offset as u64).to_ne_bytes());
+    bytes[PART + 8..].copy_from_slice(&(part.size as u64).to_ne_bytes());
     bytes
 }
 
@@ -73,15 +90,23 @@ pub fn seal<D: Driver>(kind: [u8; 8], device: &Device<D>, content: &IpcHandle) -
 /// # Errors
 /// `INVALID_VALUE` for bytes that are no envelope of this kind and backend.
 pub fn unseal<D: Driver>(name: &str, kind: [u8; 8], bytes: &[u8]) -> Result<Content> {
-    if bytes.len() != ENVELOPE || bytes[..8] != kind || bytes[8..12] != D::BACKEND.0.to_ne_bytes() {
+    let is_envelope = bytes.len() == ENVELOPE && bytes[..8] == kind && bytes[8..12] == D::BACKEND.0.to_ne_bytes();
+    // Only memory has parts.
+    if !is_envelope || (kind != MEMORY && bytes[PART..] != [0; ENVELOPE - PART]) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
             format!("{name}: the {} bytes are no handle data of this adapter", bytes.len()),
         ));
     }
-    let mut content = Content { device: [0; 16], handle: [0; 64] };
+    let number = |at: usize| {
+        let mut number = [0; 8];
+        number.copy_from_slice(&bytes[at..at + 8]);
+        usize::try_from(u64::from_ne_bytes(number)).unwrap_or(usize::MAX)
+    };
+    let part = Part { offset: number(PART), size: number(PART + 8) };
+    let mut content = Content { device: [0; 16], part, handle: [0; 64] };
     content.device.copy_from_slice(&bytes[DEVICE..CONTENT]);
-    content.handle.copy_from_slice(&bytes[CONTENT..]);
+    content.handle.copy_from_slice(&bytes[CONTENT..PART]);
     Ok(content)
 }
 
@@ -136,9 +161,9 @@ pub fn get<D: Driver>(
     const NAME: &str = "urIPCGetMemHandleExp";
     let (Some(data), Some(size)) = (data, size) else { return Err(null_pointer(NAME)) };
     let driver = crate::device::adapter::driver::<D>()?;
-    let info = driver.pointer_info(memory.addr())?;
-    let plain =
-        info.filter(|info| info.base == memory.addr() && info.kind == MemoryKind::Device && info.pool.is_none());
+    let (info, part) = named(driver, context, memory.addr())?;
+    let plain = info.filter(|info| info.kind == MemoryKind::Device && info.pool.is_none());
+    let native = plain.as_ref().map_or(0, |info| info.base);
     let owner = plain.and_then(|info| context.devices().find(|device| device.raw == info.device));
     let device = owner.ok_or_else(|| {
         Error::new(
@@ -153,10 +178,28 @@ pub fn get<D: Driver>(
     let state = context.state(device)?;
     let handle = {
         let _scope = state.enter()?;
-        driver.ipc_handle(memory.addr())?
+        driver.ipc_handle(native)?
     };
-    retain_handle(seal(MEMORY, device, &handle), None, data, size);
+    retain_handle(seal(MEMORY, device, part, &handle), None, data, size);
     Ok(())
+}
+
+/// The native allocation that an address is the start of, or of a part of, and that part.
+fn named<D: Driver>(driver: &D, context: &Context<D>, address: usize) -> Result<(Option<PointerInfo<D>>, Part)> {
+    let Some(Ok((heap, live))) = plain_around(context, address) else {
+        let info = driver.pointer_info(address)?.filter(|info| info.base == address);
+        return Ok((info, Part::default()));
+    };
+    let slab = heap.native_around(address).filter(|_| live.start == address && !live.label.is_internal);
+    let part = Part { offset: address - slab.map_or(address, |slab| slab.base), size: live.size };
+    let info = slab.map(|slab| PointerInfo {
+        kind: live.label.kind,
+        base: slab.base,
+        size: slab.bytes,
+        device: heap.device.raw,
+        pool: None,
+    });
+    Ok((info, part))
 }
 
 /// `urIPCPutMemHandleExp`. Processes that opened the memory keep it.
@@ -192,7 +235,22 @@ pub fn open<D: Driver>(
         ),
         _ => error,
     })?;
-    out.write_address(address);
+    let Part { offset, size } = content.part;
+    if size == 0 {
+        out.write_address(address);
+        return Ok(());
+    }
+    // The bytes may have been changed on their way.
+    let opened = state.driver.pointer_info(address)?.map_or(0, |info| info.size);
+    if offset.checked_add(size).is_none_or(|end| end > opened) {
+        let _ = state.driver.close_ipc(address);
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{NAME}: {size} bytes at {offset} are no part of the {opened} bytes that the handle data name"),
+        ));
+    }
+    imported::add(Imported { start: address + offset, size, base: address });
+    out.write_address(address + offset);
     Ok(())
 }
 
@@ -203,7 +261,9 @@ pub fn open<D: Driver>(
 pub fn close<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     const NAME: &str = "urIPCCloseMemHandleExp";
     let driver = crate::device::adapter::driver::<D>()?;
-    let info = driver.pointer_info(memory.addr())?.filter(|info| info.base == memory.addr());
+    let imported = imported::around(memory.addr()).filter(|block| block.start == memory.addr());
+    let native = imported.map_or(memory.addr(), |block| block.base);
+    let info = driver.pointer_info(native)?.filter(|info| info.base == native);
     let owner = info.and_then(|info| context.devices().find(|device| device.raw == info.device));
     let device = owner.ok_or_else(|| {
         Error::new(
@@ -213,5 +273,9 @@ pub fn close<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result
     })?;
     let state = context.state(device)?;
     let _scope = state.enter()?;
-    driver.close_ipc(memory.addr())
+    driver.close_ipc(native)?;
+    if imported.is_some() {
+        imported::remove(memory.addr());
+    }
+    Ok(())
 }

@@ -15,7 +15,7 @@ use crate::device::Device;
 use crate::driver::Driver;
 use crate::driver::IpcHandle;
 use crate::ipc::descriptor::{self, Address, Cookie, Shared};
-use crate::ipc::{retain_handle, seal, take_back, unseal};
+use crate::ipc::{Part, retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
 use crate::object::params::{self, Out};
 use crate::object::{self, Held, Object};
@@ -76,7 +76,7 @@ pub fn get<D: Driver>(
         Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("{NAME}: the system shares no descriptor: {error}"))
     })?;
     let content = to_bytes(&shared.address());
-    retain_handle(seal(PHYSICAL, &physical.state.device, &content), Some(shared), data, size);
+    retain_handle(seal(PHYSICAL, &physical.state.device, Part::default(), &content), Some(shared), data, size);
     Ok(())
 }
 

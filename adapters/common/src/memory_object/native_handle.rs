@@ -3,13 +3,15 @@
 //! Who has a buffer's address may write behind the engine's back, so asking for one makes the device the only location
 //! where the buffer is current.
 
+use std::sync::Arc;
+
 use ur_ffi::{ur_mem_flags_t, ur_mem_handle_t, ur_mem_native_properties_t, ur_native_handle_t, ur_result_t};
 
 use crate::buffer::Buffer;
 use crate::buffer::block::Block;
 use crate::buffer::moving::{MovingMemory, location_of};
 use crate::buffer::storage::{Memory, Storage};
-use crate::context::Context;
+use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_object::{Mem, MemBody};
@@ -79,7 +81,10 @@ pub fn create_with_native_handle<D: Driver>(
     if owned && !extent.is_plain {
         return Err(not_to_be_owned(NAME, address));
     }
-    let given = owned.then_some(extent.kind);
+    let block = |state: &Arc<DeviceState<D>>| match &extent.heap {
+        Some((heap, live)) if owned => Block::plain(state, Arc::clone(heap), *live),
+        _ => Block::native(state, address, size, owned.then_some(extent.kind)),
+    };
     let memory = if extent.kind == MemoryKind::Device {
         let device = context.devices().find(|device| device.raw == extent.device).ok_or_else(|| {
             Error::new(
@@ -87,14 +92,14 @@ pub fn create_with_native_handle<D: Driver>(
                 format!("{NAME}: {address:#x} is memory of a device that the context has not"),
             )
         })?;
-        let block = Block::native(&context.state(device)?, address, size, given);
+        let block = block(&context.state(device)?);
         if context.devices().nth(1).is_none() {
             Memory::Fixed { block, on_host: false }
         } else {
             Memory::Moving(MovingMemory::new(context, size, None)?.at_device(location_of(context, device)?, block))
         }
     } else {
-        Memory::Fixed { block: Block::native(&first, address, size, given), on_host: true }
+        Memory::Fixed { block: block(&first), on_host: true }
     };
     let body = MemBody::Buffer(Buffer::whole(Storage::new(context.to_arc(), size, memory)));
     out.write_object(Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body }));

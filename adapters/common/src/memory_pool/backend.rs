@@ -49,7 +49,7 @@ pub fn free_list_bytes() -> usize {
 }
 
 /// A number with K, M or G behind it or nothing.
-fn bytes_of(text: &str) -> Option<usize> {
+pub(super) fn bytes_of(text: &str) -> Option<usize> {
     let text = text.trim();
     let shift = match text.chars().last()?.to_ascii_uppercase() {
         'K' => 10,

@@ -58,6 +58,21 @@ impl Owner {
         Self(stream << Self::SOURCE_BITS | u64::from(backend))
     }
 
+    /// The owner of a plain block, which came from no stream: streams' keys begin at 1.
+    #[must_use]
+    #[inline]
+    pub const fn plain(number: u32) -> Self {
+        debug_assert!(number <= Self::LAST_SOURCE, "a plain owner's number");
+        Self(number as u64)
+    }
+
+    /// Whether it is a plain block's.
+    #[must_use]
+    #[inline]
+    pub const fn is_plain(self) -> bool {
+        self.0 >> Self::SOURCE_BITS == 0
+    }
+
     /// The stream's key.
     #[must_use]
     pub fn stream(self) -> u64 {
@@ -67,8 +82,8 @@ impl Owner {
     /// The backend's number.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "masked to 28 bits")]
-    pub fn backend(self) -> u32 {
-        (self.0 & u64::from(Self::LAST_SOURCE)) as u32
+    pub const fn backend(self) -> u32 {
+        (self.0 & Self::LAST_SOURCE as u64) as u32
     }
 }
 
@@ -140,6 +155,13 @@ impl Entry {
         let size = self.size.load(Ordering::Acquire);
         (size >> STATE_SHIFT == OUT >> STATE_SHIFT && self.owner.load(Ordering::Relaxed) == owner.0)
             .then_some(size_of(size))
+    }
+
+    /// Who the block that starts here came from, or one that started here before.
+    #[inline]
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner(self.owner.load(Ordering::Relaxed))
     }
 
     /// What starts here.
@@ -289,12 +311,21 @@ impl LiveBlocks {
     }
 
     /// The entry of the block that starts at an address, if there is one.
+    #[inline]
     #[must_use]
     pub fn entry(&self, address: usize) -> Option<&Entry> {
         if !address.is_multiple_of(1 << STEP_BITS) {
             return None;
         }
         self.leaf(address).map(|leaf| leaf.entry(address))
+    }
+
+    /// Makes room for the entries of blocks in a range, so that [`LiveBlocks::entry`] finds them.
+    pub fn prepare(&self, start: usize, bytes: usize) {
+        let last = start.saturating_add(bytes.max(1) - 1);
+        for chunk in start >> CHUNK_BITS..=last >> CHUNK_BITS {
+            let _ = self.make_leaf(chunk << CHUNK_BITS);
+        }
     }
 
     /// Notes the start of a block for which the native library does not tell the start from an address inside.

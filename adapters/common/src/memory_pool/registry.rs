@@ -6,15 +6,18 @@
 
 use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
+use smallvec::SmallVec;
 use ur_ffi::ur_result_t;
 
 use crate::device::Device;
 use crate::driver::Driver;
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::live_blocks::{Found, LiveBlocks, Owner};
+use crate::memory_pool::plain::progress::Progress;
 use crate::memory_pool::stream::PoolStream;
 use crate::object::error::{Error, Result};
 use crate::sync::mutation;
@@ -44,6 +47,11 @@ type Streams<D> = HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHa
 pub struct Registry<D: Driver> {
     streams: Mutex<Streams<D>>,
     blocks: Arc<LiveBlocks>,
+    /// Plain blocks have a table of their own: one may be the memory of a pool, whose blocks lie in it.
+    plain_blocks: Arc<LiveBlocks>,
+    /// Whether blocks of pools may lie in plain blocks.
+    has_arenas: AtomicBool,
+    progress: Progress<D>,
     backends: RwLock<PoolBackends<D>>,
 }
 
@@ -93,7 +101,14 @@ pub enum Block<D: Driver> {
 impl<D: Driver> Default for Registry<D> {
     fn default() -> Self {
         let backends = PoolBackends { known: Vec::new(), free: Vec::new() };
-        Self { streams: Mutex::default(), blocks: Arc::default(), backends: RwLock::new(backends) }
+        Self {
+            streams: Mutex::default(),
+            blocks: Arc::default(),
+            plain_blocks: Arc::default(),
+            has_arenas: AtomicBool::new(false),
+            progress: Progress::default(),
+            backends: RwLock::new(backends),
+        }
     }
 }
 
@@ -118,6 +133,29 @@ impl<D: Driver> Registry<D> {
         self.streams.lock().values().filter_map(Weak::upgrade).collect()
     }
 
+    /// As [`Registry::streams`], for whoever asks often.
+    pub fn living_streams(&self) -> SmallVec<[Arc<dyn PoolStream<D>>; 8]> {
+        // Dropped behind the lock: the last reference to a stream may be among them.
+        self.streams.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The table of plain blocks.
+    #[inline]
+    pub fn plain_blocks(&self) -> &Arc<LiveBlocks> {
+        &self.plain_blocks
+    }
+
+    /// Whether blocks of pools may lie in plain blocks, so that an address can be the start of both.
+    #[inline]
+    pub fn has_arenas(&self) -> bool {
+        self.has_arenas.load(Ordering::Acquire)
+    }
+
+    /// How far the context's queues are.
+    pub fn progress(&self) -> &Progress<D> {
+        &self.progress
+    }
+
     /// The table of live blocks.
     pub fn blocks(&self) -> &Arc<LiveBlocks> {
         &self.blocks
@@ -128,6 +166,9 @@ impl<D: Driver> Registry<D> {
     /// # Errors
     /// `OUT_OF_RESOURCES` when all numbers are taken.
     pub fn register(self: &Arc<Self>, backend: &Arc<PoolBackend<D>>) -> Result<u32> {
+        if backend.arena().is_some() {
+            self.has_arenas.store(true, Ordering::Release);
+        }
         backend.number_in(self, || {
             let mut backends = self.backends.write();
             let number = match backends.free.pop() {

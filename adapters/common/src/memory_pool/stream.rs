@@ -31,6 +31,9 @@ pub trait PoolStream<D: Driver>: Send + Sync + 'static {
     /// Whether command `position` is known to have finished, without asking the device.
     fn is_completed(&self, position: u64) -> bool;
 
+    /// The number of the last command that was enqueued.
+    fn published_position(&self) -> u64;
+
     /// Whether everything enqueued so far has finished.
     ///
     /// # Errors

@@ -336,7 +336,8 @@ pub fn set_current_pool<D: Driver>(
     Ok(())
 }
 
-/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes.
+/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes. The default
+/// pool's trim does the same for each kind of plain memory that the context keeps on the device.
 ///
 /// # Errors
 /// As [`set_current_pool`]; what the native library answers.
@@ -348,7 +349,12 @@ pub fn trim_to<D: Driver>(
 ) -> Result<()> {
     check_owners("urUSMPoolTrimToExp", context, device, pool)?;
     context.registry.flush(|backend| backend.pool == pool.id)?;
-    pool.backends().iter().try_for_each(|backend| backend.trim(keep))
+    pool.backends().iter().try_for_each(|backend| backend.trim(keep))?;
+    if pool.is_default() {
+        // What plain memory keeps is nobody's pool's.
+        context.state_of(device)?.known_heaps().try_for_each(|heap| heap.trim(keep))?;
+    }
+    Ok(())
 }
 
 /// `urUSMPoolDestroyExp`: gives one reference back, as `urUSMPoolRelease` does.

@@ -37,6 +37,18 @@ pub fn with_relief<D: Driver, R>(
     allocate().or_else(|first| retried_after_trim(first, context, state, draws, allocate))
 }
 
+/// Runs an allocation that draws from no pool; when there is no memory, gives back what is kept of the device and runs it
+/// again. Called with no lock held.
+///
+/// # Errors
+/// What `allocate` answers.
+#[inline]
+pub fn relieved<D: Driver, R>(state: &DeviceState<D>, allocate: impl Fn() -> Result<R>) -> Result<R> {
+    allocate().or_else(|first| {
+        if is_full(&first) { again(first, || relieve_device(&state.device), allocate) } else { Err(first) }
+    })
+}
+
 /// After an allocation has failed: if that was for want of memory, gives back what may help and runs `allocate` again.
 /// `draws` is what it draws from, if that is a pool: this time it may wait for another stream's free.
 ///
@@ -76,8 +88,9 @@ pub fn retried_after_trim<D: Driver, R>(
     second
 }
 
-fn is_full(error: &Error) -> bool {
-    error.code() == ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY
+/// Whether an allocation failed for want of memory.
+pub fn is_full(error: &Error) -> bool {
+    matches!(error.code(), ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY | ur_result_t::ERROR_OUT_OF_HOST_MEMORY)
 }
 
 /// Runs `allocate` behind `relief`; `before` is the failure that made it necessary.

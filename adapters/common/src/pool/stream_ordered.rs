@@ -17,10 +17,12 @@ use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::driver::{Driver, MemoryKind, PointerInfo};
+use crate::memory_pool::plain::{Heap, owned};
 use crate::memory_pool::registry::{Block, Claimed};
 use crate::memory_pool::stream_cache::Served;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer, params};
+use crate::pool::extent::not_a_plain_block;
 use crate::pool::out_of_memory::retried_after_trim;
 use crate::pool::{UsmPool, fast, reuse};
 use crate::queue::Queue;
@@ -541,6 +543,11 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
 /// Why an address cannot be freed.
 #[cold]
 pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) -> Error {
+    if context.registry.find(pointer).is_none()
+        && let Some(heap) = owned::heap_around::<Heap<D>>(pointer)
+    {
+        return not_a_plain_block(name, pointer, heap.block_around(pointer));
+    }
     let native = || context.first_state().and_then(|state| state.driver.pointer_info(pointer)).ok().flatten();
     let what = match find(context, pointer, native) {
         Some(Block::Out { base, .. }) => format!("lies inside the block at {base:#x}; give that address"),

@@ -122,6 +122,14 @@ impl<D: Driver> Stream<D> {
                     .for_each(|arena| arena.mark(self, position, &marker));
             }
         }
+        let has_work = self.is_shared() || !self.is_completed(position);
+        let progress = self.registry.progress();
+        if has_work && progress.is_used() {
+            // The same for plain memory that is freed; a lost device runs nothing.
+            if let Ok(last) = PooledEvent::record(&self.device, &self.native, false) {
+                progress.depart(last);
+            }
+        }
         drop(state);
         ended.iter().for_each(|backend| self.registry.end_if_unused(backend));
     }
@@ -147,6 +155,10 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
 
     fn is_completed(&self, position: u64) -> bool {
         Stream::is_completed(self, position)
+    }
+
+    fn published_position(&self) -> u64 {
+        Stream::published_position(self)
     }
 
     fn is_idle(&self) -> Result<bool> {

@@ -297,6 +297,11 @@ impl<D: Driver> Stream<D> {
         self.last_completed.load(Ordering::Acquire) >= position
     }
 
+    /// The number of the last command that was enqueued, as it was when the lock was last given back.
+    pub fn published_position(&self) -> u64 {
+        self.published_position.load(Ordering::Acquire)
+    }
+
     /// Notes that every command up to `position` has finished.
     pub fn note_completed(&self, position: u64) {
         self.last_completed.fetch_max(position, Ordering::AcqRel);

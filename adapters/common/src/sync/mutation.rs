@@ -23,6 +23,12 @@ pub enum Bug {
     GraphWrongNode,
     /// A launch of a command buffer does not wait for its list.
     GraphLaunchWithoutWaits,
+    /// A plain block is used again although work that was enqueued before its free still runs.
+    PlainBlockTooEarly,
+    /// Blocks of a slab overlap: each begins before the end of the one before.
+    PlainBlocksOverlap,
+    /// What is live of plain memory is one class too little at each free.
+    PlainAccountOff,
 }
 
 /// Whether this process has the bug.
@@ -46,6 +52,9 @@ pub fn is(bug: Bug) -> bool {
         "graph-missing-edge" => Some(Bug::GraphMissingEdge),
         "graph-wrong-node" => Some(Bug::GraphWrongNode),
         "graph-launch-without-waits" => Some(Bug::GraphLaunchWithoutWaits),
+        "plain-block-too-early" => Some(Bug::PlainBlockTooEarly),
+        "plain-blocks-overlap" => Some(Bug::PlainBlocksOverlap),
+        "plain-account-off" => Some(Bug::PlainAccountOff),
         other => panic!("UR_MUTATION={other} names no mutation"),
     });
     *chosen == Some(bug)

@@ -1,10 +1,12 @@
 //! Unified shared memory: plain allocation, release, and what a pointer names.
 //!
-//! The native library knows every plain allocation, so the engine keeps no registry of those: a pointer's kind, base, size
-//! and device are asked of the library when somebody wants to know. Memory of a pool is the pool's streams' to know.
+//! Plain memory is blocks of the context's heaps ([`crate::memory_pool::plain`]). What those do not serve (large alignments, a
+//! device that is nearly full, heaps that are switched off) has native allocations of its own, of which the engine keeps no
+//! registry: the native library is asked what such a pointer names. Memory of a pool is the pool's streams' to know.
 
 pub mod copy;
 pub mod fill;
+mod guard;
 pub mod host_register;
 pub mod prefetch;
 pub mod rows;
@@ -19,15 +21,17 @@ use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::deferred;
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::plain::{self, BlockRequest, Heap, owned, size_class};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::params::{Address, Out};
 use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
-use crate::pool::out_of_memory::with_relief;
+use crate::pool::out_of_memory::{is_full, with_relief};
 use crate::pool::stream_ordered::{Wanted, free_unused, not_a_block};
 use crate::stream::service::service_stream;
+use crate::sync::unlikely::unlikely;
 
 /// The parameters that the three allocations share, checked.
 struct Plain<'a, D: Driver> {
@@ -89,7 +93,41 @@ impl<'a, D: Driver> Plain<'a, D> {
         Ok(())
     }
 
+    #[inline]
     fn plain(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        match self.pooled(state, kind) {
+            Some(pointer) => pointer,
+            None => self.unpooled(state, kind),
+        }
+    }
+
+    /// A block of the context's heap. `None` for what that does not serve, and where there is less memory left than a block
+    /// takes.
+    #[inline]
+    fn pooled(&self, state: &DeviceState<D>, kind: MemoryKind) -> Option<Result<usize>> {
+        if unlikely(self.align > size_class::MOST_ALIGNED) {
+            return None;
+        }
+        let heap = state.heap(kind)?;
+        let wanted = BlockRequest {
+            size: self.size,
+            guard: if unlikely(heap.debugs()) { guard::BYTES } else { 0 },
+            align: self.align,
+            is_internal: false,
+        };
+        // Where a slab does not fit, the bytes that were asked for may; what is kept elsewhere goes back for those alone.
+        let make = |bytes| Self::native(state, kind, bytes);
+        match heap.take(wanted, &make)? {
+            Err(error) if is_full(&error) => None,
+            Ok(block) if unlikely(heap.debugs()) => Some(guard::arm(heap, block, self.size).map(|()| block)),
+            taken => Some(taken),
+        }
+    }
+
+    /// Memory with a native allocation of its own.
+    #[cold]
+    #[inline(never)]
+    fn unpooled(&self, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
         let bytes = with_room(self.size, self.align).ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_USM_SIZE,
@@ -169,7 +207,7 @@ pub fn host_alloc<D: Driver>(
     out: Out<'_, *mut c_void>,
 ) -> Result<()> {
     let plain = Plain::new("urUSMHostAlloc", context, None, desc, pool, size, out)?;
-    plain.allocate(&*context.first_state()?, MemoryKind::Host).map_err(|error| match error.code() {
+    plain.allocate(context.first()?, MemoryKind::Host).map_err(|error| match error.code() {
         ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
         _ => error,
     })
@@ -189,7 +227,7 @@ pub fn device_alloc<D: Driver>(
 ) -> Result<()> {
     let plain = Plain::new("urUSMDeviceAlloc", context, Some(device), desc, pool, size, out)?;
     plain.check_fits(device)?;
-    plain.allocate(&*context.state(device)?, MemoryKind::Device)
+    plain.allocate(context.state_of(device)?, MemoryKind::Device)
 }
 
 /// `urUSMSharedAlloc`; without a device the memory belongs to the context's first.
@@ -209,7 +247,7 @@ pub fn shared_alloc<D: Driver>(
     if !device.properties.managed_memory {
         return Err(Error::unsupported("managed memory on this device"));
     }
-    plain.allocate(&*context.state(device)?, MemoryKind::Shared)
+    plain.allocate(context.state_of(device)?, MemoryKind::Shared)
 }
 
 /// `urUSMFree`, for plain and stream-ordered pointers alike. As with every native library, memory must not be
@@ -218,6 +256,27 @@ pub fn shared_alloc<D: Driver>(
 /// # Errors
 /// `INVALID_MEM_OBJECT` for a pointer that is not the start of a live allocation.
 pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
+    let registry = &context.registry;
+    // The block of a pool that lies in a plain block and has its start goes first.
+    if unlikely(registry.has_arenas())
+        && let Some(freed) = free_unused(context, memory.addr())
+    {
+        return freed;
+    }
+    match plain::claim(registry.plain_blocks(), memory.addr(), false) {
+        Some(live) => match context.heap_of(live.label) {
+            Some(heap) if unlikely(heap.debugs()) => guard::give_back(heap, live),
+            Some(heap) => heap.give_back(live.start, live.label),
+            // A label names its context's own heaps.
+            None => Err(ur_result_t::ERROR_UNKNOWN.into()),
+        },
+        None => free_other(context, memory),
+    }
+}
+
+/// Frees what is no plain block of the context.
+#[inline(never)]
+fn free_other<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     if let Some(freed) = free_unused(context, memory.addr()) {
         return freed;
     }
@@ -237,6 +296,11 @@ pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<
 
 /// Frees what the native library knows as the start of plain memory.
 fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result<()> {
+    // Another context's, or nobody's: the native library would take all of what blocks are cut from.
+    if let Some(heap) = owned::heap_around::<Heap<D>>(address) {
+        let live = heap.claim(address, false).ok_or_else(|| not_a_block("urUSMFree", context, address))?;
+        return heap.give_back(live.start, live.label);
+    }
     if deferred::is_pending(address) {
         return Err(not_a_block("urUSMFree", context, address));
     }

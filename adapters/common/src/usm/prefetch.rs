@@ -4,6 +4,8 @@
 //! cannot share pages with the host, advice that the native library has no word for) they are accepted and make no
 //! native call; a range that is no USM memory is refused all the same.
 
+use core::ops::Range;
+
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_migration_flags_t};
 
 use crate::command::submission::Submission;
@@ -11,9 +13,10 @@ use crate::command::{Command, Empty, Enqueue, submit};
 use crate::context::{Context, DeviceState};
 use crate::driver::memory::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::plain::PAGE;
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
-use crate::pool::extent::Extent;
+use crate::pool::extent::{Extent, plain_around};
 use crate::stream::capture::Capture;
 
 /// Whether a hint about the range can be followed.
@@ -178,7 +181,22 @@ pub fn advise<D: Driver>(enqueue: Enqueue<'_, D>, memory: Address, size: usize, 
     if !moves {
         return submit(&request, Empty);
     }
-    submit(&request, Advise { device: &request.queue.device, memory: memory.addr(), size, flags })
+    let own = advisable(&queue.context, memory.addr(), size);
+    submit(&request, Advise { device: &request.queue.device, memory: own.start, size: own.len(), flags })
+}
+
+/// The bytes that advice can be about. Native advice is about pages, and those of a plain block may be its neighbours' too, so
+/// only pages that are all the block's count; the block is noted, so that its next owner does not inherit the advice.
+fn advisable<D: Driver>(context: &Context<D>, start: usize, size: usize) -> Range<usize> {
+    let end = start + size;
+    let Some(Ok((heap, live))) = plain_around(context, start) else { return start..end };
+    heap.note_advice(live.start);
+    let slab = heap.native_around(start);
+    if slab.is_some_and(|slab| slab.is_whole()) {
+        return start..end;
+    }
+    let first = start.next_multiple_of(PAGE);
+    first..(end / PAGE * PAGE).max(first)
 }
 
 /// Checks advice; says whether it can be followed.
@@ -209,6 +227,9 @@ impl<D: Driver> Command<D> for Advise<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        if self.size == 0 {
+            return Ok(());
+        }
         let _scope = self.device.enter()?;
         native(self.flags, self.device.device.raw, D::ADVISES_COHERENCE)
             .try_for_each(|advice| submission.driver().advise(self.memory, self.size, advice))

@@ -14,11 +14,12 @@ use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
 use crate::driver::transfers::{Copy2D, Plane};
-use crate::driver::{Driver, MemoryKind, Rows};
+use crate::driver::{Driver, MemoryKind, PointerInfo, Rows};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
 use crate::pool::UsmPool;
+use crate::pool::extent::plain_around;
 use crate::pool::out_of_memory::with_relief;
 use crate::queue::Queue;
 use crate::stream::capture::Capture;
@@ -62,7 +63,16 @@ fn check_rectangle<D: Driver>(
 ) -> Result<()> {
     check_rows(name, address, pitch, width, height)?;
     // Rows in memory of which the library knows nothing, or says nothing now, are the copy's or fill's own to refuse.
-    let Ok(Some(info)) = queue.device.driver.pointer_info(address) else { return Ok(()) };
+    let info = match plain_around(&queue.context, address) {
+        Some(Ok((heap, live))) => {
+            let (kind, device) = (live.label.kind, heap.device.raw);
+            PointerInfo { kind, base: live.start, size: live.size, device, pool: None }
+        }
+        _ => match queue.device.driver.pointer_info(address) {
+            Ok(Some(info)) => info,
+            _ => return Ok(()),
+        },
+    };
     // The start of a block in a pool of host memory is told wrongly (docs/native-facts.md); its size is right.
     let knows_start = info.pool.is_none() || info.kind != MemoryKind::Host;
     let inner = address.checked_sub(info.base).filter(|inner| knows_start && *inner < info.size).unwrap_or(0);

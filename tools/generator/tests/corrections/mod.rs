@@ -28,6 +28,14 @@ const fn pool_query(function: &'static str) -> Correction {
     }
 }
 
+/// `spec/api/exp-usm-plain-memory.toml` adds two queries above the vendor's last one.
+const CONTEXT_QUERY: Correction = Correction {
+    function: "urContextGetInfo",
+    code: "UR_RESULT_ERROR_INVALID_ENUMERATION",
+    fact: "UR_CONTEXT_INFO_USM_FILL2D_SUPPORT < propName",
+    spec: &["UR_CONTEXT_INFO_USM_USED_BYTES_EXP < propName"],
+};
+
 /// A sentence of which the facts kept the quoted name alone.
 const fn cut(
     function: &'static str,
@@ -39,7 +47,8 @@ const fn cut(
 }
 
 /// All of them.
-pub const CORRECTIONS: [Correction; 13] = [
+pub const CORRECTIONS: [Correction; 14] = [
+    CONTEXT_QUERY,
     pool_query("urUSMPoolGetInfo"),
     pool_query("urUSMPoolGetInfoExp"),
     pool_query("urUSMPoolSetInfoExp"),

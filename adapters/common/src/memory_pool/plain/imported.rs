@@ -1,0 +1,72 @@
+//! Blocks of other processes' heaps that this one has opened, by address.
+//!
+//! The native library opens all of a native allocation; the block that was meant is a part of it, which only its handle data
+//! tell. A leaf lock, held over no native call.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+/// A block of another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Its first byte.
+    pub start: usize,
+    /// Bytes that were asked for.
+    pub size: usize,
+    /// Where the native allocation was opened.
+    pub base: usize,
+}
+
+static IMPORTED: Mutex<BTreeMap<usize, (Imported, usize)>> = Mutex::new(BTreeMap::new());
+/// How many there are, so that whoever has none takes no lock.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes one opening.
+pub fn add(block: Imported) {
+    let mut imported = IMPORTED.lock();
+    imported.entry(block.start).or_insert((block, 0)).1 += 1;
+    COUNT.store(imported.len(), Ordering::Release);
+}
+
+/// Forgets one opening of the block that starts at an address.
+pub fn remove(start: usize) {
+    let mut imported = IMPORTED.lock();
+    if let Some((_, openings)) = imported.get_mut(&start) {
+        *openings -= 1;
+        if *openings == 0 {
+            imported.remove(&start);
+        }
+    }
+    COUNT.store(imported.len(), Ordering::Release);
+}
+
+/// The block that an address lies in.
+#[must_use]
+pub fn around(address: usize) -> Option<Imported> {
+    if COUNT.load(Ordering::Acquire) == 0 {
+        return None;
+    }
+    let imported = IMPORTED.lock();
+    let (_, (block, _)) = imported.range(..=address).next_back()?;
+    (address - block.start < block.size).then_some(*block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_known_until_its_last_opening_is_closed() {
+        let block = Imported { start: 0x6666_0000_0100, size: 10, base: 0x6666_0000_0000 };
+        add(block);
+        add(block);
+        remove(block.start);
+        let known = [-1, 0, 9, 10].map(|at| around(block.start.wrapping_add_signed(at)));
+        assert_eq!(known, [None, Some(block), Some(block), None]);
+        remove(block.start);
+        remove(block.start);
+        assert_eq!(around(block.start), None);
+    }
+}

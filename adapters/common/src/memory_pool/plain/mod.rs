@@ -1,0 +1,561 @@
+//! Plain memory: blocks of one kind on one device of one context, kept when they are freed.
+//!
+//! A [`Heap`] serves `urUSM*Alloc` without a pool, and buffers. Blocks are of size classes; what threads free goes to their
+//! [`shard`], from there to the [`depot`], and to the native library when too much is kept, when some memory of the process runs
+//! out, or with the context. A block is used again only when all work that was enqueued before its free has finished
+//! ([`progress`]); what goes to the native library waits there, as native frees do. A table of live blocks says what
+//! lies at an address, [`owned`] whose native allocation it is.
+//!
+//! Locks: a shard's, the depot's and [`owned`]'s are leaves, and no native call is made under any of them. Must not be called
+//! with a stream's lock held.
+
+pub mod depot;
+pub mod imported;
+pub mod label;
+pub mod owned;
+pub mod progress;
+pub mod settings;
+pub mod shard;
+pub mod size_class;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
+
+use crate::device::native_context::NativeContext;
+use crate::device::{Device, Reclaim, deferred};
+use crate::driver::memory::{Advice, MemoryLocation};
+use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::live_blocks::{Found, LiveBlocks};
+use crate::memory_pool::registry::Registry;
+use crate::object::Object;
+use crate::object::error::Result;
+use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
+use depot::{Bundle, Depot, SMALL, Slab};
+use label::{LARGE, Label};
+use settings::PlainSettings;
+use shard::{Freed, SHARDS, Shard};
+
+/// Alignment of a slab's first block: the largest that blocks can have.
+const SLAB_ALIGNMENT: usize = size_class::MOST_ALIGNED;
+
+/// Bytes that the host and a device move memory between them by.
+pub const PAGE: usize = if cfg!(target_arch = "x86_64") { 4 << 10 } else { 64 << 10 };
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockRequest {
+    /// Bytes.
+    pub size: usize,
+    /// Bytes behind them that are the engine's.
+    pub guard: usize,
+    /// A power of two up to [`size_class::MOST_ALIGNED`], or 0.
+    pub align: usize,
+    /// Whether it is the engine's own.
+    pub is_internal: bool,
+}
+
+/// How the native memory of a heap is made: so many bytes, or the native library's answer.
+pub type Make<'a> = &'a dyn Fn(usize) -> Result<usize>;
+
+/// A live block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// Its first byte.
+    pub start: usize,
+    /// Bytes that were asked for.
+    pub size: usize,
+    /// Where it belongs.
+    pub label: Label,
+}
+
+/// Figures of a heap, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// What the native library gave.
+    pub reserved: usize,
+    /// Blocks that are out.
+    pub live: usize,
+}
+
+impl Figures {
+    /// What nobody uses.
+    #[must_use]
+    pub fn kept(self) -> usize {
+        self.reserved.saturating_sub(self.live)
+    }
+}
+
+/// The heap of one kind of memory.
+pub struct Heap<D: Driver> {
+    this: Weak<Self>,
+    /// Its place in the context, and its kind.
+    label: Label,
+    settings: PlainSettings,
+    blocks: Arc<LiveBlocks>,
+    registry: Weak<Registry<D>>,
+    shards: [OnceLock<Box<Shard>>; SHARDS],
+    depot: Mutex<Depot>,
+    /// Bytes that the native library gave.
+    reserved: AtomicUsize,
+    /// Bytes of large blocks that are out.
+    large_live: AtomicIsize,
+    /// Blocks that were given advice, which stays with their pages.
+    advised: Mutex<HashSet<usize>>,
+    /// How many those are, so that a free without any takes no lock.
+    advised_count: AtomicUsize,
+    /// Whether native allocations of a few pages begin between two.
+    needs_room: AtomicBool,
+    /// Whether the context is gone.
+    is_closed: AtomicBool,
+    /// Held while blocks are gathered to be given back.
+    trimming: Mutex<()>,
+    driver: &'static D,
+    /// The device that the memory is on, or next to.
+    pub device: Arc<Object<Device<D>>>,
+    /// Where native memory lives; weakly once the context is gone.
+    native: Mutex<Option<Arc<NativeContext<D>>>>,
+    native_later: Weak<NativeContext<D>>,
+}
+
+impl<D: Driver> Heap<D> {
+    /// A heap without memory.
+    pub fn new(
+        label: Label,
+        settings: PlainSettings,
+        registry: &Arc<Registry<D>>,
+        device: &Arc<Object<Device<D>>>,
+        native: &Arc<NativeContext<D>>,
+    ) -> Arc<Self> {
+        registry.progress().begin();
+        Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
+            label,
+            settings,
+            blocks: Arc::clone(registry.plain_blocks()),
+            registry: Arc::downgrade(registry),
+            shards: [const { OnceLock::new() }; SHARDS],
+            depot: Mutex::default(),
+            reserved: AtomicUsize::new(0),
+            large_live: AtomicIsize::new(0),
+            advised: Mutex::default(),
+            advised_count: AtomicUsize::new(0),
+            needs_room: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
+            trimming: Mutex::new(()),
+            driver: native.driver,
+            device: Arc::clone(device),
+            native: Mutex::new(Some(Arc::clone(native))),
+            native_later: Arc::downgrade(native),
+        })
+    }
+
+    /// Whether blocks are guarded and filled.
+    #[inline]
+    #[must_use]
+    pub fn debugs(&self) -> bool {
+        self.settings.debugs
+    }
+
+    /// Where native calls about the memory are made, while the context is there.
+    pub fn native(&self) -> Option<Arc<NativeContext<D>>> {
+        self.native.lock().clone()
+    }
+
+    /// What memory it is.
+    #[must_use]
+    pub fn kind(&self) -> MemoryKind {
+        self.label.kind
+    }
+
+    #[inline]
+    fn shard(&self) -> &Shard {
+        let place = &self.shards[shard::own_index()];
+        place.get().unwrap_or_else(|| place.get_or_init(Box::default))
+    }
+
+    /// A block, written down as live; `make` makes native memory where nothing is kept. `None` for what the heap does not
+    /// serve.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    #[inline]
+    pub fn take(&self, wanted: BlockRequest, make: Make<'_>) -> Option<Result<usize>> {
+        let bytes = wanted.size.checked_add(wanted.guard)?;
+        if unlikely(bytes > self.settings.largest) {
+            return None;
+        }
+        let Some(class) = size_class::fitting(bytes, wanted.align) else { return self.take_large(wanted, bytes, make) };
+        let shard = self.shard();
+        let block = match shard.take(class) {
+            Some(block) => block,
+            None => match self.refill(shard, class, make) {
+                Ok(block) => block,
+                Err(error) => return Some(Err(error)),
+            },
+        };
+        #[allow(clippy::cast_possible_truncation, reason = "there are fewer classes")]
+        self.set_live(block, wanted, class as u8);
+        Some(Ok(block))
+    }
+
+    #[inline]
+    fn set_live(&self, block: usize, wanted: BlockRequest, class: u8) {
+        if let Some(entry) = self.blocks.entry(block) {
+            entry.set_out(wanted.size, Label { class, is_internal: wanted.is_internal, ..self.label }.owner());
+        }
+    }
+
+    /// A block of a class of which the shard has none ready: what the shard has freed, what the depot has, a new part of a slab,
+    /// a new slab, in this order.
+    #[cold]
+    #[inline(never)]
+    fn refill(&self, shard: &Shard, class: usize, make: Make<'_>) -> Result<usize> {
+        let recycled = self
+            .recycle(shard, class, false)
+            .or_else(|| self.take_shelved(shard, class))
+            .or_else(|| self.cut(shard, class))
+            .or_else(|| self.recycle(shard, class, true));
+        match recycled {
+            Some(block) => Ok(block),
+            None => self.grow(shard, class, make),
+        }
+    }
+
+    /// A block of those that the shard has freed, if all work from before has finished; if not, the depot has them from now on.
+    fn recycle(&self, shard: &Shard, class: usize, may_be_short: bool) -> Option<usize> {
+        let blocks = shard.take_recent(class, may_be_short);
+        if blocks.is_empty() {
+            return None;
+        }
+        let registry = self.registry.upgrade()?;
+        let progress = registry.progress();
+        let stamp = progress.seal();
+        progress.look(&registry);
+        if progress.is_past(stamp) {
+            return shard.put_ready(class, blocks);
+        }
+        self.depot.lock().put(class, Bundle { stamp, blocks });
+        None
+    }
+
+    fn take_shelved(&self, shard: &Shard, class: usize) -> Option<usize> {
+        if !self.depot.lock().has(class) {
+            return None;
+        }
+        let registry = self.registry.upgrade()?;
+        let progress = registry.progress();
+        let take = || self.depot.lock().take(class, |stamp| progress.is_past(stamp));
+        let blocks = take().or_else(|| {
+            progress.look(&registry);
+            take()
+        })?;
+        shard.put_ready(class, blocks)
+    }
+
+    fn cut(&self, shard: &Shard, class: usize) -> Option<usize> {
+        if size_class::size_of(class) >= SMALL {
+            return None;
+        }
+        let blocks = self.depot.lock().cut(class, shard::capacity(class));
+        shard.put_ready(class, blocks)
+    }
+
+    fn grow(&self, shard: &Shard, class: usize, make: Make<'_>) -> Result<usize> {
+        let size = size_class::size_of(class);
+        let none = || ur_ffi::ur_result_t::ERROR_UNKNOWN.into();
+        if size >= SMALL {
+            let block = self.make_whole(size, make)?;
+            return shard.put_ready(class, vec![block]).ok_or_else(none);
+        }
+        let bytes = self.depot.lock().next_slab(class);
+        let base = make(bytes)?;
+        // The classes from the second on have room for the mutation.
+        let overlap = if mutation::is(mutation::Bug::PlainBlocksOverlap) && class > 0 { 256 } else { 0 };
+        let slab = Slab::new(base, bytes, base.next_multiple_of(SLAB_ALIGNMENT), size - overlap);
+        self.note(&slab);
+        let blocks = {
+            let mut depot = self.depot.lock();
+            depot.add(Some(class), slab, self.settings.slab_bytes);
+            depot.cut(class, shard::capacity(class))
+        };
+        shard.put_ready(class, blocks).ok_or_else(none)
+    }
+
+    /// A block with a native allocation of its own, from a page's start on.
+    fn make_whole(&self, size: usize, make: Make<'_>) -> Result<usize> {
+        const ROOM: usize = SLAB_ALIGNMENT - crate::memory_pool::plain::NATIVE_ALIGNMENT;
+        let mut bytes = if self.needs_room.load(Ordering::Relaxed) { size + ROOM } else { size };
+        let mut base = make(bytes)?;
+        if !base.is_multiple_of(SLAB_ALIGNMENT) && bytes == size {
+            self.needs_room.store(true, Ordering::Relaxed);
+            deferred::free_now(self.driver, self.label.kind, base)?;
+            bytes = size + ROOM;
+            base = make(bytes)?;
+        }
+        let first = base.next_multiple_of(SLAB_ALIGNMENT);
+        let slab = Slab::whole(base, bytes, first, size);
+        self.note(&slab);
+        self.depot.lock().add(None, slab, 0);
+        Ok(first)
+    }
+
+    /// Notes new native memory, before anybody has a block of it.
+    fn note(&self, slab: &Slab) {
+        self.blocks.prepare(slab.first, if slab.is_whole() { 1 } else { slab.bytes });
+        self.reserved.fetch_add(slab.bytes, Ordering::Relaxed);
+        owned::add(slab.base, slab.bytes, &self.this);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_large(&self, wanted: BlockRequest, bytes: usize, make: Make<'_>) -> Option<Result<usize>> {
+        let size = size_class::large(bytes)?;
+        let block = match self.take_kept_large(size) {
+            Some(block) => block,
+            None => match self.make_whole(size, make) {
+                Ok(block) => block,
+                Err(error) => return Some(Err(error)),
+            },
+        };
+        self.large_live.fetch_add(size.cast_signed(), Ordering::Relaxed);
+        self.set_live(block, wanted, LARGE);
+        Some(Ok(block))
+    }
+
+    fn take_kept_large(&self, size: usize) -> Option<usize> {
+        if !self.depot.lock().has_large(size) {
+            return None;
+        }
+        let registry = self.registry.upgrade()?;
+        let progress = registry.progress();
+        let take = || self.depot.lock().take_large(size, |stamp| progress.is_past(stamp));
+        take().or_else(|| {
+            progress.look(&registry);
+            take()
+        })
+    }
+
+    /// Takes a block back that was taken off the live blocks.
+    ///
+    /// # Errors
+    /// What the native library answers to memory that goes back to it; the block is freed all the same.
+    #[inline]
+    pub fn give_back(&self, block: usize, label: Label) -> Result<()> {
+        if unlikely(self.advised_count.load(Ordering::Relaxed) > 0) {
+            self.take_advice_back(block)?;
+        }
+        if unlikely(label.class == LARGE) {
+            return self.give_back_large(block);
+        }
+        let class = usize::from(label.class);
+        let freed = self.shard().keep(class, block);
+        if freed == Freed::Kept && !unlikely(self.is_closed.load(Ordering::Relaxed)) {
+            Ok(())
+        } else {
+            self.kept_more(class, freed)
+        }
+    }
+
+    /// Notes that a live block was given advice.
+    pub fn note_advice(&self, block: usize) {
+        let mut advised = self.advised.lock();
+        advised.insert(block);
+        self.advised_count.store(advised.len(), Ordering::Relaxed);
+    }
+
+    /// Takes advice back that a block was given, so that whoever has it next begins without. The native library moves no bytes
+    /// for that.
+    #[cold]
+    fn take_advice_back(&self, block: usize) -> Result<()> {
+        {
+            let mut advised = self.advised.lock();
+            if !advised.remove(&block) {
+                return Ok(());
+            }
+            self.advised_count.store(advised.len(), Ordering::Relaxed);
+        }
+        let Some(slab) = self.native_around(block) else { return Ok(()) };
+        let end = block + slab.block;
+        let range = if slab.is_whole() { block..end } else { block.next_multiple_of(PAGE)..end / PAGE * PAGE };
+        let native = self.native.lock().clone();
+        let Some(native) = native.filter(|_| !range.is_empty()) else { return Ok(()) };
+        let _scope = native.enter()?;
+        let device = MemoryLocation::Device(self.device.raw);
+        let advise = |advice| self.driver.advise(range.start, range.len(), advice);
+        [
+            Advice::ReadMostly(false),
+            Advice::PreferredLocation(None),
+            Advice::AccessedBy(device, false),
+            Advice::AccessedBy(MemoryLocation::Host, false),
+        ]
+        .into_iter()
+        .chain(D::ADVISES_COHERENCE.then_some(Advice::CoarseGrain(false)))
+        .try_for_each(advise)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn kept_more(&self, class: usize, freed: Freed) -> Result<()> {
+        if let Freed::Full(blocks) = freed {
+            let stamp = self.seal();
+            self.depot.lock().put(class, Bundle { stamp, blocks });
+        }
+        self.keep_bound()
+    }
+
+    fn give_back_large(&self, block: usize) -> Result<()> {
+        let stamp = self.seal();
+        {
+            let mut depot = self.depot.lock();
+            let Some(size) = depot.slab_around(block).map(|slab| slab.block) else { return Ok(()) };
+            self.large_live.fetch_sub(size.cast_signed(), Ordering::Relaxed);
+            depot.put_large(size, block, stamp);
+        }
+        self.keep_bound()
+    }
+
+    fn seal(&self) -> progress::Stamp {
+        self.registry.upgrade().map_or(0, |registry| registry.progress().seal())
+    }
+
+    /// Bytes held and bytes in use.
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        let shards = self.shards.iter().filter_map(OnceLock::get).map(|shard| shard.live()).sum::<isize>();
+        let live = shards + self.large_live.load(Ordering::Relaxed);
+        let reserved = self.reserved.load(Ordering::Relaxed);
+        Figures { reserved, live: usize::try_from(live).unwrap_or(0) }
+    }
+
+    /// The most that may be kept beside so many live bytes.
+    fn bound(&self, live: usize) -> usize {
+        let share = live.checked_div(self.settings.keep_share).unwrap_or(0);
+        self.settings.keep_bytes.saturating_add(share)
+    }
+
+    /// Gives back what is kept beyond the bound, if there is any.
+    fn keep_bound(&self) -> Result<()> {
+        if self.is_closed.load(Ordering::SeqCst) {
+            return self.trim(0);
+        }
+        let figures = self.figures();
+        let bound = self.bound(figures.live);
+        if figures.kept() <= bound {
+            return Ok(());
+        }
+        // Somebody else is at it.
+        let Some(one) = self.trimming.try_lock() else { return Ok(()) };
+        let unused = self.take_unused(bound - bound / 4);
+        drop(one);
+        self.free_slabs(unused)
+    }
+
+    /// Gives back what is kept beyond `keep` bytes, as far as it is whole native allocations.
+    ///
+    /// # Errors
+    /// What the native library answers first.
+    pub fn trim(&self, keep: usize) -> Result<()> {
+        let one = self.trimming.lock();
+        let unused = self.take_unused(keep);
+        drop(one);
+        self.free_slabs(unused)
+    }
+
+    /// Takes native allocations without live blocks out, until no more than `keep` bytes are kept.
+    fn take_unused(&self, keep: usize) -> Vec<Slab> {
+        let mut surplus = self.figures().kept().saturating_sub(keep);
+        let mut unused = Vec::new();
+        while surplus > 0 {
+            let Some(slab) = self.depot.lock().take_oldest_large() else { break };
+            surplus = surplus.saturating_sub(slab.bytes);
+            unused.push(slab);
+        }
+        if surplus == 0 {
+            return unused;
+        }
+        let mut bundles = Vec::new();
+        for shard in self.shards.iter().filter_map(OnceLock::get) {
+            for (class, ready, recent) in shard.take_all() {
+                bundles.push((class, Bundle { stamp: 0, blocks: ready }));
+                bundles.push((class, Bundle { stamp: self.seal(), blocks: recent }));
+            }
+        }
+        bundles.retain(|(_, bundle)| !bundle.blocks.is_empty());
+        unused.extend(self.depot.lock().take_unused(bundles, surplus));
+        unused
+    }
+
+    fn free_slabs(&self, slabs: Vec<Slab>) -> Result<()> {
+        slabs.into_iter().map(|slab| self.free_slab(slab)).fold(Ok(()), Result::and)
+    }
+
+    /// Gives a native allocation back of which no block is out. It waits there for work that still uses it.
+    fn free_slab(&self, slab: Slab) -> Result<()> {
+        // From the native call on its addresses may be somebody else's.
+        slab.blocks().filter_map(|block| self.blocks.entry(block)).for_each(|entry| entry.clear());
+        let holder = owned::remove(slab.base);
+        self.reserved.fetch_sub(slab.bytes, Ordering::Relaxed);
+        let native = self.native.lock().clone().or_else(|| self.native_later.upgrade());
+        // With its native context the memory is gone.
+        let freed = native
+            .map_or(Ok(()), |native| deferred::free(self.driver, &native, self.label.kind, slab.base, slab.bytes));
+        drop(holder);
+        freed
+    }
+
+    /// The context is gone: what is kept goes back, and so does every block that is freed from now on. Native memory of blocks
+    /// that are out stays, as it does without a heap.
+    pub fn close(self: &Arc<Self>) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        // Nobody is left to tell.
+        let _ = self.trim(0);
+        let left: Vec<usize> = self.depot.lock().slabs().map(|slab| slab.base).collect();
+        left.into_iter().for_each(|base| owned::keep_heap(base, self));
+        *self.native.lock() = None;
+    }
+
+    /// The native allocation that an address lies in: start and size.
+    #[must_use]
+    pub fn native_around(&self, address: usize) -> Option<Slab> {
+        self.depot.lock().slab_around(address)
+    }
+
+    /// The live block that an address lies in; `Err` for the start of one that was freed.
+    pub fn block_around(&self, address: usize) -> Option<core::result::Result<Live, usize>> {
+        let start = self.depot.lock().slab_around(address)?.block_around(address)?;
+        match self.blocks.find(start)? {
+            Found::Out { size, owner } if address - start < size => {
+                Some(Ok(Live { start, size, label: Label::of(owner)? }))
+            }
+            Found::Out { .. } => None,
+            Found::Recycled { .. } => Some(Err(start)),
+        }
+    }
+
+    /// Takes the block that starts at an address from the application, or from the engine if it is the engine's own.
+    pub fn claim(&self, address: usize, is_internal: bool) -> Option<Live> {
+        claim(&self.blocks, address, is_internal)
+    }
+}
+
+/// Takes the plain block that starts at an address; of several threads that try, one gets it.
+#[inline]
+pub fn claim(blocks: &LiveBlocks, address: usize, is_internal: bool) -> Option<Live> {
+    let entry = blocks.entry(address)?;
+    let label = Label::of(entry.owner()).filter(|label| label.is_internal == is_internal)?;
+    let (size, _) = entry.take()?;
+    Some(Live { start: address, size, label })
+}
+
+/// Alignment of native allocations.
+pub const NATIVE_ALIGNMENT: usize = 256;
+
+impl<D: Driver> Reclaim for Heap<D> {
+    fn reclaim(&self) -> Result<()> {
+        self.trim(0)
+    }
+}

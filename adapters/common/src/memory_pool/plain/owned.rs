@@ -1,0 +1,96 @@
+//! Native allocations of the process that are heaps', by address.
+//!
+//! The native library knows a slab as one allocation, and a block of another context is in no table of the caller's. So whoever
+//! has an address that its own context's table does not start a block at asks here before it asks the native library. A
+//! heap whose context is gone lives on here until its last block is freed. A leaf lock; written where native memory comes and goes.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::RwLock;
+
+/// A heap of whatever backend.
+type AnyHeap = dyn Any + Send + Sync;
+
+/// Who keeps the heap.
+enum Holder {
+    /// Its context does.
+    Context(Weak<AnyHeap>),
+    /// The allocation alone.
+    Allocation(Arc<AnyHeap>),
+}
+
+struct Owned {
+    bytes: usize,
+    holder: Holder,
+}
+
+static OWNED: RwLock<BTreeMap<usize, Owned>> = RwLock::new(BTreeMap::new());
+/// How many there are, so that whoever has none takes no lock.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes a native allocation of a heap.
+pub fn add<H: Any + Send + Sync>(base: usize, bytes: usize, heap: &Weak<H>) {
+    let holder = Holder::Context(heap.clone() as Weak<AnyHeap>);
+    let mut owned = OWNED.write();
+    owned.insert(base, Owned { bytes, holder });
+    COUNT.store(owned.len(), Ordering::Release);
+}
+
+/// Forgets one, before it goes back to the native library. The heap may end with what comes back.
+#[must_use]
+pub fn remove(base: usize) -> impl Sized {
+    let mut owned = OWNED.write();
+    let removed = owned.remove(&base);
+    COUNT.store(owned.len(), Ordering::Release);
+    removed.map(|owned| owned.holder)
+}
+
+/// Lets the allocation at `base` keep its heap, whose context is gone.
+pub fn keep_heap<H: Any + Send + Sync>(base: usize, heap: &Arc<H>) {
+    if let Some(owned) = OWNED.write().get_mut(&base) {
+        owned.holder = Holder::Allocation(Arc::clone(heap) as Arc<AnyHeap>);
+    }
+}
+
+/// The heap whose native allocation an address lies in.
+#[must_use]
+pub fn heap_around<H: Any + Send + Sync>(address: usize) -> Option<Arc<H>> {
+    if COUNT.load(Ordering::Acquire) == 0 {
+        return None;
+    }
+    let heap = {
+        let owned = OWNED.read();
+        let (base, found) = owned.range(..=address).next_back()?;
+        if address - base >= found.bytes {
+            return None;
+        }
+        match &found.holder {
+            Holder::Context(heap) => heap.upgrade(),
+            Holder::Allocation(heap) => Some(Arc::clone(heap)),
+        }
+    };
+    heap?.downcast().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocation_names_its_heap_by_every_address_and_keeps_it_when_told() {
+        const BASE: usize = 0x7777_0000_0000;
+        let heap = Arc::new(17_u32);
+        add(BASE, 100, &Arc::downgrade(&heap));
+        let number = |at| heap_around::<u32>(at).map(|heap| *heap);
+        assert_eq!([BASE - 1, BASE, BASE + 99, BASE + 100].map(number), [None, Some(17), Some(17), None]);
+        assert!(heap_around::<u64>(BASE).is_none());
+        keep_heap(BASE, &heap);
+        drop(heap);
+        assert_eq!(number(BASE), Some(17));
+        drop(remove(BASE));
+        assert_eq!(number(BASE), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! What a few threads keep of a heap: freed blocks by class, behind a lock that is nearly always theirs alone.
+//!
+//! A class has two stacks. Blocks are taken from the *ready* one; freed ones come onto the *recent* one, until all of it is
+//! sealed and known to be past ([`super::progress`]). Plain data: nothing here makes a native call or waits.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use super::size_class;
+use crate::sync::mutation;
+
+/// How many there are in a heap.
+pub const SHARDS: usize = 16;
+
+/// So much more kept memory than at the last time makes the heap look at its bound.
+const LOOK_EVERY: usize = 2 << 20;
+
+/// So many recent blocks, or a full stack of fewer, are worth a look at the streams.
+const ENOUGH: usize = 8;
+
+/// Short bundles that are used again one after the other before a class gets more blocks.
+const MOST_SHORT: u8 = 4;
+
+/// Bytes that one stack holds, if they are not too few or too many blocks.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Blocks of each class that one stack holds.
+static CAPACITIES: [u8; size_class::COUNT] = {
+    let mut capacities = [0; size_class::COUNT];
+    let mut class = 0;
+    while class < size_class::COUNT {
+        let blocks = STACK_BYTES / size_class::size_of(class);
+        capacities[class] = if blocks < 4 {
+            4
+        } else if blocks > 64 {
+            64
+        } else {
+            blocks as u8
+        };
+        class += 1;
+    }
+    capacities
+};
+
+/// Blocks of a class that one stack holds.
+#[inline]
+#[must_use]
+pub fn capacity(class: usize) -> usize {
+    usize::from(CAPACITIES[class])
+}
+
+/// The blocks of one class.
+#[derive(Debug, Default)]
+struct Stacks {
+    ready: Vec<usize>,
+    recent: Vec<usize>,
+    /// Bundles in a row that were used again before they were full.
+    short: u8,
+}
+
+/// What changes with every block.
+#[derive(Debug)]
+struct State {
+    classes: Box<[Stacks]>,
+    /// Bytes in all stacks.
+    kept: usize,
+    /// What `kept` was when the heap last looked at its bound.
+    looked_at: usize,
+}
+
+/// The shard.
+#[repr(align(128))]
+#[derive(Debug)]
+pub struct Shard {
+    state: Mutex<State>,
+    /// Bytes of blocks taken here less bytes freed here; written behind the lock alone.
+    live: AtomicIsize,
+}
+
+/// What a free asks the heap to do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Freed {
+    /// Nothing.
+    Kept,
+    /// To look whether too much is kept.
+    Grown,
+    /// To seal these blocks and put them where every shard finds them.
+    Full(Vec<usize>),
+}
+
+impl Default for Shard {
+    fn default() -> Self {
+        let classes = (0..size_class::COUNT).map(|_| Stacks::default()).collect();
+        Self { state: Mutex::new(State { classes, kept: 0, looked_at: 0 }), live: AtomicIsize::new(0) }
+    }
+}
+
+impl Shard {
+    /// A ready block.
+    #[inline]
+    pub fn take(&self, class: usize) -> Option<usize> {
+        let mut state = self.state.lock();
+        let block = state.classes[class].ready.pop()?;
+        let size = size_class::size_of(class);
+        state.kept -= size;
+        self.count_live(size.cast_signed());
+        Some(block)
+    }
+
+    /// Keeps a freed block.
+    #[inline]
+    pub fn keep(&self, class: usize, block: usize) -> Freed {
+        let size = size_class::size_of(class);
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let off = if mutation::is(mutation::Bug::PlainAccountOff) { 256 } else { 0 };
+        self.count_live(off - size.cast_signed());
+        let recent = &mut state.classes[class].recent;
+        if recent.len() >= capacity(class) {
+            let full = core::mem::replace(recent, Vec::with_capacity(capacity(class)));
+            recent.push(block);
+            state.kept = state.kept + size - full.len() * size;
+            return Freed::Full(full);
+        }
+        recent.push(block);
+        state.kept += size;
+        if state.kept > state.looked_at + LOOK_EVERY {
+            state.looked_at = state.kept;
+            return Freed::Grown;
+        }
+        Freed::Kept
+    }
+
+    /// Takes the recent blocks out, to be used again if they are past: enough of them, or fewer if the class does not use so
+    /// few again and again, which would be better served by more blocks.
+    pub fn take_recent(&self, class: usize, may_be_short: bool) -> Vec<usize> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let stacks = &mut state.classes[class];
+        let is_enough = stacks.recent.len() >= capacity(class).min(ENOUGH);
+        if !is_enough && (!may_be_short || stacks.recent.is_empty() || stacks.short >= MOST_SHORT) {
+            stacks.short = if may_be_short { 0 } else { stacks.short };
+            return Vec::new();
+        }
+        stacks.short = if is_enough { 0 } else { stacks.short + 1 };
+        let recent = core::mem::take(&mut stacks.recent);
+        state.kept -= recent.len() * size_class::size_of(class);
+        state.looked_at = state.looked_at.min(state.kept + LOOK_EVERY);
+        recent
+    }
+
+    /// Puts blocks that are past where the next requests find them, but for one, which is the caller's.
+    pub fn put_ready(&self, class: usize, mut blocks: Vec<usize>) -> Option<usize> {
+        let own = blocks.pop()?;
+        let size = size_class::size_of(class);
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let Stacks { ready, recent, .. } = &mut state.classes[class];
+        state.kept += blocks.len() * size;
+        if ready.is_empty() {
+            let mut old = core::mem::replace(ready, blocks);
+            // The next blocks that are freed need a stack as deep.
+            if recent.capacity() == 0 {
+                old.reserve_exact(capacity(class));
+                *recent = old;
+            }
+        } else {
+            ready.append(&mut blocks);
+        }
+        self.count_live(size.cast_signed());
+        Some(own)
+    }
+
+    /// Takes everything out, by class: what is ready, and what is not sealed yet.
+    pub fn take_all(&self) -> Vec<(usize, Vec<usize>, Vec<usize>)> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        (state.kept, state.looked_at) = (0, 0);
+        let used = state.classes.iter_mut().enumerate();
+        let used = used.filter(|(_, stacks)| !stacks.ready.is_empty() || !stacks.recent.is_empty());
+        used.map(|(class, stacks)| (class, core::mem::take(&mut stacks.ready), core::mem::take(&mut stacks.recent)))
+            .collect()
+    }
+
+    /// Bytes taken here less bytes freed here.
+    pub fn live(&self) -> isize {
+        self.live.load(Ordering::Relaxed)
+    }
+
+    /// The lock is held, so nobody else writes.
+    #[inline]
+    fn count_live(&self, bytes: isize) {
+        self.live.store(self.live.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
+    }
+}
+
+/// The index of the calling thread's shard. Threads get theirs in turn.
+#[inline]
+pub fn own_index() -> usize {
+    thread_local! {
+        static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+    // A thread that is being torn down has the first.
+    let own = OWN.try_with(Cell::get).unwrap_or(0);
+    if own != usize::MAX {
+        return own;
+    }
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let index = NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS;
+    let _ = OWN.try_with(|own| own.set(index));
+    index
+}
