@@ -27,6 +27,7 @@ pub mod elf;
 pub mod environment;
 pub mod faults;
 pub mod fixture;
+pub mod foreign;
 pub mod gate;
 pub mod graph;
 pub mod image;

@@ -23,8 +23,8 @@ pub struct Extent<D: Driver> {
     pub size: usize,
     /// The device that owns or last bound it.
     pub device: D::Device,
-    /// Whether the native library knows it as an allocation of its own by its first byte: no pool's block, and no start
-    /// that was moved for an alignment.
+    /// Whether the native library knows it as an allocation of its own by its first byte: no pool's block, no start
+    /// that was moved for an alignment, and no mapping of another API's memory.
     pub is_plain: bool,
     /// Where a pool's block came from.
     pub backend: Option<Arc<PoolBackend<D>>>,
@@ -42,6 +42,9 @@ impl<D: Driver> Extent<D> {
         }
         if deferred::is_pending(address) {
             return Ok(None);
+        }
+        if let Some((base, size, device)) = context.external_mappings.around(address) {
+            return Ok(Some(Self { kind: MemoryKind::Device, base, size, device, is_plain: false, backend: None }));
         }
         let Some(info) = crate::device::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
         // Of most pools the library tells the start of the block that an address lies in.
