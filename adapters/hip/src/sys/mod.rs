@@ -490,6 +490,7 @@ ur_adapter::symbol_table! {
         launch_cooperative = "hipModuleLaunchCooperativeKernel" (
             HipFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, HipStream, *mut *mut c_void
         );
+        function_by_symbol = "hipGetFuncBySymbol" (*mut HipFunction, *const c_void);
         surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
         surface_destroy = "hipDestroySurfaceObject" (u64);
         graph_dump = "hipGraphDebugDotPrint" (HipGraph, *const c_char, c_uint);
