@@ -28,6 +28,7 @@ pub mod environment;
 pub mod extension;
 pub mod faults;
 pub mod fixture;
+pub mod foreign;
 pub mod gate;
 pub mod graph;
 pub mod image;

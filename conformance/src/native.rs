@@ -1,7 +1,7 @@
 //! The native libraries below the adapter, as far as tests look at them beside the adapter: the calling thread's current
 //! context and device. Works on the real driver and on the simulated one; the adapter must have opened the library before.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ffi::CString;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -152,6 +152,23 @@ impl Hip {
     pub fn counts_calls(&self) -> bool {
         // SAFETY: only the address is taken.
         unsafe { self.library.get::<*mut c_void>(b"hiponcudaCallCount\0") }.is_ok()
+    }
+
+    /// Registers a kernel of compiled host code with HIP over CUDA, by the address of its host function.
+    pub fn register_function(&self, symbol: *const c_void, image: &CStr, name: &CStr) {
+        type Register = unsafe extern "C" fn(*const c_void, *const c_char, *const c_char) -> c_int;
+        // SAFETY: the type is that of `hip_on_cuda.h`.
+        let register: Register = unsafe { self::symbol(&self.library, "hiponcudaRegisterFunction") };
+        // SAFETY: strings with their ends, of which copies are kept.
+        assert_eq!(unsafe { register(symbol, image.as_ptr(), name.as_ptr()) }, 0, "a kernel of host code");
+    }
+
+    /// Forgets the kernels that were registered; none is in use.
+    pub fn forget_functions(&self) {
+        // SAFETY: the type is that of `hip_on_cuda.h`.
+        let forget: unsafe extern "C" fn() = unsafe { self::symbol(&self.library, "hiponcudaForgetFunctions") };
+        // SAFETY: no arguments; nothing of the kernels is used any more, as the caller says.
+        unsafe { forget() };
     }
 
     /// Calls of a function so far, as HIP over CUDA counts them.

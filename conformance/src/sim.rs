@@ -2,6 +2,7 @@
 //! work, misuse reports and leaks. There only when the native library is the simulated one.
 
 use core::ffi::{c_char, c_int, c_void};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::control::{Control, text};
 
@@ -134,6 +135,62 @@ impl Sim {
     pub fn contexts(&self) -> u64 {
         self.number("ContextCount")
     }
+}
+
+/// The simulated driver's other API: its semaphores by their descriptors, from any thread.
+#[derive(Clone, Copy, Debug)]
+pub struct ForeignSemaphores {
+    signal: unsafe extern "C" fn(c_int, u64) -> c_int,
+    wait: unsafe extern "C" fn(c_int, u64, u64) -> c_int,
+}
+
+impl ForeignSemaphores {
+    /// Signals a semaphore, a timeline with that value.
+    pub fn signal(&self, semaphore: &OwnedFd, value: u64) {
+        // SAFETY: an open descriptor and plain numbers.
+        assert_eq!(unsafe { (self.signal)(semaphore.as_raw_fd(), value) }, 0, "no semaphore of the simulated driver's");
+    }
+
+    /// Waits so many milliseconds at most for a semaphore; answers whether it was reached.
+    #[must_use]
+    pub fn wait(&self, semaphore: &OwnedFd, value: u64, milliseconds: u64) -> bool {
+        // SAFETY: an open descriptor and plain numbers.
+        match unsafe { (self.wait)(semaphore.as_raw_fd(), value, milliseconds) } {
+            0 => true,
+            2 => false,
+            _ => panic!("no semaphore of the simulated driver's"),
+        }
+    }
+}
+
+impl Sim {
+    /// Memory of another API on a device, by a new descriptor. It is a file.
+    #[must_use]
+    pub fn foreign_memory(&self, bytes: usize, ordinal: i32) -> OwnedFd {
+        let make: unsafe extern "C" fn(u64, c_int) -> c_int = self.control.symbol("ForeignMemory");
+        // SAFETY: plain numbers.
+        owned(unsafe { make(bytes as u64, ordinal) })
+    }
+
+    /// A semaphore of another API, by a new descriptor.
+    #[must_use]
+    pub fn foreign_semaphore(&self, timeline: bool) -> OwnedFd {
+        let make: unsafe extern "C" fn(c_int) -> c_int = self.control.symbol("ForeignSemaphore");
+        // SAFETY: a plain number.
+        owned(unsafe { make(timeline.into()) })
+    }
+
+    /// What that API does with its semaphores.
+    #[must_use]
+    pub fn foreign_semaphores(&self) -> ForeignSemaphores {
+        ForeignSemaphores { signal: self.control.symbol("ForeignSignal"), wait: self.control.symbol("ForeignWait") }
+    }
+}
+
+fn owned(descriptor: c_int) -> OwnedFd {
+    assert!(descriptor >= 0, "the simulated driver has no descriptor left");
+    // SAFETY: the descriptor was made for the caller.
+    unsafe { OwnedFd::from_raw_fd(descriptor) }
 }
 
 /// While it lives, nothing that is submitted completes.

@@ -64,6 +64,7 @@ mod attribute {
     pub(super) const VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: i32 = 102;
     pub(super) const POSIX_FILE_DESCRIPTOR_SUPPORTED: i32 = 103;
     pub(super) const MAX_BLOCKS_PER_MULTIPROCESSOR: i32 = 106;
+    pub(super) const TIMELINE_SEMAPHORE_INTEROP: i32 = 114;
     pub(super) const MEMORY_POOLS_SUPPORTED: i32 = 115;
     pub(super) const CLUSTER_LAUNCH: i32 = 120;
     /// The second version's operations have no other attribute: where those of 64 bits are, those of 32 are.
@@ -221,6 +222,9 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         clusters: read.flag(of::CLUSTER_LAUNCH)?,
         virtual_memory: read.flag(of::VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)?,
         posix_handles: read.flag(of::POSIX_FILE_DESCRIPTOR_SUPPORTED)?,
+        external_memory: cfg!(unix) && driver.symbols.external_memory_import.is_some(),
+        external_semaphores: cfg!(unix) && driver.symbols.external_semaphore_import.is_some(),
+        external_timelines: cfg!(unix) && read.optional(of::TIMELINE_SEMAPHORE_INTEROP)? == Some(1),
         host_numa_node: read.optional(of::HOST_NUMA_ID)?.filter(|node| *node >= 0),
 
         half: capability >= (5, 3),

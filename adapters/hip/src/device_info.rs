@@ -206,6 +206,10 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         virtual_memory,
         // What virtual memory is made of is exported by descriptor or not at all.
         posix_handles: cfg!(unix) && virtual_memory,
+        // No question tells which of them a runtime imports; one that imports none refuses each.
+        external_memory: cfg!(unix) && driver.symbols.external_memory_import.is_some(),
+        external_semaphores: cfg!(unix) && driver.symbols.external_semaphore_import.is_some(),
+        external_timelines: cfg!(unix) && driver.symbols.external_semaphore_import.is_some(),
 
         // Arithmetic and order. Every AMD GPU that ROCm 5 runs has what is said of it without a question.
         half: amd || version >= [5, 3],

@@ -101,10 +101,7 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnUnsampledImageHandleDestroyExp pfnSampledImageHandleDestroyExp pfnImageAllocateExp
         pfnImageFreeExp pfnUnsampledImageCreateExp pfnSampledImageCreateExp pfnImageCopyExp
         pfnImageGetInfoExp pfnGetImageMemoryHandleTypeSupportExp pfnGetImageUnsampledHandleSupportExp
-        pfnGetImageSampledHandleSupportExp pfnMipmapGetLevelExp pfnMipmapFreeExp pfnImportExternalMemoryExp
-        pfnMapExternalArrayExp pfnMapExternalLinearMemoryExp pfnReleaseExternalMemoryExp
-        pfnFreeMappedLinearMemoryExp pfnSupportsImportingHandleTypeExp pfnImportExternalSemaphoreExp
-        pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
+        pfnGetImageSampledHandleSupportExp pfnMipmapGetLevelExp pfnMipmapFreeExp pfnMapExternalArrayExp
     }
     TimelineExt {
         pfnTimelineCreateExt pfnTimelineRetainExt pfnTimelineReleaseExt pfnTimelineGetInfoExt pfnTimelineSignalExt

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use ur_ffi::{ur_backend_t, ur_result_t};
 
-use crate::driver::cell::AdapterCell;
+use crate::driver::native::cell::AdapterCell;
 use crate::driver::{
-    BuildRequest, CheckedImage, Contexts, DeviceProperties, Devices, Driver, EventPurpose, Events, FunctionAttributes,
-    Graphs, Images, Interprocess, Kernels, LaunchShape, Memory, MemoryKind, Modules, PointerInfo, PoolAttribute, Pools,
-    StreamKind, Streams, Transfers, VirtualMemory, unsupported,
+    BuildRequest, CheckedImage, Contexts, DeviceProperties, Devices, Driver, EventPurpose, Events, External,
+    FunctionAttributes, Graphs, Images, Interprocess, Kernels, LaunchShape, Memory, MemoryKind, Modules, PointerInfo,
+    PoolAttribute, Pools, StreamKind, Streams, Transfers, VirtualMemory, unsupported,
 };
 use crate::object::error::{Error, OpenError, Result};
 
@@ -50,6 +50,10 @@ crate::native_handles! {
     NoopFunction;
     /// Physical memory, of which there is none.
     NoopPhysical;
+    /// Memory of another API, of which there is none.
+    NoopExternalMemory;
+    /// A semaphore of another API, of which there are none.
+    NoopExternalSemaphore;
     /// A graph, of which there are none.
     NoopGraph;
     /// An executable graph, of which there are none.
@@ -396,6 +400,11 @@ impl Transfers for Noop {
         }
         Ok(())
     }
+}
+
+impl External for Noop {
+    type ExternalMemory = NoopExternalMemory;
+    type ExternalSemaphore = NoopExternalSemaphore;
 }
 
 impl Images for Noop {}

@@ -19,6 +19,8 @@ pub use crate::graph::dependencies::SyncPoints;
 pub use crate::graph::native::executable::ExecutableGraph as ExpExecutableGraph;
 pub use crate::graph::native::graph::Graph as ExpGraph;
 pub use crate::image::sampler::Sampler;
+pub use crate::ipc::external_memory::ExternalMemory as ExpExternalMem;
+pub use crate::ipc::external_semaphore::ExternalSemaphore as ExpExternalSemaphore;
 pub use crate::kernel::Kernel;
 pub use crate::memory_object::Mem;
 pub use crate::object::error::Error;

@@ -5,6 +5,7 @@
 //! ([`crate::device::native_context`]). Stream-ordered memory finds its streams through the context's registry.
 
 pub mod device_state;
+pub mod external_mappings;
 pub mod graph_memory;
 pub mod native_handle;
 pub mod over_aligned;
@@ -19,6 +20,7 @@ use parking_lot::Mutex;
 use ur_ffi::{ur_context_handle_t, ur_context_handle_t_, ur_context_info_t, ur_context_properties_t, ur_result_t};
 
 pub use crate::context::device_state::DeviceState;
+use crate::context::external_mappings::ExternalMappings;
 use crate::context::graph_memory::GraphMemory;
 use crate::context::over_aligned::OverAligned;
 use crate::context::reservations::Reservations;
@@ -53,6 +55,8 @@ pub struct Context<D: Driver> {
     pub over_aligned: OverAligned,
     /// Ranges of addresses for virtual memory.
     pub reservations: Mutex<Reservations<D::Device>>,
+    /// Mapped memory of other APIs.
+    pub external_mappings: ExternalMappings<D::Device>,
     /// Memory that launches of graphs allocate.
     pub graph_memory: GraphMemory,
     members: Vec<Member<D>>,
@@ -101,6 +105,7 @@ impl<D: Driver> Context<D> {
             registry: Arc::default(),
             over_aligned: OverAligned::default(),
             reservations: Mutex::default(),
+            external_mappings: ExternalMappings::default(),
             graph_memory: GraphMemory::default(),
             members,
             deleters: Mutex::default(),

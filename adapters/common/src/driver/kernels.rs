@@ -61,6 +61,11 @@ pub trait Kernels: Modules + Streams {
     fn function_module(&self, _function: Self::Function) -> Result<Option<usize>> {
         Ok(None)
     }
+    /// **Needs the context.** The function that a program's own compiler made of the kernel whose host function has that
+    /// address. Not told / `hipGetFuncBySymbol`.
+    fn function_by_symbol(&self, _symbol: usize) -> Result<Self::Function> {
+        unsupported("a kernel by its host symbol (give the function that the runtime tells of it)")
+    }
     /// Size in bytes of each parameter, `None` when the library cannot tell. `cuFuncGetParamInfo` / not told.
     fn function_parameters(&self, _function: Self::Function) -> Result<Option<Vec<usize>>> {
         Ok(None)

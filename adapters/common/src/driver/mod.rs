@@ -19,10 +19,10 @@
 //! # What a backend can lack
 //! A method with a default answers `UNSUPPORTED_FEATURE` or "not told" until a backend overrides it.
 
-pub mod cell;
 pub mod contexts;
 pub mod devices;
 pub mod events;
+pub mod external;
 pub mod graphs;
 pub mod images;
 pub mod interprocess;
@@ -41,19 +41,20 @@ use core::hash::Hash;
 
 use ur_ffi::ur_backend_t;
 
-use crate::driver::cell::AdapterCell;
+use crate::driver::native::cell::AdapterCell;
 use crate::object::error::{Error, OpenError, Result};
 
 pub use contexts::Contexts;
 pub use devices::{Devices, Sensor};
 pub use events::{EventPurpose, Events};
+pub use external::{External, SemaphoreKind};
 pub use graphs::Graphs;
 pub use images::Images;
 pub use interprocess::{Interprocess, IpcHandle};
 pub use kernels::{CachePreference, FunctionAttributes, Kernels, LaunchShape};
 pub use memory::{Memory, MemoryKind, PointerInfo};
 pub use modules::{BuildRequest, CheckedImage, Modules};
-pub use native::text_of;
+pub use native::{cell, text_of};
 pub use pools::{PoolAttribute, Pools};
 pub use properties::DeviceProperties;
 pub use streams::{StreamKind, Streams};
@@ -81,7 +82,7 @@ pub trait Handle: NativeName + Default {
 ///
 /// Methods name their native calls as `CUDA call / HIP call`; where both have the same name but for the prefix, CUDA's
 /// stands for both.
-pub trait Driver: Graphs + Interprocess + Sized {
+pub trait Driver: External + Graphs + Interprocess + Sized {
     /// What `UR_ADAPTER_INFO_BACKEND` and `UR_PLATFORM_INFO_BACKEND` answer.
     const BACKEND: ur_backend_t;
     /// What `UR_PLATFORM_INFO_NAME` answers.

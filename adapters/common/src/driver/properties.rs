@@ -150,6 +150,12 @@ pub struct DeviceProperties {
     pub max_parameter_size: usize,
     /// Whether POSIX file descriptors of memory can be exported.
     pub posix_handles: bool,
+    /// Whether memory of another API can be imported.
+    pub external_memory: bool,
+    /// Whether semaphores of another API can be imported.
+    pub external_semaphores: bool,
+    /// Whether those may be timelines, which have values.
+    pub external_timelines: bool,
     /// Whether the device sees NUMA node ids of the host, and which is nearest.
     pub host_numa_node: Option<i32>,
 }

@@ -1,10 +1,12 @@
-//! Device memory for other processes.
+//! Device memory for other processes and other APIs, and what comes from them.
 //!
 //! What an application carries to the other process is a small envelope of bytes: which adapter it is for, on which device
 //! the thing lies, and the native handle. The envelopes that are out are kept in a list, so that one given back twice is refused and not freed twice.
 
 pub mod descriptor;
 pub mod event;
+pub mod external_memory;
+pub mod external_semaphore;
 pub mod memory_export;
 pub mod physical;
 

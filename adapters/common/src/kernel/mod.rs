@@ -81,27 +81,45 @@ impl<D: Driver> DeviceKernel<D> {
                 format!("urKernelCreate: the program has no kernel named `{}`", name.to_string_lossy()),
             )
         })?;
-        let attributes = module.state.driver.function_attributes(plain.raw)?;
         let mut offset_name = name.to_bytes().to_vec();
         offset_name.extend_from_slice(b"_with_offset");
         // A C string has no NUL inside, and neither has the suffix.
         let offset_name = CString::new(offset_name).unwrap_or_default();
         let with_offset = Self::function(&module, &offset_name)?;
-        let device = &module.state.device;
         let text = name.to_string_lossy();
-        let fixed = program.target(device)?.fixed_sizes(&text, attributes.binary_version);
-        let (declared, limits) = sizes_of(&device.properties, &attributes, program.metadata.sizes_of(&text), fixed);
+        let target = program.target(&module.state.device)?;
+        let loaded = Self::of_function(Arc::clone(&module), plain, program.metadata.sizes_of(&text), |binary| {
+            target.fixed_sizes(&text, binary)
+        });
+        drop(scope);
+        Ok(Self { with_offset, ..loaded? })
+    }
+
+    /// A kernel of a function of a module, whose device's context is current. `fixed` tells what an image of that binary
+    /// version fixes.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    fn of_function(
+        module: Arc<Module<D>>,
+        plain: Function<D>,
+        declared: DeclaredSizes,
+        fixed: impl FnOnce(u32) -> FixedSizes,
+    ) -> Result<Self> {
+        let driver = module.state.driver;
+        let attributes = driver.function_attributes(plain.raw)?;
+        let fixed = fixed(attributes.binary_version);
+        let (declared, limits) = sizes_of(&module.state.device.properties, &attributes, declared, fixed);
         // Asked now, so that no launch has to. A library that cannot say leaves it to the function's own limit.
         let limit = limits.threads.max(1);
-        let suggested = module.state.driver.suggested_block_size(plain.raw, 0, limit);
-        drop(scope);
+        let suggested = driver.suggested_block_size(plain.raw, 0, limit);
         let suggested_block = suggested.unwrap_or(limit).clamp(1, limit);
         Ok(Self {
             home: Arc::clone(&module.state),
             limits,
             module,
             plain,
-            with_offset,
+            with_offset: None,
             attributes,
             suggested_block,
             permissions: Permissions::default(),

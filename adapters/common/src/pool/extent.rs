@@ -28,7 +28,8 @@ pub struct Extent<D: Driver> {
     pub size: usize,
     /// The device that owns or last bound it.
     pub device: D::Device,
-    /// Whether it can be freed without a queue: it is no pool's block, and has no start that was moved for an alignment.
+    /// Whether it can be freed without a queue: it is no pool's block, has no start that was moved for an alignment, and is no
+    /// mapping of another API's memory.
     pub is_plain: bool,
     /// Where a pool's block came from.
     pub backend: Option<Arc<PoolBackend<D>>>,
@@ -67,6 +68,17 @@ impl<D: Driver> Extent<D> {
         }
         if let Some(plain) = plain_around(context, address) {
             return Ok(plain.ok().map(Self::of_plain));
+        }
+        if let Some((base, size, device)) = context.external_mappings.around(address) {
+            return Ok(Some(Self {
+                kind: MemoryKind::Device,
+                base,
+                size,
+                device,
+                is_plain: false,
+                backend: None,
+                heap: None,
+            }));
         }
         let Some(info) = crate::device::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
         // Of most pools the library tells the start of the block that an address lies in.

@@ -304,6 +304,15 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
     if deferred::is_pending(address) {
         return Err(not_a_block("urUSMFree", context, address));
     }
+    if context.external_mappings.around(address).is_some() {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_MEM_OBJECT,
+            format!(
+                "urUSMFree: {address:#x} is mapped external memory; free it with \
+                 urBindlessImagesFreeMappedLinearMemoryExp"
+            ),
+        ));
+    }
     let state = context.first_state()?;
     // Memory of a pool that is not out is a free list's or another program part's; the plain free would take it. The
     // native library of AMD does not tell pools, but the table knows what is kept.

@@ -8,6 +8,7 @@
 mod contexts;
 mod devices;
 mod events;
+mod external;
 mod graphs;
 mod images;
 mod interprocess;
@@ -23,7 +24,7 @@ use core::ffi::c_int;
 use std::sync::OnceLock;
 
 use ur_adapter::driver::Driver;
-use ur_adapter::driver::cell::AdapterCell;
+use ur_adapter::driver::native::cell::AdapterCell;
 use ur_adapter::driver::native::{self, cannot_start};
 use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_ffi::ur_backend_t;

@@ -11,6 +11,9 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use libloading::Library;
 use ur_adapter::driver::LaunchShape;
 use ur_adapter::driver::images::BoxSide;
+use ur_adapter::driver::native::external_layouts::{
+    BufferDescriptor, MemoryDescriptor, SemaphoreDescriptor, SemaphoreParameters,
+};
 use ur_adapter::driver::native::image_layouts::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 use ur_adapter::driver::native::library::open_first;
 use ur_adapter::driver::native::{Texts, status_text, text_of};
@@ -45,6 +48,10 @@ ur_adapter::native_handles! {
     CUgraph;
     /// An executable graph.
     CUgraphExec;
+    /// Imported memory of another API.
+    CUexternalMemory;
+    /// An imported semaphore of another API.
+    CUexternalSemaphore;
     /// A node of a graph.
     CUgraphNode;
 }
@@ -530,6 +537,18 @@ ur_adapter::symbol_table! {
             (CUstream, *mut c_uint, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize);
         capture_set_place = "cuStreamUpdateCaptureDependencies" (CUstream, *mut CUgraphNode, usize, c_uint);
         capture_exchange_mode = "cuThreadExchangeStreamCaptureMode" (*mut c_uint);
+
+        external_memory_import = "cuImportExternalMemory" (*mut CUexternalMemory, *const MemoryDescriptor);
+        external_memory_map = "cuExternalMemoryGetMappedBuffer"
+            (*mut CUdeviceptr, CUexternalMemory, *const BufferDescriptor);
+        external_memory_destroy = "cuDestroyExternalMemory" (CUexternalMemory);
+        external_semaphore_import = "cuImportExternalSemaphore"
+            (*mut CUexternalSemaphore, *const SemaphoreDescriptor);
+        external_semaphore_destroy = "cuDestroyExternalSemaphore" (CUexternalSemaphore);
+        external_semaphore_wait = "cuWaitExternalSemaphoresAsync"
+            (*const CUexternalSemaphore, *const SemaphoreParameters, c_uint, CUstream);
+        external_semaphore_signal = "cuSignalExternalSemaphoresAsync"
+            (*const CUexternalSemaphore, *const SemaphoreParameters, c_uint, CUstream);
     }
 }
 

@@ -50,6 +50,16 @@ impl Kernels for Hip {
         Ok(None)
     }
 
+    fn function_by_symbol(&self, symbol: usize) -> Result<HipFunction> {
+        let Some(find) = self.symbols.function_by_symbol else {
+            return Err(Error::unsupported("a kernel by its host symbol by a runtime without hipGetFuncBySymbol"));
+        };
+        let mut function = HipFunction::default();
+        // SAFETY: the output is a live local; the runtime only compares the symbol's address with those that it knows.
+        self.check("hipGetFuncBySymbol", unsafe { find(&raw mut function, core::ptr::without_provenance(symbol)) })?;
+        Ok(function)
+    }
+
     fn function_parameters(&self, _function: HipFunction) -> Result<Option<Vec<usize>>> {
         // No call of the runtime tells them.
         Ok(None)

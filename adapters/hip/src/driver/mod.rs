@@ -24,6 +24,7 @@
 mod contexts;
 mod devices;
 mod events;
+mod external;
 mod graphs;
 mod images;
 mod interprocess;
@@ -37,7 +38,7 @@ mod virtual_memory;
 
 use core::ffi::c_int;
 
-use ur_adapter::driver::cell::AdapterCell;
+use ur_adapter::driver::native::cell::AdapterCell;
 use ur_adapter::driver::native::{self, cannot_start};
 use ur_adapter::driver::{Devices, Driver};
 use ur_adapter::object::error::{Error, OpenError, Result};

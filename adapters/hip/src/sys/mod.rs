@@ -11,6 +11,9 @@ mod status;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libloading::Library;
+use ur_adapter::driver::native::external_layouts::{
+    BufferDescriptor, MemoryDescriptor, SemaphoreDescriptor, SemaphoreParameters,
+};
 use ur_adapter::driver::native::image_layouts::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 use ur_adapter::driver::native::library::open_first;
 use ur_adapter::driver::native::{Texts, status_text, text_of};
@@ -44,6 +47,10 @@ ur_adapter::native_handles! {
     HipGraph;
     /// An executable graph.
     HipGraphExec;
+    /// Imported memory of another API.
+    HipExternalMemory;
+    /// An imported semaphore of another API.
+    HipExternalSemaphore;
     /// A node of a graph.
     HipGraphNode;
 }
@@ -483,6 +490,7 @@ ur_adapter::symbol_table! {
         launch_cooperative = "hipModuleLaunchCooperativeKernel" (
             HipFunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, HipStream, *mut *mut c_void
         );
+        function_by_symbol = "hipGetFuncBySymbol" (*mut HipFunction, *const c_void);
         surface_create = "hipCreateSurfaceObject" (*mut u64, *const ResourceDescriptor);
         surface_destroy = "hipDestroySurfaceObject" (u64);
         graph_dump = "hipGraphDebugDotPrint" (HipGraph, *const c_char, c_uint);
@@ -496,6 +504,18 @@ ur_adapter::symbol_table! {
         capture_set_place = "hipStreamUpdateCaptureDependencies" (HipStream, *mut HipGraphNode, usize, c_uint);
         capture_begin_into = "hipStreamBeginCaptureToGraph"
             (HipStream, HipGraph, *const HipGraphNode, *const c_void, usize, c_uint);
+
+        external_memory_import = "hipImportExternalMemory" (*mut HipExternalMemory, *const MemoryDescriptor);
+        external_memory_map = "hipExternalMemoryGetMappedBuffer"
+            (*mut DevicePointer, HipExternalMemory, *const BufferDescriptor);
+        external_memory_destroy = "hipDestroyExternalMemory" (HipExternalMemory);
+        external_semaphore_import = "hipImportExternalSemaphore"
+            (*mut HipExternalSemaphore, *const SemaphoreDescriptor);
+        external_semaphore_destroy = "hipDestroyExternalSemaphore" (HipExternalSemaphore);
+        external_semaphore_wait = "hipWaitExternalSemaphoresAsync"
+            (*const HipExternalSemaphore, *const SemaphoreParameters, c_uint, HipStream);
+        external_semaphore_signal = "hipSignalExternalSemaphoresAsync"
+            (*const HipExternalSemaphore, *const SemaphoreParameters, c_uint, HipStream);
     }
     returning *const c_char {
         function_name = "hipKernelNameRef" (HipFunction);

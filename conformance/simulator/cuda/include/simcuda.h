@@ -68,6 +68,7 @@ void simcudaReleaseWork(void);
  *   invalid-pointer   not a pointer that the call takes, or an access outside of its allocation
  *   destroyed-handle  a handle of a destroyed object
  *   invalid-handle    a handle of another kind, or none at all
+ *   external          an import of another API destroyed while it is in use, or signalled against its rules
  *   peer-access       memory touched by a device that has no access to it
  *   kernel-fault      a kernel failed; the text says where in the PTX
  *   leak              a context destroyed with its objects still alive
@@ -80,9 +81,19 @@ void simcudaClearReports(void);
 
 /* Objects alive now, all together and by kind. Kinds: context, primary context retain, stream, event, module, library,
  * linker, memory pool, graph, executable graph, physical memory, address reservation, device memory, host memory,
- * registered host memory, managed memory, pool memory, graph memory, mapped memory. */
+ * registered host memory, managed memory, pool memory, graph memory, mapped memory,
+ * mapped external memory, external memory, external semaphore. */
 uint64_t simcudaLeakCount(void);
 void simcudaLeaks(simcuda_count_callback callback, void *data);
+
+/* The other API whose memory and semaphores are imported (cuImportExternalMemory, cuImportExternalSemaphore). Each of the
+ * first two answers a new file descriptor, the caller's, which other processes may use too, or -1. The memory is a file
+ * that the caller maps. Waits take a binary semaphore's signal away; values are a timeline's. Signal and wait answer 0, 1
+ * for a descriptor of something else, and a wait 2 when its time is over. */
+int simcudaForeignMemory(uint64_t size, int ordinal);
+int simcudaForeignSemaphore(int timeline);
+int simcudaForeignSignal(int descriptor, uint64_t value);
+int simcudaForeignWait(int descriptor, uint64_t value, uint64_t milliseconds);
 
 /* Threads that streams have started so far. */
 uint64_t simcudaThreadCount(void);

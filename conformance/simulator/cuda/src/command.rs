@@ -6,6 +6,7 @@
 use crate::clock::Point;
 use crate::copy::{Copy, Fill};
 use crate::event::Completion;
+use crate::external_semaphore::Semaphore;
 use crate::graph::run::Launch;
 use crate::kernel::Kernel;
 use crate::memory::{self, Allocation, Denied};
@@ -67,6 +68,10 @@ pub enum Command {
     WaitValue(Value),
     /// Writes a value.
     WriteValue(Value),
+    /// Waits for another API's semaphore.
+    WaitSemaphore(Arc<Semaphore>, u64),
+    /// Signals another API's semaphore.
+    SignalSemaphore(Arc<Semaphore>, u64),
     /// Runs a graph.
     Graph(Box<Launch>),
     /// Takes its place in the order and does nothing: hints.
@@ -95,7 +100,7 @@ impl Command {
     /// Whether it may wait for something that nobody can see: whoever writes the value, whatever the client's function does.
     pub fn waits_unseen(&self) -> bool {
         match self {
-            Command::Host(..) | Command::Callback(..) | Command::WaitValue(_) => true,
+            Command::Host(..) | Command::Callback(..) | Command::WaitValue(_) | Command::WaitSemaphore(..) => true,
             Command::Graph(launch) => launch.waits_unseen,
             Command::WaitEvent(completion) => completion.unseen,
             Command::WaitStream(other, _) => other.has_unseen(),
@@ -138,6 +143,10 @@ impl Command {
             }
             Command::WaitValue(value) => wait_value(stream, value),
             Command::WriteValue(value) => write_value(stream, point, value),
+            Command::WaitSemaphore(semaphore, value) => {
+                semaphore.wait(value, || stream.context.is_alive() && stream.context.failure().is_none());
+            }
+            Command::SignalSemaphore(semaphore, value) => semaphore.signal(value),
         }
     }
 }

@@ -225,7 +225,7 @@ static ATTRIBUTES: [i32; 149] = [
     0, 1, 1, 0, 0, 32, 0, 39_321_600, 134_213_632, 0,
     // 111: reserved shared, sparse, read-only register, timeline, pools, RDMA, flush options, write order, pool
     // handle types, clusters
-    1024, 0, 0, 0, 1, 0, 0, 0, 0, 1,
+    1024, 0, 0, 1, 1, 0, 0, 0, 0, 1,
     // 121: deferred arrays, 64-bit mem ops, NOR, DMA-BUF, IPC events, sync domains, tensor maps, fabric, unified
     // functions, NUMA config
     0, 1, 1, 0, 1, 1, 0, 0, 0, 0,

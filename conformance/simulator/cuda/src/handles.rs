@@ -46,9 +46,13 @@ pub enum Kind {
     Texture,
     /// `CUsurfObject`
     Surface,
+    /// `CUexternalMemory`
+    ExternalMemory,
+    /// `CUexternalSemaphore`
+    ExternalSemaphore,
 }
 
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 19] = [
     "",
     "context",
     "stream",
@@ -66,6 +70,8 @@ const NAMES: [&str; 17] = [
     "array",
     "texture object",
     "surface object",
+    "external memory",
+    "external semaphore",
 ];
 
 impl Kind {

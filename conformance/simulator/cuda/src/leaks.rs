@@ -8,6 +8,8 @@ use crate::config::ReportTo;
 use crate::context::{CONTEXTS, Context};
 use crate::device;
 use crate::event::EVENTS;
+use crate::external::{self, MEMORIES};
+use crate::external_semaphore::SEMAPHORES;
 use crate::graph::GRAPHS;
 use crate::graph::exec::EXECS;
 use crate::linker::LINKERS;
@@ -55,6 +57,9 @@ pub fn counts() -> Vec<(&'static str, usize)> {
         ("graph memory", allocations(Kind::Graph)),
         ("mapped memory", allocations(Kind::Mapped)),
         ("opened memory", allocations(Kind::Opened)),
+        ("mapped external memory", allocations(Kind::External)),
+        ("external memory", MEMORIES.len()),
+        ("external semaphore", SEMAPHORES.len()),
     ];
     all.into_iter().filter(|&(_, count)| count > 0).collect()
 }
@@ -74,7 +79,10 @@ pub fn end_of_context(context: &Context) {
         module.unload();
     }
     let (arrays, objects) = array::end_of_context(context);
-    let owned = |kind| matches!(kind, Kind::Device | Kind::Host | Kind::Registered | Kind::Managed | Kind::Opened);
+    let imports = external::end_of_context(context);
+    let owned = |kind| {
+        matches!(kind, Kind::Device | Kind::Host | Kind::Registered | Kind::Managed | Kind::Opened | Kind::External)
+    };
     let mut allocations = memory::all();
     allocations.retain(|allocation| allocation.context == context.handle && owned(allocation.kind));
     for allocation in &allocations {
@@ -93,6 +101,7 @@ pub fn end_of_context(context: &Context) {
         ("modules", modules),
         ("arrays", arrays),
         ("texture and surface objects", objects),
+        ("imports of other APIs", imports),
         ("allocations", allocations.len()),
     ];
     let text: Vec<_> = left.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {kind}")).collect();

@@ -21,6 +21,8 @@ mod copy;
 mod counts;
 mod device;
 mod event;
+mod external;
+mod external_semaphore;
 mod faults;
 mod graph;
 mod handles;

@@ -38,6 +38,8 @@ pub enum Kind {
     Mapped,
     /// Device memory of another process, opened here.
     Opened,
+    /// Imported memory of another API, mapped here.
+    External,
 }
 
 impl Kind {
@@ -54,6 +56,7 @@ impl Kind {
             Kind::Module => "module memory",
             Kind::Mapped => "mapped memory",
             Kind::Opened => "memory of another process",
+            Kind::External => "memory of another API",
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum Kind {
     DestroyedHandle,
     /// A handle that is of another kind, or no handle at all.
     InvalidHandle,
+    /// An import of another API was destroyed while it was in use, or signalled against its rules.
+    External,
     /// A device touched memory it has no access to.
     PeerAccess,
     /// A kernel failed.
@@ -60,6 +62,7 @@ impl Kind {
             Kind::InvalidPointer => "invalid-pointer",
             Kind::DestroyedHandle => "destroyed-handle",
             Kind::InvalidHandle => "invalid-handle",
+            Kind::External => "external",
             Kind::PeerAccess => "peer-access",
             Kind::KernelFault => "kernel-fault",
             Kind::Leak => "leak",

@@ -6,9 +6,11 @@
 #![allow(non_camel_case_types, reason = "the C API's own spelling")]
 #![allow(missing_docs, reason = "the names are the C API's, which documents them")]
 
+mod external;
 mod graphs;
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
+pub use external::*;
 pub use graphs::*;
 
 pub type CUresult = c_int;

@@ -120,7 +120,8 @@ fn register(backing: Arc<Backing>, prop: CUmemAllocationProp) -> Handle {
 /// The name before the device's number, by which an importer learns where the memory lies.
 const FILE: &str = "simcuda-physical-";
 
-fn memory_file(size: usize, device: Option<usize>) -> Option<OwnedFd> {
+/// The file that memory of a device, or of the host, is made of.
+pub fn memory_file(size: usize, device: Option<usize>) -> Option<OwnedFd> {
     let name = device.map_or_else(|| format!("{FILE}host"), |ordinal| format!("{FILE}{ordinal}"));
     region::anonymous_file(&CString::new(name).ok()?, size as u64)
 }
@@ -135,24 +136,28 @@ pub fn export(handle: Handle, kind: i32) -> Result<i32> {
     Ok(copy.into_raw_fd())
 }
 
+/// Device and size of the physical memory behind a descriptor, if it is one of that.
+pub fn device_of(descriptor: i32) -> Option<(Option<usize>, usize)> {
+    let path = format!("/proc/self/fd/{descriptor}");
+    let name = std::fs::read_link(&path).ok()?;
+    let place = name.to_str()?.strip_prefix("/memfd:")?.strip_prefix(FILE)?;
+    let device = place.split(' ').next().and_then(|ordinal| ordinal.parse::<usize>().ok());
+    Some((device, std::fs::metadata(&path).ok()?.len() as usize))
+}
+
 /// A handle for the physical memory behind a descriptor, which stays the caller's.
 pub fn import(descriptor: i32, kind: i32) -> Result<Handle> {
     if kind != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
     // What is no such descriptor, or none at all, is what the real driver knows no better word for.
-    let name = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).map_err(|_| CUDA_ERROR_UNKNOWN)?;
-    let name = name.to_string_lossy();
-    let place = name.strip_prefix("/memfd:").and_then(|name| name.strip_prefix(FILE)).ok_or(CUDA_ERROR_UNKNOWN)?;
-    let device = place.split(' ').next().and_then(|ordinal| ordinal.parse::<usize>().ok());
+    let (device, size) = device_of(descriptor).ok_or(CUDA_ERROR_UNKNOWN)?;
     if device.is_some_and(|ordinal| ordinal >= device::all().len()) {
         return Err(CUDA_ERROR_INVALID_DEVICE);
     }
-    // SAFETY: the descriptor is open, as its name was just read; it is not closed here.
+    // SAFETY: the descriptor is open, as it was just looked at; it is not closed here.
     let file = unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned();
     let file = file.map_err(|_| CUDA_ERROR_OPERATING_SYSTEM)?;
-    let size = std::fs::File::from(file.try_clone().map_err(|_| CUDA_ERROR_OPERATING_SYSTEM)?).metadata();
-    let size = size.map_err(|_| CUDA_ERROR_OPERATING_SYSTEM)?.len() as usize;
     let location = match device {
         Some(ordinal) => CUmemLocation { kind: CU_MEM_LOCATION_TYPE_DEVICE, id: ordinal as i32 },
         None => CUmemLocation { kind: CU_MEM_LOCATION_TYPE_HOST, id: 0 },

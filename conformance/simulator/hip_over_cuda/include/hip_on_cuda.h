@@ -28,6 +28,13 @@ void hiponcudaResetCallCounts(void);
 int hiponcudaInjectFault(const char *name, uint64_t nth, int error, uint64_t count);
 void hiponcudaClearFaults(void);
 
+/* Registers a kernel of compiled host code for hipGetFuncBySymbol, in the place of what HIP's compiler generates: the
+ * address of its host function, an image as text (PTX), and the kernel's name there. The image is loaded on each device
+ * that the symbol is asked for on. 0 on success, 1 for null. */
+int hiponcudaRegisterFunction(const void *symbol, const char *image, const char *name);
+/* Forgets all of them and unloads what was loaded; nothing of it may be in use. */
+void hiponcudaForgetFunctions(void);
+
 /* Gives back the CUDA contexts that the library retains, as it does at exit; the next call of HIP that needs one
  * retains it again. For tests that count what is alive in the driver. No call of HIP may be running. */
 void hiponcudaReleaseContexts(void);

@@ -139,6 +139,14 @@ symbols! {
     ipc_event_get = "cuIpcGetEventHandle" (*mut hipIpcEventHandle_t, usize);
     ipc_event_open = "cuIpcOpenEventHandle" (*mut usize, hipIpcEventHandle_t);
 
+    external_memory_import = "cuImportExternalMemory" (*mut usize, *const c_void);
+    external_memory_map = "cuExternalMemoryGetMappedBuffer" (*mut usize, usize, *const c_void);
+    external_memory_destroy = "cuDestroyExternalMemory" (usize);
+    external_semaphore_import = "cuImportExternalSemaphore" (*mut usize, *const c_void);
+    external_semaphore_destroy = "cuDestroyExternalSemaphore" (usize);
+    external_semaphore_signal = "cuSignalExternalSemaphoresAsync" (*const c_void, *const c_void, c_uint, usize);
+    external_semaphore_wait = "cuWaitExternalSemaphoresAsync" (*const c_void, *const c_void, c_uint, usize);
+
     pool_create = "cuMemPoolCreate" (*mut usize, *const hipMemPoolProps);
     pool_destroy = "cuMemPoolDestroy" (usize);
     pool_set_attribute = "cuMemPoolSetAttribute" (usize, c_int, *mut c_void);

@@ -25,6 +25,7 @@ mod event;
 mod faults;
 mod graph;
 mod guard;
+mod host_functions;
 mod launch;
 mod memory;
 mod module;

@@ -74,8 +74,10 @@ fn bindless(device: &DeviceProperties, property: Info) -> Option<Value> {
         Info::MAX_IMAGE_LINEAR_HEIGHT_EXP => size(device.image2d_linear[1]),
         Info::MAX_IMAGE_LINEAR_PITCH_EXP => size(device.image2d_linear[2]),
         Info::MIPMAP_MAX_ANISOTROPY_EXP => count(ANISOTROPY),
-        Info::EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP => Value::Bool(IMPLEMENTED.external_memory),
-        Info::EXTERNAL_SEMAPHORE_IMPORT_SUPPORT_EXP => Value::Bool(IMPLEMENTED.external_semaphores),
+        Info::EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP => Value::Bool(IMPLEMENTED.external_memory && device.external_memory),
+        Info::EXTERNAL_SEMAPHORE_IMPORT_SUPPORT_EXP => {
+            Value::Bool(IMPLEMENTED.external_semaphores && device.external_semaphores)
+        }
         _ => return None,
     })
 }

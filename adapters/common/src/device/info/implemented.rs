@@ -73,8 +73,8 @@ pub(super) struct Implemented {
 pub(super) const IMPLEMENTED: Implemented = Implemented {
     images: true,
     bindless_images: false,
-    external_memory: false,
-    external_semaphores: false,
+    external_memory: true,
+    external_semaphores: true,
     memory_export: true,
     async_allocations: true,
     usm_pools: true,

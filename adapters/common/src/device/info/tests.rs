@@ -81,6 +81,9 @@ fn gpu() -> DeviceProperties {
         image2d_array: [32768, 32768, 2048],
         max_parameter_size: 32_764,
         posix_handles: true,
+        external_memory: true,
+        external_semaphores: true,
+        external_timelines: true,
         host_numa_node: Some(0),
     }
 }

@@ -1,9 +1,11 @@
 //! What every native library has in common: statuses and their texts, handle types, the table of symbols, the search for
-//! the library, layouts.
+//! the library, layouts, the static that holds an adapter.
 //!
 //! A backend names the symbols and the library's type; nothing here decides when to call.
 
 pub mod attributes;
+pub mod cell;
+pub mod external_layouts;
 pub mod image_layouts;
 pub mod library;
 pub mod symbols;

@@ -4,11 +4,14 @@
 //! callbacks, which run on the calling thread before the function returns.
 
 use super::args::{Raw, Text};
+use crate::external_semaphore::Shared;
 use crate::pool::{self, Thresholds};
-use crate::{context, counts, device, faults, leaks, reports, stream};
+use crate::{context, counts, device, faults, leaks, reports, stream, vmm};
 use core::ffi::{c_char, c_int, c_void};
 use core::time::Duration;
 use std::ffi::CString;
+use std::os::fd::IntoRawFd;
+use std::time::Instant;
 
 /// Receives a name and a number.
 pub type CountCallback = Option<unsafe extern "C" fn(name: *const c_char, count: u64, data: *mut c_void)>;
@@ -154,4 +157,37 @@ pub extern "C" fn simcudaThreadCount() -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn simcudaContextCount() -> u64 {
     context::CONTEXTS.len() as u64
+}
+
+/// Answers a descriptor, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaForeignMemory(size: u64, ordinal: c_int) -> c_int {
+    let file = usize::try_from(ordinal).ok().and_then(|ordinal| vmm::memory_file(size as usize, Some(ordinal)));
+    file.map_or(-1, IntoRawFd::into_raw_fd)
+}
+
+/// Answers a descriptor, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaForeignSemaphore(timeline: c_int) -> c_int {
+    Shared::file(timeline != 0).map_or(-1, IntoRawFd::into_raw_fd)
+}
+
+/// Answers 0, or 1 for a descriptor of something else.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaForeignSignal(descriptor: c_int, value: u64) -> c_int {
+    match Shared::of(descriptor) {
+        Some(semaphore) => {
+            semaphore.signal(value);
+            0
+        }
+        None => 1,
+    }
+}
+
+/// Answers 0, 1 for a descriptor of something else, or 2 when the time is over.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaForeignWait(descriptor: c_int, value: u64, milliseconds: u64) -> c_int {
+    let Some(semaphore) = Shared::of(descriptor) else { return 1 };
+    let (begun, most) = (Instant::now(), Duration::from_millis(milliseconds));
+    if semaphore.wait(value, || begun.elapsed() < most) { 0 } else { 2 }
 }

@@ -66,7 +66,7 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> CUresult {
                     format!("{address:#x} is of a pool, whose account keeps it from now on"),
                 );
             }
-            matches!(found.kind, Kind::Device | Kind::Managed | Kind::Pool | Kind::Graph)
+            matches!(found.kind, Kind::Device | Kind::Managed | Kind::Pool | Kind::Graph | Kind::External)
         })
     })
 }

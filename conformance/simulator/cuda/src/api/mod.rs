@@ -15,6 +15,7 @@ pub mod control;
 pub mod copy;
 pub mod device;
 pub mod event;
+pub mod external;
 pub mod function;
 pub mod graph;
 pub mod graph_edges;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::args::{Raw, Text};
 use crate::sys::status::hipError_t;
-use crate::{counts, cuda, device, faults};
+use crate::{counts, cuda, device, faults, host_functions};
 
 /// Receives a name and a number.
 pub type CountCallback = Option<unsafe extern "C" fn(name: *const c_char, count: u64, data: *mut c_void)>;
@@ -45,6 +45,24 @@ pub extern "C" fn hiponcudaInjectFault(name: Text, nth: u64, error: c_int, count
 #[unsafe(no_mangle)]
 pub extern "C" fn hiponcudaClearFaults() {
     faults::clear();
+}
+
+/// Answers 0, or 1 for an image or a name that is null.
+#[unsafe(no_mangle)]
+pub extern "C" fn hiponcudaRegisterFunction(symbol: Raw, image: Text, name: Text) -> c_int {
+    let text = |text: Text| text.get().ok().and_then(|text| CString::new(text).ok());
+    match (text(image), text(name)) {
+        (Some(image), Some(name)) => {
+            host_functions::register(symbol.address(), image, name);
+            0
+        }
+        _ => 1,
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hiponcudaForgetFunctions() {
+    let _ = std::panic::catch_unwind(host_functions::forget_all);
 }
 
 #[unsafe(no_mangle)]

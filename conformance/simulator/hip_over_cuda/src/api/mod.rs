@@ -13,6 +13,7 @@ pub mod copy;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod external;
 pub mod fill;
 pub mod graph;
 pub mod graph_exec;

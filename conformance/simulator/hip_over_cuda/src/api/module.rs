@@ -11,7 +11,7 @@ use crate::sys::value::enumerator::{
     HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
     hipFuncAttributeMaxDynamicSharedMemorySize, hipFuncAttributePreferredSharedMemoryCarveout,
 };
-use crate::{device, module};
+use crate::{device, host_functions, module};
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipModuleLoad(out: Out<usize>, path: Text) -> hipError_t {
@@ -136,6 +136,15 @@ pub extern "C" fn hipFuncSetAttribute(function: usize, attribute: c_int, value: 
             }
             _ => Err(hipErrorInvalidValue),
         }
+    })
+}
+
+/// Finds what `hiponcudaRegisterFunction` has registered, on the current device.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGetFuncBySymbol(out: Out<usize>, symbol: Raw) -> hipError_t {
+    call!(hipGetFuncBySymbol, {
+        out.required()?;
+        out.put(host_functions::find(symbol.address())?)
     })
 }
 
