@@ -25,6 +25,7 @@ use crate::buffer::moving::Access;
 use crate::buffer::storage::Storage;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
+use crate::stream::staging::UsedStaging;
 
 /// A range of a storage.
 pub struct Buffer<D: Driver> {
@@ -38,6 +39,8 @@ pub struct Buffer<D: Driver> {
     pub is_part: bool,
     /// What the application has mapped.
     pub maps: Mutex<Maps<D>>,
+    /// Memory of former maps.
+    pub staging: UsedStaging<D>,
 }
 
 impl<D: Driver> Buffer<D> {
@@ -45,7 +48,13 @@ impl<D: Driver> Buffer<D> {
     #[must_use]
     pub fn whole(storage: Storage<D>) -> Self {
         let size = storage.size;
-        Self { storage: storage.into_arc(), origin: 0, size, is_part: false, maps: Mutex::new(Maps::default()) }
+        Self::part(storage.into_arc(), 0, size, false)
+    }
+
+    /// A range of a storage that another buffer may have too.
+    #[must_use]
+    pub fn part(storage: Arc<Storage<D>>, origin: usize, size: usize, is_part: bool) -> Self {
+        Self { storage, origin, size, is_part, maps: Mutex::default(), staging: UsedStaging::default() }
     }
 
     /// An access to some of its bytes, by the storage's count.

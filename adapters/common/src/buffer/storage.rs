@@ -18,12 +18,13 @@ use crate::buffer::scratch::ScratchStream;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::{Context, DeviceState};
-use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
+use crate::stream::Stream;
 use crate::stream::capture::{self, Capture};
+use crate::stream::staging::Staging;
 
 /// The memory behind a buffer.
 pub enum Memory<D: Driver> {
@@ -243,13 +244,15 @@ enum Opened<'s, D: Driver> {
 /// is done, in the order of their storages' addresses, so that no two commands wait for each other.
 pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
     stream: CommandStream<'q, D>,
+    /// The stream and the command's position there.
+    place: (&'q Arc<Stream<D>>, u64),
     uses: &'u [BufferAccess<'s, D>],
     opened: SmallVec<[(&'s Storage<D>, Opened<'s, D>); 2]>,
 }
 
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     /// Locks what a command on the stream uses.
-    fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
+    fn open(stream: CommandStream<'q, D>, place: (&'q Arc<Stream<D>>, u64), uses: &'u [BufferAccess<'s, D>]) -> Self {
         let mut uses_by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
         uses_by_storage.sort_unstable_by_key(|used| address_of(used.storage));
         let opened = uses_by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(|of_it| {
@@ -272,7 +275,7 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
             (storage, opened)
         });
         let opened = opened.collect();
-        Self { stream, uses, opened }
+        Self { stream, place, uses, opened }
     }
 
     fn memory(&self, used: &BufferAccess<'s, D>) -> &Opened<'s, D> {
@@ -295,12 +298,10 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         Ok(CommandBytes::of_buffer(base + used.access.range.start, used.access.range.len()))
     }
 
-    /// A native event for everything on the command's stream so far; none if it had to be waited for.
-    ///
-    /// # Errors
-    /// As [`CommandStream::record_marker`].
-    pub fn record_marker(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
-        self.stream.record_marker()
+    /// Notes that the command copies from or to staged memory.
+    pub fn note_use(&self, staging: &mut Staging<D>) {
+        let (stream, position) = self.place;
+        staging.used_by(stream, position);
     }
 
     /// Notes that the access of that index is on the stream.
@@ -435,7 +436,8 @@ where
         let (driver, stream) = (submission.driver(), submission.native());
         let native =
             CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
-        (self.work)(driver, stream, &LockedBuffers::open(native, self.uses))
+        let place = (submission.stream(), submission.position());
+        (self.work)(driver, stream, &LockedBuffers::open(native, place, self.uses))
     }
 
     /// A launch uses the addresses that are told now, so the bytes must not move.
