@@ -5,8 +5,10 @@
 
 use core::ops::Range;
 
+use parking_lot::Mutex;
+
 use crate::driver::Driver;
-use crate::stream::staging::Staging;
+use crate::stream::staging::{Staging, UsedStaging};
 
 /// What is mapped, where.
 pub struct Map<D: Driver> {
@@ -20,24 +22,31 @@ pub struct Map<D: Driver> {
     pub staging: Option<Staging<D>>,
 }
 
-/// A buffer's maps.
+/// A buffer's maps, from the first one on.
 pub struct Maps<D: Driver> {
-    /// What is mapped.
-    pub open: Vec<Map<D>>,
+    open: Mutex<Vec<Map<D>>>,
+    /// Memory of former maps.
+    pub staging: UsedStaging<D>,
 }
 
 impl<D: Driver> Default for Maps<D> {
     fn default() -> Self {
-        Self { open: Vec::new() }
+        Self { open: Mutex::default(), staging: UsedStaging::default() }
     }
 }
 
 impl<D: Driver> Maps<D> {
+    /// Notes what is mapped.
+    pub fn add(&self, map: Map<D>) {
+        self.open.lock().push(map);
+    }
+
     /// Takes out the map at an address; of several one that writes, since a map that only reads may stay beside the
     /// device's work.
-    pub fn take(&mut self, pointer: usize) -> Option<Map<D>> {
+    pub fn take(&self, pointer: usize) -> Option<Map<D>> {
         let of = |writes: bool| move |map: &Map<D>| map.pointer == pointer && (map.writes || !writes);
-        let index = self.open.iter().position(of(true)).or_else(|| self.open.iter().position(of(false)))?;
-        Some(self.open.swap_remove(index))
+        let mut open = self.open.lock();
+        let index = open.iter().position(of(true)).or_else(|| open.iter().position(of(false)))?;
+        Some(open.swap_remove(index))
     }
 }

@@ -15,9 +15,8 @@ pub mod residency;
 pub mod scratch;
 pub mod storage;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::buffer::maps::Maps;
@@ -25,7 +24,6 @@ use crate::buffer::moving::Access;
 use crate::buffer::storage::Storage;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::stream::staging::UsedStaging;
 
 /// A range of a storage.
 pub struct Buffer<D: Driver> {
@@ -37,10 +35,8 @@ pub struct Buffer<D: Driver> {
     pub size: usize,
     /// Whether it was made of another buffer.
     pub is_part: bool,
-    /// What the application has mapped.
-    pub maps: Mutex<Maps<D>>,
-    /// Memory of former maps.
-    pub staging: UsedStaging<D>,
+    /// What the application has mapped; made at the first map, since most buffers are never mapped.
+    maps: OnceLock<Box<Maps<D>>>,
 }
 
 impl<D: Driver> Buffer<D> {
@@ -54,7 +50,12 @@ impl<D: Driver> Buffer<D> {
     /// A range of a storage that another buffer may have too.
     #[must_use]
     pub fn part(storage: Arc<Storage<D>>, origin: usize, size: usize, is_part: bool) -> Self {
-        Self { storage, origin, size, is_part, maps: Mutex::default(), staging: UsedStaging::default() }
+        Self { storage, origin, size, is_part, maps: OnceLock::new() }
+    }
+
+    /// What the application has mapped.
+    pub fn maps(&self) -> &Maps<D> {
+        self.maps.get_or_init(Box::default)
     }
 
     /// An access to some of its bytes, by the storage's count.

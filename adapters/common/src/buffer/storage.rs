@@ -240,6 +240,26 @@ enum Opened<'s, D: Driver> {
     Moving(LockedMemory<'s, D>),
 }
 
+impl<'s, D: Driver> Opened<'s, D> {
+    /// Locks what a command at a location uses of one storage.
+    fn new(storage: &'s Storage<D>, location: usize, uses: &[&BufferAccess<'s, D>]) -> Self {
+        let moving = match &storage.memory {
+            Memory::Fixed { block, .. } => return Self::Fixed(block.address()),
+            Memory::Late(late) => return Self::Fixed(late.address()),
+            Memory::Moving(moving) => moving,
+        };
+        let wanted: SmallVec<[_; 2]> = uses
+            .iter()
+            .map(|used| match used.at {
+                At::Device => (Some(location), &used.access),
+                At::Host => (Some(moving.host()), &used.access),
+                At::Anywhere => (None, &used.access),
+            })
+            .collect();
+        Self::Moving(moving.lock(&wanted))
+    }
+}
+
 /// The buffers that a command uses, whose bytes stay locked until it is on its stream. They are locked before anything native
 /// is done, in the order of their storages' addresses, so that no two commands wait for each other.
 pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
@@ -253,28 +273,18 @@ pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     /// Locks what a command on the stream uses.
     fn open(stream: CommandStream<'q, D>, place: (&'q Arc<Stream<D>>, u64), uses: &'u [BufferAccess<'s, D>]) -> Self {
-        let mut uses_by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
-        uses_by_storage.sort_unstable_by_key(|used| address_of(used.storage));
-        let opened = uses_by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(|of_it| {
+        let open = |of_it: &[&BufferAccess<'s, D>]| {
             let storage = of_it[0].storage;
-            let opened = match &storage.memory {
-                Memory::Fixed { block, .. } => Opened::Fixed(block.address()),
-                Memory::Late(late) => Opened::Fixed(late.address()),
-                Memory::Moving(moving) => {
-                    let wanted: SmallVec<[_; 2]> = of_it
-                        .iter()
-                        .map(|used| match used.at {
-                            At::Device => (Some(stream.location), &used.access),
-                            At::Host => (Some(moving.host()), &used.access),
-                            At::Anywhere => (None, &used.access),
-                        })
-                        .collect();
-                    Opened::Moving(moving.lock(&wanted))
-                }
-            };
-            (storage, opened)
-        });
-        let opened = opened.collect();
+            (storage, Opened::new(storage, stream.location, of_it))
+        };
+        let opened = match uses {
+            [used] => smallvec![open(&[used])],
+            _ => {
+                let mut by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
+                by_storage.sort_unstable_by_key(|used| address_of(used.storage));
+                by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(open).collect()
+            }
+        };
         Self { stream, place, uses, opened }
     }
 

@@ -59,7 +59,7 @@ pub fn map<D: Driver>(
         let staging = staged(&request, blocking, buffer, &access)?;
         (staging.address(), Some(staging))
     };
-    buffer.maps.lock().open.push(Map { pointer, range, writes: access.writes, staging });
+    buffer.maps().add(Map { pointer, range, writes: access.writes, staging });
     out.write_address(pointer);
     Ok(())
 }
@@ -75,7 +75,7 @@ fn staged<D: Driver>(
     let device = &queue.device;
     // What the host may write at once must be nobody's. A queue out of order has not chosen a stream yet.
     let stream = (access.reads && queue.is_in_order()).then(|| queue.first());
-    let mut staging = buffer.staging.take(&device.native, stream, access.range.len())?;
+    let mut staging = buffer.maps().staging.take(&device.native, stream, access.range.len())?;
     let used = BufferAccess::anywhere(&buffer.storage, access.range.clone());
     with_locked_buffers(request, blocking, &[used], |_, _, locked| {
         if !access.reads {
@@ -98,7 +98,7 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
     let request = enqueue.request(ur_command_t::MEM_UNMAP);
     request.refuse_in_capture("urEnqueueMemUnmap")?;
     let buffer = buffer_of(&request, mem)?;
-    let taken = buffer.maps.lock().take(pointer.addr());
+    let taken = buffer.maps().take(pointer.addr());
     let mut map = taken.ok_or_else(|| {
         let text = format!("urEnqueueMemUnmap: no map of this object gave {:p}", pointer.as_ptr());
         Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
@@ -115,9 +115,9 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
         _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
     match (&done, map.staging) {
-        (Ok(()), Some(staging)) => buffer.staging.put(staging),
+        (Ok(()), Some(staging)) => buffer.maps().staging.put(staging),
         (Ok(()), None) => {}
-        (Err(_), staging) => buffer.maps.lock().open.push(Map { staging, ..map }),
+        (Err(_), staging) => buffer.maps().add(Map { staging, ..map }),
     }
     done
 }
