@@ -12,6 +12,7 @@ use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::object::params::Address;
+use crate::stream::staging::Staging;
 use crate::usm;
 
 /// Bytes that a command may read or write until it has finished.
@@ -37,6 +38,12 @@ impl CommandBytes {
     /// Bytes of memory that a buffer keeps until what uses them is over.
     pub(super) fn of_buffer(address: usize, size: usize) -> Self {
         Self { address, size }
+    }
+
+    /// Memory that stands in for a buffer's bytes, which no other command uses before its last use is over.
+    #[must_use]
+    pub fn of_staging<D: Driver>(staging: &Staging<D>) -> Self {
+        Self { address: staging.address(), size: staging.size() }
     }
 
     /// Where the first of them is.

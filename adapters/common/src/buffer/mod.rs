@@ -15,9 +15,8 @@ pub mod residency;
 pub mod scratch;
 pub mod storage;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::buffer::maps::Maps;
@@ -36,8 +35,8 @@ pub struct Buffer<D: Driver> {
     pub size: usize,
     /// Whether it was made of another buffer.
     pub is_part: bool,
-    /// What the application has mapped.
-    pub maps: Mutex<Maps<D>>,
+    /// What the application has mapped; made at the first map, since most buffers are never mapped.
+    maps: OnceLock<Box<Maps<D>>>,
 }
 
 impl<D: Driver> Buffer<D> {
@@ -45,7 +44,18 @@ impl<D: Driver> Buffer<D> {
     #[must_use]
     pub fn whole(storage: Storage<D>) -> Self {
         let size = storage.size;
-        Self { storage: storage.into_arc(), origin: 0, size, is_part: false, maps: Mutex::new(Maps::default()) }
+        Self::part(storage.into_arc(), 0, size, false)
+    }
+
+    /// A range of a storage that another buffer may have too.
+    #[must_use]
+    pub fn part(storage: Arc<Storage<D>>, origin: usize, size: usize, is_part: bool) -> Self {
+        Self { storage, origin, size, is_part, maps: OnceLock::new() }
+    }
+
+    /// What the application has mapped.
+    pub fn maps(&self) -> &Maps<D> {
+        self.maps.get_or_init(Box::default)
     }
 
     /// An access to some of its bytes, by the storage's count.

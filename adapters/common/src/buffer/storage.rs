@@ -18,13 +18,14 @@ use crate::buffer::scratch::ScratchStream;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::{Context, DeviceState};
-use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::pool::out_of_memory::relieved;
 use crate::queue::Queue;
+use crate::stream::Stream;
 use crate::stream::capture::{self, Capture};
+use crate::stream::staging::Staging;
 
 /// The memory behind a buffer.
 pub enum Memory<D: Driver> {
@@ -243,40 +244,52 @@ enum Opened<'s, D: Driver> {
     Moving(LockedMemory<'s, D>),
 }
 
+impl<'s, D: Driver> Opened<'s, D> {
+    /// Locks what a command at a location uses of one storage.
+    fn new(storage: &'s Storage<D>, location: usize, uses: &[&BufferAccess<'s, D>]) -> Self {
+        let moving = match &storage.memory {
+            Memory::Fixed { block, .. } => return Self::Fixed(block.address()),
+            Memory::Late(late) => return Self::Fixed(late.address()),
+            Memory::Moving(moving) => moving,
+        };
+        let wanted: SmallVec<[_; 2]> = uses
+            .iter()
+            .map(|used| match used.at {
+                At::Device => (Some(location), &used.access),
+                At::Host => (Some(moving.host()), &used.access),
+                At::Anywhere => (None, &used.access),
+            })
+            .collect();
+        Self::Moving(moving.lock(&wanted))
+    }
+}
+
 /// The buffers that a command uses, whose bytes stay locked until it is on its stream. They are locked before anything native
 /// is done, in the order of their storages' addresses, so that no two commands wait for each other.
 pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
     stream: CommandStream<'q, D>,
+    /// The stream and the command's position there.
+    place: (&'q Arc<Stream<D>>, u64),
     uses: &'u [BufferAccess<'s, D>],
     opened: SmallVec<[(&'s Storage<D>, Opened<'s, D>); 2]>,
 }
 
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     /// Locks what a command on the stream uses.
-    fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
-        let mut uses_by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
-        uses_by_storage.sort_unstable_by_key(|used| address_of(used.storage));
-        let opened = uses_by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(|of_it| {
+    fn open(stream: CommandStream<'q, D>, place: (&'q Arc<Stream<D>>, u64), uses: &'u [BufferAccess<'s, D>]) -> Self {
+        let open = |of_it: &[&BufferAccess<'s, D>]| {
             let storage = of_it[0].storage;
-            let opened = match &storage.memory {
-                Memory::Fixed { block, .. } => Opened::Fixed(block.address()),
-                Memory::Late(late) => Opened::Fixed(late.address()),
-                Memory::Moving(moving) => {
-                    let wanted: SmallVec<[_; 2]> = of_it
-                        .iter()
-                        .map(|used| match used.at {
-                            At::Device => (Some(stream.location), &used.access),
-                            At::Host => (Some(moving.host()), &used.access),
-                            At::Anywhere => (None, &used.access),
-                        })
-                        .collect();
-                    Opened::Moving(moving.lock(&wanted))
-                }
-            };
-            (storage, opened)
-        });
-        let opened = opened.collect();
-        Self { stream, uses, opened }
+            (storage, Opened::new(storage, stream.location, of_it))
+        };
+        let opened = match uses {
+            [used] => smallvec![open(&[used])],
+            _ => {
+                let mut by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
+                by_storage.sort_unstable_by_key(|used| address_of(used.storage));
+                by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(open).collect()
+            }
+        };
+        Self { stream, place, uses, opened }
     }
 
     fn memory(&self, used: &BufferAccess<'s, D>) -> &Opened<'s, D> {
@@ -299,12 +312,10 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         Ok(CommandBytes::of_buffer(base + used.access.range.start, used.access.range.len()))
     }
 
-    /// A native event for everything on the command's stream so far; none if it had to be waited for.
-    ///
-    /// # Errors
-    /// As [`CommandStream::record_marker`].
-    pub fn record_marker(&self) -> Result<Option<Arc<PooledEvent<D>>>> {
-        self.stream.record_marker()
+    /// Notes that the command copies from or to staged memory.
+    pub fn note_use(&self, staging: &mut Staging<D>) {
+        let (stream, position) = self.place;
+        staging.used_by(stream, position);
     }
 
     /// Notes that the access of that index is on the stream.
@@ -439,7 +450,8 @@ where
         let (driver, stream) = (submission.driver(), submission.native());
         let native =
             CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
-        (self.work)(driver, stream, &LockedBuffers::open(native, self.uses))
+        let place = (submission.stream(), submission.position());
+        (self.work)(driver, stream, &LockedBuffers::open(native, place, self.uses))
     }
 
     /// A launch uses the addresses that are told now, so the bytes must not move.

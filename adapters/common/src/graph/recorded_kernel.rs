@@ -262,7 +262,7 @@ impl<D: Driver> Arguments<D> {
                 Some(Argument::Memory(Some(mem), _)) => match &mem.body {
                     MemBody::Buffer(buffer) => buffer.storage.address_at(state)? + buffer.origin,
                     MemBody::Image(image) => {
-                        before = Some(image);
+                        before = Some(&**image);
                         image_value(image, state)?
                     }
                 },

@@ -10,6 +10,7 @@ use crate::driver::images::{Array, BoxCopy, BoxSide, RectSide};
 use crate::image::format::{Extents, Pitches, Pixel, Region};
 use crate::object::error::Result;
 use crate::object::params::Address;
+use crate::stream::staging::Staging;
 
 /// A box that a command may read or write until it has finished.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +34,21 @@ impl CommandBox {
     /// # Panics
     /// If the bytes are fewer.
     pub(super) fn of_bytes(bytes: &[u8], extent: [usize; 3]) -> Self {
+        Self::packed(bytes.as_ptr().addr(), bytes.len(), extent)
+    }
+
+    /// Staged memory with room for a box as large as this one, packed.
+    ///
+    /// # Panics
+    /// If it is smaller.
+    #[must_use]
+    pub fn staged<D: Driver>(self, staging: &Staging<D>) -> Self {
+        Self::packed(staging.address(), staging.size(), self.extent)
+    }
+
+    fn packed(address: usize, size: usize, extent: [usize; 3]) -> Self {
         let [row, rows, slices] = extent;
-        assert!(bytes.len() >= row * rows * slices, "the contents of a whole image");
-        let address = bytes.as_ptr().addr();
+        assert!(size >= row * rows * slices, "{size} bytes for a box of {extent:?}");
         let side = RectSide { address, row_pitch: row, slice_pitch: row * rows, of_process: true };
         Self { side: BoxSide::Memory(side), extent }
     }

@@ -23,6 +23,7 @@ use crate::image::format::{Extents, Pixel, Region};
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
+use crate::stream::staging::UsedStaging;
 
 /// Queues that an image remembers before it asks which of them still have work.
 const REMEMBERED: usize = 8;
@@ -35,6 +36,8 @@ pub struct Image<D: Driver> {
     pub pixel: Pixel,
     /// Its extents.
     pub extents: Extents,
+    /// Memory that copies between its layers have used.
+    pub staging: UsedStaging<D>,
     copies: Mutex<Copies<D>>,
 }
 
@@ -71,7 +74,7 @@ impl<D: Driver> Image<D> {
     /// An image without contents, or with those of packed host memory.
     pub fn new(format: ur_image_format_t, pixel: Pixel, extents: Extents, initial: Option<Box<[u8]>>) -> Self {
         let copies = Copies { initial, devices: SmallVec::new(), users: SmallVec::new() };
-        Self { format, pixel, extents, copies: Mutex::new(copies) }
+        Self { format, pixel, extents, staging: UsedStaging::default(), copies: Mutex::new(copies) }
     }
 
     /// Makes the array of a device now, so that a failure is the creation's.

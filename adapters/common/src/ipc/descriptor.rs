@@ -1,9 +1,8 @@
 //! Descriptors of this process that other processes may duplicate, and duplicates of theirs.
 //!
-//! The bytes by which one is found come from elsewhere: they may be forged, stale, or another program's. Duplicating
-//! what they name and closing it again is not harmless: closing any descriptor of a file drops every record lock
-//! (`fcntl(F_SETLK)`) that the process holds on that file. So nothing is duplicated before it is known to be what was
-//! shared:
+//! The bytes that name a descriptor come from another process and may be forged, stale, or another program's. Duplicating the
+//! named descriptor and closing it again does harm: closing any descriptor of a file drops every record lock
+//! (`fcntl(F_SETLK)`) that the process holds on that file. So an opener first makes sure that the other process shares it:
 //!
 //! - Whoever shares a descriptor also holds a *certificate* open: an empty anonymous file whose name has a random cookie,
 //!   the descriptor's number, its size and the identity of what it refers to. An opener reads the certificate's name
@@ -13,8 +12,8 @@
 //! - A named file, a directory, a socket or a pipe is never duplicated, whatever the other process certifies.
 //! - This process's own descriptors are found in a table by their cookie, never by number.
 //!
-//! A process that this one may inspect and that replaces its descriptor between the look and the duplicate gets its
-//! replacement duplicated and closed again; the identity is compared once more before anybody uses it.
+//! Another process can replace its descriptor between the check and the duplicate. The opener then duplicates the
+//! replacement; it compares the identity once more and closes it unused.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,7 +21,7 @@ use std::os::fd::OwnedFd;
 
 use parking_lot::Mutex;
 
-/// What tells one shared descriptor from all others that ever were.
+/// A random number that tells one shared descriptor from all others.
 pub type Cookie = [u8; 16];
 
 /// How another process finds a shared descriptor.
@@ -34,9 +33,9 @@ pub struct Address {
     pub descriptor: u64,
     /// The certificate's number there.
     pub certificate: u64,
-    /// What the certificate's name begins with.
+    /// The cookie in the certificate's name.
     pub cookie: Cookie,
-    /// Bytes of what the descriptor refers to, as its maker says.
+    /// Size in bytes of what the descriptor refers to, as its maker says.
     pub size: u64,
 }
 
@@ -49,7 +48,7 @@ struct Entry {
 /// A leaf lock: nothing is locked and nothing native is called while it is held.
 static SHARED: Mutex<BTreeMap<Cookie, Entry>> = Mutex::new(BTreeMap::new());
 
-/// A descriptor that is shared while this lives.
+/// Shares a descriptor while it lives.
 #[derive(Debug)]
 pub struct Shared {
     address: Address,
@@ -82,7 +81,7 @@ impl Drop for Shared {
     }
 }
 
-/// A descriptor of this process for a shared one, this process's own included.
+/// Duplicates a shared descriptor, also one of this process's own.
 ///
 /// # Errors
 /// `InvalidData` where nothing of that address is shared; the system's, where the process is gone or does not let this
@@ -133,7 +132,7 @@ mod system {
     /// Duplicates another process's shared descriptor once its certificate says that it is one.
     pub fn duplicate(address: &Address) -> io::Result<OwnedFd> {
         let process = i32::try_from(address.process).ok().and_then(Pid::from_raw).ok_or_else(unknown)?;
-        // Held from before the first look: if the last call below succeeds, the number was this process's all along.
+        // Opened before the first check, so if the last call below succeeds, the number meant this process all along.
         let handle = pidfd_open(process, PidfdFlags::empty())?;
         let path = |number: u64| PathBuf::from(format!("/proc/{process}/fd/{number}"));
         let found = std::fs::metadata(path(address.descriptor))?;
@@ -182,7 +181,7 @@ mod system {
     fn random() -> io::Result<super::Cookie> {
         let mut cookie = super::Cookie::default();
         let filled = getrandom(&mut cookie, GetRandomFlags::empty())?;
-        // So few bytes come whole or not at all.
+        // The kernel gives so few bytes whole or not at all.
         if filled == cookie.len() { Ok(cookie) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 }
@@ -235,7 +234,7 @@ mod tests {
     fn a_shared_descriptor_is_found_by_its_address_until_it_is_withdrawn() {
         let shared = Shared::new(memory(b"bytes"), 5).unwrap();
         let address = shared.address();
-        // The second way is that of another process.
+        // The second call opens as another process does.
         for found in [open(&address), system::duplicate(&address)] {
             assert_eq!(content(found.unwrap()), b"bytes");
         }

@@ -1,8 +1,8 @@
-//! Events for other processes: reusable ones that were made to be shared.
+//! Events for other processes: reusable events that the application made to share.
 //!
-//! Whoever has such an event may signal it, wait for it and ask for it, whichever process made it; a wait is for the
-//! signal that came last, from wherever, when it began. An opened event is released like any other. Must never open an
-//! event of this very process natively, which no library allows: it is the same event under a second handle.
+//! Every process that has such an event may signal it, wait for it and query it. A wait is for the last signal before it,
+//! whichever process sent that. `urEventRelease` releases an opened event. Must never open an event of this process natively,
+//! which no library allows: opening it here gives the same event a second handle.
 
 use core::ffi::c_void;
 
@@ -20,7 +20,7 @@ use crate::stream::reusable::{Reusable, SharedEvents};
 
 const EVENT: [u8; 8] = *b"URIPCEVT";
 
-/// `urIPCGetEventHandleExp`. An event that was opened is not handed on: whoever made it does that.
+/// `urIPCGetEventHandleExp`. Only the process that made an event shares it, so an opened event is refused.
 ///
 /// # Errors
 /// `INVALID_EVENT` for an event that was not made to be shared, or was opened.
@@ -37,7 +37,7 @@ pub fn get<D: Driver>(event: &Object<Event<D>>, data: Out<'_, *mut c_void>, size
     Ok(())
 }
 
-/// `urIPCPutEventHandleExp`. Processes that opened the event keep it.
+/// `urIPCPutEventHandleExp`. Processes that have opened the event keep it.
 ///
 /// # Errors
 /// As [`take_back`].
@@ -72,7 +72,7 @@ pub fn open<D: Driver>(context: &Object<Context<D>>, data: &[u8], out: Out<'_, u
     Ok(())
 }
 
-/// What a library says of a handle that nothing is behind any more is said alike by all.
+/// Gives the libraries' different answers to a handle of a destroyed event one code.
 fn gone(name: &str, error: Error) -> Error {
     if error.code() == ur_result_t::ERROR_DEVICE_LOST || error.code() == ur_result_t::ERROR_OUT_OF_RESOURCES {
         return error;

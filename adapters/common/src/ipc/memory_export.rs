@@ -1,8 +1,8 @@
 //! Device memory that other APIs can import by a file descriptor.
 //!
-//! An exportable allocation is shareable physical memory mapped into a range of its own. Its address does not tell the
-//! physical memory, so each device keeps a list of them. Other kinds of handle than an opaque descriptor have no native
-//! counterpart on both backends and are refused.
+//! An exportable allocation is shareable physical memory mapped into a range of its own. The native library does not tell the
+//! physical memory of an address, so each device keeps a list. Only opaque descriptors have a native counterpart on both
+//! backends; other kinds of handle are refused.
 
 use core::ffi::{c_int, c_void};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn exports<D: Driver>(device: &Device<D>) -> &Exports<D> {
     device.exports.get_or_make(|| Exports { list: Mutex::new(BTreeMap::new()) })
 }
 
-/// An allocation as far as it is made: dropping it takes down what there is.
+/// An allocation in the making. Dropping it undoes the steps that succeeded.
 struct Export<D: Driver> {
     state: Arc<DeviceState<D>>,
     size: usize,
@@ -54,7 +54,7 @@ impl<D: Driver> Export<D> {
         Ok(made)
     }
 
-    /// Undoes the steps in reverse; one that fails is still to be done.
+    /// Undoes the steps in reverse. A step that fails stays to be undone.
     fn take_down(&mut self) -> Result<()> {
         let driver = self.state.driver;
         if let Some(address) = self.address {
@@ -68,7 +68,7 @@ impl<D: Driver> Export<D> {
         if let Some(physical) = self.physical.take() {
             let value = physical.value();
             driver.release_physical(physical).inspect_err(|_| {
-                // SAFETY: the library refused, so the memory lives on, and this is its one handle again.
+                // SAFETY: the library refused to release the memory, so it lives, and this is its only handle.
                 self.physical = Some(unsafe { D::Physical::from_value(value) });
             })?;
         }
@@ -78,12 +78,12 @@ impl<D: Driver> Export<D> {
 
 impl<D: Driver> Drop for Export<D> {
     fn drop(&mut self) {
-        // The failure that led here is the one that was told.
+        // The caller has the first failure.
         let _ = self.take_down();
     }
 }
 
-/// Refuses the kinds of memory handles that are other systems' or other APIs'.
+/// Refuses kinds of memory handles of other systems and other APIs.
 fn check_type(kind: ur_exp_external_mem_type_t) -> Result<()> {
     match kind {
         ur_exp_external_mem_type_t::OPAQUE_FD => Ok(()),
@@ -153,11 +153,11 @@ fn unknown(name: &str, memory: Address) -> Error {
     )
 }
 
-/// `urMemoryExportFreeExportableMemoryExp`. Who imported the memory keeps it; nothing here uses it
-/// any more.
+/// `urMemoryExportFreeExportableMemoryExp`. Importers keep the memory. The application has waited for every command that uses
+/// it.
 ///
 /// # Errors
-/// `INVALID_VALUE` for memory that is not exportable or is freed; what the native library answers.
+/// `INVALID_VALUE` for memory that is not exportable or was freed; what the native library answers.
 pub fn free<D: Driver>(context: &Object<Context<D>>, device: &Object<Device<D>>, memory: Address) -> Result<()> {
     const NAME: &str = "urMemoryExportFreeExportableMemoryExp";
     context.check_member(device)?;
@@ -167,7 +167,7 @@ pub fn free<D: Driver>(context: &Object<Context<D>>, device: &Object<Device<D>>,
     Ok(())
 }
 
-/// `urMemoryExportExportMemoryHandleExp`: writes an `int`, a new descriptor that is the caller's.
+/// `urMemoryExportExportMemoryHandleExp`: writes an `int`, a new descriptor that the caller closes.
 ///
 /// # Errors
 /// As [`alloc`] for the kind; `INVALID_VALUE` for memory that is not exportable; what the native

@@ -1,7 +1,7 @@
 //! Device memory for other processes and other APIs, and what comes from them.
 //!
-//! What an application carries to the other process is a small envelope of bytes: which adapter it is for, on which device
-//! the thing lies, and the native handle. The envelopes that are out are kept in a list, so that one given back twice is refused and not freed twice.
+//! An application carries a small envelope of bytes to the other process: the adapter, the device, and the native handle. A
+//! list has the envelopes that the application holds, so the second return of one is refused and frees nothing.
 
 pub mod descriptor;
 pub mod event;
@@ -37,7 +37,7 @@ const CONTENT: usize = 32;
 const PART: usize = 96;
 const MEMORY: [u8; 8] = *b"URIPCMEM";
 
-/// An envelope that is out, and the descriptor that its content names in this process.
+/// An envelope that the application holds, and this process's descriptor that its content names.
 struct Lent {
     bytes: Box<[u8; ENVELOPE]>,
     _descriptor: Option<Shared>,
@@ -64,13 +64,13 @@ pub struct Content {
 }
 
 impl Content {
-    /// Whether the thing lies on that device, in whatever order a process sees them.
+    /// Whether the envelope names that device. Processes may number devices differently.
     pub fn is_of<D: Driver>(&self, device: &Device<D>) -> bool {
         self.device == name_of(device)
     }
 }
 
-/// A device's name in every process; zeros where the library does not tell.
+/// A device's name in every process; zeros where the library tells none.
 fn name_of<D: Driver>(device: &Device<D>) -> [u8; 16] {
     device.properties.uuid.unwrap_or_default()
 }
@@ -126,16 +126,16 @@ pub fn retain_handle(
     size.write(ENVELOPE);
 }
 
-/// Ends an envelope of that kind.
+/// Takes an envelope of that kind back from the application.
 ///
 /// # Errors
-/// `INVALID_VALUE` for a pointer that no envelope of the kind is behind.
+/// `INVALID_VALUE` for a pointer that is not such an envelope, or one that was given back.
 pub fn take_back(name: &str, kind: [u8; 8], data: Address) -> Result<()> {
     let mut lent = LENT.lock();
     let known = lent.get(&data.addr()).is_some_and(|found| found.bytes[..8] == kind);
     let taken = if known { lent.remove(&data.addr()) } else { None };
     drop(lent);
-    // What it shared is closed here, without the lock.
+    // Closes its descriptor, without the lock.
     taken.map(drop).ok_or_else(|| {
         Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
@@ -147,9 +147,8 @@ pub fn take_back(name: &str, kind: [u8; 8], data: Address) -> Result<()> {
     })
 }
 
-/// `urIPCGetMemHandleExp`, of device memory from `urUSMDeviceAlloc` without a pool and with the library's own alignment: no
-/// native library shares host memory,
-/// shared memory or memory of such pools in this way.
+/// `urIPCGetMemHandleExp`, for device memory from `urUSMDeviceAlloc` without a pool and with the library's own alignment. No
+/// native library shares host memory, shared memory or memory of such pools in this way.
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER` without both outputs; `INVALID_VALUE` for a pointer that is not the start of such an allocation;
@@ -204,7 +203,7 @@ fn named<D: Driver>(driver: &D, context: &Context<D>, address: usize) -> Result<
     Ok((info, part))
 }
 
-/// `urIPCPutMemHandleExp`. Processes that opened the memory keep it.
+/// `urIPCPutMemHandleExp`. Processes that have opened the memory keep it.
 ///
 /// # Errors
 /// As [`take_back`].
@@ -212,7 +211,7 @@ pub fn put<D: Driver>(_context: &Object<Context<D>>, data: Address) -> Result<()
     take_back("urIPCPutMemHandleExp", MEMORY, data)
 }
 
-/// `urIPCOpenMemHandleExp`; to be closed as often as it was opened.
+/// `urIPCOpenMemHandleExp`. Each opening needs a close of its own.
 ///
 /// # Errors
 /// `INVALID_VALUE` for bytes that are no handle data of this adapter, memory that is gone, or
@@ -228,7 +227,7 @@ pub fn open<D: Driver>(
     let state = context.state(device)?;
     let _scope = state.enter()?;
     let address = state.driver.open_ipc(&content.handle).map_err(|error| match error.code() {
-        // With the device's context current this is what a process is told of its own memory.
+        // The library answers this to a process that opens its own memory, with the device's context current.
         ur_result_t::ERROR_INVALID_CONTEXT => Error::native(
             ur_result_t::ERROR_INVALID_VALUE,
             NAME,
@@ -256,7 +255,7 @@ pub fn open<D: Driver>(
     Ok(())
 }
 
-/// `urIPCCloseMemHandleExp`. Nothing uses the memory any more.
+/// `urIPCCloseMemHandleExp`. The application has waited for every command that uses the memory.
 ///
 /// # Errors
 /// `INVALID_VALUE` for memory that was not opened, or is closed already.

@@ -1,9 +1,9 @@
 //! Physical memory for other processes.
 //!
-//! A native library shares physical memory as a file descriptor. The envelope names the process and the descriptor in it,
-//! which stays open until the envelope is given back; whoever opens the envelope asks the kernel for a descriptor of its
-//! own, once [`crate::ipc::descriptor`] has seen that it is one that was shared. The kernel lets a process at another's
-//! descriptors that it may also trace: the same user, and where the system restricts tracing (Yama), an ancestor.
+//! A native library shares physical memory as a file descriptor. The envelope names the process and its descriptor, which
+//! stays open until the application gives the envelope back. The opener asks the kernel for a descriptor of its own, once
+//! [`crate::ipc::descriptor`] has seen that the other process shares that one. The kernel allows this to a process that may
+//! trace the other: the same user, and where the system restricts tracing (Yama), an ancestor.
 
 use core::ffi::c_void;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -80,7 +80,7 @@ pub fn get<D: Driver>(
     Ok(())
 }
 
-/// `urIPCPutPhysMemHandleExp`: nobody can open it any more; who did keeps the memory.
+/// `urIPCPutPhysMemHandleExp`. No process can open the memory from then on; those that have keep it.
 ///
 /// # Errors
 /// As [`take_back`].
@@ -110,7 +110,7 @@ pub fn open<D: Driver>(
         Error::new(code, format!("{NAME}: descriptor {} of process {}: {error}", address.descriptor, address.process))
     })?;
     let state = context.state(device)?;
-    // The native library keeps what it needs; the descriptor is closed when this returns.
+    // The native library has its own reference, so the descriptor closes when this returns.
     let raw = state.driver.import_physical(descriptor.as_raw_fd()).map_err(not_physical_memory)?;
     let opened = Object::new(PhysicalMem {
         raw,
@@ -149,7 +149,7 @@ fn check_whole<D: Driver>(name: &str, opened: &PhysicalMem<D>) -> Result<()> {
     unmapped.and(freed)
 }
 
-/// Native libraries have no code of their own for a descriptor of something else.
+/// Native libraries answer a general error to a descriptor that is not physical memory.
 fn not_physical_memory(error: Error) -> Error {
     if error.code() != ur_result_t::ERROR_ADAPTER_SPECIFIC {
         return error;

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use ur_ffi::{
     ur_buffer_create_type_t, ur_buffer_properties_t, ur_buffer_region_t, ur_mem_flags_t, ur_mem_handle_t, ur_result_t,
     ur_structure_type_t,
@@ -13,7 +12,6 @@ use ur_ffi::{
 
 use crate::buffer::Buffer;
 use crate::buffer::block::Block;
-use crate::buffer::maps::Maps;
 use crate::buffer::moving::MovingMemory;
 use crate::buffer::storage::{Late, Memory, Storage};
 use crate::context::Context;
@@ -139,7 +137,7 @@ pub fn partition<D: Driver>(
         );
     }
     let storage = Arc::clone(&parent.storage);
-    let part = Buffer { storage, origin, size, is_part: true, maps: Mutex::new(Maps::default()) };
+    let part = Buffer::part(storage, origin, size, true);
     out.write_object(Object::new(Mem { context: Arc::clone(&mem.context), flags, body: MemBody::Buffer(part) }));
     Ok(())
 }

@@ -95,7 +95,7 @@ pub fn create<D: Driver>(
         // Nobody else can be the first to use it, so the array is made where its failure is best understood.
         image.prepare(&context.first_state()?)?;
     }
-    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) }));
+    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(Box::new(image)) }));
     Ok(())
 }
 
@@ -133,7 +133,7 @@ pub fn create_with_native_handle<D: Driver>(
     let state = context.first_state()?;
     let image = Image::new(requested.format, requested.pixel, requested.extents, None);
     image.adopt(state, array, owned);
-    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(image) }));
+    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(Box::new(image)) }));
     Ok(())
 }
 

@@ -18,6 +18,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::queue::Queue;
+use crate::stream::staging::Staging;
 use crate::usm::rows::MAX_PITCH;
 use std::sync::Arc;
 
@@ -146,8 +147,7 @@ fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
 ///
 /// # Errors
 /// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_SIZE` for a region that is empty or leaves an image;
-/// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for two formats; `OVERLAPPING_REGIONS`; `UNSUPPORTED_FEATURE` between layers of one
-/// image; what the native library answers.
+/// `INVALID_IMAGE_FORMAT_DESCRIPTOR` for two formats; `OVERLAPPING_REGIONS`; what the native library answers.
 pub fn copy<D: Driver>(
     enqueue: Enqueue<'_, D>,
     from: &Object<Mem<D>>,
@@ -174,13 +174,48 @@ pub fn copy<D: Driver>(
             format!("{NAME}: source and destination overlap in one image"),
         ));
     }
-    // CUDA 13.0 reads such a source from the layers of the destination, and answers success.
-    if core::ptr::eq(from, to) && from.extents.layered && read.origin[2] != written.origin[2] {
-        return Err(Error::unsupported("a copy between layers of one image; copy by way of another image"));
-    }
     from.used_by(request.queue);
     to.used_by(request.queue);
+    // CUDA 13.0 reads such a source from the layers of the destination, and answers success.
+    if core::ptr::eq(from, to) && from.extents.layered && read.origin[2] != written.origin[2] {
+        let stream = queue.is_in_order().then(|| queue.first());
+        let size = read.size.iter().product::<usize>() * from.pixel.bytes();
+        let staging = from.staging.take(&queue.device.native, stream, size)?;
+        return submit(&request, LayerCopy { device: &queue.device, image: from, read, written, staging });
+    }
     submit(&request, ImageCopy { device: &queue.device, from, to, read, written })
+}
+
+/// A copy between layers of one image, by way of pinned memory.
+struct LayerCopy<'a, D: Driver> {
+    device: &'a Arc<DeviceState<D>>,
+    image: &'a Image<D>,
+    read: Region,
+    written: Region,
+    staging: Staging<D>,
+}
+
+impl<D: Driver> Command<D> for LayerCopy<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let Self { device, image, read, written, mut staging } = self;
+        let (driver, stream) = (submission.driver(), submission.native());
+        let array = image.make_current(device, stream, None)?;
+        let (from, to) = (array.part(&read), array.part(&written));
+        staging.used_by(submission.stream(), submission.position());
+        let copied = {
+            let _scope = device.enter_for_transfer()?;
+            let between = from.staged(&staging);
+            command_box::copy(driver, stream, between, from)
+                .and_then(|()| command_box::copy(driver, stream, to, between))
+        };
+        // Of two copies one may be on the stream when the other fails.
+        image.staging.put(staging);
+        copied?;
+        image.note_write(device);
+        Ok(())
+    }
 }
 
 /// A copy from one image to another, or within one.

@@ -1,14 +1,15 @@
 //! `urEnqueueMemBufferMap` and `urEnqueueMemUnmap`.
 //!
 //! A buffer that uses the application's memory, or that lies in host memory, is mapped where it lies. Any other gets
-//! pinned memory ([`crate::device::native_context::staging`]) for each map ([`crate::buffer::maps`]).
+//! pinned memory ([`crate::stream::staging`]) for each map ([`crate::buffer::maps`]).
 
 use core::ffi::c_void;
 
 use ur_ffi::{ur_command_t, ur_map_flags_t, ur_result_t};
 
-use crate::buffer::command_bytes;
-use crate::buffer::maps::{Map, Staging, release_idle};
+use crate::buffer::Buffer;
+use crate::buffer::command_bytes::{self, CommandBytes};
+use crate::buffer::maps::Map;
 use crate::buffer::moving::Access;
 use crate::buffer::storage::{BufferAccess, Storage, submit_with_buffers, with_locked_buffers};
 use crate::command::{Enqueue, Request};
@@ -17,6 +18,7 @@ use crate::memory_object::{Mem, buffer_of};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
+use crate::stream::staging::Staging;
 
 /// `urEnqueueMemBufferMap`.
 ///
@@ -44,7 +46,6 @@ pub fn map<D: Driver>(
         ));
     }
     let access = buffer.access(NAME, offset, size, !overwrites, flags != ur_map_flags_t::READ)?;
-    release_idle(&buffer.maps);
     let storage = &*buffer.storage;
     let range = access.range.clone();
     let (pointer, staging) = if let Some(address) = storage.shared_with_host() {
@@ -55,10 +56,10 @@ pub fn map<D: Driver>(
         with_locked_buffers(&request, blocking, &[used], |_, _, locked| locked.prepare(0).map(|_| ()))?;
         (address + range.start, None)
     } else {
-        let staging = staged(&request, blocking, storage, &access)?;
-        (staging.bytes().address(), Some(staging))
+        let staging = staged(&request, blocking, buffer, &access)?;
+        (staging.address(), Some(staging))
     };
-    buffer.maps.lock().open.push(Map { pointer, range, writes: access.writes, staging });
+    buffer.maps().add(Map { pointer, range, writes: access.writes, staging });
     out.write_address(pointer);
     Ok(())
 }
@@ -67,20 +68,23 @@ pub fn map<D: Driver>(
 fn staged<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
-    storage: &Storage<D>,
+    buffer: &Buffer<D>,
     access: &Access,
 ) -> Result<Staging<D>> {
-    let device = &request.queue.device;
-    let mut staging = Staging::new(&device.native, access.range.len())?;
-    let used = BufferAccess::anywhere(storage, access.range.clone());
+    let queue = request.queue;
+    let device = &queue.device;
+    // What the host may write at once must be nobody's. A queue out of order has not chosen a stream yet.
+    let stream = (access.reads && queue.is_in_order()).then(|| queue.first());
+    let mut staging = buffer.maps().staging.take(&device.native, stream, access.range.len())?;
+    let used = BufferAccess::anywhere(&buffer.storage, access.range.clone());
     with_locked_buffers(request, blocking, &[used], |_, _, locked| {
         if !access.reads {
             return Ok(());
         }
         let _scope = device.enter_for_transfer()?;
-        let copied = locked.copy_to(staging.bytes(), 0);
-        staging.last = locked.record_marker()?;
-        copied
+        // Of several copies some may be on the stream when one fails.
+        locked.note_use(&mut staging);
+        locked.copy_to(CommandBytes::of_staging(&staging), 0)
     })?;
     Ok(staging)
 }
@@ -94,7 +98,7 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
     let request = enqueue.request(ur_command_t::MEM_UNMAP);
     request.refuse_in_capture("urEnqueueMemUnmap")?;
     let buffer = buffer_of(&request, mem)?;
-    let taken = buffer.maps.lock().take(pointer.addr());
+    let taken = buffer.maps().take(pointer.addr());
     let mut map = taken.ok_or_else(|| {
         let text = format!("urEnqueueMemUnmap: no map of this object gave {:p}", pointer.as_ptr());
         Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
@@ -110,15 +114,10 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
         }
         _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
     };
-    let mut maps = buffer.maps.lock();
     match (&done, map.staging) {
-        (Ok(()), staging) => maps.retired.extend(staging),
-        (Err(_), staging) => maps.open.push(Map { staging, ..map }),
-    }
-    drop(maps);
-    if !writes {
-        // What was read may be over. A copy that has just begun is asked about with the next map.
-        release_idle(&buffer.maps);
+        (Ok(()), Some(staging)) => buffer.maps().staging.put(staging),
+        (Ok(()), None) => {}
+        (Err(_), staging) => buffer.maps().add(Map { staging, ..map }),
     }
     done
 }
@@ -134,9 +133,9 @@ fn write_back<D: Driver>(
         let to = locked.prepare(0)?;
         {
             let _scope = request.queue.device.enter_for_transfer()?;
-            command_bytes::copy(driver, stream, to, staging.bytes())?;
+            locked.note_use(staging);
+            command_bytes::copy(driver, stream, to, CommandBytes::of_staging(staging))?;
         }
-        staging.last = locked.record_marker()?;
         locked.commit(0)
     })
 }

@@ -31,8 +31,8 @@ use crate::object::{Body, Object, TableAddress};
 pub enum MemBody<D: Driver> {
     /// A buffer or a part of one.
     Buffer(Buffer<D>),
-    /// An image.
-    Image(Image<D>),
+    /// An image, which is much larger than a buffer.
+    Image(Box<Image<D>>),
 }
 
 /// What a memory object's handle names.
@@ -75,7 +75,7 @@ impl<D: Driver> Mem<D> {
     pub fn image(&self) -> Result<&Image<D>> {
         match &self.body {
             MemBody::Buffer(_) => Err(of_another_kind("a buffer", "an image")),
-            MemBody::Image(image) => Ok(image),
+            MemBody::Image(image) => Ok(&**image),
         }
     }
 

@@ -20,6 +20,7 @@ pub mod idle;
 pub mod memory;
 pub mod reusable;
 pub mod service;
+pub mod staging;
 pub mod submitter;
 pub mod tail_events;
 pub mod times;

@@ -1,8 +1,7 @@
 //! `urEnqueueUSMFill` with patterns of any size.
 //!
-//! Native fills write 1, 2 or 4 bytes at a time. A pattern that repeats such a unit is one native fill; any
-//! other is laid down unit by unit, each unit one strided fill, so that no copy of the pattern has to outlive
-//! the call.
+//! Native fills write 1, 2 or 4 bytes at a time. A pattern that repeats such a unit takes one native fill. Any other takes one
+//! strided fill for each of its units, so no copy of the pattern has to outlive the call.
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
@@ -16,7 +15,7 @@ use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::stream::capture::Capture;
 
-/// The native calls that lay a pattern down.
+/// The native calls that write a pattern.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// One fill with a value of `width` bytes.
@@ -39,7 +38,7 @@ fn unit(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
-/// The widest of the units that both the pattern's size and the destination's address are multiples of.
+/// The widest unit that divides both the pattern's size and the destination's address.
 fn widest(units: &[usize], address: usize, size: usize) -> usize {
     let fits = |width: usize| size.is_multiple_of(width) && address.is_multiple_of(width);
     units.iter().copied().find(|width| fits(*width)).unwrap_or(1)
@@ -115,7 +114,7 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
     }
 }
 
-/// The fills of a graph that lay a pattern down over `size` bytes.
+/// The fills of a graph that write a pattern over `size` bytes.
 fn nodes(plan: &Plan, to: usize, pattern_size: usize, size: usize) -> impl Iterator<Item = FillNode> {
     let (width, values, rows) = match plan {
         Plan::Whole { width, value } => {

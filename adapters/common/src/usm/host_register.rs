@@ -1,7 +1,7 @@
 //! Memory of the process that devices may use: registration and import, which are the same to a native library.
 //!
-//! The library keeps the registrations, so the engine has no list of its own. A registration ends when it is taken back,
-//! at the latest with the context; the memory stays the caller's.
+//! The library keeps the registrations, so the engine has no list of its own. A registration ends with its unregistration or
+//! with the context, whichever comes first. The caller keeps the memory.
 
 use ur_ffi::ur_result_t;
 
@@ -11,7 +11,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 
-/// Refuses a range that some allocation or registration begins in already.
+/// Refuses a range that begins in an allocation or a registration.
 fn check_new<D: Driver>(name: &str, driver: &D, memory: Address) -> Result<()> {
     match driver.pointer_info(memory.addr())? {
         None => Ok(()),
@@ -39,7 +39,7 @@ fn register_range<D: Driver>(
     check_new(name, state.driver, memory)?;
     let _scope = state.enter()?;
     match state.driver.register_host(memory.addr(), size, read_only) {
-        // That devices only read is a promise and no demand: a library that cannot use it registers without.
+        // The flag promises that devices only read. A library that cannot use the promise registers without it.
         Err(error) if read_only && error.code() == ur_result_t::ERROR_UNSUPPORTED_FEATURE => {
             state.driver.register_host(memory.addr(), size, false)
         }
@@ -60,7 +60,7 @@ fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory:
     state.driver.unregister_host(memory.addr())
 }
 
-/// `urUSMHostAllocRegisterExp`. The range is memory of the process that stays until it is unregistered.
+/// `urUSMHostAllocRegisterExp`. The application keeps the range until it unregisters it.
 ///
 /// # Errors
 /// `INVALID_VALUE` for no bytes, or memory that is USM or registered already; what the native library answers.
@@ -79,7 +79,7 @@ pub fn register<D: Driver>(
     register_range(NAME, context, memory, size, flags.contains(Flags::READ_ONLY))
 }
 
-/// `urUSMHostAllocUnregisterExp`. No device uses the memory any more.
+/// `urUSMHostAllocUnregisterExp`. The application has waited for every command that uses the memory.
 ///
 /// # Errors
 /// `INVALID_VALUE` for memory that is not registered.
@@ -87,7 +87,7 @@ pub fn unregister<D: Driver>(context: &Object<Context<D>>, memory: Address) -> R
     unregister_range("urUSMHostAllocUnregisterExp", context, memory)
 }
 
-/// `urUSMImportExp`. The range is memory of the process that stays until it is released.
+/// `urUSMImportExp`. The application keeps the range until it releases it.
 ///
 /// # Errors
 /// `INVALID_SIZE` for no bytes; `INVALID_VALUE` for memory that is USM or imported already; what
@@ -100,7 +100,7 @@ pub fn import<D: Driver>(context: &Object<Context<D>>, memory: Address, size: us
     register_range(NAME, context, memory, size, false)
 }
 
-/// `urUSMReleaseExp`. No device uses the memory any more.
+/// `urUSMReleaseExp`. The application has waited for every command that uses the memory.
 ///
 /// # Errors
 /// `INVALID_VALUE` for memory that is not imported.

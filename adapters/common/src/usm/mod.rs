@@ -59,12 +59,12 @@ impl<'a, D: Driver> Plain<'a, D> {
         if size == 0 {
             return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{name}: size is 0")));
         }
-        // The parameter's position says what the structure is; clients leave its `stype` 0.
+        // Clients leave `stype` 0, so the parameter's position tells the structure.
         let align = match desc {
             None => 0,
             Some(desc) => {
                 check_power(name, desc.align)?;
-                // The blocks of a pool have the native library's alignment: a pool counts what it gave to the byte.
+                // A pool counts its blocks to the byte, so they have the native library's alignment.
                 if pool.is_some() {
                     check_alignment(name, desc.align)?;
                 }
@@ -150,7 +150,7 @@ impl<'a, D: Driver> Plain<'a, D> {
         }
     }
 
-    /// Memory of a pool that is everybody's at once: allocated on a stream of no queue, which is then waited for.
+    /// Allocates from a pool on the context's service stream and waits for it, so that every queue may use the memory at once.
     fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
         let stream = service_stream(self.context, &state.device)?;
         let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
@@ -161,7 +161,7 @@ impl<'a, D: Driver> Plain<'a, D> {
             || wanted.take(&mut Submission::over(&stream), true, None),
         )?;
         if let Err(error) = stream.wait_until_reached() {
-            // What it was allocated for has failed; nobody has seen it.
+            // The caller gets the wait's error and never sees the block.
             let _ = free_unused(self.context, pointer);
             return Err(error);
         }
@@ -169,7 +169,7 @@ impl<'a, D: Driver> Plain<'a, D> {
     }
 }
 
-/// Refuses what no native allocation is aligned to.
+/// Refuses an alignment that native allocations do not have.
 ///
 /// # Errors
 /// `INVALID_VALUE` for no power of two, `UNSUPPORTED_ALIGNMENT` beyond [`NATIVE_ALIGNMENT`].
@@ -250,8 +250,8 @@ pub fn shared_alloc<D: Driver>(
     plain.allocate(context.state_of(device)?, MemoryKind::Shared)
 }
 
-/// `urUSMFree`, for plain and stream-ordered pointers alike. As with every native library, memory must not be
-/// in use any more.
+/// `urUSMFree`, for plain and stream-ordered pointers alike. No command may still use the memory, as every native library
+/// demands.
 ///
 /// # Errors
 /// `INVALID_MEM_OBJECT` for a pointer that is not the start of a live allocation.
@@ -287,7 +287,7 @@ fn free_other<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Resul
         }
         return freed;
     }
-    // Nobody was told where an allocation with a moved start begins for the native library.
+    // Only the context knows where an allocation with a moved start begins for the native library.
     if context.over_aligned.within(memory.addr()).is_some() {
         return Err(not_a_block("urUSMFree", context, memory.addr()));
     }
@@ -314,8 +314,8 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
         ));
     }
     let state = context.first_state()?;
-    // Memory of a pool that is not out is a free list's or another program part's; the plain free would take it. The
-    // native library of AMD does not tell pools, but the table knows what is kept.
+    // The plain free would also take a block that a free list or another library of the process has. AMD's library does not
+    // tell pools apart, but the table knows the blocks of free lists.
     let known = state.driver.pointer_info(address)?;
     let plain = known.filter(|info| info.base == address && info.pool.is_none());
     let info = plain.filter(|_| context.registry.find(address).is_none());

@@ -1,8 +1,8 @@
-//! Hints about shared memory: where it shall move, how it will be used.
+//! Hints about shared memory: where it should be and how commands will use it.
 //!
-//! Hints never change what a program computes. Where there is nothing to follow (memory that does not move, a device that
-//! cannot share pages with the host, advice that the native library has no word for) they are accepted and make no
-//! native call; a range that is no USM memory is refused all the same.
+//! Hints never change what a program computes. The engine accepts a hint without a native call where it has no effect: memory
+//! does not move, a device shares no pages with the host, or the native library lacks the advice. It still refuses a range
+//! that is not USM memory.
 
 use core::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::object::params::Address;
 use crate::pool::extent::{Extent, plain_around};
 use crate::stream::capture::Capture;
 
-/// Whether a hint about the range can be followed.
+/// Checks the range of a hint; answers whether the hint has an effect.
 ///
 /// # Errors
 /// `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory
@@ -51,7 +51,7 @@ fn can_move<D: Driver>(
     Ok(kind == MemoryKind::Shared && device.device.properties.concurrent_managed)
 }
 
-/// Checks a prefetch; says whether it can be followed.
+/// Checks a prefetch; answers whether it has an effect.
 ///
 /// # Errors
 /// As [`prefetch`].
@@ -120,7 +120,7 @@ impl<D: Driver> Command<D> for Prefetch<D> {
     }
 }
 
-/// Flags that take each other back: nobody can follow both.
+/// Pairs of flags that contradict each other.
 const OPPOSITES: [(Flags, Flags); 6] = [
     (Flags::SET_READ_MOSTLY, Flags::CLEAR_READ_MOSTLY),
     (Flags::SET_PREFERRED_LOCATION, Flags::CLEAR_PREFERRED_LOCATION),
@@ -141,7 +141,7 @@ fn check_advice(name: &str, flags: Flags) -> Result<()> {
     Ok(())
 }
 
-/// The native advice that flags mean for a device, in an order in which taking back comes first.
+/// The native advice that flags mean for a device. Advice that takes earlier advice back comes first.
 fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<Item = Advice<V>> {
     let device = MemoryLocation::Device(device);
     let everything = flags.contains(Flags::DEFAULT);
@@ -168,8 +168,8 @@ fn native<V: Copy>(flags: Flags, device: V, coherence: bool) -> impl Iterator<It
     })
 }
 
-/// `urEnqueueUSMAdvise`: advice for the queue's device, each flag one native call. Advice is about memory and not about
-/// commands: it holds at once, whatever is queued; the event completes with the commands before it.
+/// `urEnqueueUSMAdvise`: advice for the queue's device, one native call a flag. Native advice has no place in a stream, so it
+/// holds at once; the event completes with the commands before it.
 ///
 /// # Errors
 /// `INVALID_SIZE` for no bytes or more than the allocation has, `INVALID_MEM_OBJECT` for memory that is not USM;
@@ -199,7 +199,7 @@ fn advisable<D: Driver>(context: &Context<D>, start: usize, size: usize) -> Rang
     first..(end / PAGE * PAGE).max(first)
 }
 
-/// Checks advice; says whether it can be followed.
+/// Checks advice; answers whether it has an effect.
 ///
 /// # Errors
 /// As [`advise`].
@@ -215,7 +215,7 @@ pub(crate) fn check_advise<D: Driver>(
     can_move(name, context, device, memory, size)
 }
 
-/// Advice on managed memory, which the native library takes at once and in no stream's order.
+/// Advice on managed memory, which holds at once and in no stream's order.
 struct Advise<'a, D: Driver> {
     device: &'a DeviceState<D>,
     memory: usize,

@@ -1,8 +1,7 @@
-//! USM in rows: copies and fills of rectangles, and memory whose rows begin on good boundaries.
+//! USM in rows: copies and fills of rectangles, and allocations whose rows the native library aligns.
 //!
-//! A rectangle without gaps is a copy or fill of its bytes. Patterns run on from one row into the next, as if the
-//! rectangle were packed. Nothing here keeps anything of the caller's: what a pattern needs is in the native calls
-//! when the entry point returns.
+//! A rectangle without gaps is one copy or fill of its bytes. A pattern continues from one row into the next, as if the
+//! rectangle were packed. Must never keep the caller's pattern: the native calls have it when the entry point returns.
 
 use core::ffi::c_void;
 
@@ -26,10 +25,10 @@ use crate::stream::capture::Capture;
 use crate::usm::check_alignment;
 use crate::usm::fill::{Plan, lay_down, plan};
 
-/// The widest pitch that native copies and fills of rows take, bytes; wider ones are done row by row.
+/// The widest pitch of native copies and fills of rows, in bytes. Wider rectangles go row by row.
 pub const MAX_PITCH: usize = i32::MAX as usize;
 
-/// Rows that are filled one by one before copying them is the lesser work.
+/// Up to so many rows, filling each costs no more than copying.
 const FEW_ROWS: usize = 8;
 
 /// Checks that `height` rows of `width` bytes, `pitch` apart, are rows and fit the address space.
@@ -49,10 +48,9 @@ fn check_rows(name: &str, address: usize, pitch: usize, width: usize, height: us
     })
 }
 
-/// Checks rows as [`check_rows`] does, and that they end before their memory does, where the native library knows it. A
-/// pitch beyond all of the memory is refused too: the ABI counts the last row to its pitch. It is not held against rows
-/// that fit otherwise, because a part of the last columns, or memory that ends with its last row, is used with the pitch
-/// of the whole.
+/// Checks rows as [`check_rows`] does, and that the allocation contains them where the native library knows it. Refuses a
+/// pitch above the allocation's size, since the ABI counts the last row to its pitch. Accepts a last row that ends before its
+/// pitch does: applications use the pitch of the whole for a part of its columns, or for memory that ends with the last row.
 fn check_rectangle<D: Driver>(
     name: &str,
     queue: &Queue<D>,
@@ -76,7 +74,7 @@ fn check_rectangle<D: Driver>(
     // The start of a block in a pool of host memory is told wrongly (docs/native-facts.md); its size is right.
     let knows_start = info.pool.is_none() || info.kind != MemoryKind::Host;
     let inner = address.checked_sub(info.base).filter(|inner| knows_start && *inner < info.size).unwrap_or(0);
-    // No overflow: the rows were found to fit the address space.
+    // No overflow: `check_rows` has seen that the rows fit the address space.
     let span = (height - 1) * pitch + width;
     if span <= info.size - inner && pitch <= info.size {
         return Ok(());
@@ -84,7 +82,7 @@ fn check_rectangle<D: Driver>(
     beyond(name, queue, address, (span, pitch), info.size - inner)
 }
 
-/// The error of rows that do not fit. Of mapped memory the context's own list knows more than some native libraries tell.
+/// The error of rows that do not fit. The context's list of mappings knows more than some native libraries tell.
 #[cold]
 fn beyond<D: Driver>(
     name: &str,
@@ -197,7 +195,7 @@ pub fn fill<D: Driver>(
     const NAME: &str = "urEnqueueUSMFill2D";
     let request = enqueue.request(ur_command_t::USM_FILL_2D);
     check_rectangle(NAME, request.queue, to.addr(), pitch, width, height)?;
-    // No overflow: the rows were found to fit at a pitch that is no smaller.
+    // No overflow: the rows fit at a pitch that is at least the width.
     let pattern_size = pattern.len();
     if !pattern_size.is_power_of_two() || !(width * height).is_multiple_of(pattern_size) {
         return Err(Error::new(
@@ -254,8 +252,8 @@ impl Fill<'_> {
         }
     }
 
-    /// Fills the rows after which the pattern begins anew, and copies those over the rest. Copies between host memory run
-    /// on the calling thread, so there every row is filled.
+    /// Fills rows up to where the pattern begins anew and copies them over the rest. In host memory it fills every row, because
+    /// copies between host memory run on the calling thread.
     fn row_by_row<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
         // Both are positive, and the pattern's size is a power of two.
         let period = self.pattern.len() / self.pattern.len().min(1 << self.width.trailing_zeros());
@@ -269,7 +267,7 @@ impl Fill<'_> {
             let height = done.min(self.height - done);
             let from = Plane { address: self.to, pitch: self.pitch };
             let to = Plane { address: self.to + done * self.pitch, pitch: self.pitch };
-            // The fill's own rows; those that are read are filled before on the same stream.
+            // The same stream has filled the rows that the copy reads.
             ValidRows(Copy2D { to, from, width: self.width, height }).copy(driver, stream)?;
             done += height;
         }
@@ -293,7 +291,7 @@ impl Fill<'_> {
         }
     }
 
-    /// Lays a pattern down over bytes that follow each other.
+    /// Writes a pattern over bytes side by side.
     fn lay<D: Driver>(
         &self,
         driver: &D,
@@ -306,7 +304,7 @@ impl Fill<'_> {
     }
 }
 
-/// `urUSMPitchedAllocExp`: device memory, freed like any other. The native library chooses pitch and start.
+/// `urUSMPitchedAllocExp`: device memory for `urUSMFree`. The native library chooses pitch and start.
 ///
 /// # Errors
 /// `INVALID_USM_SIZE` for no bytes or more than the device has; `INVALID_VALUE` or
@@ -337,7 +335,7 @@ pub fn pitched_alloc<D: Driver>(
             format!("{NAME}: {height} rows of {width} bytes are no bytes, or more than the device has"),
         ));
     }
-    // Native pitches suit elements of these sizes; any of them suits the smaller ones.
+    // The library takes elements of these sizes. A pitch for one of them suits smaller elements too.
     let element = [4, 8].into_iter().find(|size| element <= *size as usize).unwrap_or(16);
     let state = context.state(device)?;
     let (address, bytes) = with_relief(

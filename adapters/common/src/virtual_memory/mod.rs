@@ -1,7 +1,7 @@
 //! Ranges of addresses without memory, and mapping physical memory into them.
 //!
-//! Every range is held against the context's own list ([`Reservations`]) before the native library sees it. Rights of
-//! access are given to every device of the context that can reach the memory.
+//! Every call checks its range against the context's own list ([`Reservations`]) before the native library sees it. Access
+//! rights go to every device of the context that can reach the memory.
 
 pub mod physical;
 
@@ -25,14 +25,14 @@ use crate::object::info::InfoWriter;
 use crate::object::params::{Address, Out};
 use crate::virtual_memory::physical::{PhysicalMem, check_size, supported};
 
-/// The context's first device, which stands for all in what needs no device's memory.
+/// The context's first device, for calls that concern no device's memory.
 fn first<D: Driver>(context: &Object<Context<D>>) -> Result<&Arc<Object<Device<D>>>> {
     let device = context.devices().next().ok_or(ur_result_t::ERROR_INVALID_CONTEXT)?;
     supported(device)?;
     Ok(device)
 }
 
-/// A device's rights to a mapping that were changed.
+/// A device's rights to a mapping before a change.
 struct Changed<D: Driver> {
     mapping: Mapping<D::Device>,
     device: D::Device,
@@ -60,7 +60,7 @@ impl<'a, D: Driver> Range<'a, D> {
         Ok(Self { name, context, driver: adapter::driver::<D>()?, start: start.addr(), size })
     }
 
-    /// The error of a range that is not what the call is about.
+    /// The error of a range that the call cannot work on.
     #[cold]
     fn is_not(&self, what: &str) -> Error {
         let (name, start, size) = (self.name, self.start, self.size);
@@ -74,18 +74,19 @@ impl<'a, D: Driver> Range<'a, D> {
         list.whole_mappings(self.start, self.size).ok_or_else(|| self.is_not("whole mappings"))
     }
 
-    /// Gives every device of the context that can reach them these rights to mappings, or none of them new ones.
+    /// Gives these rights to mappings to every device of the context that can reach them. After a failure all have their old
+    /// rights.
     fn set_access(&self, mappings: &[Mapping<D::Device>], access: Access) -> Result<()> {
         let mut before = Vec::new();
         self.set_one_by_one(mappings, access, &mut before).inspect_err(|_| {
             for Changed { mapping, device, had } in before {
-                // The first failure is the one to tell.
+                // The caller gets the first failure.
                 let _ = self.driver.set_access(mapping.start, mapping.size, device, had);
             }
         })
     }
 
-    /// Notes in `before` whose rights were changed, and what they were.
+    /// Adds each changed device with its old rights to `before`.
     fn set_one_by_one(
         &self,
         mappings: &[Mapping<D::Device>],
@@ -106,7 +107,7 @@ impl<'a, D: Driver> Range<'a, D> {
     }
 }
 
-/// The one right that flags name; none is no access.
+/// The right that the flags name; no flag means no access.
 fn access_of(name: &str, flags: Flags) -> Result<Access> {
     match flags {
         Flags::READ_WRITE => Ok(Access::ReadWrite),
@@ -119,7 +120,7 @@ fn access_of(name: &str, flags: Flags) -> Result<Access> {
     }
 }
 
-/// `urVirtualMemGranularityGetInfo`; without a device what suits every device of the context.
+/// `urVirtualMemGranularityGetInfo`; without a device, a granularity that suits every device of the context.
 ///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; `INVALID_DEVICE` for one of another context;
@@ -173,8 +174,7 @@ pub fn reserve<D: Driver>(
 /// `urVirtualMemFree`: a whole reservation, in which nothing is mapped.
 ///
 /// # Errors
-/// `INVALID_SIZE`; `INVALID_VALUE` for what is no whole reservation of the context or holds
-/// mappings.
+/// `INVALID_SIZE`; `INVALID_VALUE` for what is not a whole reservation of the context, or holds mappings.
 pub fn free<D: Driver>(context: &Object<Context<D>>, start: Address, size: usize) -> Result<()> {
     let range = Range::new("urVirtualMemFree", context, start, size)?;
     let mut reservations = range.context.reservations.lock();
@@ -186,12 +186,11 @@ pub fn free<D: Driver>(context: &Object<Context<D>>, start: Address, size: usize
     Ok(())
 }
 
-/// `urVirtualMemMap`. Both native libraries map whole physical memory alone: a part of it, or an offset, is not
-/// supported there.
+/// `urVirtualMemMap`. Both native libraries map whole physical memory objects only, so parts and offsets are not supported.
 ///
 /// # Errors
-/// `INVALID_SIZE`; `INVALID_VALUE` for several modes of access, physical memory of another context, or a range that is not reserved or mapped already;
-/// `UNSUPPORTED_FEATURE` for a part of the physical memory.
+/// `INVALID_SIZE`; `INVALID_VALUE` for several modes of access, physical memory of another context, or a range that is not
+/// reserved or mapped already; `UNSUPPORTED_FEATURE` for a part of the physical memory.
 pub fn map<D: Driver>(
     context: &Object<Context<D>>,
     start: Address,
@@ -223,7 +222,7 @@ pub fn map<D: Driver>(
     let mapping = Mapping { start: range.start, size, device: physical.state.device.raw };
     if access != Access::None {
         range.set_access(&[mapping], access).inspect_err(|_| {
-            // The first failure is the one to tell.
+            // The caller gets the first failure.
             let _ = range.driver.unmap(range.start, size);
         })?;
     }
@@ -231,7 +230,7 @@ pub fn map<D: Driver>(
     Ok(())
 }
 
-/// `urVirtualMemUnmap`: whole mappings, one after the other; the addresses stay reserved.
+/// `urVirtualMemUnmap`: whole mappings side by side. The addresses stay reserved.
 ///
 /// # Errors
 /// `INVALID_SIZE`; `INVALID_VALUE` for what is not mapped.
@@ -245,7 +244,7 @@ pub fn unmap<D: Driver>(context: &Object<Context<D>>, start: Address, size: usiz
     Ok(())
 }
 
-/// `urVirtualMemSetAccess`, of whole mappings.
+/// `urVirtualMemSetAccess`, for whole mappings.
 ///
 /// # Errors
 /// `INVALID_SIZE`; `INVALID_VALUE` for several modes of access or what is not mapped.
@@ -257,7 +256,7 @@ pub fn set_access<D: Driver>(context: &Object<Context<D>>, start: Address, size:
     range.set_access(&range.whole_mappings(&reservations)?, access)
 }
 
-/// `urVirtualMemGetInfo`: of the mapping at the start of the range, for the context's first device.
+/// `urVirtualMemGetInfo`: answers for the mapping at the start of the range and the context's first device.
 ///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; `INVALID_VALUE` for what is not mapped.

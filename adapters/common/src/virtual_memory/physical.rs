@@ -1,6 +1,6 @@
 //! Physical memory objects: memory of a device that has no address until it is mapped.
 //!
-//! The object holds the native handle alone. Memory lives on while it is mapped, whoever released the object.
+//! The object holds only the native handle. Mapped memory outlives its object.
 
 use core::mem::offset_of;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct PhysicalMem<D: Driver> {
     pub state: Arc<DeviceState<D>>,
     /// Bytes.
     pub size: usize,
-    /// What it was made with.
+    /// The properties that it was made with.
     pub flags: ur_physical_mem_flags_t,
     /// Whether another process made the memory.
     pub imported: bool,
@@ -48,7 +48,7 @@ impl<D: Driver> Body for PhysicalMem<D> {
 
 impl<D: Driver> Drop for PhysicalMem<D> {
     fn drop(&mut self) {
-        // Nobody is left to tell; memory of a lost device goes with it.
+        // A release has no error to give; memory of a lost device goes with the device.
         let _ = self.state.driver.release_physical(core::mem::take(&mut self.raw));
     }
 }
@@ -61,7 +61,7 @@ pub fn supported<D: Driver>(device: &Device<D>) -> Result<()> {
     if device.properties.virtual_memory { Ok(()) } else { Err(Error::unsupported("virtual memory on this device")) }
 }
 
-/// Refuses sizes that the device has no pages for.
+/// Refuses sizes that are not whole pages of the device.
 ///
 /// # Errors
 /// `INVALID_SIZE` naming the granularity; what the native library answers.
@@ -125,7 +125,7 @@ pub fn get_info<D: Driver>(
         ur_physical_mem_info_t::DEVICE => writer.value(physical.state.device.handle()),
         ur_physical_mem_info_t::SIZE => writer.value(physical.size),
         ur_physical_mem_info_t::PROPERTIES => {
-            // In bytes, since a structure would carry what the stack holds between its fields. `pNext` is null.
+            // Written byte by byte, because a structure's padding would copy stack contents out. `pNext` is null.
             let mut bytes = [0; size_of::<ur_physical_mem_properties_t>()];
             let mut put = |at: usize, value: u32| bytes[at..][..size_of::<u32>()].copy_from_slice(&value.to_ne_bytes());
             put(offset_of!(ur_physical_mem_properties_t, stype), ur_physical_mem_properties_t::STYPE.0);

@@ -96,6 +96,11 @@ impl Array {
         alloc::free_now(&self.memory);
     }
 
+    /// Whether it has layers.
+    pub fn is_layered(&self) -> bool {
+        self.texels.layered
+    }
+
     /// A box of its bytes, which must lie inside: first byte of a row, row and slice or layer, and as many of each.
     pub fn place(&self, [x, y, z]: [usize; 3], [width, height, depth]: [usize; 3]) -> Result<Place> {
         let [_, rows, slices] = self.texels.extent.map(|size| size as usize);

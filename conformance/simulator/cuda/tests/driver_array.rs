@@ -156,6 +156,37 @@ fn layers_are_copied_along_the_third_axis_and_the_layers_of_lines_have_one_row()
     ok!(cuCtxDestroy_v2(context));
 }
 
+/// CUDA 13.0 takes the destination's layers for the source's where both are one array (`docs/probes/array_to_itself.c`).
+#[test]
+fn a_copy_within_a_layered_array_reads_the_destination_s_layers_and_within_another_the_source_s() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let stream: Handle = get!(cuStreamCreate(CU_STREAM_NON_BLOCKING));
+    let plain = shape(4, 1, 3);
+    for (shape, expected) in [(layered(plain), [8.0, 8.0, 9.0, 10.0]), (plain, [8.0, 0.0, 1.0, 2.0])] {
+        let array: Handle = get!(cuArray3DCreate_v2(&shape));
+        let mut values: Vec<f32> = (0..12).map(|value| value as f32).collect();
+        ok!(cuMemcpy3DAsync_v2(&copy(array, values.as_mut_ptr(), true, [4, 1, 3]), stream));
+        // The first three of the first layer to the last three of the last one.
+        let within = CUDA_MEMCPY3D {
+            dst_type: CU_MEMORYTYPE_ARRAY,
+            dst_array: array,
+            dst_x: 4,
+            dst_z: 2,
+            ..copy(array, core::ptr::null_mut(), false, [3, 1, 1])
+        };
+        ok!(cuMemcpy3DAsync_v2(&within, stream));
+        let mut found = vec![0f32; 4];
+        let last = CUDA_MEMCPY3D { src_z: 2, ..copy(array, found.as_mut_ptr(), false, [4, 1, 1]) };
+        ok!(cuMemcpy3DAsync_v2(&last, stream));
+        ok!(cuStreamSynchronize(stream));
+        assert_eq!(found, expected);
+        ok!(cuArrayDestroy(array));
+    }
+    ok!(cuStreamDestroy_v2(stream));
+    ok!(cuCtxDestroy_v2(context));
+}
+
 #[test]
 fn objects_are_the_current_context_s_and_so_is_destroying_them() {
     let _session = Session::begin();

@@ -1,8 +1,8 @@
-//! Pinned memory that stands in for a buffer while the host has it mapped, kept for the next map.
+//! Pinned memory that commands copy through ([`crate::stream::staging`]), kept for the next one.
 //!
-//! Making pinned memory takes long and freeing it waits for the whole device, so what a map used goes to the device's cache,
+//! Making pinned memory takes long and freeing it waits for the whole device, so what a command used goes to the device's cache,
 //! in sizes that are powers of two, and back to the native library only when the cache is full or ends: on the thread that
-//! may wait ([`crate::device::deferred`]), since who unmaps or maps must not. What lies in the cache is used by nothing any more.
+//! may wait ([`crate::device::deferred`]), since commands must not. What lies in the cache is used by nothing any more.
 
 use std::sync::Arc;
 
@@ -68,6 +68,11 @@ impl StagingPages {
     }
 }
 
+/// The size of a piece for so many bytes.
+fn size_for(bytes: usize) -> Option<usize> {
+    bytes.max(LEAST).checked_next_power_of_two()
+}
+
 /// A piece of pinned memory of some device. Whoever drops it has seen the end of every copy from and to it.
 pub struct Piece<D: Driver> {
     native: Arc<NativeContext<D>>,
@@ -82,7 +87,7 @@ impl<D: Driver> Piece<D> {
     /// `OUT_OF_HOST_MEMORY`; what the native library answers.
     pub fn new(native: &Arc<NativeContext<D>>, bytes: usize) -> Result<Self> {
         let full = || ur_result_t::ERROR_OUT_OF_HOST_MEMORY;
-        let size = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(full)?;
+        let size = size_for(bytes).ok_or_else(full)?;
         let native = Arc::clone(native);
         let address = match native.staging.take(size) {
             Some(address) => address,
@@ -95,6 +100,12 @@ impl<D: Driver> Piece<D> {
             }
         };
         Ok(Self { native, address, size })
+    }
+
+    /// Whether it is what [`Piece::new`] would make for so many bytes.
+    #[must_use]
+    pub fn fits(&self, bytes: usize) -> bool {
+        size_for(bytes) == Some(self.size)
     }
 
     /// The first byte.

@@ -256,14 +256,22 @@ fn of_2d(copy: &CUDA_MEMCPY2D) -> Result<Copy> {
     rectangle(&dst, &src, [copy.width, copy.height, 1])
 }
 
+/// Whether both sides are one layered array, whose layers at the source the driver takes for those at the destination.
+fn is_within_layered(copy: &CUDA_MEMCPY3D) -> Result<bool> {
+    let are_arrays = copy.src_type == CU_MEMORYTYPE_ARRAY && copy.dst_type == CU_MEMORYTYPE_ARRAY;
+    Ok(are_arrays && copy.src_array == copy.dst_array && Array::lookup(copy.src_array)?.is_layered())
+}
+
 /// The copy that a three-dimensional description means.
 pub fn of_3d(copy: &CUDA_MEMCPY3D) -> Result<Copy> {
+    // As CUDA 13.0 does it (`docs/probes/array_to_itself.c`).
+    let layer = if is_within_layered(copy)? { copy.dst_z } else { copy.src_z };
     let src = Described {
         kind: copy.src_type,
         host: copy.src_host,
         device: copy.src_device,
         array: copy.src_array,
-        offset: [copy.src_x, copy.src_y, copy.src_z],
+        offset: [copy.src_x, copy.src_y, layer],
         pitch: copy.src_pitch,
         height: copy.src_height,
     };

@@ -1,8 +1,6 @@
 //! The committed kernels, as clang and as nvcc compile them, give what the host computes.
 
-mod support;
-
-use support::{Device, Value::*};
+use super::support::{self, Device, Value::*};
 
 /// The same source through both compilers.
 const DIALECTS: [&str; 2] = ["", "nvcc/"];

@@ -1,26 +1,20 @@
 //! The device's time on the host's clock, over a driver whose device time the test sets and whose elapsed times are floats
 //! of milliseconds, as real ones are.
 
-#[allow(dead_code, reason = "shared with other tests")]
-mod handles;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use handles::Handles;
-use parking_lot::Mutex;
+use super::handles::{Handles, turn};
 use ur_adapter::api::noop::{Noop, NoopStream};
 use ur_adapter::context::DeviceState;
 use ur_adapter::device::adapter;
 use ur_adapter::device::event_pool::PooledEvent;
 use ur_adapter::{object, queue};
 
-/// The driver is the process's, so tests that set its time take turns.
-static TURN: Mutex<()> = Mutex::new(());
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 fn with_clock(body: impl FnOnce(&'static Noop, &Arc<DeviceState<Noop>>)) {
-    let _turn = TURN.lock();
+    let _turn = turn();
     let handles = Handles::new();
     let made = handles.queue();
     let driver = adapter::driver::<Noop>().expect("an open driver");

@@ -1,17 +1,13 @@
 //! The engine under many threads, over a driver that does nothing: what is checked is the engine's own order. Made for
 //! ThreadSanitizer (`cargo xtask races`), which sees every block handed from one thread to another without one; without
 //! it the tests still check that no block is out twice and that no figure is lost.
-#![allow(non_snake_case, reason = "tests are named after the entry points")]
-
-#[allow(dead_code, reason = "shared with other tests")]
-mod handles;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use handles::Handles;
+use super::handles::{Handles, turn};
 use ur_adapter::api::generated::urEnqueueEventsWait;
 use ur_adapter::api::noop::Noop;
 use ur_adapter::memory_pool::arena::Arena;
@@ -100,6 +96,7 @@ fn together(work: impl Fn(usize) + Sync) {
 
 #[test]
 fn urEnqueueUSMDeviceAllocExp_on_a_queue_for_each_thread_never_shares_a_block() {
+    let _turn = turn();
     let handles = Handles::new();
     let pool = Shared(handles.pool());
     let queues: Vec<_> = (0..THREADS).map(|_| Shared(handles.queue())).collect();
@@ -122,6 +119,7 @@ fn urEnqueueUSMDeviceAllocExp_on_a_queue_for_each_thread_never_shares_a_block() 
 
 #[test]
 fn urEnqueueUSMDeviceAllocExp_on_one_queue_for_all_threads_never_shares_a_block() {
+    let _turn = turn();
     let handles = Handles::new();
     let (pool, queue) = (Shared(handles.pool()), Shared(handles.queue()));
     together(|number| {
@@ -141,6 +139,7 @@ fn urEnqueueUSMDeviceAllocExp_on_one_queue_for_all_threads_never_shares_a_block(
 /// Events of one queue are waited for, asked and released by other threads while the queue goes on.
 #[test]
 fn urEventWait_and_release_from_other_threads_while_the_queue_goes_on() {
+    let _turn = turn();
     let handles = Handles::new();
     let queue = Shared(handles.queue());
     let given: Vec<_> = (0..THREADS).map(|_| AtomicU64::new(0)).collect();
@@ -178,6 +177,7 @@ fn urEventWait_and_release_from_other_threads_while_the_queue_goes_on() {
 /// Blocks cross queues, while a thread trims and asks and another makes and releases queues with blocks still out.
 #[test]
 fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_and_go() {
+    let _turn = turn();
     let handles = Handles::new();
     let pool = Shared(handles.pool());
     let queues: Vec<_> = (0..THREADS).map(|_| Shared(handles.queue())).collect();
@@ -225,6 +225,7 @@ fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_a
 #[test]
 fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
     const BLOCK: usize = 512;
+    let _turn = turn();
     let handles = Handles::new();
     let queues: Vec<_> = (0..THREADS).map(|_| handles.queue()).collect();
     let streams: Vec<_> = queues

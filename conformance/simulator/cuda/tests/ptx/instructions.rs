@@ -1,8 +1,6 @@
 //! Each instruction, on operands that are hard on it, gives what Rust computes.
 
-mod support;
-
-use support::{Device, Span, Value};
+use super::support::{self, Device, Span, Value};
 
 /// Operands: small, large, of either sign, at every width, and the bits of floats.
 const HARD: [u64; 30] = [

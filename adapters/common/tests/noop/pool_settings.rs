@@ -1,9 +1,5 @@
 //! Settings of pools, while the pool makes its memory and when the native library refuses them; pools of which only
 //! memory is left, when the device is full.
-#![allow(non_snake_case, reason = "tests are named after the entry points")]
-
-#[allow(dead_code, reason = "shared with other tests")]
-mod handles;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -12,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use handles::Handles;
+use super::handles::{Handles, turn};
 use ur_adapter::api::noop::Noop;
 use ur_adapter::driver::PoolAttribute;
 use ur_adapter::object::error::Result;
@@ -22,9 +18,6 @@ use ur_adapter::pool::{self, stream_ordered};
 use ur_ffi::{
     ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info,
 };
-
-/// The driver is one for the process, and so are its faults.
-static ONE_AT_A_TIME: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
 /// A handle that threads share.
 #[derive(Clone, Copy)]
@@ -87,7 +80,7 @@ fn native(pools_ago: usize, attribute: PoolAttribute) -> Option<u64> {
 /// the memory made meanwhile is as was set.
 #[test]
 fn urUSMPoolSetInfoExp_while_the_pool_makes_its_memory_ends_and_is_kept_to() {
-    let _alone = ONE_AT_A_TIME.lock();
+    let _alone = turn();
     let (done, is_done) = channel();
     let both = std::thread::spawn(move || {
         let handles = Handles::new();
@@ -122,7 +115,7 @@ fn urUSMPoolSetInfoExp_while_the_pool_makes_its_memory_ends_and_is_kept_to() {
 /// Whatever call is refused, all memory of the pool keeps the settings that the pool tells.
 #[test]
 fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
-    let _alone = ONE_AT_A_TIME.lock();
+    let _alone = turn();
     let handles = Handles::new();
     let (queue, pool) = (handles.queue(), handles.lazy_pool());
     use_first(stream_ordered::device_alloc::<Noop>, queue, pool);
@@ -155,7 +148,7 @@ fn urUSMPoolSetInfoExp_that_is_refused_for_some_memory_changes_none() {
 /// takes its memory as soon as they were.
 #[test]
 fn urEnqueueUSMDeviceAllocExp_on_a_full_device_takes_the_memory_of_pools_that_wait_for_their_end() {
-    let _alone = ONE_AT_A_TIME.lock();
+    let _alone = turn();
     let handles = Handles::new();
     let queue = handles.queue();
     use_first(stream_ordered::device_alloc::<Noop>, queue, null_mut());

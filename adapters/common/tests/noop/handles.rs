@@ -2,9 +2,17 @@
 
 use core::ptr::{null, null_mut};
 
+use parking_lot::{Mutex, MutexGuard};
 use ur_adapter::api::generated::*;
 use ur_adapter::api::noop::Noop;
 use ur_ffi::*;
+
+/// The driver is the process's, and so are its time and its faults; an error anywhere keeps streams from being kept. So every
+/// test takes its turn.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock()
+}
 
 /// A context with its device.
 pub struct Handles {

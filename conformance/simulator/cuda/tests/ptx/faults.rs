@@ -1,12 +1,10 @@
 //! What a kernel does wrong ends the launch, says where, and never hangs; barriers and strands otherwise.
 
-mod support;
-
+use super::support::{Device, Span, Value};
 use simcuda::exec::{Environment, FaultKind, Grid, LaunchFault, LinkedModule, Memory, MemoryFault, launch};
 use simcuda::ptx::Module;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use support::{Device, Span, Value};
 
 fn kernel(parameters: &str, body: &str) -> Device {
     Device::parse(&format!(

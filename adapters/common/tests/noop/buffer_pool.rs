@@ -1,13 +1,9 @@
 //! Blocks of buffer-backed and other pools, with the steps of two threads put in an order that no scheduler need be asked for.
-#![allow(non_snake_case, reason = "tests are named after the entry points")]
-
-#[allow(dead_code, reason = "shared with other tests")]
-mod handles;
 
 use core::ptr::{null, null_mut};
 use std::sync::Arc;
 
-use handles::Handles;
+use super::handles::{Handles, turn};
 use ur_adapter::api::noop::{Noop, NoopDevice};
 use ur_adapter::driver::MemoryKind;
 use ur_adapter::driver::devices::DeviceName as _;
@@ -33,6 +29,7 @@ fn stream(queue: ur_queue_handle_t) -> Arc<Stream<Noop>> {
 /// frees one more block: the event was recorded before the last use of it.
 #[test]
 fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
+    let _turn = turn();
     let handles = Handles::new();
     let queues = [handles.queue(), handles.queue()];
     let [busy, other] = queues.map(stream);
@@ -61,6 +58,7 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
 /// there. Nobody empties what that stream would keep from then on.
 #[test]
 fn urUSMFree_of_a_block_whose_queue_is_released_meanwhile_leaves_nothing_with_its_stream() {
+    let _turn = turn();
     let handles = Handles::new();
     let queue = handles.queue();
     let blocks = [(); 2].map(|()| {

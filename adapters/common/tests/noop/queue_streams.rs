@@ -1,24 +1,16 @@
 //! Which queue gets the stream of a queue that was released, over a driver that does nothing.
-#![allow(non_snake_case, reason = "tests are named after the entry points")]
-
-#[allow(dead_code, reason = "shared with other tests")]
-mod handles;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::collections::HashSet;
 
-use handles::Handles;
-use parking_lot::Mutex;
+use super::handles::{Handles, turn};
 use ur_adapter::api::generated::{urEnqueueEventsWait, urEventRelease, urQueueGetNativeHandle};
 use ur_adapter::api::noop::Noop;
 use ur_adapter::object::borrow;
 use ur_adapter::pool::stream_ordered;
 use ur_adapter::queue::Queue;
 use ur_ffi::{ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t};
-
-/// An error anywhere in the process keeps streams from being kept, so tests take turns.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// The number of a queue's first stream.
 fn stream_of(queue: ur_queue_handle_t) -> u64 {
@@ -41,7 +33,7 @@ fn release_event(event: ur_event_handle_t) {
 
 /// Whether a queue that is made after another one was released has that one's stream; `used` uses the first.
 fn is_kept(flags: Flags, next: Flags, used: impl FnOnce(ur_queue_handle_t)) -> bool {
-    let _turn = TURN.lock();
+    let _turn = turn();
     let handles = Handles::new();
     let queue = handles.queue_with(flags);
     let stream = stream_of(queue);
@@ -124,7 +116,7 @@ fn urQueueCreate_takes_no_stream_that_was_there_when_a_call_failed() {
 
 #[test]
 fn urQueueRelease_of_many_queues_keeps_few_streams_and_the_context_s_end_none() {
-    let _turn = TURN.lock();
+    let _turn = turn();
     let handles = Handles::new();
     let make = |count: usize| -> Vec<_> { (0..count).map(|_| handles.queue()).collect() };
     let queues = make(40);
