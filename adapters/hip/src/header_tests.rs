@@ -15,6 +15,9 @@ use ur_adapter::driver::graphs::{CaptureMode, CaptureStatus};
 use ur_adapter::program::jit;
 
 use ur_adapter::driver::images::Channel;
+use ur_adapter::driver::native::external_layouts::{
+    BufferDescriptor, MemoryDescriptor, OPAQUE_FD, SemaphoreDescriptor, SemaphoreParameters, TIMELINE_FD,
+};
 use ur_adapter::driver::native::image_layouts::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 use crate::sys::graphs::{
@@ -76,6 +79,28 @@ fn add(numbers: &mut Numbers, expression: impl Into<String>, value: impl TryInto
     numbers.insert(expression.into(), value.try_into().unwrap());
 }
 
+/// How imports of other APIs are described.
+fn add_imports(numbers: &mut Numbers) {
+    add(numbers, "hipExternalMemoryHandleTypeOpaqueFd", OPAQUE_FD);
+    add(numbers, "hipExternalSemaphoreHandleTypeOpaqueFd", OPAQUE_FD);
+    add(numbers, "hipExternalSemaphoreHandleTypeTimelineSemaphoreFd", TIMELINE_FD);
+    add(numbers, "sizeof(hipExternalMemoryHandleDesc)", size_of::<MemoryDescriptor>());
+    add(numbers, "offsetof(hipExternalMemoryHandleDesc, handle)", offset_of!(MemoryDescriptor, descriptor));
+    add(numbers, "offsetof(hipExternalMemoryHandleDesc, size)", offset_of!(MemoryDescriptor, size));
+    add(numbers, "offsetof(hipExternalMemoryHandleDesc, flags)", offset_of!(MemoryDescriptor, flags));
+    add(numbers, "sizeof(hipExternalMemoryBufferDesc)", size_of::<BufferDescriptor>());
+    add(numbers, "offsetof(hipExternalMemoryBufferDesc, size)", offset_of!(BufferDescriptor, size));
+    add(numbers, "offsetof(hipExternalMemoryBufferDesc, flags)", offset_of!(BufferDescriptor, flags));
+    add(numbers, "sizeof(hipExternalSemaphoreHandleDesc)", size_of::<SemaphoreDescriptor>());
+    add(numbers, "offsetof(hipExternalSemaphoreHandleDesc, handle)", offset_of!(SemaphoreDescriptor, descriptor));
+    add(numbers, "offsetof(hipExternalSemaphoreHandleDesc, flags)", offset_of!(SemaphoreDescriptor, flags));
+    for name in ["hipExternalSemaphoreSignalParams", "hipExternalSemaphoreWaitParams"] {
+        add(numbers, format!("sizeof({name})"), size_of::<SemaphoreParameters>());
+        add(numbers, format!("offsetof({name}, params.fence.value)"), offset_of!(SemaphoreParameters, value));
+        add(numbers, format!("offsetof({name}, flags)"), offset_of!(SemaphoreParameters, flags));
+    }
+}
+
 /// What both releases must say; `newer` adds what ROCm 5.2 does not have yet.
 fn common(newer: bool) -> Numbers {
     let mut numbers = Numbers::new();
@@ -112,6 +137,10 @@ fn common(newer: bool) -> Numbers {
         ("allocationFlags", offset_of!(PointerAttributes, allocation_flags)),
     ] {
         add(&mut numbers, format!("offsetof(hipPointerAttribute_t, {member})"), offset);
+    }
+    // Earlier structures end sooner, with the same first members.
+    if newer {
+        add_imports(&mut numbers);
     }
     add(&mut numbers, "sizeof(hipMemPoolProps)", size_of::<PoolProperties>());
     add(&mut numbers, "offsetof(hipMemPoolProps, location)", offset_of!(PoolProperties, location));

@@ -5,6 +5,7 @@
 #   sh .carry/run.sh            on the real driver
 #   sh .carry/run.sh sim        on the simulated one, to try the bundle itself
 #   sh .carry/run.sh suite [cuda] [hip]   the suite alone, modules side by side; see suite.sh
+#   sh .carry/run.sh vulkan [cuda] [hip]  the tests that need Vulkan on the device, which the suite ignores
 #   sh .carry/run.sh sanitizer PART...    tests and random programs under compute-sanitizer; see sanitizer.sh
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,8 +17,8 @@ case ${1:-real} in
         # It is its own management library.
         export UR_NVML_LIBRARY="$native"
         ;;
-    sanitizer | suite) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
-    *) echo "usage: $0 [real|sim|suite [cuda] [hip]|sanitizer PART...]" >&2; exit 2 ;;
+    sanitizer | suite | vulkan) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
+    *) echo "usage: $0 [real|sim|suite [cuda] [hip]|vulkan [cuda] [hip]|sanitizer PART...]" >&2; exit 2 ;;
 esac
 
 unset ONEAPI_DEVICE_SELECTOR UR_ADAPTERS_SEARCH_PATH
@@ -44,6 +45,16 @@ case ${1:-real} in
         export TESTS="$tests"
         sh "$here/$part.sh" "$@"
         exit $?
+        ;;
+    vulkan)
+        shift
+        [ $# -gt 0 ] || set -- cuda hip
+        failed=0
+        for adapter in "$@"; do
+            echo "== vulkan, $adapter"
+            UR_TEST_ADAPTER="$dist/lib/libur_adapter_$adapter.so.0" timeout -k 10 250 "$tests/external" --ignored || failed=1
+        done
+        exit $failed
         ;;
 esac
 

@@ -40,7 +40,7 @@ for adapter in "$@"; do
     # What a module that failed said repeats its line.
     sum() { grep ' rc ' "$log" | grep -oE "[0-9]+ $1" | awk '{ sum += $1 } END { print sum + 0 }'; }
     grep -vE ' rc 0 ' "$log"
-    echo "== $adapter: $(sum passed) passed, $(sum failed) failed, $(grep -cE ' rc [^0]' "$log") modules did not end well"
+    echo "== $adapter: $(sum passed) passed, $(sum failed) failed, $(sum ignored) ignored, $(grep -cE ' rc [^0]' "$log") modules did not end well"
     grep -qE ' rc [^0]' "$log" && failed=1
 done
 exit $failed
