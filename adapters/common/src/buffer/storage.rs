@@ -22,7 +22,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
-use crate::pool::out_of_memory::relieved;
+use crate::pool::out_of_memory::reclaiming;
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture};
 
@@ -130,8 +130,8 @@ impl<D: Driver> Storage<D> {
     #[inline]
     fn make(&self, state: &Arc<DeviceState<D>>, location: usize) -> Result<()> {
         match &self.memory {
-            Memory::Late(late) if late.block.get().is_none() => relieved(state, || late.make(state, self.size)),
-            Memory::Moving(moving) => relieved(state, || moving.make(state, location)).map(|_| ()),
+            Memory::Late(late) if late.block.get().is_none() => reclaiming(state, || late.make(state, self.size)),
+            Memory::Moving(moving) => reclaiming(state, || moving.make(state, location)).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -146,13 +146,13 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    relieved(state, || late.make(state, self.size))?;
+                    reclaiming(state, || late.make(state, self.size))?;
                 }
                 Ok(late.address())
             }
             Memory::Moving(moving) => {
                 let location = location_of(&self.context, &state.device)?;
-                relieved(state, || moving.make(state, location))
+                reclaiming(state, || moving.make(state, location))
             }
         }
     }
@@ -176,7 +176,7 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => return Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    relieved(state, || late.make(state, self.size))?;
+                    reclaiming(state, || late.make(state, self.size))?;
                 }
                 return Ok(late.address());
             }
