@@ -4,6 +4,7 @@
 //! This is a binary of its own because `runner` sets a variable that the driver reads once, when it is loaded.
 
 mod graphs;
+mod plain;
 mod planted;
 mod programs;
 mod runner;

@@ -7,7 +7,7 @@ use std::process::Command;
 use ur_conformance::child;
 
 use crate::runner::families::ALL;
-use crate::runner::{graphs, run_all, say, threads};
+use crate::runner::{graphs, plain, run_all, say, threads};
 
 /// So many programs of all families together find every bug.
 const PROGRAMS: u64 = 3000;
@@ -40,6 +40,15 @@ const GRAPHS_CHILD: &str = "programs_of_command_buffers_on_a_planted_adapter";
 fn programs_of_command_buffers_on_a_planted_adapter() {
     let programs = if std::env::var_os("UR_TEST_CHILD").is_some() { PROGRAMS } else { 50 };
     graphs::run(programs);
+}
+
+/// The same with programs of plain memory.
+const PLAIN_CHILD: &str = "programs_of_plain_memory_on_a_planted_adapter";
+
+#[test]
+fn programs_of_plain_memory_on_a_planted_adapter() {
+    let programs = if std::env::var_os("UR_TEST_CHILD").is_some() { 400 } else { 50 };
+    plain::run(programs);
 }
 
 /// Runs the programs on the planted adapter; the line that says what was found, or none.
@@ -148,5 +157,15 @@ fn programs_of_command_buffers_find_planted_bugs_and_nothing_where_none_is_chose
     assert!(found.is_none(), "{found:?}");
     for bug in ["graph-missing-edge", "graph-wrong-node", "graph-launch-without-waits"] {
         assert!(found_by(GRAPHS_CHILD, &adapter, Some(bug), &[]).is_some(), "{bug}: the programs find nothing");
+    }
+}
+
+#[test]
+fn programs_of_plain_memory_find_planted_bugs_and_nothing_where_none_is_chosen() {
+    let Some(adapter) = planted() else { return };
+    let found = found_by(PLAIN_CHILD, &adapter, None, &[]);
+    assert!(found.is_none(), "{found:?}");
+    for bug in ["plain-block-too-early", "plain-blocks-overlap", "plain-account-off"] {
+        assert!(found_by(PLAIN_CHILD, &adapter, Some(bug), &[]).is_some(), "{bug}: the programs find nothing");
     }
 }

@@ -207,6 +207,7 @@ fn cases(fixture: &Fixture<'_>, options: &Options, outcome: &mut Outcome) {
     if options.wants_some_of("threads") {
         outcome.add("threads", threads::cases(fixture, options));
         outcome.add(threads::SHARED_CASE, threads::shared(fixture, options));
+        outcome.add("threads: plain memory", threads::plain(fixture, options));
     }
 }
 

@@ -1,4 +1,5 @@
-//! Stream-ordered memory from several threads, each with a queue of its own: how much more they do together than one.
+//! Stream-ordered memory from several threads, each with a queue of its own, and plain memory: how much more they do together
+//! than one.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -7,7 +8,9 @@ use crate::Failure;
 use crate::fixture::Fixture;
 use crate::options::Options;
 use crate::outcome::Case;
+use crate::raw::Kind;
 use crate::stats::Summary;
+use crate::work::objects;
 
 /// Threads of the wide case.
 const MANY: usize = 8;
@@ -55,6 +58,30 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fail
     let one = case("threads: 1, alloc + free 64 KiB", ur_one, raw_one, "per pair".to_owned());
     let many = case(MANY_CASE, ur_many, raw_many, format!("per pair, all together; {note}"));
     Ok(vec![one, Case { throughput: Some(scaling), raw_throughput: raw_scaling, ..many }])
+}
+
+/// Plain memory of one thread and of many, each block freed by its own thread. The raw calls wait for each other and are left
+/// out.
+pub fn plain(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for (name, size) in [("256 B", 256), ("64 KiB", BLOCK)] {
+        let once = |_| {
+            let memory = objects::allocate(fixture, Kind::Device, size)?;
+            objects::free(fixture, memory)
+        };
+        let [one, many] = measure(&once, &|_| Ok(()), options)?;
+        let scaling = one.combine(&many, |one, many| one / many);
+        let note = format!("per pair, all together; throughput x{:.2} of one thread", scaling.median);
+        let case = |threads, measured, note| Case {
+            name: format!("threads: {threads}, plain device memory {name}"),
+            measured,
+            note,
+            ..Case::default()
+        };
+        cases.push(case(1, one, "per pair".to_owned()));
+        cases.push(Case { throughput: Some(scaling), ..case(MANY, many, note) });
+    }
+    Ok(cases)
 }
 
 /// Launches of several threads on one queue, against as many on one stream.

@@ -13,7 +13,7 @@ use crate::device::deferred;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::plain::{BlockRequest, Heap, Live};
 use crate::object::error::{Error, Result};
-use crate::pool::out_of_memory::{is_full, relieved};
+use crate::pool::out_of_memory::{is_full, reclaiming};
 
 /// Alignment of memory taken from the process's heap: what devices read fastest, and as aligned as native memory.
 const HEAP_ALIGNMENT: usize = 256;
@@ -73,7 +73,7 @@ impl<D: Driver> Block<D> {
     /// # Errors
     /// What the native library answers.
     pub fn pinned(state: &Arc<DeviceState<D>>, size: usize) -> Result<Self> {
-        relieved(state, || Self::fresh(state, MemoryKind::Host, size)).map_err(|error| match error.code() {
+        reclaiming(state, || Self::fresh(state, MemoryKind::Host, size)).map_err(|error| match error.code() {
             ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
             _ => error,
         })

@@ -21,7 +21,7 @@ use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
-use crate::pool::out_of_memory::relieved;
+use crate::pool::out_of_memory::reclaiming;
 use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::capture::{self, Capture};
@@ -131,8 +131,8 @@ impl<D: Driver> Storage<D> {
     #[inline]
     fn make(&self, state: &Arc<DeviceState<D>>, location: usize) -> Result<()> {
         match &self.memory {
-            Memory::Late(late) if late.block.get().is_none() => relieved(state, || late.make(state, self.size)),
-            Memory::Moving(moving) => relieved(state, || moving.make(state, location)).map(|_| ()),
+            Memory::Late(late) if late.block.get().is_none() => reclaiming(state, || late.make(state, self.size)),
+            Memory::Moving(moving) => reclaiming(state, || moving.make(state, location)).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -147,13 +147,13 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    relieved(state, || late.make(state, self.size))?;
+                    reclaiming(state, || late.make(state, self.size))?;
                 }
                 Ok(late.address())
             }
             Memory::Moving(moving) => {
                 let location = location_of(&self.context, &state.device)?;
-                relieved(state, || moving.make(state, location))
+                reclaiming(state, || moving.make(state, location))
             }
         }
     }
@@ -177,7 +177,7 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => return Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    relieved(state, || late.make(state, self.size))?;
+                    reclaiming(state, || late.make(state, self.size))?;
                 }
                 return Ok(late.address());
             }

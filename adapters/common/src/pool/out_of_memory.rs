@@ -43,7 +43,7 @@ pub fn with_relief<D: Driver, R>(
 /// # Errors
 /// What `allocate` answers.
 #[inline]
-pub fn relieved<D: Driver, R>(state: &DeviceState<D>, allocate: impl Fn() -> Result<R>) -> Result<R> {
+pub fn reclaiming<D: Driver, R>(state: &DeviceState<D>, allocate: impl Fn() -> Result<R>) -> Result<R> {
     allocate().or_else(|first| {
         if is_full(&first) { again(first, || relieve_device(&state.device), allocate) } else { Err(first) }
     })

@@ -10,6 +10,7 @@ use std::sync::{Arc, Weak};
 use crate::device::Device;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
+use crate::driver::graphs::CaptureStatus;
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::registry::{Claimed, Registry};
 use crate::memory_pool::stream::PoolStream;
@@ -162,6 +163,10 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
     }
 
     fn is_idle(&self) -> Result<bool> {
+        // Who has the native stream may capture it, and the question would break that.
+        if self.is_shared() && self.driver.capture_info(&self.native)?.status != CaptureStatus::None {
+            return Ok(false);
+        }
         Stream::is_idle(self)
     }
 

@@ -21,8 +21,10 @@ const LIVE: usize = 1000;
 const FEW: usize = 20;
 /// Allocations that are made before they are freed.
 const BATCH: u64 = 64;
+/// From this size on there is one at a time, beside few that live.
+const BIG: usize = 1 << 20;
 
-pub const CASES: [Prepared; 11] = [
+pub const CASES: [Prepared; 16] = [
     Prepared { name: "objects: queue", note: "made and released, unused", make: queue },
     Prepared { name: "objects: buffer 4 KiB", note: "made and released, unused", make: buffer },
     Prepared { name: "objects: map + unmap 4 KiB", note: "not blocking; raw: copies to and from pinned", make: map },
@@ -34,6 +36,11 @@ pub const CASES: [Prepared; 11] = [
     Prepared { name: "objects: host 4 KiB", note: "1000 live", make: host_large },
     Prepared { name: "objects: shared 256 B", note: "1000 live", make: shared_small },
     Prepared { name: "objects: shared 4 KiB", note: "1000 live", make: shared_large },
+    Prepared { name: "objects: device 64 KiB", note: "1000 live", make: device_middle },
+    Prepared { name: "objects: device 1 MiB", note: "one at a time", make: device_big },
+    Prepared { name: "objects: host 1 MiB", note: "one at a time", make: host_big },
+    Prepared { name: "objects: shared 1 MiB", note: "one at a time", make: shared_big },
+    Prepared { name: "objects: host 16 MiB", note: "one at a time", make: host_huge },
 ];
 
 fn queue<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
@@ -174,9 +181,10 @@ impl<T: Copy, F: Fn(T) -> Result<(), Failure>> Drop for Many<T, F> {
     }
 }
 
-/// Allocates and frees in batches, measured in part; `live` others are there all the time.
+/// Allocates and frees in batches of at most so many, measured in part; `live` others are there all the time.
 fn churn<'f, T: Copy + 'f>(
     live: usize,
+    most: u64,
     part: Part,
     allocate: impl Fn() -> Result<T, Failure> + 'f,
     free: impl Fn(T) -> Result<(), Failure> + Copy + 'f,
@@ -185,12 +193,12 @@ fn churn<'f, T: Copy + 'f>(
     for _ in 0..live {
         others.list.push(allocate()?);
     }
-    let mut batch = Many { list: Vec::with_capacity(BATCH as usize), free };
+    let mut batch = Many { list: Vec::with_capacity(most as usize), free };
     Ok(Box::new(move |iterations, meter| {
         let _kept = &others;
         let mut left = iterations;
         while left > 0 {
-            let count = left.min(BATCH);
+            let count = left.min(most);
             measured(meter, part != Part::Free, || {
                 for _ in 0..count {
                     batch.list.push(allocate()?);
@@ -221,11 +229,13 @@ fn plain<'f>(
     size: usize,
     part: Part,
 ) -> Result<Sides<'f>, Failure> {
-    let live = if options.quick { FEW } else { LIVE };
-    let ur = churn(live, part, move || allocate(fixture, kind, size), move |memory| free(fixture, memory))?;
+    let is_big = size >= BIG;
+    let live = if options.quick || is_big { FEW } else { LIVE };
+    let batch = if is_big { 1 } else { BATCH };
+    let ur = churn(live, batch, part, move || allocate(fixture, kind, size), move |memory| free(fixture, memory))?;
     let raw = raw_of(fixture, |raw: &'f Raw| {
         let mut body = raw.while_current(|| {
-            churn(live, part, move || raw.allocate(kind, size), move |memory| raw.free(kind, memory))
+            churn(live, batch, part, move || raw.allocate(kind, size), move |memory| raw.free(kind, memory))
         })?;
         Ok(Box::new(move |iterations, meter: &mut Meter<'_>| raw.while_current(|| body(iterations, meter))) as Body<'f>)
     })?;
@@ -249,4 +259,9 @@ plain! {
     host_large = Host, 4096, Both;
     shared_small = Shared, 256, Both;
     shared_large = Shared, 4096, Both;
+    device_middle = Device, 65_536, Both;
+    device_big = Device, 1_048_576, Both;
+    host_big = Host, 1_048_576, Both;
+    shared_big = Shared, 1_048_576, Both;
+    host_huge = Host, 16_777_216, Both;
 }

@@ -292,7 +292,7 @@ impl<D: Driver> Heap<D> {
         let mut base = make(bytes)?;
         if !base.is_multiple_of(SLAB_ALIGNMENT) && bytes == size {
             self.needs_room.store(true, Ordering::Relaxed);
-            deferred::free_now(self.driver, self.label.kind, base)?;
+            self.keep_smaller(base, size);
             bytes = size + ROOM;
             base = make(bytes)?;
         }
@@ -301,6 +301,20 @@ impl<D: Driver> Heap<D> {
         self.note(&slab);
         self.depot.lock().add(None, slab, 0);
         Ok(first)
+    }
+
+    /// Keeps a native allocation that does not begin with a page as a block of the next smaller class, which does: a native
+    /// free would wait for the device.
+    fn keep_smaller(&self, base: usize, bytes: usize) {
+        let (size, class) = size_class::below(bytes);
+        let slab = Slab::whole(base, bytes, base.next_multiple_of(SLAB_ALIGNMENT), size);
+        self.note(&slab);
+        let mut depot = self.depot.lock();
+        depot.add(None, slab, 0);
+        match class {
+            Some(class) => depot.put(class, Bundle { stamp: 0, blocks: vec![slab.first] }),
+            None => depot.put_large(size, slab.first, 0),
+        }
     }
 
     /// Notes new native memory, before anybody has a block of it.
@@ -353,7 +367,7 @@ impl<D: Driver> Heap<D> {
         }
         let class = usize::from(label.class);
         let freed = self.shard().keep(class, block);
-        if freed == Freed::Kept && !unlikely(self.is_closed.load(Ordering::Relaxed)) {
+        if freed == Freed::Stays && !unlikely(self.is_closed.load(Ordering::Relaxed)) {
             Ok(())
         } else {
             self.kept_more(class, freed)

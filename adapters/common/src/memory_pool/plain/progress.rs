@@ -57,6 +57,8 @@ pub struct Progress<D: Driver> {
     /// Whether anybody seals, so that streams leave events behind.
     is_used: AtomicBool,
     departed: Mutex<Vec<PooledEvent<D>>>,
+    /// Whether there may be any, so that a look at none takes no lock.
+    has_departed: AtomicBool,
 }
 
 impl<D: Driver> Default for Progress<D> {
@@ -68,6 +70,7 @@ impl<D: Driver> Default for Progress<D> {
             look: Mutex::new(None),
             is_used: AtomicBool::new(false),
             departed: Mutex::new(Vec::new()),
+            has_departed: AtomicBool::new(false),
         }
     }
 }
@@ -85,7 +88,9 @@ impl<D: Driver> Progress<D> {
 
     /// Takes the event that a stream with work leaves behind.
     pub fn depart(&self, last: PooledEvent<D>) {
-        self.departed.lock().push(last);
+        let mut departed = self.departed.lock();
+        departed.push(last);
+        self.has_departed.store(true, Ordering::Release);
     }
 
     /// The moment behind everything that the calling thread knows to be enqueued.
@@ -131,8 +136,15 @@ impl<D: Driver> Progress<D> {
     }
 
     /// The events of ended streams that are not known to be over.
-    fn take_departed(&self) -> impl Iterator<Item = Pending<D>> {
-        let departed = core::mem::take(&mut *self.departed.lock());
-        departed.into_iter().map(Pending::Event).filter(|event| !event.is_over())
+    fn take_departed(&self) -> Vec<Pending<D>> {
+        if !self.has_departed.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let departed = {
+            let mut departed = self.departed.lock();
+            self.has_departed.store(false, Ordering::Release);
+            core::mem::take(&mut *departed)
+        };
+        departed.into_iter().map(Pending::Event).filter(|event| !event.is_over()).collect()
     }
 }

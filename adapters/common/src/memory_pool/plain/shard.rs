@@ -83,7 +83,7 @@ pub struct Shard {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Freed {
     /// Nothing.
-    Kept,
+    Stays,
     /// To look whether too much is kept.
     Grown,
     /// To seal these blocks and put them where every shard finds them.
@@ -130,7 +130,7 @@ impl Shard {
             state.looked_at = state.kept;
             return Freed::Grown;
         }
-        Freed::Kept
+        Freed::Stays
     }
 
     /// Takes the recent blocks out, to be used again if they are past: enough of them, or fewer if the class does not use so

@@ -68,6 +68,18 @@ pub fn large(size: usize) -> Option<usize> {
     size.checked_next_multiple_of(step)
 }
 
+/// The size below that of a class of at least a slab's smallest size, with its class if it has one. It is a page less at least.
+#[must_use]
+pub fn below(size: usize) -> (usize, Option<usize>) {
+    if size <= LARGEST + LARGEST / 8 {
+        let class = of_size(size.min(LARGEST + 1) - 1).min(COUNT - 1);
+        let class = if size_of(class) < size { class } else { class - 1 };
+        return (size_of(class), Some(class));
+    }
+    let step = if size <= HUGE { 1 << ((size - 1).ilog2() - 3) } else { PAGE };
+    (size - step, None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +103,21 @@ mod tests {
             waste(size, large(size).unwrap());
         }
         assert_eq!((large(16 << 20), large(usize::MAX)), (Some(16 << 20), None));
+    }
+
+    #[test]
+    fn the_size_below_one_leaves_a_page_of_room_and_is_a_size() {
+        for class in of_size(64 << 10)..COUNT {
+            assert_eq!(below(size_of(class)), (size_of(class - 1), Some(class - 1)));
+            assert!(size_of(class) - size_of(class - 1) >= MOST_ALIGNED);
+        }
+        let mut size = large(LARGEST + 1).unwrap();
+        assert_eq!(below(size), (LARGEST, Some(COUNT - 1)));
+        while size < 200 << 20 {
+            let next = large(size + 1).unwrap();
+            assert_eq!(below(next), (size, None));
+            size = next;
+        }
     }
 
     #[test]
