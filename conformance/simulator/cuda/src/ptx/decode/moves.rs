@@ -101,7 +101,7 @@ fn pack(i: &mut Instr<'_>, from: &[Operand], ty: Type) -> Result<(), LoadError> 
             i.alu(alu!(a, m => a & m), &[temp, slot, mask]);
         } else {
             let shift = i.b.constant(k as u64 * u64::from(part.bits()));
-            i.alu(alu!(a, b, n, m => a | (b & m) << n), &[temp, temp, slot, shift, mask]);
+            i.alu(alu!(a, b, n, m => a | (b & m).wrapping_shl(n as u32)), &[temp, temp, slot, shift, mask]);
         }
     }
     i.alu(alu!(a => a), &[d, temp]);
@@ -115,7 +115,7 @@ fn unpack(i: &mut Instr<'_>, to: &[Operand], source: &Operand, ty: Type) -> Resu
     for (k, op) in to.iter().enumerate() {
         let d = if part == Type::B8 { i.b.write_wide(op, part)?.0 } else { i.b.write(op, part)? };
         let shift = i.b.constant(k as u64 * u64::from(part.bits()));
-        i.alu(alu!(a, n, m => a >> n & m), &[d, a, shift, mask]);
+        i.alu(alu!(a, n, m => a.wrapping_shr(n as u32) & m), &[d, a, shift, mask]);
     }
     Ok(())
 }

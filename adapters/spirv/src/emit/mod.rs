@@ -1,0 +1,122 @@
+//! From a [`Module`] to the text that a target's compiler takes. What differs between targets is behind [`Emitter`], so that a
+//! direct PTX emitter or one for amdgcn can stand beside the one for NVVM IR. The model above knows none of them.
+
+mod nvvm;
+
+pub use nvvm::NvvmEmitter;
+
+use crate::error::{Error, Result};
+use crate::model::{Kernel, Module};
+
+/// The version of LLVM's text that the compiler takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// LLVM 7: pointers have types. libnvvm takes it for architectures before `compute_100`.
+    Typed,
+    /// LLVM 22: pointers are opaque. libnvvm takes it from `compute_100` on.
+    Opaque,
+}
+
+impl Dialect {
+    /// The dialect that libnvvm takes for an architecture, where the library itself cannot be asked.
+    #[must_use]
+    pub fn for_architecture(sm: u32) -> Self {
+        if sm >= 100 { Self::Opaque } else { Self::Typed }
+    }
+}
+
+/// What is to be made of a module.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The text's dialect.
+    pub dialect: Dialect,
+    /// The architecture, as in `sm_90`; at least 70.
+    pub sm: u32,
+    /// The kernels to translate, by name; all if `None`. What they do not call is left out.
+    pub kernels: Option<Vec<String>>,
+    /// The most threads of a work-group, for kernels that do not say it themselves.
+    pub max_threads: u32,
+    /// Writes lines of the source, where the module has them.
+    pub line_info: bool,
+    /// Translates kernels as `NAME_with_offset`, with one more parameter: the global offset as three 32-bit numbers.
+    pub global_offset: bool,
+}
+
+impl Options {
+    /// Everything for `sm_N`, with groups of up to 1024 threads.
+    #[must_use]
+    pub fn for_architecture(sm: u32) -> Self {
+        Self {
+            dialect: Dialect::for_architecture(sm),
+            sm,
+            kernels: None,
+            max_threads: 1024,
+            line_info: false,
+            global_offset: false,
+        }
+    }
+}
+
+/// A translated module.
+#[derive(Clone, Debug, Default)]
+pub struct Translation {
+    /// The target's text.
+    pub text: String,
+    /// The kernels in it.
+    pub kernels: Vec<Kernel>,
+    /// It calls functions of libdevice.
+    pub uses_libdevice: bool,
+    /// Some kernel forbids fused multiplications and additions; the compiler must then fuse none.
+    pub contraction_off: bool,
+    /// Some kernel wants subnormal numbers of 32 bits flushed to zero.
+    pub flush_denormals: bool,
+    /// Work-group memory in bytes that is known before a launch, scratch of group operations included.
+    pub static_shared_bytes: u64,
+    /// Functions and variables that another module must define.
+    pub imports: Vec<String>,
+    /// Functions and variables that other modules and the host see by name, kernels not included.
+    pub exports: Vec<String>,
+    /// What was left out or approximated, one remark a line.
+    pub log: String,
+}
+
+impl Translation {
+    /// The options that libnvvm must compile this text with.
+    #[must_use]
+    pub fn compiler_options(&self, options: &Options) -> Vec<String> {
+        let mut list = vec![format!("-arch=compute_{}", options.sm)];
+        if self.contraction_off {
+            list.push("-fma=0".to_owned());
+        }
+        if self.flush_denormals {
+            list.push("-ftz=1".to_owned());
+        }
+        if options.line_info {
+            list.push("-generate-line-info".to_owned());
+        }
+        list
+    }
+}
+
+/// One target's text.
+pub trait Emitter {
+    /// Translates the module.
+    ///
+    /// # Errors
+    /// The module holds what the target or this crate does not support; the error names the instruction and its word.
+    fn emit(&self, module: &Module, options: &Options) -> Result<Translation>;
+}
+
+/// Translates a module to NVVM IR.
+///
+/// # Errors
+/// The module holds what CUDA or this crate does not support, or an option is wrong.
+pub fn translate(module: &Module, options: &Options) -> Result<Translation> {
+    if options.sm < 70 {
+        return Err(Error::option(format!(
+            "sm_{} has no memory model; sm_70 is the oldest that is supported",
+            options.sm
+        )));
+    }
+    NvvmEmitter.emit(module, options)
+}

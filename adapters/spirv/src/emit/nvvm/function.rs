@@ -1,0 +1,195 @@
+//! Functions and their blocks.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::Writer;
+use super::globals::symbol;
+use crate::error::{Error, Result};
+use crate::grammar::op;
+use crate::model::{Block, Function, Id, Instruction};
+
+/// The function that is being written.
+#[derive(Debug, Default)]
+pub(super) struct Current {
+    /// The label of the block that is being written.
+    pub block: Id,
+    /// Each block's terminator.
+    pub terminators: HashMap<Id, Instruction>,
+    /// Built-in variables whose address is taken, or that are not simply loaded.
+    pub copied_builtins: Vec<Id>,
+    /// The hints of loops: by the block that continues it, the header and the metadata node.
+    pub loops: HashMap<Id, (Id, usize)>,
+    /// How deep the constant of an address nests that is being written.
+    pub address_depth: u32,
+}
+
+impl Writer<'_> {
+    /// The text that names a function.
+    pub(super) fn function_name(&mut self, id: Id) -> Result<String> {
+        let function = self.module.function(id)?;
+        if function.blocks.is_empty() {
+            let Some((name, _)) = self.module.linkage(id) else {
+                return Err(Error::malformed(format!("function {id} has no body and no name to import")));
+            };
+            return self.declare_import(id, &name);
+        }
+        if self.known_functions.insert(id) {
+            self.pending_functions.push(id);
+        }
+        Ok(match self.module.linkage(id) {
+            Some((name, _)) if !self.module.is_entry_point(id) => format!("@{}", symbol(&name)),
+            _ => format!("@f{id}"),
+        })
+    }
+
+    /// The text of a pointer to the function.
+    pub(super) fn function_pointer_text(&mut self, id: Id) -> Result<String> {
+        let function = self.module.function(id)?;
+        let types: Vec<Id> = function.parameters.iter().map(|&p| self.module.type_of(p)).collect::<Result<_>>()?;
+        let text = self.function_type(function.return_type, &types)?;
+        Ok(if self.opaque { "ptr".to_owned() } else { format!("{text}*") })
+    }
+
+    fn declare_import(&mut self, id: Id, name: &str) -> Result<String> {
+        let function = self.module.function(id)?;
+        let name = symbol(name);
+        let mut types = Vec::new();
+        for &parameter in &function.parameters {
+            types.push(self.type_text(self.module.type_of(parameter)?)?.to_string());
+        }
+        if self.options.global_offset {
+            types.extend(["i64"; 3].map(str::to_owned));
+        }
+        let returns = self.type_text(function.return_type)?;
+        if !self.declared.contains_key(&name) {
+            self.note_import(&name);
+            self.declare(&name, &returns, &types.join(", "));
+        }
+        Ok(format!("@{name}"))
+    }
+
+    /// Functions and variables that other modules see, written whether or not a kernel reaches them; with a list of kernels
+    /// only what they reach.
+    pub(super) fn write_exports(&mut self) -> Result<()> {
+        if self.options.kernels.is_some() {
+            return Ok(());
+        }
+        let module = self.module;
+        for function in &module.functions {
+            let exported = module.linkage(function.id).is_some_and(|(_, linkage)| linkage != 1);
+            if exported && !function.blocks.is_empty() && !module.is_entry_point(function.id) {
+                self.function_name(function.id)?;
+            }
+        }
+        self.write_exported_variables()
+    }
+
+    pub(super) fn write_function(&mut self, id: Id) -> Result<()> {
+        let function = self.module.function(id)?;
+        self.function_text(function).map_err(|error| Self::place(error, function.instruction))
+    }
+
+    fn function_text(&mut self, function: &Function) -> Result<()> {
+        const INLINE: u32 = 1;
+        const DO_NOT_INLINE: u32 = 2;
+        let control = self.module.operand(function.instruction, 2)?;
+        let name = self.function_name(function.id)?;
+        let linkage = match self.module.linkage(function.id) {
+            Some(_) if self.module.is_entry_point(function.id) => "internal ",
+            Some((_, 2)) => "linkonce_odr ",
+            Some(_) => "",
+            None => "internal ",
+        };
+        if linkage != "internal " {
+            self.result.exports.push(name.trim_start_matches('@').to_owned());
+        }
+        let mut header = String::new();
+        for &parameter in &function.parameters {
+            let comma = if header.is_empty() { "" } else { ", " };
+            let ty = self.type_text(self.module.type_of(parameter)?)?;
+            let _ = write!(header, "{comma}{ty} %v{parameter}");
+        }
+        self.append_offset(&mut header);
+        let returns = self.type_text(function.return_type)?;
+        let hint = match control {
+            control if control & DO_NOT_INLINE != 0 => " noinline",
+            control if control & INLINE != 0 => " inlinehint",
+            _ => "",
+        };
+        let debug = self.begin_lines(name.trim_start_matches('@'));
+        self.out.clear();
+        let _ = writeln!(self.out, "define {linkage}{returns} {name}({header}) #0{hint}{debug} {{");
+        self.begin_function(function)?;
+        self.write_blocks(function, |_| Ok(()))?;
+        self.out.push_str("}\n");
+        self.functions.push_str(&self.out);
+        Ok(())
+    }
+
+    /// Looks at the whole function before its first block is written.
+    pub(super) fn begin_function(&mut self, function: &Function) -> Result<()> {
+        self.temporaries = 0;
+        self.current = Current::default();
+        for block in &function.blocks {
+            let body = &self.module.body[block.first..block.end];
+            if let Some(&terminator) = body.last() {
+                self.current.terminators.insert(block.label, terminator);
+            }
+        }
+        self.find_loops(function)?;
+        self.find_copied_builtins(function);
+        Ok(())
+    }
+
+    pub(super) fn write_blocks(
+        &mut self,
+        function: &Function,
+        prologue: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let mut prologue = Some(prologue);
+        for block in &function.blocks {
+            let _ = writeln!(self.out, "b{}:", block.label);
+            self.current.block = block.label;
+            if let Some(prologue) = prologue.take() {
+                prologue(self)?;
+                self.copy_builtins()?;
+            }
+            self.write_block(block)?;
+        }
+        Ok(())
+    }
+
+    fn write_block(&mut self, block: &Block) -> Result<()> {
+        let module = self.module;
+        for &instruction in &module.body[block.first..block.end] {
+            self.write_instruction(instruction).map_err(|error| Self::place(error, instruction))?;
+        }
+        Ok(())
+    }
+
+    /// Built-in variables that the function does more with than to load them whole.
+    fn find_copied_builtins(&mut self, function: &Function) {
+        let mut copied = Vec::new();
+        for block in &function.blocks {
+            for &instruction in &self.module.body[block.first..block.end] {
+                if instruction.opcode == op::LOAD {
+                    continue;
+                }
+                for &id in self.module.operands(instruction) {
+                    if self.builtin(id).is_some() && !copied.contains(&id) && self.names_id(instruction, id) {
+                        copied.push(id);
+                    }
+                }
+            }
+        }
+        self.current.copied_builtins = copied;
+    }
+
+    fn names_id(&self, instruction: Instruction, id: Id) -> bool {
+        // The grammar does not know which operands of these are ids; a copy too many does no harm.
+        let mut named = instruction.opcode == op::EXT_INST;
+        crate::parse::for_each_id(&self.module.words, instruction, |other| named |= other == id);
+        named
+    }
+}

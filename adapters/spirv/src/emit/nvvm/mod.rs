@@ -1,0 +1,224 @@
+//! NVVM IR as text, in either dialect. A [`Writer`] collects types, globals, functions, helpers and metadata while it walks the
+//! functions that the chosen kernels reach; each is written once, when it is first used. Nothing is optimised here: libnvvm does
+//! that. Code with control flow of its own goes into a helper function, so that blocks of the module stay whole.
+
+mod builtins;
+mod constants;
+mod debug;
+mod function;
+mod globals;
+mod group;
+mod helper;
+mod instruction;
+mod kernel;
+mod metadata;
+mod opencl;
+mod types;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use crate::error::{Error, Result};
+use crate::fold::Folder;
+use crate::limits;
+use crate::model::{Id, Instruction, Layouts, Module};
+
+use super::{Dialect, Emitter, Options, Translation};
+
+/// The emitter of NVVM IR.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NvvmEmitter;
+
+impl Emitter for NvvmEmitter {
+    fn emit(&self, module: &Module, options: &Options) -> Result<Translation> {
+        let mut writer = Writer::new(module, options);
+        writer.write_module()?;
+        writer.finish()
+    }
+}
+
+const TRIPLE: &str = "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-\
+     v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\ntarget triple = \"nvptx64-nvidia-cuda\"\n";
+
+/// Attributes that calls and functions refer to.
+const ATTRIBUTES: &str = "attributes #0 = { convergent nounwind }\nattributes #1 = { alwaysinline nounwind }\n\
+     attributes #2 = { alwaysinline convergent nounwind }\nattributes #3 = { nounwind }\nattributes #4 = { noinline nounwind }\n";
+
+/// Everything of one translation.
+struct Writer<'m> {
+    module: &'m Module,
+    options: &'m Options,
+    opaque: bool,
+    folder: Folder,
+    layouts: Layouts,
+    types: HashMap<Id, Rc<str>>,
+    constants: HashMap<Id, Rc<str>>,
+    structures: String,
+    pending_structures: Vec<Id>,
+    globals: String,
+    known_globals: HashSet<Id>,
+    pending_globals: Vec<Id>,
+    known_functions: HashSet<Id>,
+    pending_functions: Vec<Id>,
+    /// Declarations by name.
+    declared: BTreeMap<String, String>,
+    helpers: HashSet<String>,
+    helper_text: String,
+    functions: String,
+    metadata: metadata::Metadata,
+    debug: debug::Lines,
+    /// The text of the function that is being written.
+    out: String,
+    temporaries: u32,
+    /// Ends each instruction: the line it stands for.
+    location: String,
+    current: function::Current,
+    result: Translation,
+}
+
+impl<'m> Writer<'m> {
+    fn new(module: &'m Module, options: &'m Options) -> Self {
+        Self {
+            module,
+            options,
+            opaque: options.dialect == Dialect::Opaque,
+            folder: Folder::default(),
+            layouts: Layouts::default(),
+            types: HashMap::new(),
+            constants: HashMap::new(),
+            structures: String::new(),
+            pending_structures: Vec::new(),
+            globals: String::new(),
+            known_globals: HashSet::new(),
+            pending_globals: Vec::new(),
+            known_functions: HashSet::new(),
+            pending_functions: Vec::new(),
+            declared: BTreeMap::new(),
+            helpers: HashSet::new(),
+            helper_text: String::new(),
+            functions: String::new(),
+            metadata: metadata::Metadata::default(),
+            debug: debug::Lines::default(),
+            out: String::new(),
+            temporaries: 0,
+            location: String::new(),
+            current: function::Current::default(),
+            result: Translation::default(),
+        }
+    }
+
+    fn write_module(&mut self) -> Result<()> {
+        self.write_kernels()?;
+        self.write_exports()?;
+        loop {
+            if let Some(function) = self.pending_functions.pop() {
+                self.write_function(function)?;
+            } else if let Some(variable) = self.pending_globals.pop() {
+                self.write_global(variable)?;
+            } else if let Some(structure) = self.pending_structures.pop() {
+                self.write_structure(structure)?;
+            } else {
+                break;
+            }
+            if self.functions.len() + self.globals.len() > limits::MAX_TEXT {
+                return Err(Error::limit(format!("the text is longer than {} bytes", limits::MAX_TEXT)));
+            }
+        }
+        self.write_versions();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Translation> {
+        let mut text = String::with_capacity(self.functions.len() + self.helper_text.len() + self.globals.len() + 4096);
+        text.push_str(TRIPLE);
+        text.push_str(&self.structures);
+        text.push_str(&self.globals);
+        for declaration in self.declared.values() {
+            text.push_str(declaration);
+            text.push('\n');
+        }
+        text.push_str(&self.functions);
+        text.push_str(&self.helper_text);
+        text.push_str(ATTRIBUTES);
+        self.metadata.write(&mut text);
+        self.result.text = text;
+        self.result.contraction_off = self.module.forbids_contraction();
+        Ok(self.result)
+    }
+
+    /// A pointer's text: to `pointee` in an address space.
+    fn pointer_text(&self, pointee: &str, space: u32) -> String {
+        match (self.opaque, space) {
+            (true, 0) => "ptr".to_owned(),
+            (true, _) => format!("ptr addrspace({space})"),
+            (false, 0) => format!("{pointee}*"),
+            (false, _) => format!("{pointee} addrspace({space})*"),
+        }
+    }
+
+    /// Declares a function of the compiler's or of libdevice, once.
+    fn declare(&mut self, name: &str, returns: &str, parameters: &str) {
+        if self.declared.contains_key(name) {
+            return;
+        }
+        if name.starts_with("__nv_") {
+            self.result.uses_libdevice = true;
+        }
+        self.declared.insert(name.to_owned(), format!("declare {returns} @{name}({parameters})"));
+    }
+
+    /// A new name for a value.
+    fn fresh(&mut self) -> String {
+        self.temporaries += 1;
+        format!("%t{}", self.temporaries)
+    }
+
+    /// Writes an instruction that has no result.
+    fn put(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.out, "  {text}{}", self.location);
+    }
+
+    /// Writes an instruction and names its result.
+    fn let_temp(&mut self, text: std::fmt::Arguments<'_>) -> String {
+        let name = self.fresh();
+        self.put(format_args!("{name} = {text}"));
+        name
+    }
+
+    /// Writes the instruction whose result is the module's id.
+    fn set(&mut self, result: Id, text: std::fmt::Arguments<'_>) {
+        self.put(format_args!("%v{result} = {text}"));
+    }
+
+    /// Calls a function and names its result.
+    fn call(&mut self, returns: &str, name: &str, arguments: &str) -> String {
+        self.let_temp(format_args!("call {returns} @{name}({arguments})"))
+    }
+
+    /// Gives the module's id to a value that has a name already.
+    fn alias(&mut self, result: Id, ty: &str, value: &str) {
+        // `freeze` and copies do not exist in both dialects; a bit cast to the same type does.
+        if ty.starts_with('{')
+            || ty.starts_with('[')
+            || ty.starts_with('%')
+            || ty.starts_with('<') && ty.ends_with("}>")
+        {
+            self.set(result, format_args!("select i1 true, {ty} {value}, {ty} {value}"));
+        } else {
+            self.set(result, format_args!("bitcast {ty} {value} to {ty}"));
+        }
+    }
+
+    fn remark(&mut self, text: &str) {
+        if !self.result.log.lines().any(|line| line == text) {
+            self.result.log.push_str(text);
+            self.result.log.push('\n');
+        }
+    }
+
+    fn place(error: Error, instruction: Instruction) -> Error {
+        error.at(instruction.at as usize, instruction.opcode)
+    }
+}

@@ -1,0 +1,104 @@
+//! Functions that modules import and that this crate defines: intrinsics of LLVM that a translator left as they are, assertions,
+//! and mathematical functions of SYCL's device library. What else is imported stays so, for another module to define.
+
+use super::super::Writer;
+use super::super::instruction::Inst;
+use super::super::types::Scalar;
+use super::float::is_device_function;
+use crate::error::{Error, Result};
+use crate::model::Id;
+
+impl<'m> Writer<'m> {
+    /// Writes a call of a function that has no body in the module; false if nothing is known of it.
+    pub(in super::super) fn known_import(&mut self, inst: Inst<'m>, name: &str) -> Result<bool> {
+        let operands = inst.args().get(1..).unwrap_or(&[]);
+        if let Some(intrinsic) = name.strip_prefix("llvm.") {
+            return self.intrinsic_import(inst, intrinsic, operands);
+        }
+        match name {
+            "__devicelib_assert_fail" | "__assert_fail" | "__assertfail" => {
+                self.assertion(operands)?;
+                Ok(true)
+            }
+            _ => match name.strip_prefix("__devicelib_") {
+                Some(function) => self.library_import(inst, function, operands),
+                None => Ok(false),
+            },
+        }
+    }
+
+    fn intrinsic_import(&mut self, inst: Inst<'m>, name: &str, operands: &'m [Id]) -> Result<bool> {
+        let Some((base, _)) = name.rsplit_once('.') else {
+            return Ok(false);
+        };
+        let function = match base {
+            "usub.sat" => "u_sub_sat",
+            "uadd.sat" => "u_add_sat",
+            "ssub.sat" => "s_sub_sat",
+            "sadd.sat" => "s_add_sat",
+            "umin" => "u_min",
+            "umax" => "u_max",
+            "smin" => "s_min",
+            "smax" => "s_max",
+            "ctpop" => "popcount",
+            "abs" => "s_abs",
+            "ctlz" => "clz",
+            "cttz" => "ctz",
+            _ => return Ok(false),
+        };
+        let taken = if matches!(base, "abs" | "ctlz" | "cttz") { 1 } else { operands.len() };
+        let operands = operands.get(..taken).ok_or_else(|| Error::malformed("an operand is missing"))?;
+        let wanted = if matches!(function, "popcount" | "s_abs" | "clz" | "ctz") { 1 } else { 2 };
+        if operands.len() != wanted {
+            return Err(Error::malformed(format!("{name} takes {wanted} operands")));
+        }
+        let scalar = self.shape(inst.ty()?)?.0;
+        if !matches!(scalar, Scalar::Int(_)) {
+            return Ok(false);
+        }
+        self.set_per_element(inst, operands, |writer, values| writer.integer_function(function, scalar, values))?;
+        Ok(true)
+    }
+
+    /// `__devicelib_sinf` and the like.
+    fn library_import(&mut self, inst: Inst<'m>, name: &str, operands: &'m [Id]) -> Result<bool> {
+        let Ok((scalar @ Scalar::Float(32 | 64), 1)) = self.shape(inst.ty()?) else {
+            return Ok(false);
+        };
+        let base = if scalar.bits() == 32 { name.strip_suffix('f') } else { Some(name) };
+        let Some(base) = base.filter(|base| is_device_function(base)) else {
+            return Ok(false);
+        };
+        for &operand in operands {
+            if self.shape(self.module.type_of(operand)?)? != (scalar, 1) {
+                return Ok(false);
+            }
+        }
+        self.set_per_element(inst, operands, |writer, values| writer.math_call(base, scalar, values))?;
+        Ok(true)
+    }
+
+    /// Expression, file, line, function: the driver prints them with the thread, and the launch fails.
+    fn assertion(&mut self, operands: &'m [Id]) -> Result<()> {
+        let &[expression, file, line, function, ..] = operands else {
+            return Err(Error::malformed("an assertion has an expression, a file, a line and a function"));
+        };
+        let bytes = self.pointer_text("i8", 0);
+        let mut texts = Vec::new();
+        for id in [expression, file, function] {
+            let value = self.typed(id)?;
+            let class = self.module.pointer(self.module.type_of(id)?)?.0;
+            let same = super::super::types::address_space(class)? == 0;
+            let name = if same { "bitcast" } else { "addrspacecast" };
+            texts.push(self.let_temp(format_args!("{name} {value} to {bytes}")));
+        }
+        let (bits, value) = (self.scalar(self.module.type_of(line)?)?.bits(), self.value(line)?);
+        let line = self.resize(&value, bits, 32);
+        self.declare("__assertfail", "void", &format!("{bytes}, {bytes}, i32, {bytes}, i64"));
+        let (expression, file, function) = (&texts[0], &texts[1], &texts[2]);
+        self.put(format_args!(
+            "call void @__assertfail({bytes} {expression}, {bytes} {file}, i32 {line}, {bytes} {function}, i64 1)"
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! SPIR-V kernels for GPUs that take no SPIR-V.
+//!
+//! [`parse`] reads a module of SPIR-V 1.0 to 1.6 as OpenCL kernels use it; [`Module`] tells its kernels and their parameters and
+//! takes specialisation constants; [`translate`] writes NVVM IR; [`nvvm`] compiles that with libnvvm to PTX. The bytes may come
+//! from anybody: nothing here panics, recurses without bound or reads outside them, and every error names the word and the
+//! instruction. The crate knows nothing of the engine, and only `nvvm` opens a library.
+
+mod emit;
+mod error;
+mod fold;
+mod grammar;
+pub mod limits;
+mod model;
+pub mod nvvm;
+mod parse;
+
+pub use emit::{Dialect, Emitter, NvvmEmitter, Options, Translation, translate};
+pub use error::{Error, ErrorKind, Result};
+pub use model::{Kernel, Module, Parameter, ParameterKind, SpecConstant};
+pub use parse::{is_spirv, parse};

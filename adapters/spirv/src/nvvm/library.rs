@@ -1,0 +1,253 @@
+//! The library's functions, and one program at a time. All unsafe code of the crate is here.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use libloading::Library;
+
+use super::{CompileError, Compiled, Compiler, find};
+use crate::emit::Dialect;
+
+type Status = c_int;
+/// `nvvmProgram`: a pointer that the library owns.
+type Program = *mut std::ffi::c_void;
+
+const SUCCESS: Status = 0;
+/// The LLVM whose text has opaque pointers.
+const FIRST_OPAQUE: c_int = 15;
+
+/// The functions, with the library that they are in.
+struct Symbols {
+    version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status,
+    llvm_version: Option<unsafe extern "C" fn(*const c_char, *mut c_int) -> Status>,
+    error_string: unsafe extern "C" fn(Status) -> *const c_char,
+    create: unsafe extern "C" fn(*mut Program) -> Status,
+    destroy: unsafe extern "C" fn(*mut Program) -> Status,
+    add: unsafe extern "C" fn(Program, *const c_char, usize, *const c_char) -> Status,
+    add_lazily: unsafe extern "C" fn(Program, *const c_char, usize, *const c_char) -> Status,
+    compile: unsafe extern "C" fn(Program, c_int, *const *const c_char) -> Status,
+    result_size: unsafe extern "C" fn(Program, *mut usize) -> Status,
+    result: unsafe extern "C" fn(Program, *mut c_char) -> Status,
+    log_size: unsafe extern "C" fn(Program, *mut usize) -> Status,
+    log: unsafe extern "C" fn(Program, *mut c_char) -> Status,
+    /// The functions live as long as this.
+    _library: Library,
+}
+
+/// An opened libnvvm with its libdevice. Threads may compile with it at the same time.
+pub struct Nvvm {
+    symbols: Symbols,
+    path: PathBuf,
+    libdevice: Vec<u8>,
+}
+
+impl Nvvm {
+    /// Opens the best library that [`find::candidates`] names.
+    ///
+    /// # Errors
+    /// None can be opened; the message names the package to install.
+    pub fn open() -> Result<Self, CompileError> {
+        let mut reasons = Vec::new();
+        for candidate in find::candidates() {
+            match Self::open_at(&candidate) {
+                Ok(nvvm) => return Ok(nvvm),
+                Err(error) => reasons.push(error.to_string()),
+            }
+        }
+        Err(CompileError::Missing(format!(
+            "SPIR-V kernels need libnvvm, which was not found ({}): install it with `pip install nvidia-nvvm` or the CUDA toolkit, \
+             or name its file in {}",
+            reasons.join("; "),
+            find::LIBRARY_VARIABLE
+        )))
+    }
+
+    /// Opens this library.
+    ///
+    /// # Errors
+    /// It is none, or its libdevice is not beside it.
+    pub fn open_at(path: &Path) -> Result<Self, CompileError> {
+        let missing = |error: String| CompileError::Missing(format!("{}: {error}", path.display()));
+        // SAFETY: libnvvm's initialisers have no preconditions.
+        let library = unsafe { Library::new(path) }.map_err(|error| missing(error.to_string()))?;
+        let symbols = Symbols::load(library).map_err(missing)?;
+        let path =
+            if path.is_absolute() { path.to_path_buf() } else { loaded_path().unwrap_or_else(|| path.to_path_buf()) };
+        let file = find::libdevice(&path).ok_or_else(|| missing("libdevice.10.bc is not beside it".to_owned()))?;
+        let libdevice = fs::read(&file).map_err(|error| missing(format!("{}: {error}", file.display())))?;
+        Ok(Self { symbols, path, libdevice })
+    }
+
+    /// The library's file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn status_name(&self, status: Status) -> String {
+        // SAFETY: any status may be asked for; the answer is null or a string that is never freed.
+        let text = unsafe {
+            let text = (self.symbols.error_string)(status);
+            if text.is_null() { None } else { Some(CStr::from_ptr(text)) }
+        };
+        text.map_or_else(|| format!("status {status}"), |text| text.to_string_lossy().into_owned())
+    }
+}
+
+/// The file of the libnvvm that this process has loaded by its bare name.
+fn loaded_path() -> Option<PathBuf> {
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| line.contains("libnvvm.so"))?;
+    Some(PathBuf::from(&line[line.find('/')?..]))
+}
+
+impl Symbols {
+    fn load(library: Library) -> Result<Self, String> {
+        /// # Safety
+        /// `T` is the C type of the function `name`.
+        unsafe fn get<T: Copy>(library: &Library, name: &str) -> Result<T, String> {
+            // SAFETY: the caller's.
+            let symbol = unsafe { library.get::<T>(name.as_bytes()) };
+            symbol.map(|symbol| *symbol).map_err(|error| error.to_string())
+        }
+        // SAFETY: the types are those of nvvm.h, which have not changed since its first version.
+        unsafe {
+            Ok(Self {
+                version: get(&library, "nvvmVersion")?,
+                llvm_version: get(&library, "nvvmLLVMVersion").ok(),
+                error_string: get(&library, "nvvmGetErrorString")?,
+                create: get(&library, "nvvmCreateProgram")?,
+                destroy: get(&library, "nvvmDestroyProgram")?,
+                add: get(&library, "nvvmAddModuleToProgram")?,
+                add_lazily: get(&library, "nvvmLazyAddModuleToProgram")?,
+                compile: get(&library, "nvvmCompileProgram")?,
+                result_size: get(&library, "nvvmGetCompiledResultSize")?,
+                result: get(&library, "nvvmGetCompiledResult")?,
+                log_size: get(&library, "nvvmGetProgramLogSize")?,
+                log: get(&library, "nvvmGetProgramLog")?,
+                _library: library,
+            })
+        }
+    }
+}
+
+/// One program of the library, which it frees.
+struct Session<'n> {
+    nvvm: &'n Nvvm,
+    program: Program,
+}
+
+impl<'n> Session<'n> {
+    fn begin(nvvm: &'n Nvvm) -> Result<Self, CompileError> {
+        let mut program = std::ptr::null_mut();
+        // SAFETY: `program` is written.
+        let status = unsafe { (nvvm.symbols.create)(&mut program) };
+        let session = Self { nvvm, program };
+        session.check("nvvmCreateProgram", status)?;
+        Ok(session)
+    }
+
+    fn check(&self, what: &str, status: Status) -> Result<(), CompileError> {
+        if status == SUCCESS {
+            return Ok(());
+        }
+        let symbols = &self.nvvm.symbols;
+        let log = if self.program.is_null() { Vec::new() } else { self.text(symbols.log_size, symbols.log) };
+        Err(CompileError::Refused {
+            what: format!("{what}: {}", self.nvvm.status_name(status)),
+            log: String::from_utf8_lossy(&log).into_owned(),
+        })
+    }
+
+    fn add(&self, name: &str, bytes: &[u8], lazily: bool) -> Result<(), CompileError> {
+        let name = CString::new(name.replace('\0', "")).unwrap_or_default();
+        let add = if lazily { self.nvvm.symbols.add_lazily } else { self.nvvm.symbols.add };
+        // SAFETY: the program is alive; the library copies or parses the bytes, whose length it is given, before it returns, and
+        // those of libdevice outlive the program.
+        let status = unsafe { add(self.program, bytes.as_ptr().cast(), bytes.len(), name.as_ptr()) };
+        self.check("nvvmAddModuleToProgram", status)
+    }
+
+    fn compile(&self, options: &[String]) -> Result<(), CompileError> {
+        let options: Vec<CString> = options.iter().filter_map(|option| CString::new(option.as_str()).ok()).collect();
+        let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        // SAFETY: the program is alive, and so are the strings; there are as many as is said.
+        let status = unsafe { (self.nvvm.symbols.compile)(self.program, pointers.len() as c_int, pointers.as_ptr()) };
+        self.check("nvvmCompileProgram", status)
+    }
+
+    /// The bytes that a pair of functions gives, without the zero at their end.
+    fn text(
+        &self,
+        size: unsafe extern "C" fn(Program, *mut usize) -> Status,
+        get: unsafe extern "C" fn(Program, *mut c_char) -> Status,
+    ) -> Vec<u8> {
+        let mut length = 0;
+        // SAFETY: the program is alive; `length` is written.
+        if unsafe { size(self.program, &mut length) } != SUCCESS || length == 0 {
+            return Vec::new();
+        }
+        let mut bytes = vec![0; length];
+        // SAFETY: the buffer has the size that the library has just asked for.
+        if unsafe { get(self.program, bytes.as_mut_ptr().cast()) } != SUCCESS {
+            return Vec::new();
+        }
+        while bytes.last() == Some(&0) {
+            bytes.pop();
+        }
+        bytes
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        if !self.program.is_null() {
+            // SAFETY: the program came from this library and is destroyed once.
+            let _ = unsafe { (self.nvvm.symbols.destroy)(&mut self.program) };
+        }
+    }
+}
+
+impl Compiler for Nvvm {
+    fn dialect(&self, sm: u32) -> Result<Dialect, CompileError> {
+        let Some(ask) = self.symbols.llvm_version else {
+            // Libraries before the question was added know one dialect.
+            return Ok(Dialect::Typed);
+        };
+        let architecture = CString::new(format!("compute_{sm}")).unwrap_or_default();
+        let mut major = 0;
+        // SAFETY: the string ends; `major` is written.
+        let status = unsafe { ask(architecture.as_ptr(), &mut major) };
+        if status != SUCCESS {
+            let what = format!("this libnvvm knows no compute_{sm}: {}", self.status_name(status));
+            return Err(CompileError::Refused { what, log: String::new() });
+        }
+        Ok(if major >= FIRST_OPAQUE { Dialect::Opaque } else { Dialect::Typed })
+    }
+
+    fn version(&self) -> String {
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: both are written.
+        let _ = unsafe { (self.symbols.version)(&mut major, &mut minor) };
+        format!("nvvm {major}.{minor} libdevice {} {}", self.libdevice.len(), self.path.display())
+    }
+
+    fn compile(&self, modules: &[(&str, &str)], options: &[String], libdevice: bool) -> Result<Compiled, CompileError> {
+        let session = Session::begin(self)?;
+        for (name, text) in modules {
+            session.add(name, text.as_bytes(), false)?;
+        }
+        if libdevice {
+            session.add("libdevice", &self.libdevice, true)?;
+        }
+        session.compile(options)?;
+        let symbols = &self.symbols;
+        let ptx = session.text(symbols.result_size, symbols.result);
+        let log = session.text(symbols.log_size, symbols.log);
+        Ok(Compiled {
+            ptx: String::from_utf8_lossy(&ptx).into_owned(),
+            log: String::from_utf8_lossy(&log).into_owned(),
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! The text of a few modules in both dialects, compared with what is checked in. `UR_SPIRV_BLESS=1` writes it anew.
+
+mod common;
+
+use std::fs;
+
+use ur_spirv::{Dialect, Options, parse, translate};
+
+fn compare(folder: &str, name: &str, options: &Options, suffix: &str) {
+    let translation = translate(&parse(&common::module(folder, name)).unwrap(), options).unwrap();
+    let file = common::folder("golden").join(format!("{name}{suffix}.ll"));
+    if std::env::var_os("UR_SPIRV_BLESS").is_some() {
+        fs::write(&file, &translation.text).unwrap();
+    }
+    let golden = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let differs = golden.lines().zip(translation.text.lines()).position(|(a, b)| a != b);
+    if let Some(line) = differs {
+        let (want, got) = (golden.lines().nth(line).unwrap(), translation.text.lines().nth(line).unwrap());
+        panic!("{}, line {}:\n  {want}\nis now\n  {got}", file.display(), line + 1);
+    }
+    assert_eq!(golden.len(), translation.text.len(), "{} and the text have one length", file.display());
+}
+
+fn compare_both(folder: &str, name: &str) {
+    for (dialect, suffix) in [(Dialect::Typed, "-typed"), (Dialect::Opaque, "-opaque")] {
+        compare(folder, name, &Options { dialect, ..Options::for_architecture(90) }, suffix);
+    }
+}
+
+#[test]
+fn parameters_sizes_and_specialisation_constants() {
+    compare_both("modules", "info");
+}
+
+#[test]
+fn printf_assertion_and_loop_hints() {
+    compare_both("modules", "print");
+}
+
+#[test]
+fn lines_of_the_source() {
+    compare("modules", "print", &Options { line_info: true, ..Options::for_architecture(90) }, "-lines");
+}
+
+#[test]
+fn imports_and_exports() {
+    compare_both("modules", "importer");
+    compare_both("modules", "exporter");
+}
+
+#[test]
+fn recursive_types_function_pointers_and_called_kernels() {
+    compare_both("modules", "pointers");
+}
+
+#[test]
+fn a_global_offset_is_a_parameter_of_every_function() {
+    compare("modules", "pointers", &Options { global_offset: true, ..Options::for_architecture(90) }, "-offset");
+}
+
+#[test]
+fn control_flow_and_memory() {
+    compare_both("kernels", "control");
+    compare_both("kernels", "memory");
+    compare_both("kernels", "atomic");
+}
+
+#[test]
+fn a_translation_does_not_depend_on_the_run() {
+    for name in common::names("kernels") {
+        let module = parse(&common::module("kernels", &name)).unwrap();
+        let options = Options::for_architecture(90);
+        assert_eq!(translate(&module, &options).unwrap().text, translate(&module, &options).unwrap().text);
+    }
+}

@@ -1,0 +1,232 @@
+//! Bytes that are no module, and modules that were damaged: an error with its place, never a panic or a hang.
+
+mod common;
+
+use proptest::prelude::*;
+use ur_spirv::{Dialect, ErrorKind, Options, parse, translate};
+
+const HEADER: [u32; 5] = [0x0723_0203, 0x0001_0000, 0, 16, 0];
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A header, `OpMemoryModel Physical64 OpenCL`, and these words.
+fn with(words: &[u32]) -> Vec<u8> {
+    bytes(&[&HEADER[..], &[3 << 16 | 14, 2, 2], words].concat())
+}
+
+/// Reads and translates in both dialects; what comes out does not matter.
+fn try_all(bytes: &[u8]) {
+    let Ok(module) = parse(bytes) else { return };
+    let _ = module.kernels();
+    let _ = module.spec_constants();
+    for dialect in [Dialect::Typed, Dialect::Opaque] {
+        for line_info in [false, true] {
+            let _ = translate(&module, &Options { dialect, line_info, ..Options::for_architecture(90) });
+        }
+    }
+}
+
+fn kind_and_word(bytes: &[u8]) -> (ErrorKind, Option<usize>) {
+    let error = parse(bytes).unwrap_err();
+    (error.kind(), error.word())
+}
+
+#[test]
+fn parse_of_no_module_names_the_word() {
+    assert_eq!(kind_and_word(&[]), (ErrorKind::Malformed, Some(0)));
+    assert_eq!(kind_and_word(b"ELF!"), (ErrorKind::Malformed, Some(0)));
+    assert_eq!(kind_and_word(&bytes(&HEADER[..3])), (ErrorKind::Malformed, Some(3)));
+    assert_eq!(kind_and_word(&bytes(&HEADER)[..18]), (ErrorKind::Malformed, Some(4)));
+    assert_eq!(kind_and_word(&bytes(&[HEADER[0], 0x0002_0000, 0, 1, 0])), (ErrorKind::Unsupported, Some(1)));
+    assert_eq!(kind_and_word(&bytes(&[HEADER[0], HEADER[1], 0, u32::MAX, 0])), (ErrorKind::Limit, Some(3)));
+    assert_eq!(kind_and_word(&bytes(&[HEADER[0], HEADER[1], 0, 1, 7])), (ErrorKind::Malformed, Some(4)));
+}
+
+#[test]
+fn parse_takes_both_byte_orders() {
+    let little = common::module("modules", "info");
+    let big: Vec<u8> = little.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+    assert_eq!(parse(&big).unwrap().kernels().unwrap(), parse(&little).unwrap().kernels().unwrap());
+}
+
+#[test]
+fn parse_of_a_broken_instruction_names_it() {
+    // OpTypeInt with one operand, a word of length 0, one that leaves the module, an id above the bound, an unknown opcode.
+    let error = parse(&with(&[2 << 16 | 21, 1])).unwrap_err();
+    assert_eq!((error.word(), error.instruction()), (Some(8), Some("OpTypeInt")));
+    assert_eq!(kind_and_word(&with(&[0])), (ErrorKind::Malformed, Some(8)));
+    assert_eq!(kind_and_word(&with(&[9 << 16 | 21, 1])), (ErrorKind::Malformed, Some(8)));
+    assert_eq!(kind_and_word(&with(&[2 << 16 | 19, 16])), (ErrorKind::Malformed, Some(8)));
+    let error = parse(&with(&[1 << 16 | 4999])).unwrap_err();
+    assert_eq!((error.kind(), error.instruction()), (ErrorKind::Unsupported, Some("opcode 4999")));
+}
+
+#[test]
+fn parse_refuses_ids_that_are_defined_twice_or_never() {
+    assert_eq!(kind_and_word(&with(&[2 << 16 | 19, 1, 2 << 16 | 19, 1])).0, ErrorKind::Malformed);
+    // A vector of a type that does not exist; a structure that holds itself.
+    assert_eq!(kind_and_word(&with(&[4 << 16 | 23, 1, 2, 4])).0, ErrorKind::Malformed);
+    assert_eq!(kind_and_word(&with(&[3 << 16 | 30, 1, 1])).0, ErrorKind::Malformed);
+    // A structure that was declared to be a pointer.
+    assert_eq!(
+        kind_and_word(&with(&[3 << 16 | 39, 2, 5, 3 << 16 | 30, 1, 2, 3 << 16 | 30, 2, 1])).0,
+        ErrorKind::Malformed
+    );
+}
+
+#[test]
+fn parse_refuses_types_that_nest_too_deep() {
+    let mut words = vec![2 << 16 | 20, 1];
+    for id in 2..400 {
+        words.extend([3 << 16 | 30, id, id - 1]);
+    }
+    let mut module = with(&words);
+    module[12..16].copy_from_slice(&400u32.to_le_bytes());
+    assert_eq!(kind_and_word(&module).0, ErrorKind::Limit);
+}
+
+/// A constant whose text doubles with each level: `{ {a, a}, {a, a} }`.
+#[test]
+fn translate_refuses_a_constant_that_grows_beyond_measure() {
+    let mut words = vec![4 << 16 | 21, 1, 32, 0, 4 << 16 | 43, 1, 2, 7];
+    let (mut ty, mut value, mut next) = (1, 2, 3);
+    for _ in 0..60 {
+        words.extend([4 << 16 | 30, next, ty, ty, 5 << 16 | 44, next, next + 1, value, value]);
+        (ty, value, next) = (next, next + 1, next + 2);
+    }
+    // A global with that initialiser, exported so that it is written.
+    words.extend([4 << 16 | 32, next, 5, ty, 5 << 16 | 59, next, next + 1, 5, value]);
+    let decorate = [5 << 16 | 71, next + 1, 41, u32::from_le_bytes(*b"big\0"), 0];
+    words.splice(0..0, decorate);
+    let mut module = with(&words);
+    module[12..16].copy_from_slice(&(next + 2).to_le_bytes());
+    let error = translate(&parse(&module).unwrap(), &Options::for_architecture(90)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+}
+
+#[test]
+fn constants_that_name_each_other_end() {
+    // %3 = SpecConstantOp IAdd %4 %4 and %4 = SpecConstantOp IAdd %3 %3, as the length of an array.
+    let words = [
+        &[4 << 16 | 21, 1, 32, 0][..],
+        &[6 << 16 | 52, 1, 3, 128, 4, 4],
+        &[6 << 16 | 52, 1, 4, 128, 3, 3],
+        &[4 << 16 | 28, 5, 1, 3],
+        &[4 << 16 | 32, 6, 5, 5],
+        &[5 << 16 | 71, 7, 41, u32::from_le_bytes(*b"big\0"), 0],
+        &[4 << 16 | 59, 6, 7, 5],
+    ];
+    let module = parse(&with(&words.concat())).unwrap();
+    assert_eq!(translate(&module, &Options::for_architecture(90)).unwrap_err().kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn graphics_modules_are_refused_by_their_memory_model() {
+    let error = parse(&bytes(&[&HEADER[..], &[3 << 16 | 14, 0, 1]].concat())).unwrap_err();
+    assert_eq!((error.kind(), error.instruction()), (ErrorKind::Unsupported, Some("OpMemoryModel")));
+}
+
+/// Every module cut off after each of its words.
+#[test]
+fn truncated_modules_are_errors() {
+    for name in common::names("modules") {
+        let whole = common::module("modules", &name);
+        for end in (0..whole.len()).step_by(4) {
+            try_all(&whole[..end]);
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+fn mutate(module: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..=random.below(4) {
+        let words = module.len() / 4;
+        if words < 6 {
+            return;
+        }
+        let at = (5 + random.below(words - 5)) * 4;
+        let other = (5 + random.below(words - 5)) * 4;
+        match random.below(6) {
+            0 => module[at + random.below(4)] ^= 1 << random.below(8),
+            1 => module.truncate(at),
+            2 => {
+                for byte in 0..4 {
+                    module.swap(at + byte, other + byte);
+                }
+            }
+            3 => module.copy_within(other..other + 4, at),
+            4 => module[at..at + 4].copy_from_slice(&(random.below(300) as u32).to_le_bytes()),
+            _ => {
+                let word = module[other..other + 4].to_vec();
+                module.splice(at..at, word);
+            }
+        }
+    }
+}
+
+/// `UR_SPIRV_MUTATIONS` says how many; a release build does 100,000 in a few seconds. `UR_SPIRV_IMAGES` names a folder with more
+/// modules.
+#[test]
+fn damaged_modules_neither_panic_nor_hang() {
+    let count = std::env::var("UR_SPIRV_MUTATIONS").map_or(2000, |text| text.parse().unwrap());
+    let mut modules: Vec<Vec<u8>> =
+        common::names("modules").iter().map(|name| common::module("modules", name)).collect();
+    modules.extend(["control", "memory", "atomic", "vector"].iter().map(|name| common::module("kernels", name)));
+    if let Some(folder) = std::env::var_os("UR_SPIRV_IMAGES") {
+        let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+        modules.extend(
+            files.filter(|file| file.extension().is_some_and(|e| e == "spv")).map(|f| std::fs::read(f).unwrap()),
+        );
+    }
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut slowest = std::time::Duration::ZERO;
+    for _ in 0..count {
+        let mut module = modules[random.below(modules.len())].clone();
+        mutate(&mut module, &mut random);
+        let start = std::time::Instant::now();
+        try_all(&module);
+        slowest = slowest.max(start.elapsed());
+    }
+    assert!(slowest.as_secs() < 10, "a module took {slowest:?}");
+}
+
+proptest! {
+    #[test]
+    fn random_words_behind_a_header_are_errors_or_modules(words in prop::collection::vec(any::<u32>(), 0..60)) {
+        try_all(&with(&words));
+    }
+
+    #[test]
+    fn random_instructions_are_errors_or_modules(
+        rows in prop::collection::vec((0u32..420, prop::collection::vec(0u32..24, 0..7)), 0..40)
+    ) {
+        let mut words = Vec::new();
+        for (opcode, operands) in rows {
+            words.push((operands.len() as u32 + 1) << 16 | opcode);
+            words.extend(operands);
+        }
+        try_all(&with(&words));
+    }
+
+    #[test]
+    fn flipped_bits_are_errors_or_modules(at in 0usize..4000, bit in 0u8..8) {
+        for name in common::names("modules") {
+            let mut module = common::module("modules", &name);
+            let at = at % module.len();
+            module[at] ^= 1 << bit;
+            try_all(&module);
+        }
+    }
+}
