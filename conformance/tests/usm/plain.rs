@@ -309,6 +309,17 @@ fn memory_that_other_contexts_keep_goes_back_when_there_is_none() {
 }
 
 #[test]
+fn a_program_whose_module_lacks_memory_gets_what_is_kept() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    drop(fixture.memory(Kind::Device, 3 << 20));
+    assert_ne!(figures(fixture.context()).0, 0);
+    sim.fail("cuModuleLoadDataEx", 1, status::OUT_OF_MEMORY);
+    drop(fixture.basic(c"fill"));
+    assert_eq!(figures(fixture.context()), (0, 0));
+}
+
+#[test]
 fn plain_memory_is_the_native_library_s_alone_where_pools_are_switched_off() {
     let test = "plain_memory_is_the_native_library_s_alone_where_pools_are_switched_off";
     child::in_process(test, &[("UR_USM_POOL", "0")], || {

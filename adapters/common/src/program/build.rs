@@ -14,6 +14,7 @@ use crate::context::DeviceState;
 use crate::device::Device;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::error::{Error, Result};
+use crate::pool::out_of_memory::reclaiming;
 use crate::program::{Module, Program, Target, check_context};
 
 /// The state of one device's image.
@@ -82,7 +83,10 @@ impl<D: Driver> Program<D> {
     /// As [`Target::step`].
     pub fn build_target(&self, target: &Target<D>, options: &str) -> Result<()> {
         let state = self.context.state(&target.device)?;
-        target.step(&state, options, |driver, request| driver.load_module(target.image(), request).map(Some))
+        // What plain memory keeps may be what a module lacks.
+        reclaiming(&state, || {
+            target.step(&state, options, |driver, request| driver.load_module(target.image(), request).map(Some))
+        })
     }
 }
 

@@ -123,7 +123,9 @@ impl<D: Driver> Stream<D> {
                     .for_each(|arena| arena.mark(self, position, &marker));
             }
         }
-        let has_work = self.is_shared() || !self.is_completed(position);
+        // A stream that stays somebody else's may have gone before its queue, so it is not touched without need.
+        let may_have_more = self.is_shared() && self.owned.is_some();
+        let has_work = may_have_more || !self.is_completed(position);
         let progress = self.registry.progress();
         if has_work && progress.is_used() {
             // The same for plain memory that is freed; a lost device runs nothing.
