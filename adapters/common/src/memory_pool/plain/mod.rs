@@ -572,4 +572,9 @@ impl<D: Driver> Reclaim for Heap<D> {
     fn reclaim(&self) -> Result<()> {
         self.trim(0)
     }
+
+    fn release_idle(&self) {
+        // Nobody is there to tell.
+        let _ = self.trim(0);
+    }
 }
