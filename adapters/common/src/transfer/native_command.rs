@@ -110,7 +110,7 @@ enum Turn<D: Driver> {
     /// Two turns of the stream.
     OfStream(Start<D>),
     /// Commands of a capture, which then holds the work.
-    OfCapture(captured::Place<D>),
+    OfCapture(captured::CapturedCommand<D>),
 }
 
 impl<D: Driver> Turn<D> {
@@ -124,7 +124,7 @@ impl<D: Driver> Turn<D> {
     fn end(self, request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<()> {
         match self {
             Self::OfStream(start) => end(request, stream, start),
-            Self::OfCapture(place) => place.end(request, Submission::over(stream)),
+            Self::OfCapture(captured) => captured.end(request, Submission::over(stream)),
         }
     }
 }
