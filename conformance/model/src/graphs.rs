@@ -198,8 +198,8 @@ impl Plan {
             let work = plan.work(&mut stages);
             plan.append(work, &mut order);
         }
-        for cell in cells..stages.len() {
-            if matches!(stages[cell], Stage::Blank | Stage::Written) {
+        for (cell, stage) in stages.iter().enumerate().skip(cells) {
+            if matches!(stage, Stage::Blank | Stage::Written) {
                 plan.append(Work::Free { cell }, &mut order);
             }
         }

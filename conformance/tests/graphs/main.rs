@@ -4,6 +4,7 @@
 mod capture;
 mod forks;
 mod graphs;
+mod images;
 mod memory;
 mod out_of_order;
 mod refused;

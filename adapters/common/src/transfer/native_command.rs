@@ -85,6 +85,9 @@ fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
     let arguments: Vec<_> = memories.iter().enumerate().map(argument).collect();
     // SAFETY: the entry point's handles, which C owes to be alive during the call.
     let objects = unsafe { memory_object::arguments::of_launch(request, &arguments, None) }?;
+    if !objects.image_objects.is_empty() {
+        request.refuse_in_capture("an image of a native command")?;
+    }
     buffer::storage::submit_with_buffers(request, false, &objects.accesses, |_, stream, _| {
         objects.images.make_current(stream)?;
         objects.images.note_writes();

@@ -8,13 +8,15 @@ use ur_ffi::{
     ur_command_t, ur_exp_executable_graph_handle_t, ur_exp_executable_graph_handle_t_, ur_native_handle_t, ur_result_t,
 };
 
-use crate::command::{Enqueue, submit};
+use crate::command::submission::Submission;
+use crate::command::{Command, Enqueue, submit};
 use crate::context::{Context, DeviceState};
 use crate::device::deferred;
 use crate::driver::{Driver, NativeName};
 use crate::graph::command_buffer::Executable;
 use crate::graph::enqueue::LaunchGraph;
 use crate::graph::native::graph::{Allocations, Graph};
+use crate::memory_object::arguments::CapturedImage;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
@@ -24,9 +26,33 @@ use crate::stream::capture::Retained;
 struct Parts<D: Driver> {
     executable: Executable<D>,
     _kept: Vec<Retained>,
+    /// Images that commands use, each as often as they do.
+    images: Vec<Arc<CapturedImage<D>>>,
     allocations: Vec<Arc<Allocations<D>>>,
-    /// Keeps the native context.
-    _state: Arc<DeviceState<D>>,
+    /// The device that the commands run on; keeps the native context.
+    state: Arc<DeviceState<D>>,
+}
+
+/// A launch whose commands use images: their contents are brought to the device first, and what is written is current nowhere
+/// else afterwards.
+struct LaunchOverImages<'g, D: Driver> {
+    parts: &'g Parts<D>,
+}
+
+impl<D: Driver> Command<D> for LaunchOverImages<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let Parts { executable, images, state, .. } = self.parts;
+        for used in images {
+            used.memory.image()?.make_current(state, submission.native(), None)?;
+        }
+        LaunchGraph { executable }.put_on(submission)?;
+        for used in images.iter().filter(|used| used.is_written) {
+            used.memory.image()?.note_write(state);
+        }
+        Ok(())
+    }
 }
 
 /// What an executable graph's handle names.
@@ -75,8 +101,9 @@ pub fn instantiate<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_exp_exec
         Ok(Parts {
             executable,
             _kept: recorded.kept.to_vec(),
+            images: recorded.kept.iter().filter_map(|kept| Arc::clone(kept).downcast().ok()).collect(),
             allocations: recorded.allocations.to_vec(),
-            _state: state,
+            state,
         })
     })?;
     out.write_object(Object::new(ExecutableGraph {
@@ -100,7 +127,14 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
         ));
     }
     let parts = graph.parts();
-    submit(&request, LaunchGraph { executable: &parts.executable })?;
+    if parts.images.is_empty() {
+        submit(&request, LaunchGraph { executable: &parts.executable })?;
+    } else {
+        for used in &parts.images {
+            used.memory.image()?.used_by(request.queue);
+        }
+        submit(&request, LaunchOverImages { parts })?;
+    }
     parts.allocations.iter().for_each(|allocations| allocations.note_launch());
     Ok(())
 }
