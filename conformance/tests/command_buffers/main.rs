@@ -11,6 +11,7 @@ mod events;
 mod images;
 mod kernels;
 mod lifetime;
+mod memory;
 mod native;
 mod order;
 mod update;

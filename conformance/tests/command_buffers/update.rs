@@ -7,11 +7,12 @@ use core::ptr::{null, null_mut};
 use ur_conformance::command_buffer::{Command, description};
 use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
-    ur_exp_command_buffer_update_kernel_launch_desc_t, ur_mem_flags_t as MemFlags, ur_result_t as Code,
+    ur_exp_command_buffer_update_kernel_launch_desc_t, ur_exp_command_buffer_update_memobj_arg_desc_t,
+    ur_kernel_arg_mem_obj_properties_t, ur_mem_flags_t as MemFlags, ur_result_t as Code,
 };
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::{
-    Arg, Buffer, Change, CommandBuffer, Fixture, Gate, Kind, Launch, Memory, Queue, expect_code, needs_sim, refused,
+    Arg, Buffer, Change, CommandBuffer, Fixture, Gate, Kind, Launch, Memory, Queue, expect_code, needs_sim, refused, ur,
 };
 
 /// A launch of `fill` over some words.
@@ -401,4 +402,44 @@ fn a_buffer_may_be_changed_and_launched_by_several_threads() {
             });
         }
     });
+}
+
+#[test]
+fn urCommandBufferUpdateKernelLaunchExp_refuses_lists_that_are_missing_and_flags_that_are_none() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let one = Buffer::new(&fixture, 40);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let launch = Launch::new(&kernel, &[10]).buffer(&one, MemFlags::WRITE_ONLY).value(4u32).value(10u32);
+    let (_, command) = buffer.command(&launch, &[]);
+    buffer.finalize();
+    let plain = || ur_exp_command_buffer_update_kernel_launch_desc_t { hCommand: command, ..Default::default() };
+    let b = buffer.handle();
+    for change in [
+        ur_exp_command_buffer_update_kernel_launch_desc_t { numNewMemObjArgs: 1, ..plain() },
+        ur_exp_command_buffer_update_kernel_launch_desc_t { numNewPointerArgs: 1, ..plain() },
+        ur_exp_command_buffer_update_kernel_launch_desc_t { numNewValueArgs: 1, ..plain() },
+    ] {
+        refused!(ERROR_INVALID_NULL_POINTER, CommandBufferExp.pfnUpdateKernelLaunchExp(b, 1, &raw const change));
+    }
+    let both = MemFlags::READ_ONLY | MemFlags::WRITE_ONLY;
+    for (flags, code) in
+        [(MemFlags::from_bits_retain(0x80), Code::ERROR_INVALID_ENUMERATION), (both, Code::ERROR_INVALID_VALUE)]
+    {
+        let properties = ur_kernel_arg_mem_obj_properties_t { memoryAccess: flags, ..Default::default() };
+        let memory = ur_exp_command_buffer_update_memobj_arg_desc_t {
+            pProperties: &raw const properties,
+            hNewMemObjArg: one.handle(),
+            ..Default::default()
+        };
+        let change = ur_exp_command_buffer_update_kernel_launch_desc_t {
+            numNewMemObjArgs: 1,
+            pNewMemObjArgList: &raw const memory,
+            ..plain()
+        };
+        let answer = ur!(CommandBufferExp.pfnUpdateKernelLaunchExp(b, 1, &raw const change));
+        expect_code(answer, &[code], "flags of a memory object");
+    }
+    run(&buffer, &queue);
+    assert_eq!(one.read::<u32>(&queue), [4; 10]);
 }

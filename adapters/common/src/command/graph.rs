@@ -9,12 +9,13 @@
 
 use core::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
 use crate::driver::graphs::{CopyNode, FillNode, KernelNode};
-use crate::driver::{Driver, Graphs};
+use crate::driver::{Driver, Graphs, MemoryKind};
 use crate::object::error::Result;
 
 /// A few nodes of a graph; most commands are one.
@@ -24,6 +25,8 @@ pub type Nodes<D> = SmallVec<[<D as Graphs>::GraphNode; 1]>;
 pub struct NativeGraph<D: Driver> {
     driver: &'static D,
     native: Option<D::Graph>,
+    /// Whether a node is left of a command that could not be added.
+    is_damaged: AtomicBool,
 }
 
 impl<D: Driver> NativeGraph<D> {
@@ -37,7 +40,7 @@ impl<D: Driver> NativeGraph<D> {
 
     /// Owns a graph that the native library made.
     pub fn own(driver: &'static D, graph: D::Graph) -> Self {
-        Self { driver, native: Some(graph) }
+        Self { driver, native: Some(graph), is_damaged: AtomicBool::new(false) }
     }
 
     /// The native graph.
@@ -45,6 +48,14 @@ impl<D: Driver> NativeGraph<D> {
     #[inline]
     pub fn raw(&self) -> &D::Graph {
         self.native.as_ref().expect("a graph is there until it is dropped")
+    }
+}
+
+impl<D: Driver> NativeGraph<D> {
+    /// Whether a node is left of a command that could not be added: then a launch would do a part of it. The native library
+    /// takes no node out of a graph that has allocations.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Acquire)
     }
 }
 
@@ -60,6 +71,7 @@ impl<D: Driver> Drop for NativeGraph<D> {
 /// One command's place in a graph that is recorded. A command that is not finished is taken out again.
 pub struct GraphBuilder<'g, D: Driver> {
     device: &'g Arc<DeviceState<D>>,
+    whole: &'g NativeGraph<D>,
     graph: &'g D::Graph,
     /// What the command comes after.
     after: &'g [D::GraphNode],
@@ -74,8 +86,16 @@ pub struct GraphBuilder<'g, D: Driver> {
 impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// The place after some nodes of a graph.
     #[inline]
-    pub fn new(device: &'g Arc<DeviceState<D>>, graph: &'g D::Graph, after: &'g [D::GraphNode]) -> Self {
-        Self { device, graph, after, parts: None, last: Nodes::<D>::new(), added: Nodes::<D>::new() }
+    pub fn new(device: &'g Arc<DeviceState<D>>, whole: &'g NativeGraph<D>, after: &'g [D::GraphNode]) -> Self {
+        Self {
+            device,
+            whole,
+            graph: whole.raw(),
+            after,
+            parts: None,
+            last: Nodes::<D>::new(),
+            added: Nodes::<D>::new(),
+        }
     }
 
     /// The device that the graph's commands run on.
@@ -181,6 +201,34 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         Ok(self.note(node))
     }
 
+    /// Adds an allocation of the device's memory; gives the address that it has in every launch.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` where the library has none in graphs; what it answers.
+    pub fn allocation(&mut self, size: usize) -> Result<usize> {
+        let _scope = self.device.enter()?;
+        let device = self.device.device.raw;
+        let (node, address) =
+            self.driver().add_allocation(self.graph, self.after(), MemoryKind::Device, device, size)?;
+        self.note(node);
+        Ok(address)
+    }
+
+    /// Adds the free of an allocation.
+    ///
+    /// # Safety
+    /// As [`Graphs::add_free`].
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub unsafe fn free(&mut self, address: usize) -> Result<()> {
+        let _scope = self.device.enter()?;
+        // SAFETY: the caller's promise is the same.
+        let node = unsafe { self.driver().add_free(self.graph, self.after(), address) }?;
+        self.note(node);
+        Ok(())
+    }
+
     /// Adds a node that does nothing.
     ///
     /// # Errors
@@ -266,7 +314,9 @@ impl<D: Driver> Drop for GraphBuilder<'_, D> {
     fn drop(&mut self) {
         for node in self.added.drain(..).rev() {
             // The failure that led here is the one to tell of.
-            let _ = self.device.driver.destroy_node(self.graph, node);
+            if self.device.driver.destroy_node(self.graph, node).is_err() {
+                self.whole.is_damaged.store(true, Ordering::Release);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What every append function is given by its caller: a command buffer, what the command comes after, and where its sync
 //! point, its event and its handle go.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -80,7 +81,7 @@ impl<'a, D: Driver> Append<'a, D> {
         let mut recording = self.buffer.record()?;
         let Recording { graph, dependencies, retained } = &mut *recording;
         let before = dependencies.before_next(&self.after)?;
-        let mut graph = GraphBuilder::new(self.buffer.state(), graph.raw(), &before);
+        let mut graph = GraphBuilder::new(self.buffer.state(), graph, &before);
         let mut events = CommandEvents::default();
         if unlikely(!self.waits.is_empty()) {
             events.wait_first(&mut graph, &self.waits)?;
@@ -114,6 +115,8 @@ pub struct Retained<D: Driver> {
     pub commands: Vec<Arc<Object<BufferCommand<D>>>>,
     /// Nodes that are switched off before the first launch.
     pub switched_off: Vec<D::GraphNode>,
+    /// Addresses of memory that the commands allocate, and whether one of them frees it again.
+    pub allocations: HashMap<usize, bool>,
     /// Kernels of launches that stay as they are.
     kernels: Vec<Arc<Object<Kernel<D>>>>,
     /// Memory objects of those.
@@ -127,6 +130,7 @@ impl<D: Driver> Default for Retained<D> {
         Self {
             commands: Vec::new(),
             switched_off: Vec::new(),
+            allocations: HashMap::new(),
             kernels: Vec::new(),
             memory: Vec::new(),
             events: Vec::new(),
@@ -147,16 +151,27 @@ impl<D: Driver> Retained<D> {
     /// buffers may be put into each other.
     ///
     /// # Errors
-    /// `UNSUPPORTED_FEATURE` for launches that were changed, since the native graph names what they used before.
+    /// `UNSUPPORTED_FEATURE` for launches that were changed, since the native graph names what they used before, and for
+    /// allocations, with which native graphs can be no part of another one.
     pub fn keep_all_of(&mut self, other: &Self) -> Result<()> {
         if other.commands.iter().any(|command| command.is_changed()) {
             return Err(Error::unsupported("nesting a command buffer whose launches were changed (nest it before)"));
+        }
+        if !other.allocations.is_empty() {
+            return Err(Error::unsupported(
+                "nesting a command buffer that allocates memory (allocate in the outer one)",
+            ));
         }
         self.commands.extend_from_slice(&other.commands);
         self.kernels.extend_from_slice(&other.kernels);
         self.memory.extend_from_slice(&other.memory);
         self.events.extend_from_slice(&other.events);
         Ok(())
+    }
+
+    /// Memory that a launch allocates and does not free.
+    pub fn left_allocated(&self) -> impl Iterator<Item = usize> {
+        self.allocations.iter().filter(|(_, is_freed)| !**is_freed).map(|(address, _)| *address)
     }
 
     /// Keeps a memory object.

@@ -20,6 +20,7 @@ use crate::driver::Driver;
 use crate::graph::append::Retained;
 use crate::graph::dependencies::Dependencies;
 use crate::graph::memory_uses::MemoryUses;
+use crate::graph::native::graph::Allocations;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
@@ -84,6 +85,8 @@ struct Parts<D: Driver> {
     executable: OnceLock<Executable<D>>,
     recording: Mutex<Recording<D>>,
     memory: MemoryUses<D>,
+    /// What each launch allocates and leaves to the application to free.
+    allocations: OnceLock<Arc<Allocations<D>>>,
     /// Held by the one change at a time. Above the executable graph's lock.
     changes: Mutex<()>,
     /// Keeps the native context.
@@ -131,6 +134,7 @@ impl<D: Driver> CommandBuffer<D> {
             executable: OnceLock::new(),
             recording: Mutex::new(recording),
             memory: MemoryUses::default(),
+            allocations: OnceLock::new(),
             changes: Mutex::new(()),
             state,
         };
@@ -153,6 +157,13 @@ impl<D: Driver> CommandBuffer<D> {
     #[inline]
     pub fn memory(&self) -> &MemoryUses<D> {
         &self.parts().memory
+    }
+
+    /// Notes that a launch was enqueued, for memory that it leaves allocated.
+    pub fn note_launch(&self) {
+        if let Some(allocations) = self.parts().allocations.get() {
+            allocations.note_launch();
+        }
     }
 
     /// Refuses changes of a buffer that does not take any.
@@ -187,6 +198,9 @@ impl<D: Driver> CommandBuffer<D> {
                 "the command buffer is finalised and takes no more commands; append to a new one",
             ));
         }
+        if recording.graph.is_damaged() {
+            return Err(damaged());
+        }
         Ok(recording)
     }
 
@@ -214,10 +228,24 @@ impl<D: Driver> CommandBuffer<D> {
         let executable = Executable { driver: state.driver, native: Mutex::new(Some(exec)) };
         let mut switched_off = recording.retained.switched_off.iter();
         executable.with(|driver, exec| switched_off.try_for_each(|node| driver.enable_node(exec, *node, false)))?;
+        let left: Vec<usize> = recording.retained.left_allocated().collect();
+        if !left.is_empty() {
+            let _ = self.parts().allocations.set(Allocations::new(&self.context, left));
+            self.memory().look_always();
+        }
         // Nobody else sets it while the recording is locked.
         let _ = self.parts().executable.set(executable);
         Ok(())
     }
+}
+
+#[cold]
+fn damaged() -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_OPERATION,
+        "a part of a command that could not be appended is left in the command buffer, since native graphs with allocations \
+         lose no nodes; record the commands in a new one",
+    )
 }
 
 #[cold]

@@ -34,14 +34,22 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
     }
     match buffer.memory().list() {
         None => submit(&request, LaunchGraph { executable }),
-        Some(uses) => launch_over_memory(&request, executable, &uses),
+        Some(uses) => {
+            launch_over_memory(&request, executable, &uses)?;
+            buffer.note_launch();
+            Ok(())
+        }
     }
 }
 
 /// A launch whose commands work with buffers and images: their contents are brought to the device first, and what the commands
 /// write is current nowhere else afterwards.
-fn launch_over_memory<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>, uses: &[Used<D>]) -> Result<()> {
-    request.refuse_in_capture("a launch of a command buffer")?;
+pub(super) fn launch_over_memory<D: Driver>(
+    request: &Request<'_, D>,
+    executable: &Executable<D>,
+    uses: &[Used<D>],
+) -> Result<()> {
+    request.refuse_in_capture("the launch of a graph")?;
     let accesses = uses.iter().filter_map(|used| match used {
         Used::Bytes { storage, access } => Some(BufferAccess::on_device(storage, access.clone())),
         Used::Image { .. } => None,

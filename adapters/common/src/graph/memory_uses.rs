@@ -143,6 +143,11 @@ impl<D: Driver> MemoryUses<D> {
         drop(gone);
     }
 
+    /// Lets launches ask for the uses, and for what else a launch with memory has to see to, though there may be none.
+    pub fn look_always(&self) {
+        self.any.store(true, Ordering::Release);
+    }
+
     /// All of them, none if there never was one.
     #[inline]
     pub fn list(&self) -> Option<Arc<[Used<D>]>> {

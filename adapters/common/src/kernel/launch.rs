@@ -4,6 +4,7 @@
 //! other launch, and every error, is [`launch_carefully`]'s. A pointer behind an argument is the application's promise:
 //! it is readable for the argument's size during the call.
 
+use core::cell::Cell;
 use core::ffi::c_void;
 use std::sync::Arc;
 
@@ -228,10 +229,19 @@ fn special<D: Driver>(
     for (index, value) in &objects.values {
         list.set_value(*index, *value);
     }
-    let keep = |capture: &Capture<D>| capture.keep(Arc::clone(&kernel.module) as Retained);
+    // In a capture nothing runs, so images are seen to when the graph is launched.
+    let is_captured = Cell::new(false);
+    let keep = |capture: &Capture<D>| {
+        capture.keep(Arc::clone(&kernel.module) as Retained);
+        objects.keep_images(capture);
+        is_captured.set(true);
+    };
     submit_and_keep(request, false, &objects.accesses, keep, |driver, stream, addresses| {
         for (index, address) in objects.indices.iter().zip(addresses) {
             list.set_value(*index, *address);
+        }
+        if is_captured.get() {
+            return special.launch(driver, stream, list.pointers.as_ptr());
         }
         objects.images.make_current(stream)?;
         special.launch(driver, stream, list.pointers.as_ptr())?;

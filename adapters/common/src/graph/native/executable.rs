@@ -8,13 +8,16 @@ use ur_ffi::{
     ur_command_t, ur_exp_executable_graph_handle_t, ur_exp_executable_graph_handle_t_, ur_native_handle_t, ur_result_t,
 };
 
+use crate::buffer::storage::CapturedBytes;
 use crate::command::{Enqueue, submit};
 use crate::context::{Context, DeviceState};
 use crate::device::deferred;
 use crate::driver::{Driver, NativeName};
 use crate::graph::command_buffer::Executable;
-use crate::graph::enqueue::LaunchGraph;
+use crate::graph::enqueue::{LaunchGraph, launch_over_memory};
+use crate::graph::memory_uses::{MemoryUses, Used};
 use crate::graph::native::graph::{Allocations, Graph};
+use crate::memory_object::arguments::CapturedImage;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
@@ -24,9 +27,24 @@ use crate::stream::capture::Retained;
 struct Parts<D: Driver> {
     executable: Executable<D>,
     _kept: Vec<Retained>,
+    /// What its commands do with images and with buffers whose bytes move.
+    memory: MemoryUses<D>,
     allocations: Vec<Arc<Allocations<D>>>,
-    /// Keeps the native context.
-    _state: Arc<DeviceState<D>>,
+    /// The device that the commands run on; keeps the native context.
+    state: Arc<DeviceState<D>>,
+}
+
+/// What a graph's commands do with memory whose contents a launch has to bring to the device.
+fn uses_of<D: Driver>(kept: &[Retained]) -> MemoryUses<D> {
+    let uses = MemoryUses::default();
+    for kept in kept {
+        if let Some(image) = kept.downcast_ref::<CapturedImage<D>>() {
+            uses.add(Used::Image { memory: Arc::clone(&image.memory), is_written: image.is_written });
+        } else if let Some(bytes) = kept.downcast_ref::<CapturedBytes<D>>() {
+            uses.add(Used::Bytes { storage: Arc::clone(&bytes.storage), access: bytes.access.clone() });
+        }
+    }
+    uses
 }
 
 /// What an executable graph's handle names.
@@ -75,8 +93,9 @@ pub fn instantiate<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_exp_exec
         Ok(Parts {
             executable,
             _kept: recorded.kept.to_vec(),
+            memory: uses_of(recorded.kept),
             allocations: recorded.allocations.to_vec(),
-            _state: state,
+            state,
         })
     })?;
     out.write_object(Object::new(ExecutableGraph {
@@ -89,7 +108,8 @@ pub fn instantiate<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_exp_exec
 /// `urEnqueueGraphExp`.
 ///
 /// # Errors
-/// `INVALID_CONTEXT` for a queue of another context than the graph's; `GRAPH_CAPTURE_UNSUPPORTED` for one that captures; what
+/// `INVALID_CONTEXT` for a queue of another context than the graph's; `INVALID_QUEUE` for one of another device where the graph uses
+/// memory that moves; `GRAPH_CAPTURE_UNSUPPORTED` for one that captures; what
 /// the native library answers.
 pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGraph<D>>) -> Result<()> {
     let request = enqueue.request(ur_command_t::ENQUEUE_GRAPH_EXP);
@@ -100,9 +120,22 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
         ));
     }
     let parts = graph.parts();
-    submit(&request, LaunchGraph { executable: &parts.executable })?;
+    match parts.memory.list() {
+        None => submit(&request, LaunchGraph { executable: &parts.executable })?,
+        Some(_) if !Arc::ptr_eq(&request.queue.device, &parts.state) => return Err(not_on_device()),
+        Some(uses) => launch_over_memory(&request, &parts.executable, &uses)?,
+    }
     parts.allocations.iter().for_each(|allocations| allocations.note_launch());
     Ok(())
+}
+
+#[cold]
+fn not_on_device() -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_QUEUE,
+        "urEnqueueGraphExp: the graph uses images, or buffers whose bytes move, at the device that it was captured on; give a \
+         queue of that device",
+    )
 }
 
 /// `urGraphExecutableGraphGetNativeHandleExp`. It stays the executable graph's.
