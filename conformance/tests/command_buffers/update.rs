@@ -326,6 +326,50 @@ fn a_change_that_the_native_library_refuses_has_changed_nothing() {
     assert_eq!(memory.read::<u32>(&queue, 3), [4; 3]);
 }
 
+/// Values of several sizes, work sizes and memory objects, changed together and partly twice.
+#[test]
+fn a_change_of_all_kinds_that_the_native_library_refuses_is_put_back() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 16);
+    let (one, two) = (Buffer::new(&fixture, 16), Buffer::new(&fixture, 16));
+    let buffer = CommandBuffer::updatable(&fixture);
+    let (_, first) = buffer.command(&filling(&kernel, &memory, 1, 2), &[]);
+    let launch = Launch::new(&kernel, &[2]).buffer(&one, MemFlags::READ_WRITE).value(1u32).value(2u32);
+    let (_, second) = buffer.command(&launch, &[]);
+    buffer.finalize();
+    let changes = [
+        Change::of(first).value(1, 5u32),
+        Change::of(second).value(1, 6u32),
+        Change::of(first).value(1, 7u64).value(2, 4u64).global(&[4]),
+        Change::of(second).memory(0, two.handle()).value(2, 3u32).global(&[3]),
+        Change::of(first).value(1, 8u64),
+    ];
+    for nth in 1..=2 {
+        memory.write(&queue, &[0u32; 4]);
+        one.write(&queue, &[0u32; 4]);
+        two.write(&queue, &[0u32; 4]);
+        sim.fail("cuGraphExecKernelNodeSetParams_v2", nth, ur_conformance::sim::status::UNKNOWN);
+        let answer = buffer.change(&changes);
+        sim.clear_faults();
+        assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC, "call {nth}");
+        run(&buffer, &queue);
+        assert_eq!(memory.read::<u32>(&queue, 4), [1, 1, 0, 0], "call {nth}");
+        assert_eq!((one.read::<u32>(&queue), two.read::<u32>(&queue)), (vec![1, 1, 0, 0], vec![0; 4]), "call {nth}");
+    }
+    let wrong = Change::of(second).global(&[10]).local(&[3]);
+    let refused = [changes.as_slice(), &[wrong]].concat();
+    expect_code(buffer.change(&refused), &[Code::ERROR_INVALID_WORK_GROUP_SIZE], "groups that do not divide");
+    run(&buffer, &queue);
+    assert_eq!(memory.read::<u32>(&queue, 4), [1, 1, 0, 0]);
+    buffer.update(&changes);
+    one.write(&queue, &[0u32; 4]);
+    run(&buffer, &queue);
+    assert_eq!(memory.read::<u32>(&queue, 4), [8; 4]);
+    assert_eq!((one.read::<u32>(&queue), two.read::<u32>(&queue)), (vec![0; 4], vec![6, 6, 6, 0]));
+}
+
 #[test]
 fn urCommandBufferUpdateKernelLaunchExp_refuses_what_cannot_be_changed() {
     let fixture = Fixture::new();

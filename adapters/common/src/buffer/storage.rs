@@ -243,8 +243,8 @@ pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
 }
 
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
-    /// Locks what a command on the stream uses.
-    fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
+    /// Locks what a command on the stream uses. What it uses at the device has its memory there.
+    pub(crate) fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
         let mut storages: SmallVec<[&'s Storage<D>; 2]> = uses.iter().map(|used| used.storage).collect();
         storages.sort_unstable_by_key(|storage| core::ptr::from_ref(*storage).addr());
         storages.dedup_by(|one, other| core::ptr::eq(*one, *other));

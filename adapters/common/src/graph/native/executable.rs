@@ -8,12 +8,12 @@ use ur_ffi::{
     ur_command_t, ur_exp_executable_graph_handle_t, ur_exp_executable_graph_handle_t_, ur_native_handle_t, ur_result_t,
 };
 
-use crate::command::{Enqueue, submit};
+use crate::command::Enqueue;
 use crate::context::{Context, DeviceState};
 use crate::device::deferred;
-use crate::driver::{Driver, NativeName};
-use crate::graph::command_buffer::Executable;
-use crate::graph::enqueue::LaunchGraph;
+use crate::driver::Driver;
+use crate::graph::enqueue::launch;
+use crate::graph::executable::Executable;
 use crate::graph::native::graph::{Allocations, Graph};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
@@ -100,7 +100,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
         ));
     }
     let parts = graph.parts();
-    submit(&request, LaunchGraph { executable: &parts.executable })?;
+    launch(&request, &parts.executable)?;
     parts.allocations.iter().for_each(|allocations| allocations.note_launch());
     Ok(())
 }
@@ -113,6 +113,6 @@ pub fn get_native_handle<D: Driver>(
     graph: &Object<ExecutableGraph<D>>,
     out: Out<'_, ur_native_handle_t>,
 ) -> Result<()> {
-    out.write(graph.parts().executable.with(|_, exec| Ok(exec.value()))?);
+    out.write(graph.parts().executable.handle());
     Ok(())
 }
