@@ -55,7 +55,7 @@ fn urCommandBufferUpdateKernelLaunchExp_does_not_wait_for_a_launch_that_waits() 
     let memory = fixture.memory(Kind::Device, 8);
     let (buffer, command) = storing(&fixture, &memory, 1);
     memory.write(&queue, &[0u32, 0]);
-    beside_a_launch(&fixture, &sim, &buffer, &queue, || {
+    beside_a_launch(&fixture, sim, &buffer, &queue, || {
         buffer.update(&[Change::of(command).value(1, 2u32)]);
         expect_code(
             buffer.change(&[Change::of(command).value(1, 9u32), Change::of(command).global(&[1; 4])]),
@@ -76,7 +76,7 @@ fn a_change_beside_a_launch_that_the_driver_refuses_is_answered_by_the_next_laun
     let queue = fixture.in_order();
     let memory = fixture.memory(Kind::Device, 4);
     let (buffer, command) = storing(&fixture, &memory, 1);
-    beside_a_launch(&fixture, &sim, &buffer, &queue, || buffer.update(&[Change::of(command).value(1, 2u32)]));
+    beside_a_launch(&fixture, sim, &buffer, &queue, || buffer.update(&[Change::of(command).value(1, 2u32)]));
     let mut event = null_mut();
     sim.fail(SETTER, 1, status::UNKNOWN);
     let answer = buffer.enqueue(&queue, &[], &raw mut event);
@@ -102,7 +102,7 @@ fn a_memory_object_that_is_changed_beside_a_launch_is_the_next_launch_s() {
     let launch = Launch::new(&kernel, &[1]).buffer(&one, ur_mem_flags_t::READ_WRITE).value(1u32).value(1u32);
     let (_, command) = buffer.command(&launch, &[]);
     buffer.finalize();
-    beside_a_launch(&fixture, &sim, &buffer, &queue, || {
+    beside_a_launch(&fixture, sim, &buffer, &queue, || {
         buffer.update(&[Change::of(command).memory(0, two.handle()).value(1, 2u32)]);
         // The launches on their way keep it.
         drop(one);
@@ -144,7 +144,7 @@ fn urCommandBufferUpdateSignalEventExp_and_WaitEventsExp_do_not_wait_for_a_launc
         Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
     };
     let mut new = None;
-    beside_a_launch(&fixture, &sim, &buffer, &queue, || {
+    beside_a_launch(&fixture, sim, &buffer, &queue, || {
         let (mut signal, waits) = (null_mut(), [second.handle()]);
         ok!(CommandBufferExp.pfnUpdateSignalEventExp(command, &raw mut signal));
         ok!(CommandBufferExp.pfnUpdateWaitEventsExp(command, 1, waits.as_ptr()));

@@ -446,3 +446,38 @@ fn a_buffer_may_be_changed_and_launched_by_several_threads() {
         }
     });
 }
+
+/// Each launch adds to the memory object that was set last, in one or the other.
+#[test]
+fn a_memory_object_may_be_changed_while_several_threads_launch() {
+    const LAUNCHES: u32 = 40;
+    let fixture = Fixture::over_all_devices();
+    let kernel = fixture.basic(c"add_constant");
+    let looking = fixture.in_order();
+    let (one, two) = (Buffer::new(&fixture, 4), Buffer::new(&fixture, 4));
+    one.write(&looking, &[0u32]);
+    two.write(&looking, &[0u32]);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let launch = Launch::new(&kernel, &[1]).buffer(&one, MemFlags::READ_WRITE).value(1u32).value(1u32);
+    let (_, command) = buffer.command(&launch, &[]);
+    // Handles are addresses, and are sent as such.
+    let command = command.expose_provenance();
+    let memories = [one.handle().expose_provenance(), two.handle().expose_provenance()];
+    buffer.finalize();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let (fixture, buffer) = (&fixture, &buffer);
+            scope.spawn(move || {
+                let queue = fixture.in_order();
+                for round in 0..LAUNCHES {
+                    let command: Command = core::ptr::with_exposed_provenance_mut(command);
+                    let memory = core::ptr::with_exposed_provenance_mut(memories[(round % 2) as usize]);
+                    buffer.update(&[Change::of(command).memory(0, memory)]);
+                    buffer.on(&queue);
+                }
+                queue.finish();
+            });
+        }
+    });
+    assert_eq!(one.read::<u32>(&looking)[0] + two.read::<u32>(&looking)[0], 3 * LAUNCHES);
+}

@@ -77,7 +77,7 @@ impl<N: Copy> Dependencies<N> {
     /// # Errors
     /// `INVALID_COMMAND_BUFFER_SYNC_POINT_EXP` for a number that is no sync point of this buffer; `OUT_OF_RESOURCES` for a
     /// buffer that is full.
-    #[inline]
+    #[inline(always)]
     pub fn before_next(&mut self, named: &SyncPoints<'_>) -> Result<&[N]> {
         if self.points.len() == MOST_COMMANDS {
             return Err(full());

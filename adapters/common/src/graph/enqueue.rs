@@ -47,7 +47,7 @@ fn not_on<D: Driver>(queue: &Queue<D>, buffer: &CommandBuffer<D>) -> Error {
 ///
 /// # Errors
 /// What the native library answers.
-#[inline]
+#[inline(always)]
 pub(super) fn launch<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>) -> Result<()> {
     submit(request, LaunchGraph { queue: request.queue, executable })?;
     executable.drop_leftovers();

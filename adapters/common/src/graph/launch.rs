@@ -14,6 +14,7 @@ use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::recorded_kernel::{Arguments, NativeForm, RecordedKernel, RecordedSizes};
 use crate::kernel::arguments::with_set_arguments;
 use crate::kernel::fast::{self, Launch};
+use crate::kernel::launch::prepare_divided;
 use crate::kernel::work_size::{WorkSizes, in_three};
 use crate::kernel::{DeviceKernel, Kernel};
 use crate::object::Object;
@@ -90,7 +91,10 @@ fn append_launch<D: Driver>(
         return Err(not_updatable(name));
     }
     let mut room = fast::room();
-    let plain = fast::prepare(on_device, sizes, arguments, &mut room);
+    let mut plain = fast::prepare(on_device, sizes, arguments, &mut room);
+    if plain.is_none() {
+        plain = prepare_divided(on_device, sizes, arguments, &mut room);
+    }
     let (Some(launch), false) = (&plain, is_changeable) else {
         return append_kept(name, append, kernel, on_device, sizes, arguments, alternatives, plain.as_ref());
     };

@@ -251,6 +251,9 @@ fn foreign_command() -> Error {
 /// command of another buffer or one that is no kernel launch; as [`Change::read`] and an append. Nothing has changed then.
 pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[Description]) -> Result<()> {
     let executable = buffer.changeable(NAME)?;
+    for description in updates.iter().filter(|description| description.numNewMemObjArgs != 0) {
+        make_memory(buffer, description);
+    }
     let mut update = Update::begin(buffer, executable.changes());
     update.saved.values.reserve(updates.len());
     updates.iter().try_for_each(|description| update.change(description))?;
@@ -262,6 +265,22 @@ pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[D
     });
     update.end();
     told
+}
+
+/// Makes the memory of new memory objects at the buffer's device, for which the native library can wait, before anything is
+/// locked. What is wrong is found later.
+#[inline(never)]
+fn make_memory<D: Driver>(buffer: &CommandBuffer<D>, description: &Description) {
+    let Ok(change) = Change::<D>::read(description) else { return };
+    for (_, new) in change.arguments().0.flatten() {
+        if let NewArgument::Memory(Some(mem), _) = new
+            && Arc::ptr_eq(&mem.context, &buffer.context)
+            && let Ok(memory) = mem.buffer()
+        {
+            // Asked for again when the launch is laid out.
+            let _ = memory.storage.address_at(buffer.state());
+        }
+    }
 }
 
 /// The bytes that a change replaced of a value of the launch of that index.

@@ -81,7 +81,7 @@ pub(super) fn shape_of<D: Driver>(kernel: &DeviceKernel<D>, sizes: WorkSizes<'_>
 /// Whether the arguments are right and lie in the caller's memory in the parameters' order; their addresses then are in
 /// `room`.
 #[inline(always)]
-fn are_simple<D: Driver>(
+pub(super) fn are_simple<D: Driver>(
     function: &Function<D>,
     arguments: &[ur_exp_kernel_arg_properties_t],
     room: &mut Room,

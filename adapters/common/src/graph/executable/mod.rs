@@ -6,8 +6,8 @@
 //! answers what the native library then refuses. So a change never waits for the device, in a host task neither.
 //!
 //! Lock order: a stream, the native graph, then bytes of buffers or the changes. A change has its own lock first and only
-//! tries the native graph's. Must not drop under these locks what a launch or a change replaced: it is handed out
-//! ([`Leftovers`]), since memory and queues may end with it.
+//! tries the native graph's. Must not drop under these locks what a launch or a change replaced ([`Leftovers`]), since memory
+//! and queues may end with it.
 
 pub mod changes;
 pub mod launch;
@@ -54,7 +54,7 @@ pub struct Native<D: Driver> {
     exec: Option<D::GraphExec>,
     /// What the commands do with the memory of buffers.
     uses: Box<[Used<D>]>,
-    /// How many there were.
+    /// How many launches there were.
     launches: u64,
 }
 
@@ -63,7 +63,7 @@ impl<D: Driver> Native<D> {
         self.exec.as_ref().ok_or_else(|| ur_result_t::ERROR_INVALID_COMMAND_BUFFER_EXP.into())
     }
 
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, queue: &Object<Queue<D>>, stream: &D::Stream) -> Result<()> {
         self.launches += 1;
         if unlikely(!self.uses.is_empty()) {
@@ -138,7 +138,7 @@ impl<D: Driver> Executable<D> {
     ///
     /// # Errors
     /// What the native library answers, to changes that it was not told before too.
-    #[inline]
+    #[inline(always)]
     pub fn launch(&self, queue: &Object<Queue<D>>, stream: &D::Stream) -> Result<()> {
         let mut native = self.native.lock();
         if unlikely(self.has_news.load(Ordering::Acquire)) {
