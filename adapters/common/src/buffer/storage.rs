@@ -256,8 +256,8 @@ pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
 }
 
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
-    /// Locks what a command on the stream uses.
-    fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
+    /// Locks what a command on the stream uses. What it uses at the device has its memory there.
+    pub(crate) fn open(stream: CommandStream<'q, D>, uses: &'u [BufferAccess<'s, D>]) -> Self {
         let mut uses_by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
         uses_by_storage.sort_unstable_by_key(|used| address_of(used.storage));
         let opened = uses_by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(|of_it| {

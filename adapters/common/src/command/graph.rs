@@ -8,6 +8,7 @@
 //! Must not decide which commands depend on each other: that is the matter of [`crate::graph`]. Nothing is submitted here.
 
 use core::ffi::c_void;
+use core::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +16,7 @@ use smallvec::SmallVec;
 
 use crate::context::DeviceState;
 use crate::driver::graphs::{CopyNode, FillNode, KernelNode};
-use crate::driver::{Driver, Graphs, MemoryKind};
+use crate::driver::{Driver, Graphs, LaunchShape, MemoryKind};
 use crate::object::error::Result;
 
 /// A few nodes of a graph; most commands are one.
@@ -65,6 +66,41 @@ impl<D: Driver> Drop for NativeGraph<D> {
             // Nobody is left to tell.
             let _ = self.driver.destroy_graph(graph);
         }
+    }
+}
+
+/// A kernel's launch as a node. `arguments` has an entry for every parameter of the function, which names a value of the
+/// parameter's size; list and values are readable during `'a`. Whoever makes one keeps what the launch uses as long as the graph.
+pub struct NodeLaunch<'a, D: Driver> {
+    /// The function and its sizes.
+    pub node: KernelNode<D::Function>,
+    /// The addresses of the arguments' values.
+    pub arguments: *const *const c_void,
+    lists: PhantomData<&'a ()>,
+}
+
+impl<D: Driver> NodeLaunch<'_, D> {
+    /// A launch whose list and values are as the type says.
+    #[inline]
+    pub fn new(function: D::Function, shape: LaunchShape, arguments: *const *const c_void) -> Self {
+        Self { node: KernelNode { function, shape, cluster: None, cooperative: false }, arguments, lists: PhantomData }
+    }
+
+    /// Adds it to a graph, behind some of its nodes.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn add_behind(
+        &self,
+        device: &DeviceState<D>,
+        graph: &D::Graph,
+        after: &[D::GraphNode],
+    ) -> Result<D::GraphNode> {
+        // CUDA's driver ends the process if no context is current, although the node names one.
+        let _scope = device.enter()?;
+        // SAFETY: the list is as this type says; addresses in it are valid for every launch by the application's promise.
+        unsafe { device.driver.add_kernel(graph, after, &self.node, self.arguments, &device.primary_context) }
     }
 }
 
@@ -153,23 +189,11 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
 
     /// Adds a kernel.
     ///
-    /// # Safety
-    /// As [`Graphs::add_kernel`].
-    ///
     /// # Errors
     /// What the native library answers.
     #[inline]
-    pub unsafe fn kernel(
-        &mut self,
-        kernel: &KernelNode<D::Function>,
-        arguments: *const *const c_void,
-    ) -> Result<D::GraphNode> {
-        // CUDA's driver ends the process if no context is current, although the node names one.
-        let _scope = self.device.enter()?;
-        // SAFETY: the caller's promise is the same.
-        let node = unsafe {
-            self.driver().add_kernel(self.graph, self.after(), kernel, arguments, &self.device.primary_context)
-        }?;
+    pub fn kernel(&mut self, launch: &NodeLaunch<'_, D>) -> Result<D::GraphNode> {
+        let node = launch.add_behind(self.device, self.graph, self.after())?;
         Ok(self.note(node))
     }
 

@@ -102,6 +102,24 @@ pub fn enqueue_launch<D: Driver>(
     submit(request, launch)
 }
 
+/// As [`fast::prepare`] for a launch whose work-groups are the engine's or the kernel's to choose; `None` where arguments or
+/// sizes are not plain, or wrong.
+#[inline(never)]
+pub(crate) fn prepare_divided<'k, D: Driver>(
+    kernel: &'k DeviceKernel<D>,
+    sizes: WorkSizes<'_>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    room: &mut fast::Room,
+) -> Option<Launch<'k, D>> {
+    let function = &kernel.plain;
+    if !sizes.have_no_offset() || !fast::are_simple(function, arguments, room) {
+        return None;
+    }
+    let (grid, block) = careful_shape(&sizes, kernel).ok()??;
+    let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
+    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments })
+}
+
 /// A launch with any arguments, sizes and properties, or the error of those that are wrong.
 ///
 /// # Errors

@@ -167,6 +167,7 @@ impl Graphs for Cuda {
         self.check("cuGraphDebugDotPrint", unsafe { dump(*graph, path.as_ptr(), flags) })
     }
 
+    #[inline]
     unsafe fn add_kernel(
         &self,
         graph: &CUgraph,

@@ -9,34 +9,35 @@ use ur_ffi::{
 };
 
 use crate::buffer::storage::CapturedBytes;
-use crate::command::{Enqueue, submit};
+use crate::command::Enqueue;
 use crate::context::{Context, DeviceState};
 use crate::device::deferred;
-use crate::driver::{Driver, NativeName};
-use crate::graph::command_buffer::Executable;
-use crate::graph::enqueue::{LaunchGraph, launch_over_memory};
+use crate::driver::Driver;
+use crate::graph::enqueue::launch;
+use crate::graph::executable::Executable;
+use crate::graph::executable::changes::Changes;
 use crate::graph::memory_uses::{MemoryUses, Used};
-use crate::graph::native::graph::{Allocations, Graph};
+use crate::graph::native::graph::Graph;
 use crate::memory_object::arguments::CapturedImage;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
 use crate::stream::capture::Retained;
+use crate::sync::unlikely::unlikely;
 
 /// What of it lives in the native library, with what it needs; in the order in which that ends.
 struct Parts<D: Driver> {
     executable: Executable<D>,
     _kept: Vec<Retained>,
-    /// What its commands do with images and with buffers whose bytes move.
-    memory: MemoryUses<D>,
-    allocations: Vec<Arc<Allocations<D>>>,
+    /// Whether the commands use images, or buffers whose bytes move.
+    uses_memory: bool,
     /// The device that the commands run on; keeps the native context.
     state: Arc<DeviceState<D>>,
 }
 
 /// What a graph's commands do with memory whose contents a launch has to bring to the device.
 fn uses_of<D: Driver>(kept: &[Retained]) -> MemoryUses<D> {
-    let uses = MemoryUses::default();
+    let mut uses = MemoryUses::default();
     for kept in kept {
         if let Some(image) = kept.downcast_ref::<CapturedImage<D>>() {
             uses.add(Used::Image { memory: Arc::clone(&image.memory), is_written: image.is_written });
@@ -89,14 +90,12 @@ impl<D: Driver> ExecutableGraph<D> {
 pub fn instantiate<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_exp_executable_graph_handle_t>) -> Result<()> {
     let parts = graph.with_recorded(|recorded| {
         let (driver, state) = (recorded.state.driver, Arc::clone(recorded.state));
-        let executable = Executable::new(driver, driver.instantiate(recorded.graph)?);
-        Ok(Parts {
-            executable,
-            _kept: recorded.kept.to_vec(),
-            memory: uses_of(recorded.kept),
-            allocations: recorded.allocations.to_vec(),
-            state,
-        })
+        let mut executable = Executable::new(driver, driver.instantiate(recorded.graph)?);
+        let memory = uses_of(recorded.kept);
+        let uses_memory = memory.iter().next().is_some();
+        executable.set_changes(Changes::new(Vec::new(), Vec::new(), memory));
+        executable.set_allocations(recorded.allocations.to_vec());
+        Ok(Parts { executable, _kept: recorded.kept.to_vec(), uses_memory, state })
     })?;
     out.write_object(Object::new(ExecutableGraph {
         context: Arc::clone(&graph.context),
@@ -120,13 +119,10 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
         ));
     }
     let parts = graph.parts();
-    match parts.memory.list() {
-        None => submit(&request, LaunchGraph { executable: &parts.executable })?,
-        Some(_) if !Arc::ptr_eq(&request.queue.device, &parts.state) => return Err(not_on_device()),
-        Some(uses) => launch_over_memory(&request, &parts.executable, &uses)?,
+    if unlikely(parts.uses_memory) && !Arc::ptr_eq(&request.queue.device, &parts.state) {
+        return Err(not_on_device());
     }
-    parts.allocations.iter().for_each(|allocations| allocations.note_launch());
-    Ok(())
+    launch(&request, &parts.executable)
 }
 
 #[cold]
@@ -146,6 +142,6 @@ pub fn get_native_handle<D: Driver>(
     graph: &Object<ExecutableGraph<D>>,
     out: Out<'_, ur_native_handle_t>,
 ) -> Result<()> {
-    out.write(graph.parts().executable.with(|_, exec| Ok(exec.value()))?);
+    out.write(graph.parts().executable.handle());
     Ok(())
 }
