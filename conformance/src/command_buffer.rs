@@ -14,7 +14,7 @@ use ur_ffi::{
 };
 
 use crate::owned::{Commands, event_of};
-use crate::{Buffer, Event, Fixture, Kernel, Launch, Queue, expect_success, has_function, ok, ur};
+use crate::{Buffer, Event, Fixture, Kernel, Launch, Pool, Queue, expect_success, has_function, ok, ur};
 
 /// What names a command for those after it.
 pub type SyncPoint = ur_exp_command_buffer_sync_point_t;
@@ -177,6 +177,27 @@ impl CommandBuffer {
             none,
             command
         ));
+        point
+    }
+
+    /// Appends an allocation of device memory, like that of a pool if one is given; gives its address.
+    #[track_caller]
+    pub fn allocate(&self, pool: Option<&Pool>, bytes: usize, after: &[SyncPoint]) -> (*mut c_void, SyncPoint) {
+        let (count, after) = list(after);
+        let pool = pool.map_or(null_mut(), Pool::handle);
+        let (b, mut memory, mut point) = (self.handle(), null_mut(), SyncPoint::MAX);
+        let (to, out) = (&raw mut memory, &raw mut point);
+        ok!(GraphMemoryExt.pfnCommandBufferAppendUSMDeviceAllocExt(b, pool, bytes, null(), count, after, to, out));
+        assert!(!memory.is_null() && point != SyncPoint::MAX, "success came without memory or sync point");
+        (memory, point)
+    }
+
+    /// Appends the free of what [`CommandBuffer::allocate`] gave; must succeed.
+    #[track_caller]
+    pub fn free(&self, memory: *mut c_void, after: &[SyncPoint]) -> SyncPoint {
+        let (count, after) = list(after);
+        let mut point = SyncPoint::MAX;
+        ok!(GraphMemoryExt.pfnCommandBufferAppendUSMFreeExt(self.handle(), memory, count, after, &raw mut point));
         point
     }
 

@@ -333,7 +333,7 @@ impl Take {
     pub fn refused(&self, code: ur_result_t, queue: &Queue) {
         let (mut pointer, mut event) = (null_mut(), null_mut());
         let answer = self.enqueue(queue, &raw mut pointer, &raw mut event);
-        assert_eq!(answer, code, "{} bytes of {:?}: {}", self.bytes, self.kind, crate::last_error());
+        assert_eq!(answer, crate::told(code), "{} bytes of {:?}: {}", self.bytes, self.kind, crate::last_error());
         assert!(pointer.is_null() && event.is_null(), "a refused allocation handed something out");
         assert!(!crate::last_error().is_empty(), "a refusal says why");
     }

@@ -58,6 +58,12 @@ impl Sim {
         result
     }
 
+    /// How often a function was called since calls were last counted by [`Sim::calls_of`]. A call that waits counts.
+    #[must_use]
+    pub fn calls_so_far(&self, name: &str) -> u64 {
+        self.control.gather("CallCounts").get(name).copied().unwrap_or(0)
+    }
+
     /// Makes the `nth` next call of a function answer `error`, once.
     pub fn fail(&self, name: &str, nth: u64, error: i32) {
         self.control.fail(name, nth, error);

@@ -1392,6 +1392,13 @@ static void capture_rest(void) {
     MUST(c_launch());
     SAY(cuStreamGetCaptureInfo_v2(stream, &status, &id2, NULL, NULL, NULL));
     TELL("the same id %d", id == id2);
+    /* Nothing before the next node, by an empty list and by none; what was before needs not be joined. */
+    SAY(cuStreamUpdateCaptureDependencies(stream, &joint, 0, 1));
+    SAY(cuStreamGetCaptureInfo_v2(stream, &status, &id2, NULL, &dependencies, &count));
+    TELL("an empty list: status %d, count %zu", status, count);
+    MUST(c_launch());
+    SAY(cuStreamUpdateCaptureDependencies(stream, NULL, 0, 1));
+    MUST(c_launch());
     SAY(cuStreamEndCapture(stream, &captured));
     TELL("the same graph %d", captured == got);
     if (captured) {

@@ -8,8 +8,9 @@
 //! # Lock order
 //! A device's callback streams before a stream's state before the worker's job queue; a stream's state before the
 //! locked bytes of buffers ([`buffer::range_lock`], in the order of their storages' addresses), these before an image's copies, these
-//! before an event pool's list; a command buffer's changes before a stream's state, and an executable graph
-//! ([`graph::command_buffer`]) after it; a queue's capture, the lists of a capture and what a graph holds ([`graph::native`]) are
+//! before an event pool's list; a command buffer's recording before a stream's state; a stream's state before an executable graph
+//! ([`graph::executable`]), this before its changes, before locked bytes of buffers and before memory of graphs that is out (a change
+//! only tries the executable graph's lock); a queue's capture, the lists of a capture and what a graph holds ([`graph::native`]) are
 //! leaves; a context's devices and a moving buffer's bookkeeping are leaves but for event pools. No code holds two streams' locks
 //! at once but [`pool`]'s reuse, which only tries the second: what must happen on another stream (recording an event there) happens before
 //! the own stream is locked.

@@ -8,7 +8,7 @@ use ur_conformance::command_buffer::{Command, CommandBuffer, SyncPoint, device_c
 use ur_conformance::ffi::{
     ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_result_t,
 };
-use ur_conformance::{Event, Fixture, Gate, Kind, ask, expect_success, ok, query, refused, ur};
+use ur_conformance::{Event, Fixture, Gate, Kind, Memory, ask, expect_success, needs_sim, ok, query, refused, ur};
 
 /// Appends a copy of 4 bytes that waits for events, and asks for its event and its handle where they are wanted.
 fn copy(
@@ -147,4 +147,75 @@ fn urCommandBufferUpdateSignalEventExp_and_WaitEventsExp_exchange_the_events_of_
     gate.open();
     new_signal.wait();
     assert_eq!(memory.read::<u32>(&other, 2), [5; 2]);
+}
+
+/// A finalised buffer of one copy whose signal can be changed.
+fn signalling(fixture: &Fixture, memory: &Memory<'_>) -> (CommandBuffer, Command) {
+    let buffer = CommandBuffer::updatable(fixture);
+    let (mut signal, mut command) = (null_mut(), null_mut());
+    let answer = copy(&buffer, memory.at(4), memory.pointer(), &[], &raw mut signal, &raw mut command);
+    expect_success(answer, "urCommandBufferAppendUSMMemcpyExp");
+    buffer.finalize();
+    drop(Event::take(signal));
+    (buffer, command)
+}
+
+fn new_signal(command: Command) -> Event {
+    let mut event = null_mut();
+    ok!(CommandBufferExp.pfnUpdateSignalEventExp(command, &raw mut event));
+    Event::take(event)
+}
+
+#[test]
+fn events_that_were_exchanged_go_when_the_launches_that_use_them_have_finished() {
+    const ROUNDS: u64 = 200;
+    let fixture = Fixture::new();
+    if !are_there(&fixture) {
+        return;
+    }
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 8);
+    let (buffer, command) = signalling(&fixture, &memory);
+    let events = || sim.objects().iter().filter(|(kind, _)| kind.contains("vent")).map(|(_, count)| count).sum::<u64>();
+    let round = |launches: usize| {
+        let event = new_signal(command);
+        (0..launches).for_each(|_| buffer.on(&queue));
+        event.wait();
+    };
+    (0..10).for_each(|_| round(1));
+    let before = events();
+    assert!(before > 0, "the simulated driver tells no events: {:?}", sim.objects());
+    for number in 0..ROUNDS {
+        // Nobody finishes the queue: the event of the last launch is all that is waited for.
+        round((number % 3) as usize);
+    }
+    let after = events();
+    assert!(after < before + 32, "{ROUNDS} changes, and {before} native events became {after}");
+}
+
+#[test]
+fn an_event_that_was_exchanged_stays_for_the_launch_that_is_on_its_way() {
+    let fixture = Fixture::new();
+    if !are_there(&fixture) {
+        return;
+    }
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 8);
+    memory.write(&queue, &[3u32, 0]);
+    let (buffer, command) = signalling(&fixture, &memory);
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    let mut last = None;
+    for _ in 0..20 {
+        // The one before is the buffer's alone, with a launch of it behind the gate.
+        last = Some(new_signal(command));
+        buffer.on(&queue);
+    }
+    let last = last.unwrap();
+    assert_ne!(status(&last), Status::COMPLETE, "the launch waits for the gate");
+    gate.open();
+    last.wait();
+    queue.finish();
+    assert_eq!(memory.read::<u32>(&queue, 2), [3; 2]);
 }

@@ -351,3 +351,36 @@ fn a_command_handle_of_a_buffer_that_is_not_updatable_is_refused() {
     );
     assert!(command.is_null());
 }
+
+#[test]
+fn urCommandBufferAppendKernelLaunchWithArgsExp_refuses_a_list_of_arguments_that_is_missing() {
+    needs_function!(urCommandBufferAppendKernelLaunchWithArgsExp);
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"fill");
+    let buffer = CommandBuffer::new(&fixture);
+    let (b, k, size, mut point) = (buffer.handle(), kernel.handle(), 1usize, SyncPoint::MAX);
+    let (g, no, none, out) = (&raw const size, null(), null_mut(), &raw mut point);
+    refused!(
+        ERROR_INVALID_NULL_POINTER,
+        CommandBufferExp.pfnAppendKernelLaunchWithArgsExp(
+            b,
+            k,
+            1,
+            null(),
+            g,
+            null(),
+            3,
+            null(),
+            0,
+            none,
+            0,
+            no,
+            0,
+            null(),
+            out,
+            null_mut(),
+            null_mut()
+        )
+    );
+    assert!(point == SyncPoint::MAX && NativeGraph::of(&buffer).nodes().is_empty());
+}

@@ -3,6 +3,7 @@
 
 mod append;
 mod bad_input;
+mod beside;
 mod buffers;
 mod create;
 mod edges;
@@ -11,6 +12,7 @@ mod events;
 mod images;
 mod kernels;
 mod lifetime;
+mod memory;
 mod native;
 mod order;
 mod update;

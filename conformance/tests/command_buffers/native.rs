@@ -5,10 +5,10 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ur_conformance::command_buffer::{Change, SyncPoint, list};
+use ur_conformance::command_buffer::{SyncPoint, list};
 use ur_conformance::ffi::{ur_mem_flags_t as MemFlags, ur_result_t as Code};
 use ur_conformance::native_graph::{NativeGraph, NodeKind};
-use ur_conformance::{Buffer, CommandBuffer, Fixture, Kind, Launch, expect_success, refused, ur};
+use ur_conformance::{Buffer, Change, CommandBuffer, Fixture, Kind, Launch, expect_success, refused, ur};
 
 extern "C" fn count(data: *mut c_void) {
     // SAFETY: a counter of the test's, which outlives the call.
@@ -261,4 +261,32 @@ fn two_buffers_that_are_nested_in_each_other_are_both_given_back() {
         let codes = [Code::SUCCESS, Code::ERROR_INVALID_VALUE, Code::ERROR_INVALID_OPERATION];
         ur_conformance::expect_code(answer, &codes, "urCommandBufferAppendNativeCommandExp");
     }
+}
+
+/// The parent's copy of the graph names the memory that the child was recorded with, whatever becomes of the child.
+#[test]
+fn a_nested_buffer_s_memory_is_kept_by_the_parent_and_never_missing() {
+    let fixture = Fixture::new();
+    let (queue, kernel) = (fixture.in_order(), fixture.basic(c"fill"));
+    let (one, two) = (Buffer::new(&fixture, 8), Buffer::new(&fixture, 8));
+    let before = Buffer::new(&fixture, 8);
+    let child = CommandBuffer::updatable(&fixture);
+    let launch = Launch::new(&kernel, &[2]).buffer(&one, MemFlags::READ_WRITE).value(1u32).value(2u32);
+    let (_, command) = child.command(&launch, &[]);
+    child.finalize();
+    let adding = Adding { buffer: &child, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: false };
+    let parent = CommandBuffer::new(&fixture);
+    let (answer, point) = append(&parent, &adding, Some(&child), &[]);
+    expect_success(answer, "urCommandBufferAppendNativeCommandExp");
+    parent.copy_buffer(&one, &before, [0, 0], 8, &[point]);
+    child.update(&[Change::of(command).memory(0, two.handle())]);
+    drop(one);
+    parent.run(&queue);
+    assert_eq!(before.read::<u32>(&queue), [1; 2]);
+    // The recorded graph still names what was released.
+    let late = CommandBuffer::new(&fixture);
+    let (answer, _) = append(&late, &adding, Some(&child), &[]);
+    ur_conformance::expect_code(answer, &[Code::ERROR_UNSUPPORTED_FEATURE], "a nested buffer whose memory was changed");
+    child.on(&queue);
+    assert_eq!(two.read::<u32>(&queue), [1; 2]);
 }

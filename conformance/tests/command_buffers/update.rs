@@ -7,11 +7,12 @@ use core::ptr::{null, null_mut};
 use ur_conformance::command_buffer::{Command, description};
 use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
-    ur_exp_command_buffer_update_kernel_launch_desc_t, ur_mem_flags_t as MemFlags, ur_result_t as Code,
+    ur_exp_command_buffer_update_kernel_launch_desc_t, ur_exp_command_buffer_update_memobj_arg_desc_t,
+    ur_kernel_arg_mem_obj_properties_t, ur_mem_flags_t as MemFlags, ur_result_t as Code,
 };
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::{
-    Arg, Buffer, Change, CommandBuffer, Fixture, Gate, Kind, Launch, Memory, Queue, expect_code, needs_sim, refused,
+    Arg, Buffer, Change, CommandBuffer, Fixture, Gate, Kind, Launch, Memory, Queue, expect_code, needs_sim, refused, ur,
 };
 
 /// A launch of `fill` over some words.
@@ -326,6 +327,50 @@ fn a_change_that_the_native_library_refuses_has_changed_nothing() {
     assert_eq!(memory.read::<u32>(&queue, 3), [4; 3]);
 }
 
+/// Values of several sizes, work sizes and memory objects, changed together and partly twice.
+#[test]
+fn a_change_of_all_kinds_that_the_native_library_refuses_is_put_back() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 16);
+    let (one, two) = (Buffer::new(&fixture, 16), Buffer::new(&fixture, 16));
+    let buffer = CommandBuffer::updatable(&fixture);
+    let (_, first) = buffer.command(&filling(&kernel, &memory, 1, 2), &[]);
+    let launch = Launch::new(&kernel, &[2]).buffer(&one, MemFlags::READ_WRITE).value(1u32).value(2u32);
+    let (_, second) = buffer.command(&launch, &[]);
+    buffer.finalize();
+    let changes = [
+        Change::of(first).value(1, 5u32),
+        Change::of(second).value(1, 6u32),
+        Change::of(first).value(1, 7u64).value(2, 4u64).global(&[4]),
+        Change::of(second).memory(0, two.handle()).value(2, 3u32).global(&[3]),
+        Change::of(first).value(1, 8u64),
+    ];
+    for nth in 1..=2 {
+        memory.write(&queue, &[0u32; 4]);
+        one.write(&queue, &[0u32; 4]);
+        two.write(&queue, &[0u32; 4]);
+        sim.fail("cuGraphExecKernelNodeSetParams_v2", nth, ur_conformance::sim::status::UNKNOWN);
+        let answer = buffer.change(&changes);
+        sim.clear_faults();
+        assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC, "call {nth}");
+        run(&buffer, &queue);
+        assert_eq!(memory.read::<u32>(&queue, 4), [1, 1, 0, 0], "call {nth}");
+        assert_eq!((one.read::<u32>(&queue), two.read::<u32>(&queue)), (vec![1, 1, 0, 0], vec![0; 4]), "call {nth}");
+    }
+    let wrong = Change::of(second).global(&[10]).local(&[3]);
+    let refused = [changes.as_slice(), &[wrong]].concat();
+    expect_code(buffer.change(&refused), &[Code::ERROR_INVALID_WORK_GROUP_SIZE], "groups that do not divide");
+    run(&buffer, &queue);
+    assert_eq!(memory.read::<u32>(&queue, 4), [1, 1, 0, 0]);
+    buffer.update(&changes);
+    one.write(&queue, &[0u32; 4]);
+    run(&buffer, &queue);
+    assert_eq!(memory.read::<u32>(&queue, 4), [8; 4]);
+    assert_eq!((one.read::<u32>(&queue), two.read::<u32>(&queue)), (vec![0; 4], vec![6, 6, 6, 0]));
+}
+
 #[test]
 fn urCommandBufferUpdateKernelLaunchExp_refuses_what_cannot_be_changed() {
     let fixture = Fixture::new();
@@ -401,4 +446,79 @@ fn a_buffer_may_be_changed_and_launched_by_several_threads() {
             });
         }
     });
+}
+
+#[test]
+fn urCommandBufferUpdateKernelLaunchExp_refuses_lists_that_are_missing_and_flags_that_are_none() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let one = Buffer::new(&fixture, 40);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let launch = Launch::new(&kernel, &[10]).buffer(&one, MemFlags::WRITE_ONLY).value(4u32).value(10u32);
+    let (_, command) = buffer.command(&launch, &[]);
+    buffer.finalize();
+    let plain = || ur_exp_command_buffer_update_kernel_launch_desc_t { hCommand: command, ..Default::default() };
+    let b = buffer.handle();
+    for change in [
+        ur_exp_command_buffer_update_kernel_launch_desc_t { numNewMemObjArgs: 1, ..plain() },
+        ur_exp_command_buffer_update_kernel_launch_desc_t { numNewPointerArgs: 1, ..plain() },
+        ur_exp_command_buffer_update_kernel_launch_desc_t { numNewValueArgs: 1, ..plain() },
+    ] {
+        refused!(ERROR_INVALID_NULL_POINTER, CommandBufferExp.pfnUpdateKernelLaunchExp(b, 1, &raw const change));
+    }
+    let both = MemFlags::READ_ONLY | MemFlags::WRITE_ONLY;
+    for (flags, code) in
+        [(MemFlags::from_bits_retain(0x80), Code::ERROR_INVALID_ENUMERATION), (both, Code::ERROR_INVALID_VALUE)]
+    {
+        let properties = ur_kernel_arg_mem_obj_properties_t { memoryAccess: flags, ..Default::default() };
+        let memory = ur_exp_command_buffer_update_memobj_arg_desc_t {
+            pProperties: &raw const properties,
+            hNewMemObjArg: one.handle(),
+            ..Default::default()
+        };
+        let change = ur_exp_command_buffer_update_kernel_launch_desc_t {
+            numNewMemObjArgs: 1,
+            pNewMemObjArgList: &raw const memory,
+            ..plain()
+        };
+        let answer = ur!(CommandBufferExp.pfnUpdateKernelLaunchExp(b, 1, &raw const change));
+        expect_code(answer, &[code], "flags of a memory object");
+    }
+    run(&buffer, &queue);
+    assert_eq!(one.read::<u32>(&queue), [4; 10]);
+}
+
+/// Each launch adds to the memory object that was set last, in one or the other.
+#[test]
+fn a_memory_object_may_be_changed_while_several_threads_launch() {
+    const LAUNCHES: u32 = 40;
+    let fixture = Fixture::over_all_devices();
+    let kernel = fixture.basic(c"add_constant");
+    let looking = fixture.in_order();
+    let (one, two) = (Buffer::new(&fixture, 4), Buffer::new(&fixture, 4));
+    one.write(&looking, &[0u32]);
+    two.write(&looking, &[0u32]);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let launch = Launch::new(&kernel, &[1]).buffer(&one, MemFlags::READ_WRITE).value(1u32).value(1u32);
+    let (_, command) = buffer.command(&launch, &[]);
+    // Handles are addresses, and are sent as such.
+    let command = command.expose_provenance();
+    let memories = [one.handle().expose_provenance(), two.handle().expose_provenance()];
+    buffer.finalize();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let (fixture, buffer) = (&fixture, &buffer);
+            scope.spawn(move || {
+                let queue = fixture.in_order();
+                for round in 0..LAUNCHES {
+                    let command: Command = core::ptr::with_exposed_provenance_mut(command);
+                    let memory = core::ptr::with_exposed_provenance_mut(memories[(round % 2) as usize]);
+                    buffer.update(&[Change::of(command).memory(0, memory)]);
+                    buffer.on(&queue);
+                }
+                queue.finish();
+            });
+        }
+    });
+    assert_eq!(one.read::<u32>(&looking)[0] + two.read::<u32>(&looking)[0], 3 * LAUNCHES);
 }

@@ -5,6 +5,7 @@ mod buffers;
 mod code;
 mod command_buffers;
 mod commands;
+mod graphs;
 mod images;
 mod lost_device;
 mod stream_ordered;

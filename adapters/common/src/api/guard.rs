@@ -54,7 +54,7 @@ fn refused(name: &str) -> ur_result_t {
 #[cold]
 fn failed(error: &Error) -> ur_result_t {
     error::remember(error);
-    error.code()
+    error.code_for_caller()
 }
 
 #[cold]

@@ -29,6 +29,12 @@ impl CommandBytes {
         Self { address: memory.addr() + offset, size }
     }
 
+    /// Memory that a graph allocates when it is launched.
+    #[must_use]
+    pub fn of_allocation(address: usize, size: usize) -> Self {
+        Self { address, size }
+    }
+
     /// No bytes.
     #[must_use]
     pub fn none() -> Self {

@@ -238,6 +238,14 @@ fn address_of<D: Driver>(storage: &Storage<D>) -> usize {
     core::ptr::from_ref(storage).addr()
 }
 
+/// Bytes that a command of a capture uses, which the capture keeps.
+pub struct CapturedBytes<D: Driver> {
+    /// The memory.
+    pub storage: Arc<Storage<D>>,
+    /// What is done with which bytes.
+    pub access: Access,
+}
+
 /// A storage in use by a command that is being put on its stream.
 enum Opened<'s, D: Driver> {
     Fixed(usize),
@@ -275,8 +283,12 @@ pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
 }
 
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
-    /// Locks what a command on the stream uses.
-    fn open(stream: CommandStream<'q, D>, place: (&'q Arc<Stream<D>>, u64), uses: &'u [BufferAccess<'s, D>]) -> Self {
+    /// Locks what a command on the stream uses. What it uses at the device has its memory there.
+    pub(crate) fn open(
+        stream: CommandStream<'q, D>,
+        place: (&'q Arc<Stream<D>>, u64),
+        uses: &'u [BufferAccess<'s, D>],
+    ) -> Self {
         let open = |of_it: &[&BufferAccess<'s, D>]| {
             let storage = of_it[0].storage;
             (storage, Opened::new(storage, stream.location, of_it))
@@ -290,6 +302,20 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
             }
         };
         Self { stream, place, uses, opened }
+    }
+
+    /// What a command of a capture uses: memory at the stream's device, where nothing has to be ready yet.
+    fn in_capture(
+        stream: CommandStream<'q, D>,
+        place: (&'q Arc<Stream<D>>, u64),
+        uses: &'u [BufferAccess<'s, D>],
+    ) -> Result<Self> {
+        let mut opened = SmallVec::new();
+        for used in uses {
+            opened.push((used.storage, Opened::Fixed(used.storage.address_at(stream.device)?)));
+        }
+        opened.sort_unstable_by_key(|(storage, _): &(&Storage<D>, _)| address_of(storage));
+        Ok(Self { stream, place, uses, opened })
     }
 
     fn memory(&self, used: &BufferAccess<'s, D>) -> &Opened<'s, D> {
@@ -454,18 +480,30 @@ where
         (self.work)(driver, stream, &LockedBuffers::open(native, place, self.uses))
     }
 
-    /// A launch uses the addresses that are told now, so the bytes must not move.
+    /// A launch uses the addresses that are told now, which are those of the memory at the device. Bytes that move are brought there
+    /// when the graph is launched.
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
         for used in self.uses {
-            if matches!(used.storage.memory, Memory::Moving(_)) {
-                return Err(capture::unsupported(
-                    "a command on a buffer whose bytes move between devices or to the host",
-                ));
-            }
             let Some(storage) = used.storage.this.upgrade() else { unreachable!("a storage in use is in its `Arc`") };
-            capture.keep(storage);
+            match (&used.storage.memory, used.at) {
+                (Memory::Moving(_), At::Host) => {
+                    return Err(capture::unsupported("a command on a buffer's bytes in the application's memory"));
+                }
+                (Memory::Moving(_), _) => {
+                    capture.keep(Arc::new(CapturedBytes { storage, access: used.access.clone() }));
+                }
+                _ => capture.keep(storage),
+            }
         }
         (self.keep)(capture);
         Ok(())
+    }
+
+    fn put_in_capture(self, submission: &mut Submission<'_, D>, _: &Capture<D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        let native =
+            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
+        let place = (submission.stream(), submission.position());
+        (self.work)(driver, stream, &LockedBuffers::in_capture(native, place, self.uses)?)
     }
 }

@@ -39,9 +39,9 @@ pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command
     // A call that the library refuses ends the capture, so none is tried without what it may need.
     let _scope = request.queue.device.enter()?;
     let mut submission = Submission::in_capture(request, &capture)?;
-    let place = Place::new(request, &submission, Arc::clone(&capture))?;
+    let captured = CapturedCommand::new(request, &submission, Arc::clone(&capture))?;
     let output = command.put_in_capture(&mut submission, &capture)?;
-    place.end(request, submission)?;
+    captured.end(request, submission)?;
     Ok(output)
 }
 
@@ -50,11 +50,11 @@ pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command
 /// # Errors
 /// As [`capture_of`]; what the native library answers.
 #[cold]
-pub(crate) fn come_after<D: Driver>(request: &Request<'_, D>) -> Result<Place<D>> {
+pub(crate) fn come_after<D: Driver>(request: &Request<'_, D>) -> Result<CapturedCommand<D>> {
     let capture = capture_of(request)?;
     let _scope = request.queue.device.enter()?;
     let submission = Submission::in_capture(request, &capture)?;
-    Place::new(request, &submission, capture)
+    CapturedCommand::new(request, &submission, capture)
 }
 
 /// Whether a command belongs to a capture: its queue's, or one that an event of its wait list is of.
@@ -76,15 +76,15 @@ pub(super) fn wait_out_of_order<D: Driver>(request: &Request<'_, D>, is_barrier:
     let (driver, stream) = (submission.driver(), submission.native());
     capture.with_order(submission.stream(), |order| -> Result<()> {
         if request.waits.is_empty() {
-            driver.set_capture_place(stream, &order.last())?;
+            driver.set_capture_dependencies(stream, &order.last())?;
         }
-        let (graph, after) = driver.capture_place(stream)?;
+        let (graph, after) = driver.capture_dependencies(stream)?;
         let joint = match after[..] {
             [] => return Ok(()),
             [one] => one,
             _ => driver.add_empty(&graph, &after)?,
         };
-        driver.set_capture_place(stream, &[joint])?;
+        driver.set_capture_dependencies(stream, &[joint])?;
         order.add(&after, &[joint]);
         if is_barrier {
             order.set_barrier(joint);
@@ -94,18 +94,18 @@ pub(super) fn wait_out_of_order<D: Driver>(request: &Request<'_, D>, is_barrier:
     submission.return_captured_event(request, &capture)
 }
 
-/// A command's place in a capture: its stream comes after all that the command waits for.
-pub(crate) struct Place<D: Driver> {
+/// A command in a capture: its stream comes after all that the command waits for.
+pub(crate) struct CapturedCommand<D: Driver> {
     capture: Arc<Capture<D>>,
     /// What a command of a queue out of order comes after.
     after: Option<Vec<D::GraphNode>>,
 }
 
-impl<D: Driver> Place<D> {
+impl<D: Driver> CapturedCommand<D> {
     fn new(request: &Request<'_, D>, submission: &Submission<'_, D>, capture: Arc<Capture<D>>) -> Result<Self> {
         let after = match request.queue.is_in_order() {
             true => None,
-            false => Some(submission.driver().capture_place(submission.native())?.1),
+            false => Some(submission.driver().capture_dependencies(submission.native())?.1),
         };
         Ok(Self { capture, after })
     }
@@ -116,7 +116,7 @@ impl<D: Driver> Place<D> {
     /// What the native library answers; the command is part of the capture then, and its event is not there.
     pub(crate) fn end(self, request: &Request<'_, D>, submission: Submission<'_, D>) -> Result<()> {
         if let Some(after) = self.after {
-            let (_, ends) = submission.driver().capture_place(submission.native())?;
+            let (_, ends) = submission.driver().capture_dependencies(submission.native())?;
             self.capture.with_order(submission.stream(), |order| order.add(&after, &ends));
         }
         submission.return_captured_event(request, &self.capture)

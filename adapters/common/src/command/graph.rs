@@ -8,13 +8,15 @@
 //! Must not decide which commands depend on each other: that is the matter of [`crate::graph`]. Nothing is submitted here.
 
 use core::ffi::c_void;
+use core::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
 use crate::driver::graphs::{CopyNode, FillNode, KernelNode};
-use crate::driver::{Driver, Graphs};
+use crate::driver::{Driver, Graphs, LaunchShape, MemoryKind};
 use crate::object::error::Result;
 
 /// A few nodes of a graph; most commands are one.
@@ -24,6 +26,8 @@ pub type Nodes<D> = SmallVec<[<D as Graphs>::GraphNode; 1]>;
 pub struct NativeGraph<D: Driver> {
     driver: &'static D,
     native: Option<D::Graph>,
+    /// Whether a node is left of a command that could not be added.
+    is_damaged: AtomicBool,
 }
 
 impl<D: Driver> NativeGraph<D> {
@@ -37,7 +41,7 @@ impl<D: Driver> NativeGraph<D> {
 
     /// Owns a graph that the native library made.
     pub fn own(driver: &'static D, graph: D::Graph) -> Self {
-        Self { driver, native: Some(graph) }
+        Self { driver, native: Some(graph), is_damaged: AtomicBool::new(false) }
     }
 
     /// The native graph.
@@ -45,6 +49,14 @@ impl<D: Driver> NativeGraph<D> {
     #[inline]
     pub fn raw(&self) -> &D::Graph {
         self.native.as_ref().expect("a graph is there until it is dropped")
+    }
+}
+
+impl<D: Driver> NativeGraph<D> {
+    /// Whether a node is left of a command that could not be added: then a launch would do a part of it. The native library
+    /// takes no node out of a graph that has allocations.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Acquire)
     }
 }
 
@@ -57,9 +69,45 @@ impl<D: Driver> Drop for NativeGraph<D> {
     }
 }
 
+/// A kernel's launch as a node. `arguments` has an entry for every parameter of the function, which names a value of the
+/// parameter's size; list and values are readable during `'a`. Whoever makes one keeps what the launch uses as long as the graph.
+pub struct NodeLaunch<'a, D: Driver> {
+    /// The function and its sizes.
+    pub node: KernelNode<D::Function>,
+    /// The addresses of the arguments' values.
+    pub arguments: *const *const c_void,
+    lists: PhantomData<&'a ()>,
+}
+
+impl<D: Driver> NodeLaunch<'_, D> {
+    /// A launch whose list and values are as the type says.
+    #[inline]
+    pub fn new(function: D::Function, shape: LaunchShape, arguments: *const *const c_void) -> Self {
+        Self { node: KernelNode { function, shape, cluster: None, cooperative: false }, arguments, lists: PhantomData }
+    }
+
+    /// Adds it to a graph, behind some of its nodes.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn add_behind(
+        &self,
+        device: &DeviceState<D>,
+        graph: &D::Graph,
+        after: &[D::GraphNode],
+    ) -> Result<D::GraphNode> {
+        // CUDA's driver ends the process if no context is current, although the node names one.
+        let _scope = device.enter()?;
+        // SAFETY: the list is as this type says; addresses in it are valid for every launch by the application's promise.
+        unsafe { device.driver.add_kernel(graph, after, &self.node, self.arguments, &device.primary_context) }
+    }
+}
+
 /// One command's place in a graph that is recorded. A command that is not finished is taken out again.
 pub struct GraphBuilder<'g, D: Driver> {
     device: &'g Arc<DeviceState<D>>,
+    whole: &'g NativeGraph<D>,
     graph: &'g D::Graph,
     /// What the command comes after.
     after: &'g [D::GraphNode],
@@ -74,8 +122,16 @@ pub struct GraphBuilder<'g, D: Driver> {
 impl<'g, D: Driver> GraphBuilder<'g, D> {
     /// The place after some nodes of a graph.
     #[inline]
-    pub fn new(device: &'g Arc<DeviceState<D>>, graph: &'g D::Graph, after: &'g [D::GraphNode]) -> Self {
-        Self { device, graph, after, parts: None, last: Nodes::<D>::new(), added: Nodes::<D>::new() }
+    pub fn new(device: &'g Arc<DeviceState<D>>, whole: &'g NativeGraph<D>, after: &'g [D::GraphNode]) -> Self {
+        Self {
+            device,
+            whole,
+            graph: whole.raw(),
+            after,
+            parts: None,
+            last: Nodes::<D>::new(),
+            added: Nodes::<D>::new(),
+        }
     }
 
     /// The device that the graph's commands run on.
@@ -133,23 +189,11 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
 
     /// Adds a kernel.
     ///
-    /// # Safety
-    /// As [`Graphs::add_kernel`].
-    ///
     /// # Errors
     /// What the native library answers.
     #[inline]
-    pub unsafe fn kernel(
-        &mut self,
-        kernel: &KernelNode<D::Function>,
-        arguments: *const *const c_void,
-    ) -> Result<D::GraphNode> {
-        // CUDA's driver ends the process if no context is current, although the node names one.
-        let _scope = self.device.enter()?;
-        // SAFETY: the caller's promise is the same.
-        let node = unsafe {
-            self.driver().add_kernel(self.graph, self.after(), kernel, arguments, &self.device.primary_context)
-        }?;
+    pub fn kernel(&mut self, launch: &NodeLaunch<'_, D>) -> Result<D::GraphNode> {
+        let node = launch.add_behind(self.device, self.graph, self.after())?;
         Ok(self.note(node))
     }
 
@@ -179,6 +223,34 @@ impl<'g, D: Driver> GraphBuilder<'g, D> {
         // SAFETY: the caller's promise is the same.
         let node = unsafe { self.driver().add_fill(self.graph, self.after(), fill, &self.device.primary_context) }?;
         Ok(self.note(node))
+    }
+
+    /// Adds an allocation of the device's memory; gives the address that it has in every launch.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` where the library has none in graphs; what it answers.
+    pub fn allocation(&mut self, size: usize) -> Result<usize> {
+        let _scope = self.device.enter()?;
+        let device = self.device.device.raw;
+        let (node, address) =
+            self.driver().add_allocation(self.graph, self.after(), MemoryKind::Device, device, size)?;
+        self.note(node);
+        Ok(address)
+    }
+
+    /// Adds the free of an allocation.
+    ///
+    /// # Safety
+    /// As [`Graphs::add_free`].
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub unsafe fn free(&mut self, address: usize) -> Result<()> {
+        let _scope = self.device.enter()?;
+        // SAFETY: the caller's promise is the same.
+        let node = unsafe { self.driver().add_free(self.graph, self.after(), address) }?;
+        self.note(node);
+        Ok(())
     }
 
     /// Adds a node that does nothing.
@@ -266,7 +338,9 @@ impl<D: Driver> Drop for GraphBuilder<'_, D> {
     fn drop(&mut self) {
         for node in self.added.drain(..).rev() {
             // The failure that led here is the one to tell of.
-            let _ = self.device.driver.destroy_node(self.graph, node);
+            if self.device.driver.destroy_node(self.graph, node).is_err() {
+                self.whole.is_damaged.store(true, Ordering::Release);
+            }
         }
     }
 }

@@ -75,7 +75,8 @@ impl<'s, D: Driver> Submission<'s, D> {
         if joins {
             submission.state.record_all_pending_events()?;
         } else if !request.queue.is_in_order() {
-            capture.with_order(stream, |order| stream.driver.set_capture_place(&stream.native, order.barrier()))?;
+            capture
+                .with_order(stream, |order| stream.driver.set_capture_dependencies(&stream.native, order.barrier()))?;
         }
         for event in request.waits.iter() {
             let Some(captured) = event.as_captured() else { continue };

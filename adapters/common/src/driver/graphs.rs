@@ -379,19 +379,19 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
     fn capture_info(&self, _stream: &Self::Stream) -> Result<CaptureInfo> {
         Ok(CaptureInfo::default())
     }
-    /// Whether what a capture's next node comes after can be told and set: [`Graphs::capture_place`] and
-    /// [`Graphs::set_capture_place`].
+    /// Whether what a capture's next node comes after can be told and set: [`Graphs::capture_dependencies`] and
+    /// [`Graphs::set_capture_dependencies`].
     fn orders_captures(&self) -> bool {
         false
     }
     /// The graph that a stream records into, which is not to be ended, and what the stream's next node comes after.
     /// `cuStreamGetCaptureInfo_v2`.
-    fn capture_place(&self, _stream: &Self::Stream) -> Result<(Self::Graph, Vec<Self::GraphNode>)> {
+    fn capture_dependencies(&self, _stream: &Self::Stream) -> Result<(Self::Graph, Vec<Self::GraphNode>)> {
         unsupported("the order in a capture")
     }
     /// Sets what the next node of a stream that records comes after. Whatever came before it needs not be joined by the end of
     /// the capture. `cuStreamUpdateCaptureDependencies`.
-    fn set_capture_place(&self, _stream: &Self::Stream, _after: &[Self::GraphNode]) -> Result<()> {
+    fn set_capture_dependencies(&self, _stream: &Self::Stream, _after: &[Self::GraphNode]) -> Result<()> {
         unsupported("the order in a capture")
     }
     /// Sets whose calls captures refuse for the calling thread, and tells what it was.

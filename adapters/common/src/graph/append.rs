@@ -1,18 +1,20 @@
 //! What every append function is given by its caller: a command buffer, what the command comes after, and where its sync
 //! point, its event and its handle go.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use ur_ffi::{ur_event_handle_t, ur_exp_command_buffer_command_handle_t, ur_exp_command_buffer_sync_point_t};
 
 use crate::command::Command;
-use crate::command::graph::GraphBuilder;
+use crate::command::graph::{GraphBuilder, NodeLaunch};
 use crate::driver::Driver;
 use crate::graph::command::{BufferCommand, Kind};
 use crate::graph::command_buffer::{CommandBuffer, Recording};
 use crate::graph::dependencies::SyncPoints;
-use crate::graph::events::CommandEvents;
+use crate::graph::events::{CommandEvents, EventNode};
+use crate::graph::executable::launch::ChangeableLaunch;
+use crate::graph::memory_uses::MemoryUses;
 use crate::graph::recorded_kernel::RecordedKernel;
 use crate::kernel::Kernel;
 use crate::memory_object::Mem;
@@ -22,15 +24,27 @@ use crate::object::params::Out;
 use crate::stream::event::{Event, WaitList};
 use crate::sync::unlikely::unlikely;
 
+/// What of a command is known outside of its buffer.
+struct Outside<'a, D: Driver> {
+    waits: WaitList<'a, D>,
+    event: Option<Out<'a, ur_event_handle_t>>,
+    command: Option<Out<'a, ur_exp_command_buffer_command_handle_t>>,
+}
+
+impl<D: Driver> Outside<'_, D> {
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.waits.is_empty() && self.event.is_none() && self.command.is_none()
+    }
+}
+
 /// What every append function is given.
 pub struct Append<'a, D: Driver> {
     /// The buffer.
     pub buffer: &'a Object<CommandBuffer<D>>,
     after: SyncPoints<'a>,
-    waits: WaitList<'a, D>,
     sync_point: Option<Out<'a, ur_exp_command_buffer_sync_point_t>>,
-    event: Option<Out<'a, ur_event_handle_t>>,
-    command: Option<Out<'a, ur_exp_command_buffer_command_handle_t>>,
+    outside: Outside<'a, D>,
 }
 
 impl<'a, D: Driver> Append<'a, D> {
@@ -44,12 +58,12 @@ impl<'a, D: Driver> Append<'a, D> {
         event: Option<Out<'a, ur_event_handle_t>>,
         command: Option<Out<'a, ur_exp_command_buffer_command_handle_t>>,
     ) -> Self {
-        Self { buffer, after, waits, sync_point, event, command }
+        Self { buffer, after, sync_point, outside: Outside { waits, event, command } }
     }
 
     /// Whether the caller wants to change the command later.
     pub fn wants_command(&self) -> bool {
-        self.command.is_some()
+        self.outside.command.is_some()
     }
 
     /// Refuses what could not be appended, before anything is done for it.
@@ -68,57 +82,111 @@ impl<'a, D: Driver> Append<'a, D> {
         self.record_as(|graph, _| command.add_to(graph).map(|()| Kind::Fixed))
     }
 
+    /// Appends a plain launch that stays as it is, whose kernel is all that is kept of it.
+    ///
+    /// # Errors
+    /// As [`Append::record_as`].
+    #[inline]
+    pub fn record_launch(self, kernel: &Object<Kernel<D>>, launch: &NodeLaunch<'_, D>) -> Result<()> {
+        if unlikely(!self.outside.is_nothing()) {
+            return self.record_as(|graph, retained| {
+                graph.kernel(launch)?;
+                retained.keep_kernel(kernel);
+                Ok(Kind::Fixed)
+            });
+        }
+        let mut recording = self.buffer.record()?;
+        let Recording { graph, dependencies, retained } = &mut *recording;
+        // One node, so there is nothing to join or to take out again.
+        let node = launch.add_behind(self.buffer.state(), graph.raw(), dependencies.before_next(&self.after)?)?;
+        retained.keep_kernel(kernel);
+        tell(self.sync_point, dependencies.add(node));
+        Ok(())
+    }
+
     /// Appends what `add` adds to the graph, and notes what is retained for it.
     ///
     /// # Errors
     /// `INVALID_OPERATION` for a buffer that is finalised; as `add`. Then nothing was appended.
     #[inline]
-    pub fn record_as(
-        self,
-        add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind<D>>,
-    ) -> Result<()> {
+    pub fn record_as(self, add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>) -> Result<()> {
         let mut recording = self.buffer.record()?;
         let Recording { graph, dependencies, retained } = &mut *recording;
         let before = dependencies.before_next(&self.after)?;
-        let mut graph = GraphBuilder::new(self.buffer.state(), graph.raw(), &before);
-        let mut events = CommandEvents::default();
-        if unlikely(!self.waits.is_empty()) {
-            events.wait_first(&mut graph, &self.waits)?;
-        }
-        let kind = add(&mut graph, retained)?;
-        let signal = match &self.event {
-            Some(_) => Some(events.signal_last(&mut graph, self.buffer)?),
-            None => None,
+        let mut graph = GraphBuilder::new(self.buffer.state(), graph, before);
+        let node = if unlikely(!self.outside.is_nothing()) {
+            record_with_names(self.buffer, graph, retained, self.outside, add)?
+        } else {
+            add(&mut graph, retained)?;
+            graph.finish()?
         };
-        let point = dependencies.add(graph.finish()?);
-        events.keep_in(retained);
-        if let (Some(out), Some(event)) = (self.event, signal) {
-            out.write_object(event);
-        }
-        if let Some(out) = self.command {
-            let buffer = Arc::downgrade(&self.buffer.to_arc());
-            let command = Object::new(BufferCommand { buffer, kind, events: Mutex::new(events) });
-            out.write(command.handle());
-            retained.commands.push(command);
-        }
-        if let Some(out) = self.sync_point {
-            out.write(point);
-        }
+        tell(self.sync_point, dependencies.add(node));
         Ok(())
     }
 }
 
-/// What a buffer keeps alive for its commands, as long as it lives itself.
+#[inline]
+fn tell(out: Option<Out<'_, ur_exp_command_buffer_sync_point_t>>, point: ur_exp_command_buffer_sync_point_t) {
+    if let Some(out) = out {
+        out.write(point);
+    }
+}
+
+/// Adds a command that has events outside of the buffer or a handle. Gives the node that it ends with.
+#[inline(never)]
+fn record_with_names<D: Driver>(
+    buffer: &Object<CommandBuffer<D>>,
+    mut graph: GraphBuilder<'_, D>,
+    retained: &mut Retained<D>,
+    outside: Outside<'_, D>,
+    add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>,
+) -> Result<D::GraphNode> {
+    let launches = retained.launches.len();
+    let mut events = CommandEvents::default();
+    let record = || -> Result<_> {
+        events.wait_first(&mut graph, &outside.waits)?;
+        let kind = add(&mut graph, retained)?;
+        let signal = if outside.event.is_some() { Some(events.signal_last(&mut graph, buffer)?) } else { None };
+        Ok((kind, signal))
+    };
+    // What the native graph does not have is no launch of the buffer's.
+    let recorded = record().and_then(|recorded| Ok((recorded, graph.finish()?)));
+    let ((kind, signal), node) = recorded.inspect_err(|_| retained.launches.truncate(launches))?;
+    if let (Some(out), Some(event)) = (outside.event, signal) {
+        out.write_object(event);
+    }
+    events.keep_in(retained);
+    if let Some(out) = outside.command {
+        let command = Object::new(BufferCommand {
+            buffer: Arc::downgrade(&buffer.to_arc()),
+            kind,
+            events: events.name_in(retained),
+        });
+        out.write(command.handle());
+        retained.commands.push(command);
+    }
+    Ok(node)
+}
+
+/// What a buffer keeps for its commands.
 pub struct Retained<D: Driver> {
     /// Commands that can be changed.
     pub commands: Vec<Arc<Object<BufferCommand<D>>>>,
-    /// Nodes that are switched off before the first launch.
-    pub switched_off: Vec<D::GraphNode>,
+    /// Their launches, until the buffer is finalised.
+    pub launches: Vec<ChangeableLaunch<D>>,
+    /// Nodes of their events, until the buffer is finalised.
+    pub event_nodes: Vec<EventNode<D>>,
+    /// What all commands do with buffers and images, until the buffer is finalised.
+    pub uses: MemoryUses<D>,
+    /// Whether there is a launch that has nothing to do yet.
+    pub has_switched_off: bool,
+    /// Addresses of memory that the commands allocate, and whether one of them frees it again.
+    pub allocations: HashMap<usize, bool>,
     /// Kernels of launches that stay as they are.
     kernels: Vec<Arc<Object<Kernel<D>>>>,
     /// Memory objects of those.
     memory: Vec<Arc<Object<Mem<D>>>>,
-    /// Events that nodes name or named.
+    /// Events that the recorded graph names.
     pub events: Vec<Arc<Object<Event<D>>>>,
 }
 
@@ -126,7 +194,11 @@ impl<D: Driver> Default for Retained<D> {
     fn default() -> Self {
         Self {
             commands: Vec::new(),
-            switched_off: Vec::new(),
+            launches: Vec::new(),
+            event_nodes: Vec::new(),
+            uses: MemoryUses::default(),
+            has_switched_off: false,
+            allocations: HashMap::new(),
             kernels: Vec::new(),
             memory: Vec::new(),
             events: Vec::new(),
@@ -135,28 +207,59 @@ impl<D: Driver> Default for Retained<D> {
 }
 
 impl<D: Driver> Retained<D> {
-    /// Keeps what a launch that stays as it is needs. Launches of one kernel after another keep it once.
-    pub fn keep_launch(&mut self, launch: RecordedKernel<D>) {
-        if !self.kernels.last().is_some_and(|last| Arc::ptr_eq(last, &launch.kernel)) {
-            self.kernels.push(launch.kernel);
+    /// Keeps a kernel. Launches of one kernel after another keep it once.
+    #[inline]
+    pub fn keep_kernel(&mut self, kernel: &Object<Kernel<D>>) {
+        if !self.kernels.last().is_some_and(|last| core::ptr::eq(Arc::as_ptr(last), kernel)) {
+            self.kernels.push(kernel.to_arc());
         }
+    }
+
+    /// Keeps what a launch that stays as it is needs.
+    pub fn keep_launch(&mut self, launch: RecordedKernel<D>) {
+        self.keep_kernel(&launch.kernel);
         self.memory.extend(launch.arguments.into_memory());
+    }
+
+    /// Checks that a copy of the graph can become part of another one.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` for launches that are switched off, and for allocations, with which native graphs can be no part
+    /// of another one.
+    pub fn check_nesting(&self) -> Result<()> {
+        if self.has_switched_off {
+            return Err(Error::unsupported("a nested command buffer with an updatable launch over no work-items"));
+        }
+        if !self.allocations.is_empty() {
+            return Err(Error::unsupported(
+                "nesting a command buffer that allocates memory (allocate in the outer one)",
+            ));
+        }
+        Ok(())
     }
 
     /// Keeps what the commands of another buffer need, a copy of which becomes part of this one. Not the buffer itself: two
     /// buffers may be put into each other.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED_FEATURE` for launches that were changed, since the native graph names what they used before.
-    pub fn keep_all_of(&mut self, other: &Self) -> Result<()> {
-        if other.commands.iter().any(|command| command.is_changed()) {
-            return Err(Error::unsupported("nesting a command buffer whose launches were changed (nest it before)"));
-        }
+    pub fn keep_all_of(&mut self, other: &Self) {
         self.commands.extend_from_slice(&other.commands);
         self.kernels.extend_from_slice(&other.kernels);
         self.memory.extend_from_slice(&other.memory);
         self.events.extend_from_slice(&other.events);
-        Ok(())
+        self.keep_recorded(&other.launches, &other.uses);
+    }
+
+    /// Keeps what launches of another buffer were recorded with, and does with memory what it does.
+    pub fn keep_recorded(&mut self, launches: &[ChangeableLaunch<D>], uses: &MemoryUses<D>) {
+        for launch in launches {
+            self.keep_kernel(&launch.first);
+            self.memory.extend(launch.recorded.memory().cloned());
+        }
+        uses.iter().for_each(|used| self.uses.add(used.clone()));
+    }
+
+    /// Memory that a launch allocates and does not free.
+    pub fn left_allocated(&self) -> Vec<usize> {
+        self.allocations.iter().filter(|(_, is_freed)| !**is_freed).map(|(address, _)| *address).collect()
     }
 
     /// Keeps a memory object.

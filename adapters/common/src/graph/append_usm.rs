@@ -1,15 +1,24 @@
-//! Commands on USM memory in a command buffer: copies, fills, and hints.
+//! Commands on USM memory in a command buffer: copies, fills, hints, and memory that launches allocate and free.
+//!
+//! Allocations are the native library's own for graphs: no pool's limit counts them, and free lists have no part in them. What a
+//! launch leaves allocated is the application's to free ([`crate::context::graph_memory`]).
 //!
 //! Native graphs have no nodes for hints about shared memory. A hint changes no result, so it is checked as on a queue, and
 //! is an empty node that later commands can come after.
 
-use ur_ffi::{ur_usm_advice_flags_t, ur_usm_migration_flags_t};
+use core::ffi::c_void;
 
+use ur_ffi::{ur_exp_async_usm_alloc_properties_t, ur_result_t, ur_usm_advice_flags_t, ur_usm_migration_flags_t};
+
+use crate::buffer::command_bytes::{CommandBytes, add_fill};
 use crate::command::Empty;
 use crate::driver::Driver;
 use crate::graph::append::Append;
-use crate::object::error::Result;
-use crate::object::params::Address;
+use crate::graph::command::Kind;
+use crate::object::Object;
+use crate::object::error::{Error, Result};
+use crate::object::params::{Address, Out};
+use crate::pool::UsmPool;
 use crate::usm::copy::Copy;
 use crate::usm::fill::Fill;
 use crate::usm::{copy, fill, prefetch};
@@ -63,4 +72,72 @@ pub fn usm_advise<D: Driver>(
     let buffer = append.buffer;
     prefetch::check_advise("urCommandBufferAppendUSMAdviseExp", &buffer.context, buffer.state(), memory, size, flags)?;
     append.record(Empty)
+}
+
+/// `urCommandBufferAppendUSMDeviceAllocExt`.
+///
+/// # Errors
+/// `INVALID_USM_SIZE` for no bytes; `INVALID_CONTEXT` and `INVALID_DEVICE` for another's pool; `UNSUPPORTED_FEATURE` for one over
+/// memory of the application's, and where the native library has no allocations in graphs; as [`Append::record_as`].
+pub fn device_alloc<D: Driver>(
+    append: Append<'_, D>,
+    pool: Option<&Object<UsmPool<D>>>,
+    size: usize,
+    _properties: Option<&ur_exp_async_usm_alloc_properties_t>,
+    out: Out<'_, *mut c_void>,
+) -> Result<()> {
+    const NAME: &str = "urCommandBufferAppendUSMDeviceAllocExt";
+    if size == 0 {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_USM_SIZE, format!("{NAME}: size is 0")));
+    }
+    let buffer = append.buffer;
+    if let Some(pool) = pool {
+        pool.check_owners(NAME, &buffer.context, Some(&buffer.state().device))?;
+        if pool.is_over_buffer() {
+            return Err(Error::unsupported(
+                "an allocation in a command buffer from a pool over the application's memory",
+            ));
+        }
+    }
+    let is_zeroed = pool.is_some_and(|pool| pool.is_zeroed());
+    let mut address = 0;
+    append.record_as(|graph, retained| {
+        address = graph.allocation(size)?;
+        if is_zeroed {
+            graph.then();
+            add_fill(graph, CommandBytes::of_allocation(address, size), &[0])?;
+        }
+        retained.allocations.insert(address, false);
+        Ok(Kind::Fixed)
+    })?;
+    out.write(core::ptr::with_exposed_provenance_mut(address));
+    Ok(())
+}
+
+/// `urCommandBufferAppendUSMFreeExt`.
+///
+/// # Errors
+/// `INVALID_MEM_OBJECT` for an address that no command of the buffer allocates, or that one frees already; as
+/// [`Append::record_as`].
+pub fn free<D: Driver>(append: Append<'_, D>, memory: Address) -> Result<()> {
+    let address = memory.addr();
+    append.record_as(|graph, retained| {
+        let Some(is_freed) = retained.allocations.get_mut(&address) else {
+            return Err(not_freeable(address, "was not allocated by a command of this command buffer"));
+        };
+        if *is_freed {
+            return Err(not_freeable(address, "is freed by a command of this command buffer already"));
+        }
+        // SAFETY: an allocation of this graph, which no command of it frees yet; the application uses the memory in what the
+        // free comes after alone.
+        unsafe { graph.free(address) }?;
+        *is_freed = true;
+        Ok(Kind::Fixed)
+    })
+}
+
+#[cold]
+fn not_freeable(address: usize, why: &str) -> Error {
+    let text = format!("urCommandBufferAppendUSMFreeExt: {address:#x} {why}");
+    Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, text)
 }

@@ -3,60 +3,42 @@
 //! The API has no function that gives a command handle back, so the buffer owns the commands and their handles are alive as
 //! long as it is. A command knows its buffer weakly.
 
-use std::sync::{Arc, Weak};
+use core::ops::Range;
+use std::sync::Weak;
 
-use parking_lot::Mutex;
-use smallvec::SmallVec;
 use ur_ffi::{ur_exp_command_buffer_command_handle_t_, ur_result_t};
 
 use crate::driver::Driver;
 use crate::graph::command_buffer::CommandBuffer;
-use crate::graph::events::CommandEvents;
-use crate::graph::recorded_kernel::RecordedKernel;
-use crate::kernel::Kernel;
 use crate::object::error::{Error, Result};
 use crate::object::{Body, Object, TableAddress};
 
-/// A kernel's launch that can be changed.
-pub struct KernelCommand<D: Driver> {
-    /// Its node.
-    pub node: D::GraphNode,
-    /// The kernel that it was appended with.
-    pub first: Arc<Object<Kernel<D>>>,
-    /// Kernels that it can launch instead.
-    pub alternatives: SmallVec<[Arc<Object<Kernel<D>>>; 1]>,
-    /// What it launches. Only a change locks it, for as long as it works with it.
-    pub state: Mutex<KernelState<D>>,
-}
-
-/// What a changeable kernel's launch is, and is about to be.
-pub struct KernelState<D: Driver> {
-    /// What later launches of the buffer do.
-    pub launch: RecordedKernel<D>,
-    /// Whether the node does anything: a launch over no work-items is switched off.
-    pub is_enabled: bool,
-    /// Whether later launches do something else than the graph says, which a change of the executable graph leaves alone.
-    pub is_changed: bool,
-    /// What a change that is being checked makes of it.
-    pub next: Option<RecordedKernel<D>>,
-}
-
 /// What a command does, as far as it can be changed.
-pub enum Kind<D: Driver> {
-    /// A kernel's launch.
-    Kernel(Box<KernelCommand<D>>),
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A kernel's launch, by its index among the buffer's.
+    Launch(u32),
     /// Anything else, which stays as it was appended.
     Fixed,
 }
 
-/// What a command handle names.
+/// Nodes of events outside of the buffer, by their indices among the buffer's.
+#[derive(Clone, Default)]
+pub struct NamedEvents {
+    /// What the command waits for.
+    pub waits: Range<u32>,
+    /// What it signals.
+    pub signal: Option<u32>,
+}
+
+/// What a command handle names. What can be changed of it is its buffer's.
 pub struct BufferCommand<D: Driver> {
     /// Its buffer.
     pub buffer: Weak<Object<CommandBuffer<D>>>,
     /// What it does.
-    pub kind: Kind<D>,
-    /// What it waits for and signals. Locked by a change of them alone.
-    pub events: Mutex<CommandEvents<D>>,
+    pub kind: Kind,
+    /// Its events.
+    pub events: NamedEvents,
 }
 
 impl<D: Driver> Body for BufferCommand<D> {
@@ -71,22 +53,23 @@ impl<D: Driver> Body for BufferCommand<D> {
 }
 
 impl<D: Driver> BufferCommand<D> {
-    /// The kernel's launch that it is.
+    /// The index of the kernel's launch that it is.
     ///
     /// # Errors
     /// `INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP` for another command.
-    pub fn kernel(&self) -> Result<&KernelCommand<D>> {
-        match &self.kind {
-            Kind::Kernel(kernel) => Ok(kernel),
-            Kind::Fixed => Err(Error::new(
-                ur_result_t::ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP,
-                "the command is no kernel launch; of other commands nothing can be changed",
-            )),
+    #[inline]
+    pub fn launch(&self) -> Result<u32> {
+        match self.kind {
+            Kind::Launch(index) => Ok(index),
+            Kind::Fixed => Err(no_launch()),
         }
     }
+}
 
-    /// Whether later launches do something else than the buffer's graph says.
-    pub fn is_changed(&self) -> bool {
-        matches!(&self.kind, Kind::Kernel(kernel) if kernel.state.lock().is_changed)
-    }
+#[cold]
+fn no_launch() -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP,
+        "the command is no kernel launch; of other commands nothing can be changed",
+    )
 }

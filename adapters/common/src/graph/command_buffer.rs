@@ -1,10 +1,8 @@
 //! The object behind a command buffer's handle: what is recorded, and what can be launched once it is finalised.
 //!
-//! Recording and launching never meet: a buffer that is finalised takes no more commands, so a launch reads what does not
-//! change and locks nothing but the executable graph, which the native library wants one thread at a time in. That lock is
-//! held over the launch's native call; nothing but launches and changes of the same buffer waits for it. Lock order: a
-//! buffer's changes, then a stream, then an executable graph; a recording and a buffer's uses of memory are leaves but for the
-//! native library's own locks.
+//! Recording and launching never meet: a buffer that is finalised takes no more commands, and what is launched and changed
+//! from then on is its [`Executable`]'s. Lock order: a recording, then a stream (whose events a command names) or an
+//! executable graph's changes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,10 +17,13 @@ use crate::device::{Device, deferred};
 use crate::driver::Driver;
 use crate::graph::append::Retained;
 use crate::graph::dependencies::Dependencies;
-use crate::graph::memory_uses::MemoryUses;
+use crate::graph::executable::Executable;
+use crate::graph::executable::changes::Changes;
+use crate::graph::native::graph::Allocations;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
+use crate::sync::unlikely::unlikely;
 
 /// What a buffer was created with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,47 +46,11 @@ pub struct Recording<D: Driver> {
     pub retained: Retained<D>,
 }
 
-/// What can be launched.
-pub struct Executable<D: Driver> {
-    driver: &'static D,
-    native: Mutex<Option<D::GraphExec>>,
-}
-
-impl<D: Driver> Executable<D> {
-    /// Owns what the native library instantiated.
-    pub fn new(driver: &'static D, exec: D::GraphExec) -> Self {
-        Self { driver, native: Mutex::new(Some(exec)) }
-    }
-
-    /// Lets one caller at a time work with the native executable graph.
-    ///
-    /// # Errors
-    /// As `work`.
-    pub fn with<R>(&self, work: impl FnOnce(&'static D, &D::GraphExec) -> Result<R>) -> Result<R> {
-        let native = self.native.lock();
-        // There until the value is dropped.
-        let exec = native.as_ref().ok_or(ur_result_t::ERROR_INVALID_COMMAND_BUFFER_EXP)?;
-        work(self.driver, exec)
-    }
-}
-
-impl<D: Driver> Drop for Executable<D> {
-    fn drop(&mut self) {
-        if let Some(exec) = self.native.get_mut().take() {
-            // Nobody is left to tell.
-            let _ = self.driver.destroy_exec(exec);
-        }
-    }
-}
-
 /// What of a buffer lives in the native library. It ends where native calls that give something back may be made.
 struct Parts<D: Driver> {
     // Declared in the order in which they end: what was instantiated goes before what its nodes use.
     executable: OnceLock<Executable<D>>,
     recording: Mutex<Recording<D>>,
-    memory: MemoryUses<D>,
-    /// Held by the one change at a time. Above the executable graph's lock.
-    changes: Mutex<()>,
     /// Keeps the native context.
     state: Arc<DeviceState<D>>,
 }
@@ -127,13 +92,7 @@ impl<D: Driver> CommandBuffer<D> {
         };
         let recording =
             Recording { graph, dependencies: Dependencies::new(properties.is_in_order), retained: Retained::default() };
-        let parts = Parts {
-            executable: OnceLock::new(),
-            recording: Mutex::new(recording),
-            memory: MemoryUses::default(),
-            changes: Mutex::new(()),
-            state,
-        };
+        let parts = Parts { executable: OnceLock::new(), recording: Mutex::new(recording), state };
         Ok(Self { context: context.to_arc(), properties, parts: Some(Box::new(parts)) })
     }
 
@@ -149,29 +108,15 @@ impl<D: Driver> CommandBuffer<D> {
         &self.parts().state
     }
 
-    /// What its commands do with the memory of buffers.
-    #[inline]
-    pub fn memory(&self) -> &MemoryUses<D> {
-        &self.parts().memory
-    }
-
-    /// Refuses changes of a buffer that does not take any.
+    /// What can be changed.
     ///
     /// # Errors
     /// `INVALID_OPERATION` for a buffer that is not finalised or not updatable.
-    pub fn check_changeable(&self, name: &str) -> Result<()> {
+    pub fn changeable(&self, name: &str) -> Result<&Executable<D>> {
         if !self.properties.is_updatable {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_OPERATION,
-                format!("{name}: the command buffer is not updatable; create it with isUpdatable"),
-            ));
+            return Err(not_updatable(name));
         }
-        self.executable().map(|_| ())
-    }
-
-    /// Lets one change at a time in.
-    pub fn begin_change(&self) -> MutexGuard<'_, ()> {
-        self.parts().changes.lock()
+        self.executable()
     }
 
     /// What is recorded, for one more command.
@@ -186,6 +131,9 @@ impl<D: Driver> CommandBuffer<D> {
                 ur_result_t::ERROR_INVALID_OPERATION,
                 "the command buffer is finalised and takes no more commands; append to a new one",
             ));
+        }
+        if unlikely(recording.graph.is_damaged()) {
+            return Err(damaged());
         }
         Ok(recording)
     }
@@ -205,19 +153,42 @@ impl<D: Driver> CommandBuffer<D> {
     }
 
     fn finalize(&self) -> Result<()> {
-        let recording = self.record()?;
+        let mut recording = self.record()?;
         let state = self.state();
         let exec = {
             let _scope = state.enter()?;
             state.driver.instantiate(recording.graph.raw())?
         };
-        let executable = Executable { driver: state.driver, native: Mutex::new(Some(exec)) };
-        let mut switched_off = recording.retained.switched_off.iter();
-        executable.with(|driver, exec| switched_off.try_for_each(|node| driver.enable_node(exec, *node, false)))?;
+        let mut executable = Executable::new(state.driver, exec);
+        let retained = &mut recording.retained;
+        executable.switch_off(&retained.launches)?;
+        let (launches, events) = (core::mem::take(&mut retained.launches), core::mem::take(&mut retained.event_nodes));
+        executable.set_changes(Changes::new(launches, events, core::mem::take(&mut retained.uses)));
+        let left = retained.left_allocated();
+        if !left.is_empty() {
+            executable.set_allocations(vec![Allocations::new(&self.context, left)]);
+        }
         // Nobody else sets it while the recording is locked.
         let _ = self.parts().executable.set(executable);
         Ok(())
     }
+}
+
+#[cold]
+fn not_updatable(name: &str) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_OPERATION,
+        format!("{name}: the command buffer is not updatable; create it with isUpdatable"),
+    )
+}
+
+#[cold]
+fn damaged() -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_OPERATION,
+        "a part of a command that could not be appended is left in the command buffer, since native graphs with allocations \
+         lose no nodes; record the commands in a new one",
+    )
 }
 
 #[cold]

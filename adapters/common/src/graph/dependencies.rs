@@ -8,7 +8,6 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use smallvec::SmallVec;
 use ur_ffi::{ur_exp_command_buffer_sync_point_t, ur_result_t};
 
 use crate::object::error::{Error, Result};
@@ -61,6 +60,8 @@ pub struct Dependencies<N> {
     mark: u32,
     /// How many lists were read.
     lists: u64,
+    /// The nodes of the last one.
+    before: Vec<N>,
 }
 
 impl<N: Copy> Dependencies<N> {
@@ -68,7 +69,7 @@ impl<N: Copy> Dependencies<N> {
     pub fn new(is_in_order: bool) -> Self {
         static BUFFERS: AtomicU32 = AtomicU32::new(0);
         let mark = BUFFERS.fetch_add(1, Ordering::Relaxed) << INDEX_BITS;
-        Self { points: Vec::new(), is_in_order, mark, lists: 0 }
+        Self { points: Vec::new(), is_in_order, mark, lists: 0, before: Vec::new() }
     }
 
     /// The nodes that the next command comes after.
@@ -76,13 +77,14 @@ impl<N: Copy> Dependencies<N> {
     /// # Errors
     /// `INVALID_COMMAND_BUFFER_SYNC_POINT_EXP` for a number that is no sync point of this buffer; `OUT_OF_RESOURCES` for a
     /// buffer that is full.
-    #[inline]
-    pub fn before_next(&mut self, named: &SyncPoints<'_>) -> Result<SmallVec<[N; 8]>> {
+    #[inline(always)]
+    pub fn before_next(&mut self, named: &SyncPoints<'_>) -> Result<&[N]> {
         if self.points.len() == MOST_COMMANDS {
             return Err(full());
         }
         self.lists += 1;
-        let mut before = SmallVec::new();
+        let before = &mut self.before;
+        before.clear();
         for &point in named.points {
             let index = (point ^ self.mark) as usize;
             let Some(command) = self.points.get_mut(index) else { return Err(unknown(point)) };

@@ -1,17 +1,15 @@
-//! `urEnqueueCommandBufferExp`: a command of one native call.
+//! `urEnqueueCommandBufferExp`: a command of one native call. What the graph's commands do with the memory of buffers is seen to behind
+//! the lock of the executable graph ([`crate::graph::executable`]).
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::buffer::storage::{BufferAccess, submit_with_buffers};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
 use crate::driver::Driver;
-use crate::graph::command_buffer::{CommandBuffer, Executable};
-use crate::graph::memory_uses::Used;
-use crate::image::argument::ImageArguments;
+use crate::graph::command_buffer::CommandBuffer;
+use crate::graph::executable::Executable;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
@@ -32,33 +30,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
     if !Arc::ptr_eq(&request.queue.device, buffer.state()) {
         return Err(not_on(request.queue, buffer));
     }
-    match buffer.memory().list() {
-        None => submit(&request, LaunchGraph { executable }),
-        Some(uses) => launch_over_memory(&request, executable, &uses),
-    }
-}
-
-/// A launch whose commands work with buffers and images: their contents are brought to the device first, and what the commands
-/// write is current nowhere else afterwards.
-fn launch_over_memory<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>, uses: &[Used<D>]) -> Result<()> {
-    request.refuse_in_capture("a launch of a command buffer")?;
-    let accesses = uses.iter().filter_map(|used| match used {
-        Used::Bytes { storage, access } => Some(BufferAccess::on_device(storage, access.clone())),
-        Used::Image { .. } => None,
-    });
-    let accesses: SmallVec<[_; 8]> = accesses.collect();
-    let mut images = ImageArguments::new(request.queue);
-    for used in uses.iter().filter_map(Used::image) {
-        let (image, is_written) = used?;
-        images.add(image, is_written);
-    }
-    // The addresses and objects are those that the nodes name.
-    submit_with_buffers(request, false, &accesses, |_, stream, _| {
-        images.make_current(stream)?;
-        executable.with(|driver, exec| driver.launch_graph(exec, stream))?;
-        images.note_writes();
-        Ok(())
-    })
+    launch(&request, executable)
 }
 
 #[cold]
@@ -71,17 +43,28 @@ fn not_on<D: Driver>(queue: &Queue<D>, buffer: &CommandBuffer<D>) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_QUEUE, text)
 }
 
+/// Launches all that a graph recorded.
+///
+/// # Errors
+/// What the native library answers.
+#[inline(always)]
+pub(super) fn launch<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>) -> Result<()> {
+    submit(request, LaunchGraph { queue: request.queue, executable })?;
+    executable.drop_leftovers();
+    Ok(())
+}
+
 /// A launch of all that a graph recorded.
-pub(super) struct LaunchGraph<'b, D: Driver> {
-    /// What is launched.
-    pub(super) executable: &'b Executable<D>,
+struct LaunchGraph<'b, D: Driver> {
+    queue: &'b Object<Queue<D>>,
+    executable: &'b Executable<D>,
 }
 
 impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
     type Output = ();
 
-    #[inline]
+    #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        self.executable.with(|driver, exec| driver.launch_graph(exec, submission.native()))
+        self.executable.launch(self.queue, (submission.stream(), submission.position()))
     }
 }

@@ -5,7 +5,8 @@
 //! launch. Before the first launch it is complete. Such an event is a reusable one that only the buffer signals.
 //!
 //! What has no single native event cannot be named by a node: an event that queues of several devices signal, and one
-//! that processes share. The buffer keeps every event that it ever named, since an earlier launch may be on its way.
+//! that processes share. The buffer keeps the events that it was recorded with, and later ones until the launches that use
+//! them have finished ([`crate::graph::executable`]).
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::command::graph::GraphBuilder;
 use crate::command::reusable_event::create_on;
 use crate::driver::{Driver, EventPurpose};
 use crate::graph::append::Retained;
-use crate::graph::command::BufferCommand;
+use crate::graph::command::{BufferCommand, NamedEvents};
 use crate::graph::command_buffer::CommandBuffer;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -24,13 +25,61 @@ use crate::object::params::Out;
 use crate::stream::event::{Event, WaitList};
 use crate::stream::reusable::Reusable;
 
-/// An event and the node that waits for it or records it.
-pub struct EventNode<D: Driver> {
-    node: D::GraphNode,
-    event: Arc<Object<Event<D>>>,
+/// What a node does with its event.
+#[derive(Clone, Copy)]
+enum Does {
+    Wait,
+    Record,
 }
 
-/// The events of one command.
+/// A node that waits for an event or records one, which can be changed to another.
+pub struct EventNode<D: Driver> {
+    node: D::GraphNode,
+    does: Does,
+    /// What it names in later launches.
+    event: Arc<Object<Event<D>>>,
+    /// What it names for the native library, and how many launches there had been when that was told.
+    told: Arc<Object<Event<D>>>,
+    told_at: u64,
+    /// Whether the native library was not told the event.
+    pub(super) is_pending: bool,
+}
+
+impl<D: Driver> EventNode<D> {
+    fn new(node: D::GraphNode, does: Does, event: Arc<Object<Event<D>>>) -> Self {
+        Self { node, does, told: Arc::clone(&event), event, told_at: 0, is_pending: false }
+    }
+
+    /// Names another event, which has its native one, from the next launch on; gives the one before.
+    pub fn exchange(&mut self, event: Arc<Object<Event<D>>>) -> Arc<Object<Event<D>>> {
+        core::mem::replace(&mut self.event, event)
+    }
+
+    /// Tells the native library which event it is, after so many launches.
+    pub(super) fn tell(&mut self, driver: &D, exec: &D::GraphExec, launches: u64) -> Result<Option<Replaced<D>>> {
+        if Arc::ptr_eq(&self.event, &self.told) {
+            return Ok(None);
+        }
+        let native = self.event.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?.raw();
+        match self.does {
+            Does::Wait => driver.set_awaited_event(exec, self.node, native)?,
+            Does::Record => driver.set_recorded_event(exec, self.node, native)?,
+        }
+        let event = core::mem::replace(&mut self.told, Arc::clone(&self.event));
+        let is_used = core::mem::replace(&mut self.told_at, launches) != launches;
+        Ok(Some(Replaced { event, is_used }))
+    }
+}
+
+/// An event that a node names no more.
+pub struct Replaced<D: Driver> {
+    /// The event.
+    pub event: Arc<Object<Event<D>>>,
+    /// Whether there were launches while it was named.
+    pub is_used: bool,
+}
+
+/// The events of a command that is being appended.
 pub struct CommandEvents<D: Driver> {
     waits: SmallVec<[EventNode<D>; 1]>,
     signal: Option<EventNode<D>>,
@@ -60,7 +109,7 @@ impl<D: Driver> CommandEvents<D> {
     pub fn wait_first(&mut self, graph: &mut GraphBuilder<'_, D>, waits: &WaitList<'_, D>) -> Result<()> {
         for event in waits.iter() {
             let node = with_native(event, |native| graph.await_first(native))?;
-            self.waits.push(EventNode { node, event: event.to_arc() });
+            self.waits.push(EventNode::new(node, Does::Wait, event.to_arc()));
         }
         Ok(())
     }
@@ -76,7 +125,7 @@ impl<D: Driver> CommandEvents<D> {
     ) -> Result<Arc<Object<Event<D>>>> {
         let event = new_signal(buffer)?;
         let node = with_native(&event, |native| graph.record_last(native))?;
-        self.signal = Some(EventNode { node, event: Arc::clone(&event) });
+        self.signal = Some(EventNode::new(node, Does::Record, Arc::clone(&event)));
         Ok(event)
     }
 
@@ -84,6 +133,20 @@ impl<D: Driver> CommandEvents<D> {
     pub fn keep_in(&self, retained: &mut Retained<D>) {
         let all = self.waits.iter().chain(&self.signal);
         retained.events.extend(all.map(|named| Arc::clone(&named.event)));
+    }
+
+    /// Lets all of them be changed, by the command that names them so.
+    pub fn name_in(self, retained: &mut Retained<D>) -> NamedEvents {
+        let nodes = &mut retained.event_nodes;
+        // Not more than nodes of a graph.
+        let first = nodes.len() as u32;
+        nodes.extend(self.waits);
+        let waits = first..nodes.len() as u32;
+        let signal = self.signal.map(|signal| {
+            nodes.push(signal);
+            waits.end
+        });
+        NamedEvents { waits, signal }
     }
 }
 
@@ -101,8 +164,31 @@ fn changeable<D: Driver>(name: &str, command: &BufferCommand<D>) -> Result<Arc<O
         Error::new(ur_result_t::ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP, text)
     };
     let buffer = command.buffer.upgrade().ok_or_else(gone)?;
-    buffer.check_changeable(name)?;
+    buffer.changeable(name)?;
     Ok(buffer)
+}
+
+/// Makes nodes of a buffer name other events, which have their native ones: a stream's lock comes before the buffer's.
+///
+/// # Errors
+/// What the native library answers. The nodes then name what they named before.
+fn change_events<D: Driver>(
+    buffer: &CommandBuffer<D>,
+    changes: impl Iterator<Item = (u32, Arc<Object<Event<D>>>)>,
+) -> Result<()> {
+    let executable = buffer.executable()?;
+    let mut known = executable.changes();
+    let mut before: SmallVec<[_; 4]> = changes.map(|(index, event)| (index, known.set_event(index, event))).collect();
+    let told = executable.tell(&mut known, buffer.state(), |known| {
+        for (index, event) in &mut before {
+            *event = known.set_event(*index, Arc::clone(event));
+        }
+    });
+    let leftovers = known.take_leftovers();
+    drop(known);
+    // The last reference of a queue may go with an event.
+    drop((before, leftovers));
+    told
 }
 
 /// `urCommandBufferUpdateSignalEventExp`.
@@ -113,20 +199,14 @@ fn changeable<D: Driver>(name: &str, command: &BufferCommand<D>) -> Result<Arc<O
 pub fn update_signal<D: Driver>(command: &Object<BufferCommand<D>>, out: Out<'_, ur_event_handle_t>) -> Result<()> {
     const NAME: &str = "urCommandBufferUpdateSignalEventExp";
     let buffer = changeable(NAME, command)?;
-    let _change = buffer.begin_change();
-    let mut events = command.events.lock();
-    let Some(signal) = &mut events.signal else {
+    let Some(signal) = command.events.signal else {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_OPERATION,
             format!("{NAME}: the command was appended without an event; give phEvent when it is appended"),
         ));
     };
     let event = new_signal(&buffer)?;
-    buffer
-        .executable()?
-        .with(|driver, exec| with_native(&event, |native| driver.set_recorded_event(exec, signal.node, native)))?;
-    signal.event = Arc::clone(&event);
-    buffer.recorded().retained.events.push(Arc::clone(&event));
+    change_events(&buffer, core::iter::once((signal, Arc::clone(&event))))?;
     out.write_object(event);
     Ok(())
 }
@@ -140,37 +220,13 @@ pub fn update_signal<D: Driver>(command: &Object<BufferCommand<D>>, out: Out<'_,
 pub fn update_waits<D: Driver>(command: &Object<BufferCommand<D>>, waits: WaitList<'_, D>) -> Result<()> {
     const NAME: &str = "urCommandBufferUpdateWaitEventsExp";
     let buffer = changeable(NAME, command)?;
-    let _change = buffer.begin_change();
-    let mut events = command.events.lock();
-    let new: SmallVec<[_; 4]> = waits.iter().map(Object::to_arc).collect();
-    if new.len() != events.waits.len() {
+    let (given, known) = (waits.iter().count(), command.events.waits.len());
+    if given != known {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_EVENT_WAIT_LIST,
-            format!(
-                "{NAME}: {} events for a command that was appended with {}; give as many",
-                new.len(),
-                events.waits.len()
-            ),
+            format!("{NAME}: {given} events for a command that was appended with {known}; give as many"),
         ));
     }
-    // Recorded before the executable graph is locked: a stream's lock comes before that.
-    new.iter().try_for_each(|event| with_native(event, |_| Ok(())))?;
-    buffer.executable()?.with(|driver, exec| {
-        for (made, (named, event)) in events.waits.iter().zip(&new).enumerate() {
-            let set = with_native(event, |native| driver.set_awaited_event(exec, named.node, native));
-            if let Err(error) = set {
-                for before in &events.waits[..made] {
-                    // The failure that led here is the one to tell of.
-                    let _ = with_native(&before.event, |native| driver.set_awaited_event(exec, before.node, native));
-                }
-                return Err(error);
-            }
-        }
-        Ok(())
-    })?;
-    buffer.recorded().retained.events.extend(new.iter().cloned());
-    for (named, event) in events.waits.iter_mut().zip(new) {
-        named.event = event;
-    }
-    Ok(())
+    waits.iter().try_for_each(|event| with_native(event, |_| Ok(())))?;
+    change_events(&buffer, command.events.waits.clone().zip(waits.iter().map(Object::to_arc)))
 }

@@ -3,19 +3,20 @@
 //! Sizes and arguments are checked when the command is appended. A launch that can be changed later and has nothing to do
 //! yet is a node all the same, which is switched off.
 
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 use ur_ffi::{ur_exp_kernel_arg_properties_t, ur_result_t};
 
-use crate::command::graph::GraphBuilder;
+use crate::command::graph::{GraphBuilder, NodeLaunch};
 use crate::driver::Driver;
 use crate::graph::append::{Append, Retained};
-use crate::graph::command::{KernelCommand, KernelState, Kind};
-use crate::graph::recorded_kernel::{Arguments, RecordedKernel, RecordedSizes};
-use crate::kernel::Kernel;
+use crate::graph::command::Kind;
+use crate::graph::executable::launch::ChangeableLaunch;
+use crate::graph::recorded_kernel::{Arguments, NativeForm, RecordedKernel, RecordedSizes};
 use crate::kernel::arguments::with_set_arguments;
+use crate::kernel::fast::{self, Launch};
+use crate::kernel::launch::prepare_divided;
+use crate::kernel::work_size::{WorkSizes, in_three};
+use crate::kernel::{DeviceKernel, Kernel};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Handles;
@@ -32,7 +33,7 @@ pub fn with_set<D: Driver>(
     local: Option<&[usize]>,
     alternatives: Handles<'_, Kernel<D>>,
 ) -> Result<()> {
-    let sizes = sizes_of(offset, global, local);
+    let sizes = WorkSizes { offset, global, local };
     with_set_arguments(kernel, |arguments| {
         append_launch("urCommandBufferAppendKernelLaunchExp", append, kernel, sizes, arguments, &alternatives)
     })
@@ -52,35 +53,35 @@ pub fn with_args<D: Driver>(
     arguments: &[ur_exp_kernel_arg_properties_t],
     alternatives: Handles<'_, Kernel<D>>,
 ) -> Result<()> {
-    let sizes = sizes_of(offset, global, local);
+    let sizes = WorkSizes { offset, global, local };
     append_launch("urCommandBufferAppendKernelLaunchWithArgsExp", append, kernel, sizes, arguments, &alternatives)
 }
 
-/// The sizes of 1 to 3 dimensions.
-pub fn sizes_of(offset: Option<&[usize]>, global: &[usize], local: Option<&[usize]>) -> RecordedSizes {
-    let three =
-        |sizes: &[usize], missing: usize| core::array::from_fn(|axis| sizes.get(axis).copied().unwrap_or(missing));
+/// Sizes as they are kept.
+fn recorded(sizes: WorkSizes<'_>) -> RecordedSizes {
     RecordedSizes {
-        dimensions: global.len() as u32,
-        offset: offset.map_or([0; 3], |offset| three(offset, 0)),
-        global: three(global, 1),
-        local: local.map(|local| three(local, 1)),
+        // 1 to 3.
+        dimensions: sizes.global.len() as u32,
+        offset: sizes.offset.map_or([0; 3], |offset| in_three(offset, 0)),
+        global: in_three(sizes.global, 1),
+        local: sizes.local.map(|local| in_three(local, 1)),
     }
 }
 
+/// The one append behind both entry points. A plain launch that stays as it is goes from the caller's memory into the node,
+/// and nothing of it is kept but the kernel.
 fn append_launch<D: Driver>(
     name: &str,
     append: Append<'_, D>,
     kernel: &Object<Kernel<D>>,
-    sizes: RecordedSizes,
+    sizes: WorkSizes<'_>,
     arguments: &[ur_exp_kernel_arg_properties_t],
     alternatives: &Handles<'_, Kernel<D>>,
 ) -> Result<()> {
     let buffer = append.buffer;
-    let state = buffer.state();
-    let on_device = kernel.on_state(state)?;
+    let on_device = kernel.on_state(buffer.state())?;
     for alternative in alternatives.iter() {
-        alternative.on_state(state)?;
+        alternative.on_state(buffer.state())?;
         if core::ptr::eq(alternative, kernel) {
             return Err(own_alternative(name));
         }
@@ -89,61 +90,73 @@ fn append_launch<D: Driver>(
     if is_changeable && !buffer.properties.is_updatable {
         return Err(not_updatable(name));
     }
-    let parameters = on_device.plain.parameters.as_deref();
-    let launch = RecordedKernel { kernel: kernel.to_arc(), sizes, arguments: Arguments::read(arguments, parameters)? };
-    let uses = launch.uses(&buffer.context)?;
+    let mut room = fast::room();
+    let mut plain = fast::prepare(on_device, sizes, arguments, &mut room);
+    if plain.is_none() {
+        plain = prepare_divided(on_device, sizes, arguments, &mut room);
+    }
+    let (Some(launch), false) = (&plain, is_changeable) else {
+        return append_kept(name, append, kernel, on_device, sizes, arguments, alternatives, plain.as_ref());
+    };
+    // The list is on the stack, and the values where the caller has them.
+    append.record_launch(kernel, &NodeLaunch::new(launch.function, launch.shape, launch.arguments))
+}
+
+/// Appends a launch that can be changed, or is not plain. What was found plain was checked.
+#[inline(never)]
+fn append_kept<D: Driver>(
+    name: &str,
+    append: Append<'_, D>,
+    kernel: &Object<Kernel<D>>,
+    on_device: &DeviceKernel<D>,
+    sizes: WorkSizes<'_>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    alternatives: &Handles<'_, Kernel<D>>,
+    plain: Option<&Launch<'_, D>>,
+) -> Result<()> {
+    let (state, is_changeable) = (append.buffer.state(), append.wants_command());
+    let arguments = Arguments::read(arguments, on_device.plain.parameters.as_deref())?;
+    let mut launch = RecordedKernel { kernel: kernel.to_arc(), sizes: recorded(sizes), arguments };
+    let uses = launch.uses(&append.buffer.context)?;
     append.record_as(|graph, retained| {
-        let kind = add(name, graph, retained, launch, alternatives, is_changeable)?;
-        uses.into_iter().for_each(|used| buffer.memory().add(used));
-        Ok(kind)
+        let form = match plain {
+            Some(plain) => Some(NativeForm::of(plain)),
+            None => launch.prepare(name, state)?,
+        };
+        let node = match &form {
+            Some(form) => Some(launch.with_native(form, |node| graph.kernel(node))?),
+            None if is_changeable => Some(add_switched_off(name, graph, retained, &launch)?),
+            // Nothing to run; the command still has its place.
+            None => None,
+        };
+        uses.into_iter().for_each(|used| retained.uses.add(used));
+        let (Some(node), true) = (node, is_changeable) else {
+            retained.keep_launch(launch);
+            return Ok(Kind::Fixed);
+        };
+        let alternatives = alternatives.iter().map(Object::to_arc).collect::<SmallVec<_>>();
+        // Not more than nodes of a graph.
+        let index = retained.launches.len() as u32;
+        retained.launches.push(ChangeableLaunch::new(node, launch, form, alternatives));
+        Ok(Kind::Launch(index))
     })
 }
 
-/// Adds a launch to the graph.
-fn add<D: Driver>(
-    name: &str,
-    graph: &mut GraphBuilder<'_, D>,
-    retained: &mut Retained<D>,
-    launch: RecordedKernel<D>,
-    alternatives: &Handles<'_, Kernel<D>>,
-    is_changeable: bool,
-) -> Result<Kind<D>> {
-    let state = graph.device();
-    // SAFETY: `with_native` gives a list with an entry for every parameter; the buffer keeps kernel and memory objects, and
-    // addresses are valid for every launch by the application's promise.
-    let added = launch.with_native(name, state, |node, arguments| unsafe { graph.kernel(node, arguments) })?;
-    if !is_changeable {
-        retained.keep_launch(launch);
-        return Ok(Kind::Fixed);
-    }
-    let is_enabled = added.is_some();
-    let node = match added {
-        Some(node) => node,
-        None => {
-            let node = add_switched_off(name, graph, &launch)?;
-            retained.switched_off.push(node);
-            node
-        }
-    };
-    let alternatives = alternatives.iter().map(Object::to_arc).collect::<SmallVec<_>>();
-    let first = Arc::clone(&launch.kernel);
-    let state = Mutex::new(KernelState { launch, is_enabled, is_changed: false, next: None });
-    Ok(Kind::Kernel(Box::new(KernelCommand { node, first, alternatives, state })))
-}
-
-/// A node for a launch of no work-items, which must never run as it is: one work-group of the smallest size.
+/// A node for a launch of no work-items, which must never run as it is: one work-group of the smallest size. It is switched
+/// off before the graph can be launched.
 fn add_switched_off<D: Driver>(
     name: &str,
     graph: &mut GraphBuilder<'_, D>,
+    retained: &mut Retained<D>,
     launch: &RecordedKernel<D>,
 ) -> Result<D::GraphNode> {
     let state = graph.device();
     let global = launch.kernel.on_state(state)?.declared.required.unwrap_or([1; 3]);
     let sizes = RecordedSizes { global, local: None, ..launch.sizes };
-    let one = RecordedKernel { sizes, ..launch.clone() };
-    // SAFETY: as in `add`; the node is switched off before the graph can be launched.
-    let added = one.with_native(name, state, |node, arguments| unsafe { graph.kernel(node, arguments) })?;
-    added.ok_or_else(|| ur_result_t::ERROR_INVALID_WORK_DIMENSION.into())
+    let mut one = RecordedKernel { sizes, ..launch.clone() };
+    let form = one.prepare(name, state)?.ok_or(ur_result_t::ERROR_INVALID_WORK_DIMENSION)?;
+    retained.has_switched_off = true;
+    one.with_native(&form, |node| graph.kernel(node))
 }
 
 #[cold]

@@ -4,15 +4,14 @@
 //! which kernels there read and write an image, which lives as long as the image. Whether the contents are there is seen to at
 //! each launch, as for every command: the launch is given one access for each storage and image, made of all that the
 //! commands do with it. Commands are counted, so that memory whose last command was changed to another is let go.
+//! Recording and changes count; launches read the list that was made last ([`MemoryUses::list`]).
 //!
 //! A range that is only written need not be current before, but several commands may write parts of it: what is made of
 //! more than one access counts as read too.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::buffer::moving::Access;
@@ -95,66 +94,46 @@ struct Counted<D: Driver> {
     commands: usize,
 }
 
-struct Uses<D: Driver> {
-    by_address: HashMap<usize, Counted<D>>,
-    /// What launches read; none after a change.
-    list: Option<Arc<[Used<D>]>>,
-}
-
 /// The uses of one command buffer.
 pub struct MemoryUses<D: Driver> {
-    /// Whether there ever was one: most buffers have none, and their launches look no further.
-    any: AtomicBool,
-    uses: Mutex<Uses<D>>,
+    by_address: HashMap<usize, Counted<D>>,
 }
 
 impl<D: Driver> Default for MemoryUses<D> {
     fn default() -> Self {
-        Self { any: AtomicBool::new(false), uses: Mutex::new(Uses { by_address: HashMap::new(), list: None }) }
+        Self { by_address: HashMap::new() }
     }
 }
 
 impl<D: Driver> MemoryUses<D> {
     /// Notes what one more command does.
-    pub fn add(&self, used: Used<D>) {
-        let mut uses = self.uses.lock();
-        uses.list = None;
-        let counted = uses.by_address.entry(used.key());
+    pub fn add(&mut self, used: Used<D>) {
+        let counted = self.by_address.entry(used.key());
         counted
             .and_modify(|known| {
                 known.commands += 1;
                 known.used.join(&used);
             })
             .or_insert(Counted { used, commands: 1 });
-        self.any.store(true, Ordering::Release);
     }
 
-    /// Notes that one command does it no more.
-    pub fn remove(&self, used: &Used<D>) {
+    /// Notes that one command does it no more. The caller keeps the memory meanwhile.
+    pub fn remove(&mut self, used: &Used<D>) {
         let key = used.key();
-        let gone = {
-            let mut uses = self.uses.lock();
-            uses.list = None;
-            let Some(known) = uses.by_address.get_mut(&key) else { return };
-            known.commands -= 1;
-            if known.commands == 0 { uses.by_address.remove(&key) } else { None }
-        };
-        // Memory that goes with it is not given back under the lock.
-        drop(gone);
-    }
-
-    /// All of them, none if there never was one.
-    #[inline]
-    pub fn list(&self) -> Option<Arc<[Used<D>]>> {
-        if self.any.load(Ordering::Acquire) { Some(self.collect()) } else { None }
-    }
-
-    fn collect(&self) -> Arc<[Used<D>]> {
-        let mut uses = self.uses.lock();
-        if let Some(list) = &uses.list {
-            return Arc::clone(list);
+        let Some(known) = self.by_address.get_mut(&key) else { return };
+        known.commands -= 1;
+        if known.commands == 0 {
+            self.by_address.remove(&key);
         }
-        let list: Arc<[_]> = uses.by_address.values().map(|counted| counted.used.clone()).collect();
-        Arc::clone(uses.list.insert(list))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Used<D>> {
+        self.by_address.values().map(|counted| &counted.used)
+    }
+
+    /// All of them, for launches.
+    pub fn list(&self) -> Box<[Used<D>]> {
+        self.iter().cloned().collect()
     }
 }

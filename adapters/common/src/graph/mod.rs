@@ -18,6 +18,7 @@ pub mod command_buffer;
 pub mod dependencies;
 pub mod enqueue;
 pub mod events;
+pub mod executable;
 pub mod info;
 pub mod launch;
 pub mod memory_uses;

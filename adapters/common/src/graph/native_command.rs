@@ -57,17 +57,18 @@ fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D
     /// other.
     static NESTING: Mutex<()> = Mutex::new(());
     let _nesting = NESTING.lock();
-    let buffer = append.buffer;
-    let _unchanged = child.begin_change();
     let inner = child.recorded();
-    if !inner.retained.switched_off.is_empty() {
-        return Err(Error::unsupported("a nested command buffer with an updatable launch over no work-items"));
+    inner.retained.check_nesting()?;
+    let changes = child.executable().ok().map(|executable| executable.changes());
+    if changes.as_ref().is_some_and(|changes| changes.memory_has_changed) {
+        // The recorded graph names memory objects that the buffer has let go.
+        return Err(Error::unsupported("a nested command buffer whose memory objects were changed"));
     }
     append.record_as(|graph, retained| {
-        retained.keep_all_of(&inner.retained)?;
         graph.child(inner.graph.raw())?;
-        for used in child.memory().list().iter().flat_map(|uses| uses.iter()) {
-            buffer.memory().add(used.clone());
+        retained.keep_all_of(&inner.retained);
+        if let Some(changes) = &changes {
+            retained.keep_recorded(&changes.launches, &changes.memory);
         }
         Ok(Kind::Fixed)
     })

@@ -1,8 +1,10 @@
 //! A kernel's launch as a command buffer keeps it: kernel, sizes and arguments with their bytes, so that each can be changed
 //! later and the launch be told to the native library anew.
 //!
-//! Arguments are read by the function that reads them for a launch on a queue ([`crate::kernel::argument_list`]), and the
-//! native list is made by the same, so what is refused there is refused here, when the command is appended or changed.
+//! Every argument has its value's bytes in one place, memory objects and work-group memory too. So what the native library
+//! takes is a list of addresses in these bytes, and a new value of the same size is a store ([`Arguments::bytes_of`]).
+//! Anything else that changes is checked and laid out again ([`RecordedKernel::prepare`]), by the functions that check a
+//! launch on a queue ([`crate::kernel::argument_list`]): what is refused there is refused here.
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -13,16 +15,19 @@ use ur_ffi::{
     ur_exp_kernel_arg_value_t, ur_mem_flags_t,
 };
 
+use crate::command::graph::NodeLaunch;
 use crate::context::{Context, DeviceState};
-use crate::driver::Driver;
-use crate::driver::graphs::KernelNode;
+use crate::driver::{Driver, LaunchShape};
 use crate::graph::memory_uses::{Used, foreign_memory};
 use crate::image::argument::{image_value, is_written, sampler_value};
 use crate::image::sampler::Sampler;
-use crate::kernel::Kernel;
-use crate::kernel::argument_list::{ArgumentList, ArgumentStorage, Resolved, given_twice, no_such_argument, resolve};
+use crate::kernel::argument_list::{
+    INLINE_ARGUMENTS as LISTED_ARGUMENTS, Resolved, given_twice, no_such_argument, place_local, resolve,
+};
+use crate::kernel::fast::Launch;
 use crate::kernel::launch::{narrow, no_offset_variant, wrong_count};
 use crate::kernel::work_size::{GlobalSize, shape};
+use crate::kernel::{DeviceKernel, Kernel};
 use crate::memory_object::arguments::access_of;
 use crate::memory_object::{Mem, MemBody};
 use crate::object::Object;
@@ -49,27 +54,23 @@ pub struct RecordedSizes {
     pub local: Option<[usize; 3]>,
 }
 
-/// One argument.
-pub enum Argument<D: Driver> {
-    /// A value, a pointer among them: so many bytes behind the others.
-    Bytes {
-        /// Where they start.
-        at: usize,
-        /// How many there are.
-        size: usize,
-    },
-    /// So much work-group memory.
+/// What an argument is.
+pub enum Content<D: Driver> {
+    /// A value, a pointer among them.
+    Value,
+    /// So much work-group memory. The value is where it starts.
     Local(usize),
-    /// A memory object, or none, and what the kernel does with it.
+    /// A memory object, or none, and what the kernel does with it. The value is its address at the buffer's device, or the number
+    /// of an image there.
     Memory(Option<Arc<Object<Mem<D>>>>, ur_mem_flags_t),
-    /// A sampler, of which a texture is made together with the image before it.
+    /// A sampler. The value is its bits, or the number of a texture that is made together with the image before it.
     Sampler(Arc<Object<Sampler<D>>>),
 }
 
-impl<D: Driver> Clone for Argument<D> {
+impl<D: Driver> Clone for Content<D> {
     fn clone(&self) -> Self {
         match self {
-            Self::Bytes { at, size } => Self::Bytes { at: *at, size: *size },
+            Self::Value => Self::Value,
             Self::Local(size) => Self::Local(*size),
             Self::Memory(mem, flags) => Self::Memory(mem.clone(), *flags),
             Self::Sampler(sampler) => Self::Sampler(Arc::clone(sampler)),
@@ -77,7 +78,7 @@ impl<D: Driver> Clone for Argument<D> {
     }
 }
 
-impl<D: Driver> Argument<D> {
+impl<D: Driver> Content<D> {
     /// The memory object, or none, or the sampler that an argument names.
     fn of_object(argument: &ur_exp_kernel_arg_properties_t) -> Result<Self> {
         // SAFETY: the tag says what the union holds, and C owes the handle to be alive, or null if it is a memory object's.
@@ -90,6 +91,19 @@ impl<D: Driver> Argument<D> {
             let mem = params::optional_handle::<Mem<D>>("a memory object as kernel argument", object.hMem)?;
             Ok(Self::Memory(mem.map(Object::to_arc), object.flags))
         }
+    }
+}
+
+/// One argument: what it is, and where its value lies behind the others.
+struct Argument<D: Driver> {
+    content: Content<D>,
+    at: usize,
+    size: usize,
+}
+
+impl<D: Driver> Clone for Argument<D> {
+    fn clone(&self) -> Self {
+        Self { content: self.content.clone(), at: self.at, size: self.size }
     }
 }
 
@@ -129,32 +143,61 @@ impl<D: Driver> Arguments<D> {
                     let size = if is_pointer { size_of::<usize>() } else { argument.size };
                     // SAFETY: C owes a value to be readable for the argument's size during the call; a pointer lies in the
                     // argument itself.
-                    read.set_bytes(index, unsafe { core::slice::from_raw_parts(value.cast(), size) });
+                    read.set_value(index, unsafe { core::slice::from_raw_parts(value.cast(), size) });
                 }
-                Resolved::Local(size) => read.set(index, Argument::Local(size)),
-                Resolved::Object => read.set(index, Argument::of_object(argument)?),
+                Resolved::Local(size) => read.set(index, Content::Local(size)),
+                Resolved::Object => read.set(index, Content::of_object(argument)?),
             }
         }
         Ok(read)
     }
 
     /// Makes an argument a value.
-    pub fn set_bytes(&mut self, index: usize, value: &[u8]) {
-        if let Some(Some(Argument::Bytes { at, size })) = self.list.get(index)
-            && *size == value.len()
-        {
-            self.bytes[*at..*at + *size].copy_from_slice(value);
-            return;
+    pub fn set_value(&mut self, index: usize, value: &[u8]) {
+        self.place(index, Content::Value, value);
+    }
+
+    /// Makes an argument something else, whose value [`RecordedKernel::prepare`] writes.
+    pub fn set(&mut self, index: usize, content: Content<D>) {
+        self.place(index, content, &[0; size_of::<usize>()]);
+    }
+
+    /// The bytes of an argument, if it is a value of that size: what is stored there is the argument from then on.
+    #[inline]
+    pub fn bytes_of(&mut self, index: usize, size: usize) -> Option<(usize, &mut [u8])> {
+        match self.list.get(index) {
+            Some(Some(Argument { content: Content::Value, at, size: own })) if *own == size => {
+                Some((*at, self.bytes.get_mut(*at..*at + size)?))
+            }
+            _ => None,
         }
-        if let Some(old) = self.list.get_mut(index).and_then(Option::take) {
-            drop(old);
+    }
+
+    /// Puts bytes back that [`Arguments::bytes_of`] gave.
+    pub fn put_back(&mut self, at: usize, value: &[u8]) {
+        self.bytes[at..at + value.len()].copy_from_slice(value);
+    }
+
+    /// The index is below the number of the kernel's parameters.
+    fn place(&mut self, index: usize, content: Content<D>, value: &[u8]) {
+        if let Some(Some(old)) = self.list.get_mut(index)
+            && old.size == value.len()
+        {
+            old.content = content;
+            let at = old.at;
+            return self.put_back(at, value);
+        }
+        if self.list.get_mut(index).and_then(Option::take).is_some() {
             // Changes may come for as long as the buffer lives, and must not add up.
             self.close_gaps();
         }
         let at = self.bytes.len().next_multiple_of(VALUE_ALIGNMENT);
         self.bytes.resize(at, 0);
         self.bytes.extend_from_slice(value);
-        self.set(index, Argument::Bytes { at, size: value.len() });
+        if index >= self.list.len() {
+            self.list.resize_with(index + 1, || None);
+        }
+        self.list[index] = Some(Argument { content, at, size: value.len() });
     }
 
     /// Lets go of bytes that no argument has any more.
@@ -162,21 +205,11 @@ impl<D: Driver> Arguments<D> {
     fn close_gaps(&mut self) {
         let old = core::mem::take(&mut self.bytes);
         for argument in self.list.iter_mut().flatten() {
-            if let Argument::Bytes { at, size } = argument {
-                let start = self.bytes.len().next_multiple_of(VALUE_ALIGNMENT);
-                self.bytes.resize(start, 0);
-                self.bytes.extend_from_slice(&old[*at..*at + *size]);
-                *at = start;
-            }
+            let start = self.bytes.len().next_multiple_of(VALUE_ALIGNMENT);
+            self.bytes.resize(start, 0);
+            self.bytes.extend_from_slice(&old[argument.at..argument.at + argument.size]);
+            argument.at = start;
         }
-    }
-
-    /// Makes an argument something else. The index is below the number of the kernel's parameters.
-    pub fn set(&mut self, index: usize, argument: Argument<D>) {
-        if index >= self.list.len() {
-            self.list.resize_with(index + 1, || None);
-        }
-        self.list[index] = Some(argument);
     }
 
     /// How many there are, up to the last one that was given.
@@ -190,91 +223,104 @@ impl<D: Driver> Arguments<D> {
             if other.list.get(index).is_some_and(Option::is_some) {
                 continue;
             }
-            match argument {
-                Some(Argument::Bytes { at, size }) => other.set_bytes(index, &self.bytes[*at..*at + *size]),
-                Some(argument) => other.set(index, argument.clone()),
-                None => {}
+            if let Some(Argument { content, at, size }) = argument {
+                other.place(index, content.clone(), &self.bytes[*at..*at + *size]);
             }
         }
     }
 
-    /// As the application would give them to a launch.
-    fn described(&self) -> SmallVec<[ur_exp_kernel_arg_properties_t; INLINE_ARGUMENTS]> {
-        let given = self.list.iter().enumerate().filter_map(|(index, argument)| Some((index, argument.as_ref()?)));
-        given
-            .map(|(index, argument)| {
-                let (type_, size, value) = match argument {
-                    Argument::Bytes { at, size } => {
-                        let value = self.bytes[*at..].as_ptr().cast();
-                        (ur_exp_kernel_arg_type_t::VALUE, *size, ur_exp_kernel_arg_value_t { value })
-                    }
-                    Argument::Local(size) => {
-                        let nothing = ur_exp_kernel_arg_value_t { value: core::ptr::null() };
-                        (ur_exp_kernel_arg_type_t::LOCAL, *size, nothing)
-                    }
-                    Argument::Memory(mem, flags) => {
-                        let handle = mem.as_ref().map_or(core::ptr::null_mut(), |mem| mem.handle());
-                        let tuple = ur_exp_kernel_arg_mem_obj_tuple_t { hMem: handle, flags: *flags };
-                        let value = ur_exp_kernel_arg_value_t { memObjTuple: tuple };
-                        (ur_exp_kernel_arg_type_t::MEM_OBJ, size_of::<usize>(), value)
-                    }
-                    Argument::Sampler(sampler) => {
-                        let value = ur_exp_kernel_arg_value_t { sampler: sampler.handle() };
-                        (ur_exp_kernel_arg_type_t::SAMPLER, size_of::<usize>(), value)
-                    }
-                };
-                // Not above the number of a kernel's parameters.
-                let index = index as u32;
-                ur_exp_kernel_arg_properties_t { type_, index, size, value, ..Default::default() }
-            })
-            .collect()
-    }
-
-    /// The memory objects themselves.
-    pub fn into_memory(self) -> impl Iterator<Item = Arc<Object<Mem<D>>>> {
-        self.list.into_iter().filter_map(|argument| match argument {
-            Some(Argument::Memory(mem, _)) => mem,
-            _ => None,
-        })
-    }
-
-    /// The memory objects, with what the kernel does with them.
-    fn memory(&self) -> impl Iterator<Item = (&Object<Mem<D>>, ur_mem_flags_t)> {
-        self.list.iter().filter_map(|argument| match argument {
-            Some(Argument::Memory(Some(mem), flags)) => Some((&**mem, *flags)),
-            _ => None,
-        })
-    }
-
-    /// Writes what stands for memory objects and samplers on a device into the native list; `sizes` are those of the
-    /// function's parameters, where they are known.
-    #[inline]
-    fn put_objects(
-        &self,
-        list: &mut ArgumentList<'_>,
-        state: &Arc<DeviceState<D>>,
-        sizes: Option<&[usize]>,
-    ) -> Result<()> {
-        let mut before = None;
+    /// Checks every argument against the function's parameters, and writes the values of those that the engine knows.
+    /// Gives the bytes of work-group memory that they need.
+    fn resolve(&mut self, state: &Arc<DeviceState<D>>, sizes: Option<&[usize]>) -> Result<usize> {
+        let (mut taken, mut before) = (0, None);
         for (index, argument) in self.list.iter().enumerate() {
             let image_before = core::mem::take(&mut before);
-            let value = match argument {
-                Some(Argument::Memory(Some(mem), _)) => match &mem.body {
+            let Some(argument) = argument else { continue };
+            let value = &mut self.bytes[argument.at..argument.at + argument.size];
+            let size = sizes.and_then(|sizes| sizes.get(index)).copied();
+            let resolved = resolve(&described(index, argument, value), size)?;
+            let word = match (&argument.content, resolved) {
+                (Content::Local(_), Resolved::Local(bytes)) => {
+                    let start = place_local(taken, bytes)?;
+                    taken = start + bytes;
+                    start
+                }
+                (Content::Memory(Some(mem), _), _) => match &mem.body {
                     MemBody::Buffer(buffer) => buffer.storage.address_at(state)? + buffer.origin,
                     MemBody::Image(image) => {
                         before = Some(&**image);
                         image_value(image, state)?
                     }
                 },
-                Some(Argument::Sampler(sampler)) => {
-                    let size = sizes.and_then(|sizes| sizes.get(index)).copied();
-                    sampler_value(index, sampler, size, image_before, state)?
-                }
+                (Content::Sampler(sampler), _) => sampler_value(index, sampler, size, image_before, state)?,
+                (Content::Memory(None, _), _) => 0,
                 _ => continue,
             };
-            list.set_value(index, value);
+            value.copy_from_slice(&word.to_ne_bytes());
         }
-        Ok(())
+        Ok(taken)
+    }
+
+    /// The memory objects themselves.
+    pub fn into_memory(self) -> impl Iterator<Item = Arc<Object<Mem<D>>>> {
+        self.list.into_iter().filter_map(|argument| match argument?.content {
+            Content::Memory(mem, _) => mem,
+            _ => None,
+        })
+    }
+
+    /// The memory objects, with what the kernel does with them.
+    fn memory(&self) -> impl Iterator<Item = (&Arc<Object<Mem<D>>>, ur_mem_flags_t)> {
+        self.list.iter().flatten().filter_map(|argument| match &argument.content {
+            Content::Memory(Some(mem), flags) => Some((mem, *flags)),
+            _ => None,
+        })
+    }
+}
+
+/// An argument as the application would give it to a launch; `value` are its bytes.
+fn described<D: Driver>(index: usize, argument: &Argument<D>, value: &[u8]) -> ur_exp_kernel_arg_properties_t {
+    let (type_, size, value) = match &argument.content {
+        Content::Value => {
+            let value = ur_exp_kernel_arg_value_t { value: value.as_ptr().cast() };
+            (ur_exp_kernel_arg_type_t::VALUE, argument.size, value)
+        }
+        Content::Local(size) => {
+            let nothing = ur_exp_kernel_arg_value_t { value: core::ptr::null() };
+            (ur_exp_kernel_arg_type_t::LOCAL, *size, nothing)
+        }
+        Content::Memory(mem, flags) => {
+            let handle = mem.as_ref().map_or(core::ptr::null_mut(), |mem| mem.handle());
+            let tuple = ur_exp_kernel_arg_mem_obj_tuple_t { hMem: handle, flags: *flags };
+            (ur_exp_kernel_arg_type_t::MEM_OBJ, size_of::<usize>(), ur_exp_kernel_arg_value_t { memObjTuple: tuple })
+        }
+        Content::Sampler(sampler) => {
+            let value = ur_exp_kernel_arg_value_t { sampler: sampler.handle() };
+            (ur_exp_kernel_arg_type_t::SAMPLER, size_of::<usize>(), value)
+        }
+    };
+    // Not above the number of a kernel's parameters.
+    ur_exp_kernel_arg_properties_t { type_, index: index as u32, size, value, ..Default::default() }
+}
+
+/// What the native library is told of a launch beside the values of its arguments.
+pub struct NativeForm<D: Driver> {
+    function: D::Function,
+    shape: LaunchShape,
+    /// The offset, for a function that takes one behind its other parameters.
+    offset: Option<[u32; 3]>,
+}
+
+impl<D: Driver> Clone for NativeForm<D> {
+    fn clone(&self) -> Self {
+        Self { function: self.function, shape: self.shape, offset: self.offset }
+    }
+}
+
+impl<D: Driver> NativeForm<D> {
+    /// That of a launch that was found plain.
+    pub(super) fn of(launch: &Launch<'_, D>) -> Self {
+        Self { function: launch.function, shape: launch.shape, offset: None }
     }
 }
 
@@ -295,12 +341,7 @@ impl<D: Driver> Clone for RecordedKernel<D> {
 }
 
 impl<D: Driver> RecordedKernel<D> {
-    /// Whether there are no work-items.
-    pub fn is_empty(&self) -> bool {
-        self.sizes.global.contains(&0)
-    }
-
-    /// What the launch does with the memory of buffers and with images.
+    /// What the launch does with buffers and images.
     ///
     /// # Errors
     /// `INVALID_CONTEXT` for a memory object of another context.
@@ -316,60 +357,77 @@ impl<D: Driver> RecordedKernel<D> {
                         let access = access_of(buffer, mem.flags, flags).access;
                         Used::Bytes { storage: Arc::clone(&buffer.storage), access }
                     }
-                    MemBody::Image(_) => Used::Image { memory: mem.to_arc(), is_written: is_written(flags) },
+                    MemBody::Image(_) => Used::Image { memory: Arc::clone(mem), is_written: is_written(flags) },
                 })
             })
             .collect()
     }
 
-    /// Tells the launch to `work` as the native library takes it: the node and its arguments, which are valid during the
-    /// call. A global size with a dimension of 0 has neither; `None` then.
+    /// Whether it does the same with the same memory objects as another launch.
+    pub fn has_same_memory(&self, other: &Self) -> bool {
+        let mut others = other.arguments.memory();
+        let is_same =
+            |(mem, flags): (&Arc<_>, _)| others.next().is_some_and(|(one, own)| Arc::ptr_eq(mem, one) && flags == own);
+        self.arguments.memory().all(is_same) && others.next().is_none()
+    }
+
+    /// The memory objects of its arguments.
+    pub fn memory(&self) -> impl Iterator<Item = &Arc<Object<Mem<D>>>> {
+        self.arguments.memory().map(|(mem, _)| mem)
+    }
+
+    /// Checks the launch and gives its native form, which holds until something but a value changes. `None` for a global
+    /// size with a dimension of 0: there is nothing to launch.
     ///
     /// # Errors
-    /// As a launch's on a queue; as `work`.
-    pub fn with_native<R>(
-        &self,
-        name: &str,
-        state: &Arc<DeviceState<D>>,
-        work: impl FnOnce(&KernelNode<D::Function>, *const *const c_void) -> Result<R>,
-    ) -> Result<Option<R>> {
+    /// As a launch's on a queue.
+    pub fn prepare(&mut self, name: &str, state: &Arc<DeviceState<D>>) -> Result<Option<NativeForm<D>>> {
         let kernel = self.kernel.on_state(state)?;
-        let RecordedSizes { offset, global, local, .. } = self.sizes;
-        let has_offset = offset != [0; 3];
-        let function = if has_offset {
-            kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?
-        } else {
-            &kernel.plain
+        let offset = if self.sizes.offset == [0; 3] { None } else { Some(self.sizes.offset) };
+        let function = match offset {
+            Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?,
+            None => &kernel.plain,
         };
-        let divided = if global.contains(&0) { None } else { Some(kernel.divide(GlobalSize::new(global)?, local)?) };
-        let hidden = usize::from(has_offset);
-        let described = self.arguments.described();
-        let count =
-            function.parameters.as_ref().map_or(self.arguments.count(), |sizes| sizes.len().saturating_sub(hidden));
-        if described.len() != count {
-            return Err(wrong_count(described.len(), count));
+        let divided = divide(kernel, &self.sizes)?;
+        let parameters = function.parameters.as_deref();
+        let hidden = usize::from(offset.is_some());
+        let count = parameters.map_or(self.arguments.count(), |sizes| sizes.len().saturating_sub(hidden));
+        let given = self.arguments.list.iter().flatten().count();
+        if given != count || self.arguments.count() != count {
+            return Err(wrong_count(given, count));
         }
-        let mut storage = ArgumentStorage::new();
-        let mut list = storage.list(count + hidden);
-        let narrowed;
-        if has_offset {
-            narrowed = narrow(offset)?;
-            list.hide(narrowed.as_ptr().cast());
-        }
-        list.fill(&described, function.parameters.as_deref())?;
-        if list.objects {
-            self.arguments.put_objects(&mut list, state, function.parameters.as_deref())?;
-        }
+        let offset = offset.map(narrow).transpose()?;
+        let dynamic_shared = self.arguments.resolve(state, parameters)?;
         let Some((grid, block)) = divided else { return Ok(None) };
-        let dynamic_shared = list.dynamic_shared;
         if dynamic_shared > 0 {
             kernel.allow_local(dynamic_shared)?;
         }
         // Not above the device's limit, so it fits.
         let shape = shape(grid, block, dynamic_shared as u32);
-        let node = KernelNode { function: function.raw, shape, cluster: None, cooperative: false };
-        work(&node, list.pointers.as_ptr()).map(Some)
+        Ok(Some(NativeForm { function: function.raw, shape, offset }))
     }
+
+    /// Lets `work` have the launch as the native library takes it. The form is what [`RecordedKernel::prepare`] gave last.
+    #[inline]
+    pub fn with_native<R>(&self, form: &NativeForm<D>, work: impl FnOnce(&NodeLaunch<'_, D>) -> R) -> R {
+        let values = self.arguments.bytes.as_ptr();
+        let mut list: SmallVec<[*const c_void; LISTED_ARGUMENTS]> = SmallVec::new();
+        // The form says that none is missing.
+        let at = |argument: &Option<Argument<D>>| argument.as_ref().map_or(0, |argument| argument.at);
+        list.extend(self.arguments.list.iter().map(|argument| values.wrapping_add(at(argument)).cast()));
+        if let Some(offset) = &form.offset {
+            list.push(offset.as_ptr().cast());
+        }
+        work(&NodeLaunch::new(form.function, form.shape, list.as_ptr()))
+    }
+}
+
+/// Work-groups and work-items of a launch; `None` if there are none.
+fn divide<D: Driver>(kernel: &DeviceKernel<D>, sizes: &RecordedSizes) -> Result<Option<([u32; 3], [u32; 3])>> {
+    if sizes.global.contains(&0) {
+        return Ok(None);
+    }
+    kernel.divide(GlobalSize::new(sizes.global)?, sizes.local).map(Some)
 }
 
 #[cfg(all(test, feature = "testing"))]
@@ -377,24 +435,36 @@ mod tests {
     use super::*;
     use crate::api::noop::Noop;
 
-    fn bytes(arguments: &Arguments<Noop>, index: usize) -> &[u8] {
-        match &arguments.list[index] {
-            Some(Argument::Bytes { at, size }) => &arguments.bytes[*at..*at + *size],
-            _ => panic!("argument {index} is no value"),
-        }
+    fn value(arguments: &mut Arguments<Noop>, index: usize, size: usize) -> Vec<u8> {
+        arguments.bytes_of(index, size).expect("a value of that size").1.to_vec()
     }
 
     #[test]
     fn values_that_change_their_size_need_no_more_memory_however_often_they_do() {
         let mut arguments = Arguments::<Noop> { list: SmallVec::new(), bytes: SmallVec::new() };
-        arguments.set_bytes(0, &[1; 8]);
-        arguments.set_bytes(1, &[2; 4]);
+        arguments.set_value(0, &[1; 8]);
+        arguments.set_value(1, &[2; 4]);
         for round in 0..1000 {
-            arguments.set_bytes(0, &vec![3; 8 + round % 3]);
-            arguments.set(1, Argument::Local(64));
-            arguments.set_bytes(1, &[4; 4]);
-            assert_eq!((bytes(&arguments, 0), bytes(&arguments, 1)), (&vec![3; 8 + round % 3][..], &[4; 4][..]));
+            let size = 8 + round % 3;
+            arguments.set_value(0, &vec![3; size]);
+            arguments.set(1, Content::Local(64));
+            arguments.set_value(1, &[4; 4]);
+            assert_eq!((value(&mut arguments, 0, size), value(&mut arguments, 1, 4)), (vec![3; size], vec![4; 4]));
         }
         assert!(arguments.bytes.len() <= 32, "{} bytes for two values", arguments.bytes.len());
+    }
+
+    #[test]
+    fn only_a_value_of_the_same_size_is_changed_where_it_lies() {
+        let mut arguments = Arguments::<Noop> { list: SmallVec::new(), bytes: SmallVec::new() };
+        arguments.set_value(0, &[1; 8]);
+        arguments.set(1, Content::Local(64));
+        assert!(arguments.bytes_of(0, 4).is_none() && arguments.bytes_of(1, 8).is_none());
+        assert!(arguments.bytes_of(2, 8).is_none());
+        let (at, bytes) = arguments.bytes_of(0, 8).expect("a value of 8 bytes");
+        bytes.copy_from_slice(&[7; 8]);
+        assert_eq!(value(&mut arguments, 0, 8), [7; 8]);
+        arguments.put_back(at, &[1; 8]);
+        assert_eq!(value(&mut arguments, 0, 8), [1; 8]);
     }
 }

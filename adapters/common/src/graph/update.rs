@@ -1,12 +1,16 @@
 //! `urCommandBufferUpdateKernelLaunchExp`: kernels, arguments and sizes of launches that are recorded.
 //!
-//! A change is made in two steps. First every description is checked and each launch's next form is made and looked at as an
-//! append does, without telling anybody. Then the native nodes are changed one by one, and those before a failure are
-//! changed back, so that nothing is half-made. The native library applies a change to later launches: one that runs is left
-//! alone.
+//! A change is made in two steps. First every description is checked and made to what the buffer knows of its launches, with
+//! what was there saved. Then the native library is told ([`Executable::tell`](crate::graph::executable::Executable::tell)). If
+//! either fails, what was saved is put back, so that nothing is half-made. A launch that runs is left alone: the native library applies
+//! changes to later launches.
+//!
+//! A value of the size that it had is a store into the launch's bytes. Everything else has the launch checked and laid out
+//! anew.
 
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use smallvec::SmallVec;
 use ur_ffi::{
     ur_exp_command_buffer_update_kernel_launch_desc_t as Description,
@@ -16,37 +20,51 @@ use ur_ffi::{
 };
 
 use crate::driver::Driver;
-use crate::graph::command::{BufferCommand, KernelCommand, KernelState};
+use crate::graph::command::BufferCommand;
 use crate::graph::command_buffer::CommandBuffer;
-use crate::graph::recorded_kernel::{Argument, Arguments, RecordedKernel};
+use crate::graph::executable::Leftovers;
+use crate::graph::executable::changes::Changes;
+use crate::graph::executable::launch::ChangeableLaunch;
+use crate::graph::recorded_kernel::{Arguments, Content, NativeForm, RecordedKernel};
+use crate::image::argument::image_value;
 use crate::kernel::Kernel;
 use crate::kernel::argument_list::no_such_argument;
 use crate::kernel::arguments::with_set_arguments;
-use crate::memory_object::Mem;
+use crate::kernel::work_size::in_three;
 use crate::memory_object::arguments::check_access;
+use crate::memory_object::{Mem, MemBody};
 use crate::object::error::{Error, Result};
 use crate::object::{Object, params};
-use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
 
 const NAME: &str = "urCommandBufferUpdateKernelLaunchExp";
+
+/// Bytes of a value that are saved without an allocation.
+const INLINE_VALUE: usize = 8;
+
+/// A pointer's bytes, wherever they lie.
+type Pointer = [u8; size_of::<usize>()];
 
 /// What an argument is to be.
 enum NewArgument<'a, D: Driver> {
     /// A memory object, or none, and what the kernel does with it.
     Memory(Option<&'a Object<Mem<D>>>, ur_mem_flags_t),
-    /// A pointer.
-    Pointer(usize),
-    /// A value.
+    /// A value, a pointer among them.
     Value(&'a [u8]),
     /// So much work-group memory.
     Local(usize),
 }
 
-/// What one description leads to, checked.
+/// An argument by its index, or what is wrong with it.
+type IndexedArgument<'a, D> = Result<(usize, NewArgument<'a, D>)>;
+
+/// What one description says. Its handles and lists were checked, the entries of the lists not.
 struct Change<'a, D: Driver> {
     command: &'a Object<BufferCommand<D>>,
     kernel: Option<&'a Object<Kernel<D>>>,
-    arguments: SmallVec<[(usize, NewArgument<'a, D>); 8]>,
+    memory: &'a [NewMemory],
+    pointers: &'a [NewPointer],
+    values: &'a [NewValue],
     dimensions: u32,
     offset: Option<&'a [usize]>,
     global: Option<&'a [usize]>,
@@ -57,57 +75,28 @@ impl<'a, D: Driver> Change<'a, D> {
     /// Reads a description.
     ///
     /// # Errors
-    /// `INVALID_NULL_HANDLE`, `INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP`, `INVALID_KERNEL`, `INVALID_MEM_OBJECT` for handles that
-    /// are none; `INVALID_NULL_POINTER` for a list that is missing; `INVALID_WORK_DIMENSION`; `INVALID_ENUMERATION` and
-    /// `INVALID_VALUE` for flags of a memory object.
+    /// `INVALID_NULL_HANDLE`, `INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP`, `INVALID_KERNEL` for handles that are none;
+    /// `INVALID_NULL_POINTER` for a list that is missing; `INVALID_WORK_DIMENSION`.
+    #[inline]
     fn read(description: &'a Description) -> Result<Self> {
-        if description.newWorkDim > 3 {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_WORK_DIMENSION,
-                format!(
-                    "{NAME}: newWorkDim is {}; a launch has 1, 2 or 3 dimensions, and 0 changes no size",
-                    description.newWorkDim
-                ),
-            ));
-        }
         let dimensions = description.newWorkDim;
-        // SAFETY: C owes a description what the manual says of it: handles are null or alive, lists and values hold as many
-        // elements and bytes as their counts say, for as long as the call lasts.
+        if dimensions > 3 {
+            return Err(too_many_dimensions(dimensions));
+        }
+        // SAFETY: C owes a description what the manual says of it: handles are null or alive, lists hold as many elements as
+        // their counts say, for as long as the call lasts.
         unsafe {
             let size = |sizes: *const usize| -> Result<Option<&'a [usize]>> {
                 if dimensions == 0 { Ok(None) } else { params::slice_or_none("a new work size", dimensions, sizes) }
             };
-            let memory = params::optional_slice(
-                "pNewMemObjArgList",
-                description.numNewMemObjArgs,
-                description.pNewMemObjArgList,
-            )?;
-            let pointers = params::optional_slice(
-                "pNewPointerArgList",
-                description.numNewPointerArgs,
-                description.pNewPointerArgList,
-            )?;
-            let values =
-                params::optional_slice("pNewValueArgList", description.numNewValueArgs, description.pNewValueArgList)?;
-            let memory = memory.iter().map(|new: &NewMemory| {
-                let mem = params::optional_handle("hNewMemObjArg", new.hNewMemObjArg)?;
-                let flags =
-                    params::optional(new.pProperties).map_or(ur_mem_flags_t::READ_WRITE, |own| own.memoryAccess);
-                check_access(flags)?;
-                Ok((new.argIndex as usize, NewArgument::Memory(mem, flags)))
-            });
-            let pointers = pointers.iter().map(|new: &NewPointer| {
-                let value = params::optional(new.pNewPointerArg.cast::<usize>()).copied().unwrap_or(0);
-                Ok((new.argIndex as usize, NewArgument::Pointer(value)))
-            });
-            let values = values.iter().map(|new: &NewValue| {
-                let bytes = params::slice_or_none("pNewValueArg", new.argSize, new.pNewValueArg.cast::<u8>())?;
-                Ok((new.argIndex as usize, bytes.map_or(NewArgument::Local(new.argSize), NewArgument::Value)))
-            });
+            let (memory, pointers, values) =
+                (description.numNewMemObjArgs, description.numNewPointerArgs, description.numNewValueArgs);
             Ok(Self {
+                memory: params::optional_slice("pNewMemObjArgList", memory, description.pNewMemObjArgList)?,
+                pointers: params::optional_slice("pNewPointerArgList", pointers, description.pNewPointerArgList)?,
+                values: params::optional_slice("pNewValueArgList", values, description.pNewValueArgList)?,
                 command: params::handle(NAME, description.hCommand)?,
                 kernel: params::optional_handle("hNewKernel", description.hNewKernel)?,
-                arguments: memory.chain(pointers).chain(values).collect::<Result<_>>()?,
                 dimensions,
                 offset: size(description.pNewGlobalWorkOffset)?,
                 global: size(description.pNewGlobalWorkSize)?,
@@ -116,58 +105,71 @@ impl<'a, D: Driver> Change<'a, D> {
         }
     }
 
-    /// The launch as it is to be.
-    fn apply(
+    /// Whether it says nothing but pointers and values.
+    #[inline]
+    fn is_of_values_alone(&self) -> bool {
+        self.kernel.is_none() && self.dimensions == 0 && self.memory.is_empty()
+    }
+
+    /// The new arguments with their indices: memory objects, pointers, and the others.
+    ///
+    /// # Errors
+    /// Of a memory object `INVALID_MEM_OBJECT` for a handle that is none, `INVALID_ENUMERATION` and `INVALID_VALUE` for flags.
+    #[inline(always)]
+    fn arguments(
         &self,
-        launch: &mut RecordedKernel<D>,
-        command: &KernelCommand<D>,
-        first: &Arc<Object<Kernel<D>>>,
-    ) -> Result<()> {
-        if let Some(kernel) = self.kernel {
-            self.exchange(launch, command, first, kernel)?;
+    ) -> (
+        impl Iterator<Item = IndexedArgument<'a, D>>,
+        impl Iterator<Item = (usize, Pointer)>,
+        impl Iterator<Item = IndexedArgument<'a, D>>,
+    ) {
+        // SAFETY: C owes the entries of a description's lists what the manual says of them: handles are null or alive, values
+        // have as many bytes as their sizes say and pointers those of an address, for as long as the call lasts.
+        unsafe {
+            let memory = self.memory.iter().map(|new| {
+                let mem = params::optional_handle("hNewMemObjArg", new.hNewMemObjArg)?;
+                let flags =
+                    params::optional(new.pProperties).map_or(ur_mem_flags_t::READ_WRITE, |own| own.memoryAccess);
+                check_access(flags)?;
+                Ok((new.argIndex as usize, NewArgument::Memory(mem, flags)))
+            });
+            let pointers = self.pointers.iter().map(|new| {
+                let pointer = params::optional(new.pNewPointerArg.cast::<Pointer>()).copied();
+                (new.argIndex as usize, pointer.unwrap_or_default())
+            });
+            let values = self.values.iter().map(|new| {
+                let bytes = params::slice_or_none("pNewValueArg", new.argSize, new.pNewValueArg.cast::<u8>())?;
+                Ok((new.argIndex as usize, bytes.map_or(NewArgument::Local(new.argSize), NewArgument::Value)))
+            });
+            (memory, pointers, values)
         }
-        let most = parameter_count(launch);
-        for (index, new) in &self.arguments {
-            let (index, arguments) = (*index, &mut launch.arguments);
+    }
+
+    /// Makes the launch what the description says, with arguments of any kind.
+    fn apply(&self, launch: &mut ChangeableLaunch<D>) -> Result<()> {
+        if let Some(kernel) = self.kernel {
+            exchange(launch, kernel)?;
+        }
+        let most = parameter_count(&launch.recorded);
+        let arguments = &mut launch.recorded.arguments;
+        let mut set = |index: usize, new: NewArgument<'_, D>| {
             if index >= most {
                 return Err(no_such_argument(index, most));
             }
             match new {
                 NewArgument::Memory(mem, flags) => {
-                    arguments.set(index, Argument::Memory(mem.map(Object::to_arc), *flags))
+                    arguments.set(index, Content::Memory(mem.map(Object::to_arc), flags));
                 }
-                NewArgument::Pointer(value) => arguments.set_bytes(index, &value.to_ne_bytes()),
-                NewArgument::Value(bytes) => arguments.set_bytes(index, bytes),
-                NewArgument::Local(size) => arguments.set(index, Argument::Local(*size)),
+                NewArgument::Value(bytes) => arguments.set_value(index, bytes),
+                NewArgument::Local(size) => arguments.set(index, Content::Local(size)),
             }
-        }
-        self.resize(launch)
-    }
-
-    /// Makes the launch another kernel's: with the arguments that are set on that one, and the launch's own where none is.
-    fn exchange(
-        &self,
-        launch: &mut RecordedKernel<D>,
-        command: &KernelCommand<D>,
-        first: &Arc<Object<Kernel<D>>>,
-        kernel: &'a Object<Kernel<D>>,
-    ) -> Result<()> {
-        let mut known = command.alternatives.iter().chain([first]);
-        let Some(kernel) = known.find(|known| core::ptr::eq(Arc::as_ptr(known), kernel)) else {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_VALUE,
-                format!("{NAME}: hNewKernel is none of the alternatives that the command was appended with"),
-            ));
+            Ok(())
         };
-        if Arc::ptr_eq(kernel, &launch.kernel) {
-            return Ok(());
-        }
-        let mut arguments = with_set_arguments(kernel, |set| Arguments::read(set, kernel.parameters()))?;
-        let most = kernel.parameters().map_or(launch.arguments.count(), <[usize]>::len);
-        launch.arguments.fill_gaps_of(&mut arguments, most);
-        launch.kernel = Arc::clone(kernel);
-        launch.arguments = arguments;
-        Ok(())
+        let (mut memory, mut pointers, mut values) = self.arguments();
+        memory.try_for_each(|new| new.and_then(|(index, new)| set(index, new)))?;
+        pointers.try_for_each(|(index, pointer)| set(index, NewArgument::Value(&pointer)))?;
+        values.try_for_each(|new| new.and_then(|(index, new)| set(index, new)))?;
+        self.resize(&mut launch.recorded)
     }
 
     fn resize(&self, launch: &mut RecordedKernel<D>) -> Result<()> {
@@ -184,27 +186,63 @@ impl<'a, D: Driver> Change<'a, D> {
                 ),
             ));
         }
-        let three = |sizes: &[usize], missing| core::array::from_fn(|axis| sizes.get(axis).copied().unwrap_or(missing));
         if self.dimensions != sizes.dimensions {
             (sizes.dimensions, sizes.offset) = (self.dimensions, [0; 3]);
         }
         if let Some(global) = self.global {
             // Groups of the old size need not fit the new one.
-            (sizes.global, sizes.local) = (three(global, 1), None);
+            (sizes.global, sizes.local) = (in_three(global, 1), None);
         }
         if let Some(local) = self.local {
-            sizes.local = Some(three(local, 1));
+            sizes.local = Some(in_three(local, 1));
         }
         if let Some(offset) = self.offset {
-            sizes.offset = three(offset, 0);
+            sizes.offset = in_three(offset, 0);
         }
         Ok(())
     }
 }
 
+/// Makes a launch another kernel's: with the arguments that are set on that one, and the launch's own where none is.
+fn exchange<D: Driver>(launch: &mut ChangeableLaunch<D>, kernel: &Object<Kernel<D>>) -> Result<()> {
+    let mut known = launch.alternatives.iter().chain([&launch.first]);
+    let Some(kernel) = known.find(|known| core::ptr::eq(Arc::as_ptr(known), kernel)) else {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{NAME}: hNewKernel is none of the alternatives that the command was appended with"),
+        ));
+    };
+    let recorded = &mut launch.recorded;
+    if Arc::ptr_eq(kernel, &recorded.kernel) {
+        return Ok(());
+    }
+    let mut arguments = with_set_arguments(kernel, |set| Arguments::read(set, kernel.parameters()))?;
+    let most = kernel.parameters().map_or(recorded.arguments.count(), <[usize]>::len);
+    recorded.arguments.fill_gaps_of(&mut arguments, most);
+    recorded.kernel = Arc::clone(kernel);
+    recorded.arguments = arguments;
+    Ok(())
+}
+
 /// How many arguments a launch can have.
 fn parameter_count<D: Driver>(launch: &RecordedKernel<D>) -> usize {
     launch.kernel.parameters().map_or(launch.arguments.count(), <[usize]>::len)
+}
+
+#[cold]
+fn too_many_dimensions(dimensions: u32) -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_WORK_DIMENSION,
+        format!("{NAME}: newWorkDim is {dimensions}; a launch has 1, 2 or 3 dimensions, and 0 changes no size"),
+    )
+}
+
+#[cold]
+fn foreign_command() -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP,
+        format!("{NAME}: hCommand is a command of another command buffer"),
+    )
 }
 
 /// `urCommandBufferUpdateKernelLaunchExp`.
@@ -213,120 +251,218 @@ fn parameter_count<D: Driver>(launch: &RecordedKernel<D>) -> usize {
 /// `INVALID_OPERATION` for a buffer that is not finalised or not updatable; `INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP` for a
 /// command of another buffer or one that is no kernel launch; as [`Change::read`] and an append. Nothing has changed then.
 pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[Description]) -> Result<()> {
-    buffer.check_changeable(NAME)?;
-    let executable = buffer.executable()?;
-    let _change = buffer.begin_change();
-    let mut touched = Touched::default();
-    updates.iter().try_for_each(|description| touched.plan(buffer, description))?;
-    let _scope = buffer.state().enter()?;
-    executable.with(|driver, exec| touched.make(buffer, driver, exec))?;
-    touched.commit(buffer);
-    Ok(())
-}
-
-/// The commands that a change is about, each once.
-struct Touched<'a, D: Driver> {
-    commands: SmallVec<[&'a KernelCommand<D>; 4]>,
-}
-
-impl<D: Driver> Default for Touched<'_, D> {
-    fn default() -> Self {
-        Self { commands: SmallVec::new() }
+    let executable = buffer.changeable(NAME)?;
+    for description in updates.iter().filter(|description| description.numNewMemObjArgs != 0) {
+        make_memory(buffer, description);
     }
+    let mut update = Update::begin(buffer, executable.changes());
+    update.saved.values.reserve(updates.len());
+    updates.iter().try_for_each(|description| update.change(description))?;
+    let (changes, saved) = (&mut *update.changes, &mut update.saved);
+    count_memory(buffer, changes, saved);
+    let told = executable.tell(changes, buffer.state(), |changes| {
+        saved.put_back(changes);
+        count_memory(buffer, changes, saved);
+    });
+    update.end();
+    told
 }
 
-impl<D: Driver> Drop for Touched<'_, D> {
-    fn drop(&mut self) {
-        for command in &self.commands {
-            command.state.lock().next = None;
+/// Makes the memory of new memory objects at the buffer's device, for which the native library can wait, before anything is
+/// locked. What is wrong is found later.
+#[inline(never)]
+fn make_memory<D: Driver>(buffer: &CommandBuffer<D>, description: &Description) {
+    let Ok(change) = Change::<D>::read(description) else { return };
+    for (_, new) in change.arguments().0.flatten() {
+        if let NewArgument::Memory(Some(mem), _) = new
+            && Arc::ptr_eq(&mem.context, &buffer.context)
+        {
+            // Asked for again when the launch is laid out.
+            let _ = match &mem.body {
+                MemBody::Buffer(memory) => memory.storage.address_at(buffer.state()),
+                MemBody::Image(image) => image_value(image, buffer.state()),
+            };
         }
     }
 }
 
-impl<'a, D: Driver> Touched<'a, D> {
-    /// Checks a description and makes its command's next form.
-    fn plan(&mut self, buffer: &Object<CommandBuffer<D>>, description: &'a Description) -> Result<()> {
-        let change = Change::<D>::read(description)?;
-        if !core::ptr::eq(change.command.buffer.as_ptr(), buffer) {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP,
-                format!("{NAME}: hCommand is a command of another command buffer"),
-            ));
+/// The bytes that a change replaced of a value of the launch of that index.
+struct SavedValue {
+    launch: u32,
+    at: u32,
+    size: u32,
+    bytes: [u8; INLINE_VALUE],
+}
+
+/// What else a change replaced.
+enum SavedMore<D: Driver> {
+    /// More bytes of a value.
+    Value { launch: u32, at: u32, bytes: Box<[u8]> },
+    /// All of a launch.
+    Whole { launch: u32, state: Box<(RecordedKernel<D>, Option<NativeForm<D>>)> },
+}
+
+/// What a change replaced. Of a launch that is here as a whole, values were saved before that alone.
+struct Saved<D: Driver> {
+    values: SmallVec<[SavedValue; 8]>,
+    more: Vec<SavedMore<D>>,
+}
+
+impl<D: Driver> Saved<D> {
+    /// Stores a value where the old one is, which is kept. Answers whether it could be.
+    #[inline(always)]
+    fn store(&mut self, launch: &mut ChangeableLaunch<D>, index: u32, argument: usize, value: &[u8]) -> bool {
+        let is_saved = launch.is_saved;
+        let Some((at, bytes)) = launch.recorded.arguments.bytes_of(argument, value.len()) else { return false };
+        if !is_saved {
+            self.keep(index, at, bytes);
         }
-        let command = change.command.kernel()?;
-        let mut state = command.state.lock();
-        let is_first = state.next.is_none();
-        let mut next = state.next.take().unwrap_or_else(|| state.launch.clone());
-        let planned = change.apply(&mut next, command, &command.first).and_then(|()| check(&next, buffer));
-        // Whatever comes of it, the command is looked at when the change ends.
-        state.next = Some(next);
-        if is_first {
-            self.commands.push(command);
-        }
-        planned
+        copy(value, bytes);
+        true
     }
 
-    /// Changes the native nodes; those before a failure are changed back.
-    fn make(&self, buffer: &CommandBuffer<D>, driver: &D, exec: &D::GraphExec) -> Result<()> {
-        for (made, command) in self.commands.iter().enumerate() {
-            let state = command.state.lock();
-            let Some(next) = &state.next else { continue };
-            let wrong = mutation::is(mutation::Bug::GraphWrongNode);
-            let node = if wrong { self.commands[(made + 1) % self.commands.len()].node } else { command.node };
-            if let Err(error) = set(buffer, driver, exec, node, next, state.is_enabled) {
-                drop(state);
-                self.undo(buffer, driver, exec, made + 1);
-                return Err(error);
+    #[inline(always)]
+    fn keep(&mut self, launch: u32, at: usize, value: &[u8]) {
+        // Neither a launch's values nor one of them have so many bytes.
+        let (at, size) = (at as u32, value.len() as u32);
+        if unlikely(value.len() > INLINE_VALUE) {
+            return self.more.push(SavedMore::Value { launch, at, bytes: value.into() });
+        }
+        let mut bytes = [0; INLINE_VALUE];
+        copy(value, &mut bytes[..value.len()]);
+        self.values.push(SavedValue { launch, at, size, bytes });
+    }
+
+    /// Exchanges what was saved with what is, the last first.
+    #[cold]
+    fn put_back(&mut self, changes: &mut Changes<D>) {
+        for saved in self.more.iter_mut().rev() {
+            match saved {
+                SavedMore::Value { launch, at, bytes } => {
+                    changes.launches[*launch as usize].recorded.arguments.put_back(*at as usize, bytes);
+                }
+                SavedMore::Whole { launch, state } => {
+                    let launch = &mut changes.launches[*launch as usize];
+                    core::mem::swap(&mut launch.recorded, &mut state.0);
+                    core::mem::swap(&mut launch.form, &mut state.1);
+                }
             }
+        }
+        for SavedValue { launch, at, size, bytes } in self.values.iter().rev() {
+            let arguments = &mut changes.launches[*launch as usize].recorded.arguments;
+            arguments.put_back(*at as usize, &bytes[..*size as usize]);
+        }
+    }
+}
+
+/// Copies a value; those of most sizes without a call.
+#[inline(always)]
+fn copy(from: &[u8], to: &mut [u8]) {
+    match from.len() {
+        8 => to[..8].copy_from_slice(&from[..8]),
+        4 => to[..4].copy_from_slice(&from[..4]),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Counts what changed launches do with buffers and images now, and no more what the saved ones did. Both were checked.
+fn count_memory<D: Driver>(buffer: &CommandBuffer<D>, changes: &mut Changes<D>, saved: &Saved<D>) {
+    for saved in &saved.more {
+        let SavedMore::Whole { launch, state } = saved else { continue };
+        let (now, before) = (&changes.launches[*launch as usize].recorded, &state.0);
+        if now.has_same_memory(before) {
+            continue;
+        }
+        let (new, old) = (now.uses(&buffer.context), before.uses(&buffer.context));
+        new.into_iter().flatten().for_each(|used| changes.memory.add(used));
+        old.into_iter().flatten().for_each(|used| changes.memory.remove(&used));
+        changes.note_memory_change();
+    }
+}
+
+/// A change that is under way; unless it comes to its end, all of it is put back.
+struct Update<'b, D: Driver> {
+    buffer: &'b Object<CommandBuffer<D>>,
+    /// Unlocked before what was replaced is dropped: memory may end with it.
+    changes: MutexGuard<'b, Changes<D>>,
+    saved: Saved<D>,
+    leftovers: Leftovers<D>,
+    /// What was pending before.
+    pending: usize,
+    is_over: bool,
+}
+
+impl<'b, D: Driver> Update<'b, D> {
+    fn begin(buffer: &'b Object<CommandBuffer<D>>, changes: MutexGuard<'b, Changes<D>>) -> Self {
+        let pending = changes.pending();
+        let saved = Saved { values: SmallVec::new(), more: Vec::new() };
+        Self { buffer, changes, saved, leftovers: Leftovers::default(), pending, is_over: false }
+    }
+
+    /// Checks a description and changes what is known of its launch.
+    #[inline]
+    fn change(&mut self, description: &Description) -> Result<()> {
+        let change = Change::<D>::read(description)?;
+        let command = change.command;
+        if !core::ptr::eq(command.buffer.as_ptr(), self.buffer) {
+            return Err(foreign_command());
+        }
+        let index = command.launch()?;
+        self.changes.note_launch_change(index);
+        if unlikely(!change.is_of_values_alone() || !self.store(index, &change)?) {
+            return self.change_all(index, &change);
         }
         Ok(())
     }
 
-    #[cold]
-    fn undo(&self, buffer: &CommandBuffer<D>, driver: &D, exec: &D::GraphExec, count: usize) {
-        for command in &self.commands[..count] {
-            let KernelState { launch, is_enabled, .. } = &*command.state.lock();
-            // What was there before is taken again; the failure that led here is the one to tell of.
-            let _ = set(buffer, driver, exec, command.node, launch, !is_enabled);
+    /// Stores new values where the old ones are. Answers whether that is all that the change asks for.
+    #[inline(always)]
+    fn store(&mut self, index: u32, change: &Change<'_, D>) -> Result<bool> {
+        let launch = &mut self.changes.launches[index as usize];
+        let (_, pointers, values) = change.arguments();
+        let mut stores_all = true;
+        for (argument, pointer) in pointers {
+            stores_all &= self.saved.store(launch, index, argument, &pointer);
         }
+        for new in values {
+            let (argument, new) = new?;
+            stores_all &= matches!(new, NewArgument::Value(value) if self.saved.store(launch, index, argument, value));
+        }
+        Ok(stores_all)
     }
 
-    /// Notes what later launches do.
-    fn commit(&self, buffer: &CommandBuffer<D>) {
-        for command in &self.commands {
-            let mut state = command.state.lock();
-            let Some(next) = state.next.take() else { continue };
-            let before = core::mem::replace(&mut state.launch, next);
-            state.is_enabled = !state.launch.is_empty();
-            state.is_changed = true;
-            // Both were looked at before, so neither fails.
-            let (old, new) = (before.uses(&buffer.context), state.launch.uses(&buffer.context));
-            new.into_iter().flatten().for_each(|used| buffer.memory().add(used));
-            old.into_iter().flatten().for_each(|used| buffer.memory().remove(&used));
+    /// Changes anything, and checks what comes of it as an append does.
+    #[inline(never)]
+    fn change_all(&mut self, index: u32, change: &Change<'_, D>) -> Result<()> {
+        let launch = &mut self.changes.launches[index as usize];
+        if !launch.is_saved {
+            launch.is_saved = true;
+            let state = Box::new((launch.recorded.clone(), launch.form.clone()));
+            self.saved.more.push(SavedMore::Whole { launch: index, state });
         }
+        change.apply(launch)?;
+        launch.recorded.uses(&self.buffer.context)?;
+        launch.form = launch.recorded.prepare(NAME, self.buffer.state())?;
+        Ok(())
+    }
+
+    /// Ends the change, whether it was made or put back.
+    fn end(mut self) {
+        self.is_over = true;
+        self.leftovers = self.changes.take_leftovers();
     }
 }
 
-/// Whether a launch can be made, by all that an append checks.
-fn check<D: Driver>(launch: &RecordedKernel<D>, buffer: &CommandBuffer<D>) -> Result<()> {
-    launch.uses(&buffer.context)?;
-    launch.with_native(NAME, buffer.state(), |_, _| Ok(())).map(drop)
-}
-
-/// Makes a node do what a launch says.
-fn set<D: Driver>(
-    buffer: &CommandBuffer<D>,
-    driver: &D,
-    exec: &D::GraphExec,
-    node: D::GraphNode,
-    launch: &RecordedKernel<D>,
-    was_enabled: bool,
-) -> Result<()> {
-    // SAFETY: `with_native` gives a list with an entry for every parameter; the command keeps kernel and memory objects, and
-    // addresses are valid for later launches by the application's promise. The node is one of a kernel of this graph.
-    let set = launch.with_native(NAME, buffer.state(), |kernel, arguments| unsafe {
-        driver.set_kernel(exec, node, kernel, arguments, &buffer.state().primary_context)
-    })?;
-    let is_enabled = set.is_some();
-    if is_enabled != was_enabled { driver.enable_node(exec, node, is_enabled) } else { Ok(()) }
+impl<D: Driver> Drop for Update<'_, D> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.saved.put_back(&mut self.changes);
+            self.changes.forget_pending_since(self.pending);
+        }
+        for saved in &self.saved.more {
+            if let SavedMore::Whole { launch, .. } = saved {
+                self.changes.launches[*launch as usize].is_saved = false;
+            }
+        }
+    }
 }

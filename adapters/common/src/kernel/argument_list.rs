@@ -143,19 +143,22 @@ impl ArgumentList<'_> {
         self.dynamic_shared = bytes;
     }
 
-    /// Sets work-group memory aside, aligned as any type of that size may need.
+    /// Sets work-group memory aside; gives its start.
     fn reserve_local(&mut self, size: usize) -> Result<usize> {
-        let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
-        let placed = self
-            .dynamic_shared
-            .checked_next_multiple_of(align)
-            .and_then(|start| Some((start, start.checked_add(size)?)));
-        let (start, end) = placed.ok_or_else(|| {
-            Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE, "the local arguments overflow")
-        })?;
-        self.dynamic_shared = end;
+        let start = place_local(self.dynamic_shared, size)?;
+        self.dynamic_shared = start + size;
         Ok(start)
     }
+}
+
+/// The start of so much work-group memory behind what is taken, aligned as any type of that size may need.
+///
+/// # Errors
+/// `INVALID_KERNEL_ARGUMENT_SIZE` if there is no such number as the end.
+pub(crate) fn place_local(taken: usize, size: usize) -> Result<usize> {
+    let align = (1usize << size.trailing_zeros().min(31)).min(LOCAL_ALIGNMENT);
+    let start = taken.checked_next_multiple_of(align).filter(|start| start.checked_add(size).is_some());
+    start.ok_or_else(|| Error::new(ur_result_t::ERROR_INVALID_KERNEL_ARGUMENT_SIZE, "the local arguments overflow"))
 }
 
 /// What the kernel gets for an argument.

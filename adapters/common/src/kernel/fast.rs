@@ -22,17 +22,17 @@ use crate::program::Module;
 use crate::stream::capture::{Capture, Retained};
 
 /// Room for the addresses of a launch's arguments, on the stack. Not cleared: most launches use a few of them.
-pub(super) type Room = [MaybeUninit<*const c_void>; INLINE_ARGUMENTS];
+pub(crate) type Room = [MaybeUninit<*const c_void>; INLINE_ARGUMENTS];
 
 /// Room for no addresses yet.
 #[inline(always)]
-pub(super) fn room() -> Room {
+pub(crate) fn room() -> Room {
     [MaybeUninit::uninit(); INLINE_ARGUMENTS]
 }
 
 /// A kernel's launch. `arguments` has an entry for every parameter of the function, which names a value of the parameter's
 /// size; list and values are readable until the launch is on its stream, which copies them.
-pub(super) struct Launch<'k, D: Driver> {
+pub(crate) struct Launch<'k, D: Driver> {
     /// What keeps the function loaded.
     pub module: &'k Arc<Module<D>>,
     pub function: D::Function,
@@ -57,7 +57,7 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
 
 /// The launch of plain arguments and sizes, with the arguments' addresses in `room`; `None` where they are not plain.
 #[inline(always)]
-pub(super) fn prepare<'k, D: Driver>(
+pub(crate) fn prepare<'k, D: Driver>(
     kernel: &'k DeviceKernel<D>,
     sizes: WorkSizes<'_>,
     arguments: &[ur_exp_kernel_arg_properties_t],
@@ -81,7 +81,7 @@ pub(super) fn shape_of<D: Driver>(kernel: &DeviceKernel<D>, sizes: WorkSizes<'_>
 /// Whether the arguments are right and lie in the caller's memory in the parameters' order; their addresses then are in
 /// `room`.
 #[inline(always)]
-fn are_simple<D: Driver>(
+pub(super) fn are_simple<D: Driver>(
     function: &Function<D>,
     arguments: &[ur_exp_kernel_arg_properties_t],
     room: &mut Room,

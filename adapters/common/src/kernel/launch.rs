@@ -4,6 +4,7 @@
 //! other launch, and every error, is [`launch_carefully`]'s. A pointer behind an argument is the application's promise:
 //! it is readable for the argument's size during the call.
 
+use core::cell::Cell;
 use core::ffi::c_void;
 use std::sync::Arc;
 
@@ -99,6 +100,24 @@ pub fn enqueue_launch<D: Driver>(
         return launch_carefully(name, request, kernel, &sizes, arguments, properties);
     };
     submit(request, launch)
+}
+
+/// As [`fast::prepare`] for a launch whose work-groups are the engine's or the kernel's to choose; `None` where arguments or
+/// sizes are not plain, or wrong.
+#[inline(never)]
+pub(crate) fn prepare_divided<'k, D: Driver>(
+    kernel: &'k DeviceKernel<D>,
+    sizes: WorkSizes<'_>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    room: &mut fast::Room,
+) -> Option<Launch<'k, D>> {
+    let function = &kernel.plain;
+    if !sizes.have_no_offset() || !fast::are_simple(function, arguments, room) {
+        return None;
+    }
+    let (grid, block) = careful_shape(&sizes, kernel).ok()??;
+    let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
+    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments })
 }
 
 /// A launch with any arguments, sizes and properties, or the error of those that are wrong.
@@ -228,10 +247,19 @@ fn special<D: Driver>(
     for (index, value) in &objects.values {
         list.set_value(*index, *value);
     }
-    let keep = |capture: &Capture<D>| capture.keep(Arc::clone(&kernel.module) as Retained);
+    // In a capture nothing runs, so images are seen to when the graph is launched.
+    let is_captured = Cell::new(false);
+    let keep = |capture: &Capture<D>| {
+        capture.keep(Arc::clone(&kernel.module) as Retained);
+        objects.keep_images(capture);
+        is_captured.set(true);
+    };
     submit_and_keep(request, false, &objects.accesses, keep, |driver, stream, addresses| {
         for (index, address) in objects.indices.iter().zip(addresses) {
             list.set_value(*index, *address);
+        }
+        if is_captured.get() {
+            return special.launch(driver, stream, list.pointers.as_ptr());
         }
         objects.images.make_current(stream)?;
         special.launch(driver, stream, list.pointers.as_ptr())?;

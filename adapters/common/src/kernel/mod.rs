@@ -3,7 +3,7 @@
 pub mod argument_list;
 pub mod arguments;
 pub mod cooperative;
-mod fast;
+pub(crate) mod fast;
 pub mod launch;
 pub mod launch_properties;
 pub mod local_size;

@@ -4,6 +4,8 @@
 //! A kernel may leave any byte alone, so what it is given is made current whatever it says to do with it; what it may
 //! write is current nowhere else afterwards.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use ur_ffi::{
     UR_MEM_FLAGS_MASK, ur_exp_kernel_arg_mem_obj_tuple_t, ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t,
@@ -19,9 +21,11 @@ use crate::image::argument::{ImageArguments, image_value, is_written, sampler_va
 use crate::image::object::Image;
 use crate::image::sampler::Sampler;
 use crate::memory_object::{ACCESS, Mem, MemBody, check_flags, object_of};
+use crate::object::Object;
 use crate::object::error::Result;
 use crate::object::known_flags;
 use crate::object::params::{handle, optional_handle};
+use crate::stream::capture::Capture;
 
 /// How messages name what is checked.
 const WHAT: &str = "a memory object as kernel argument";
@@ -43,6 +47,12 @@ pub(crate) fn check_access(flags: ur_mem_flags_t) -> Result<()> {
     check_flags(WHAT, flags)
 }
 
+/// A memory object that is an image, as one launch uses it.
+pub struct ImageObject<'a, D: Driver> {
+    memory: &'a Object<Mem<D>>,
+    is_written: bool,
+}
+
 /// The objects of one launch.
 pub struct ObjectArguments<'a, D: Driver> {
     /// Which arguments are buffers.
@@ -51,8 +61,28 @@ pub struct ObjectArguments<'a, D: Driver> {
     pub accesses: SmallVec<[BufferAccess<'a, D>; 4]>,
     /// The images.
     pub images: ImageArguments<'a, D>,
+    /// The memory objects that these are.
+    pub image_objects: SmallVec<[ImageObject<'a, D>; 2]>,
     /// What stands for images and samplers, with the argument's index.
     pub values: SmallVec<[(usize, usize); 4]>,
+}
+
+/// An image that commands of a capture use, which the capture keeps: its contents are brought to the device at each launch of the
+/// graph, and not by a command of it.
+pub struct CapturedImage<D: Driver> {
+    /// The memory object.
+    pub memory: Arc<Object<Mem<D>>>,
+    /// Whether it is written.
+    pub is_written: bool,
+}
+
+impl<D: Driver> ObjectArguments<'_, D> {
+    /// Keeps the images with a capture that a launch belongs to.
+    pub fn keep_images(&self, capture: &Capture<D>) {
+        for used in &self.image_objects {
+            capture.keep(Arc::new(CapturedImage { memory: used.memory.to_arc(), is_written: used.is_written }));
+        }
+    }
 }
 
 /// What a launch does with its objects; `sizes` are those of the function's parameters, where they are known. A memory
@@ -72,6 +102,7 @@ pub unsafe fn of_launch<'a, D: Driver>(
         indices: SmallVec::new(),
         accesses: SmallVec::new(),
         images: ImageArguments::new(request.queue),
+        image_objects: SmallVec::new(),
         values: SmallVec::new(),
     };
     let mut images: SmallVec<[(usize, &Image<D>); 2]> = SmallVec::new();
@@ -82,17 +113,17 @@ pub unsafe fn of_launch<'a, D: Driver>(
             (optional_handle::<Mem<D>>(WHAT, object.hMem)?, object.flags)
         };
         let Some(mem) = mem else { continue };
-        let mem = object_of(request, mem)?;
+        let body = &object_of(request, mem)?.body;
         let index = argument.index as usize;
-        match &mem.body {
+        match body {
             MemBody::Buffer(buffer) => {
                 objects.indices.push(index);
                 objects.accesses.push(access_of(buffer, mem.flags, flags));
             }
             MemBody::Image(image) => {
-                request.refuse_in_capture("an image as kernel argument")?;
                 objects.values.push((index, image_value(image, &request.queue.device)?));
                 objects.images.add(image, is_written(flags));
+                objects.image_objects.push(ImageObject { memory: mem, is_written: is_written(flags) });
                 images.push((index, image));
             }
         }

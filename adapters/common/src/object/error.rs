@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::fmt;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use ur_ffi::releases::Release;
 use ur_ffi::ur_result_t;
 
 /// The engine's result.
@@ -38,6 +39,29 @@ const fn failure(code: ur_result_t) -> NonZeroU32 {
 
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
 static LOSSES: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether callers know the codes of captures, which a release before 2026.2 does not have.
+static KNOWS_CAPTURES: AtomicBool = AtomicBool::new(true);
+
+/// Says for which release of the API the library is.
+pub fn answer_as(release: Release) {
+    KNOWS_CAPTURES.store(release >= Release::R2026_2, Ordering::Relaxed);
+}
+
+/// What stands for a code of captures where callers do not know it.
+fn without_captures(code: ur_result_t) -> ur_result_t {
+    match code {
+        ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED => ur_result_t::ERROR_UNSUPPORTED_FEATURE,
+        ur_result_t::ERROR_GRAPH_CAPTURE_INVALIDATED | ur_result_t::ERROR_GRAPH_UNJOINED_FORKS => {
+            ur_result_t::ERROR_INVALID_GRAPH
+        }
+        ur_result_t::ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT | ur_result_t::ERROR_COMMAND_LIST_NOT_CAPTURING => {
+            ur_result_t::ERROR_INVALID_OPERATION
+        }
+        ur_result_t::ERROR_GRAPH_INTERNAL_EVENT => ur_result_t::ERROR_INVALID_EVENT,
+        known => known,
+    }
+}
 
 /// How many errors were made so far: what was put on a stream before one of them may still be there without its command.
 pub fn failures() -> usize {
@@ -87,10 +111,17 @@ impl Error {
         self
     }
 
-    /// The code the caller gets.
+    /// The code.
     #[must_use]
     pub fn code(&self) -> ur_result_t {
         ur_result_t(self.code.get())
+    }
+
+    /// The code the caller gets: one of the release that the library is for.
+    #[must_use]
+    pub fn code_for_caller(&self) -> ur_result_t {
+        let code = self.code();
+        if KNOWS_CAPTURES.load(Ordering::Relaxed) { code } else { without_captures(code) }
     }
 
     /// The native status, 0 when no native call failed.

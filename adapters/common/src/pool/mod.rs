@@ -205,6 +205,11 @@ impl<D: Driver> UsmPool<D> {
         device.map_or(Ok(()), |device| self.check_device(name, device))
     }
 
+    /// Whether its blocks are zeroed.
+    pub fn is_zeroed(&self) -> bool {
+        self.settings.zeroed
+    }
+
     /// Whether its memory is the application's own.
     pub fn is_over_buffer(&self) -> bool {
         self.settings.buffer.is_some()

@@ -223,6 +223,10 @@ impl<D: Driver> Wanted<'_, D> {
     /// What is left after a failure.
     #[cold]
     fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
+        // A capture allocates nothing now that a trim could help, and must not get the allocation twice.
+        if request.queue.capture().is_some() {
+            return Err(first);
+        }
         let device = &request.queue.device;
         let backend = || self.pool_on(device).backend(self.kind, device).ok().map(|backend| (backend, self.size));
         retried_after_trim(first, self.context, device, backend, || self.ask(request))

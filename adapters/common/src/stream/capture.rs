@@ -212,7 +212,7 @@ impl<D: Driver> Capture<D> {
         let orders = core::mem::take(&mut *self.orders.lock());
         for Order { stream, nodes } in orders.into_values() {
             // A capture that is broken says so when it ends.
-            let _ = stream.driver.set_capture_place(&stream.native, &nodes.last());
+            let _ = stream.driver.set_capture_dependencies(&stream.native, &nodes.last());
         }
     }
 

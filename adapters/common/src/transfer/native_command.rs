@@ -85,6 +85,9 @@ fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
     let arguments: Vec<_> = memories.iter().enumerate().map(argument).collect();
     // SAFETY: the entry point's handles, which C owes to be alive during the call.
     let objects = unsafe { memory_object::arguments::of_launch(request, &arguments, None) }?;
+    if !objects.image_objects.is_empty() {
+        request.refuse_in_capture("an image of a native command")?;
+    }
     buffer::storage::submit_with_buffers(request, false, &objects.accesses, |_, stream, _| {
         objects.images.make_current(stream)?;
         objects.images.note_writes();
@@ -110,7 +113,7 @@ enum Turn<D: Driver> {
     /// Two turns of the stream.
     OfStream(Start<D>),
     /// Commands of a capture, which then holds the work.
-    OfCapture(captured::Place<D>),
+    OfCapture(captured::CapturedCommand<D>),
 }
 
 impl<D: Driver> Turn<D> {
@@ -124,7 +127,7 @@ impl<D: Driver> Turn<D> {
     fn end(self, request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<()> {
         match self {
             Self::OfStream(start) => end(request, stream, start),
-            Self::OfCapture(place) => place.end(request, Submission::over(stream)),
+            Self::OfCapture(captured) => captured.end(request, Submission::over(stream)),
         }
     }
 }

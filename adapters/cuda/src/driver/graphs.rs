@@ -167,6 +167,7 @@ impl Graphs for Cuda {
         self.check("cuGraphDebugDotPrint", unsafe { dump(*graph, path.as_ptr(), flags) })
     }
 
+    #[inline]
     unsafe fn add_kernel(
         &self,
         graph: &CUgraph,
@@ -443,10 +444,10 @@ impl Graphs for Cuda {
     }
 
     fn orders_captures(&self) -> bool {
-        self.symbols.capture_info.is_some() && self.symbols.capture_set_place.is_some()
+        self.symbols.capture_info.is_some() && self.symbols.capture_set_dependencies.is_some()
     }
 
-    fn capture_place(&self, stream: &CUstream) -> Result<(CUgraph, Vec<CUgraphNode>)> {
+    fn capture_dependencies(&self, stream: &CUstream) -> Result<(CUgraph, Vec<CUgraphNode>)> {
         let ask = symbol(self.symbols.capture_info, "cuStreamGetCaptureInfo")?;
         let (mut status, mut graph, mut nodes, mut count) = (0, CUgraph::default(), core::ptr::null(), 0);
         let no_id = core::ptr::null_mut();
@@ -464,9 +465,9 @@ impl Graphs for Cuda {
         Ok((graph, unsafe { core::slice::from_raw_parts(nodes, count) }.to_vec()))
     }
 
-    fn set_capture_place(&self, stream: &CUstream, after: &[CUgraphNode]) -> Result<()> {
+    fn set_capture_dependencies(&self, stream: &CUstream, after: &[CUgraphNode]) -> Result<()> {
         const REPLACE: c_uint = 1;
-        let set = symbol(self.symbols.capture_set_place, "cuStreamUpdateCaptureDependencies")?;
+        let set = symbol(self.symbols.capture_set_dependencies, "cuStreamUpdateCaptureDependencies")?;
         // SAFETY: the list is live, and the driver only reads it; the stream is borrowed.
         self.check("cuStreamUpdateCaptureDependencies", unsafe {
             set(*stream, after.as_ptr().cast_mut(), after.len(), REPLACE)

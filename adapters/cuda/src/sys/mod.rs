@@ -535,7 +535,7 @@ ur_adapter::symbol_table! {
         capture_end = "cuStreamEndCapture" (CUstream, *mut CUgraph);
         capture_info = "cuStreamGetCaptureInfo_v2"
             (CUstream, *mut c_uint, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize);
-        capture_set_place = "cuStreamUpdateCaptureDependencies" (CUstream, *mut CUgraphNode, usize, c_uint);
+        capture_set_dependencies = "cuStreamUpdateCaptureDependencies" (CUstream, *mut CUgraphNode, usize, c_uint);
         capture_exchange_mode = "cuThreadExchangeStreamCaptureMode" (*mut c_uint);
 
         external_memory_import = "cuImportExternalMemory" (*mut CUexternalMemory, *const MemoryDescriptor);

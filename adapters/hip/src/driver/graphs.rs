@@ -454,10 +454,10 @@ impl Graphs for Hip {
     }
 
     fn orders_captures(&self) -> bool {
-        self.symbols.capture_set_place.is_some()
+        self.symbols.capture_set_dependencies.is_some()
     }
 
-    fn capture_place(&self, stream: &HipStream) -> Result<(HipGraph, Vec<HipGraphNode>)> {
+    fn capture_dependencies(&self, stream: &HipStream) -> Result<(HipGraph, Vec<HipGraphNode>)> {
         let (mut status, mut graph, mut nodes, mut count) = (0, HipGraph::default(), core::ptr::null(), 0);
         let no_id = core::ptr::null_mut();
         // SAFETY: the outputs are live locals, the one that nobody wants is null, and the stream is borrowed.
@@ -475,9 +475,9 @@ impl Graphs for Hip {
         Ok((graph, unsafe { core::slice::from_raw_parts(nodes, count) }.to_vec()))
     }
 
-    fn set_capture_place(&self, stream: &HipStream, after: &[HipGraphNode]) -> Result<()> {
+    fn set_capture_dependencies(&self, stream: &HipStream, after: &[HipGraphNode]) -> Result<()> {
         const REPLACE: c_uint = 1;
-        let set = symbol(self.symbols.capture_set_place, "hipStreamUpdateCaptureDependencies")?;
+        let set = symbol(self.symbols.capture_set_dependencies, "hipStreamUpdateCaptureDependencies")?;
         // SAFETY: the list is live, and the runtime only reads it; the stream is borrowed.
         self.check("hipStreamUpdateCaptureDependencies", unsafe {
             set(*stream, after.as_ptr().cast_mut(), after.len(), REPLACE)

@@ -501,7 +501,7 @@ ur_adapter::symbol_table! {
             (*mut HipGraphNode, HipGraph, *const HipGraphNode, usize, DevicePointer);
         graph_upload = "hipGraphUpload" (HipGraphExec, HipStream);
         exec_enable = "hipGraphNodeSetEnabled" (HipGraphExec, HipGraphNode, c_uint);
-        capture_set_place = "hipStreamUpdateCaptureDependencies" (HipStream, *mut HipGraphNode, usize, c_uint);
+        capture_set_dependencies = "hipStreamUpdateCaptureDependencies" (HipStream, *mut HipGraphNode, usize, c_uint);
         capture_begin_into = "hipStreamBeginCaptureToGraph"
             (HipStream, HipGraph, *const HipGraphNode, *const c_void, usize, c_uint);
 

@@ -220,8 +220,8 @@ impl Stream {
         seq
     }
 
-    /// Submits a launch once the stream has room for one more.
-    pub fn submit_launch(self: &Arc<Self>, kernel: Box<Kernel>) {
+    /// Waits until the stream has room for one more launch, and takes it.
+    pub fn take_room(&self) {
         let has_room = |launches| (launches < waiting::LAUNCH_QUEUE || is_held()).then_some(launches + 1);
         let takes = || self.launches.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).is_ok();
         if !takes() {
@@ -230,6 +230,16 @@ impl Stream {
                 self.done.wait(&mut state);
             }
         }
+    }
+
+    /// Gives back what was taken for a launch that is not submitted.
+    pub fn give_room(&self) {
+        self.launches.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Submits a launch once the stream has room for one more.
+    pub fn submit_launch(self: &Arc<Self>, kernel: Box<Kernel>) {
+        self.take_room();
         self.submit(|_| Command::Kernel(kernel));
     }
 
@@ -354,7 +364,8 @@ impl Stream {
             if let Some((seed, delay)) = &mut random {
                 std::thread::sleep(Duration::from_micros(next_random(seed) % (delay.max_micros + 1)));
             }
-            let (is_launch, unseen) = (matches!(item.command, Command::Kernel(_)), item.command.waits_unseen());
+            let (is_launch, unseen) =
+                (matches!(item.command, Command::Kernel(_) | Command::Graph(_)), item.command.waits_unseen());
             item.point.floor = item.point.floor.max(self.floor());
             item.point.unseen = false;
             self.run(item);

@@ -9,7 +9,7 @@ use crate::copy::{Copy, Place, Source};
 use crate::memory::{self, Allocation, Kind};
 use crate::stream::{self, Stream};
 
-/// Launches that a stream takes before the next one waits for the oldest to end.
+/// Launches, those of graphs too, that a stream takes before the next one waits for the oldest to end.
 pub const LAUNCH_QUEUE: u64 = 1024;
 
 /// Waits for all that was submitted to a device by now, whichever context it is in.

@@ -1,13 +1,17 @@
 //! Runs the model's programs of command buffers: recorded once, changed and launched several times on one queue, between a
 //! queue that fills the cells before and a queue that copies them afterwards, each behind the other by events alone.
 
+use core::ffi::c_void;
+use core::ptr::null_mut;
 use std::time::Instant;
 
 use ur_conformance::command_buffer::{Command, SyncPoint, description};
 use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_queue_flags_t as Flags};
-use ur_conformance::{Change, CommandBuffer, Event, Fixture, Kernel, Kind, Launch, Memory, Queue, expect_success, ur};
+use ur_conformance::{
+    Change, CommandBuffer, Event, Fixture, Kernel, Kind, Launch, Memory, Queue, expect_success, has_function, ur,
+};
 use ur_model::Content;
-use ur_model::graphs::{MOST_CELLS, MOST_COMMANDS, MOST_WORDS, Plan, Work};
+use ur_model::graphs::{MOST_ALLOCATED, MOST_CELLS, MOST_COMMANDS, MOST_WORDS, Plan, Work};
 
 use super::{first_seed, mixed, number, say};
 
@@ -29,6 +33,8 @@ struct Place<'f> {
     filling: Queue,
     running: [Queue; 2],
     copying: Queue,
+    /// Whether commands of buffers can allocate memory.
+    allocates: bool,
 }
 
 impl<'f> Place<'f> {
@@ -42,13 +48,14 @@ impl<'f> Place<'f> {
             filling: fixture.in_order(),
             running: [fixture.in_order(), fixture.queue(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE)],
             copying: fixture.in_order(),
+            allocates: has_function("urCommandBufferAppendUSMDeviceAllocExt"),
         }
     }
 
-    fn launch(&self, number: usize, work: Work, words: u32) -> Option<Launch<'_>> {
-        let Work::Kernel { cell, is, becomes } = work else { return None };
+    fn launch(&self, number: usize, work: Work, words: u32, at: *mut c_void) -> Option<Launch<'_>> {
+        let Work::Kernel { is, becomes, .. } = work else { return None };
         let (pair, verdict) = (|content: Content| [content.base, content.step], self.notes.pointer());
-        let launch = Launch::new(&self.kernel, &[THREADS]).local(&[THREADS]).pointer(self.cells.at(cell * CELL));
+        let launch = Launch::new(&self.kernel, &[THREADS]).local(&[THREADS]).pointer(at);
         let launch = launch.value(is.known).value(becomes.map_or(0, |_| words)).value(pair(is));
         let launch = launch.value(pair(becomes.unwrap_or_default())).pointer(verdict);
         Some(launch.pointer(self.notes.at(4 * VERDICT)).value(number as u32))
@@ -58,18 +65,25 @@ impl<'f> Place<'f> {
     fn record(&self, buffer: &CommandBuffer, plan: &Plan) -> Vec<Option<Command>> {
         let (mut points, bytes): (Vec<SyncPoint>, _) = (Vec::new(), 4 * plan.words as usize);
         let mut handles = Vec::new();
+        // What commands allocate lies behind these.
+        let mut cells: Vec<_> = (0..plan.entry.len()).map(|cell| self.cells.at(cell * CELL)).collect();
+        cells.resize(cells.len() + MOST_ALLOCATED, null_mut());
         for (number, command) in plan.commands.iter().enumerate() {
             let after: Vec<_> = command.after.iter().map(|&before| points[before]).collect();
             let (point, handle) = match command.work {
-                Work::Fill { cell, value } => (buffer.fill(self.cells.at(cell * CELL), &[value], bytes, &after), None),
-                Work::Copy { from, to } => {
-                    (buffer.copy(self.cells.at(to * CELL), self.cells.at(from * CELL), bytes, &after), None)
-                }
-                work @ Work::Kernel { .. } => {
-                    let launch = self.launch(number, work, plan.words).expect("a kernel is launched");
+                Work::Fill { cell, value } => (buffer.fill(cells[cell], &[value], bytes, &after), None),
+                Work::Copy { from, to } => (buffer.copy(cells[to], cells[from], bytes, &after), None),
+                work @ Work::Kernel { cell, .. } => {
+                    let launch = self.launch(number, work, plan.words, cells[cell]).expect("a kernel is launched");
                     let (point, handle) = buffer.command(&launch, &after);
                     (point, Some(handle))
                 }
+                Work::Allocate { cell } => {
+                    let (memory, point) = buffer.allocate(None, bytes, &after);
+                    cells[cell] = memory;
+                    (point, None)
+                }
+                Work::Free { cell } => (buffer.free(cells[cell], &after), None),
             };
             points.push(point);
             handles.push(handle);
@@ -133,7 +147,7 @@ impl<'f> Place<'f> {
 
     /// Runs one program; what went wrong.
     fn run(&self, fixture: &Fixture, seed: u64) -> Result<usize, String> {
-        let mut plan = Plan::new(seed);
+        let mut plan = Plan::new(seed, self.allocates);
         (0..VERDICT + MOST_COMMANDS).for_each(|word| self.notes.store(word, 0));
         let buffer = CommandBuffer::with(fixture, description(true, plan.in_order, false));
         let handles = self.record(&buffer, &plan);

@@ -28,7 +28,7 @@ const CHANGED: usize = 100;
 
 const ONCE: &str = "launched, then waited for; the wait does not count";
 
-pub const CASES: [Prepared; 11] = [
+pub const CASES: [Prepared; 12] = [
     Prepared { name: "graphs: launch 1 kernel", note: ONCE, make: |fixture, options| launch(fixture, of(options, 1)) },
     Prepared {
         name: "graphs: launch 10 kernels",
@@ -56,7 +56,16 @@ pub const CASES: [Prepared; 11] = [
         make: |fixture, options| record(fixture, of(options, 10_000)),
     },
     Prepared { name: "graphs: record 10000 kernels at once", note: "other side: 100 times 100", make: record_flat },
-    Prepared { name: "graphs: change 100 kernels", note: "all 3 arguments of each", make: change },
+    Prepared {
+        name: "graphs: change 100 kernels",
+        note: "all 3 arguments of each",
+        make: |fixture, _| change(fixture, true),
+    },
+    Prepared {
+        name: "graphs: change 100 pointers",
+        note: "1 of 3 arguments",
+        make: |fixture, _| change(fixture, false),
+    },
     Prepared { name: "graphs: diamond", note: "2 x 64 kernels, finish", make: diamond },
     Prepared { name: "graphs: diamond over chain", note: "other side: the same in a chain", make: diamond_over_chain },
     Prepared { name: "graphs: 1000 kernels at once", note: "finish; other side: 1000 launches", make: thousand },
@@ -274,7 +283,8 @@ const THREE: &[u8] =
     b".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry three(\n    .param .u64 three_0,\n    \
     .param .u32 three_1,\n    .param .u32 three_2\n)\n{\n    ret;\n}\n\0";
 
-fn change<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
+/// The raw side makes one call a node either way: it takes all arguments or none.
+fn change<'f>(fixture: &'f Fixture<'f>, values_too: bool) -> Result<Sides<'f>, Failure> {
     fixture.kernel()?;
     let (context, device) = (fixture.context.handle(), fixture.listed.device.handle());
     let program = fixture.ur.program(context, device, THREE.strip_suffix(b"\0").unwrap_or(THREE))?;
@@ -308,8 +318,8 @@ fn change<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failur
                 hCommand: handles[node],
                 numNewPointerArgs: 1,
                 pNewPointerArgList: &raw const pointer,
-                numNewValueArgs: 2,
-                pNewValueArgList: values.as_ptr(),
+                numNewValueArgs: if values_too { 2 } else { 0 },
+                pNewValueArgList: if values_too { values.as_ptr() } else { null() },
                 ..Default::default()
             });
             let (buffer, count) = (commands.handle, CHANGED as u32);

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use ur_ffi::releases::{DdiTable, Release};
 
 use crate::driver::Driver;
-use crate::object::TableAddress;
 use crate::object::attachment::Attachment;
+use crate::object::{TableAddress, error};
 
 /// The static that a backend's crate declares: its one adapter.
 pub struct AdapterCell<D: Driver> {
@@ -42,6 +42,7 @@ impl<D: Driver> AdapterCell<D> {
     /// each of its exported functions, always with its one table, so that nothing else of the adapter runs before.
     pub fn link<T: DdiTable>(&self, table: &'static T) -> &'static T {
         self.release.store(T::RELEASE as u8, Ordering::Relaxed);
+        error::answer_as(T::RELEASE);
         self.table.store(core::ptr::from_ref(table).cast_mut().cast(), Ordering::Relaxed);
         table
     }

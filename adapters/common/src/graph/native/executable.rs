@@ -8,25 +8,44 @@ use ur_ffi::{
     ur_command_t, ur_exp_executable_graph_handle_t, ur_exp_executable_graph_handle_t_, ur_native_handle_t, ur_result_t,
 };
 
-use crate::command::{Enqueue, submit};
+use crate::buffer::storage::CapturedBytes;
+use crate::command::Enqueue;
 use crate::context::{Context, DeviceState};
 use crate::device::deferred;
-use crate::driver::{Driver, NativeName};
-use crate::graph::command_buffer::Executable;
-use crate::graph::enqueue::LaunchGraph;
-use crate::graph::native::graph::{Allocations, Graph};
+use crate::driver::Driver;
+use crate::graph::enqueue::launch;
+use crate::graph::executable::Executable;
+use crate::graph::executable::changes::Changes;
+use crate::graph::memory_uses::{MemoryUses, Used};
+use crate::graph::native::graph::Graph;
+use crate::memory_object::arguments::CapturedImage;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
 use crate::stream::capture::Retained;
+use crate::sync::unlikely::unlikely;
 
 /// What of it lives in the native library, with what it needs; in the order in which that ends.
 struct Parts<D: Driver> {
     executable: Executable<D>,
     _kept: Vec<Retained>,
-    allocations: Vec<Arc<Allocations<D>>>,
-    /// Keeps the native context.
-    _state: Arc<DeviceState<D>>,
+    /// Whether the commands use images, or buffers whose bytes move.
+    uses_memory: bool,
+    /// The device that the commands run on; keeps the native context.
+    state: Arc<DeviceState<D>>,
+}
+
+/// What a graph's commands do with memory whose contents a launch has to bring to the device.
+fn uses_of<D: Driver>(kept: &[Retained]) -> MemoryUses<D> {
+    let mut uses = MemoryUses::default();
+    for kept in kept {
+        if let Some(image) = kept.downcast_ref::<CapturedImage<D>>() {
+            uses.add(Used::Image { memory: Arc::clone(&image.memory), is_written: image.is_written });
+        } else if let Some(bytes) = kept.downcast_ref::<CapturedBytes<D>>() {
+            uses.add(Used::Bytes { storage: Arc::clone(&bytes.storage), access: bytes.access.clone() });
+        }
+    }
+    uses
 }
 
 /// What an executable graph's handle names.
@@ -71,13 +90,12 @@ impl<D: Driver> ExecutableGraph<D> {
 pub fn instantiate<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_exp_executable_graph_handle_t>) -> Result<()> {
     let parts = graph.with_recorded(|recorded| {
         let (driver, state) = (recorded.state.driver, Arc::clone(recorded.state));
-        let executable = Executable::new(driver, driver.instantiate(recorded.graph)?);
-        Ok(Parts {
-            executable,
-            _kept: recorded.kept.to_vec(),
-            allocations: recorded.allocations.to_vec(),
-            _state: state,
-        })
+        let mut executable = Executable::new(driver, driver.instantiate(recorded.graph)?);
+        let memory = uses_of(recorded.kept);
+        let uses_memory = memory.iter().next().is_some();
+        executable.set_changes(Changes::new(Vec::new(), Vec::new(), memory));
+        executable.set_allocations(recorded.allocations.to_vec());
+        Ok(Parts { executable, _kept: recorded.kept.to_vec(), uses_memory, state })
     })?;
     out.write_object(Object::new(ExecutableGraph {
         context: Arc::clone(&graph.context),
@@ -89,7 +107,8 @@ pub fn instantiate<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_exp_exec
 /// `urEnqueueGraphExp`.
 ///
 /// # Errors
-/// `INVALID_CONTEXT` for a queue of another context than the graph's; `GRAPH_CAPTURE_UNSUPPORTED` for one that captures; what
+/// `INVALID_CONTEXT` for a queue of another context than the graph's; `INVALID_QUEUE` for one of another device where the graph uses
+/// memory that moves; `GRAPH_CAPTURE_UNSUPPORTED` for one that captures; what
 /// the native library answers.
 pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGraph<D>>) -> Result<()> {
     let request = enqueue.request(ur_command_t::ENQUEUE_GRAPH_EXP);
@@ -100,9 +119,19 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
         ));
     }
     let parts = graph.parts();
-    submit(&request, LaunchGraph { executable: &parts.executable })?;
-    parts.allocations.iter().for_each(|allocations| allocations.note_launch());
-    Ok(())
+    if unlikely(parts.uses_memory) && !Arc::ptr_eq(&request.queue.device, &parts.state) {
+        return Err(not_on_device());
+    }
+    launch(&request, &parts.executable)
+}
+
+#[cold]
+fn not_on_device() -> Error {
+    Error::new(
+        ur_result_t::ERROR_INVALID_QUEUE,
+        "urEnqueueGraphExp: the graph uses images, or buffers whose bytes move, at the device that it was captured on; give a \
+         queue of that device",
+    )
 }
 
 /// `urGraphExecutableGraphGetNativeHandleExp`. It stays the executable graph's.
@@ -113,6 +142,6 @@ pub fn get_native_handle<D: Driver>(
     graph: &Object<ExecutableGraph<D>>,
     out: Out<'_, ur_native_handle_t>,
 ) -> Result<()> {
-    out.write(graph.parts().executable.with(|_, exec| Ok(exec.value()))?);
+    out.write(graph.parts().executable.handle());
     Ok(())
 }

@@ -42,7 +42,8 @@ pub struct Allocations<D: Driver> {
 }
 
 impl<D: Driver> Allocations<D> {
-    fn new(context: &Arc<Object<Context<D>>>, addresses: Vec<usize>) -> Arc<Self> {
+    /// Lets a context know of memory that launches leave allocated.
+    pub fn new(context: &Arc<Object<Context<D>>>, addresses: Vec<usize>) -> Arc<Self> {
         context.graph_memory.add(&addresses);
         Arc::new(Self { context: Arc::clone(context), addresses })
     }

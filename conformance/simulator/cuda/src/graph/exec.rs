@@ -280,8 +280,13 @@ impl Exec {
         self.state.lock().plan.reserve()
     }
 
-    /// Launches it behind what the stream has and behind its own latest launch.
+    /// Launches it behind what the stream has and behind its own latest launch, once the stream has room for one more.
     pub fn launch(&self, stream: &Arc<Stream>) -> Result {
+        stream.take_room();
+        self.launch_now(stream).inspect_err(|_| stream.give_room())
+    }
+
+    fn launch_now(&self, stream: &Arc<Stream>) -> Result {
         let mut state = self.state.lock();
         let plan = state.plan.clone();
         let auto_free = self.flags & AUTO_FREE_ON_LAUNCH != 0;

@@ -1,0 +1,166 @@
+//! What is known of a finalised graph beside its native form, and what of that the native library was not told yet.
+//!
+//! A change alters what is here and notes what it is about ([`Changes::note_launch_change`], [`Changes::note_event_change`]).
+//! Whoever has the native graph tells all of it ([`Changes::tell_nodes`], [`Changes::tell_memory`]). What was refused stays pending.
+
+use std::sync::Arc;
+
+use crate::context::DeviceState;
+use crate::driver::Driver;
+use crate::graph::events::EventNode;
+use crate::graph::executable::launch::ChangeableLaunch;
+use crate::graph::executable::retired::RetiredEvents;
+use crate::graph::executable::{Leftovers, Native};
+use crate::graph::memory_uses::MemoryUses;
+use crate::object::Object;
+use crate::object::error::Result;
+use crate::stream::event::Event;
+use crate::sync::mutation;
+
+/// What a change is about.
+#[derive(Clone, Copy)]
+enum Pending {
+    /// A launch, by its index.
+    Launch(u32),
+    /// An event's node, by its index.
+    Event(u32),
+}
+
+/// What can be changed, and what has.
+pub struct Changes<D: Driver> {
+    /// Launches.
+    pub launches: Vec<ChangeableLaunch<D>>,
+    events: Vec<EventNode<D>>,
+    /// What all commands together do with buffers and images.
+    pub memory: MemoryUses<D>,
+    /// Whether that has changed.
+    pub memory_has_changed: bool,
+    /// Whether launches were not told so yet.
+    memory_is_pending: bool,
+    pending: Vec<Pending>,
+    retired: RetiredEvents<D>,
+    leftovers: Leftovers<D>,
+}
+
+impl<D: Driver> Default for Changes<D> {
+    fn default() -> Self {
+        Self::new(Vec::new(), Vec::new(), MemoryUses::default())
+    }
+}
+
+impl<D: Driver> Changes<D> {
+    /// Of a graph that was just instantiated.
+    pub fn new(launches: Vec<ChangeableLaunch<D>>, events: Vec<EventNode<D>>, memory: MemoryUses<D>) -> Self {
+        Self {
+            launches,
+            events,
+            memory,
+            memory_has_changed: false,
+            memory_is_pending: false,
+            pending: Vec::new(),
+            retired: RetiredEvents::default(),
+            leftovers: Leftovers::default(),
+        }
+    }
+
+    /// Whether a launch has something to do for this.
+    pub(super) fn has_news(&self) -> bool {
+        !self.pending.is_empty() || self.memory_is_pending || !self.retired.is_empty()
+    }
+
+    /// How much is pending; what is noted from here on can be forgotten again.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Forgets what was noted since, for a change that was not made.
+    pub fn forget_pending_since(&mut self, count: usize) {
+        for pending in self.pending.drain(count..) {
+            match pending {
+                Pending::Launch(index) => self.launches[index as usize].is_pending = false,
+                Pending::Event(index) => self.events[index as usize].is_pending = false,
+            }
+        }
+    }
+
+    /// Notes that a launch is another one now.
+    #[inline]
+    pub fn note_launch_change(&mut self, index: u32) {
+        let launch = &mut self.launches[index as usize];
+        if !launch.is_pending {
+            launch.is_pending = true;
+            self.pending.push(Pending::Launch(index));
+        }
+    }
+
+    /// Makes a node name another event from the next launch on; gives the one before.
+    pub fn set_event(&mut self, index: u32, event: Arc<Object<Event<D>>>) -> Arc<Object<Event<D>>> {
+        let node = &mut self.events[index as usize];
+        if !node.is_pending {
+            node.is_pending = true;
+            self.pending.push(Pending::Event(index));
+        }
+        node.exchange(event)
+    }
+
+    /// Notes that what commands do with buffers and images has changed.
+    pub fn note_memory_change(&mut self) {
+        (self.memory_has_changed, self.memory_is_pending) = (true, true);
+    }
+
+    /// Tells the native library what nodes are now. All stays pending if it refuses one.
+    #[inline]
+    pub(super) fn tell_nodes(
+        &mut self,
+        driver: &D,
+        exec: &D::GraphExec,
+        context: &D::Context,
+        launches: u64,
+    ) -> Result<()> {
+        self.retired.let_go(driver, &mut self.leftovers.events);
+        for at in 0..self.pending.len() {
+            match self.pending[at] {
+                Pending::Launch(index) => {
+                    let node = self.node_of(at, index);
+                    self.launches[index as usize].tell(driver, exec, node, context)?;
+                }
+                Pending::Event(index) => {
+                    let Some(old) = self.events[index as usize].tell(driver, exec, launches)? else { continue };
+                    if old.is_used { self.retired.add(old.event) } else { self.leftovers.events.push(old.event) }
+                }
+            }
+        }
+        self.forget_pending_since(0);
+        Ok(())
+    }
+
+    /// The node of the launch that is pending at that place.
+    #[inline]
+    fn node_of(&self, at: usize, index: u32) -> D::GraphNode {
+        let mut of = index;
+        if mutation::is(mutation::Bug::GraphWrongNode)
+            && let Pending::Launch(other) = self.pending[(at + 1) % self.pending.len()]
+        {
+            of = other;
+        }
+        self.launches[of as usize].node()
+    }
+
+    /// Tells later launches what they do with buffers and images.
+    #[inline]
+    pub(super) fn tell_memory(&mut self, native: &mut Native<D>) {
+        if core::mem::take(&mut self.memory_is_pending) {
+            self.leftovers.uses.push(native.exchange_uses(self.memory.list()));
+        }
+    }
+
+    /// Notes a launch that was just put on a stream.
+    pub(super) fn note_launch(&mut self, state: &Arc<DeviceState<D>>, stream: &D::Stream) {
+        self.retired.mark(state, stream);
+    }
+
+    /// What can be dropped once no lock is held.
+    pub fn take_leftovers(&mut self) -> Leftovers<D> {
+        core::mem::take(&mut self.leftovers)
+    }
+}

@@ -1,0 +1,264 @@
+//! What can be launched of a graph that is finalised, and changed for later launches.
+//!
+//! The native library wants one thread at a time in an executable graph. A launch locks it and holds the lock over its native
+//! call, which waits while the stream's queue is full. **Only launches wait for that lock.** A change alters what is known of
+//! the graph ([`Changes`]), and tells the native library if no launch is on its way; else the next launch does that first, and
+//! answers what the native library then refuses. So a change never waits for the device, in a host task neither.
+//!
+//! Lock order: a stream, the native graph, then bytes of buffers or the changes. A change has its own lock first and only
+//! tries the native graph's. Must not drop under these locks what a launch or a change replaced ([`Leftovers`]), since memory
+//! and queues may end with it.
+
+pub mod changes;
+pub mod launch;
+mod retired;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+use smallvec::SmallVec;
+use ur_ffi::ur_result_t;
+
+use crate::buffer::moving::location_of;
+use crate::buffer::pending_uses::CommandStream;
+use crate::buffer::storage::{BufferAccess, LockedBuffers};
+use crate::context::DeviceState;
+use crate::driver::{Driver, NativeName};
+use crate::graph::executable::changes::Changes;
+use crate::graph::memory_uses::Used;
+use crate::graph::native::graph::Allocations;
+use crate::image::argument::ImageArguments;
+use crate::object::Object;
+use crate::object::error::Result;
+use crate::queue::Queue;
+use crate::stream::Stream;
+use crate::stream::event::Event;
+use crate::sync::unlikely::unlikely;
+
+/// What was replaced, to be dropped without a lock.
+pub struct Leftovers<D: Driver> {
+    /// Events that no launch uses any more.
+    events: Vec<Arc<Object<Event<D>>>>,
+    /// What launches did with buffers and images.
+    uses: Vec<Box<[Used<D>]>>,
+}
+
+impl<D: Driver> Default for Leftovers<D> {
+    fn default() -> Self {
+        Self { events: Vec::new(), uses: Vec::new() }
+    }
+}
+
+/// The native executable graph, and what a launch needs beside it.
+pub struct Native<D: Driver> {
+    driver: &'static D,
+    /// There until it is dropped.
+    exec: Option<D::GraphExec>,
+    /// What the commands do with buffers and images.
+    uses: Box<[Used<D>]>,
+    /// Memory that each launch allocates and leaves to the application to free.
+    allocations: Vec<Arc<Allocations<D>>>,
+    /// Whether a launch is one native call: there are no such uses and allocations.
+    is_plain: bool,
+    /// How many launches there were.
+    launches: u64,
+}
+
+impl<D: Driver> Native<D> {
+    fn exec(&self) -> Result<&D::GraphExec> {
+        self.exec.as_ref().ok_or_else(|| ur_result_t::ERROR_INVALID_COMMAND_BUFFER_EXP.into())
+    }
+
+    /// Notes other uses for later launches; gives those of the launches before.
+    fn exchange_uses(&mut self, uses: Box<[Used<D>]>) -> Box<[Used<D>]> {
+        self.is_plain = uses.is_empty() && self.allocations.is_empty();
+        core::mem::replace(&mut self.uses, uses)
+    }
+
+    #[inline(always)]
+    fn launch(&mut self, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
+        self.launches += 1;
+        if unlikely(!self.is_plain) {
+            return self.launch_over_memory(queue, place);
+        }
+        self.driver.launch_graph(self.exec()?, &place.0.native)
+    }
+
+    /// Commands work with buffers and images, or allocate: contents are brought to the device first, and what the commands write
+    /// is current nowhere else afterwards. The addresses and objects are those that the nodes name, so the memory is there.
+    #[inline(never)]
+    fn launch_over_memory(&self, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
+        let stream = &place.0.native;
+        let accesses = self.uses.iter().filter_map(|used| match used {
+            Used::Bytes { storage, access } => Some(BufferAccess::on_device(storage, access.clone())),
+            Used::Image { .. } => None,
+        });
+        let accesses: SmallVec<[_; 8]> = accesses.collect();
+        let mut images = ImageArguments::new(queue);
+        for used in self.uses.iter().filter_map(Used::image) {
+            let (image, is_written) = used?;
+            images.add(image, is_written);
+        }
+        let location = location_of(&queue.context, &queue.device.device)?;
+        let target = CommandStream { device: &queue.device, stream, queue: Some(queue), location };
+        let locked = LockedBuffers::open(target, place, &accesses);
+        (0..accesses.len()).try_for_each(|index| locked.prepare(index).map(drop))?;
+        images.make_current(stream)?;
+        self.driver.launch_graph(self.exec()?, stream)?;
+        self.allocations.iter().for_each(|allocations| allocations.note_launch());
+        images.note_writes();
+        (0..accesses.len()).try_for_each(|index| locked.commit(index))
+    }
+}
+
+/// Where a launch goes: its stream, and its position there.
+type Place<'s, D> = (&'s Arc<Stream<D>>, u64);
+
+/// What can be launched.
+pub struct Executable<D: Driver> {
+    /// Handle value of the native executable graph.
+    handle: usize,
+    native: Mutex<Native<D>>,
+    /// Whether the next launch has something to do for the changes.
+    has_news: AtomicBool,
+    /// Whether a launch has left something to be dropped.
+    has_leftovers: AtomicBool,
+    changes: Mutex<Changes<D>>,
+}
+
+impl<D: Driver> Executable<D> {
+    /// Owns what the native library instantiated.
+    pub fn new(driver: &'static D, exec: D::GraphExec) -> Self {
+        let handle = exec.value();
+        let native = Native {
+            driver,
+            exec: Some(exec),
+            uses: Box::default(),
+            allocations: Vec::new(),
+            is_plain: true,
+            launches: 0,
+        };
+        Self {
+            handle,
+            native: Mutex::new(native),
+            has_news: AtomicBool::new(false),
+            has_leftovers: AtomicBool::new(false),
+            changes: Mutex::new(Changes::default()),
+        }
+    }
+
+    /// Makes it one that nobody has launched yet changeable. Launches that have nothing to do are switched off.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn switch_off(&mut self, launches: &[launch::ChangeableLaunch<D>]) -> Result<()> {
+        let native = self.native.get_mut();
+        let exec = native.exec()?;
+        launches.iter().try_for_each(|launch| launch.switch_off(native.driver, exec))
+    }
+
+    /// Gives it what can be changed, and what its commands do with buffers and images.
+    pub fn set_changes(&mut self, changes: Changes<D>) {
+        self.native.get_mut().exchange_uses(changes.memory.list());
+        *self.changes.get_mut() = changes;
+    }
+
+    /// Lets launches note the memory that they allocate.
+    pub fn set_allocations(&mut self, allocations: Vec<Arc<Allocations<D>>>) {
+        let native = self.native.get_mut();
+        native.is_plain &= allocations.is_empty();
+        native.allocations = allocations;
+    }
+
+    /// Handle value of the native executable graph.
+    pub fn handle(&self) -> usize {
+        self.handle
+    }
+
+    /// Launches on a stream of the queue, whose lock the caller has.
+    ///
+    /// # Errors
+    /// What the native library answers, to changes that it was not told before too.
+    #[inline(always)]
+    pub fn launch(&self, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
+        let mut native = self.native.lock();
+        if unlikely(self.has_news.load(Ordering::Acquire)) {
+            return self.launch_with_news(&mut native, queue, place);
+        }
+        native.launch(queue, place)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn launch_with_news(&self, native: &mut Native<D>, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
+        {
+            let mut changes = self.changes();
+            let told = tell(&mut changes, native, &queue.device);
+            self.has_news.store(changes.has_news(), Ordering::Release);
+            self.has_leftovers.store(true, Ordering::Release);
+            told?;
+        }
+        // Changes go on meanwhile.
+        native.launch(queue, place)?;
+        let mut changes = self.changes();
+        changes.note_launch(&queue.device, &place.0.native);
+        self.has_news.store(changes.has_news(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Drops what launches have replaced. The caller holds no lock.
+    #[inline]
+    pub fn drop_leftovers(&self) {
+        if unlikely(self.has_leftovers.load(Ordering::Acquire)) {
+            self.has_leftovers.store(false, Ordering::Release);
+            let leftovers = self.changes().take_leftovers();
+            drop(leftovers);
+        }
+    }
+
+    /// What can be changed, for one change at a time.
+    pub fn changes(&self) -> MutexGuard<'_, Changes<D>> {
+        self.changes.lock()
+    }
+
+    /// Tells the native library what has changed, unless a launch is on its way. If it refuses, `undo` puts back what was.
+    ///
+    /// # Errors
+    /// What the native library answers; it was then told what was before, or the next launch tells it.
+    pub fn tell(
+        &self,
+        changes: &mut Changes<D>,
+        state: &DeviceState<D>,
+        undo: impl FnOnce(&mut Changes<D>),
+    ) -> Result<()> {
+        let told = match self.native.try_lock() {
+            None => Ok(()),
+            Some(mut native) => tell(changes, &mut native, state).inspect_err(|_| {
+                undo(changes);
+                // The failure that led here is the one to tell of.
+                let _ = tell(changes, &mut native, state);
+            }),
+        };
+        self.has_news.store(changes.has_news(), Ordering::Release);
+        told
+    }
+}
+
+/// Tells all that is pending. Kernels are changed with the device's context current.
+fn tell<D: Driver>(changes: &mut Changes<D>, native: &mut Native<D>, state: &DeviceState<D>) -> Result<()> {
+    let _scope = state.enter()?;
+    changes.tell_nodes(native.driver, native.exec()?, &state.primary_context, native.launches)?;
+    changes.tell_memory(native);
+    Ok(())
+}
+
+impl<D: Driver> Drop for Executable<D> {
+    fn drop(&mut self) {
+        let native = self.native.get_mut();
+        if let Some(exec) = native.exec.take() {
+            // Nobody is left to tell.
+            let _ = native.driver.destroy_exec(exec);
+        }
+    }
+}
