@@ -7,6 +7,7 @@
 use core::ffi::c_void;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ur_ffi::{ur_event_handle_t, ur_execution_info_t, ur_result_t};
 
 use crate::device::native_context::callback_streams::{Call, NOWHERE, StreamPosition};
@@ -15,6 +16,7 @@ use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::stream::event::Event;
+use crate::stream::promise::{Dependent, Outcome};
 
 /// The application's function.
 type Function = unsafe extern "C" fn(ur_event_handle_t, ur_execution_info_t, *mut c_void);
@@ -60,6 +62,33 @@ pub fn set<D: Driver>(
     }
     event.check_observable()?;
     let callback = Callback { event: event.to_arc(), status, function, data: data.expose_provenance() };
+    match event.as_deferred() {
+        Some(promise) => {
+            promise.add(Arc::new(Unresolved(Mutex::new(Some(callback)))));
+            Ok(())
+        }
+        None => register(event, callback),
+    }
+}
+
+/// A callback of an event whose command nobody has submitted yet.
+struct Unresolved<D: Driver>(Mutex<Option<Callback<D>>>);
+
+impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Unresolved<D> {
+    fn resolved(self: Arc<Self>, outcome: &Outcome<Arc<Object<Event<D>>>>) {
+        let Some(callback) = self.0.lock().take() else { return };
+        // A command that never runs reaches no status, and one that cannot be asked is told as at its end.
+        let told = match outcome {
+            Outcome::Submitted(Some(event)) => register(event, callback),
+            Outcome::Submitted(None) | Outcome::Failed(_) => at_once(callback),
+        };
+        drop(told);
+    }
+}
+
+/// Has the callback made when `event`, which the command's own may stand behind, has reached the status.
+fn register<D: Driver>(event: &Object<Event<D>>, callback: Callback<D>) -> Result<()> {
+    let status = callback.status;
     // Commands are with the device as soon as there is an event of them.
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
         return at_once(callback);
