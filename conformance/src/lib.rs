@@ -25,6 +25,7 @@ pub mod control;
 pub mod current;
 pub mod elf;
 pub mod environment;
+pub mod extension;
 pub mod faults;
 pub mod fixture;
 pub mod gate;
@@ -76,16 +77,22 @@ pub fn release() -> Release {
     loader().release()
 }
 
-/// Whether the release under test has a function.
+/// Whether the release under test has a function, or its loader and adapter have it as an extension.
 pub fn has_function(name: &str) -> bool {
-    release().functions().iter().any(|function| function.name == name)
+    release().functions().iter().any(|function| function.name == name) || extension::has(name)
 }
 
-/// The functions of the adapter under test, from its own table.
+/// The functions of the adapter under test, from its own tables.
 pub fn adapter_functions() -> &'static AllFunctions {
     static FUNCTIONS: OnceLock<AllFunctions> = OnceLock::new();
-    // SAFETY: the process holds a reference to the adapter, and the loader admits adapters of its own release alone.
-    FUNCTIONS.get_or_init(|| unsafe { loader().adapter_functions(adapter()) })
+    FUNCTIONS.get_or_init(|| {
+        // SAFETY: the process holds a reference to the adapter, and the loader admits adapters of its own release alone.
+        let mut functions = unsafe { loader().adapter_functions(adapter()) };
+        let tables = core::ptr::from_ref(extension::tables()).cast();
+        // SAFETY: the list tells the places of these tables.
+        unsafe { ur_client::copy_functions(ur_ffi::EXTENSION_FUNCTIONS, tables, &mut functions) };
+        functions
+    })
 }
 
 /// The adapter under test. The list of adapters is asked for once, so the process holds one reference.

@@ -20,6 +20,19 @@ pub fn findings() -> Vec<Finding> {
     REGISTRY.findings()
 }
 
+/// The project's own tables of the adapter that made `handle`.
+///
+/// # Errors
+/// The code to answer: a null handle, an adapter without them, or no loader that is initialised.
+///
+/// # Safety
+/// A handle that is not null must be a live one that an adapter made.
+#[inline]
+pub unsafe fn extensions<H>(handle: *mut H) -> Result<&'static ExtensionTables, ur_result_t> {
+    // SAFETY: the caller's promise.
+    unsafe { REGISTRY.extensions().of(handle) }
+}
+
 /// `urLoaderInit` of a release's loader. The device flags are checked but select nothing, as in the stock loader: which devices there are is
 /// known only to adapters.
 ///

@@ -8,7 +8,8 @@
 //!
 //! `urLoaderInit` reads the environment ([`search`], [`selector`]), opens what it finds ([`library`], which knows the
 //! layouts of all releases from [`release`]) and keeps the result ([`registry`]). Tools use these modules directly to
-//! explain what the loader would do; they hold no global state.
+//! explain what the loader would do; they hold no global state. Functions of the project's own go the same way by way of
+//! [`extension`], since their tables are not behind the handle.
 //!
 //! Layers (validation, tracing) will stand between the exports and [`dispatch`]; their names belong into
 //! [`config::AVAILABLE_LAYERS`].
@@ -17,6 +18,7 @@ pub mod config;
 pub mod dispatch;
 pub mod entry;
 pub mod environment;
+pub mod extension;
 pub mod fork;
 pub mod generated;
 pub mod guard;

@@ -5,6 +5,7 @@
 //! the drivers below it certainly have, and an application may still hold its handles. One that is refused before that is
 //! closed again, or the dynamic linker would answer a later search for the same soname with it.
 
+use crate::extension::{self, Extensions};
 use crate::release::{self, LAYOUTS, Layout, ROOM, Reported};
 use libloading::os::unix::{Library as Dynamic, RTLD_LAZY, RTLD_LOCAL};
 use std::ffi::c_void;
@@ -91,6 +92,7 @@ pub struct Library {
     identity: usize,
     reported: Reported,
     adapter: ur_adapter_dditable_t,
+    extensions: Option<ExtensionTables>,
 }
 
 type Getter = unsafe extern "C" fn(ur_api_version_t, *mut c_void) -> ur_result_t;
@@ -116,14 +118,25 @@ impl Library {
         if let Some(evidence) = layout.contradicted_by_getters(&reported) {
             return Err(other_release(layout, &reported, evidence, None));
         }
+        let extensions = extension::ask(&library, release);
         // Never closed from here on.
         let identity = library.into_raw().addr();
-        Ok(Library { path: path.to_owned(), layout, identity, reported, adapter })
+        Ok(Library { path: path.to_owned(), layout, identity, reported, adapter, extensions })
     }
 
     /// The path that was opened.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Enters what the library offers of the project's own, under the table of each of its handles.
+    pub fn enter_extensions(&self, handles: &[ur_adapter_handle_t], list: &Extensions) {
+        let Some(tables) = &self.extensions else { return };
+        for &handle in handles {
+            // SAFETY: handles that the library gave, each of which begins with its table's address.
+            let address = unsafe { handle.cast::<*const c_void>().read() }.addr();
+            list.enter(address, tables);
+        }
     }
 
     /// Whether both are the same library in memory: the dynamic linker knows, by device and inode.

@@ -2,6 +2,7 @@
 //! It never unloads an adapter and never lets one adapter's failure hide another. One lock, held while adapters load, so
 //! that every thread that initialises returns to a loader that is ready; API calls on handles never come here.
 
+use crate::extension::Extensions;
 use crate::fork;
 use crate::library::{self, Fault, Library};
 use crate::log;
@@ -40,6 +41,7 @@ pub struct Registry {
     state: Mutex<State>,
     /// The thread inside the lock: an adapter that calls the loader while it is being loaded gets an error, not a deadlock.
     owner: AtomicU64,
+    extensions: Extensions,
 }
 
 #[derive(Debug)]
@@ -80,7 +82,16 @@ impl Default for Registry {
 impl Registry {
     /// A loader that nobody has initialised.
     pub const fn new() -> Self {
-        Registry { state: Mutex::new(State::empty(Release::NEWEST, false)), owner: AtomicU64::new(0) }
+        Registry {
+            state: Mutex::new(State::empty(Release::NEWEST, false)),
+            owner: AtomicU64::new(0),
+            extensions: Extensions::new(),
+        }
+    }
+
+    /// The project's own tables of the adapters, which no lock is needed for.
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
     }
 
     /// Counts one initialisation; the first loads what `plan` lists, and counts nothing if there is no plan. Finding no
@@ -91,6 +102,7 @@ impl Registry {
                 *state = State::load(plan()?);
             }
             state.references += 1;
+            self.extensions.set_ready(true);
             state.in_use.get_or_insert_with(fork::Use::begin);
             Ok(())
         })
@@ -104,6 +116,7 @@ impl Registry {
             }
             state.references -= 1;
             if state.references == 0 {
+                self.extensions.set_ready(false);
                 for slot in std::mem::take(&mut state.slots) {
                     slot.give_back();
                 }
@@ -122,7 +135,7 @@ impl Registry {
             if state.references == 0 {
                 return Err(ur_result_t::ERROR_UNINITIALIZED);
             }
-            state.ask_for_handles();
+            state.ask_for_handles(&self.extensions);
             let all: Vec<_> = state.slots.iter().flat_map(|s| &s.handles).flat_map(|h| h.0.iter().copied()).collect();
             f(&all)
         })
@@ -214,8 +227,8 @@ impl State {
     }
 
     /// Asks the libraries that were not asked yet. One that has no adapter, or one of another release, makes way for the
-    /// next candidate of the same adapter.
-    fn ask_for_handles(&mut self) {
+    /// next candidate of the same adapter. What one offers of the project's own is known before anybody has its handles.
+    fn ask_for_handles(&mut self, extensions: &Extensions) {
         let mut index = 0;
         while let Some(slot) = self.slots.get_mut(index) {
             if slot.handles.is_some() {
@@ -223,7 +236,10 @@ impl State {
                 continue;
             }
             match slot.library.adapters() {
-                Ok(handles) => slot.handles = Some(Handles(handles)),
+                Ok(handles) => {
+                    slot.library.enter_extensions(&handles, extensions);
+                    slot.handles = Some(Handles(handles));
+                }
                 Err(fault) => {
                     let path = slot.library.path().to_owned();
                     let name = slot.name.clone();

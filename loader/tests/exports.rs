@@ -1,11 +1,13 @@
-//! The shared object exports the release's functions and table getters under the loader's symbol version, and nothing else.
+//! The shared object exports the release's functions and table getters under the loader's symbol version, the project's own
+//! functions under theirs, and nothing else.
 
 mod common;
 use common::{crate_folder, loader, release, run};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::process::Command;
 
 const VERSION: &str = "LIBUR_LOADER_0.12";
+const OWN_VERSION: &str = "LIBUR_EXT_0.1";
 
 fn lines_of(tool: &str, arguments: &[&str]) -> String {
     run(Command::new(tool).args(arguments).arg(loader()))
@@ -15,26 +17,34 @@ fn lines_of(tool: &str, arguments: &[&str]) -> String {
 fn the_exports_are_exactly_those_of_the_release() {
     let map = crate_folder().join(format!("libraries/{}/src/generated/libur_loader.map", release().name()));
     let map = std::fs::read_to_string(map).unwrap();
-    let (_, global) = map.split_once("global:").unwrap();
-    let (global, _) = global.split_once("local:").unwrap();
-    let in_map: BTreeSet<String> = global.split(';').map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect();
+    let (vendors, own) = map.split_once(&format!("{OWN_VERSION} {{")).unwrap();
+    let names = |text: &str| -> Vec<String> {
+        let (_, global) = text.split_once("global:").unwrap();
+        let (global, _) = global.split_once("local:").or_else(|| global.split_once('}')).unwrap();
+        global.split(';').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+    };
+    let with =
+        |version: &'static str, names: Vec<String>| names.into_iter().map(move |name| (name, version.to_owned()));
+    let in_map: BTreeMap<_, _> = with(VERSION, names(vendors)).chain(with(OWN_VERSION, names(own))).collect();
 
     let functions = release().functions().iter().map(|f| f.name.to_owned());
     let getters = ur_loader::release::Layout::of(release()).tables;
     let getters = getters.iter().map(|(name, _)| format!("urGet{name}ProcAddrTable"));
-    let of_release: BTreeSet<String> = functions.chain(getters).collect();
+    let own = ur_ffi::EXTENSION_FUNCTIONS.iter().map(|f| f.name.to_owned());
+    let own = own.chain(["urGetExtensionProcAddrTableExt".to_owned()]).collect();
+    let of_release: BTreeMap<_, _> =
+        with(VERSION, functions.chain(getters).collect()).chain(with(OWN_VERSION, own)).collect();
     assert_eq!(in_map, of_release);
 
     let symbols = lines_of("nm", &["-D", "--defined-only"]);
-    let mut exported = BTreeSet::new();
+    let mut exported = BTreeMap::new();
     for line in symbols.lines() {
         let fields: Vec<_> = line.split_whitespace().collect();
         match fields[1..] {
-            ["A", VERSION] => {}
+            ["A", VERSION | OWN_VERSION] => {}
             ["T", symbol] => {
                 let (name, version) = symbol.split_once("@@").unwrap_or_else(|| panic!("no default version: {line}"));
-                assert_eq!(version, VERSION, "{line}");
-                assert!(exported.insert(name.to_owned()), "{line}");
+                assert!(exported.insert(name.to_owned(), version.to_owned()).is_none(), "{line}");
             }
             _ => panic!("not a function of the API: {line}"),
         }

@@ -11,6 +11,7 @@ mod nvml;
 mod program;
 mod sys;
 
+use ur_ffi::ExtensionTables;
 use ur_ffi::releases::{v2026_1, v2026_2};
 
 use crate::driver::{CELL, Cuda};
@@ -25,4 +26,10 @@ pub fn table_v2026_1() -> &'static v2026_1::ur_dditable_t {
 pub fn table_v2026_2() -> &'static v2026_2::ur_dditable_t {
     static TABLE: v2026_2::ur_dditable_t = ur_adapter::entry_points::table_v2026_2::<Cuda>();
     CELL.link(&TABLE)
+}
+
+/// The tables of the project's own functions, which are the same in every release.
+pub fn extensions() -> &'static ExtensionTables {
+    static TABLES: ExtensionTables = ur_adapter::entry_points::extension_tables::<Cuda>();
+    &TABLES
 }

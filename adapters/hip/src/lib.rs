@@ -12,6 +12,7 @@ mod map;
 mod program;
 mod sys;
 
+use ur_ffi::ExtensionTables;
 use ur_ffi::releases::{v2026_1, v2026_2};
 
 use crate::driver::{CELL, Hip};
@@ -26,4 +27,10 @@ pub fn table_v2026_1() -> &'static v2026_1::ur_dditable_t {
 pub fn table_v2026_2() -> &'static v2026_2::ur_dditable_t {
     static TABLE: v2026_2::ur_dditable_t = ur_adapter::entry_points::table_v2026_2::<Hip>();
     CELL.link(&TABLE)
+}
+
+/// The tables of the project's own functions, which are the same in every release.
+pub fn extensions() -> &'static ExtensionTables {
+    static TABLES: ExtensionTables = ur_adapter::entry_points::extension_tables::<Hip>();
+    &TABLES
 }

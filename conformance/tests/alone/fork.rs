@@ -7,8 +7,8 @@ use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ur_conformance::ffi::releases::any::{AllFunctions, FUNCTIONS};
-use ur_conformance::ffi::{ur_context_handle_t, ur_queue_handle_t, ur_result_t as Code};
-use ur_conformance::{Fixture, Kind, Launch, Queue, adapter, last_error, loader, ok, ur};
+use ur_conformance::ffi::{ur_context_handle_t, ur_ext_timeline_wait_flags_t, ur_queue_handle_t, ur_result_t as Code};
+use ur_conformance::{Fixture, Kind, Launch, Queue, adapter, has_function, last_error, loader, ok, ur};
 
 /// Words that no entry point's parameters outnumber, structures passed by value included.
 const ARGUMENTS: usize = 32;
@@ -75,7 +75,7 @@ fn wrong_answers(context: ur_context_handle_t, queue: ur_queue_handle_t) -> Stri
             wrong.expect("the adapter", name, call(entry_point, queue.addr()));
         }
         let answer = match name {
-            // These two look for the handle in an array.
+            // These look for the handle in an array.
             "urContextCreate" => {
                 let devices = [queue.cast()];
                 ur!(Context.pfnCreate(1, devices.as_ptr(), null(), null_mut()))
@@ -83,6 +83,10 @@ fn wrong_answers(context: ur_context_handle_t, queue: ur_queue_handle_t) -> Stri
             "urEventWait" => {
                 let events = [queue.cast()];
                 ur!(Event.pfnWait(1, events.as_ptr()))
+            }
+            "urTimelineWaitExt" if has_function(name) => {
+                let (timelines, flags) = ([queue.cast()], ur_ext_timeline_wait_flags_t::empty());
+                ur!(TimelineExt.pfnTimelineWaitExt(1, timelines.as_ptr(), null(), flags, 0, null_mut()))
             }
             _ => match slot(&loader().table, place.offset) {
                 Some(export) => call(export, queue.addr()),

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ur_conformance::ffi::EXTENSION_FUNCTIONS;
 use ur_conformance::ffi::releases::Release;
 use ur_conformance::ffi::releases::any::{AllFunctions, FUNCTIONS};
 use ur_conformance::ffi::ur_result_t as Code;
@@ -104,6 +105,11 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnMapExternalArrayExp pfnMapExternalLinearMemoryExp pfnReleaseExternalMemoryExp
         pfnFreeMappedLinearMemoryExp pfnSupportsImportingHandleTypeExp pfnImportExternalSemaphoreExp
         pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
+    }
+    TimelineExt {
+        pfnTimelineCreateExt pfnTimelineRetainExt pfnTimelineReleaseExt pfnTimelineGetInfoExt pfnTimelineSignalExt
+        pfnTimelineFailExt pfnTimelineWaitExt pfnEnqueueTimelineWaitExt pfnEnqueueTimelineSignalExt
+        pfnTimelineGetEventExt
     })
 }
 
@@ -130,10 +136,11 @@ fn the_functions_tried_here_are_those_that_the_document_calls_unsupported_for_bo
 }
 
 #[test]
-fn the_document_has_a_row_for_every_function_of_the_newest_release() {
+fn the_document_has_a_row_for_every_function_of_the_newest_release_and_of_the_extensions() {
     let rows = DOCUMENT.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let rows: BTreeSet<&str> = rows.filter(|name| name.starts_with("ur")).collect();
-    let all: BTreeSet<&str> = Release::NEWEST.functions().iter().map(|function| function.name).collect();
+    let all = Release::NEWEST.functions().iter().chain(EXTENSION_FUNCTIONS);
+    let all: BTreeSet<&str> = all.map(|function| function.name).collect();
     assert_eq!(rows, all);
     assert_eq!(called("loader").len(), 10, "the loader's own functions and urDeviceGetSelected");
 }

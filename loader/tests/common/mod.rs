@@ -85,6 +85,16 @@ pub fn adapter(path: &str, macros: &[&str]) -> PathBuf {
 
 /// The same, against the headers of another release.
 pub fn adapter_of(release: Release, path: &str, macros: &[&str]) -> PathBuf {
+    adapter_with(release, path, macros, &[])
+}
+
+/// An adapter that needs another library, as one that calls it does.
+pub fn adapter_needing(path: &str, macros: &[&str], other: &Path) -> PathBuf {
+    let found = format!("-Wl,--no-as-needed,-rpath,{}", other.parent().unwrap().display());
+    adapter_with(release(), path, macros, &[found.as_ref(), other.as_os_str()])
+}
+
+fn adapter_with(release: Release, path: &str, macros: &[&str], more: &[&std::ffi::OsStr]) -> PathBuf {
     let out = folder().join(path);
     std::fs::create_dir_all(out.parent().unwrap()).unwrap();
     run(cc()
@@ -94,7 +104,8 @@ pub fn adapter_of(release: Release, path: &str, macros: &[&str]) -> PathBuf {
         .arg("-I")
         .arg(headers(release))
         .args(macros.iter().map(|m| format!("-D{m}")))
-        .arg(crate_folder().join("tests/fixtures/adapter.c")));
+        .arg(crate_folder().join("tests/fixtures/adapter.c"))
+        .args(more));
     out
 }
 

@@ -10,6 +10,7 @@
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
 mod cbool;
+pub mod extension;
 mod generated;
 mod newtype;
 mod structure;

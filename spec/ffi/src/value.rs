@@ -111,7 +111,8 @@ pub struct FunctionInfo {
     pub slot: Option<SlotInfo>,
 }
 
-/// A function's place in a table of tables: a release's `ur_dditable_t`, or [`AllFunctions`](crate::releases::any::AllFunctions).
+/// A function's place in a table of tables: a release's `ur_dditable_t`, [`ExtensionTables`](crate::ExtensionTables), or
+/// [`AllFunctions`](crate::releases::any::AllFunctions), which has both.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotInfo {
     /// The table's field, such as `Context`.
@@ -180,7 +181,10 @@ mod tests {
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(distinct.len(), all.len());
-        let own: Vec<&str> = Release::ALL.iter().flat_map(|release| names(release.functions())).collect();
+        let extensions = names(EXTENSION_FUNCTIONS);
+        let own: Vec<&str> =
+            Release::ALL.iter().flat_map(|release| names(release.functions())).chain(extensions.clone()).collect();
+        assert!(Release::ALL.iter().all(|release| names(release.functions()).iter().all(|f| !extensions.contains(f))));
         assert!(own.iter().all(|name| all.contains(name)) && all.iter().all(|name| own.contains(name)));
     }
 

@@ -44,6 +44,7 @@ use std::sync::{Mutex, PoisonError};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use ur_ffi::releases::Release;
 use ur_ffi::releases::any::{AllFunctions, FUNCTIONS};
+use ur_ffi::value::FunctionInfo;
 use ur_ffi::{
     ur_adapter_handle_t, ur_device_init_flags_t, ur_pfnDeviceGetSelected_t, ur_pfnLoaderConfigCreate_t,
     ur_pfnLoaderConfigEnableLayer_t, ur_pfnLoaderConfigGetInfo_t, ur_pfnLoaderConfigRelease_t,
@@ -161,19 +162,8 @@ impl Ur {
         // SAFETY: by the API's contract the first word behind a handle is the address of its adapter's table.
         let table = unsafe { handle.cast::<*const c_void>().read() };
         let mut functions = AllFunctions::default();
-        for function in self.release.functions() {
-            let Some(from) = function.slot else { continue };
-            let Some(to) = FUNCTIONS.iter().find(|known| known.name == function.name).and_then(|known| known.slot)
-            else {
-                continue;
-            };
-            // SAFETY: both offsets are those of this function's slot, in the release's table and in the one to fill, a
-            // nullable function pointer of one signature.
-            unsafe {
-                let address = table.byte_add(from.offset).cast::<*mut c_void>().read();
-                (&raw mut functions).byte_add(to.offset).cast::<*mut c_void>().write(address);
-            }
-        }
+        // SAFETY: the caller's promise: the table is the release's.
+        unsafe { copy_functions(self.release.functions(), table, &mut functions) };
         functions
     }
 
@@ -247,6 +237,25 @@ impl Ur {
 
     fn remember_adapters(&self, handles: &[ur_adapter_handle_t]) {
         *self.known_adapters() = handles.iter().map(|handle| handle.expose_provenance()).collect();
+    }
+}
+
+/// Copies what a table of tables has into the places for it.
+///
+/// # Safety
+/// `table` leads to a table of tables that `list` tells the places of.
+pub unsafe fn copy_functions(list: &[FunctionInfo], table: *const c_void, functions: &mut AllFunctions) {
+    for function in list {
+        let Some(from) = function.slot else { continue };
+        let Some(to) = FUNCTIONS.iter().find(|known| known.name == function.name).and_then(|known| known.slot) else {
+            continue;
+        };
+        // SAFETY: both offsets are those of this function's slot, in the given table and in the one to fill, a nullable
+        // function pointer of one signature.
+        unsafe {
+            let address = table.byte_add(from.offset).cast::<*mut c_void>().read();
+            core::ptr::from_mut(functions).byte_add(to.offset).cast::<*mut c_void>().write(address);
+        }
     }
 }
 

@@ -102,10 +102,13 @@ pub fn add_condition(known: &mut Vec<Condition>, condition: Condition) {
 }
 
 /// Where a function sits in the release's tables.
-pub fn slot_of(tables: &[Table], function: &str) -> Option<Slot> {
-    tables.iter().find_map(|table| {
+pub fn slot_of(release: &Release, function: &str) -> Option<Slot> {
+    let vendors = release.tables.iter().map(|table| (table, false));
+    let own = release.extensions.iter().map(|extension| (&extension.table, true));
+    vendors.chain(own).find_map(|(table, extension)| {
         let index = table.slots.iter().position(|slot| slot.function == function)?;
         Some(Slot {
+            extension,
             table: table.field.clone(),
             table_type: table.name.clone(),
             field: table.slots[index].field.clone(),

@@ -40,10 +40,12 @@ pub struct FileInfo {
     pub doc: String,
     /// Whether it is an extension of this project's own.
     pub project: bool,
+    /// The extension table that its functions form.
+    pub table: Option<String>,
 }
 
 /// One release, items in the order of its headers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Release {
     /// `2026.2`.
     pub name: String,
@@ -71,6 +73,8 @@ pub struct Release {
     pub params_structs: Vec<Struct>,
     /// Function tables, in the order of `ur_dditable_t`.
     pub tables: Vec<Table>,
+    /// Tables of the project's own, which are no part of `ur_dditable_t`.
+    pub extensions: Vec<Extension>,
     /// What each type name is.
     pub kinds: BTreeMap<String, Kind>,
 }
@@ -79,6 +83,16 @@ impl Release {
     /// The function of that name.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
+    }
+
+    /// The functions that the project's own tables hold.
+    pub fn extension_functions(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|function| function.is_extension())
+    }
+
+    /// The functions that the vendor's API has.
+    pub fn vendor_functions(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|function| !function.is_extension())
     }
 
     /// What a type name is, primitives included.
@@ -348,10 +362,19 @@ pub struct Function {
     pub dispatch: Dispatch,
 }
 
+impl Function {
+    /// Whether a table of the project's own holds the function.
+    pub fn is_extension(&self) -> bool {
+        self.slot.as_ref().is_some_and(|slot| slot.extension)
+    }
+}
+
 /// A place in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The table's field in `ur_dditable_t`.
+    /// Whether the table is the project's own.
+    pub extension: bool,
+    /// The table's field in `ur_dditable_t`, or in `ExtensionTables`.
     pub table: String,
     /// The table's type.
     pub table_type: String,
@@ -359,6 +382,17 @@ pub struct Slot {
     pub field: String,
     /// Its number in the table.
     pub index: usize,
+}
+
+/// A table of the project's own: what one file's functions form.
+#[derive(Clone, Debug)]
+pub struct Extension {
+    /// `timeline`: what the getter of extension tables is asked for.
+    pub name: String,
+    /// The file.
+    pub file: String,
+    /// Its slots are the file's functions in their order.
+    pub table: Table,
 }
 
 /// A function table.

@@ -71,6 +71,28 @@ pub fn pfn_type(function: &str) -> String {
     format!("ur_pfn{}_t", function.strip_prefix("ur").unwrap_or(function))
 }
 
+/// The function that fills extension tables by name.
+pub const EXTENSION_GETTER: &str = "urGetExtensionProcAddrTableExt";
+
+/// The symbol version of the project's own functions in the loader.
+pub const EXTENSION_VERSION: &str = "LIBUR_EXT_0.1";
+
+/// How the name of each of the project's own functions ends.
+pub const EXTENSION_SUFFIX: &str = "Ext";
+
+/// What the name of each type of a file with an extension table begins with.
+pub const EXTENSION_TYPE: &str = "ur_ext_";
+
+/// The type of an extension table: `timeline` becomes `ur_timeline_ext_dditable_t`.
+pub fn extension_table(name: &str) -> String {
+    format!("ur_{name}_ext_dditable_t")
+}
+
+/// The field of an extension table in the table of them: `timeline` becomes `TimelineExt`.
+pub fn extension_field(name: &str) -> String {
+    format!("{}{EXTENSION_SUFFIX}", camel(name))
+}
+
 /// The function that fills a table: the table in field `Context` comes from `urGetContextProcAddrTable`.
 pub fn getter(field: &str) -> String {
     format!("urGet{field}ProcAddrTable")
@@ -89,9 +111,13 @@ pub fn release_variant(release: &str) -> String {
 /// What the engine calls the object behind a handle: `ur_usm_pool_handle_t` is a `UsmPool`.
 pub fn engine_object(handle: &str) -> String {
     let core = handle.strip_prefix("ur_").unwrap_or(handle);
-    let core = core.strip_suffix("_handle_t").unwrap_or(core);
+    camel(core.strip_suffix("_handle_t").unwrap_or(core))
+}
+
+/// `usm_pool` becomes `UsmPool`.
+fn camel(words: &str) -> String {
     let word = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
-    core.split('_').filter(|part| !part.is_empty()).map(word).collect()
+    words.split('_').filter(|part| !part.is_empty()).map(word).collect()
 }
 
 /// An enumerator without its enumeration's prefix, as a Rust constant.
@@ -128,6 +154,12 @@ mod tests {
     fn constants_lose_the_prefix_and_never_begin_with_a_digit() {
         assert_eq!(constant("ur_result_t", "UR_RESULT_SUCCESS"), "SUCCESS");
         assert_eq!(constant("ur_x_info_t", "UR_X_INFO_2D_BLOCKS"), "_2D_BLOCKS");
+    }
+
+    #[test]
+    fn an_extension_table_is_named_after_its_extension() {
+        assert_eq!(extension_table("timeline"), "ur_timeline_ext_dditable_t");
+        assert_eq!(extension_field("host_symbols"), "HostSymbolsExt");
     }
 
     #[test]

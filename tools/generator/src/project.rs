@@ -24,13 +24,7 @@ pub fn upstream(mut model: Model) -> Model {
     let own = files(&model);
     for release in model.releases.iter_mut().chain([&mut model.union]) {
         let gone = names(release, &own);
-        release.handles.retain(|item| !own.contains(&item.file));
-        release.typedefs.retain(|item| !own.contains(&item.file));
-        release.defines.retain(|item| !own.contains(&item.file));
-        release.enums.retain(|item| !own.contains(&item.file));
-        release.structs.retain(|item| !own.contains(&item.file));
-        release.unions.retain(|item| !own.contains(&item.file));
-        release.callbacks.retain(|item| !own.contains(&item.file));
+        *release = part(release, |file| !own.contains(file));
         for item in &mut release.enums {
             item.values.retain(|value| !own.contains(&value.file));
         }
@@ -38,6 +32,28 @@ pub fn upstream(mut model: Model) -> Model {
     }
     model.files.retain(|file| !file.project);
     model
+}
+
+/// A release with the items of some files alone. What a name stands for is still known of all names, and an enumeration
+/// keeps the enumerators that other files add to it.
+pub fn part(release: &Release, has: impl Fn(&str) -> bool) -> Release {
+    let mut part = release.clone();
+    part.handles.retain(|item| has(&item.file));
+    part.typedefs.retain(|item| has(&item.file));
+    part.defines.retain(|item| has(&item.file));
+    part.enums.retain(|item| has(&item.file));
+    part.structs.retain(|item| has(&item.file));
+    part.unions.retain(|item| has(&item.file));
+    part.callbacks.retain(|item| has(&item.file));
+    part.functions.retain(|item| has(&item.file));
+    part.params_structs.retain(|item| has(&item.file));
+    part.extensions.retain(|item| has(&item.file));
+    part
+}
+
+/// The files whose functions form tables of the project's own; their types and functions have a header of their own.
+pub fn files_with_table(model: &Model) -> BTreeSet<String> {
+    model.files.iter().filter(|file| file.table.is_some()).map(|file| file.stem.clone()).collect()
 }
 
 /// Every name that the files in `own` add to a release's headers.
@@ -54,6 +70,8 @@ pub fn names(release: &Release, own: &BTreeSet<String>) -> BTreeSet<String> {
     release.structs.iter().for_each(|item| add(&item.file, &item.name));
     release.unions.iter().for_each(|item| add(&item.file, &item.name));
     release.callbacks.iter().for_each(|item| add(&item.file, &item.name));
+    release.functions.iter().for_each(|item| add(&item.file, &item.name));
+    release.params_structs.iter().for_each(|item| add(&item.file, &item.name));
     for item in &release.enums {
         add(&item.file, &item.name);
         add(&item.file, &names::widening_enumerator(&item.name));

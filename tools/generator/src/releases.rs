@@ -170,8 +170,12 @@ fn written(file: &Source<ReleaseFile>, table: &spec::Table) -> Table {
 
 fn new_slot(file: &Source<ReleaseFile>, prefix: &str, function: &Text) -> TableSlot {
     let name = function.get_ref();
-    let field = format!("pfn{}", name.strip_prefix(prefix).unwrap_or(name));
-    TableSlot { at: at(file, function), field, function: name.clone() }
+    TableSlot { at: at(file, function), field: slot_field(prefix, name), function: name.clone() }
+}
+
+/// A function's field in a table whose functions begin with `prefix`.
+pub fn slot_field(prefix: &str, function: &str) -> String {
+    format!("pfn{}", function.strip_prefix(prefix).unwrap_or(function))
 }
 
 fn at(file: &Source<ReleaseFile>, text: &Text) -> Location {

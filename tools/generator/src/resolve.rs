@@ -46,6 +46,7 @@ fn file_info(source: &Source<ApiFile>) -> FileInfo {
         title: text(&source.data.title),
         doc: text(&source.data.doc),
         project: source.data.project,
+        table: source.data.table.as_ref().map(|name| name.get_ref().clone()),
     }
 }
 
@@ -105,6 +106,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
             functions: Vec::new(),
             params_structs: Vec::new(),
             tables: Vec::new(),
+            extensions: Vec::new(),
             kinds: BTreeMap::new(),
         };
         for file in self.files.clone() {
@@ -113,6 +115,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
         }
         release.kinds = kinds(&release);
         release.tables = self.layout.tables.clone();
+        release.extensions = self.files.iter().filter_map(|file| extension(file)).collect();
         for file in self.files.clone() {
             for written in &file.data.function {
                 if self.live(&written.since, &written.until) {
@@ -330,7 +333,7 @@ impl<'s, 'p> Resolver<'s, 'p> {
         }
         let blocks = written.blocks.as_ref();
         let blocks = blocks.map(|text| Condition { at: source.at(text.span()), text: text.get_ref().clone() });
-        let slot = derive::slot_of(&release.tables, name);
+        let slot = derive::slot_of(release, name);
         let dispatch = derive::dispatch(release, &source.stem, name, &params, &errors);
         Function {
             at: source.at(written.name.span()),
@@ -365,6 +368,27 @@ impl<'s, 'p> Resolver<'s, 'p> {
         }
     }
 }
+
+/// The table that the functions of a file of the project's own form.
+fn extension(source: &Source<ApiFile>) -> Option<Extension> {
+    let name = source.data.table.as_ref()?;
+    let slot = |function: &spec::Function| TableSlot {
+        at: source.at(function.name.span()),
+        field: releases::slot_field(EXTENSION_PREFIX, function.name.get_ref()),
+        function: function.name.get_ref().clone(),
+    };
+    let table = Table {
+        at: source.at(name.span()),
+        name: names::extension_table(name.get_ref()),
+        field: names::extension_field(name.get_ref()),
+        prefix: EXTENSION_PREFIX.to_owned(),
+        slots: source.data.function.iter().map(slot).collect(),
+    };
+    Some(Extension { name: name.get_ref().clone(), file: source.stem.clone(), table })
+}
+
+/// What the functions of an extension table have in common; their slots are named by the rest.
+const EXTENSION_PREFIX: &str = "ur";
 
 /// What each name of the release stands for.
 pub(crate) fn kinds(release: &Release) -> BTreeMap<String, Kind> {

@@ -21,6 +21,8 @@ pub struct ApiFile {
     pub doc: Option<Text>,
     /// Whether the file is an extension of this project's own, which the vendor's API does not have.
     pub project: bool,
+    /// The extension table that the file's functions form, in their order; only with `project`.
+    pub table: Option<Text>,
     /// Opaque handles.
     pub handle: Vec<Handle>,
     /// Names of other types.

@@ -27,13 +27,14 @@ pub fn union(releases: &[Release]) -> Release {
         functions: merged(releases, |r| &r.functions, |item| &item.name),
         params_structs: merged(releases, |r| &r.params_structs, |item| &item.name),
         tables: merged(releases, |r| &r.tables, |item| &item.name),
+        // They are the same in every release.
+        extensions: newest.extensions.clone(),
         kinds: BTreeMap::new(),
     };
     union.enums.iter_mut().for_each(|item| enumerators(releases, item));
     union.tables.iter_mut().for_each(|table| slots(releases, table));
-    for function in &mut union.functions {
-        function.slot = derive::slot_of(&union.tables, &function.name);
-    }
+    let slots: Vec<_> = union.functions.iter().map(|function| derive::slot_of(&union, &function.name)).collect();
+    union.functions.iter_mut().zip(slots).for_each(|(function, slot)| function.slot = slot);
     union.kinds = kinds(&union);
     union
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use generator::layout;
 
 const RELEASES: [&str; 2] = ["include", "include-2026.1"];
-const HEADERS: [&str; 2] = ["ur_api.h", "ur_ddi.h"];
+const HEADERS: [&str; 3] = ["ur_api.h", "ur_ddi.h", "ur_ext.h"];
 
 fn header(folder: &str, name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../loader").join(folder).join("unified-runtime").join(name)
@@ -48,7 +48,8 @@ fn c_lays_out_structures_and_tables_as_the_bindings_assert() {
     let model = generator::model(&root).unwrap();
     let temp = common::TempFolder::new();
     for (release, folder) in model.releases.iter().rev().zip(RELEASES) {
-        let mut source = format!("#include {:?}\n", header(folder, "ur_ddi.h"));
+        let mut source: String =
+            ["ur_ddi.h", "ur_ext.h"].map(|name| format!("#include {:?}\n", header(folder, name))).concat();
         let mut assertions = 0;
         let mut assert = |left: String, right: usize| {
             let _ = writeln!(source, "_Static_assert({left} == {right}, \"{left}\");");
@@ -71,6 +72,11 @@ fn c_lays_out_structures_and_tables_as_the_bindings_assert() {
                 assert(format!("offsetof(ur_dditable_t, {field})"), start + 8 * index);
             }
             start += 8 * table.slots.len();
+        }
+        for extension in &release.extensions {
+            for (index, slot) in extension.table.slots.iter().enumerate() {
+                assert(format!("offsetof({}, {})", extension.table.name, slot.field), 8 * index);
+            }
         }
         for item in &release.enums {
             assert(format!("sizeof({})", item.name), 4);

@@ -1,4 +1,5 @@
-//! `ur_api.h`: the types and functions of one release, valid in C99 and C++17 without any other header.
+//! `ur_api.h`: the types and functions of one release, valid in C99 and C++17 without any other header. What belongs to a
+//! table of the project's own is in `ur_ext.h` ([`super::c_ext`]), which declares it the same way.
 
 use std::fmt::Write;
 
@@ -6,6 +7,7 @@ use crate::emit::c;
 use crate::model::{Callback, Enum, Enumerator, Field, Function, Kind, Model, Release, Struct};
 use crate::names;
 use crate::output::Output;
+use crate::project;
 
 /// One header per release.
 pub fn emit(model: &Model) -> Vec<Output> {
@@ -13,44 +15,11 @@ pub fn emit(model: &Model) -> Vec<Output> {
 }
 
 fn header(model: &Model, release: &Release) -> Output {
-    let mut out = String::new();
-    macros(&mut out, release);
-    out.push_str(&c::section("Handles"));
-    for handle in &release.handles {
-        out.push_str(&c::doc("", &handle.doc));
-        let _ = write!(out, "typedef struct {0}_ *{0};\n\n", handle.name);
-    }
-    out.push_str(&c::section("Names of other types"));
-    for typedef in &release.typedefs {
-        out.push_str(&c::doc("", &typedef.doc));
-        let _ = write!(out, "typedef {};\n\n", typedef.ty.declare(&typedef.name));
-    }
-    out.push_str(&c::section("Enumerations and flags"));
-    for item in &release.enums {
-        enumeration(&mut out, item);
-    }
-    declarations_of_structs(&mut out, release);
-    out.push_str(&c::section("Callbacks"));
-    for item in &release.callbacks {
-        callback(&mut out, item);
-    }
-    out.push_str(&c::section("Structures and unions"));
-    for (keyword, item) in by_dependency(release) {
-        structure(&mut out, keyword, item);
-    }
-    out.push_str(&c::section("Functions"));
-    for item in &release.functions {
-        function(&mut out, item);
-    }
-    out.push_str(&c::section("Arguments of each function, for tracing and interception"));
-    for item in &release.params_structs {
-        out.push_str(&c::doc("", &item.doc));
-        let _ = writeln!(out, "typedef struct {} {{", item.name);
-        for field in &item.fields {
-            let _ = writeln!(out, "    {};", field.ty.declare(&field.name));
-        }
-        let _ = write!(out, "}} {};\n\n", item.name);
-    }
+    let elsewhere = project::files_with_table(model);
+    let part = project::part(release, |file| !elsewhere.contains(file));
+    let mut out = c::section("Macros");
+    out.push_str(LINKAGE);
+    declarations(&mut out, &part);
     let path = format!("{}/ur_api.h", c::folder(model, release));
     let purpose = format!(
         "The Unified Runtime's API as oneAPI {} has it: types and functions. Structures keep their layout \
@@ -100,13 +69,46 @@ const LINKAGE: &str = "\
 
 ";
 
-fn macros(out: &mut String, release: &Release) {
-    out.push_str(&c::section("Macros"));
-    out.push_str(LINKAGE);
+/// Everything that a release, or a part of one, declares.
+pub fn declarations(out: &mut String, release: &Release) {
     for define in &release.defines {
         out.push_str(&c::doc("", &define.doc));
         let _ = write!(out, "#define {} {:?}\n\n", define.name, define.value);
     }
+    section(out, "Handles", &release.handles, |out, handle| {
+        out.push_str(&c::doc("", &handle.doc));
+        let _ = write!(out, "typedef struct {0}_ *{0};\n\n", handle.name);
+    });
+    section(out, "Names of other types", &release.typedefs, |out, typedef| {
+        out.push_str(&c::doc("", &typedef.doc));
+        let _ = write!(out, "typedef {};\n\n", typedef.ty.declare(&typedef.name));
+    });
+    section(out, "Enumerations and flags", &release.enums, enumeration);
+    if !release.structs.is_empty() || !release.unions.is_empty() {
+        declarations_of_structs(out, release);
+    }
+    section(out, "Callbacks", &release.callbacks, callback);
+    section(out, "Structures and unions", &by_dependency(release), |out, (keyword, item)| {
+        structure(out, keyword, item);
+    });
+    section(out, "Functions", &release.functions, function);
+    let arguments = "Arguments of each function, for tracing and interception";
+    section(out, arguments, &release.params_structs, |out, item| {
+        out.push_str(&c::doc("", &item.doc));
+        let _ = writeln!(out, "typedef struct {} {{", item.name);
+        for field in &item.fields {
+            let _ = writeln!(out, "    {};", field.ty.declare(&field.name));
+        }
+        let _ = write!(out, "}} {};\n\n", item.name);
+    });
+}
+
+/// Declarations below their heading; nothing where there are none.
+fn section<T>(out: &mut String, title: &str, items: &[T], declare: impl Fn(&mut String, &T)) {
+    if !items.is_empty() {
+        out.push_str(&c::section(title));
+    }
+    items.iter().for_each(|item| declare(out, item));
 }
 
 fn enumeration(out: &mut String, item: &Enum) {

@@ -17,7 +17,7 @@ fn header(model: &Model, release: &Release) -> Output {
     for table in &release.tables {
         out.push_str(&c::section(&format!("{} functions", table.field)));
         entry_points(&mut out, release, table);
-        table_type(&mut out, table);
+        table_type(&mut out, table, &format!("Entry points in field `{}` of `ur_dditable_t`.", table.field));
         getter(&mut out, table);
     }
     root(&mut out, release);
@@ -30,7 +30,8 @@ fn header(model: &Model, release: &Release) -> Output {
     c::header(&path, &purpose, &["\"ur_api.h\""], &out)
 }
 
-fn entry_points(out: &mut String, release: &Release, table: &Table) {
+/// The type of each function of a table.
+pub fn entry_points(out: &mut String, release: &Release, table: &Table) {
     for slot in &table.slots {
         let Some(function) = release.function(&slot.function) else { continue };
         let _ = write!(
@@ -43,8 +44,9 @@ fn entry_points(out: &mut String, release: &Release, table: &Table) {
     }
 }
 
-fn table_type(out: &mut String, table: &Table) {
-    let _ = writeln!(out, "/// Entry points in field `{}` of `ur_dditable_t`.", table.field);
+/// The table's own type.
+pub fn table_type(out: &mut String, table: &Table, doc: &str) {
+    out.push_str(&c::doc("", doc));
     let _ = writeln!(out, "typedef struct {} {{", table.name);
     for slot in &table.slots {
         let _ = writeln!(out, "    {} {};", names::pfn_type(&slot.function), slot.field);

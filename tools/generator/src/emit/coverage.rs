@@ -11,9 +11,10 @@ const PATH: &str = "docs/coverage.md";
 const HEAD: &str = "\
 # What is supported
 
-Every function of the newest release, and what the two adapters do with it. It is written from `adapters/common/src/api/map.toml`,
-the table that also says which function of the engine answers. The conformance suite (`coverage`) and `cargo xtask test` hold it
-against what built adapters answer: what is supported has worked in a test, and what is unsupported has not.
+Every function of the newest release and of the project's own tables, and what the two adapters do with it. It is written from
+`adapters/common/src/api/map.toml`, the table that also says which function of the engine answers. The conformance suite
+(`coverage`) and `cargo xtask test` hold it against what built adapters answer: what is supported has worked in a test, and what
+is unsupported has not.
 
 - **supported**: all that the specification asks for; what a device or a library must have for it is told as *needs*.
 - **partial**: works, but for what is told.

@@ -1,6 +1,6 @@
 //! The bindings' files as a whole: which there are and what each holds.
 
-use crate::emit::{ffi_enums, ffi_metadata, ffi_releases, ffi_structs, ffi_tables, ffi_types, rust};
+use crate::emit::{ffi_enums, ffi_extensions, ffi_metadata, ffi_releases, ffi_structs, ffi_tables, ffi_types, rust};
 use crate::model::Model;
 use crate::output::Output;
 
@@ -9,7 +9,7 @@ const FOLDER: &str = "spec/ffi/src/generated";
 /// All files of the bindings.
 pub fn emit(model: &Model) -> Vec<Output> {
     let union = &model.union;
-    let parts: [(&str, &str, String); 8] = [
+    let mut parts: Vec<(&str, &str, String)> = vec![
         ("types", "Handles, names of other types, constants and callback types.", ffi_types::emit(union)),
         ("enums", "Enumerations, as integers with named values.", ffi_enums::enums(union)),
         ("flags", "Sets of flags; bits without a name are kept.", ffi_enums::flags(union)),
@@ -31,6 +31,9 @@ pub fn emit(model: &Model) -> Vec<Output> {
             ffi_structs::layout(union, &ffi_tables::shared(model)),
         ),
     ];
+    if let Some(extensions) = ffi_extensions::emit(union) {
+        parts.push(("extensions", "The tables of the project's own functions.", extensions));
+    }
     let mut code = String::new();
     for (name, ..) in &parts {
         code.push_str(&format!("mod {name};\n"));

@@ -90,9 +90,9 @@ fn primitive(base: &str) -> &'static str {
 }
 
 /// The list of functions with their places in a table of tables of the given name.
-pub fn functions(release: &Release, table: &str) -> String {
+pub fn functions<'m>(functions: impl Iterator<Item = &'m Function>, table: &str) -> String {
     let mut out = String::from("&[\n");
-    release.functions.iter().for_each(|function| out.push_str(&function_info(function, table)));
+    functions.for_each(|function| out.push_str(&function_info(function, table)));
     out.push_str("];\n");
     out
 }

@@ -14,8 +14,8 @@ const IMPORTS: &str = "use core::mem::offset_of;\n\nuse super::Release;\nuse sup
 const ROOT: &str = "Every entry point of an adapter. The first word of each object that a handle points to is the \
     address of one.";
 
-const ANY_ROOT: &str = "A place for every function of any release, for programs that look functions up by name. No \
-    library has such a table: its layout is none of the API's.";
+const ANY_ROOT: &str = "A place for every function of any release and of the project's own tables, for programs that look \
+    functions up by name. No library has such a table: its layout is none of the API's.";
 
 /// `mod.rs`, `any.rs` and one file per release, in this folder.
 pub fn emit(model: &Model, folder: &str) -> Vec<Output> {
@@ -168,12 +168,14 @@ fn any(model: &Model, folder: &str) -> Output {
         "use core::mem::offset_of;\n\nuse super::super::*;\nuse crate::value::{FunctionInfo, SlotInfo};\n\n",
     );
     for table in model.union.tables.iter().filter(|table| !ffi_tables::is_shared(model, table)) {
-        out.push_str(&ffi_tables::table(table));
+        out.push_str(&ffi_tables::vendor_table(table));
     }
-    out.push_str(&ffi_tables::root(&model.union, "AllFunctions", ANY_ROOT));
+    let union = &model.union;
+    let tables = union.tables.iter().chain(union.extensions.iter().map(|extension| &extension.table));
+    out.push_str(&ffi_tables::root(tables, "AllFunctions", ANY_ROOT));
     out.push_str("/// Every function of any release, in the headers' order, with its place in [`AllFunctions`].\npub static FUNCTIONS: &[FunctionInfo] = ");
-    out.push_str(&ffi_metadata::functions(&model.union, "AllFunctions"));
-    rust::file(&format!("{folder}/any.rs"), "Every function of any release.", &[], &out)
+    out.push_str(&ffi_metadata::functions(union.functions.iter(), "AllFunctions"));
+    rust::file(&format!("{folder}/any.rs"), "Every function of any release, and the project's own.", &[], &out)
 }
 
 fn own(model: &Model, release: &Release, folder: &str) -> Output {
@@ -187,16 +189,16 @@ fn own(model: &Model, release: &Release, folder: &str) -> Output {
     }
     out.push_str("};\n\n");
     for table in &own {
-        out.push_str(&ffi_tables::table(table));
+        out.push_str(&ffi_tables::vendor_table(table));
         out.push_str(&ffi_tables::getter(table));
     }
-    out.push_str(&ffi_tables::root(release, "ur_dditable_t", ROOT));
+    out.push_str(&ffi_tables::root(release.tables.iter(), "ur_dditable_t", ROOT));
     let variant = names::release_variant(&release.name);
     let _ = write!(
         out,
         "impl super::DdiTable for ur_dditable_t {{\n    const RELEASE: Release = Release::{variant};\n}}\n\n/// Every function of the release, in the headers' order.\npub static FUNCTIONS: &[FunctionInfo] = "
     );
-    out.push_str(&ffi_metadata::functions(release, "ur_dditable_t"));
+    out.push_str(&ffi_metadata::functions(release.vendor_functions(), "ur_dditable_t"));
     out.push('\n');
     for table in &own {
         out.push_str("#[cfg(target_pointer_width = \"64\")]\n");

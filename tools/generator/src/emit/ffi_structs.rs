@@ -79,7 +79,8 @@ pub fn layout(union: &Release, shared: &[&Table]) -> String {
     union.unions.iter().for_each(|item| out.push_str(&union_proof(union, item)));
     union.structs.iter().for_each(|item| out.push_str(&struct_proof(union, item)));
     union.params_structs.iter().for_each(|item| out.push_str(&struct_proof(union, item)));
-    shared.iter().for_each(|table| out.push_str(&table_proof(table)));
+    let own = union.extensions.iter().map(|extension| &extension.table);
+    shared.iter().copied().chain(own).for_each(|table| out.push_str(&table_proof(table)));
     out
 }
 

@@ -15,7 +15,7 @@ pub fn emit(model: &Model) -> String {
     let mut out = String::from(rust::IMPORTS);
     model.union.functions.iter().for_each(|item| out.push_str(&entry_point(item)));
     for item in shared(model) {
-        out.push_str(&table(item));
+        out.push_str(&vendor_table(item));
         out.push_str(&getter(item));
     }
     out
@@ -40,12 +40,15 @@ fn entry_point(item: &Function) -> String {
     format!("/// Points to `{}`.\npub type {} = {pointer};\n\n", item.name, names::pfn_type(&item.name))
 }
 
+/// The type of a table of `ur_dditable_t`.
+pub fn vendor_table(item: &Table) -> String {
+    table(item, &format!("The entry points in field `{}` of a release's `ur_dditable_t`.", item.field))
+}
+
 /// A table's type.
-pub fn table(item: &Table) -> String {
-    let mut out = format!(
-        "/// The entry points in field `{}` of a release's `ur_dditable_t`.\n#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct {} {{\n",
-        item.field, item.name
-    );
+pub fn table(item: &Table, doc: &str) -> String {
+    let mut out = rust::doc("", doc);
+    let _ = write!(out, "#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct {} {{\n", item.name);
     for slot in &item.slots {
         let _ =
             write!(out, "    /// `{}`.\n    pub {}: {},\n", slot.function, slot.field, names::pfn_type(&slot.function));
@@ -64,11 +67,11 @@ pub fn getter(item: &Table) -> String {
     )
 }
 
-/// The structure that holds all of a release's tables.
-pub fn root(release: &Release, name: &str, doc: &str) -> String {
+/// The structure that holds these tables.
+pub fn root<'m>(tables: impl Iterator<Item = &'m Table>, name: &str, doc: &str) -> String {
     let mut out = rust::doc("", doc);
     let _ = write!(out, "#[repr(C)]\n#[derive(Clone, Copy, Debug, Default)]\npub struct {name} {{\n");
-    for table in &release.tables {
+    for table in tables {
         let _ = write!(out, "    /// `{}*`.\n    pub {}: {},\n", table.prefix, table.field, table.name);
     }
     out.push_str("}\n\n");

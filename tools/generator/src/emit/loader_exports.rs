@@ -26,6 +26,23 @@ macro_rules! dispatch {
 
 "#;
 
+const DISPATCH_EXTENSION: &str = r#"/// Passes a call of an extension to the adapter that made `$handle`, if the adapter has it.
+macro_rules! dispatch_extension {
+    ($handle:expr, $table:ident.$slot:ident($($argument:expr),*)) => {
+        // SAFETY: the caller of an entry point owes a handle that is null or alive.
+        match unsafe { ur_loader::entry::extensions($handle) } {
+            Ok(tables) => match tables.$table.$slot {
+                // SAFETY: the slot holds an entry point of this signature; the arguments are the caller's own.
+                Some(entry_point) => unsafe { entry_point($($argument),*) },
+                None => ur_result_t::ERROR_UNSUPPORTED_FEATURE,
+            },
+            Err(result) => result,
+        }
+    };
+}
+
+"#;
+
 /// The functions of the loader's own that do not do the same in every release.
 const NEED_RELEASE: [&str; 2] = ["urLoaderInit", "urDeviceGetSelected"];
 
@@ -47,6 +64,9 @@ fn of_release(release: &Release) -> [Output; 2] {
         names::release_module(&release.name),
         names::release_variant(&release.name)
     );
+    if !release.extensions.is_empty() {
+        out.push_str(DISPATCH_EXTENSION);
+    }
     release.functions.iter().for_each(|function| out.push_str(&export(function)));
     let attributes = [
         "allow(non_snake_case, reason = \"exports keep their C names\")",
@@ -74,7 +94,8 @@ fn body(function: &Function) -> String {
     let arguments = rust::arguments(&function.params);
     let call = |handle: &str| {
         let slot = function.slot.as_ref().expect("the lint demands a slot of what is dispatched");
-        format!("    dispatch!({handle}, {}.{}({arguments}))\n", slot.table, slot.field)
+        let dispatch = if slot.extension { "dispatch_extension" } else { "dispatch" };
+        format!("    {dispatch}!({handle}, {}.{}({arguments}))\n", slot.table, slot.field)
     };
     let parameter = |index: usize| names::rust_ident(&function.params[index].name);
     match &function.dispatch {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::across::across;
 use crate::emit::{manual_functions, manual_types};
 use crate::model::{FileInfo, Model};
+use crate::names;
 use crate::output::{Comment, Output};
 
 const FOLDER: &str = "docs/api";
@@ -20,6 +21,16 @@ fn page(model: &Model, file: &FileInfo) -> Output {
     let mut out = format!("# {}\n\n{}\n\n", file.title, file.doc);
     if file.project {
         out.push_str("*An extension of this project: other implementations of the API do not have it.*\n\n");
+    }
+    if let Some(table) = &file.table {
+        let _ = write!(
+            out,
+            "Declared in `ur_ext.h`. This project's loader exports the functions as `{}` and its adapters export them too, so a \
+             program on another loader finds them with `dlsym`. Their table `{table}` comes from `{}`. The handle of an adapter \
+             without them answers `UR_RESULT_ERROR_UNSUPPORTED_FEATURE`.\n\n",
+            names::EXTENSION_VERSION,
+            names::EXTENSION_GETTER
+        );
     }
     manual_types::simple(&mut out, model, &file.stem);
     manual_types::enums(&mut out, model, &file.stem);

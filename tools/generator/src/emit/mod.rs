@@ -2,6 +2,7 @@
 
 mod ffi;
 mod ffi_enums;
+mod ffi_extensions;
 mod ffi_metadata;
 mod ffi_releases;
 mod ffi_structs;
@@ -21,6 +22,7 @@ mod loader_tables;
 mod c;
 mod c_api;
 mod c_ddi;
+mod c_ext;
 
 mod coverage;
 mod manual;
@@ -40,6 +42,7 @@ pub fn all(model: &Model) -> Vec<Output> {
     outputs.extend(loader_tables::emit(model));
     outputs.extend(c_api::emit(model));
     outputs.extend(c_ddi::emit(model));
+    outputs.extend(c_ext::emit(model));
     outputs.extend(manual::emit(model));
     outputs.extend(coverage::emit(model));
     outputs

@@ -18,11 +18,12 @@ use crate::project::files;
 pub fn lint(spec: &Spec, model: &Model) -> Vec<Problem> {
     let mut findings = Findings::default();
     written::check(spec, &mut findings);
+    project::check_written(spec, &mut findings);
     let own = files(model);
     for release in &model.releases {
         released::check(release, &mut findings);
         conditions::check(release, &mut findings);
-        tables::check(release, &mut findings);
+        tables::check(release, &own, &mut findings);
         project::check(release, &own, &mut findings);
     }
     // Names and numbers stay one thing's across releases: bindings have them all at once.

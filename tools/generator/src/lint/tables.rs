@@ -1,13 +1,13 @@
 //! Faults of a release's tables: functions without a slot or with two, slots without a function.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::Findings;
 use crate::model::{Dispatch, Release};
 use crate::problem::Location;
 
-/// Looks at the tables and at what they should hold.
-pub fn check(release: &Release, findings: &mut Findings) {
+/// Looks at the vendor's tables and at what they should hold, which nothing of the files in `own` is.
+pub fn check(release: &Release, own: &BTreeSet<String>, findings: &mut Findings) {
     let mut slots: BTreeMap<&str, (&str, &Location)> = BTreeMap::new();
     let mut tables: BTreeMap<&str, &Location> = BTreeMap::new();
     for table in &release.tables {
@@ -30,7 +30,18 @@ pub fn check(release: &Release, findings: &mut Findings) {
                     ),
                 );
             }
-            if release.function(name).is_none() {
+            let function = release.function(name);
+            if function.is_some_and(|function| own.contains(&function.file)) {
+                findings.add(
+                    &slot.at,
+                    &table.name,
+                    format!(
+                        "{name} is a function of the project's own, whose slot would move the vendor's; drop the line, \
+                         `table` at the top of its file gives it a slot"
+                    ),
+                );
+            }
+            if function.is_none() {
                 findings.add(
                     &slot.at,
                     &table.name,
@@ -51,7 +62,8 @@ pub fn check(release: &Release, findings: &mut Findings) {
         }
     }
     for function in &release.functions {
-        if function.slot.is_none() && function.dispatch != Dispatch::Loader {
+        let vendors = !own.contains(&function.file);
+        if vendors && function.slot.is_none() && function.dispatch != Dispatch::Loader {
             findings.add(
                 &function.at,
                 &function.name,

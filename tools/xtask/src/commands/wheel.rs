@@ -68,7 +68,7 @@ fn compile(workspace: &Workspace, release: Release, tools: &Venv) -> Result<Vec<
     let mut libraries = Vec::new();
     for name in ADAPTERS {
         let library = target.join(TARGET).join("release").join(format!("lib{name}{suffix}.so"));
-        symbols::check_adapter(&library)?;
+        symbols::check_adapter(&library, &workspace.version_script(release))?;
         let newest = newest_glibc(&library)?;
         if newest > GLIBC {
             fail!("{} needs glibc {}.{}, not {}.{}", library.display(), newest.0, newest.1, GLIBC.0, GLIBC.1);

@@ -1,6 +1,6 @@
 //! What a shared object exports, and whether that is exactly what it should. It reads; it mends nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -8,8 +8,10 @@ use super::failure::{Context, Result};
 use super::process;
 use crate::fail;
 
-/// The version under which the loader exports everything.
+/// The version under which the loader exports the vendor's API.
 const LOADER_VERSION: &str = "LIBUR_LOADER_0.12";
+/// The version under which it exports the project's own functions, which adapters export as well.
+const EXTENSION_VERSION: &str = "LIBUR_EXT_0.1";
 
 /// A defined dynamic symbol: its name, and its version if it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,41 +21,48 @@ struct Export {
     kind: String,
 }
 
-/// Checks the loader: the symbols of the version script, each a function under the loader's version as the default.
+/// Checks the loader: the symbols of the version script, each a function whose default version is the one it has there.
 /// Answers how many there are.
 pub fn check_loader(library: &Path, script: &Path) -> Result<usize> {
-    let text = std::fs::read_to_string(script).context(script.display())?;
-    let expected = exports_of_script(&text);
+    let expected = exports_of_script(&std::fs::read_to_string(script).context(script.display())?);
+    let versions = [LOADER_VERSION, EXTENSION_VERSION];
     let mut found = BTreeSet::new();
     for export in exports(library)? {
-        if export.kind == "A" && export.name == LOADER_VERSION {
+        if export.kind == "A" && versions.contains(&&*export.name) {
             continue; // the version's own symbol
         }
-        if export.kind != "T" || export.version.as_deref() != Some(LOADER_VERSION) {
-            fail!("{}: `{}` is not a function under {LOADER_VERSION}", library.display(), export.name);
+        let version = expected.get(&export.name).map_or(LOADER_VERSION, String::as_str);
+        if export.kind != "T" || !versions.contains(&version) || export.version.as_deref() != Some(version) {
+            fail!("{}: `{}` is not a function under {version}", library.display(), export.name);
         }
         found.insert(export.name);
     }
-    let missing: Vec<_> = expected.difference(&found).cloned().collect();
-    let extra: Vec<_> = found.difference(&expected).cloned().collect();
-    if expected.is_empty() || !missing.is_empty() || !extra.is_empty() {
+    same(library, &expected.into_keys().collect(), &found)
+}
+
+/// Checks an adapter: the table getters, and of the project's own functions those that the loader's version script has,
+/// nothing else. Answers how many there are.
+pub fn check_adapter(library: &Path, script: &Path) -> Result<usize> {
+    let own = exports_of_script(&std::fs::read_to_string(script).context(script.display())?);
+    let own: BTreeSet<String> =
+        own.into_iter().filter(|(_, version)| version == EXTENSION_VERSION).map(|(name, _)| name).collect();
+    let exports: BTreeSet<String> = exports(library)?.into_iter().map(|export| export.name).collect();
+    let is_getter = |name: &String| name.starts_with("urGet") && name.ends_with("ProcAddrTable");
+    let (getters, rest): (BTreeSet<String>, BTreeSet<String>) = exports.into_iter().partition(is_getter);
+    if getters.is_empty() {
+        fail!("{}: no table getter is exported, so no loader can use it", library.display());
+    }
+    Ok(getters.len() + same(library, &own, &rest)?)
+}
+
+/// The number of exports, which must be those that are expected.
+fn same(library: &Path, expected: &BTreeSet<String>, found: &BTreeSet<String>) -> Result<usize> {
+    let missing: Vec<_> = expected.difference(found).cloned().collect();
+    let extra: Vec<_> = found.difference(expected).cloned().collect();
+    if !missing.is_empty() || !extra.is_empty() {
         fail!("{}: missing exports [{}], exports too many [{}]", library.display(), missing.join(" "), extra.join(" "));
     }
     Ok(found.len())
-}
-
-/// Checks an adapter: table getters and nothing else. Answers how many there are.
-pub fn check_adapter(library: &Path) -> Result<usize> {
-    let exports = exports(library)?;
-    for export in &exports {
-        if !(export.name.starts_with("urGet") && export.name.ends_with("ProcAddrTable")) {
-            fail!("{}: `{}` is exported, and is no table getter", library.display(), export.name);
-        }
-    }
-    if exports.is_empty() {
-        fail!("{}: no table getter is exported, so no loader can use it", library.display());
-    }
-    Ok(exports.len())
 }
 
 fn exports(library: &Path) -> Result<Vec<Export>> {
@@ -72,11 +81,17 @@ fn parse(line: &str) -> Option<Export> {
     Some(Export { name: name.to_owned(), version, kind })
 }
 
-/// The names in the `global:` section of a version script.
-fn exports_of_script(text: &str) -> BTreeSet<String> {
-    let global = text.split_once("global:").map_or("", |(_, rest)| rest);
-    let global = global.split_once("local:").map_or(global, |(names, _)| names);
-    global.split(';').map(|name| name.trim().to_owned()).filter(|name| name.starts_with("ur")).collect()
+/// The names in the `global:` sections of a version script, each with its version.
+fn exports_of_script(text: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for (head, body) in text.split('}').filter_map(|version| version.split_once('{')) {
+        let version = head.split_whitespace().last().unwrap_or_default();
+        let global = body.split_once("global:").map_or("", |(_, rest)| rest);
+        let global = global.split_once("local:").map_or(global, |(names, _)| names);
+        let names = global.split(';').map(str::trim).filter(|name| name.starts_with("ur"));
+        found.extend(names.map(|name| (name.to_owned(), version.to_owned())));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -92,21 +107,30 @@ mod tests {
     }
 
     #[test]
-    fn a_version_script_gives_its_global_names_only() {
-        let names = exports_of_script("V {\n global:\n  urA;\n  urB;\n local:\n  urHidden;\n *;\n};\n");
-        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["urA", "urB"]);
+    fn a_version_script_gives_its_global_names_with_their_versions() {
+        let script =
+            "/* c */\nV {\n global:\n  urA;\n  urB;\n local:\n  urHidden;\n *;\n};\nW {\n global:\n  urC;\n};\n";
+        let expected = [("urA", "V"), ("urB", "V"), ("urC", "W")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        assert_eq!(exports_of_script(script), BTreeMap::from(expected));
     }
 
     /// A library with `urA` and `urB`, linked with that version script.
     fn library(name: &str, script: &str) -> (std::path::PathBuf, std::path::PathBuf) {
+        library_of(name, "void urA(void) {}\nvoid urB(void) {}\n", Some(script))
+    }
+
+    fn library_of(name: &str, code: &str, script: Option<&str>) -> (std::path::PathBuf, std::path::PathBuf) {
         let folder = std::env::temp_dir().join(format!("xtask-symbols-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let [source, map, out] = ["lib.c", "lib.map", "lib.so"].map(|file| folder.join(file));
-        std::fs::write(&source, "void urA(void) {}\nvoid urB(void) {}\n").unwrap();
-        std::fs::write(&map, script).unwrap();
+        std::fs::write(&source, code).unwrap();
         let mut cc = process::cc();
         cc.args(["-shared", "-fPIC", "-o"]).arg(&out).arg(&source);
-        process::capture(cc.arg(format!("-Wl,--version-script={}", map.display()))).unwrap();
+        if let Some(script) = script {
+            std::fs::write(&map, script).unwrap();
+            cc.arg(format!("-Wl,--version-script={}", map.display()));
+        }
+        process::capture(&mut cc).unwrap();
         (out, folder)
     }
 
@@ -128,7 +152,34 @@ mod tests {
         let (lib, folder) = library("other-version", &good.replace("0.12", "0.13"));
         let error = check_loader(&lib, &folder.join("lib.map")).unwrap_err().to_string();
         assert!(error.contains("is not a function under LIBUR_LOADER_0.12"), "{error}");
-        assert!(check_adapter(&lib).unwrap_err().to_string().contains("no table getter"));
+        assert!(check_adapter(&lib, &folder.join("lib.map")).unwrap_err().to_string().contains("no table getter"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// A script of the loader whose own function is `urB`.
+    const BOTH: &str = "LIBUR_LOADER_0.12 {\n global:\n  urA;\n local: *;\n};\nLIBUR_EXT_0.1 {\n global:\n  urB;\n};\n";
+
+    #[test]
+    fn the_projects_own_functions_are_expected_under_their_own_version() {
+        let (lib, folder) = library("both", BOTH);
+        assert_eq!(check_loader(&lib, &folder.join("lib.map")).unwrap(), 2);
+        let swapped = folder.join("swapped.map");
+        std::fs::write(&swapped, BOTH.replace("urA", "urX").replace("urB", "urA").replace("urX", "urB")).unwrap();
+        let error = check_loader(&lib, &swapped).unwrap_err().to_string();
+        assert!(error.contains("is not a function under"), "{error}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_adapter_exports_the_projects_own_functions_by_name_and_nothing_else_beside_its_getters() {
+        let getter = "void urGetXProcAddrTable(void) {}\n";
+        let (lib, folder) = library_of("adapter", &format!("{getter}void urB(void) {{}}\n"), None);
+        let map = folder.join("loader.map");
+        std::fs::write(&map, BOTH).unwrap();
+        assert_eq!(check_adapter(&lib, &map).unwrap(), 2);
+        std::fs::write(&map, BOTH.replace("urB", "urC")).unwrap();
+        let error = check_adapter(&lib, &map).unwrap_err().to_string();
+        assert!(error.contains("missing exports [urC], exports too many [urB]"), "{error}");
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -111,6 +111,11 @@ impl Workspace {
         self.path(&if release.is_newest() { plain } else { format!("{plain}-{}", release.name()) })
     }
 
+    /// What the loader of a release exports, and under which versions.
+    pub fn version_script(&self, release: Release) -> PathBuf {
+        self.path(&format!("loader/libraries/{}/src/generated/libur_loader.map", release.name()))
+    }
+
     /// The facts that tests compare with, if they lie beside the checkout.
     pub fn shared(&self) -> Option<PathBuf> {
         let given = env::var_os("UR_SHARED").map(PathBuf::from);

@@ -91,7 +91,7 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
     layout.library(&loader, "libur_loader.so.0")?;
     for name in parts.adapters() {
         let library = built.file(&format!("lib{name}.so"))?;
-        symbols::check_adapter(library)?;
+        symbols::check_adapter(library, &workspace.version_script(release))?;
         layout.library(library, &format!("lib{}.so.0", name.trim_end_matches(&release.suffix("_"))))?;
     }
     for name in parts.natives() {
@@ -162,7 +162,7 @@ impl Parts {
 /// Links the shared object by the loader's own recipe, if a source is newer, and checks what it exports.
 fn link_loader(workspace: &Workspace, release: Release, archive: &Path) -> Result<PathBuf> {
     let recipe = workspace.path("loader/link.sh");
-    let script = workspace.path(&format!("loader/libraries/{}/src/generated/libur_loader.map", release.name()));
+    let script = workspace.version_script(release);
     let library = archive.with_extension("so");
     if files::outdated(&library, &[archive, &recipe, &script]) {
         process::run(Command::new("sh").arg(&recipe).arg(archive).arg(&library).arg(release.name()))?;
