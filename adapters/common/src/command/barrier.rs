@@ -26,8 +26,15 @@ use crate::stream::promise::Promise;
 /// # Errors
 /// What the native library answers.
 pub fn events_wait<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
-    let request = enqueue.request(ur_command_t::EVENTS_WAIT);
-    if request.queue.is_in_order() { in_order_wait(&request) } else { out_of_order_wait(&request) }
+    wait(&enqueue.request(ur_command_t::EVENTS_WAIT))
+}
+
+/// As [`events_wait`], for a command of another name.
+///
+/// # Errors
+/// As [`events_wait`].
+pub(crate) fn wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
+    if request.queue.is_in_order() { in_order_wait(request) } else { out_of_order_wait(request) }
 }
 
 /// `urEnqueueEventsWaitWithBarrier`: as [`events_wait`], and later commands wait for it too.
@@ -35,14 +42,21 @@ pub fn events_wait<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
 /// # Errors
 /// What the native library answers.
 pub fn barrier<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
-    let request = enqueue.request(ur_command_t::EVENTS_WAIT_WITH_BARRIER);
+    put(&enqueue.request(ur_command_t::EVENTS_WAIT_WITH_BARRIER))
+}
+
+/// As [`barrier`], for a command of another name.
+///
+/// # Errors
+/// As [`barrier`].
+pub(crate) fn put<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     if request.queue.is_in_order() {
-        return in_order_wait(&request);
+        return in_order_wait(request);
     }
     if request.join_must_be_kept() {
-        return keep_barrier(&request);
+        return keep_barrier(request);
     }
-    return_recorded_event(&request.event, &put_barrier(&request, &|_| Ok(()))?);
+    return_recorded_event(&request.event, &put_barrier(request, &|_| Ok(()))?);
     Ok(())
 }
 

@@ -8,10 +8,7 @@ use core::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ur_ffi::{
-    ur_command_t, ur_event_handle_t, ur_event_handle_t_, ur_profiling_info_t,
-    ur_result_t,
-};
+use ur_ffi::{ur_command_t, ur_event_handle_t, ur_event_handle_t_, ur_profiling_info_t, ur_result_t};
 
 use crate::device::clock::Base;
 use crate::device::event_pool::PooledEvent;

@@ -67,7 +67,7 @@ pub fn set<D: Driver>(
             promise.add(Arc::new(Unresolved(Mutex::new(Some(callback)))));
             Ok(())
         }
-        None => register(event, callback),
+        None => register(event, status, callback.into_call()),
     }
 }
 
@@ -79,19 +79,26 @@ impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Unresolved<D> {
         let Some(callback) = self.0.lock().take() else { return };
         // A command that never runs reaches no status, and one that cannot be asked is told as at its end.
         let told = match outcome {
-            Outcome::Submitted(Some(event)) => register(event, callback),
-            Outcome::Submitted(None) | Outcome::Failed(_) => at_once(callback),
+            Outcome::Submitted(Some(event)) => register(event, callback.status, callback.into_call()),
+            Outcome::Submitted(None) | Outcome::Failed(_) => at_once(callback.into_call()),
         };
         drop(told);
     }
 }
 
-/// Has the callback made when `event`, which the command's own may stand behind, has reached the status.
-fn register<D: Driver>(event: &Object<Event<D>>, callback: Callback<D>) -> Result<()> {
-    let status = callback.status;
+/// Has something called once a submitted command has finished, or its device is lost.
+///
+/// # Errors
+/// What the native library answers.
+pub fn when_complete<D: Driver>(event: &Event<D>, call: Call) -> Result<()> {
+    register(event, ur_execution_info_t::COMPLETE, call)
+}
+
+/// Has the call made when `event`, which lies on a stream, has reached the status.
+fn register<D: Driver>(event: &Event<D>, status: ur_execution_info_t, call: Call) -> Result<()> {
     // Commands are with the device as soon as there is an event of them.
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
-        return at_once(callback);
+        return at_once(call);
     }
     let native = &*event.stream.device.native;
     // The signals of a reusable event may be several queues', and come in any order.
@@ -99,18 +106,18 @@ fn register<D: Driver>(event: &Object<Event<D>>, callback: Callback<D>) -> Resul
     let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
     if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
         let position = StreamPosition { stream, at: event.position * 2 };
-        return native.callback_streams.add(native, start, position, callback.into_call());
+        return native.callback_streams.add(native, start, position, call);
     }
     event.stream.ensure_recorded(event)?;
     match event.marker() {
         Some(marker) => {
             let position = StreamPosition { stream, at: event.position * 2 + 1 };
-            native.callback_streams.add(native, marker, position, callback.into_call())
+            native.callback_streams.add(native, marker, position, call)
         }
-        None => at_once(callback),
+        None => at_once(call),
     }
 }
 
-fn at_once<D: Driver>(callback: Callback<D>) -> Result<()> {
-    worker::run(Box::new(move |_| callback.call()))
+fn at_once(call: Call) -> Result<()> {
+    worker::run(Box::new(move |_| call()))
 }
