@@ -9,6 +9,7 @@ mod context_deleter;
 mod coverage;
 mod device;
 mod every_property;
+mod extensions;
 mod native_handles;
 mod peer_access;
 mod platform;

@@ -83,6 +83,9 @@ pub const EXTENSION_SUFFIX: &str = "Ext";
 /// What the name of each type of a file with an extension table begins with.
 pub const EXTENSION_TYPE: &str = "ur_ext_";
 
+/// What `ur_api.h` defines if it has the numbers that the project's own functions need of the vendor's enumerations.
+pub const EXTENSION_MARK: &str = "UR_API_HAS_EXT_VALUES";
+
 /// The type of an extension table: `timeline` becomes `ur_timeline_ext_dditable_t`.
 pub fn extension_table(name: &str) -> String {
     format!("ur_{name}_ext_dditable_t")

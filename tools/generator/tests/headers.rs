@@ -41,6 +41,32 @@ fn cpp17_accepts_each_header_alone() {
     accepted("c++", "c++", "-std=c++17");
 }
 
+/// The vendor's header has neither the mark nor our values, and takes `bool` for granted; a program on the vendor's loader
+/// has that one.
+#[test]
+fn the_header_of_extensions_goes_with_an_api_header_that_knows_nothing_of_them() {
+    let temp = common::TempFolder::new();
+    for folder in RELEASES {
+        let api = std::fs::read_to_string(header(folder, "ur_api.h")).unwrap();
+        let foreign =
+            |line: &&str| !line.contains("0x5552") && !line.contains("HAS_EXT_VALUES") && !line.contains("<stdbool.h>");
+        let vendors: String = api.lines().filter(foreign).map(|line| format!("{line}\n")).collect();
+        assert!(vendors.len() + 500 < api.len(), "our values are taken out");
+        std::fs::write(temp.path().join("ur_api.h"), vendors).unwrap();
+        std::fs::copy(header(folder, "ur_ext.h"), temp.path().join("ur_ext.h")).unwrap();
+        let source = "#include \"ur_ext.h\"\n#include \"ur_api.h\"\nint which(ur_result_t result, ur_ext_timeline_desc_t *desc) {\n\
+            desc->stype = UR_STRUCTURE_TYPE_EXT_TIMELINE_DESC;\n\
+            return result == UR_RESULT_ERROR_TIMEOUT_EXT || UR_FUNCTION_TIMELINE_CREATE_EXT == 0;\n}\n";
+        for (compiler, file, standard) in [("cc", "use.c", "-std=c99"), ("c++", "use.cpp", "-std=c++17")] {
+            let path = temp.path().join(file);
+            std::fs::write(&path, source).unwrap();
+            let options = [standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"];
+            let output = Command::new(compiler).args(options).arg(&path).output().unwrap();
+            assert!(output.status.success(), "{folder}, {compiler}:\n{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
 /// What the bindings assert of Rust's layout, asserted of C's: the two cannot drift apart.
 #[test]
 fn c_lays_out_structures_and_tables_as_the_bindings_assert() {

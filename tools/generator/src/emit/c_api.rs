@@ -19,6 +19,13 @@ fn header(model: &Model, release: &Release) -> Output {
     let part = project::part(release, |file| !elsewhere.contains(file));
     let mut out = c::section("Macros");
     out.push_str(LINKAGE);
+    if !elsewhere.is_empty() {
+        let _ = write!(
+            out,
+            "/// Says that the enumerations here have the values that `ur_ext.h` needs.\n#define {}\n\n",
+            names::EXTENSION_MARK
+        );
+    }
     declarations(&mut out, &part);
     let path = format!("{}/ur_api.h", c::folder(model, release));
     let purpose = format!(

@@ -1,11 +1,12 @@
 //! `ur_ext.h`: types, functions and tables of the project's own. It includes `ur_api.h` and is the same for whoever calls
-//! the loader, an adapter or a table.
+//! the loader, an adapter or a table. The vendor's own `ur_api.h` will do as well, for programs on the vendor's loader.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::emit::{c, c_api, c_ddi};
 use crate::model::{Model, Release};
-use crate::names::{EXTENSION_GETTER, EXTENSION_VERSION, pfn_type};
+use crate::names::{EXTENSION_GETTER, EXTENSION_MARK, EXTENSION_VERSION, pfn_type};
 use crate::output::Output;
 use crate::project;
 
@@ -23,6 +24,7 @@ fn header(model: &Model, release: &Release) -> Output {
     let own = project::files_with_table(model);
     let part = project::part(release, |file| own.contains(file));
     let mut out = String::new();
+    values(&mut out, release, &own);
     c_api::declarations(&mut out, &part);
     for extension in &part.extensions {
         out.push_str(&c::section(&format!("The table `{}`", extension.name)));
@@ -35,9 +37,23 @@ fn header(model: &Model, release: &Release) -> Output {
     let purpose = format!(
         "Extensions of this project's own. Its loader exports the functions under the symbol version {EXTENSION_VERSION}, and its \
          adapters export them too, for programs on another loader (`dlsym`); a handle of another adapter answers \
-         UR_RESULT_ERROR_UNSUPPORTED_FEATURE."
+         UR_RESULT_ERROR_UNSUPPORTED_FEATURE. It goes with this project's `ur_api.h` and with the vendor's of oneAPI {}.",
+        release.name
     );
-    c::header(&path, &purpose, &["\"ur_api.h\""], &out)
+    // The vendor's header takes `bool` for granted.
+    c::header(&path, &purpose, &["<stdbool.h>", "\"ur_api.h\""], &out)
+}
+
+/// What the files in `own` add to the enumerations of `ur_api.h`, where that is the vendor's.
+fn values(out: &mut String, release: &Release, own: &BTreeSet<String>) {
+    let _ = writeln!(out, "{}#if !defined({EXTENSION_MARK})", c::section("Values of enumerations in `ur_api.h`"));
+    for item in release.enums.iter().filter(|item| !own.contains(&item.file)) {
+        for value in item.values.iter().filter(|value| own.contains(&value.file)) {
+            out.push_str(&c::doc("", &value.doc));
+            let _ = writeln!(out, "#define {} (({}){:#x})", value.name, item.name, value.value);
+        }
+    }
+    out.push_str("#endif\n\n");
 }
 
 fn getter(out: &mut String) {

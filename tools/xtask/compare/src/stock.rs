@@ -20,7 +20,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     }
     let dist = dist::make(workspace, Release::R2026_2)?;
     let stock = Venv::with(&workspace.target().join("stock"), &PACKAGES)?.lib();
-    let example = example::build(workspace, &dist)?;
+    let example = example::build(workspace, &dist, "saxpy")?;
 
     println!("== our CUDA adapter on the stock loader, over simcuda ==");
     let module = dist.kernels().join("saxpy.ptx");

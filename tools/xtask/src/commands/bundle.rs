@@ -36,7 +36,9 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
             put(&dist.folder().join(&file), &carry, to, &mut kept)?;
         }
         if release == Release::R2026_2 {
-            put(&example::build(workspace, &dist)?, &carry, "saxpy".into(), &mut kept)?;
+            for name in ["saxpy", "timeline"] {
+                put(&example::build(workspace, &dist, name)?, &carry, name.into(), &mut kept)?;
+            }
         }
     }
     for (name, path) in suite(workspace)? {

@@ -216,7 +216,7 @@ fn binary_name(running: &str) -> String {
 }
 
 fn run_example(workspace: &Workspace, dist: &Dist, release: &str) -> Result {
-    let program = example::build(workspace, dist)?;
+    let program = example::build(workspace, dist, "saxpy")?;
     println!("saxpy.c on the loader of {release}, over simcuda:");
     process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))
 }

@@ -114,6 +114,11 @@ fn package(workspace: &Workspace, release: Release, tools: &Venv, libraries: &[(
         process::run(Command::new("strip").args(["--strip-all", "-o"]).arg(&to).arg(library))?;
         kept.insert(Path::new("lib").join(name));
     }
+    // The runtime has the API's own headers.
+    let header = Path::new("unified-runtime/ur_ext.h");
+    let to = Path::new("include").join(header);
+    files::copy(&workspace.headers(release).join(header), &folder.join(&to))?;
+    kept.insert(to);
     files::keep_only(&folder, &kept)?;
 
     let version = format!("{}.{}", release.name(), env!("CARGO_PKG_VERSION"));

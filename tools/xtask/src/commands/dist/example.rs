@@ -1,4 +1,4 @@
-//! `loader/examples/saxpy.c`, built as a user of the installation builds it.
+//! The programs of `loader/examples`, built as a user of the installation builds them.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use crate::support::failure::{Failure, Result};
 use crate::support::workspace::Workspace;
 use crate::support::{files, process};
 
-/// Builds `loader/examples/saxpy.c` with the flags that the installation names.
-pub fn build(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
-    let source = workspace.path("loader/examples/saxpy.c");
-    let program =
-        workspace.target().join(format!("examples/{}/saxpy", dist.folder().file_name().unwrap_or_default().display()));
+/// Builds `loader/examples/NAME.c` with the flags that the installation names.
+pub fn build(workspace: &Workspace, dist: &Dist, name: &str) -> Result<PathBuf> {
+    let source = workspace.path(&format!("loader/examples/{name}.c"));
+    let installation = dist.folder().file_name().unwrap_or_default();
+    let program = workspace.target().join(format!("examples/{}/{name}", installation.display()));
     let (flags, from) = compiler_flags(dist.folder())?;
     println!("flags from {from}: {}", flags.join(" "));
     if let Some(folder) = program.parent() {
