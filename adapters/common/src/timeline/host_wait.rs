@@ -83,7 +83,11 @@ impl<D: Driver> Wanted<'_, D> {
         };
         let mut failures = self.list.iter().enumerate().map(failed);
         // One failure ends a wait for all; a wait for any goes on as long as one can still come.
-        if self.any { failures.reduce(|first, next| next.and(first)).flatten() } else { failures.find_map(|failure| failure) }
+        if self.any {
+            failures.reduce(|first, next| next.and(first)).flatten()
+        } else {
+            failures.find_map(|failure| failure)
+        }
     }
 
     /// Has the end of open signals told.
