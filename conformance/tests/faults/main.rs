@@ -8,3 +8,4 @@ mod commands;
 mod images;
 mod lost_device;
 mod stream_ordered;
+mod timelines;

@@ -7,9 +7,10 @@ use core::ptr::{null, null_mut};
 use std::sync::mpsc::channel;
 
 use ur_conformance::ffi::{
-    CBool, ur_command_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_profiling_info_t,
-    ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_info_t, ur_result_t as Code, ur_usm_advice_flags_t,
-    ur_usm_migration_flags_t,
+    CBool, ur_command_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status,
+    ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t as ArgType, ur_exp_kernel_arg_value_t,
+    ur_profiling_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_info_t, ur_result_t as Code,
+    ur_usm_advice_flags_t, ur_usm_migration_flags_t,
 };
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Take};
@@ -229,25 +230,39 @@ fn urEnqueueKernelLaunch_behind_a_wait_has_the_arguments_of_its_enqueue() {
         return;
     }
     let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
-    let cells = Cells::new(&fixture, 2);
+    let cells = Cells::new(&fixture, 4);
     let kernel = fixture.basic(c"add_constant");
-    let pointers = [cells.at(0), cells.at(1)];
     queue.wait_for(&timeline, 1);
-    let mut arguments = Box::new((0u32, 1u32));
-    for (number, pointer) in pointers.into_iter().enumerate() {
-        arguments.0 = 10 + number as u32;
-        ok!(Kernel.pfnSetArgPointer(kernel.handle(), 0, null(), pointer));
-        ok!(Kernel.pfnSetArgValue(kernel.handle(), 1, 4, null(), (&raw const arguments.0).cast()));
-        ok!(Kernel.pfnSetArgValue(kernel.handle(), 2, 4, null(), (&raw const arguments.1).cast()));
-        let (kernel, sizes) = (kernel.handle(), [1usize]);
-        let (size, none) = (sizes.as_ptr(), null());
-        ok!(Enqueue.pfnKernelLaunch(queue.handle(), kernel, 1, none, size, size, none.cast(), 0, null(), null_mut()));
-        arguments.0 = 99;
+    // With and without an offset, which an adapter may launch in other ways; each value is overwritten after its launch.
+    let (mut value, mut count) = (0u32, 1u32);
+    for number in 0..4u32 {
+        (value, count) = (10 + number, 1);
+        let of = |index, type_, size, value| ur_exp_kernel_arg_properties_t {
+            type_,
+            index,
+            size,
+            value,
+            ..Default::default()
+        };
+        let by_value = |at: *const u32| ur_exp_kernel_arg_value_t { value: at.cast() };
+        let mut arguments = [
+            of(0, ArgType::POINTER, 8, ur_exp_kernel_arg_value_t { pointer: cells.at(number as usize) }),
+            of(1, ArgType::VALUE, 4, by_value(&raw const value)),
+            of(2, ArgType::VALUE, 4, by_value(&raw const count)),
+        ];
+        let (sizes, offset) = ([1usize], [0usize]);
+        let (size, offset) = (sizes.as_ptr(), if number % 2 == 0 { null() } else { offset.as_ptr() });
+        let (q, k, list) = (queue.handle(), kernel.handle(), arguments.as_ptr());
+        let (none, event) = (null(), null_mut());
+        ok!(EnqueueExp.pfnKernelLaunchWithArgsExp(q, k, 1, offset, size, size, 3, list, none, 0, null(), event));
+        (value, count) = (99, 0);
+        arguments[0].value.pointer = null_mut();
+        core::hint::black_box((value, count, &arguments));
     }
     drop(kernel);
     timeline.signal(1);
     queue.finish();
-    assert_eq!((cells.load(0), cells.load(1)), (10, 11));
+    assert_eq!([0, 1, 2, 3].map(|at| cells.load(at)), [10, 11, 12, 13], "{value} {count}");
 }
 
 #[test]

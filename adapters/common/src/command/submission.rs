@@ -320,18 +320,10 @@ impl Needed {
         let mut needed = Self::Nothing;
         for event in waits.iter() {
             if unlikely(event.is_off_stream()) {
-                // Recorded already, if it is anything to wait for.
-                match event.as_captured() {
-                    Some(captured) if captured.capture.has_ended() => return Err(capture::internal_event()),
-                    Some(_) => return Ok(Self::Capture),
-                    None => match event.as_deferred() {
-                        Some(promise) => match Self::by_promise(promise, stream)? {
-                            Self::Nothing => {}
-                            Self::Submission => return Ok(Self::Submission),
-                            waits => needed = waits,
-                        },
-                        None => needed = Self::Waits,
-                    },
+                match Self::off_stream(event, stream)? {
+                    Self::Nothing => {}
+                    Self::Waits => needed = Self::Waits,
+                    alone => return Ok(alone),
                 }
             } else if !Arc::ptr_eq(&event.stream, stream) {
                 needed = Self::Waits;
@@ -341,8 +333,19 @@ impl Needed {
         Ok(needed)
     }
 
-    /// What an event asks that was made before what it stands for was submitted.
+    /// What an event asks that lies on no stream. It is recorded already, if it is anything to wait for.
     #[cold]
+    #[inline(never)]
+    fn off_stream<D: Driver>(event: &Event<D>, stream: &Arc<Stream<D>>) -> Result<Self> {
+        match (event.as_captured(), event.as_deferred()) {
+            (Some(captured), _) if captured.capture.has_ended() => Err(capture::internal_event()),
+            (Some(_), _) => Ok(Self::Capture),
+            (None, Some(promise)) => Self::by_promise(promise, stream),
+            (None, None) => Ok(Self::Waits),
+        }
+    }
+
+    /// What an event asks that was made before what it stands for was submitted.
     fn by_promise<D: Driver>(promise: &EventPromise<D>, stream: &Arc<Stream<D>>) -> Result<Self> {
         match promise.outcome() {
             None => Ok(Self::Submission),

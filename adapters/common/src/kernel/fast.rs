@@ -16,12 +16,11 @@ use crate::command::deferral::{Keeping, Owned};
 use crate::command::submission::Submission;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
-use crate::kernel::launch_properties::LaunchProperties;
-use crate::kernel::owned_launch::{OwnedLaunch, OwnedValues, ValueSizes};
+use crate::kernel::launch::CarefulLaunch;
+use crate::kernel::owned_launch::ValueSizes;
 use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
 use crate::kernel::{DeviceKernel, Function};
 use crate::object::error::Result;
-use crate::program::Module;
 use crate::stream::capture::{Capture, Retained};
 
 /// Room for the addresses of a launch's arguments, on the stack. Not cleared: most launches use a few of them.
@@ -36,13 +35,10 @@ pub(super) fn room() -> Room {
 /// A kernel's launch. `arguments` has an entry for every parameter of the function, which names a value of the parameter's
 /// size; list and values are readable until the launch is on its stream, which copies them.
 pub(super) struct Launch<'k, D: Driver> {
-    /// What keeps the function loaded.
-    pub module: &'k Arc<Module<D>>,
-    pub function: D::Function,
-    pub shape: LaunchShape,
-    pub arguments: *const *const c_void,
-    /// How large the values are.
-    pub sizes: ValueSizes<'k>,
+    kernel: &'k DeviceKernel<D>,
+    shape: LaunchShape,
+    arguments: *const *const c_void,
+    given: &'k [ur_exp_kernel_arg_properties_t],
 }
 
 impl<D: Driver> Command<D> for Launch<'_, D> {
@@ -50,28 +46,31 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
 
     #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let function = self.kernel.plain.raw;
         // SAFETY: the list is as this type says.
-        unsafe { submission.driver().launch(self.function, self.shape, submission.native(), self.arguments) }
+        unsafe { submission.driver().launch(function, self.shape, submission.native(), self.arguments) }
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
-        capture.keep(Arc::clone(self.module) as Retained);
+        capture.keep(Arc::clone(&self.kernel.module) as Retained);
         Ok(())
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        Ok((Box::new(self.with_properties(None)), ()))
-    }
-}
-
-impl<D: Driver> Launch<'_, D> {
-    /// The launch with copies of its values, and with properties.
-    #[cold]
-    pub fn with_properties(self, properties: Option<LaunchProperties>) -> OwnedLaunch<D> {
-        // SAFETY: the list is as this type says.
-        let values = unsafe { OwnedValues::copy(self.arguments, self.sizes) };
-        let Self { module, function, shape, .. } = self;
-        OwnedLaunch { module: Arc::clone(module), function, shape, values, properties }
+    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Self { kernel, shape, arguments, given } = self;
+        let function = &kernel.plain;
+        let sizes = ValueSizes::new(function.parameters.as_deref(), given, 0);
+        let device = &*keeping.request.queue.device;
+        CarefulLaunch {
+            module: &kernel.module,
+            device,
+            properties: None,
+            function: function.raw,
+            shape,
+            arguments,
+            sizes,
+        }
+        .into_owned(keeping)
     }
 }
 
@@ -88,9 +87,7 @@ pub(super) fn prepare<'k, D: Driver>(
         return None;
     }
     let (grid, block) = shape_of(kernel, sizes)?;
-    let values = ValueSizes::new(function.parameters.as_deref(), arguments, 0);
-    let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
-    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments, sizes: values })
+    Some(Launch { kernel, shape: shape(grid, block, 0), arguments: room.as_ptr().cast(), given: arguments })
 }
 
 /// What [`quick_shape`] makes of the sizes for a kernel that leaves its local size to the caller.

@@ -12,19 +12,23 @@ use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_result_t};
 
-use crate::command::deferral::{Keeping, Owned, by_function};
+use crate::command::deferral::{self, Keeping, Owned, Place, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit};
+use crate::command::{Command, Enqueue, Request, submit};
 use crate::device::deferred::TaskInFlight;
 use crate::device::native_context::pinned_words::{PinnedWord, PinnedWords};
 use crate::device::worker::PendingJob;
 use crate::device::worker::{self, Outcome};
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
+use crate::stream::promise::Promise;
+
+/// The application's function.
+type Function = unsafe extern "C" fn(*mut c_void);
 
 /// A task that was enqueued.
 struct Task {
-    function: unsafe extern "C" fn(*mut c_void),
+    function: Function,
     /// Its argument, an address that only the application looks behind.
     data: usize,
     word: PinnedWord,
@@ -79,6 +83,7 @@ impl<D: Driver> Command<D> for HostTask {
         Ok(())
     }
 
+    /// For the task whose queue began to keep its commands after [`enqueue`] had looked.
     fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         Ok((by_function(move |request| submit(request, self)), ()))
     }
@@ -92,7 +97,7 @@ impl<D: Driver> Command<D> for HostTask {
 /// runs.
 pub fn enqueue<D: Driver>(
     enqueue: Enqueue<'_, D>,
-    function: unsafe extern "C" fn(*mut c_void),
+    function: Function,
     data: *mut c_void,
     _properties: Option<&ur_exp_host_task_properties_t>,
 ) -> Result<()> {
@@ -105,6 +110,41 @@ pub fn enqueue<D: Driver>(
              function yourself",
         ));
     }
+    if request.must_be_kept() {
+        return keep(&request, function, data);
+    }
+    put(&request, function, data)
+}
+
+/// A task that is kept. It is in flight, and has its word, when its turn has come: frees wait for tasks in flight.
+struct KeptTask {
+    function: Function,
+    /// An address that only the application looks behind.
+    data: usize,
+}
+
+impl<D: Driver> Owned<D> for KeptTask {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        put(request, self.function, core::ptr::with_exposed_provenance_mut(self.data))
+    }
+
+    /// A task waits for frees that are in progress.
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+#[cold]
+fn keep<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
+    request.check_keeping()?;
+    let task = KeptTask { function, data: data.expose_provenance() };
+    deferral::keep(request, Place::InOrder, &Promise::of_command(), Box::new(task));
+    Ok(())
+}
+
+/// Puts a task on its stream.
+fn put<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
+    let device = &request.queue.device;
     let words = Arc::clone(&device.native.pinned_words);
     let word = words.take(&device.native)?;
     let task = Task {
@@ -116,5 +156,5 @@ pub fn enqueue<D: Driver>(
     };
     let mut command = HostTask { job: None, word: Some(word), words };
     command.job = Some(worker::expect(device.group, Box::new(move |outcome| task.run(outcome)))?);
-    submit(&request, command)
+    submit(request, command)
 }
