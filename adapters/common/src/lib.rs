@@ -10,7 +10,7 @@
 //! locked bytes of buffers ([`buffer::range_lock`], in the order of their storages' addresses), these before an image's copies, these
 //! before an event pool's list; a command buffer's changes before a stream's state, and an executable graph
 //! ([`graph::command_buffer`]) after it; a queue's capture, the lists of a capture and what a graph holds ([`graph::native`]) are
-//! leaves; a queue's account of kept commands (below its capture), a promise's list of what waits, and a timeline's values are leaves;
+//! leaves; a queue's account of deferred commands (below its capture), a promise's list of what waits, and a timeline's values are leaves;
 //! a context's devices and a moving buffer's bookkeeping are leaves but for event pools. No code holds two streams' locks
 //! at once: what must happen on another stream (recording an event there) happens before the own stream is locked.
 

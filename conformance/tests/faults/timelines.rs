@@ -7,9 +7,8 @@ use core::ptr::{null, null_mut};
 use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
 use ur_conformance::ffi::{CBool, ur_ext_timeline_wait_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code};
 use ur_conformance::sim::status;
+use crate::commands::{WORDS, make_block};
 use ur_conformance::{Context, Environment, Fixture, Kind, Launch, Timeline, timeline, ur};
-
-const WORDS: usize = 16;
 
 fn make_timeline(context: &Context) -> Attempt<Timeline> {
     let mut made = null_mut();
@@ -20,9 +19,8 @@ fn make_timeline(context: &Context) -> Attempt<Timeline> {
 
 /// One queue waits for the host, the other for the first; each has a launch and a copy behind its wait.
 fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
-    let memory = fixture.memory(Kind::Host, 8 * WORDS);
-    (0..2 * WORDS).for_each(|word| memory.store(word, 77));
     let context = fixture.context_of(&fixture.devices[..1]);
+    let (from, to) = (make_block(Kind::Host, &context, fixture)?, make_block(Kind::Host, &context, fixture)?);
     let (first, second) =
         (make_queue(&context, fixture.device(), flags)?, make_queue(&context, fixture.device(), flags)?);
     let (_program, kernel) = make_kernel(&context, &fixture.devices[..1], image, c"iota")?;
@@ -35,7 +33,7 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     let waited = enqueue("urEnqueueTimelineWaitExt", |event| {
         ur!(TimelineExt.pfnEnqueueTimelineWaitExt(q1, 1, begin_at.as_ptr(), one, 0, null(), event))
     })?;
-    let launch = Launch::new(&kernel, &[WORDS]).pointer(memory.pointer()).value(WORDS as u32).after(&[&waited]);
+    let launch = Launch::new(&kernel, &[WORDS]).pointer(from.pointer).value(WORDS as u32).after(&[&waited]);
     let filled = enqueue("urEnqueueKernelLaunchWithArgsExp", |event| launch.enqueue(&first, event))?;
     let list = [filled.handle()];
     let signalled = enqueue("urEnqueueTimelineSignalExt", |event| {
@@ -45,8 +43,7 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
         enqueue("urTimelineGetEventExt", |event| ur!(TimelineExt.pfnTimelineGetEventExt(middle.handle(), 1, event)))?;
     let list = [point.handle()];
     let copied = enqueue("urEnqueueUSMMemcpy", |event| {
-        let (to, from) = (memory.at(4 * WORDS), memory.pointer());
-        ur!(Enqueue.pfnUSMMemcpy(q2, CBool::FALSE, to, from, 4 * WORDS, 1, list.as_ptr(), event))
+        ur!(Enqueue.pfnUSMMemcpy(q2, CBool::FALSE, to.pointer, from.pointer, 4 * WORDS, 1, list.as_ptr(), event))
     })?;
     tried("urTimelineSignalExt", ur!(TimelineExt.pfnTimelineSignalExt(begin.handle(), 1)), || ())?;
     let (all, minute) = (ur_ext_timeline_wait_flags_t::empty(), 60_000_000_000);
@@ -56,8 +53,10 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     tried("urEventWait", ur!(Event.pfnWait(2, list.as_ptr())), || ())?;
     tried("urQueueFinish", ur!(Queue.pfnFinish(q1)), || ())?;
     tried("urQueueFinish", ur!(Queue.pfnFinish(q2)), || ())?;
-    let right = (0..2 * WORDS).all(|word| memory.load(word) as usize == word % WORDS);
-    assert!(right, "every call succeeded and the result is wrong");
+    // SAFETY: host memory of that many words, and the copy into it has finished.
+    let words = unsafe { core::slice::from_raw_parts(to.pointer.cast::<u32>(), WORDS) };
+    let right = words.iter().enumerate().all(|(at, word)| *word as usize == at);
+    assert!(right, "every call succeeded and the result is wrong: {words:?}");
     Ok(())
 }
 

@@ -9,8 +9,8 @@ use std::sync::mpsc::channel;
 use ur_conformance::ffi::{
     CBool, ur_command_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status,
     ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t as ArgType, ur_exp_kernel_arg_value_t,
-    ur_profiling_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_info_t, ur_result_t as Code,
-    ur_usm_advice_flags_t, ur_usm_migration_flags_t,
+    ur_ext_timeline_info_t, ur_profiling_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_info_t,
+    ur_result_t as Code, ur_usm_advice_flags_t, ur_usm_migration_flags_t,
 };
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Take};
@@ -333,7 +333,7 @@ fn a_command_out_of_order_is_kept_only_behind_what_it_comes_after() {
     free.wait();
     assert_eq!((cells.load(0), cells.load(1), status(&kept)), (0, 7, Status::QUEUED));
     let (q, list) = (queue.handle(), [free.handle()]);
-    // A wait for everything comes after the kept command; a barrier holds up all that follows.
+    // A wait for everything comes after the deferred command; a barrier holds up all that follows.
     let everything = event_of(|event| ur!(Enqueue.pfnEventsWait(q, 0, null(), event)));
     let some = event_of(|event| ur!(Enqueue.pfnEventsWait(q, 1, list.as_ptr(), event)));
     some.wait();
@@ -422,6 +422,9 @@ fn urTimelineSignalExt_does_not_wait_for_a_stream_that_is_full() {
     queues[0].finish();
 }
 
+/// A value that a queue signals, and the queue and value that it waits for before.
+type Step = (u64, Option<(usize, u64)>);
+
 /// Numbers of a seed, for orders that a failure can be repeated with.
 struct Random(u64);
 
@@ -460,7 +463,7 @@ fn sixty_four_queues_that_wait_for_each_other_in_any_order_that_has_a_solution_a
             }
         }
         let waits: Vec<_> = (0..order.len()).map(|step| (step > 0).then(|| order[random.below(step.max(1))])).collect();
-        let mut steps: Vec<Vec<(u64, Option<(usize, u64)>)>> = vec![Vec::new(); QUEUES];
+        let mut steps: Vec<Vec<Step>> = vec![Vec::new(); QUEUES];
         for (step, (queue, value)) in order.iter().enumerate() {
             steps[*queue].push((*value, waits[step]));
         }
@@ -472,7 +475,7 @@ fn sixty_four_queues_that_wait_for_each_other_in_any_order_that_has_a_solution_a
                 if let Some((other, at_least)) = wait.filter(|(other, _)| *other != queue) {
                     queues[queue].wait_for(&timelines[other], at_least);
                 }
-                if queue % devices.len() == 0 {
+                if queue.is_multiple_of(devices.len()) {
                     adder.add(numbers.at(queue), 1).on(&queues[queue]);
                 }
                 queues[queue].signal(&timelines[queue], *value);
@@ -481,7 +484,7 @@ fn sixty_four_queues_that_wait_for_each_other_in_any_order_that_has_a_solution_a
         queues.iter().for_each(Queue::finish);
         for (number, timeline) in timelines.iter().enumerate() {
             assert_eq!(timeline.value(), STEPS as u64, "queue {number} of seed {seed}");
-            let expected = if number % devices.len() == 0 { STEPS as u32 } else { 0 };
+            let expected = if number.is_multiple_of(devices.len()) { STEPS as u32 } else { 0 };
             assert_eq!(numbers.load(number), expected, "queue {number} of seed {seed}");
         }
     }
@@ -589,6 +592,25 @@ fn an_event_of_a_timeline_s_value_says_what_it_is() {
     assert_eq!(status(&event), Status::COMPLETE);
     ok!(Event.pfnGetNativeHandle(event.handle(), &raw mut native));
     queue.finish();
+}
+
+#[test]
+fn urTimelineGetInfoExt_counts_what_urTimelineRetainExt_adds_and_urTimelineReleaseExt_takes_away() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let timeline = Timeline::at_zero(&fixture);
+    let ask = |property| query::get::<u32>(ask!(TimelineExt.pfnTimelineGetInfoExt(timeline.handle(), property)));
+    assert_eq!(ask(ur_ext_timeline_info_t::REFERENCE_COUNT), 1);
+    ok!(TimelineExt.pfnTimelineRetainExt(timeline.handle()));
+    let other = Timeline::take(timeline.handle());
+    assert_eq!(ask(ur_ext_timeline_info_t::REFERENCE_COUNT), 2);
+    drop(other);
+    assert_eq!(ask(ur_ext_timeline_info_t::REFERENCE_COUNT), 1);
+    let property = ur_ext_timeline_info_t::CONTEXT;
+    let context: usize = query::get(ask!(TimelineExt.pfnTimelineGetInfoExt(timeline.handle(), property)));
+    assert_eq!(context, fixture.context().addr());
 }
 
 #[test]

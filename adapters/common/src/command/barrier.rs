@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_exp_enqueue_ext_properties_t};
 
-use crate::command::deferral::{self, Keeping, Owned, Place};
+use crate::command::deferral::{self, Deferring, Owned, Place};
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, EventOut, Request, submit};
@@ -53,8 +53,8 @@ pub(crate) fn put<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     if request.queue.is_in_order() {
         return in_order_wait(request);
     }
-    if request.join_must_be_kept() {
-        return keep_barrier(request);
+    if request.join_must_be_deferred() {
+        return defer_barrier(request);
     }
     return_recorded_event(&request.event, &put_barrier(request, &|_| Ok(()))?);
     Ok(())
@@ -104,8 +104,8 @@ fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
         return Ok(());
     }
     let (_, barrier) = request.queue.barrier();
-    if request.join_must_be_kept() {
-        return keep_join(request, barrier);
+    if request.join_must_be_deferred() {
+        return defer_join(request, barrier);
     }
     return_recorded_event(&request.event, &join_streams(request, barrier.as_deref(), &|_| Ok(()))?);
     Ok(())
@@ -113,31 +113,31 @@ fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
 
 /// Keeps a wait of an out-of-order queue, with the barrier that it comes after.
 #[cold]
-fn keep_join<D: Driver>(request: &Request<'_, D>, barrier: Option<Arc<Object<Event<D>>>>) -> Result<()> {
-    request.check_keeping()?;
+fn defer_join<D: Driver>(request: &Request<'_, D>, barrier: Option<Arc<Object<Event<D>>>>) -> Result<()> {
+    request.check_deferral()?;
     let promise = Promise::of_command();
     if !request.event.is_null() {
         request.event.write(Object::into_handle(deferral::event_of(request, &promise)));
     }
-    keep_as_join(request, barrier, &promise);
+    defer_as_join(request, barrier, &promise);
     Ok(())
 }
 
 /// Keeps a barrier of an out-of-order queue, which later commands come after from now on.
 #[cold]
-fn keep_barrier<D: Driver>(request: &Request<'_, D>) -> Result<()> {
-    request.check_keeping()?;
+fn defer_barrier<D: Driver>(request: &Request<'_, D>) -> Result<()> {
+    request.check_deferral()?;
     let (promise, mut before) = (Promise::of_command(), None);
     let event = request.queue.publish_barrier(|barrier| {
         before = barrier.map(Object::to_arc);
         Ok(deferral::event_of(request, &promise))
     })?;
     return_recorded_event(&request.event, &event);
-    keep_as_join(request, before, &promise);
+    defer_as_join(request, before, &promise);
     Ok(())
 }
 
-fn keep_as_join<D: Driver>(
+fn defer_as_join<D: Driver>(
     request: &Request<'_, D>,
     barrier: Option<Arc<Object<Event<D>>>>,
     promise: &Arc<EventPromise<D>>,
@@ -145,7 +145,7 @@ fn keep_as_join<D: Driver>(
     let joins_everything = request.waits.is_empty();
     let place = if joins_everything { Place::AfterEverything } else { Place::InOrder };
     let work = move |request: &Request<'_, D>| {
-        // The barrier, which the list of a kept command has, is on one of the streams.
+        // The barrier, which the list of a deferred command has, is on one of the streams.
         let everything = Request {
             queue: request.queue,
             command: request.command,
@@ -156,7 +156,7 @@ fn keep_as_join<D: Driver>(
         return_recorded_event(&request.event, &joined);
         Ok(())
     };
-    deferral::keep_behind(request, place, barrier, promise, deferral::by_function(work));
+    deferral::defer_behind(request, place, barrier, promise, deferral::by_function(work));
 }
 
 /// No work, so nothing but the waits in front of it.
@@ -175,7 +175,7 @@ impl<D: Driver> Command<D> for Nothing {
         Ok(())
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         Ok((deferral::by_function(|request| submit(request, Self)), ()))
     }
 }

@@ -1,7 +1,7 @@
 //! Commands that are kept, since they come after something that nobody has submitted: a wait for a timeline's value, or
-//! another kept command.
+//! another deferred command.
 //!
-//! A kept command is owned ([`Owned`]) and counts what it comes after: the one before it on an in-order queue, the unresolved
+//! A deferred command is owned ([`Owned`]) and counts what it comes after: the one before it on an in-order queue, the unresolved
 //! events of its list, an out-of-order queue's barrier. When the last of these is resolved it is submitted as it would have
 //! been, by whoever resolved it ([`crate::device::drain`]); its promise is then resolved with its event. If any of them failed,
 //! it is not submitted, and fails with the same cause. A command that was enqueued after its queue had heard of a failure has
@@ -50,7 +50,7 @@ pub trait Owned<D: Driver>: Send {
 }
 
 /// What a command is told that is to be kept.
-pub struct Keeping<'a, D: Driver> {
+pub struct Deferring<'a, D: Driver> {
     /// What was asked for.
     pub request: &'a Request<'a, D>,
     /// The promise of the command.
@@ -80,7 +80,7 @@ pub(crate) fn not_deferrable<T>(path: &str) -> Result<T> {
     )))
 }
 
-/// The queue that this thread submits a kept command to, by its address, and when the application enqueued that.
+/// The queue that this thread submits a deferred command to, by its address, and when the application enqueued that.
 #[derive(Clone, Copy)]
 pub(super) struct Placing {
     queue: usize,
@@ -96,12 +96,12 @@ fn address<D: Driver>(queue: &Queue<D>) -> usize {
     core::ptr::from_ref(queue).addr()
 }
 
-/// The kept command of that queue that this thread is submitting.
+/// The deferred command of that queue that this thread is submitting.
 pub(super) fn placing<D: Driver>(queue: &Queue<D>) -> Option<Placing> {
     PLACING.get().filter(|placing| placing.queue == address(queue))
 }
 
-/// A thread's turn at submitting a kept command.
+/// A thread's turn at submitting a deferred command.
 struct PlacingTurn(Option<Placing>);
 
 impl PlacingTurn {
@@ -116,7 +116,7 @@ impl Drop for PlacingTurn {
     }
 }
 
-/// The barrier that a command comes after beside its list, with its generation: a kept command has it in its list, and the
+/// The barrier that a command comes after beside its list, with its generation: a deferred command has it in its list, and the
 /// queue's may be a later one.
 pub(crate) fn barrier_of<D: Driver>(queue: &Queue<D>) -> Barrier<D> {
     if placing(queue).is_some() { (0, None) } else { queue.barrier() }
@@ -130,22 +130,22 @@ impl<D: Driver> Request<'_, D> {
     /// Whether the command must be kept.
     #[cold]
     #[inline(never)]
-    pub(crate) fn must_be_kept(&self) -> bool {
+    pub(crate) fn must_be_deferred(&self) -> bool {
         if self.waits.iter().any(|event| unresolved(event).is_some()) {
             return true;
         }
-        self.queue.is_deferring() && placing(self.queue).is_none() && self.comes_after_kept()
+        self.queue.is_deferring() && placing(self.queue).is_none() && self.comes_after_deferred()
     }
 
-    /// Whether the queue's own order makes it come after a kept command.
-    fn comes_after_kept(&self) -> bool {
+    /// Whether the queue's own order makes it come after a deferred command.
+    fn comes_after_deferred(&self) -> bool {
         self.queue.is_in_order() || self.queue.barrier().1.is_some_and(|barrier| unresolved(&barrier).is_some())
     }
 
-    /// As [`Request::must_be_kept`] for a command that comes after everything before it, if its list is empty.
-    pub(crate) fn join_must_be_kept(&self) -> bool {
+    /// As [`Request::must_be_deferred`] for a command that comes after everything before it, if its list is empty.
+    pub(crate) fn join_must_be_deferred(&self) -> bool {
         let joins = self.waits.is_empty() && self.queue.is_deferring() && placing(self.queue).is_none();
-        joins || self.must_be_kept()
+        joins || self.must_be_deferred()
     }
 
     /// Refuses what cannot be kept, if it would have to be.
@@ -153,14 +153,14 @@ impl<D: Driver> Request<'_, D> {
     /// # Errors
     /// `UNSUPPORTED_FEATURE`.
     pub(crate) fn refuse_deferral(&self, what: &str) -> Result<()> {
-        if self.must_be_kept() { not_deferrable(what) } else { Ok(()) }
+        if self.must_be_deferred() { not_deferrable(what) } else { Ok(()) }
     }
 
-    /// Refuses a wait list that no kept command can have.
+    /// Refuses a wait list that no deferred command can have.
     ///
     /// # Errors
     /// `IN_EVENT_LIST_EXEC_STATUS` for an event that has failed, `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture.
-    pub(crate) fn check_keeping(&self) -> Result<()> {
+    pub(crate) fn check_deferral(&self) -> Result<()> {
         for event in self.waits.iter() {
             if event.as_captured().is_some() {
                 return Err(capture::unsupported("a command behind a wait for what nobody has submitted yet"));
@@ -180,7 +180,7 @@ pub(super) fn after_failure(cause: &Error) -> Error {
     Error::new(ur_result_t::ERROR_IN_EVENT_LIST_EXEC_STATUS, text)
 }
 
-/// What a kept command comes after by its queue's order.
+/// What a deferred command comes after by its queue's order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// As any command.
@@ -190,7 +190,7 @@ pub(crate) enum Place {
 }
 
 /// Keeps a command and returns its event, which is unresolved.
-pub(crate) fn keep<D: Driver>(
+pub(crate) fn defer<D: Driver>(
     request: &Request<'_, D>,
     place: Place,
     promise: &Arc<EventPromise<D>>,
@@ -199,18 +199,18 @@ pub(crate) fn keep<D: Driver>(
     if !request.event.is_null() {
         request.event.write(Object::into_handle(event_of(request, promise)));
     }
-    keep_behind(request, place, request.queue.barrier().1, promise, work);
+    defer_behind(request, place, request.queue.barrier().1, promise, work);
 }
 
-/// The event of a kept command.
+/// The event of a deferred command.
 pub(crate) fn event_of<D: Driver>(request: &Request<'_, D>, promise: &Arc<EventPromise<D>>) -> Arc<Object<Event<D>>> {
     promise.want_event();
     let (queue, stream) = (request.queue.to_arc(), Arc::clone(request.queue.stream_of_deferred()));
     Object::new(Event::deferred(queue, stream, request.command, Arc::clone(promise)))
 }
 
-/// As [`keep`] with the barrier that the command comes after, and without an event.
-pub(crate) fn keep_behind<D: Driver>(
+/// As [`defer`] with the barrier that the command comes after, and without an event.
+pub(crate) fn defer_behind<D: Driver>(
     request: &Request<'_, D>,
     place: Place,
     barrier: Option<Arc<Object<Event<D>>>>,
@@ -218,7 +218,7 @@ pub(crate) fn keep_behind<D: Driver>(
     work: Box<dyn Owned<D>>,
 ) {
     let waits = request.waits.iter().filter(|event| !event.is_known_complete()).map(Object::to_arc);
-    let kept = Arc::new(Kept {
+    let kept = Arc::new(DeferredCommand {
         queue: request.queue.to_arc(),
         command: request.command,
         waits: waits.chain(barrier).collect(),
@@ -240,7 +240,7 @@ pub(crate) fn keep_behind<D: Driver>(
 }
 
 /// A command that is kept.
-struct Kept<D: Driver> {
+struct DeferredCommand<D: Driver> {
     queue: Arc<Object<Queue<D>>>,
     command: ur_command_t,
     /// What it waits for, an out-of-order queue's barrier too.
@@ -254,7 +254,7 @@ struct Kept<D: Driver> {
     work: Mutex<Option<Box<dyn Owned<D>>>>,
 }
 
-impl<D: Driver> Kept<D> {
+impl<D: Driver> DeferredCommand<D> {
     fn depend(self: &Arc<Self>, promise: &EventPromise<D>) {
         self.missing.fetch_add(1, Ordering::Relaxed);
         promise.add(Arc::clone(self) as Arc<dyn Dependent<_>>);
@@ -279,7 +279,7 @@ impl<D: Driver> Kept<D> {
     }
 }
 
-impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Kept<D> {
+impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for DeferredCommand<D> {
     fn resolved(self: Arc<Self>, outcome: &Outcome<Arc<Object<Event<D>>>>) {
         if let Outcome::Failed(cause) = outcome {
             // The first of several causes is told.
@@ -289,7 +289,7 @@ impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Kept<D> {
     }
 }
 
-impl<D: Driver> Ready for Kept<D> {
+impl<D: Driver> Ready for DeferredCommand<D> {
     fn queue(&self) -> usize {
         address(&self.queue)
     }
@@ -298,8 +298,8 @@ impl<D: Driver> Ready for Kept<D> {
         if self.failure.get().is_some() {
             return false;
         }
-        let could = |work: &Box<dyn Owned<D>>| work.may_block();
-        self.work.lock().as_ref().is_some_and(could) || self.queue.streams().iter().any(|stream| stream.may_block())
+        let calls_out = self.work.lock().as_ref().is_some_and(|work| work.may_block());
+        calls_out || self.queue.streams().iter().any(|stream| stream.may_block())
     }
 
     fn run(self: Arc<Self>) {

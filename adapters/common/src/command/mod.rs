@@ -18,7 +18,7 @@ pub mod submission;
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::command::deferral::{Keeping, Owned, Place};
+use crate::command::deferral::{Deferring, Owned, Place};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::{Barrier, Needed, Submission};
 use crate::device::clock::host_time_ns;
@@ -87,7 +87,7 @@ pub trait Command<D: Driver>: Sized {
     /// # Errors
     /// `UNSUPPORTED_FEATURE` for a command that cannot be kept. Nothing has happened then.
     #[cold]
-    fn into_owned(self, _keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
+    fn into_owned(self, _keeping: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
         deferral::not_deferrable(core::any::type_name::<Self>())
     }
 
@@ -120,8 +120,8 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
         if request.queue.capture().is_some() {
             return captured::submit(request, command);
         }
-        if request.queue.is_deferring() && request.must_be_kept() {
-            return keep(request, command);
+        if request.queue.is_deferring() && request.must_be_deferred() {
+            return defer(request, command);
         }
         chosen = Target::choose(request)?;
         (&*chosen.stream, Some(&chosen))
@@ -136,7 +136,7 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
             Needed::Nothing => None,
             Needed::Waits => Some(&request.waits),
             Needed::Capture => return captured::submit(request, command),
-            Needed::Submission => return keep(request, command),
+            Needed::Submission => return defer(request, command),
         }
     } else {
         None
@@ -174,15 +174,15 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
 /// Keeps a command that comes after what nobody has submitted.
 ///
 /// # Errors
-/// As [`Command::into_owned`] and [`Request::check_keeping`]. What the native library answers once the command is submitted is
+/// As [`Command::into_owned`] and [`Request::check_deferral`]. What the native library answers once the command is submitted is
 /// told by its event and by the queue's finish.
 #[cold]
 #[inline(never)]
-fn keep<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
-    request.check_keeping()?;
+fn defer<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
+    request.check_deferral()?;
     let promise = Promise::of_command();
-    let (owned, output) = command.into_owned(&Keeping { request, promise: &promise })?;
-    deferral::keep(request, Place::InOrder, &promise, owned);
+    let (owned, output) = command.into_owned(&Deferring { request, promise: &promise })?;
+    deferral::defer(request, Place::InOrder, &promise, owned);
     Ok(output)
 }
 
@@ -218,7 +218,7 @@ impl<D: Driver> Command<D> for Empty {
         Ok(())
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         Ok((deferral::by_function(|request| submit(request, Self)), ()))
     }
 
@@ -237,10 +237,10 @@ impl<D: Driver, C: Command<D>> Command<D> for WithStream<C> {
         Ok((self.0.put_on(submission)?, Went::On(Arc::clone(submission.stream()))))
     }
 
-    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
-        keeping.promise.want_event();
-        let (owned, output) = self.0.into_owned(keeping)?;
-        Ok((owned, (output, Went::Nowhere(Arc::clone(keeping.promise)))))
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
+        deferring.promise.want_event();
+        let (owned, output) = self.0.into_owned(deferring)?;
+        Ok((owned, (output, Went::Nowhere(Arc::clone(deferring.promise)))))
     }
 }
 

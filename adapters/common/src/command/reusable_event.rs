@@ -86,7 +86,7 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
             "a reusable event is signalled by queues of the context that it was made or opened in",
         ));
     }
-    if request.join_must_be_kept() {
+    if request.join_must_be_deferred() {
         return deferral::not_deferrable("a barrier that signals a reusable event");
     }
     reusable.signal(&request.queue.device, |record| {

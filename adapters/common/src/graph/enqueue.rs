@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
 use crate::buffer::storage::{BufferAccess, submit_with_buffers};
-use crate::command::deferral::{Keeping, Owned, by_function, not_deferrable};
+use crate::command::deferral::{Deferring, Owned, by_function, not_deferrable};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
 use crate::driver::Driver;
@@ -87,7 +87,7 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
     }
 
     /// A buffer that can be updated cannot be kept: what an update changes before the launch's turn would change the launch.
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let owned = match self.owner {
             Owner::Buffer(buffer) if buffer.properties.is_updatable => {
                 return not_deferrable("a launch of an updatable command buffer");

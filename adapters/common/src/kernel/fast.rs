@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ur_ffi::ur_exp_kernel_arg_properties_t;
 
 use crate::command::Command;
-use crate::command::deferral::{Keeping, Owned};
+use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
@@ -56,11 +56,11 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
         Ok(())
     }
 
-    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let Self { kernel, shape, arguments, given } = self;
         let function = &kernel.plain;
         let sizes = ValueSizes::new(function.parameters.as_deref(), given, 0);
-        let device = &*keeping.request.queue.device;
+        let device = &*deferring.request.queue.device;
         CarefulLaunch {
             module: &kernel.module,
             device,
@@ -70,7 +70,7 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
             arguments,
             sizes,
         }
-        .into_owned(keeping)
+        .into_owned(deferring)
     }
 }
 

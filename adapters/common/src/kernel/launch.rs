@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ur_ffi::{ur_command_t, ur_exp_kernel_arg_properties_t, ur_kernel_launch_ext_properties_t, ur_result_t};
 
 use crate::buffer::storage::submit_and_keep;
-use crate::command::deferral::{Keeping, Owned};
+use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
 use crate::command::{Command, Empty, Enqueue, Request, submit};
 use crate::context::DeviceState;
@@ -204,7 +204,7 @@ impl<D: Driver> Command<D> for CarefulLaunch<'_, D> {
         Ok(())
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let Self { module, properties, function, shape, arguments, sizes, .. } = self;
         // SAFETY: the list is as `Launch` says.
         let values = unsafe { OwnedValues::copy(arguments, sizes) };

@@ -14,7 +14,7 @@ use ur_ffi::{
 };
 
 use crate::command::barrier::Nothing;
-use crate::command::deferral::{Keeping, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
 use crate::context::{Context, DeviceState};
@@ -329,9 +329,9 @@ impl<D: Driver> Command<D> for Allocate<'_, D> {
 
     /// The pointer is the caller's at once, so its block must be too: it is a fresh one of the context's own stream, which is
     /// waited for here and is given nothing that waits itself. What is kept is the command's place and event.
-    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, usize)> {
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, usize)> {
         let context = self.wanted.context;
-        let stream = service::service_stream(context, &keeping.request.queue.target)?;
+        let stream = service::service_stream(context, &deferring.request.queue.target)?;
         let pointer = self.wanted.take(&mut Submission::over(&stream), true)?;
         if let Err(error) = stream.wait_until_reached() {
             // Nobody has seen it.
@@ -470,11 +470,11 @@ impl<D: Driver> Command<D> for Free {
     }
 
     /// The block is looked at now, and goes when the command's turn has come.
-    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, Freed)> {
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Freed)> {
         let Self { pointer, pool, .. } = self;
-        match keeping.request.queue.context.registry.find_start(pointer) {
+        match deferring.request.queue.context.registry.find_start(pointer) {
             Some(Block::Out { base, backend, .. }) if base == pointer => check_pool(pointer, backend.pool, pool)?,
-            _ => return Err(not_a_block("urEnqueueUSMFreeExp", &keeping.request.queue.context, pointer)),
+            _ => return Err(not_a_block("urEnqueueUSMFreeExp", &deferring.request.queue.context, pointer)),
         }
         let place = move |request: &Request<'_, D>| free_block(request, pointer, pool);
         Ok((by_function(place), Freed::Here))

@@ -12,7 +12,7 @@ use std::ffi::CString;
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::deferral::{Keeping, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::Context;
@@ -86,7 +86,7 @@ impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
         unsafe { submission.driver().copy_async(self.to, self.from, self.size, submission.native()) }
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let (program, to, from, size) = (self.program.to_arc(), self.to, self.from, self.size);
         Ok((
             by_function(move |request| {

@@ -1,7 +1,7 @@
 //! What a queue knows of commands that are kept: those behind a wait for what nobody has submitted.
 //!
-//! A queue with kept commands is not plain. In order, each later command comes after the kept one before it, so it is kept too,
-//! until all have been submitted; out of order only what depends on a kept command is kept. The commands themselves are
+//! A queue with deferred commands is not plain. In order, each later command comes after the kept one before it, so it is kept too,
+//! until all have been submitted; out of order only what depends on a deferred command is kept. The commands themselves are
 //! [`crate::command::deferral`]'s. The lock is a leaf, and nothing is dropped or called while it is held.
 
 use core::mem::take;
@@ -17,26 +17,26 @@ use crate::queue::{Queue, is_plain};
 use crate::stream::Stream;
 use crate::stream::event::EventPromise;
 
-/// Kept commands that another one comes after.
+/// Deferred commands that another one comes after.
 pub type Before<D> = SmallVec<[Arc<EventPromise<D>>; 1]>;
 
-/// The queue's account of its kept commands.
+/// The queue's account of its deferred commands.
 pub struct Deferral<D: Driver> {
     is_deferring: AtomicBool,
     state: Mutex<State<D>>,
-    /// The stream that events of kept commands of an out-of-order queue name, and that nothing is put on.
+    /// The stream that events of deferred commands of an out-of-order queue name, and that nothing is put on.
     nowhere: OnceLock<Arc<Stream<D>>>,
 }
 
 struct State<D: Driver> {
-    /// Kept commands.
+    /// Deferred commands.
     open: usize,
     /// What comes before a command that comes after everything: the last one in order, else all since the last that came after
     /// everything.
     last: Before<D>,
     /// How many there may be before those that are through are left out.
     most: usize,
-    /// Why a kept command was not submitted, until a finish has told it.
+    /// Why a deferred command was not submitted, until a finish has told it.
     failure: Option<Error>,
 }
 
@@ -57,7 +57,7 @@ impl<D: Driver> Queue<D> {
         self.deferral.is_deferring.load(Ordering::Acquire)
     }
 
-    /// Notes one more kept command, and answers what it comes after by the queue's own order.
+    /// Notes one more deferred command, and answers what it comes after by the queue's own order.
     pub fn begin_deferred(&self, promise: &Arc<EventPromise<D>>, comes_after_everything: bool) -> Before<D> {
         let joins = self.is_in_order() || comes_after_everything;
         let mut through = Before::<D>::new();
@@ -77,7 +77,7 @@ impl<D: Driver> Queue<D> {
         before
     }
 
-    /// Notes that a kept command is on its stream, or never will be.
+    /// Notes that a deferred command is on its stream, or never will be.
     pub fn end_deferred(&self, failure: Option<&Error>) {
         let mut state = self.deferral.state.lock();
         state.open -= 1;
@@ -107,7 +107,7 @@ impl<D: Driver> Queue<D> {
         !self.is_deferring()
     }
 
-    /// The first failure of a kept command that no finish has told yet.
+    /// The first failure of a deferred command that no finish has told yet.
     ///
     /// # Errors
     /// That failure.
@@ -119,7 +119,7 @@ impl<D: Driver> Queue<D> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// The stream that the events of kept commands name.
+    /// The stream that the events of deferred commands name.
     pub fn stream_of_deferred(&self) -> &Arc<Stream<D>> {
         if self.is_in_order() {
             return self.first();

@@ -122,7 +122,7 @@ pub type EventPromise<D> = Promise<Arc<Object<Event<D>>>>;
 /// What tells whether a command has finished.
 enum Observable<'e, D: Driver> {
     /// A native event.
-    Marker(&'e PooledEvent<D>),
+    Native(&'e PooledEvent<D>),
     /// The stream: nothing has followed there.
     Stream,
     /// The event of what is not submitted yet.
@@ -277,10 +277,10 @@ impl<D: Driver> Event<D> {
     fn observable(&self) -> Result<Observable<'_, D>> {
         match self.end.get() {
             None => Ok(Observable::Stream),
-            Some(End::Own(marker)) => Ok(Observable::Marker(marker)),
+            Some(End::Own(marker)) => Ok(Observable::Native(marker)),
             Some(End::Of(other)) => other.observable(),
             Some(End::Signal(reusable) | End::Imported(reusable)) => {
-                Ok(reusable.marker().map_or(Observable::Stream, Observable::Marker))
+                Ok(reusable.marker().map_or(Observable::Stream, Observable::Native))
             }
             Some(End::Captured(_)) => Err(internal_event()),
             Some(End::Deferred(promise)) => Ok(Observable::Promise(promise)),
@@ -337,7 +337,7 @@ impl<D: Driver> Event<D> {
     pub fn native(&self) -> Result<&PooledEvent<D>> {
         loop {
             match self.observable()? {
-                Observable::Marker(marker) => return Ok(marker),
+                Observable::Native(marker) => return Ok(marker),
                 Observable::Promise(promise) => return submitted_event(promise)?.native(),
                 Observable::Stream => {}
             }
@@ -379,8 +379,8 @@ impl<D: Driver> Event<D> {
         }
         let driver = self.stream.device.driver;
         let complete = match self.observable()? {
-            Observable::Promise(promise) => return self.is_kept_complete(promise),
-            Observable::Marker(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
+            Observable::Promise(promise) => return self.is_deferred_complete(promise),
+            Observable::Native(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
                 // What is complete is not waited for any more, by no stream either. The answer to a question orders nothing
                 // by the library's contract; having waited does, and takes no time now.
                 if complete { driver.synchronize_event(marker.raw()).map(|()| true) } else { Ok(false) }
@@ -405,10 +405,10 @@ impl<D: Driver> Event<D> {
         }
         let driver = self.stream.device.driver;
         match self.observable()? {
-            Observable::Marker(marker) => driver.synchronize_event(marker.raw()),
+            Observable::Native(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
             Observable::Stream => driver.synchronize_stream(&self.stream.native),
-            Observable::Promise(promise) => return self.wait_for_kept(promise),
+            Observable::Promise(promise) => return self.wait_for_deferred(promise),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         self.note_complete();
@@ -417,7 +417,7 @@ impl<D: Driver> Event<D> {
 
     /// As [`Event::is_complete`] for what was not submitted when the event was made.
     #[cold]
-    fn is_kept_complete(&self, promise: &EventPromise<D>) -> Result<bool> {
+    fn is_deferred_complete(&self, promise: &EventPromise<D>) -> Result<bool> {
         let complete = match promise.outcome() {
             None => false,
             Some(Outcome::Failed(cause)) => return Err(cause.clone()),
@@ -431,7 +431,7 @@ impl<D: Driver> Event<D> {
 
     /// As [`Event::wait`] for what was not submitted when the event was made: first for its submission, then for its end.
     #[cold]
-    fn wait_for_kept(&self, promise: &EventPromise<D>) -> Result<()> {
+    fn wait_for_deferred(&self, promise: &EventPromise<D>) -> Result<()> {
         if let Some(event) = promise.wait()? {
             event.wait()?;
         }

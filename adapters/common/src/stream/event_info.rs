@@ -61,12 +61,22 @@ pub fn get_profiling_info<D: Driver>(
     }
 }
 
-/// What `urEventGetInfo` says of how far the command is.
+/// What `urEventGetInfo` says of how far the command is. That it runs is known of timed commands alone.
 fn status<D: Driver>(event: &Event<D>) -> Result<ur_event_status_t> {
     match event.as_deferred().map(|promise| promise.outcome()) {
         Some(None) => return Ok(ur_event_status_t::QUEUED),
         Some(Some(Outcome::Failed(_))) => return Ok(ur_event_status_t::ERROR),
         _ => {}
     }
-    Ok(if event.is_complete()? { ur_event_status_t::COMPLETE } else { ur_event_status_t::SUBMITTED })
+    if event.is_complete()? {
+        return Ok(ur_event_status_t::COMPLETE);
+    }
+    Ok(if has_started(event)? { ur_event_status_t::RUNNING } else { ur_event_status_t::SUBMITTED })
+}
+
+fn has_started<D: Driver>(event: &Event<D>) -> Result<bool> {
+    let Some(event) = event.submitted() else { return Ok(false) };
+    let Some(start) = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref()) else { return Ok(false) };
+    let device = &event.stream.device;
+    device.driver.event_is_complete(start.raw()).map_err(|error| device.failed(error))
 }

@@ -75,35 +75,35 @@ mod model {
     use super::*;
     use crate::sync::{Arc, AtomicUsize, Ordering};
 
-    /// What waits for several results, as a kept command does: it runs when the last of them is there.
-    struct Kept {
+    /// What waits for several results, as a deferred command does: it runs when the last of them is there.
+    struct Waiting {
         missing: AtomicUsize,
         runs: AtomicUsize,
     }
 
-    impl Kept {
+    impl Waiting {
         fn resolved(&self) {
             if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
                 self.runs.fetch_add(1, Ordering::Relaxed);
             }
         }
 
-        fn depend(self: &Arc<Self>, on: &Resolution<u64, Arc<Self>>) {
-            self.missing.fetch_add(1, Ordering::Relaxed);
-            if let Err(kept) = on.add(Arc::clone(self)) {
+        fn depend(waiting: &Arc<Self>, on: &Resolution<u64, Arc<Self>>) {
+            waiting.missing.fetch_add(1, Ordering::Relaxed);
+            if let Err(kept) = on.add(Arc::clone(waiting)) {
                 assert!(on.get().is_some(), "whoever comes too late finds the result");
                 kept.resolved();
             }
         }
     }
 
-    /// A command that is kept while the two results that it waits for come, one of them twice: it runs once, whatever the order.
+    /// A command that is deferred while the two results that it waits for come, one of them twice: it runs once, whatever the order.
     #[test]
     fn a_waiter_of_two_results_runs_exactly_once() {
         loom::model(|| {
             let results = [(); 2].map(|()| Arc::new(Resolution::new()));
             let resolvers = [0, 1].map(|number: usize| {
-                let result: Arc<Resolution<u64, Arc<Kept>>> = Arc::clone(&results[number]);
+                let result: Arc<Resolution<u64, Arc<Waiting>>> = Arc::clone(&results[number]);
                 loom::thread::spawn(move || {
                     for kept in result.resolve(number as u64).into_iter().flatten() {
                         kept.resolved();
@@ -112,8 +112,8 @@ mod model {
                 })
             });
             // One is the creator's, so that it does not run half-made.
-            let kept = Arc::new(Kept { missing: AtomicUsize::new(1), runs: AtomicUsize::new(0) });
-            results.iter().for_each(|result| kept.depend(result));
+            let kept = Arc::new(Waiting { missing: AtomicUsize::new(1), runs: AtomicUsize::new(0) });
+            results.iter().for_each(|result| Waiting::depend(&kept, result));
             kept.resolved();
             resolvers.into_iter().for_each(|resolver| resolver.join().unwrap());
             assert_eq!(kept.runs.load(Ordering::Relaxed), 1);

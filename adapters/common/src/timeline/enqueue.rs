@@ -58,10 +58,9 @@ pub fn signal<D: Driver>(enqueue: Enqueue<'_, D>, timelines: Handles<'_, Timelin
     let mut own = OwnEvent::new();
     let request = Request { queue, command: ur_command_t::TIMELINE_SIGNAL_EXT, waits, event: own.out() };
     request.refuse_in_capture("a signal of a timeline")?;
-    let reserved = if request.join_must_be_kept() { None } else { Some(signals.reserve()?) };
+    let reserved = if request.join_must_be_deferred() { None } else { Some(signals.reserve()?) };
     let taken_back = |before: &Option<Before>| before.iter().for_each(|before| signals.take_back(before));
     let put = barrier::wait(&request);
-    drop(request);
     put.inspect_err(|_| taken_back(&reserved))?;
     let Some(made) = own.waits()?.iter().next().map(Object::to_arc) else {
         return Err(ur_result_t::ERROR_UNKNOWN.into());

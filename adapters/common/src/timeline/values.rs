@@ -209,11 +209,11 @@ impl<D: Driver> Values<D> {
             (state.take_promises(value), state.reach(value))
         };
         drop(through);
-        self.keep(promises, &self.complete);
+        self.keep_promises(promises, &self.complete);
         Ok(())
     }
 
-    fn keep(&self, promises: Vec<Arc<EventPromise<D>>>, event: &SharedEvent<D>) {
+    fn keep_promises(&self, promises: Vec<Arc<EventPromise<D>>>, event: &SharedEvent<D>) {
         drain::batch(|| {
             let outcome = || Outcome::Submitted(Some(Arc::clone(event)));
             promises.into_iter().for_each(|promise| promise.resolve(outcome()));
@@ -275,7 +275,7 @@ impl<D: Driver> Values<D> {
             }
             (state.take_promises(value), state.open.len() > state.most_open)
         };
-        self.keep(promises, event);
+        self.keep_promises(promises, event);
         if are_many {
             self.look();
             let mut state = self.state.lock();

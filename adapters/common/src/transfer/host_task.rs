@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_result_t};
 
-use crate::command::deferral::{self, Keeping, Owned, Place, by_function};
+use crate::command::deferral::{self, Deferring, Owned, Place, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
 use crate::device::deferred::TaskInFlight;
@@ -84,7 +84,7 @@ impl<D: Driver> Command<D> for HostTask {
     }
 
     /// For the task whose queue began to keep its commands after [`enqueue`] had looked.
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         Ok((by_function(move |request| submit(request, self)), ()))
     }
 }
@@ -110,20 +110,20 @@ pub fn enqueue<D: Driver>(
              function yourself",
         ));
     }
-    if request.must_be_kept() {
-        return keep(&request, function, data);
+    if request.must_be_deferred() {
+        return defer(&request, function, data);
     }
     put(&request, function, data)
 }
 
 /// A task that is kept. It is in flight, and has its word, when its turn has come: frees wait for tasks in flight.
-struct KeptTask {
+struct DeferredTask {
     function: Function,
     /// An address that only the application looks behind.
     data: usize,
 }
 
-impl<D: Driver> Owned<D> for KeptTask {
+impl<D: Driver> Owned<D> for DeferredTask {
     fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
         put(request, self.function, core::ptr::with_exposed_provenance_mut(self.data))
     }
@@ -135,10 +135,10 @@ impl<D: Driver> Owned<D> for KeptTask {
 }
 
 #[cold]
-fn keep<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
-    request.check_keeping()?;
-    let task = KeptTask { function, data: data.expose_provenance() };
-    deferral::keep(request, Place::InOrder, &Promise::of_command(), Box::new(task));
+fn defer<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
+    request.check_deferral()?;
+    let task = DeferredTask { function, data: data.expose_provenance() };
+    deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(task));
     Ok(())
 }
 

@@ -46,8 +46,8 @@ pub fn enqueue<D: Driver>(
     let request = enqueue.request(ur_command_t::ENQUEUE_NATIVE_EXP);
     let memories = checked_list(count, memories)?;
     if memories.is_empty() {
-        if request.must_be_kept() {
-            return keep(&request, function, data);
+        if request.must_be_deferred() {
+            return defer(&request, function, data);
         }
         return call_application(&request, function, data);
     }
@@ -100,13 +100,13 @@ fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
 }
 
 /// A call of the application's function that is kept.
-struct KeptCall {
+struct DeferredCall {
     function: NativeEnqueue,
     /// An address that only the application looks behind.
     data: usize,
 }
 
-impl<D: Driver> Owned<D> for KeptCall {
+impl<D: Driver> Owned<D> for DeferredCall {
     fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
         call_application(request, self.function, core::ptr::with_exposed_provenance_mut(self.data))
     }
@@ -117,10 +117,10 @@ impl<D: Driver> Owned<D> for KeptCall {
 }
 
 #[cold]
-fn keep<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue, data: *mut c_void) -> Result<()> {
-    request.check_keeping()?;
-    let call = KeptCall { function, data: data.expose_provenance() };
-    deferral::keep(request, Place::InOrder, &Promise::of_command(), Box::new(call));
+fn defer<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue, data: *mut c_void) -> Result<()> {
+    request.check_deferral()?;
+    let call = DeferredCall { function, data: data.expose_provenance() };
+    deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(call));
     Ok(())
 }
 

@@ -25,8 +25,8 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, blocking: bool) -> Result<()>
     let request = enqueue.request(ur_command_t::TIMESTAMP_RECORDING_EXP);
     request.queue.refuse_in_capture("urEnqueueTimestampRecordingExp")?;
     request.queue.device.start_own_clock()?;
-    if request.must_be_kept() {
-        return keep(&request, blocking);
+    if request.must_be_deferred() {
+        return defer(&request, blocking);
     }
     let recorded = record(&request)?;
     request.event.write(Object::retain_handle(&recorded));
@@ -35,15 +35,15 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, blocking: bool) -> Result<()>
 
 /// Keeps the recording, which then happens when its turn has come.
 #[cold]
-fn keep<D: Driver>(request: &Request<'_, D>, blocking: bool) -> Result<()> {
-    request.check_keeping()?;
+fn defer<D: Driver>(request: &Request<'_, D>, blocking: bool) -> Result<()> {
+    request.check_deferral()?;
     let promise = Promise::of_command();
     promise.want_event();
     let work = |request: &Request<'_, D>| {
         request.event.write(Object::retain_handle(&record(request)?));
         Ok(())
     };
-    deferral::keep(request, Place::InOrder, &promise, deferral::by_function(work));
+    deferral::defer(request, Place::InOrder, &promise, deferral::by_function(work));
     match blocking {
         true => promise.wait()?.map_or(Ok(()), |event| event.wait()),
         false => Ok(()),

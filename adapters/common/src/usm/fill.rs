@@ -6,7 +6,7 @@
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::deferral::{Keeping, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit};
@@ -104,7 +104,7 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
         Ok(())
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let (to, pattern, size) = (self.to, self.pattern.to_vec(), self.size);
         Ok((
             by_function(move |request| {

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
-use crate::command::deferral::{Keeping, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
 use crate::context::Context;
@@ -138,7 +138,7 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
         Ok(())
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let rows = self.rows;
         Ok((by_function(move |request| submit(request, CopyRows { device: &request.queue.device, rows })), ()))
     }
@@ -226,7 +226,7 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
         Ok(())
     }
 
-    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let Fill { to, pitch, width, height, pattern } = self.fill;
         let pattern = pattern.to_vec();
         let place = move |request: &Request<'_, D>| {
