@@ -4,10 +4,10 @@
 
 use core::ptr::{null, null_mut};
 
+use crate::commands::{WORDS, make_block};
 use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
 use ur_conformance::ffi::{CBool, ur_ext_timeline_wait_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code};
 use ur_conformance::sim::status;
-use crate::commands::{WORDS, make_block};
 use ur_conformance::{Context, Environment, Fixture, Kind, Launch, Timeline, timeline, ur};
 
 fn make_timeline(context: &Context) -> Attempt<Timeline> {
