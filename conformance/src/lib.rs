@@ -40,6 +40,7 @@ pub mod owned;
 pub mod pool;
 pub mod query;
 pub mod sim;
+pub mod timeline;
 
 use std::sync::{Once, OnceLock};
 
@@ -60,6 +61,7 @@ pub use launch::{Arg, Launch};
 pub use memory::{Cells, Kind, Memory};
 pub use owned::{Context, Event, Kernel, Mem, Owned, Pool, Program, Queue, Sampler};
 pub use sim::Sim;
+pub use timeline::Timeline;
 
 /// The loader under test, opened and initialised by the first caller.
 pub fn loader() -> &'static Ur {

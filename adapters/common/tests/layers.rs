@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms, lowest first. A file beside the folders is a room of its own.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "sync",
     "object",
     "driver",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 21] = [
     "stream",
     "queue",
     "command",
+    "timeline",
     "pool",
     "usm",
     "virtual_memory",

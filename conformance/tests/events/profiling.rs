@@ -3,7 +3,10 @@
 
 use core::ptr::{null, null_mut};
 
-use ur_conformance::ffi::{CBool, ur_profiling_info_t as info, ur_queue_flags_t as Flags, ur_result_t};
+use ur_conformance::ffi::{
+    CBool, ur_event_info_t, ur_event_status_t as Status, ur_profiling_info_t as info, ur_queue_flags_t as Flags,
+    ur_result_t,
+};
 use ur_conformance::owned::event_of;
 use ur_conformance::{Event, Fixture, Gate, Kind, Launch, ask, ok, query, refused, ur};
 
@@ -199,4 +202,29 @@ fn a_profiled_event_outlives_its_queue() {
     drop(queue);
     event.wait();
     assert!(times(&event).is_sorted());
+}
+
+#[test]
+fn urEventGetInfo_says_that_a_timed_command_runs_once_it_has_started() {
+    let fixture = Fixture::new();
+    for flags in PROFILED {
+        let queue = fixture.queue(flags);
+        let mut gate = Gate::new(&fixture);
+        let status = |event: &Event| {
+            Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
+        };
+        let running = gate.block_event(&queue);
+        let list = [running.handle()];
+        let behind = event_of(|event| ur!(Enqueue.pfnEventsWait(queue.handle(), 1, list.as_ptr(), event)));
+        // The gate stays closed for so long only, and the test fails then.
+        while status(&running) == Status::SUBMITTED {
+            std::thread::yield_now();
+        }
+        assert_eq!((status(&running), status(&behind)), (Status::RUNNING, Status::SUBMITTED));
+        gate.open();
+        running.wait();
+        behind.wait();
+        assert_eq!([&running, &behind].map(status), [Status::COMPLETE; 2]);
+        queue.finish();
+    }
 }

@@ -14,12 +14,12 @@ use ur_conformance::memory::allocate;
 use ur_conformance::sim::status;
 use ur_conformance::{Context, Environment, Fixture, Kind, Launch, Queue, adapter, child, loader, ur};
 
-const WORDS: usize = 64;
+pub(super) const WORDS: usize = 64;
 
 /// Memory that is given back whatever happens. A failed free is tried once more, since the fault was one call's.
-struct Block {
+pub(super) struct Block {
     context: *mut ur_conformance::ffi::ur_context_handle_t_,
-    pointer: *mut c_void,
+    pub(super) pointer: *mut c_void,
 }
 
 impl Drop for Block {
@@ -46,7 +46,7 @@ impl Drop for Ordered<'_> {
     }
 }
 
-fn make_block(kind: Kind, context: &Context, fixture: &Fixture) -> Attempt<Block> {
+pub(super) fn make_block(kind: Kind, context: &Context, fixture: &Fixture) -> Attempt<Block> {
     let mut pointer = null_mut();
     let answer = allocate(kind, context.handle(), fixture.device(), null(), 4 * WORDS, &raw mut pointer);
     assert_eq!(pointer.is_null(), answer != Code::SUCCESS, "an allocation's output");

@@ -9,3 +9,4 @@ mod graphs;
 mod images;
 mod lost_device;
 mod stream_ordered;
+mod timelines;

@@ -102,11 +102,6 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnImageFreeExp pfnUnsampledImageCreateExp pfnSampledImageCreateExp pfnImageCopyExp
         pfnImageGetInfoExp pfnGetImageMemoryHandleTypeSupportExp pfnGetImageUnsampledHandleSupportExp
         pfnGetImageSampledHandleSupportExp pfnMipmapGetLevelExp pfnMipmapFreeExp pfnMapExternalArrayExp
-    }
-    TimelineExt {
-        pfnTimelineCreateExt pfnTimelineRetainExt pfnTimelineReleaseExt pfnTimelineGetInfoExt pfnTimelineSignalExt
-        pfnTimelineFailExt pfnTimelineWaitExt pfnEnqueueTimelineWaitExt pfnEnqueueTimelineSignalExt
-        pfnTimelineGetEventExt
     })
 }
 

@@ -1,7 +1,8 @@
 //! Queues: flags and properties, finishing, which commands may overtake which, and what must not wait for a native call
-//! that blocks.
+//! that blocks; timelines.
 
 mod blocking;
 mod device_wait;
 mod order;
 mod queue;
+mod timelines;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use ur_ffi::ur_command_t;
 
 use crate::command::Request;
+use crate::command::deferral;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
@@ -22,7 +23,8 @@ use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture, CapturedEvent};
-use crate::stream::event::{Event, WaitList};
+use crate::stream::event::{Event, EventPromise, WaitList};
+use crate::stream::promise::Outcome;
 use crate::stream::times::{self, Stamps};
 use crate::stream::{Held, Stream, StreamState};
 use crate::sync::mutation;
@@ -54,6 +56,7 @@ impl<'s, D: Driver> Submission<'s, D> {
             Needed::Nothing => Ok(Self::with_waits(stream, None)),
             Needed::Waits => Ok(Self::with_waits(stream, Some(waits))),
             Needed::Capture => Err(capture::unsupported("this command, which waits for an event of a capture,")),
+            Needed::Submission => deferral::not_deferrable("this command"),
         }
     }
 
@@ -303,6 +306,8 @@ pub(super) enum Needed {
     Waits,
     /// To be part of the capture that an event of the list is of.
     Capture,
+    /// That somebody submits what an event of the list stands for.
+    Submission,
 }
 
 impl Needed {
@@ -316,11 +321,10 @@ impl Needed {
         let mut needed = Self::Nothing;
         for event in waits.iter() {
             if unlikely(event.is_off_stream()) {
-                // Recorded already, if it is anything to wait for.
-                match event.as_captured() {
-                    Some(captured) if captured.capture.has_ended() => return Err(capture::internal_event()),
-                    Some(_) => return Ok(Self::Capture),
-                    None => needed = Self::Waits,
+                match Self::off_stream(event, stream)? {
+                    Self::Nothing => {}
+                    Self::Waits => needed = Self::Waits,
+                    alone => return Ok(alone),
                 }
             } else if !Arc::ptr_eq(&event.stream, stream) {
                 needed = Self::Waits;
@@ -328,5 +332,30 @@ impl Needed {
             }
         }
         Ok(needed)
+    }
+
+    /// What an event asks that lies on no stream. It is recorded already, if it is anything to wait for.
+    #[cold]
+    #[inline(never)]
+    fn off_stream<D: Driver>(event: &Event<D>, stream: &Arc<Stream<D>>) -> Result<Self> {
+        match (event.as_captured(), event.as_deferred()) {
+            (Some(captured), _) if captured.capture.has_ended() => Err(capture::internal_event()),
+            (Some(_), _) => Ok(Self::Capture),
+            (None, Some(promise)) => Self::by_promise(promise, stream),
+            (None, None) => Ok(Self::Waits),
+        }
+    }
+
+    /// What an event asks that was made before what it stands for was submitted.
+    fn by_promise<D: Driver>(promise: &EventPromise<D>, stream: &Arc<Stream<D>>) -> Result<Self> {
+        match promise.outcome() {
+            None => Ok(Self::Submission),
+            Some(Outcome::Failed(cause)) => Err(deferral::after_failure(cause)),
+            Some(Outcome::Submitted(Some(event))) if !Arc::ptr_eq(&event.stream, stream) => {
+                event.stream.ensure_recorded(event)?;
+                Ok(Self::Waits)
+            }
+            Some(Outcome::Submitted(_)) => Ok(Self::Nothing),
+        }
     }
 }

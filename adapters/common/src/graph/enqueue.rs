@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::command::deferral::{Deferring, Owned, by_function, not_deferrable};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
 use crate::driver::Driver;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::executable::Executable;
+use crate::graph::native::executable::ExecutableGraph;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
@@ -30,7 +32,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
     if !Arc::ptr_eq(&request.queue.device, buffer.state()) {
         return Err(not_on(request.queue, buffer));
     }
-    launch(&request, executable)
+    launch(&request, executable, Owner::Buffer(buffer))
 }
 
 #[cold]
@@ -48,8 +50,12 @@ fn not_on<D: Driver>(queue: &Queue<D>, buffer: &CommandBuffer<D>) -> Error {
 /// # Errors
 /// What the native library answers.
 #[inline(always)]
-pub(super) fn launch<D: Driver>(request: &Request<'_, D>, executable: &Executable<D>) -> Result<()> {
-    submit(request, LaunchGraph { queue: request.queue, executable })?;
+pub(super) fn launch<D: Driver>(
+    request: &Request<'_, D>,
+    executable: &Executable<D>,
+    owner: Owner<'_, D>,
+) -> Result<()> {
+    submit(request, LaunchGraph { queue: request.queue, executable, owner })?;
     executable.drop_leftovers();
     Ok(())
 }
@@ -58,6 +64,17 @@ pub(super) fn launch<D: Driver>(request: &Request<'_, D>, executable: &Executabl
 struct LaunchGraph<'b, D: Driver> {
     queue: &'b Object<Queue<D>>,
     executable: &'b Executable<D>,
+    /// What it is kept alive by.
+    owner: Owner<'b, D>,
+}
+
+/// What an executable graph belongs to.
+#[derive(Clone, Copy)]
+pub(super) enum Owner<'b, D: Driver> {
+    /// A command buffer.
+    Buffer(&'b Object<CommandBuffer<D>>),
+    /// A graph that a queue captured.
+    Graph(&'b Object<ExecutableGraph<D>>),
 }
 
 impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
@@ -66,5 +83,26 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
     #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         self.executable.launch(self.queue, (submission.stream(), submission.position()))
+    }
+
+    /// A buffer that can be updated cannot be kept: what an update changes before the launch's turn would change the launch.
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        if !self.executable.is_plain() {
+            return not_deferrable("a launch of a graph that works with buffers or images, or allocates memory");
+        }
+        let owned = match self.owner {
+            Owner::Buffer(buffer) if buffer.properties.is_updatable => {
+                return not_deferrable("a launch of an updatable command buffer");
+            }
+            Owner::Buffer(buffer) => {
+                let buffer = buffer.to_arc();
+                by_function(move |request| launch(request, buffer.executable()?, Owner::Buffer(&buffer)))
+            }
+            Owner::Graph(graph) => {
+                let graph = graph.to_arc();
+                by_function(move |request| launch(request, graph.executable(), Owner::Graph(&graph)))
+            }
+        };
+        Ok((owned, ()))
     }
 }

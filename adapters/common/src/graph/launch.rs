@@ -99,7 +99,7 @@ fn append_launch<D: Driver>(
         return append_kept(name, append, kernel, on_device, sizes, arguments, alternatives, plain.as_ref());
     };
     // The list is on the stack, and the values where the caller has them.
-    append.record_launch(kernel, &NodeLaunch::new(launch.function, launch.shape, launch.arguments))
+    append.record_launch(kernel, &NodeLaunch::new(launch.function(), launch.shape, launch.arguments))
 }
 
 /// Appends a launch that can be changed, or is not plain. What was found plain was checked.

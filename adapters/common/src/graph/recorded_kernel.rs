@@ -320,7 +320,7 @@ impl<D: Driver> Clone for NativeForm<D> {
 impl<D: Driver> NativeForm<D> {
     /// That of a launch that was found plain.
     pub(super) fn of(launch: &Launch<'_, D>) -> Self {
-        Self { function: launch.function, shape: launch.shape, offset: None }
+        Self { function: launch.function(), shape: launch.shape, offset: None }
     }
 }
 

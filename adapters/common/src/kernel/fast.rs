@@ -12,13 +12,15 @@ use std::sync::Arc;
 use ur_ffi::ur_exp_kernel_arg_properties_t;
 
 use crate::command::Command;
+use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
+use crate::kernel::launch::CarefulLaunch;
+use crate::kernel::owned_launch::ValueSizes;
 use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
 use crate::kernel::{DeviceKernel, Function};
 use crate::object::error::Result;
-use crate::program::Module;
 use crate::stream::capture::{Capture, Retained};
 
 /// Room for the addresses of a launch's arguments, on the stack. Not cleared: most launches use a few of them.
@@ -33,11 +35,28 @@ pub(crate) fn room() -> Room {
 /// A kernel's launch. `arguments` has an entry for every parameter of the function, which names a value of the parameter's
 /// size; list and values are readable until the launch is on its stream, which copies them.
 pub(crate) struct Launch<'k, D: Driver> {
-    /// What keeps the function loaded.
-    pub module: &'k Arc<Module<D>>,
-    pub function: D::Function,
+    pub kernel: &'k DeviceKernel<D>,
     pub shape: LaunchShape,
     pub arguments: *const *const c_void,
+    given: &'k [ur_exp_kernel_arg_properties_t],
+}
+
+impl<'k, D: Driver> Launch<'k, D> {
+    /// A launch whose arguments' addresses are in `room`.
+    #[inline(always)]
+    pub(super) fn new(
+        kernel: &'k DeviceKernel<D>,
+        shape: LaunchShape,
+        given: &'k [ur_exp_kernel_arg_properties_t],
+        room: &Room,
+    ) -> Self {
+        Self { kernel, shape, arguments: room.as_ptr().cast(), given }
+    }
+
+    /// The function that is launched.
+    pub fn function(&self) -> D::Function {
+        self.kernel.plain.raw
+    }
 }
 
 impl<D: Driver> Command<D> for Launch<'_, D> {
@@ -45,13 +64,31 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
 
     #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let function = self.kernel.plain.raw;
         // SAFETY: the list is as this type says.
-        unsafe { submission.driver().launch(self.function, self.shape, submission.native(), self.arguments) }
+        unsafe { submission.driver().launch(function, self.shape, submission.native(), self.arguments) }
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
-        capture.keep(Arc::clone(self.module) as Retained);
+        capture.keep(Arc::clone(&self.kernel.module) as Retained);
         Ok(())
+    }
+
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Self { kernel, shape, arguments, given } = self;
+        let function = &kernel.plain;
+        let sizes = ValueSizes::new(function.parameters.as_deref(), given, 0);
+        let device = &*deferring.request.queue.device;
+        CarefulLaunch {
+            module: &kernel.module,
+            device,
+            properties: None,
+            function: function.raw,
+            shape,
+            arguments,
+            sizes,
+        }
+        .into_owned(deferring)
     }
 }
 
@@ -60,7 +97,7 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
 pub(crate) fn prepare<'k, D: Driver>(
     kernel: &'k DeviceKernel<D>,
     sizes: WorkSizes<'_>,
-    arguments: &[ur_exp_kernel_arg_properties_t],
+    arguments: &'k [ur_exp_kernel_arg_properties_t],
     room: &mut Room,
 ) -> Option<Launch<'k, D>> {
     let function = &kernel.plain;
@@ -68,8 +105,7 @@ pub(crate) fn prepare<'k, D: Driver>(
         return None;
     }
     let (grid, block) = shape_of(kernel, sizes)?;
-    let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
-    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments })
+    Some(Launch::new(kernel, shape(grid, block, 0), arguments, room))
 }
 
 /// What [`quick_shape`] makes of the sizes for a kernel that leaves its local size to the caller.

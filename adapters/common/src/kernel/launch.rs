@@ -11,6 +11,7 @@ use std::sync::Arc;
 use ur_ffi::{ur_command_t, ur_exp_kernel_arg_properties_t, ur_kernel_launch_ext_properties_t, ur_result_t};
 
 use crate::buffer::storage::submit_and_keep;
+use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
 use crate::command::{Command, Empty, Enqueue, Request, submit};
 use crate::context::DeviceState;
@@ -18,6 +19,7 @@ use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{ArgumentList, ArgumentStorage};
 use crate::kernel::fast::{self, Launch};
 use crate::kernel::launch_properties::LaunchProperties;
+use crate::kernel::owned_launch::{OwnedLaunch, OwnedValues, ValueSizes};
 use crate::kernel::work_size::{GlobalSize, WorkSizes, in_three, shape};
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::memory_object;
@@ -108,7 +110,7 @@ pub fn enqueue_launch<D: Driver>(
 pub(crate) fn prepare_divided<'k, D: Driver>(
     kernel: &'k DeviceKernel<D>,
     sizes: WorkSizes<'_>,
-    arguments: &[ur_exp_kernel_arg_properties_t],
+    arguments: &'k [ur_exp_kernel_arg_properties_t],
     room: &mut fast::Room,
 ) -> Option<Launch<'k, D>> {
     let function = &kernel.plain;
@@ -116,8 +118,7 @@ pub(crate) fn prepare_divided<'k, D: Driver>(
         return None;
     }
     let (grid, block) = careful_shape(&sizes, kernel).ok()??;
-    let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
-    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments })
+    Some(Launch::new(kernel, shape(grid, block, 0), arguments, room))
 }
 
 /// A launch with any arguments, sizes and properties, or the error of those that are wrong.
@@ -172,48 +173,71 @@ fn launch_carefully<D: Driver>(
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
+    let sizes = ValueSizes::new(function.parameters.as_deref(), arguments, hidden);
     if properties.is_some() || list.objects {
-        return special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape);
+        return special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape, sizes);
     }
     // The list has an entry for every parameter (the hidden offset's follows the others); values of the caller's are readable
     // for the parameters' sizes, the others lie in `storage`, which outlives the call.
-    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr(), module: &kernel.module })
+    let (module, device, arguments) = (&kernel.module, &*request.queue.device, list.pointers.as_ptr());
+    submit(request, CarefulLaunch { module, device, properties: None, function: raw, shape, arguments, sizes })
 }
 
-/// A launch with properties, whose arguments are as those of [`Launch`].
-struct SpecialLaunch<'a, D: Driver> {
+/// A launch that is not plain. Its arguments are as those of [`fast::Launch`].
+pub(super) struct CarefulLaunch<'a, D: Driver> {
     /// What keeps the function loaded.
-    module: &'a Arc<Module<D>>,
-    device: &'a DeviceState<D>,
-    properties: Option<&'a LaunchProperties>,
-    function: D::Function,
-    shape: LaunchShape,
+    pub module: &'a Arc<Module<D>>,
+    pub device: &'a DeviceState<D>,
+    pub properties: Option<&'a LaunchProperties>,
+    pub function: D::Function,
+    pub shape: LaunchShape,
+    pub arguments: *const *const c_void,
+    /// How large the values are.
+    pub sizes: ValueSizes<'a>,
 }
 
-impl<D: Driver> SpecialLaunch<'_, D> {
-    fn launch(&self, driver: &D, stream: &D::Stream, arguments: *const *const c_void) -> Result<()> {
+impl<D: Driver> CarefulLaunch<'_, D> {
+    fn launch(&self, driver: &D, stream: &D::Stream) -> Result<()> {
         // SAFETY: the list is as `Launch` says.
         unsafe {
             match self.properties {
                 Some(properties) => {
-                    properties.launch(driver, self.device, self.function, self.shape, stream, arguments)
+                    properties.launch(driver, self.device, self.function, self.shape, stream, self.arguments)
                 }
-                None => driver.launch(self.function, self.shape, stream, arguments),
+                None => driver.launch(self.function, self.shape, stream, self.arguments),
             }
         }
     }
 }
 
-impl<D: Driver> Command<D> for (SpecialLaunch<'_, D>, *const *const c_void) {
+impl<D: Driver> Command<D> for CarefulLaunch<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        self.0.launch(submission.driver(), submission.native(), self.1)
+        self.launch(submission.driver(), submission.native())
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
-        capture.keep(Arc::clone(self.0.module) as Retained);
+        capture.keep(Arc::clone(self.module) as Retained);
         Ok(())
+    }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Self { module, properties, function, shape, arguments, sizes, .. } = self;
+        // SAFETY: the list is as `Launch` says.
+        let values = unsafe { OwnedValues::copy(arguments, sizes) };
+        let (module, properties) = (Arc::clone(module), properties.copied());
+        Ok((Box::new(OwnedLaunch { module, function, shape, values, properties }), ()))
+    }
+}
+
+/// Submits a launch that was kept.
+impl<D: Driver> Owned<D> for OwnedLaunch<D> {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        let (list, sizes, device) = (self.values.pointers(), self.values.sizes(), &*request.queue.device);
+        let Self { module, function, shape, properties, .. } = &*self;
+        let (function, shape, properties) = (*function, *shape, properties.as_ref());
+        submit(request, CarefulLaunch { module, device, properties, function, shape, arguments: list.as_ptr(), sizes })
     }
 }
 
@@ -228,6 +252,7 @@ fn special<D: Driver>(
     properties: Option<&LaunchProperties>,
     function: &Function<D>,
     shape: LaunchShape,
+    sizes: ValueSizes<'_>,
 ) -> Result<()> {
     let queue = request.queue;
     if let Some(properties) = properties {
@@ -237,10 +262,13 @@ fn special<D: Driver>(
         }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
-    let special =
-        SpecialLaunch { module: &kernel.module, device: &queue.device, properties, function: function.raw, shape };
+    let (module, device, function_raw) = (&kernel.module, &*queue.device, function.raw);
+    let launch_of = |list: &ArgumentList<'_>| {
+        let arguments = list.pointers.as_ptr();
+        CarefulLaunch { module, device, properties, function: function_raw, shape, arguments, sizes }
+    };
     if !list.objects {
-        return submit(request, (special, list.pointers.as_ptr()));
+        return submit(request, launch_of(list));
     }
     // SAFETY: the entry point's handles, which C owes to be alive during the call.
     let objects = unsafe { memory_object::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
@@ -259,10 +287,10 @@ fn special<D: Driver>(
             list.set_value(*index, *address);
         }
         if is_captured.get() {
-            return special.launch(driver, stream, list.pointers.as_ptr());
+            return launch_of(list).launch(driver, stream);
         }
         objects.images.make_current(stream)?;
-        special.launch(driver, stream, list.pointers.as_ptr())?;
+        launch_of(list).launch(driver, stream)?;
         objects.images.note_writes();
         Ok(())
     })

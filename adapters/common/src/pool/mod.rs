@@ -10,6 +10,7 @@ pub mod info;
 pub mod out_of_memory;
 mod reuse;
 pub mod stream_ordered;
+pub mod unused_blocks;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

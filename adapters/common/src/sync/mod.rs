@@ -2,6 +2,7 @@
 
 pub(crate) mod gate;
 pub(crate) mod mutation;
+pub(crate) mod resolution;
 pub(crate) mod set_once;
 pub(crate) mod unlikely;
 pub(crate) mod weak_list;

@@ -12,18 +12,23 @@ use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_result_t};
 
+use crate::command::deferral::{self, Deferring, Owned, Place, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit};
+use crate::command::{Command, Enqueue, Request, submit};
 use crate::device::deferred::TaskInFlight;
 use crate::device::native_context::pinned_words::{PinnedWord, PinnedWords};
 use crate::device::worker::PendingJob;
 use crate::device::worker::{self, Outcome};
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
+use crate::stream::promise::Promise;
+
+/// The application's function.
+type Function = unsafe extern "C" fn(*mut c_void);
 
 /// A task that was enqueued.
 struct Task {
-    function: unsafe extern "C" fn(*mut c_void),
+    function: Function,
     /// Its argument, an address that only the application looks behind.
     data: usize,
     word: PinnedWord,
@@ -45,20 +50,42 @@ impl Task {
 }
 
 /// A function of the application in a stream's order: the stream has it called, and waits until it has returned.
-struct HostTask<'a> {
-    job: &'a PendingJob,
-    word: &'a PinnedWord,
+struct HostTask {
+    job: Option<PendingJob>,
+    /// Given back unless a stream waits for it.
+    word: Option<PinnedWord>,
+    words: Arc<PinnedWords>,
 }
 
-impl<D: Driver> Command<D> for HostTask<'_> {
+impl Drop for HostTask {
+    fn drop(&mut self) {
+        // The job first: it has the word too.
+        drop(self.job.take());
+        if let Some(word) = self.word.take() {
+            self.words.put(word);
+        }
+    }
+}
+
+impl<D: Driver> Command<D> for HostTask {
     type Output = ();
 
-    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+    fn put_on(mut self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (driver, stream) = (submission.driver(), submission.native());
+        let (Some(job), Some(word)) = (&self.job, &self.word) else { return Ok(()) };
         // SAFETY: the function is the worker's, and the data a pending job's.
-        unsafe { driver.launch_host_function(stream, worker::hand_over, self.job.data()) }?;
+        unsafe { driver.launch_host_function(stream, worker::hand_over, job.data()) }?;
         // SAFETY: the word's page lives as long as the native context and is freed when no stream looks.
-        unsafe { driver.stream_wait_value(stream, self.word.address, self.word.next().value) }
+        unsafe { driver.stream_wait_value(stream, word.address, word.next().value) }?;
+        self.word = None;
+        // The task may begin: nothing of it can fail any more.
+        self.job.take().into_iter().for_each(PendingJob::arm);
+        Ok(())
+    }
+
+    /// For the task whose queue began to keep its commands after [`enqueue`] had looked.
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        Ok((by_function(move |request| submit(request, self)), ()))
     }
 }
 
@@ -70,7 +97,7 @@ impl<D: Driver> Command<D> for HostTask<'_> {
 /// runs.
 pub fn enqueue<D: Driver>(
     enqueue: Enqueue<'_, D>,
-    function: unsafe extern "C" fn(*mut c_void),
+    function: Function,
     data: *mut c_void,
     _properties: Option<&ur_exp_host_task_properties_t>,
 ) -> Result<()> {
@@ -83,6 +110,41 @@ pub fn enqueue<D: Driver>(
              function yourself",
         ));
     }
+    if request.must_be_deferred() {
+        return defer(&request, function, data);
+    }
+    put(&request, function, data)
+}
+
+/// A task that is kept. It is in flight, and has its word, when its turn has come: frees wait for tasks in flight.
+struct DeferredTask {
+    function: Function,
+    /// An address that only the application looks behind.
+    data: usize,
+}
+
+impl<D: Driver> Owned<D> for DeferredTask {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        put(request, self.function, core::ptr::with_exposed_provenance_mut(self.data))
+    }
+
+    /// A task waits for frees that are in progress.
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+#[cold]
+fn defer<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
+    request.check_deferral()?;
+    let task = DeferredTask { function, data: data.expose_provenance() };
+    deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(task));
+    Ok(())
+}
+
+/// Puts a task on its stream.
+fn put<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
+    let device = &request.queue.device;
     let words = Arc::clone(&device.native.pinned_words);
     let word = words.take(&device.native)?;
     let task = Task {
@@ -92,11 +154,7 @@ pub fn enqueue<D: Driver>(
         words: Arc::clone(&words),
         in_flight: TaskInFlight::begin(),
     };
-    let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|pending_job| {
-        submit(&request, HostTask { job: &pending_job, word: &word })?;
-        pending_job.arm();
-        Ok(())
-    });
-    // Without the wait no stream looks at the word.
-    submitted.inspect_err(|_| words.put(word))
+    let mut command = HostTask { job: None, word: Some(word), words };
+    command.job = Some(worker::expect(device.group, Box::new(move |outcome| task.run(outcome)))?);
+    submit(request, command)
 }

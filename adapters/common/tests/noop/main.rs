@@ -7,3 +7,4 @@ mod handles;
 mod pool_settings;
 mod queue_streams;
 mod threads;
+mod timelines;

@@ -29,7 +29,7 @@ fn loom(workspace: &Workspace) -> Result {
     process::run(&mut command)
 }
 
-/// `adapters/common/tests/noop/threads.rs`, with every unordered access reported.
+/// `adapters/common/tests/noop/threads.rs` and `timelines.rs`, with every unordered access reported.
 fn sanitizer(workspace: &Workspace) -> Result {
     let suppressions = workspace.path("adapters/common/tests/tsan.supp");
     let mut command = cargo(workspace, "tsan");
@@ -39,7 +39,18 @@ fn sanitizer(workspace: &Workspace) -> Result {
     command.env("RUST_TEST_THREADS", "1");
     command.env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
     // A target named apart keeps the sanitizer out of build scripts.
-    command.args(["test", "--target", "x86_64-unknown-linux-gnu", "--package", ENGINE, "--test", "noop", "threads::"]);
+    command.args([
+        "test",
+        "--target",
+        "x86_64-unknown-linux-gnu",
+        "--package",
+        ENGINE,
+        "--test",
+        "noop",
+        "--",
+        "threads::",
+        "timelines::",
+    ]);
     process::run(&mut command)
 }
 

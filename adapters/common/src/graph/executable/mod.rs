@@ -176,6 +176,11 @@ impl<D: Driver> Executable<D> {
         self.handle
     }
 
+    /// Whether a launch is one native call.
+    pub fn is_plain(&self) -> bool {
+        self.native.lock().is_plain
+    }
+
     /// Launches on a stream of the queue, whose lock the caller has.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::command::Enqueue;
 use crate::context::{Context, DeviceState};
 use crate::device::deferred;
 use crate::driver::Driver;
-use crate::graph::enqueue::launch;
+use crate::graph::enqueue::{Owner, launch};
 use crate::graph::executable::Executable;
 use crate::graph::executable::changes::Changes;
 use crate::graph::memory_uses::{MemoryUses, Used};
@@ -75,6 +75,11 @@ impl<D: Driver> Drop for ExecutableGraph<D> {
 }
 
 impl<D: Driver> ExecutableGraph<D> {
+    /// What can be launched.
+    pub(in crate::graph) fn executable(&self) -> &Executable<D> {
+        &self.parts().executable
+    }
+
     #[inline]
     fn parts(&self) -> &Parts<D> {
         let Some(parts) = &self.parts else { unreachable!("an executable graph has its parts until it is dropped") };
@@ -122,7 +127,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
     if unlikely(parts.uses_memory) && !Arc::ptr_eq(&request.queue.device, &parts.state) {
         return Err(not_on_device());
     }
-    launch(&request, &parts.executable)
+    launch(&request, &parts.executable, Owner::Graph(graph))
 }
 
 #[cold]

@@ -1,0 +1,96 @@
+//! Every native call fails in turn while queues keep commands behind timelines: whoever waits hears of it, also where the call
+//! was another thread's or came later than the enqueue, and nothing is left. Needs the simulated driver.
+#![allow(non_snake_case, reason = "tests are named after what they promise")]
+
+use core::ptr::{null, null_mut};
+
+use crate::commands::{WORDS, make_block};
+use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
+use ur_conformance::ffi::{CBool, ur_ext_timeline_wait_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code};
+use ur_conformance::sim::status;
+use ur_conformance::{Context, Environment, Fixture, Kind, Launch, Timeline, timeline, ur};
+
+fn make_timeline(context: &Context) -> Attempt<Timeline> {
+    let mut made = null_mut();
+    let answer = ur!(TimelineExt.pfnTimelineCreateExt(context.handle(), null(), &raw mut made));
+    assert_eq!(made.is_null(), answer != Code::SUCCESS, "urTimelineCreateExt's output");
+    tried("urTimelineCreateExt", answer, || Timeline::take(made))
+}
+
+/// One queue waits for the host, the other for the first; each has a launch and a copy behind its wait.
+fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
+    let context = fixture.context_of(&fixture.devices[..1]);
+    let (from, to) = (make_block(Kind::Host, &context, fixture)?, make_block(Kind::Host, &context, fixture)?);
+    let (first, second) =
+        (make_queue(&context, fixture.device(), flags)?, make_queue(&context, fixture.device(), flags)?);
+    let (_program, kernel) = make_kernel(&context, &fixture.devices[..1], image, c"iota")?;
+    let (begin, middle) = (make_timeline(&context)?, make_timeline(&context)?);
+    let _finish = (Finish(&first), Finish(&second));
+    // Whatever has failed, nothing waits for ever.
+    let _fail = (Fail(&begin), Fail(&middle));
+    let (q1, q2, one) = (first.handle(), second.handle(), 1u64);
+    let (begin_at, middle_at, one) = ([begin.handle()], [middle.handle()], &raw const one);
+    let waited = enqueue("urEnqueueTimelineWaitExt", |event| {
+        ur!(TimelineExt.pfnEnqueueTimelineWaitExt(q1, 1, begin_at.as_ptr(), one, 0, null(), event))
+    })?;
+    let launch = Launch::new(&kernel, &[WORDS]).pointer(from.pointer).value(WORDS as u32).after(&[&waited]);
+    let filled = enqueue("urEnqueueKernelLaunchWithArgsExp", |event| launch.enqueue(&first, event))?;
+    let list = [filled.handle()];
+    let signalled = enqueue("urEnqueueTimelineSignalExt", |event| {
+        ur!(TimelineExt.pfnEnqueueTimelineSignalExt(q1, 1, middle_at.as_ptr(), one, 1, list.as_ptr(), event))
+    })?;
+    let point =
+        enqueue("urTimelineGetEventExt", |event| ur!(TimelineExt.pfnTimelineGetEventExt(middle.handle(), 1, event)))?;
+    let list = [point.handle()];
+    let copied = enqueue("urEnqueueUSMMemcpy", |event| {
+        ur!(Enqueue.pfnUSMMemcpy(q2, CBool::FALSE, to.pointer, from.pointer, 4 * WORDS, 1, list.as_ptr(), event))
+    })?;
+    tried("urTimelineSignalExt", ur!(TimelineExt.pfnTimelineSignalExt(begin.handle(), 1)), || ())?;
+    let (all, minute) = (ur_ext_timeline_wait_flags_t::empty(), 60_000_000_000);
+    let answer = ur!(TimelineExt.pfnTimelineWaitExt(1, middle_at.as_ptr(), one, all, minute, null_mut()));
+    tried("urTimelineWaitExt", answer, || ())?;
+    let list = [signalled.handle(), copied.handle()];
+    tried("urEventWait", ur!(Event.pfnWait(2, list.as_ptr())), || ())?;
+    tried("urQueueFinish", ur!(Queue.pfnFinish(q1)), || ())?;
+    tried("urQueueFinish", ur!(Queue.pfnFinish(q2)), || ())?;
+    // SAFETY: host memory of that many words, and the copy into it has finished.
+    let words = unsafe { core::slice::from_raw_parts(to.pointer.cast::<u32>(), WORDS) };
+    let right = words.iter().enumerate().all(|(at, word)| *word as usize == at);
+    assert!(right, "every call succeeded and the result is wrong: {words:?}");
+    Ok(())
+}
+
+/// Ends what still waits for a timeline.
+struct Fail<'t>(&'t Timeline);
+
+impl Drop for Fail<'_> {
+    fn drop(&mut self) {
+        let _ = ur!(TimelineExt.pfnTimelineFailExt(self.0.handle(), Code::ERROR_UNKNOWN));
+    }
+}
+
+fn sweep(flags: Flags, error: i32) {
+    let mut fixture = Fixture::new();
+    if fixture.sim().is_none() || !timeline::are_there() {
+        println!("skipped: needs the simulated driver and timelines");
+        return;
+    }
+    let image = Environment::get().image("basic.ptx");
+    let sweep = Sweep { error, returning: false, least: 5, may_also: |_, _| false };
+    sweep.over(&mut fixture, |fixture| scenario(fixture, &image, flags));
+}
+
+#[test]
+fn out_of_memory_in_any_native_call_of_kept_commands_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::OUT_OF_MEMORY);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_of_kept_commands_out_of_order_is_reported_and_leaves_nothing() {
+    sweep(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, status::UNKNOWN);
+}
+
+#[test]
+fn a_lost_context_in_any_native_call_of_kept_commands_is_reported_as_a_lost_device() {
+    sweep(Flags::PROFILING_ENABLE, status::ILLEGAL_ADDRESS);
+}
