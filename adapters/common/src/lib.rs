@@ -32,6 +32,7 @@ pub mod program;
 pub mod queue;
 pub mod stream;
 pub mod sync;
+pub mod timeline;
 pub mod transfer;
 pub mod usm;
 pub mod virtual_memory;

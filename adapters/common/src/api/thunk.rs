@@ -28,4 +28,5 @@ pub use crate::pool::UsmPool;
 pub use crate::program::Program;
 pub use crate::queue::Queue;
 pub use crate::stream::event::{Event, WaitList};
+pub use crate::timeline::Timeline as ExtTimeline;
 pub use crate::virtual_memory::physical::PhysicalMem;

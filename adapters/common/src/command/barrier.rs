@@ -8,6 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_exp_enqueue_ext_properties_t};
 
+use crate::command::deferral::{self, Keeping, Owned, Place};
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, EventOut, Request, submit};
@@ -17,15 +18,23 @@ use crate::driver::{Driver, Streams};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::stream::capture::Capture;
-use crate::stream::event::{Event, HostTimes, Stamps};
+use crate::stream::event::{Event, EventPromise, HostTimes, Stamps, WaitList};
+use crate::stream::promise::Promise;
 
 /// `urEnqueueEventsWait`: an event that completes after the list, or after everything when the list is empty.
 ///
 /// # Errors
 /// What the native library answers.
 pub fn events_wait<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
-    let request = enqueue.request(ur_command_t::EVENTS_WAIT);
-    if request.queue.is_in_order() { in_order_wait(&request) } else { out_of_order_wait(&request) }
+    wait(&enqueue.request(ur_command_t::EVENTS_WAIT))
+}
+
+/// As [`events_wait`], for a command of another name.
+///
+/// # Errors
+/// As [`events_wait`].
+pub(crate) fn wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
+    if request.queue.is_in_order() { in_order_wait(request) } else { out_of_order_wait(request) }
 }
 
 /// `urEnqueueEventsWaitWithBarrier`: as [`events_wait`], and later commands wait for it too.
@@ -33,11 +42,21 @@ pub fn events_wait<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
 /// # Errors
 /// What the native library answers.
 pub fn barrier<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
-    let request = enqueue.request(ur_command_t::EVENTS_WAIT_WITH_BARRIER);
+    put(&enqueue.request(ur_command_t::EVENTS_WAIT_WITH_BARRIER))
+}
+
+/// As [`barrier`], for a command of another name.
+///
+/// # Errors
+/// As [`barrier`].
+pub(crate) fn put<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     if request.queue.is_in_order() {
-        return in_order_wait(&request);
+        return in_order_wait(request);
     }
-    return_recorded_event(&request.event, &put_barrier(&request, &|_| Ok(()))?);
+    if request.join_must_be_kept() {
+        return keep_barrier(request);
+    }
+    return_recorded_event(&request.event, &put_barrier(request, &|_| Ok(()))?);
     Ok(())
 }
 
@@ -85,12 +104,63 @@ fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
         return Ok(());
     }
     let (_, barrier) = request.queue.barrier();
+    if request.join_must_be_kept() {
+        return keep_join(request, barrier);
+    }
     return_recorded_event(&request.event, &join_streams(request, barrier.as_deref(), &|_| Ok(()))?);
     Ok(())
 }
 
+/// Keeps a wait of an out-of-order queue, with the barrier that it comes after.
+#[cold]
+fn keep_join<D: Driver>(request: &Request<'_, D>, barrier: Option<Arc<Object<Event<D>>>>) -> Result<()> {
+    request.check_keeping()?;
+    let promise = Promise::of_command();
+    if !request.event.is_null() {
+        request.event.write(Object::into_handle(deferral::event_of(request, &promise)));
+    }
+    keep_as_join(request, barrier, &promise);
+    Ok(())
+}
+
+/// Keeps a barrier of an out-of-order queue, which later commands come after from now on.
+#[cold]
+fn keep_barrier<D: Driver>(request: &Request<'_, D>) -> Result<()> {
+    request.check_keeping()?;
+    let (promise, mut before) = (Promise::of_command(), None);
+    let event = request.queue.publish_barrier(|barrier| {
+        before = barrier.map(Object::to_arc);
+        Ok(deferral::event_of(request, &promise))
+    })?;
+    return_recorded_event(&request.event, &event);
+    keep_as_join(request, before, &promise);
+    Ok(())
+}
+
+fn keep_as_join<D: Driver>(
+    request: &Request<'_, D>,
+    barrier: Option<Arc<Object<Event<D>>>>,
+    promise: &Arc<EventPromise<D>>,
+) {
+    let joins_everything = request.waits.is_empty();
+    let place = if joins_everything { Place::AfterEverything } else { Place::InOrder };
+    let work = move |request: &Request<'_, D>| {
+        // The barrier, which the list of a kept command has, is on one of the streams.
+        let everything = Request {
+            queue: request.queue,
+            command: request.command,
+            waits: WaitList::none(),
+            event: EventOut::none(),
+        };
+        let joined = join_streams(if joins_everything { &everything } else { request }, None, &|_| Ok(()))?;
+        return_recorded_event(&request.event, &joined);
+        Ok(())
+    };
+    deferral::keep_behind(request, place, barrier, promise, deferral::by_function(work));
+}
+
 /// No work, so nothing but the waits in front of it.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl<D: Driver> Command<D> for Nothing {
     type Output = ();
@@ -103,6 +173,10 @@ impl<D: Driver> Command<D> for Nothing {
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        Ok((deferral::by_function(|request| submit(request, Self)), ()))
     }
 }
 

@@ -1,14 +1,15 @@
 //! The one way onto a queue: a command type that says what it does, and one guard that keeps the rules of the stream it goes on.
 //!
 //! An entry point makes a [`Command`] and gives it to [`submit`]; [`Submission`] is the guard. A command can add itself to a
-//! native graph instead ([`Command::add_to`]), and later it will make itself owned, so that it can be kept until a wait
-//! resolves: so a command holds all that it needs, and nothing here looks inside. The stream's lock is held over the native
+//! native graph instead ([`Command::add_to`]), or make itself owned ([`Command::into_owned`]), so that it can be kept until what
+//! it comes after was submitted: so a command holds all that it needs, and nothing here looks inside. The stream's lock is held over the native
 //! call, which may block; [`crate::stream`] says what that means for everybody else.
 //!
 //! Must not allocate on the way of a command that needs no event, nor make a native call that the command does not need.
 
 pub mod barrier;
 pub(crate) mod captured;
+pub(crate) mod deferral;
 pub mod enqueue;
 pub mod graph;
 pub(crate) mod reusable_event;
@@ -17,6 +18,7 @@ pub mod submission;
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::command::deferral::{Keeping, Owned, Place};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::{Barrier, Needed, Submission};
 use crate::device::clock::host_time_ns;
@@ -24,6 +26,8 @@ use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::queue::Chosen;
 use crate::stream::capture::Capture;
+use crate::stream::event::EventPromise;
+use crate::stream::promise::Promise;
 use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::unlikely;
 
@@ -77,6 +81,16 @@ pub trait Command<D: Driver>: Sized {
         self.put_on(submission)
     }
 
+    /// Makes the command one that holds all that it needs, so that it can be kept; what of the application's memory it reads
+    /// when it is enqueued, it copies.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` for a command that cannot be kept. Nothing has happened then.
+    #[cold]
+    fn into_owned(self, _keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
+        deferral::not_deferrable(core::any::type_name::<Self>())
+    }
+
     /// Adds the command to a native graph, each launch of which then does what the command says: so what whoever made the
     /// command was promised of memory holds for every launch.
     ///
@@ -106,18 +120,23 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
         if request.queue.capture().is_some() {
             return captured::submit(request, command);
         }
+        if request.queue.is_deferring() && request.must_be_kept() {
+            return keep(request, command);
+        }
         chosen = Target::choose(request)?;
         (&*chosen.stream, Some(&chosen))
     } else {
         (request.queue.first(), None)
     };
     let (barrier, is_timed) = (target.map(|target| &target.barrier), target.is_some_and(|target| target.is_timed));
-    let queued = if is_timed { host_time_ns() } else { 0 };
+    let queued =
+        if is_timed { deferral::placing(request.queue).map_or_else(host_time_ns, |kept| kept.queued) } else { 0 };
     let waits = if unlikely(!request.waits.is_empty()) {
         match Needed::by(&request.waits, stream)? {
             Needed::Nothing => None,
             Needed::Waits => Some(&request.waits),
             Needed::Capture => return captured::submit(request, command),
+            Needed::Submission => return keep(request, command),
         }
     } else {
         None
@@ -152,14 +171,36 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
     Ok(output)
 }
 
+/// Keeps a command that comes after what nobody has submitted.
+///
+/// # Errors
+/// As [`Command::into_owned`] and [`Request::check_keeping`]. What the native library answers once the command is submitted is
+/// told by its event and by the queue's finish.
+#[cold]
+#[inline(never)]
+fn keep<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
+    request.check_keeping()?;
+    let promise = Promise::of_command();
+    let (owned, output) = command.into_owned(&Keeping { request, promise: &promise })?;
+    deferral::keep(request, Place::InOrder, &promise, owned);
+    Ok(output)
+}
+
 /// As [`submit`], and blocks until the command has finished.
 ///
 /// # Errors
 /// What the native library answers. Once the command is on the queue its event is returned even if waiting fails.
 #[inline(never)]
 pub fn submit_and_wait<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
-    let (output, stream) = submit(request, WithStream(command))?;
-    stream.finish()?;
+    let (output, went) = submit(request, WithStream(command))?;
+    match went {
+        Went::On(stream) => stream.finish()?,
+        Went::Nowhere(promise) => {
+            if let Some(event) = promise.wait()? {
+                event.wait()?;
+            }
+        }
+    }
     Ok(output)
 }
 
@@ -177,6 +218,10 @@ impl<D: Driver> Command<D> for Empty {
         Ok(())
     }
 
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        Ok((deferral::by_function(|request| submit(request, Self)), ()))
+    }
+
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {
         graph.empty()
     }
@@ -186,11 +231,25 @@ impl<D: Driver> Command<D> for Empty {
 struct WithStream<C>(C);
 
 impl<D: Driver, C: Command<D>> Command<D> for WithStream<C> {
-    type Output = (C::Output, Arc<Stream<D>>);
+    type Output = (C::Output, Went<D>);
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output> {
-        Ok((self.0.put_on(submission)?, Arc::clone(submission.stream())))
+        Ok((self.0.put_on(submission)?, Went::On(Arc::clone(submission.stream()))))
     }
+
+    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
+        keeping.promise.want_event();
+        let (owned, output) = self.0.into_owned(keeping)?;
+        Ok((owned, (output, Went::Nowhere(Arc::clone(keeping.promise)))))
+    }
+}
+
+/// Where a command went.
+enum Went<D: Driver> {
+    /// On a stream.
+    On(Arc<Stream<D>>),
+    /// It is kept.
+    Nowhere(Arc<EventPromise<D>>),
 }
 
 /// Where a command goes on a queue that is not plain.
@@ -207,6 +266,6 @@ impl<'q, D: Driver> Target<'q, D> {
         let stream = queue.choose_stream(&request.waits)?;
         // Times are an event's; a command without one is not timed.
         let is_timed = queue.is_profiling() && !request.event.is_null();
-        Ok(Self { stream, barrier: queue.barrier(), is_timed })
+        Ok(Self { stream, barrier: deferral::barrier_of(queue), is_timed })
     }
 }

@@ -12,6 +12,7 @@ use ur_ffi::{
 
 use crate::command::Command;
 use crate::command::barrier::{AtBarrier, put_barrier};
+use crate::command::deferral;
 use crate::command::submission::Submission;
 use crate::command::{Request, submit};
 use crate::context::{Context, DeviceState};
@@ -84,6 +85,9 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
             ur_result_t::ERROR_INVALID_EVENT,
             "a reusable event is signalled by queues of the context that it was made or opened in",
         ));
+    }
+    if request.join_must_be_kept() {
+        return deferral::not_deferrable("a barrier that signals a reusable event");
     }
     reusable.signal(&request.queue.device, |record| {
         if request.queue.is_in_order() {

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use ur_ffi::ur_command_t;
 
 use crate::command::Request;
+use crate::command::deferral;
 use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
@@ -23,7 +24,8 @@ use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture, CapturedEvent};
-use crate::stream::event::{Event, HostTimes, Stamps, WaitList};
+use crate::stream::event::{Event, EventPromise, HostTimes, Stamps, WaitList};
+use crate::stream::promise::Outcome;
 use crate::stream::{Held, Stream, StreamState};
 use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;
@@ -54,6 +56,7 @@ impl<'s, D: Driver> Submission<'s, D> {
             Needed::Nothing => Ok(Self::with_waits(stream, None)),
             Needed::Waits => Ok(Self::with_waits(stream, Some(waits))),
             Needed::Capture => Err(capture::unsupported("this command, which waits for an event of a capture,")),
+            Needed::Submission => deferral::not_deferrable("this command"),
         }
     }
 
@@ -302,6 +305,8 @@ pub(super) enum Needed {
     Waits,
     /// To be part of the capture that an event of the list is of.
     Capture,
+    /// That somebody submits what an event of the list stands for.
+    Submission,
 }
 
 impl Needed {
@@ -319,7 +324,14 @@ impl Needed {
                 match event.as_captured() {
                     Some(captured) if captured.capture.has_ended() => return Err(capture::internal_event()),
                     Some(_) => return Ok(Self::Capture),
-                    None => needed = Self::Waits,
+                    None => match event.as_deferred() {
+                        Some(promise) => match Self::by_promise(promise, stream)? {
+                            Self::Nothing => {}
+                            Self::Submission => return Ok(Self::Submission),
+                            waits => needed = waits,
+                        },
+                        None => needed = Self::Waits,
+                    },
                 }
             } else if !Arc::ptr_eq(&event.stream, stream) {
                 needed = Self::Waits;
@@ -327,5 +339,19 @@ impl Needed {
             }
         }
         Ok(needed)
+    }
+
+    /// What an event asks that was made before what it stands for was submitted.
+    #[cold]
+    fn by_promise<D: Driver>(promise: &EventPromise<D>, stream: &Arc<Stream<D>>) -> Result<Self> {
+        match promise.outcome() {
+            None => Ok(Self::Submission),
+            Some(Outcome::Failed(cause)) => Err(deferral::after_failure(cause)),
+            Some(Outcome::Submitted(Some(event))) if !Arc::ptr_eq(&event.stream, stream) => {
+                event.stream.ensure_recorded(event)?;
+                Ok(Self::Waits)
+            }
+            Some(Outcome::Submitted(_)) => Ok(Self::Nothing),
+        }
     }
 }

@@ -6,6 +6,7 @@
 pub mod adapter;
 pub mod clock;
 pub mod deferred;
+pub mod drain;
 pub mod event_pool;
 pub mod info;
 pub mod native_context;

@@ -6,11 +6,13 @@ use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
 use crate::buffer::storage::{BufferAccess, submit_with_buffers};
+use crate::command::deferral::{Keeping, Owned, by_function, not_deferrable};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
 use crate::driver::Driver;
 use crate::graph::command_buffer::{CommandBuffer, Executable};
 use crate::graph::memory_uses::Used;
+use crate::graph::native::executable::ExecutableGraph;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
@@ -32,7 +34,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, buffer: &Object<CommandBuffer
         return Err(not_on(request.queue, buffer));
     }
     match buffer.memory().list() {
-        None => submit(&request, LaunchGraph { executable }),
+        None => submit(&request, LaunchGraph { executable, owner: Owner::Buffer(buffer) }),
         Some(uses) => launch_over_memory(&request, executable, &uses),
     }
 }
@@ -63,6 +65,17 @@ fn not_on<D: Driver>(queue: &Queue<D>, buffer: &CommandBuffer<D>) -> Error {
 pub(super) struct LaunchGraph<'b, D: Driver> {
     /// What is launched.
     pub(super) executable: &'b Executable<D>,
+    /// What it is kept alive by.
+    pub(super) owner: Owner<'b, D>,
+}
+
+/// What an executable graph belongs to.
+#[derive(Clone, Copy)]
+pub(super) enum Owner<'b, D: Driver> {
+    /// A command buffer.
+    Buffer(&'b Object<CommandBuffer<D>>),
+    /// A graph that a queue captured.
+    Graph(&'b Object<ExecutableGraph<D>>),
 }
 
 impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
@@ -71,5 +84,30 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
     #[inline]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         self.executable.with(|driver, exec| driver.launch_graph(exec, submission.native()))
+    }
+
+    /// A buffer that can be updated cannot be kept: what an update changes before the launch's turn would change the launch.
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let owned = match self.owner {
+            Owner::Buffer(buffer) if buffer.properties.is_updatable => {
+                return not_deferrable("a launch of an updatable command buffer");
+            }
+            Owner::Buffer(buffer) => {
+                let buffer = buffer.to_arc();
+                by_function(move |request: &Request<'_, D>| {
+                    submit(request, LaunchGraph { executable: buffer.executable()?, owner: Owner::Buffer(&buffer) })
+                })
+            }
+            Owner::Graph(graph) if graph.allocates() => {
+                return not_deferrable("a launch of a graph that allocates memory");
+            }
+            Owner::Graph(graph) => {
+                let graph = graph.to_arc();
+                by_function(move |request: &Request<'_, D>| {
+                    submit(request, LaunchGraph { executable: graph.executable(), owner: Owner::Graph(&graph) })
+                })
+            }
+        };
+        Ok((owned, ()))
     }
 }

@@ -12,9 +12,12 @@ use std::sync::Arc;
 use ur_ffi::ur_exp_kernel_arg_properties_t;
 
 use crate::command::Command;
+use crate::command::deferral::{Keeping, Owned};
 use crate::command::submission::Submission;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
+use crate::kernel::launch_properties::LaunchProperties;
+use crate::kernel::owned_launch::{OwnedLaunch, OwnedValues, ValueSizes};
 use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
 use crate::kernel::{DeviceKernel, Function};
 use crate::object::error::Result;
@@ -38,6 +41,8 @@ pub(super) struct Launch<'k, D: Driver> {
     pub function: D::Function,
     pub shape: LaunchShape,
     pub arguments: *const *const c_void,
+    /// How large the values are.
+    pub sizes: ValueSizes<'k>,
 }
 
 impl<D: Driver> Command<D> for Launch<'_, D> {
@@ -53,6 +58,21 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
         capture.keep(Arc::clone(self.module) as Retained);
         Ok(())
     }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        Ok((Box::new(self.with_properties(None)), ()))
+    }
+}
+
+impl<D: Driver> Launch<'_, D> {
+    /// The launch with copies of its values, and with properties.
+    #[cold]
+    pub fn with_properties(self, properties: Option<LaunchProperties>) -> OwnedLaunch<D> {
+        // SAFETY: the list is as this type says.
+        let values = unsafe { OwnedValues::copy(self.arguments, self.sizes) };
+        let Self { module, function, shape, .. } = self;
+        OwnedLaunch { module: Arc::clone(module), function, shape, values, properties }
+    }
 }
 
 /// The launch of plain arguments and sizes, with the arguments' addresses in `room`; `None` where they are not plain.
@@ -60,7 +80,7 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
 pub(super) fn prepare<'k, D: Driver>(
     kernel: &'k DeviceKernel<D>,
     sizes: WorkSizes<'_>,
-    arguments: &[ur_exp_kernel_arg_properties_t],
+    arguments: &'k [ur_exp_kernel_arg_properties_t],
     room: &mut Room,
 ) -> Option<Launch<'k, D>> {
     let function = &kernel.plain;
@@ -68,8 +88,9 @@ pub(super) fn prepare<'k, D: Driver>(
         return None;
     }
     let (grid, block) = shape_of(kernel, sizes)?;
+    let values = ValueSizes::new(function.parameters.as_deref(), arguments, 0);
     let (shape, arguments) = (shape(grid, block, 0), room.as_ptr().cast());
-    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments })
+    Some(Launch { module: &kernel.module, function: function.raw, shape, arguments, sizes: values })
 }
 
 /// What [`quick_shape`] makes of the sizes for a kernel that leaves its local size to the caller.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ur_ffi::{ur_command_t, ur_exp_kernel_arg_properties_t, ur_kernel_launch_ext_properties_t, ur_result_t};
 
 use crate::buffer::storage::submit_and_keep;
+use crate::command::deferral::{Keeping, Owned};
 use crate::command::submission::Submission;
 use crate::command::{Command, Empty, Enqueue, Request, submit};
 use crate::context::DeviceState;
@@ -17,6 +18,7 @@ use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{ArgumentList, ArgumentStorage};
 use crate::kernel::fast::{self, Launch};
 use crate::kernel::launch_properties::LaunchProperties;
+use crate::kernel::owned_launch::{OwnedLaunch, ValueSizes};
 use crate::kernel::work_size::{GlobalSize, WorkSizes, in_three, shape};
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::memory_object;
@@ -153,12 +155,13 @@ fn launch_carefully<D: Driver>(
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
+    let sizes = ValueSizes::new(function.parameters.as_deref(), arguments, hidden);
     if properties.is_some() || list.objects {
-        return special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape);
+        return special(name, request, kernel, arguments, &mut list, properties.as_ref(), function, shape, sizes);
     }
     // The list has an entry for every parameter (the hidden offset's follows the others); values of the caller's are readable
     // for the parameters' sizes, the others lie in `storage`, which outlives the call.
-    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr(), module: &kernel.module })
+    submit(request, Launch { function: raw, shape, arguments: list.pointers.as_ptr(), module: &kernel.module, sizes })
 }
 
 /// A launch with properties, whose arguments are as those of [`Launch`].
@@ -169,6 +172,7 @@ struct SpecialLaunch<'a, D: Driver> {
     properties: Option<&'a LaunchProperties>,
     function: D::Function,
     shape: LaunchShape,
+    sizes: ValueSizes<'a>,
 }
 
 impl<D: Driver> SpecialLaunch<'_, D> {
@@ -196,6 +200,28 @@ impl<D: Driver> Command<D> for (SpecialLaunch<'_, D>, *const *const c_void) {
         capture.keep(Arc::clone(self.0.module) as Retained);
         Ok(())
     }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let SpecialLaunch { module, properties, function, shape, sizes, .. } = self.0;
+        let launch = Launch { module, function, shape, arguments: self.1, sizes };
+        Ok((Box::new(launch.with_properties(properties.copied())), ()))
+    }
+}
+
+/// Submits a launch that was kept.
+impl<D: Driver> Owned<D> for OwnedLaunch<D> {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        let (pointers, sizes) = (self.values.pointers(), self.values.sizes());
+        let (arguments, device) = (pointers.as_ptr(), &*request.queue.device);
+        let Self { module, function, shape, properties, .. } = &*self;
+        let (function, shape) = (*function, *shape);
+        match properties.as_ref() {
+            None => submit(request, Launch { module, function, shape, arguments, sizes }),
+            properties => {
+                submit(request, (SpecialLaunch { module, device, properties, function, shape, sizes }, arguments))
+            }
+        }
+    }
 }
 
 /// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
@@ -209,6 +235,7 @@ fn special<D: Driver>(
     properties: Option<&LaunchProperties>,
     function: &Function<D>,
     shape: LaunchShape,
+    sizes: ValueSizes<'_>,
 ) -> Result<()> {
     let queue = request.queue;
     if let Some(properties) = properties {
@@ -218,8 +245,14 @@ fn special<D: Driver>(
         }
     }
     let properties = properties.filter(|properties| !properties.is_plain());
-    let special =
-        SpecialLaunch { module: &kernel.module, device: &queue.device, properties, function: function.raw, shape };
+    let special = SpecialLaunch {
+        module: &kernel.module,
+        device: &queue.device,
+        properties,
+        function: function.raw,
+        shape,
+        sizes,
+    };
     if !list.objects {
         return submit(request, (special, list.pointers.as_ptr()));
     }

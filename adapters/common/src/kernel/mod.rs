@@ -8,6 +8,7 @@ pub mod launch;
 pub mod launch_properties;
 pub mod local_size;
 pub mod native_handle;
+mod owned_launch;
 pub mod permissions;
 pub mod work_size;
 

@@ -10,7 +10,9 @@
 use core::ffi::{CStr, c_char, c_void};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
+use std::sync::Arc;
 
+use smallvec::SmallVec;
 use ur_ffi::{Structure, ur_result_t};
 
 use crate::object::chain::Chained;
@@ -119,6 +121,24 @@ pub unsafe fn handles<'a, T: Body>(parameter: &'static str, handles: &'a [*mut T
         unsafe { borrow_named::<T>(parameter, *handle) }?;
     }
     Ok(Handles { handles, marker: PhantomData })
+}
+
+/// A list of objects that the engine holds, for what takes the application's lists.
+pub struct HandleList<'a, T: Body> {
+    handles: SmallVec<[*mut T::Opaque; 4]>,
+    marker: PhantomData<&'a Object<T>>,
+}
+
+impl<'a, T: Body> HandleList<'a, T> {
+    /// Their list.
+    pub fn new(objects: &'a [Arc<Object<T>>]) -> Self {
+        Self { handles: objects.iter().map(|object| object.handle()).collect(), marker: PhantomData }
+    }
+
+    /// The list as one of the application's.
+    pub fn handles(&self) -> Handles<'_, T> {
+        Handles { handles: &self.handles, marker: PhantomData }
+    }
 }
 
 /// Refuses a list that contradicts its length: none where there should be elements, or one of no elements.

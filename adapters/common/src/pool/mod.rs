@@ -9,6 +9,7 @@ mod fast;
 pub mod info;
 pub mod out_of_memory;
 pub mod stream_ordered;
+pub mod unused_blocks;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

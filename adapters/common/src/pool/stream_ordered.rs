@@ -13,15 +13,18 @@ use ur_ffi::{
     ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t,
 };
 
+use crate::command::barrier::Nothing;
+use crate::command::deferral::{Keeping, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
 use crate::context::{Context, DeviceState};
-use crate::driver::{Driver, MemoryKind, PointerInfo};
+use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::registry::{Block, Claimed};
 use crate::memory_pool::stream_cache::Served;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, borrow, known_flags, null_pointer, params};
 use crate::pool::out_of_memory::retried_after_trim;
+use crate::pool::unused_blocks::{free_unused, not_a_block};
 use crate::pool::{UsmPool, fast};
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture};
@@ -324,6 +327,20 @@ impl<D: Driver> Command<D> for Allocate<'_, D> {
         self.wanted.take(submission, proven)
     }
 
+    /// The pointer is the caller's at once, so its block must be too: it is a fresh one of the context's own stream, which is
+    /// waited for here and is given nothing that waits itself. What is kept is the command's place and event.
+    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, usize)> {
+        let context = self.wanted.context;
+        let stream = service::service_stream(context, &keeping.request.queue.target)?;
+        let pointer = self.wanted.take(&mut Submission::over(&stream), true)?;
+        if let Err(error) = stream.wait_until_reached() {
+            // Nobody has seen it.
+            let _ = free_unused(context, pointer);
+            return Err(error);
+        }
+        Ok((by_function(|request| submit(request, Nothing)), pointer))
+    }
+
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
         if self.wanted.kind != MemoryKind::Device {
             return Err(capture::unsupported("an allocation of the host's or of shared memory"));
@@ -398,7 +415,10 @@ unsafe fn free_usually<D: Driver>(
         // SAFETY: not null, so live by the caller's promise.
         Some(unsafe { borrow::<UsmPool<D>>(pool) }?.id)
     };
-    let pointer = memory.addr();
+    free_block(request, memory.addr(), pool)
+}
+
+fn free_block<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Option<u64>) -> Result<()> {
     match submit(request, Free { pointer, pool, found: None })? {
         Freed::Here => Ok(()),
         Freed::NotHere => free_elsewhere(request, pointer, pool),
@@ -447,6 +467,17 @@ impl<D: Driver> Command<D> for Free {
         let freed = state.cache.give_back(stream, &mut state.position, at, self.pointer, size);
         freed.inspect_err(|_| state.cache.enter(at, self.pointer, size))?;
         Ok(Freed::Here)
+    }
+
+    /// The block is looked at now, and goes when the command's turn has come.
+    fn into_owned(self, keeping: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, Freed)> {
+        let Self { pointer, pool, .. } = self;
+        match keeping.request.queue.context.registry.find_start(pointer) {
+            Some(Block::Out { base, backend, .. }) if base == pointer => check_pool(pointer, backend.pool, pool)?,
+            _ => return Err(not_a_block("urEnqueueUSMFreeExp", &keeping.request.queue.context, pointer)),
+        }
+        let place = move |request: &Request<'_, D>| free_block(request, pointer, pool);
+        Ok((by_function(place), Freed::Here))
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
@@ -528,60 +559,4 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
         Err(_) => context.registry.unclaim(pointer, &claimed),
     }
     freed
-}
-
-/// Why an address cannot be freed.
-#[cold]
-pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) -> Error {
-    let native = || context.first_state().and_then(|state| state.driver.pointer_info(pointer)).ok().flatten();
-    let what = match find(context, pointer, native) {
-        Some(Block::Out { base, .. }) => format!("lies inside the block at {base:#x}; give that address"),
-        Some(Block::Recycled) => "was freed already".to_owned(),
-        None if native().is_some() => {
-            "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned()
-        }
-        None => "is no live USM memory; it may have been freed already".to_owned(),
-    };
-    Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("{name}: {pointer:#x} {what}"))
-}
-
-/// What is known of the block that an address lies in; `native` asks the native library about it, where nothing else tells.
-fn find<D: Driver>(
-    context: &Context<D>,
-    address: usize,
-    native: impl Fn() -> Option<PointerInfo<D>>,
-) -> Option<Block<D>> {
-    let registry = &context.registry;
-    registry.find(address).or_else(|| registry.find_from(native()?.base, address))
-}
-
-/// Frees a stream-ordered block that nothing uses any more, in no queue's order. `None` when it is none.
-///
-/// # Errors
-/// What the native library answers; the block is out as before then.
-pub fn free_unused<D: Driver>(context: &Context<D>, pointer: usize) -> Option<Result<()>> {
-    let claimed = context.registry.claim(pointer)?;
-    Some(give_back_unused(context, pointer, claimed))
-}
-
-fn give_back_unused<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
-    let backend = Arc::clone(&claimed.backend);
-    let again = claimed.again();
-    let given = give_back_to_somebody(context, pointer, claimed);
-    match &given {
-        Ok(()) => context.registry.end_if_unused(&backend),
-        Err(_) => context.registry.unclaim(pointer, &again),
-    }
-    given
-}
-
-fn give_back_to_somebody<D: Driver>(context: &Context<D>, pointer: usize, claimed: Claimed<D>) -> Result<()> {
-    // The stream that allocated it has at least got the allocation before it.
-    let left = match context.registry.stream(claimed.stream()) {
-        Some(stream) => stream.take_back(claimed, pointer)?,
-        None => Some(claimed),
-    };
-    let Some(claimed) = left else { return Ok(()) };
-    let service = service::service_stream(context, &claimed.backend.device)?;
-    service.take_back(claimed, pointer).map(drop)
 }

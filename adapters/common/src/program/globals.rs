@@ -12,6 +12,7 @@ use std::ffi::CString;
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::command::deferral::{Keeping, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::Context;
@@ -63,6 +64,8 @@ fn find<D: Driver>(
 /// A copy to or from a device global. Both ranges are valid until it has finished.
 struct CopyGlobal<'a, D: Driver> {
     device: &'a DeviceState<D>,
+    /// What the variable is one of.
+    program: &'a Object<Program<D>>,
     to: usize,
     from: usize,
     size: usize,
@@ -81,6 +84,16 @@ impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
         let _scope = self.device.enter_for_transfer()?;
         // SAFETY: the variable holds its range, as `find` has seen; the manual owes the other one until the copy has finished.
         unsafe { submission.driver().copy_async(self.to, self.from, self.size, submission.native()) }
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let (program, to, from, size) = (self.program.to_arc(), self.to, self.from, self.size);
+        Ok((
+            by_function(move |request| {
+                submit(request, CopyGlobal { device: &request.queue.device, program: &program, to, from, size })
+            }),
+            (),
+        ))
     }
 }
 
@@ -103,7 +116,7 @@ pub fn write<D: Driver>(
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_WRITE;
     let request = enqueue.request(COMMAND);
     let to = find(NAME, &request, program, name, count, offset)?;
-    CopyGlobal { device: &request.queue.device, to, from: from.addr(), size: count }.submit(&request, blocking)
+    CopyGlobal { device: &request.queue.device, program, to, from: from.addr(), size: count }.submit(&request, blocking)
 }
 
 /// `urEnqueueDeviceGlobalVariableRead`.
@@ -123,7 +136,7 @@ pub fn read<D: Driver>(
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_READ;
     let request = enqueue.request(COMMAND);
     let from = find(NAME, &request, program, name, count, offset)?;
-    CopyGlobal { device: &request.queue.device, to: to.addr(), from, size: count }.submit(&request, blocking)
+    CopyGlobal { device: &request.queue.device, program, to: to.addr(), from, size: count }.submit(&request, blocking)
 }
 
 /// `urUSMContextMemcpyExp`: runs on a stream of no queue and returns when the bytes are there. It is ordered after nothing

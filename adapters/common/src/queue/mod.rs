@@ -1,5 +1,6 @@
 //! Queues: one stream in order, several streams out of order.
 
+pub mod deferral;
 pub mod native_event;
 pub mod native_handle;
 
@@ -22,6 +23,7 @@ use crate::driver::{Driver, StreamKind};
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::{Body, Object, TableAddress};
+use crate::queue::deferral::Deferral;
 use crate::stream::Stream;
 use crate::stream::capture::{self, Capture};
 use crate::stream::event::{Event, WaitList};
@@ -91,6 +93,7 @@ pub struct Queue<D: Driver> {
     barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
     generation: AtomicU64,
     capture: Mutex<Option<Arc<Capture<D>>>>,
+    deferral: Deferral<D>,
 }
 
 impl<D: Driver> Body for Queue<D> {
@@ -108,6 +111,14 @@ impl<D: Driver> Body for Queue<D> {
             // Nobody can end it any more, and the native library does not survive the end of a stream that captures.
             drop(capture.end().map(|captured| self.device.driver.destroy_graph(captured.graph)));
         }
+        self.let_go();
+    }
+}
+
+impl<D: Driver> Queue<D> {
+    /// Drops what the queue keeps for commands to come, which holds the queue itself: once the application has released it and
+    /// no command is kept.
+    pub fn let_go(&self) {
         let barrier = self.barrier.lock().take();
         drop(barrier);
         let has_jobs = worker::expects(self.device.group);
@@ -190,6 +201,7 @@ impl<D: Driver> Queue<D> {
             barrier: Mutex::new(None),
             generation: AtomicU64::new(0),
             capture: Mutex::new(None),
+            deferral: Deferral::default(),
         })
     }
 
@@ -217,7 +229,7 @@ impl<D: Driver> Queue<D> {
         let ended = capture.take_if(|capture| capture.has_ended());
         if capture.is_none() {
             self.capturing.store(false, Ordering::Release);
-            self.plain.store(is_plain(self.flags), Ordering::Relaxed);
+            self.restore_plain_after_capture();
         }
         let current = capture.clone();
         drop(capture);
@@ -286,6 +298,7 @@ impl<D: Driver> Queue<D> {
     fn spread(&self, waits: &WaitList<'_, D>) -> Result<Arc<Stream<D>>> {
         let own = waits
             .iter()
+            .filter_map(|event| event.submitted())
             .find(|event| event.queue.address() == core::ptr::from_ref(self).addr() && !event.is_known_complete());
         if let Some(event) = own {
             return Ok(Arc::clone(&event.stream));
@@ -375,13 +388,16 @@ pub fn create<D: Driver>(
 /// `urQueueFinish`.
 ///
 /// # Errors
-/// `GRAPH_CAPTURE_UNSUPPORTED` for a queue that captures; what the native library answers.
+/// `GRAPH_CAPTURE_UNSUPPORTED` for a queue that captures; the cause, once, if a command that was kept behind a timeline was
+/// never submitted; what the native library answers.
 pub fn finish<D: Driver>(queue: &Object<Queue<D>>) -> Result<()> {
     if queue.is_plain() {
         return queue.first.finish();
     }
     queue.refuse_in_capture("waiting for a queue (urQueueFinish)")?;
-    queue.streams().iter().try_for_each(|stream| stream.finish())
+    queue.wait_for_submission();
+    queue.streams().iter().try_for_each(|stream| stream.finish())?;
+    queue.tell_failure()
 }
 
 /// `urQueueFlush`: commands are with the device as soon as they are enqueued.
@@ -403,7 +419,7 @@ pub fn get_info<D: Driver>(queue: &Object<Queue<D>>, property: ur_queue_info_t, 
         ur_queue_info_t::FLAGS => writer.value(queue.flags),
         ur_queue_info_t::REFERENCE_COUNT => writer.value(queue.references()),
         ur_queue_info_t::EMPTY => {
-            let mut empty = true;
+            let mut empty = queue.is_submitted();
             for stream in queue.streams() {
                 empty = empty && stream.is_idle()?;
             }

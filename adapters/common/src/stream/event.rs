@@ -8,20 +8,17 @@ use core::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ur_ffi::{
-    ur_command_t, ur_event_handle_t, ur_event_handle_t_, ur_event_info_t, ur_event_status_t, ur_profiling_info_t,
-    ur_result_t,
-};
+use ur_ffi::{ur_command_t, ur_event_handle_t, ur_event_handle_t_, ur_profiling_info_t, ur_result_t};
 
 use crate::device::clock::Base;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::object::info::InfoWriter;
-use crate::object::params::{self, Handles};
+use crate::object::params::{self, HandleList, Handles};
 use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
 use crate::stream::capture::{CapturedEvent, internal_event};
+use crate::stream::promise::{Outcome, Promise};
 use crate::stream::reusable::Reusable;
 use crate::stream::submitter::Submitter;
 use crate::sync::set_once::SetOnce;
@@ -115,6 +112,21 @@ enum End<D: Driver> {
     Imported(Arc<Reusable<D>>),
     /// Nothing says it: the command is recorded into a graph.
     Captured(Box<CapturedEvent<D>>),
+    /// The event of what is not submitted yet, once it is.
+    Deferred(Arc<EventPromise<D>>),
+}
+
+/// What stands for a command, or a timeline's value, that has no event yet.
+pub type EventPromise<D> = Promise<Arc<Object<Event<D>>>>;
+
+/// What tells whether a command has finished.
+enum Observable<'e, D: Driver> {
+    /// A native event.
+    Marker(&'e PooledEvent<D>),
+    /// The stream: nothing has followed there.
+    Stream,
+    /// The event of what is not submitted yet.
+    Promise(&'e EventPromise<D>),
 }
 
 impl<D: Driver> Body for Event<D> {
@@ -174,6 +186,34 @@ impl<D: Driver> Event<D> {
         Self { end, ..Self::new(queue, stream, NEVER, command, None) }
     }
 
+    /// An event of what nobody has submitted yet. It lies on no stream; `stream` is that of the queue's commands, or one that
+    /// nothing is put on.
+    pub fn deferred(
+        queue: Arc<dyn Submitter<D>>,
+        stream: Arc<Stream<D>>,
+        command: ur_command_t,
+        promise: Arc<EventPromise<D>>,
+    ) -> Self {
+        let end = SetOnce::full(End::Deferred(promise));
+        Self { end, ..Self::new(queue, stream, NEVER, command, None) }
+    }
+
+    /// What it consists of, if it was made before what it stands for was submitted.
+    pub fn as_deferred(&self) -> Option<&Arc<EventPromise<D>>> {
+        match self.end.get() {
+            Some(End::Deferred(promise)) => Some(promise),
+            _ => None,
+        }
+    }
+
+    /// The event that is on a stream: of one that was made before, that of what was then submitted, if it was.
+    pub fn submitted(&self) -> Option<&Self> {
+        match self.as_deferred() {
+            Some(promise) => promise.event().map(|event| &***event),
+            None => Some(self),
+        }
+    }
+
     /// What it consists of, if it is an event of a command that a graph recorded.
     pub fn as_captured(&self) -> Option<&CapturedEvent<D>> {
         match self.end.get() {
@@ -224,23 +264,26 @@ impl<D: Driver> Event<D> {
         match self.end.get() {
             // Its own native event serves again.
             Some(End::Own(_)) => self.end.lay_by(),
-            Some(End::Of(_) | End::Signal(_) | End::Imported(_) | End::Captured(_)) => drop(self.end.take()),
+            Some(_) => drop(self.end.take()),
             None => {}
         }
         *self.complete.get_mut() = false;
     }
 
-    /// The native event that says whether the command has finished, once there is one.
+    /// What says whether the command has finished.
     ///
     /// # Errors
     /// `GRAPH_INTERNAL_EVENT` for the event of a command that a graph recorded.
-    fn observable(&self) -> Result<Option<&PooledEvent<D>>> {
+    fn observable(&self) -> Result<Observable<'_, D>> {
         match self.end.get() {
-            None => Ok(None),
-            Some(End::Own(marker)) => Ok(Some(marker)),
+            None => Ok(Observable::Stream),
+            Some(End::Own(marker)) => Ok(Observable::Marker(marker)),
             Some(End::Of(other)) => other.observable(),
-            Some(End::Signal(reusable) | End::Imported(reusable)) => Ok(reusable.marker()),
+            Some(End::Signal(reusable) | End::Imported(reusable)) => {
+                Ok(reusable.marker().map_or(Observable::Stream, Observable::Marker))
+            }
             Some(End::Captured(_)) => Err(internal_event()),
+            Some(End::Deferred(promise)) => Ok(Observable::Promise(promise)),
         }
     }
 
@@ -259,6 +302,7 @@ impl<D: Driver> Event<D> {
             End::Of(other) => other.marker(),
             End::Signal(reusable) | End::Imported(reusable) => reusable.marker(),
             End::Captured(_) => None,
+            End::Deferred(promise) => promise.event()?.marker(),
         }
     }
 
@@ -289,11 +333,13 @@ impl<D: Driver> Event<D> {
     /// The native event, recorded now if nobody needed one before.
     ///
     /// # Errors
-    /// What the native library answers.
+    /// `UNSUPPORTED_FEATURE` before what it stands for was submitted; what the native library answers.
     pub fn native(&self) -> Result<&PooledEvent<D>> {
         loop {
-            if let Some(marker) = self.observable()? {
-                return Ok(marker);
+            match self.observable()? {
+                Observable::Marker(marker) => return Ok(marker),
+                Observable::Promise(promise) => return submitted_event(promise)?.native(),
+                Observable::Stream => {}
             }
             if self.is_known_complete() {
                 // The stream may be behind a native call that blocks, and need not be asked.
@@ -333,13 +379,14 @@ impl<D: Driver> Event<D> {
         }
         let driver = self.stream.device.driver;
         let complete = match self.observable()? {
-            Some(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
+            Observable::Promise(promise) => return self.is_kept_complete(promise),
+            Observable::Marker(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
                 // What is complete is not waited for any more, by no stream either. The answer to a question orders nothing
                 // by the library's contract; having waited does, and takes no time now.
                 if complete { driver.synchronize_event(marker.raw()).map(|()| true) } else { Ok(false) }
             }),
             // No native event: nothing has followed on the stream, so the stream's state is the command's.
-            None => driver.stream_is_idle(&self.stream.native),
+            Observable::Stream => driver.stream_is_idle(&self.stream.native),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         if complete {
@@ -358,20 +405,58 @@ impl<D: Driver> Event<D> {
         }
         let driver = self.stream.device.driver;
         match self.observable()? {
-            Some(marker) => driver.synchronize_event(marker.raw()),
+            Observable::Marker(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
-            None => driver.synchronize_stream(&self.stream.native),
+            Observable::Stream => driver.synchronize_stream(&self.stream.native),
+            Observable::Promise(promise) => return self.wait_for_kept(promise),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         self.note_complete();
         Ok(())
     }
 
-    fn profile(&self, property: ur_profiling_info_t) -> Result<u64> {
+    /// As [`Event::is_complete`] for what was not submitted when the event was made.
+    #[cold]
+    fn is_kept_complete(&self, promise: &EventPromise<D>) -> Result<bool> {
+        let complete = match promise.outcome() {
+            None => false,
+            Some(Outcome::Failed(cause)) => return Err(cause.clone()),
+            Some(Outcome::Submitted(event)) => event.as_ref().map_or(Ok(true), |event| event.is_complete())?,
+        };
+        if complete {
+            self.complete.store(true, Ordering::Release);
+        }
+        Ok(complete)
+    }
+
+    /// As [`Event::wait`] for what was not submitted when the event was made: first for its submission, then for its end.
+    #[cold]
+    fn wait_for_kept(&self, promise: &EventPromise<D>) -> Result<()> {
+        if let Some(event) = promise.wait()? {
+            event.wait()?;
+        }
+        self.complete.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// A time of the command.
+    ///
+    /// # Errors
+    /// `PROFILING_INFO_NOT_AVAILABLE` without profiling or before the end; what the native library answers.
+    pub(super) fn profile(&self, property: ur_profiling_info_t) -> Result<u64> {
         if let Some(reusable) = self.as_reusable() {
             return reusable.time(property);
         }
         self.check_observable()?;
+        if let Some(promise) = self.as_deferred() {
+            let Some(event) = promise.event() else {
+                return Err(Error::new(
+                    ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                    "urEventGetProfilingInfo: the command was not submitted yet or never will be; wait for the event first",
+                ));
+            };
+            return event.profile(property);
+        }
         let stamps = self.stamps.as_ref().ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE,
@@ -440,10 +525,30 @@ impl<'a, D: Driver> WaitList<'a, D> {
         self.events.iter()
     }
 
+    /// Events that the engine holds.
+    #[must_use]
+    pub fn of(events: &'a HandleList<'_, Event<D>>) -> Self {
+        Self { events: events.handles() }
+    }
+
     /// Whether there is nothing to wait for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
+    }
+}
+
+/// The event of what was submitted, for what cannot wait for it.
+#[cold]
+fn submitted_event<D: Driver>(promise: &EventPromise<D>) -> Result<&Arc<Object<Event<D>>>> {
+    match promise.outcome() {
+        Some(Outcome::Failed(cause)) => Err(cause.clone()),
+        _ => promise.event().ok_or_else(|| {
+            Error::new(
+                ur_result_t::ERROR_UNSUPPORTED_FEATURE,
+                "the event's command waits for a timeline and has no native event yet; wait for the event first",
+            )
+        }),
     }
 }
 
@@ -466,55 +571,4 @@ pub fn wait<D: Driver>(events: WaitList<'_, D>) -> Result<()> {
         event.wait()?;
     }
     Ok(())
-}
-
-/// `urEventGetInfo`.
-///
-/// # Errors
-/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
-pub fn get_info<D: Driver>(event: &Object<Event<D>>, property: ur_event_info_t, writer: InfoWriter) -> Result<()> {
-    match property {
-        ur_event_info_t::COMMAND_QUEUE if event.is_adopted() => {
-            // Behind a native event of somebody else's there is none.
-            let signaller = event.as_reusable().map(|reusable| reusable.signaller());
-            writer.value(signaller.unwrap_or(core::ptr::null_mut()))
-        }
-        ur_event_info_t::COMMAND_QUEUE => writer.value(event.queue.handle()),
-        ur_event_info_t::CONTEXT => writer.value(event.queue.context().handle()),
-        ur_event_info_t::COMMAND_TYPE => writer.value(event.command),
-        ur_event_info_t::COMMAND_EXECUTION_STATUS => {
-            writer.value(if event.is_complete()? { ur_event_status_t::COMPLETE } else { ur_event_status_t::SUBMITTED })
-        }
-        ur_event_info_t::REFERENCE_COUNT => writer.value(event.references()),
-        _ => writer.unknown(property.0),
-    }
-}
-
-/// `urEventGetProfilingInfo`. What is wrong with the output is told after what is wrong with the event.
-///
-/// # Errors
-/// `PROFILING_INFO_NOT_AVAILABLE` without profiling or before the end; otherwise as [`get_info`].
-pub fn get_profiling_info<D: Driver>(
-    event: &Object<Event<D>>,
-    property: ur_profiling_info_t,
-    writer: Result<InfoWriter>,
-) -> Result<()> {
-    let time = match property {
-        ur_profiling_info_t::COMMAND_QUEUED
-        | ur_profiling_info_t::COMMAND_SUBMIT
-        | ur_profiling_info_t::COMMAND_START
-        | ur_profiling_info_t::COMMAND_END
-        // That there is no time is told to whoever gives no room for one, too: it is a way to ask.
-        | ur_profiling_info_t::COMMAND_COMPLETE => Some(event.profile(property)?),
-        _ => None,
-    };
-    let writer = writer.map_err(|error| match error.code() {
-        // This query has a code of its own for a buffer without a size.
-        ur_result_t::ERROR_INVALID_SIZE => error.with_code(ur_result_t::ERROR_INVALID_VALUE),
-        _ => error,
-    })?;
-    match time {
-        Some(time) => writer.value(time),
-        None => writer.unknown(property.0),
-    }
 }

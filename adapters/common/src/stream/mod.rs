@@ -15,7 +15,9 @@ pub mod capture;
 pub mod delegated;
 pub mod event;
 pub mod event_callback;
+pub mod event_info;
 pub mod memory;
+pub mod promise;
 pub mod reusable;
 pub mod service;
 pub mod submitter;
@@ -75,6 +77,10 @@ pub struct Stream<D: Driver> {
     /// Whether what it is given is recorded into a graph; changed behind the lock.
     capturing: AtomicBool,
 }
+
+/// Commands that a stream takes without making its caller wait, whatever they consist of. Drivers have room for several times
+/// as many native calls.
+const ROOM: u64 = 64;
 
 /// How a stream has got its stream.
 #[derive(Clone, Copy)]
@@ -319,6 +325,14 @@ impl<D: Driver> Stream<D> {
     /// What the native library answers.
     pub fn wait_until_reached(&self) -> Result<()> {
         self.reach(self.published_position.load(Ordering::Acquire))
+    }
+
+    /// Whether putting something on the stream could block now: somebody is inside a native call there, or the stream is given
+    /// more than drivers take at once.
+    pub fn may_block(&self) -> bool {
+        let given = self.published_position.load(Ordering::Acquire);
+        let open = given.saturating_sub(self.last_completed.load(Ordering::Acquire));
+        self.calling.load(Ordering::Acquire) || (open > ROOM && !self.is_idle().unwrap_or(true))
     }
 
     /// Whether everything enqueued so far has finished.

@@ -22,7 +22,11 @@ impl<D: Driver> StreamState<D> {
             return Ok(());
         }
         if unlikely(event.is_off_stream()) {
-            return event.let_wait(stream);
+            return match event.as_deferred() {
+                // Of what was never submitted nothing is to be waited for.
+                Some(promise) => promise.event().map_or(Ok(()), |submitted| self.wait_for(stream, submitted)),
+                None => event.let_wait(stream),
+            };
         }
         if let Some(marker) = event.marker() {
             if self.has_waited(event.stream.key, event.position) {

@@ -1,6 +1,7 @@
 //! The primitives of the code that loom checks: its own under `--cfg loom`, the usual ones otherwise.
 
 pub(crate) mod mutation;
+pub(crate) mod resolution;
 pub(crate) mod set_once;
 pub(crate) mod unlikely;
 pub(crate) mod weak_list;

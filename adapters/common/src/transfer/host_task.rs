@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_result_t};
 
+use crate::command::deferral::{Keeping, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit};
 use crate::device::deferred::TaskInFlight;
@@ -45,20 +46,41 @@ impl Task {
 }
 
 /// A function of the application in a stream's order: the stream has it called, and waits until it has returned.
-struct HostTask<'a> {
-    job: &'a PendingJob,
-    word: &'a PinnedWord,
+struct HostTask {
+    job: Option<PendingJob>,
+    /// Given back unless a stream waits for it.
+    word: Option<PinnedWord>,
+    words: Arc<PinnedWords>,
 }
 
-impl<D: Driver> Command<D> for HostTask<'_> {
+impl Drop for HostTask {
+    fn drop(&mut self) {
+        // The job first: it has the word too.
+        drop(self.job.take());
+        if let Some(word) = self.word.take() {
+            self.words.put(word);
+        }
+    }
+}
+
+impl<D: Driver> Command<D> for HostTask {
     type Output = ();
 
-    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+    fn put_on(mut self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (driver, stream) = (submission.driver(), submission.native());
+        let (Some(job), Some(word)) = (&self.job, &self.word) else { return Ok(()) };
         // SAFETY: the function is the worker's, and the data a pending job's.
-        unsafe { driver.launch_host_function(stream, worker::hand_over, self.job.data()) }?;
+        unsafe { driver.launch_host_function(stream, worker::hand_over, job.data()) }?;
         // SAFETY: the word's page lives as long as the native context and is freed when no stream looks.
-        unsafe { driver.stream_wait_value(stream, self.word.address, self.word.next().value) }
+        unsafe { driver.stream_wait_value(stream, word.address, word.next().value) }?;
+        self.word = None;
+        // The task may begin: nothing of it can fail any more.
+        self.job.take().into_iter().for_each(PendingJob::arm);
+        Ok(())
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        Ok((by_function(move |request| submit(request, self)), ()))
     }
 }
 
@@ -92,11 +114,7 @@ pub fn enqueue<D: Driver>(
         words: Arc::clone(&words),
         in_flight: TaskInFlight::begin(),
     };
-    let submitted = worker::expect(device.group, Box::new(move |outcome| task.run(outcome))).and_then(|pending_job| {
-        submit(&request, HostTask { job: &pending_job, word: &word })?;
-        pending_job.arm();
-        Ok(())
-    });
-    // Without the wait no stream looks at the word.
-    submitted.inspect_err(|_| words.put(word))
+    let mut command = HostTask { job: None, word: Some(word), words };
+    command.job = Some(worker::expect(device.group, Box::new(move |outcome| task.run(outcome)))?);
+    submit(&request, command)
 }

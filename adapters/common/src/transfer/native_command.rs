@@ -1,6 +1,6 @@
 //! `urEnqueueNativeCommandExp`: the application puts work of its own on a queue's native stream.
 //!
-//! The function is called at once, with the queue's device current and no lock held, so it may call UR. What it puts on
+//! The function is called at once, or by a worker if the command is kept behind a wait for a timeline, with the queue's device current and no lock held, so it may call UR. What it puts on
 //! the native stream of the queue (the first, of one that keeps no order) comes after the wait list, and the command's
 //! event after all of it. Memory objects of the list are current on the queue's device for that work, and nowhere else
 //! after it unless they are read only.
@@ -16,6 +16,7 @@ use ur_ffi::{
 
 use crate::buffer;
 use crate::command::captured;
+use crate::command::deferral::{self, Owned, Place};
 use crate::command::submission::{Start, Submission};
 use crate::command::{Enqueue, OwnEvent, Request};
 use crate::device::clock::host_time_ns;
@@ -24,6 +25,7 @@ use crate::memory_object;
 use crate::object::error::{Error, Result};
 use crate::stream::Stream;
 use crate::stream::capture::Capture;
+use crate::stream::promise::Promise;
 
 /// The application's function, which does what the native API allows and does not throw.
 type NativeEnqueue = unsafe extern "C" fn(ur_queue_handle_t, *mut c_void);
@@ -44,8 +46,12 @@ pub fn enqueue<D: Driver>(
     let request = enqueue.request(ur_command_t::ENQUEUE_NATIVE_EXP);
     let memories = checked_list(count, memories)?;
     if memories.is_empty() {
+        if request.must_be_kept() {
+            return keep(&request, function, data);
+        }
         return call_application(&request, function, data);
     }
+    request.refuse_deferral("a native command with memory objects")?;
     // The memory objects move once the wait list is through; the function's work comes after that.
     let mut moved = OwnEvent::new();
     let Request { queue, command, waits, event } = request;
@@ -93,6 +99,31 @@ fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t
     })
 }
 
+/// A call of the application's function that is kept.
+struct KeptCall {
+    function: NativeEnqueue,
+    /// An address that only the application looks behind.
+    data: usize,
+}
+
+impl<D: Driver> Owned<D> for KeptCall {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        call_application(request, self.function, core::ptr::with_exposed_provenance_mut(self.data))
+    }
+
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+#[cold]
+fn keep<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue, data: *mut c_void) -> Result<()> {
+    request.check_keeping()?;
+    let call = KeptCall { function, data: data.expose_provenance() };
+    deferral::keep(request, Place::InOrder, &Promise::of_command(), Box::new(call));
+    Ok(())
+}
+
 /// Calls the function between the stream's turns.
 fn call_application<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue, data: *mut c_void) -> Result<()> {
     let queue = request.queue.handle();
@@ -133,7 +164,7 @@ impl<D: Driver> Turn<D> {
 /// Makes the native stream ready for the application's work.
 fn begin<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<Start<D>> {
     let queued = host_time_ns();
-    let barrier = request.queue.barrier();
+    let barrier = deferral::barrier_of(request.queue);
     let mut submission = Submission::open(stream, &request.waits)?;
     submission.come_after(Some(&barrier))?;
     // Counted at once: whoever finishes the queue from now on must wait for what the application puts there.

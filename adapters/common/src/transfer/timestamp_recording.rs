@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ur_ffi::ur_command_t;
 
+use crate::command::deferral::{self, Place};
 use crate::command::submission::Submission;
 use crate::command::{Enqueue, Request};
 use crate::device::clock::host_time_ns;
@@ -14,6 +15,7 @@ use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::stream::event::{Event, HostTimes, Stamps};
+use crate::stream::promise::Promise;
 
 /// `urEnqueueTimestampRecordingExp`.
 ///
@@ -23,15 +25,35 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, blocking: bool) -> Result<()>
     let request = enqueue.request(ur_command_t::TIMESTAMP_RECORDING_EXP);
     request.queue.refuse_in_capture("urEnqueueTimestampRecordingExp")?;
     request.queue.device.start_own_clock()?;
+    if request.must_be_kept() {
+        return keep(&request, blocking);
+    }
     let recorded = record(&request)?;
     request.event.write(Object::retain_handle(&recorded));
     if blocking { recorded.wait() } else { Ok(()) }
 }
 
+/// Keeps the recording, which then happens when its turn has come.
+#[cold]
+fn keep<D: Driver>(request: &Request<'_, D>, blocking: bool) -> Result<()> {
+    request.check_keeping()?;
+    let promise = Promise::of_command();
+    promise.want_event();
+    let work = |request: &Request<'_, D>| {
+        request.event.write(Object::retain_handle(&record(request)?));
+        Ok(())
+    };
+    deferral::keep(request, Place::InOrder, &promise, deferral::by_function(work));
+    match blocking {
+        true => promise.wait()?.map_or(Ok(()), |event| event.wait()),
+        false => Ok(()),
+    }
+}
+
 fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> {
     let queue = request.queue;
     let stream = queue.choose_stream(&request.waits)?;
-    let barrier = queue.barrier();
+    let barrier = deferral::barrier_of(queue);
     let mut submission = Submission::open(&stream, &request.waits)?;
     submission.come_after(Some(&barrier))?;
     // The command is its own submission, so both times are one.

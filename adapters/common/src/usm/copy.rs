@@ -2,6 +2,7 @@
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::command::deferral::{Keeping, Owned, by_function};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit, submit_and_wait};
@@ -65,6 +66,11 @@ impl<D: Driver> Command<D> for Copy<'_, D> {
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Self { to, from, size, .. } = self;
+        Ok((by_function(move |request| submit(request, Copy { device: &request.queue.device, to, from, size })), ()))
     }
 
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {

@@ -6,6 +6,7 @@
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::command::deferral::{Keeping, Owned, by_function};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, submit};
@@ -101,6 +102,16 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let (to, pattern, size) = (self.to, self.pattern.to_vec(), self.size);
+        Ok((
+            by_function(move |request| {
+                submit(request, Fill { device: &request.queue.device, to, pattern: &pattern, size })
+            }),
+            (),
+        ))
     }
 
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {

@@ -26,7 +26,8 @@ use crate::object::params::{Address, Out};
 use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
 use crate::pool::out_of_memory::with_relief;
-use crate::pool::stream_ordered::{Wanted, free_unused, not_a_block};
+use crate::pool::stream_ordered::Wanted;
+use crate::pool::unused_blocks::{free_unused, not_a_block};
 use crate::stream::service::service_stream;
 
 /// The parameters that the three allocations share, checked.

@@ -6,6 +6,7 @@
 
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_migration_flags_t};
 
+use crate::command::deferral::{Keeping, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Empty, Enqueue, submit};
 use crate::context::{Context, DeviceState};
@@ -105,6 +106,10 @@ impl<D: Driver> Command<D> for Prefetch<D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         submission.driver().prefetch_async(self.memory, self.size, self.to, submission.native())
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        Ok((by_function(move |request| submit(request, self)), ()))
     }
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
@@ -212,6 +217,14 @@ impl<D: Driver> Command<D> for Advise<'_, D> {
         let _scope = self.device.enter()?;
         native(self.flags, self.device.device.raw, D::ADVISES_COHERENCE)
             .try_for_each(|advice| submission.driver().advise(self.memory, self.size, advice))
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Self { memory, size, flags, .. } = self;
+        Ok((
+            by_function(move |request| submit(request, Advise { device: &request.queue.device, memory, size, flags })),
+            (),
+        ))
     }
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {

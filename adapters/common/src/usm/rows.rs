@@ -8,8 +8,9 @@ use core::ffi::c_void;
 
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
+use crate::command::deferral::{Keeping, Owned, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit, submit_and_wait};
+use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
@@ -136,6 +137,11 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
     }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let rows = self.rows;
+        Ok((by_function(move |request| submit(request, CopyRows { device: &request.queue.device, rows })), ()))
+    }
 }
 
 /// Rows that the application owes to a command: each is valid until the copy that is put on the stream has finished.
@@ -218,6 +224,16 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
         Ok(())
+    }
+
+    fn into_owned(self, _: &Keeping<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Fill { to, pitch, width, height, pattern } = self.fill;
+        let pattern = pattern.to_vec();
+        let place = move |request: &Request<'_, D>| {
+            let fill = Fill { to, pitch, width, height, pattern: &pattern };
+            submit(request, FillRows { device: &request.queue.device, fill })
+        };
+        Ok((by_function(place), ()))
     }
 }
 

@@ -41,6 +41,11 @@ impl Handles {
         made
     }
 
+    /// The context.
+    pub fn context(&self) -> ur_context_handle_t {
+        self.context
+    }
+
     /// A pool of the device.
     pub fn pool(&self) -> ur_usm_pool_handle_t {
         let mut desc = ur_usm_pool_desc_t::default();

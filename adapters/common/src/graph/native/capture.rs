@@ -13,7 +13,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::queue::Queue;
-use crate::stream::capture::{Capture, not_capturing};
+use crate::stream::capture::{self, Capture, not_capturing};
 
 /// `urQueueBeginGraphCaptureExp`: into a new graph, which the end of the capture gives to the application.
 ///
@@ -51,6 +51,9 @@ fn begin_on<D: Driver>(queue: &Object<Queue<D>>, graph: Arc<Object<Graph<D>>>) -
             ur_result_t::ERROR_INVALID_OPERATION,
             "the queue captures into a graph already; end that capture first (urQueueEndGraphCaptureExp)",
         ));
+    }
+    if queue.is_deferring() {
+        return Err(capture::unsupported("a queue whose commands wait for a timeline (finish it first)"));
     }
     graph.begin_capture()?;
     let capture = Capture::begin(queue.first(), Arc::clone(&graph) as _).inspect_err(|_| graph.cancel_capture())?;

@@ -13,7 +13,7 @@ use crate::context::{Context, DeviceState};
 use crate::device::deferred;
 use crate::driver::{Driver, NativeName};
 use crate::graph::command_buffer::Executable;
-use crate::graph::enqueue::LaunchGraph;
+use crate::graph::enqueue::{LaunchGraph, Owner};
 use crate::graph::native::graph::{Allocations, Graph};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
@@ -56,6 +56,16 @@ impl<D: Driver> Drop for ExecutableGraph<D> {
 }
 
 impl<D: Driver> ExecutableGraph<D> {
+    /// What can be launched.
+    pub(in crate::graph) fn executable(&self) -> &Executable<D> {
+        &self.parts().executable
+    }
+
+    /// Whether launches allocate memory.
+    pub(in crate::graph) fn allocates(&self) -> bool {
+        !self.parts().allocations.is_empty()
+    }
+
     #[inline]
     fn parts(&self) -> &Parts<D> {
         let Some(parts) = &self.parts else { unreachable!("an executable graph has its parts until it is dropped") };
@@ -100,7 +110,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
         ));
     }
     let parts = graph.parts();
-    submit(&request, LaunchGraph { executable: &parts.executable })?;
+    submit(&request, LaunchGraph { executable: &parts.executable, owner: Owner::Graph(graph) })?;
     parts.allocations.iter().for_each(|allocations| allocations.note_launch());
     Ok(())
 }

@@ -1,0 +1,324 @@
+//! Commands that are kept, since they come after something that nobody has submitted: a wait for a timeline's value, or
+//! another kept command.
+//!
+//! A kept command is owned ([`Owned`]) and counts what it comes after: the one before it on an in-order queue, the unresolved
+//! events of its list, an out-of-order queue's barrier. When the last of these is resolved it is submitted as it would have
+//! been, by whoever resolved it ([`crate::device::drain`]); its promise is then resolved with its event. If any of them failed,
+//! it is not submitted, and fails with the same cause. A command that was enqueued after its queue had heard of a failure has
+//! nothing to do with it.
+//!
+//! Must never block whoever enqueues, make a native call before a command's turn, or lose a command: each is submitted or
+//! fails, once.
+
+use core::cell::Cell;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use ur_ffi::{ur_command_t, ur_result_t};
+
+use crate::command::enqueue::{EventOut, OwnEvent, Request};
+use crate::command::submission::Barrier;
+use crate::device::clock::host_time_ns;
+use crate::device::drain::{self, Ready};
+use crate::driver::Driver;
+use crate::object::Object;
+use crate::object::error::{Error, Result};
+use crate::object::params::HandleList;
+use crate::queue::Queue;
+use crate::stream::capture;
+use crate::stream::event::{Event, EventPromise, WaitList};
+use crate::stream::promise::{Dependent, Outcome};
+
+/// A command that holds all that it needs.
+pub trait Owned<D: Driver>: Send {
+    /// Submits it. The request has the queue, the list, whose events are on streams by now, and the place for the event.
+    ///
+    /// # Errors
+    /// What the command and the native library answer.
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()>;
+
+    /// Whether submitting it could block, as the application's functions can.
+    fn may_block(&self) -> bool {
+        false
+    }
+
+    /// Hears that it will never be submitted. Called without locks; must not block.
+    fn fail(self: Box<Self>, _cause: &Error) {}
+}
+
+/// What a command is told that is to be kept.
+pub struct Keeping<'a, D: Driver> {
+    /// What was asked for.
+    pub request: &'a Request<'a, D>,
+    /// The promise of the command.
+    pub promise: &'a Arc<EventPromise<D>>,
+}
+
+/// A command that is submitted by a function.
+struct ByFunction<F>(F);
+
+impl<D: Driver, F: FnOnce(&Request<'_, D>) -> Result<()> + Send> Owned<D> for ByFunction<F> {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        (self.0)(request)
+    }
+}
+
+/// A command that `place` submits.
+pub fn by_function<D: Driver>(place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static) -> Box<dyn Owned<D>> {
+    Box::new(ByFunction(place))
+}
+
+/// What a command answers that cannot be kept; `path` is its type's.
+#[cold]
+pub(crate) fn not_deferrable<T>(path: &str) -> Result<T> {
+    let name = path.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(path);
+    Err(Error::unsupported(&format!(
+        "the command {name} behind a wait for what nobody has submitted yet (wait for the timeline on the host first)"
+    )))
+}
+
+/// The queue that this thread submits a kept command to, by its address, and when the application enqueued that.
+#[derive(Clone, Copy)]
+pub(super) struct Placing {
+    queue: usize,
+    /// When the application enqueued the command.
+    pub(super) queued: u64,
+}
+
+thread_local! {
+    static PLACING: Cell<Option<Placing>> = const { Cell::new(None) };
+}
+
+fn address<D: Driver>(queue: &Queue<D>) -> usize {
+    core::ptr::from_ref(queue).addr()
+}
+
+/// The kept command of that queue that this thread is submitting.
+pub(super) fn placing<D: Driver>(queue: &Queue<D>) -> Option<Placing> {
+    PLACING.get().filter(|placing| placing.queue == address(queue))
+}
+
+/// A thread's turn at submitting a kept command.
+struct PlacingTurn(Option<Placing>);
+
+impl PlacingTurn {
+    fn begin<D: Driver>(queue: &Queue<D>, queued: u64) -> Self {
+        Self(PLACING.replace(Some(Placing { queue: address(queue), queued })))
+    }
+}
+
+impl Drop for PlacingTurn {
+    fn drop(&mut self) {
+        PLACING.set(self.0);
+    }
+}
+
+/// The barrier that a command comes after beside its list, with its generation: a kept command has it in its list, and the
+/// queue's may be a later one.
+pub(crate) fn barrier_of<D: Driver>(queue: &Queue<D>) -> Barrier<D> {
+    if placing(queue).is_some() { (0, None) } else { queue.barrier() }
+}
+
+fn unresolved<D: Driver>(event: &Event<D>) -> Option<&Arc<EventPromise<D>>> {
+    event.as_deferred().filter(|promise| promise.outcome().is_none())
+}
+
+impl<D: Driver> Request<'_, D> {
+    /// Whether the command must be kept.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn must_be_kept(&self) -> bool {
+        if self.waits.iter().any(|event| unresolved(event).is_some()) {
+            return true;
+        }
+        self.queue.is_deferring() && placing(self.queue).is_none() && self.comes_after_kept()
+    }
+
+    /// Whether the queue's own order makes it come after a kept command.
+    fn comes_after_kept(&self) -> bool {
+        self.queue.is_in_order() || self.queue.barrier().1.is_some_and(|barrier| unresolved(&barrier).is_some())
+    }
+
+    /// As [`Request::must_be_kept`] for a command that comes after everything before it, if its list is empty.
+    pub(crate) fn join_must_be_kept(&self) -> bool {
+        let joins = self.waits.is_empty() && self.queue.is_deferring() && placing(self.queue).is_none();
+        joins || self.must_be_kept()
+    }
+
+    /// Refuses what cannot be kept, if it would have to be.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE`.
+    pub(crate) fn refuse_deferral(&self, what: &str) -> Result<()> {
+        if self.must_be_kept() { not_deferrable(what) } else { Ok(()) }
+    }
+
+    /// Refuses a wait list that no kept command can have.
+    ///
+    /// # Errors
+    /// `IN_EVENT_LIST_EXEC_STATUS` for an event that has failed, `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture.
+    pub(crate) fn check_keeping(&self) -> Result<()> {
+        for event in self.waits.iter() {
+            if event.as_captured().is_some() {
+                return Err(capture::unsupported("a command behind a wait for what nobody has submitted yet"));
+            }
+            if let Some(Outcome::Failed(cause)) = event.as_deferred().and_then(|promise| promise.outcome()) {
+                return Err(after_failure(cause));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a command answers whose wait list has an event that failed.
+#[cold]
+pub(super) fn after_failure(cause: &Error) -> Error {
+    let text = format!("an event of the wait list has failed, so the command was not enqueued; the cause: {cause}");
+    Error::new(ur_result_t::ERROR_IN_EVENT_LIST_EXEC_STATUS, text)
+}
+
+/// What a kept command comes after by its queue's order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// As any command.
+    InOrder,
+    /// After everything before it.
+    AfterEverything,
+}
+
+/// Keeps a command and returns its event, which is unresolved.
+pub(crate) fn keep<D: Driver>(
+    request: &Request<'_, D>,
+    place: Place,
+    promise: &Arc<EventPromise<D>>,
+    work: Box<dyn Owned<D>>,
+) {
+    if !request.event.is_null() {
+        request.event.write(Object::into_handle(event_of(request, promise)));
+    }
+    keep_behind(request, place, request.queue.barrier().1, promise, work);
+}
+
+/// The event of a kept command.
+pub(crate) fn event_of<D: Driver>(request: &Request<'_, D>, promise: &Arc<EventPromise<D>>) -> Arc<Object<Event<D>>> {
+    promise.want_event();
+    let (queue, stream) = (request.queue.to_arc(), Arc::clone(request.queue.stream_of_deferred()));
+    Object::new(Event::deferred(queue, stream, request.command, Arc::clone(promise)))
+}
+
+/// As [`keep`] with the barrier that the command comes after, and without an event.
+pub(crate) fn keep_behind<D: Driver>(
+    request: &Request<'_, D>,
+    place: Place,
+    barrier: Option<Arc<Object<Event<D>>>>,
+    promise: &Arc<EventPromise<D>>,
+    work: Box<dyn Owned<D>>,
+) {
+    let waits = request.waits.iter().filter(|event| !event.is_known_complete()).map(Object::to_arc);
+    let kept = Arc::new(Kept {
+        queue: request.queue.to_arc(),
+        command: request.command,
+        waits: waits.chain(barrier).collect(),
+        queued: host_time_ns(),
+        missing: AtomicUsize::new(1),
+        failure: OnceLock::new(),
+        promise: Arc::clone(promise),
+        work: Mutex::new(Some(work)),
+    });
+    for before in request.queue.begin_deferred(promise, place == Place::AfterEverything) {
+        kept.depend(&before);
+    }
+    for event in &kept.waits {
+        if let Some(promise) = unresolved(event) {
+            kept.depend(promise);
+        }
+    }
+    kept.one_is_there();
+}
+
+/// A command that is kept.
+struct Kept<D: Driver> {
+    queue: Arc<Object<Queue<D>>>,
+    command: ur_command_t,
+    /// What it waits for, an out-of-order queue's barrier too.
+    waits: SmallVec<[Arc<Object<Event<D>>>; 1]>,
+    /// When the application enqueued it.
+    queued: u64,
+    /// What it comes after that is not resolved yet; one more until it is whole.
+    missing: AtomicUsize,
+    failure: OnceLock<Error>,
+    promise: Arc<EventPromise<D>>,
+    work: Mutex<Option<Box<dyn Owned<D>>>>,
+}
+
+impl<D: Driver> Kept<D> {
+    fn depend(self: &Arc<Self>, promise: &EventPromise<D>) {
+        self.missing.fetch_add(1, Ordering::Relaxed);
+        promise.add(Arc::clone(self) as Arc<dyn Dependent<_>>);
+    }
+
+    fn one_is_there(self: &Arc<Self>) {
+        if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            drain::add(Arc::clone(self) as Arc<dyn Ready>);
+        }
+    }
+
+    fn place(&self, work: Box<dyn Owned<D>>) -> Result<Option<Arc<Object<Event<D>>>>> {
+        let list = HandleList::new(&self.waits);
+        let mut event = OwnEvent::new();
+        let out = if self.promise.wants_event() { event.out() } else { EventOut::none() };
+        let request = Request { queue: &self.queue, command: self.command, waits: WaitList::of(&list), event: out };
+        let turn = PlacingTurn::begin(&self.queue, self.queued);
+        work.place(&request)?;
+        drop(turn);
+        let placed = event.waits()?.iter().next().map(Object::to_arc);
+        Ok(placed)
+    }
+}
+
+impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Kept<D> {
+    fn resolved(self: Arc<Self>, outcome: &Outcome<Arc<Object<Event<D>>>>) {
+        if let Outcome::Failed(cause) = outcome {
+            // The first of several causes is told.
+            let _ = self.failure.set(cause.clone());
+        }
+        self.one_is_there();
+    }
+}
+
+impl<D: Driver> Ready for Kept<D> {
+    fn queue(&self) -> usize {
+        address(&self.queue)
+    }
+
+    fn may_block(&self) -> bool {
+        if self.failure.get().is_some() {
+            return false;
+        }
+        let could = |work: &Box<dyn Owned<D>>| work.may_block();
+        self.work.lock().as_ref().is_some_and(could) || self.queue.streams().iter().any(|stream| stream.may_block())
+    }
+
+    fn run(self: Arc<Self>) {
+        let Some(work) = self.work.lock().take() else { return };
+        let outcome = match self.failure.get() {
+            Some(cause) => {
+                work.fail(cause);
+                Err(cause.clone())
+            }
+            None => self.place(work),
+        };
+        // Before anybody hears of it: whoever has waited for the command finds the queue as it is without it.
+        self.queue.end_deferred(outcome.as_ref().err());
+        self.promise.resolve(match outcome {
+            Ok(event) => Outcome::Submitted(event),
+            Err(cause) => Outcome::Failed(cause),
+        });
+        if self.queue.references() == 0 && !self.queue.is_deferring() {
+            self.queue.let_go();
+        }
+    }
+}

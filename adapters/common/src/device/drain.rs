@@ -1,0 +1,181 @@
+//! Runs what has become ready, on the thread that made it so.
+//!
+//! What runs can make more ready, without bound: so there is one list a thread, and nothing nests. What could block (a stream
+//! that is full) does not hold up the rest: it runs on a worker, with what becomes ready on the same queue behind it. Must
+//! never run anything on a native thread: nobody resolves anything there.
+
+use core::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::device::worker;
+
+/// Something that can run.
+pub trait Ready: Send + Sync {
+    /// What it could block: the same number for all that would wait for each other anyway.
+    fn queue(&self) -> usize;
+
+    /// Whether running it now could block.
+    fn may_block(&self) -> bool;
+
+    /// Runs it.
+    fn run(self: Arc<Self>);
+}
+
+/// What a thread has to run.
+#[derive(Default)]
+struct Drain {
+    /// The queue that this thread may block for.
+    home: Option<usize>,
+    at_home: VecDeque<Arc<dyn Ready>>,
+    elsewhere: VecDeque<Arc<dyn Ready>>,
+}
+
+impl Drain {
+    fn push(&mut self, ready: Arc<dyn Ready>) {
+        let list = if self.is_home(&*ready) { &mut self.at_home } else { &mut self.elsewhere };
+        list.push_back(ready);
+    }
+
+    /// What could be held up by the thread's own queue comes first.
+    fn pop(&mut self) -> Option<(Arc<dyn Ready>, bool)> {
+        let elsewhere = self.elsewhere.pop_front().map(|ready| (ready, false));
+        elsewhere.or_else(|| self.at_home.pop_front().map(|ready| (ready, true)))
+    }
+
+    fn is_home(&self, ready: &dyn Ready) -> bool {
+        self.home == Some(ready.queue())
+    }
+}
+
+thread_local! {
+    static DRAIN: RefCell<Option<Drain>> = const { RefCell::new(None) };
+}
+
+/// The thread's list, until it is empty.
+struct Turn;
+
+impl Turn {
+    /// None if the thread has a list, which whoever made it works off.
+    fn begin(home: Option<usize>) -> Option<Self> {
+        let begin = |drain: &RefCell<Option<Drain>>| {
+            let mut drain = drain.borrow_mut();
+            let is_first = drain.is_none();
+            drain.get_or_insert_with(|| Drain { home, ..Drain::default() });
+            is_first
+        };
+        DRAIN.try_with(begin).unwrap_or(false).then(|| Self)
+    }
+
+    fn next() -> Option<(Arc<dyn Ready>, bool)> {
+        DRAIN.with(|drain| drain.borrow_mut().as_mut()?.pop())
+    }
+
+    fn work_off(self) {
+        while let Some((ready, is_home)) = Self::next() {
+            if is_home || !ready.may_block() || !run_on_worker(&ready) {
+                ready.run();
+            }
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let left = DRAIN.with(|drain| drain.borrow_mut().take());
+        let Some(Drain { at_home, elsewhere, .. }) = left else { return };
+        // Something panicked; the rest is none of its business.
+        for ready in elsewhere.into_iter().chain(at_home) {
+            run_on_worker(&ready);
+        }
+    }
+}
+
+/// Has a worker run it; `false` if none can be had.
+fn run_on_worker(ready: &Arc<dyn Ready>) -> bool {
+    let ready = Arc::clone(ready);
+    let job = move |_| {
+        let turn = Turn::begin(Some(ready.queue()));
+        add(ready);
+        turn.into_iter().for_each(Turn::work_off);
+    };
+    worker::run(Box::new(job)).is_ok()
+}
+
+/// Runs what `resolve` makes ready, behind it, or behind what the thread is running already.
+pub fn batch(resolve: impl FnOnce()) {
+    let turn = Turn::begin(None);
+    resolve();
+    turn.into_iter().for_each(Turn::work_off);
+}
+
+/// Runs something, behind what the thread is running already.
+pub fn add(ready: Arc<dyn Ready>) {
+    let turn = Turn::begin(None);
+    let pushed = DRAIN.try_with(|drain| {
+        let mut drain = drain.borrow_mut();
+        drain.as_mut().map(|drain| drain.push(Arc::clone(&ready))).is_some()
+    });
+    if !pushed.unwrap_or(false) {
+        // The thread is being torn down.
+        return ready.run();
+    }
+    turn.into_iter().for_each(Turn::work_off);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+
+    struct Step {
+        queue: usize,
+        number: u32,
+        blocks: bool,
+        left: u32,
+        done: Sender<(usize, u32, std::thread::ThreadId)>,
+    }
+
+    impl Ready for Step {
+        fn queue(&self) -> usize {
+            self.queue
+        }
+
+        fn may_block(&self) -> bool {
+            self.blocks
+        }
+
+        fn run(self: Arc<Self>) {
+            self.done.send((self.queue, self.number, std::thread::current().id())).unwrap();
+            if self.left > 0 {
+                let done = self.done.clone();
+                add(Arc::new(Self { number: self.number + 1, left: self.left - 1, done, ..*self }));
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_of_a_hundred_thousand_does_not_nest() {
+        let (done, steps) = channel();
+        add(Arc::new(Step { queue: 1, number: 0, blocks: false, left: 100_000, done }));
+        let here = std::thread::current().id();
+        assert!(steps.into_iter().enumerate().all(|(at, step)| step == (1, at as u32, here)));
+    }
+
+    #[test]
+    fn what_could_block_goes_to_a_worker_with_what_follows_on_its_queue() {
+        let (done, steps) = channel();
+        let step = |queue, blocks| Arc::new(Step { queue, number: 0, blocks, left: 3, done: done.clone() });
+        batch(|| {
+            add(step(1, true));
+            add(step(2, false));
+        });
+        drop(done);
+        let (here, steps) = (std::thread::current().id(), steps.into_iter().collect::<Vec<_>>());
+        let of = |queue| steps.iter().filter(move |step| step.0 == queue).collect::<Vec<_>>();
+        assert!(of(2).iter().all(|step| step.2 == here) && of(2).len() == 4);
+        let there = of(1)[0].2;
+        assert!(there != here && of(1).iter().enumerate().all(|(at, step)| step.1 == at as u32 && step.2 == there));
+    }
+}

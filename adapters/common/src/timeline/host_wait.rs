@@ -1,0 +1,160 @@
+//! `urTimelineWaitExt`: threads that wait for values of timelines.
+//!
+//! A thread that waits for one value and has all the time blocks where it is known what it waits for: first for the signal's
+//! submission, then natively. Any other sleeps until a timeline tells of a change: a signal, a failure, or the end of an open
+//! signal, which a callback stream of its device tells ([`crate::stream::event_callback`]), once for each signal however many
+//! threads wait. Nothing here looks again and again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use ur_ffi::{ur_ext_timeline_wait_flags_t, ur_result_t};
+
+use crate::driver::Driver;
+use crate::object::error::{Error, Result};
+use crate::object::params::{Handles, Out};
+use crate::stream::event_callback;
+use crate::timeline::Timeline;
+use crate::timeline::values::{Known, Values};
+
+/// The threads that wait for a timeline.
+#[derive(Default)]
+pub struct Watchers(Mutex<Vec<Arc<Watcher>>>);
+
+/// A thread that waits.
+#[derive(Default)]
+struct Watcher {
+    has_changed: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Watchers {
+    /// Tells every thread that something has changed.
+    pub(super) fn wake(&self) {
+        for watcher in self.0.lock().iter() {
+            *watcher.has_changed.lock() = true;
+            watcher.changed.notify_one();
+        }
+    }
+
+    fn remove(&self, watcher: &Arc<Watcher>) {
+        self.0.lock().retain(|other| !Arc::ptr_eq(other, watcher));
+    }
+}
+
+impl Watcher {
+    /// Sleeps until something has changed; `false` once `end` has come before that.
+    fn sleep(&self, end: Option<Instant>) -> bool {
+        let mut has_changed = self.has_changed.lock();
+        while !*has_changed {
+            match end {
+                Some(end) if self.changed.wait_until(&mut has_changed, end).timed_out() => break,
+                Some(_) => {}
+                None => self.changed.wait(&mut has_changed),
+            }
+        }
+        core::mem::take(&mut *has_changed)
+    }
+}
+
+/// What is waited for.
+struct Wanted<'a, D: Driver> {
+    list: Vec<(&'a Arc<Values<D>>, u64)>,
+    any: bool,
+}
+
+/// How a wait has ended, with the place of the timeline that ended it.
+type Ended = (usize, Result<()>);
+
+impl<D: Driver> Wanted<'_, D> {
+    /// How the wait ends by what is known now.
+    fn look(&self) -> Option<Ended> {
+        let is_reached: Vec<_> = self.list.iter().map(|(values, value)| values.is_reached(*value)).collect();
+        let first = is_reached.iter().position(|is_reached| *is_reached == self.any);
+        match (self.any, first) {
+            (true, Some(reached)) => return Some((reached, Ok(()))),
+            (false, None) => return Some((0, Ok(()))),
+            _ => {}
+        }
+        let failed = |(place, (values, value)): (usize, &(&Arc<Values<D>>, u64))| match values.known(*value) {
+            Known::Failed(cause) => Some((place, Err(cause))),
+            _ => None,
+        };
+        let mut failures = self.list.iter().enumerate().map(failed);
+        // One failure ends a wait for all; a wait for any goes on as long as one can still come.
+        if self.any { failures.reduce(|first, next| next.and(first)).flatten() } else { failures.find_map(|failure| failure) }
+    }
+
+    /// Has the end of open signals told.
+    fn watch(&self) -> Result<()> {
+        for (values, value) in &self.list {
+            for (_, event) in values.next_signals(*value, true) {
+                let watchers = Arc::clone(values.watchers());
+                event_callback::when_complete(&event, Box::new(move || watchers.wake()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sleep_until_ended(&self, watcher: &Watcher, end: Option<Instant>) -> Result<Option<Ended>> {
+        loop {
+            if let Some(ended) = self.look() {
+                return Ok(Some(ended));
+            }
+            self.watch()?;
+            if !watcher.sleep(end) {
+                return Ok(self.look());
+            }
+        }
+    }
+
+    /// Waits as long as `timeout` says; `None` is for ever.
+    fn wait(&self, timeout: Option<Duration>) -> Result<Option<Ended>> {
+        let ended = self.look();
+        if ended.is_some() || timeout == Some(Duration::ZERO) {
+            return Ok(ended);
+        }
+        if let ([(values, value)], None) = (&*self.list, timeout) {
+            return Ok(Some((0, wait_for_one(values, *value))));
+        }
+        // A time beyond what the clock counts is for ever.
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let watcher = Arc::new(Watcher::default());
+        self.list.iter().for_each(|(values, _)| values.watchers().0.lock().push(Arc::clone(&watcher)));
+        let ended = self.sleep_until_ended(&watcher, end);
+        self.list.iter().for_each(|(values, _)| values.watchers().remove(&watcher));
+        ended
+    }
+}
+
+/// Waits for a value as for an event.
+fn wait_for_one<D: Driver>(values: &Values<D>, value: u64) -> Result<()> {
+    let promise = values.promise(value);
+    let Some(event) = promise.wait()? else { return Ok(()) };
+    event.wait().inspect_err(|cause| values.lose(value, cause))
+}
+
+/// `urTimelineWaitExt`.
+///
+/// # Errors
+/// `TIMEOUT_EXT` when the time is over; the cause, if a timeline has failed before it reached its value.
+pub fn wait<D: Driver>(
+    timelines: Handles<'_, Timeline<D>>,
+    values: &[u64],
+    flags: ur_ext_timeline_wait_flags_t,
+    timeout_ns: u64,
+    index: Option<Out<'_, u32>>,
+) -> Result<()> {
+    let list: Vec<_> = timelines.iter().map(|timeline| timeline.values()).zip(values.iter().copied()).collect();
+    let any = flags.contains(ur_ext_timeline_wait_flags_t::ANY);
+    let timeout = (timeout_ns != u64::MAX).then(|| Duration::from_nanos(timeout_ns));
+    let Some((place, ended)) = Wanted { list, any }.wait(timeout)? else {
+        let text = format!("urTimelineWaitExt: the values were not reached in {timeout_ns} ns");
+        return Err(Error::new(ur_result_t::ERROR_TIMEOUT_EXT, text));
+    };
+    if let (Some(index), true) = (index, any || ended.is_err()) {
+        index.write(place as u32);
+    }
+    ended
+}

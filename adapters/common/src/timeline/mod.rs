@@ -1,0 +1,115 @@
+//! Timelines: values that only grow, signalled and waited for by queues and by the host, in any order.
+//!
+//! A signal that was submitted is its command's event, so a wait for it is what a wait for an event is. A wait for what nobody
+//! has submitted is a promise ([`crate::stream::promise`]): commands behind it are kept ([`crate::command::deferral`]). So
+//! everything here is events; nothing is put on a stream but by [`crate::command::barrier`].
+//!
+//! A timeline's lock is a leaf: no event is asked, resolved or dropped while it is held.
+
+pub mod enqueue;
+pub mod host_wait;
+pub mod values;
+
+use std::sync::Arc;
+
+use ur_ffi::{
+    ur_event_handle_t, ur_ext_timeline_desc_t, ur_ext_timeline_flags_t, ur_ext_timeline_handle_t,
+    ur_ext_timeline_handle_t_, ur_ext_timeline_info_t, ur_result_t,
+};
+
+use crate::context::Context;
+use crate::driver::Driver;
+use crate::object::error::{Error, Result};
+use crate::object::info::InfoWriter;
+use crate::object::params::Out;
+use crate::object::{Body, Object, TableAddress};
+use crate::timeline::values::Values;
+
+/// What a timeline's handle names. Signals that are kept have the values too, and outlive the handle.
+pub struct Timeline<D: Driver> {
+    values: Arc<Values<D>>,
+}
+
+impl<D: Driver> Body for Timeline<D> {
+    type Opaque = ur_ext_timeline_handle_t_;
+    const TAG: u32 = 0x5552_0041;
+    const INVALID: ur_result_t = ur_result_t::ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    const NAME: &'static str = "timeline";
+
+    fn table() -> TableAddress {
+        D::cell().table()
+    }
+}
+
+impl<D: Driver> Timeline<D> {
+    /// Its values.
+    pub fn values(&self) -> &Arc<Values<D>> {
+        &self.values
+    }
+}
+
+/// `urTimelineCreateExt`.
+///
+/// # Errors
+/// `UNSUPPORTED_FEATURE` for one that other processes share; what the native library answers.
+pub fn create<D: Driver>(
+    context: &Object<Context<D>>,
+    description: Option<&ur_ext_timeline_desc_t>,
+    out: Out<'_, ur_ext_timeline_handle_t>,
+) -> Result<()> {
+    if description.is_some_and(|description| description.flags.contains(ur_ext_timeline_flags_t::IPC)) {
+        return Err(Error::unsupported("a timeline that processes share (leave out UR_EXT_TIMELINE_FLAG_IPC)"));
+    }
+    let initial = description.map_or(0, |description| description.initialValue);
+    out.write_object(Object::new(Timeline { values: Values::new(context, initial)? }));
+    Ok(())
+}
+
+/// `urTimelineGetInfoExt`.
+///
+/// # Errors
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property.
+pub fn get_info<D: Driver>(
+    timeline: &Object<Timeline<D>>,
+    property: ur_ext_timeline_info_t,
+    writer: InfoWriter,
+) -> Result<()> {
+    match property {
+        ur_ext_timeline_info_t::VALUE => writer.value(timeline.values.reached()),
+        ur_ext_timeline_info_t::STATUS => {
+            let failure = timeline.values.failure();
+            writer.value(failure.map_or(ur_result_t::SUCCESS, |failure| failure.code()))
+        }
+        ur_ext_timeline_info_t::REFERENCE_COUNT => writer.value(timeline.references()),
+        ur_ext_timeline_info_t::CONTEXT => writer.value(timeline.values.context().handle()),
+        _ => writer.unknown(property.0),
+    }
+}
+
+/// `urTimelineSignalExt`.
+///
+/// # Errors
+/// `INVALID_VALUE` for a value that does not grow, `INVALID_OPERATION` for a timeline that has failed.
+pub fn signal<D: Driver>(timeline: &Object<Timeline<D>>, value: u64) -> Result<()> {
+    timeline.values.signal(value)
+}
+
+/// `urTimelineFailExt`.
+///
+/// # Errors
+/// `INVALID_VALUE` for success, `INVALID_OPERATION` for a timeline that has failed.
+pub fn fail<D: Driver>(timeline: &Object<Timeline<D>>, result: ur_result_t) -> Result<()> {
+    if result == ur_result_t::SUCCESS {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            "urTimelineFailExt: result is UR_RESULT_SUCCESS, which is no failure; give the error that waits shall answer",
+        ));
+    }
+    timeline.values.fail(&Error::new(result, "the application made the timeline fail (urTimelineFailExt)"))
+}
+
+/// `urTimelineGetEventExt`.
+pub fn get_event<D: Driver>(timeline: &Object<Timeline<D>>, value: u64, out: Out<'_, ur_event_handle_t>) -> Result<()> {
+    out.write_object(timeline.values.event(value));
+    Ok(())
+}
