@@ -105,11 +105,6 @@ fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
         pfnMapExternalArrayExp pfnMapExternalLinearMemoryExp pfnReleaseExternalMemoryExp
         pfnFreeMappedLinearMemoryExp pfnSupportsImportingHandleTypeExp pfnImportExternalSemaphoreExp
         pfnReleaseExternalSemaphoreExp pfnWaitExternalSemaphoreExp pfnSignalExternalSemaphoreExp
-    }
-    TimelineExt {
-        pfnTimelineCreateExt pfnTimelineRetainExt pfnTimelineReleaseExt pfnTimelineGetInfoExt pfnTimelineSignalExt
-        pfnTimelineFailExt pfnTimelineWaitExt pfnEnqueueTimelineWaitExt pfnEnqueueTimelineSignalExt
-        pfnTimelineGetEventExt
     })
 }
 
