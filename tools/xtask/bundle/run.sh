@@ -74,6 +74,7 @@ part() {
 part urinfo "$dist/bin/urinfo" --why
 part demo env UR_CUDA_LIBRARY="$dist/lib/libcallcount.so" UR_CALLCOUNT_LIBRARY="$native" "$dist/bin/ur-demo"
 part saxpy.c "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
+part timeline.c "$here/timeline"
 part urbench "$dist/bin/urbench" --processes 3 --json "${OUT:-$here}/urbench-cuda.json"
 modules_of() { "$1" --list | sed -n 's/::.*: test$//p' | sort -u; }
 tests_of() { "$1" --list | sed -n "s/^\($2::.*\): test\$/\1/p"; }
@@ -95,6 +96,7 @@ hip="$dist/lib/libur_adapter_hip.so.0"
 if [ -e "$hip" ]; then
     part hip/saxpy.c env UR_ADAPTERS_FORCE_LOAD="$hip" UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so" \
         "$here/saxpy" "$dist/share/kernels/saxpy.ptx"
+    part hip/timeline.c env UR_ADAPTERS_FORCE_LOAD="$hip" UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so" "$here/timeline"
     part hip/urbench env UR_ADAPTERS_FORCE_LOAD="$hip" \
         "$dist/bin/urbench" --processes 3 --hip "$dist/lib/libhip_on_cuda.so" --json "${OUT:-$here}/urbench-hip.json"
     suite hip env UR_TEST_ADAPTER="$hip"

@@ -63,8 +63,8 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
         report.step("engine under loom", || compare::run(workspace, "races", &["loom".to_owned()]));
         report.step("engine under ThreadSanitizer", || compare::run(workspace, "races", &["sanitizer".to_owned()]));
         report.step("generate --check", || generate::generate(workspace, true));
-        report.step("C example over pkg-config", || run_example(workspace, &newest, "2026.2"));
-        report.step("C example for 2026.1", || run_example(workspace, &older, "2026.1"));
+        report.step("C examples over pkg-config", || run_examples(workspace, &newest, "2026.2"));
+        report.step("C examples for 2026.1", || run_examples(workspace, &older, "2026.1"));
         report.step("CMake package", || cmake(workspace, &newest));
         report.step("urinfo", || process::run(newest.on_simulated(60, newest.program("urinfo")).arg("--why")));
         report.step("urbench", || {
@@ -215,10 +215,13 @@ fn binary_name(running: &str) -> String {
     }
 }
 
-fn run_example(workspace: &Workspace, dist: &Dist, release: &str) -> Result {
+fn run_examples(workspace: &Workspace, dist: &Dist, release: &str) -> Result {
     let program = example::build(workspace, dist, "saxpy")?;
     println!("saxpy.c on the loader of {release}, over simcuda:");
-    process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))
+    process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))?;
+    let program = example::build(workspace, dist, "timeline")?;
+    println!("timeline.c on the loader of {release}, over simcuda:");
+    process::run(&mut dist.on_simulated(120, program))
 }
 
 /// Configures and builds a project that does nothing but find the package, where CMake is installed.
