@@ -159,7 +159,9 @@ impl Module {
             _ => (ParameterKind::Value, ty),
         };
         let layout = layouts.of(self, valued)?;
-        Ok(Parameter { kind, size: layout.size, align: self.alignment(id).unwrap_or(layout.align), name })
+        // The alignment that a pointer is decorated with is that of what it points to.
+        let decorated = if kind == ParameterKind::Value { self.alignment(id) } else { None };
+        Ok(Parameter { kind, size: layout.size, align: decorated.unwrap_or(layout.align), name })
     }
 
     /// The alignment that the module gives to an id, if it is a power of two.

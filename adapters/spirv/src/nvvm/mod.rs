@@ -63,3 +63,27 @@ impl fmt::Display for CompileError {
 }
 
 impl std::error::Error for CompileError {}
+
+/// The PTX with another `.version`, for a driver that is older than the compiler. Only the directive changes: the instructions
+/// that this crate writes exist since PTX 6.2, and libnvvm's own since the version that the architecture needs.
+#[must_use]
+pub fn with_ptx_version(ptx: &str, (major, minor): (u32, u32)) -> String {
+    let Some(at) = ptx.find(".version ") else {
+        return ptx.to_owned();
+    };
+    let end = ptx[at..].find('\n').map_or(ptx.len(), |length| at + length);
+    format!("{}.version {major}.{minor}{}", &ptx[..at], &ptx[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_ptx_version_changes_the_directive_alone() {
+        let ptx = "//\n.version 9.5\n.target sm_90\n";
+        assert_eq!(with_ptx_version(ptx, (8, 4)), "//\n.version 8.4\n.target sm_90\n");
+        assert_eq!(with_ptx_version(".version 9.5", (8, 4)), ".version 8.4");
+        assert_eq!(with_ptx_version("no PTX", (8, 4)), "no PTX");
+    }
+}

@@ -115,7 +115,10 @@ impl Writer<'_> {
         self.put(format_args!("%kept = select i1 {counts}, {ty} {both}, {ty} %sum"));
         self.put(format_args!("%next = add i32 %at, 1"));
         let done = self.let_temp(format_args!("icmp eq i32 %next, 32"));
-        self.put(format_args!("br i1 {done}, label %end, label %step"));
+        // Unrolled, the way that is seldom taken would be most of a kernel's code.
+        let hint = self.metadata.node("!{!\"llvm.loop.unroll.disable\"}");
+        let hint = self.metadata.distinct(&[hint]);
+        self.put(format_args!("br i1 {done}, label %end, label %step, !llvm.loop !{hint}"));
         self.label("end");
         self.ret(ty, "%kept");
         Ok(())
