@@ -38,7 +38,6 @@ pub mod sync;
 pub mod timeline;
 pub mod transfer;
 pub mod usm;
-pub mod virtual_memory;
 
 pub mod driver;
 #[cfg(feature = "testing")]

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms, lowest first. A file beside the folders is a room of its own.
-const LAYERS: [&str; 22] = [
+const LAYERS: [&str; 21] = [
     "sync",
     "object",
     "driver",
@@ -21,7 +21,6 @@ const LAYERS: [&str; 22] = [
     "timeline",
     "pool",
     "usm",
-    "virtual_memory",
     "ipc",
     "image",
     "buffer",
@@ -40,7 +39,7 @@ const MOST_FILES_IN_A_CIRCLE: usize = 6;
 const MOST_FILES_IN_A_FOLDER: usize = 16;
 const LONGEST_FILE: usize = 600;
 /// The goal is 200.
-const MOST_UNSAFE_BLOCKS: usize = 155;
+const MOST_UNSAFE_BLOCKS: usize = 158;
 /// Places that ask at run time which release the library is for. Nothing is compiled for one.
 const MOST_RELEASE_QUESTIONS: usize = 3;
 

@@ -94,15 +94,15 @@ fn asked_first(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
 /// Functions that nothing answers.
 fn left_out(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
     answers!(table;
-        Enqueue {
-            pfnReadHostPipe pfnWriteHostPipe
-        }
-        BindlessImagesExp {
-            pfnUnsampledImageHandleDestroyExp pfnSampledImageHandleDestroyExp pfnImageAllocateExp
-            pfnImageFreeExp pfnUnsampledImageCreateExp pfnSampledImageCreateExp pfnImageCopyExp
-            pfnImageGetInfoExp pfnGetImageMemoryHandleTypeSupportExp pfnGetImageUnsampledHandleSupportExp
-                pfnGetImageSampledHandleSupportExp pfnMipmapGetLevelExp pfnMipmapFreeExp pfnMapExternalArrayExp
-            })
+    Enqueue {
+        pfnReadHostPipe pfnWriteHostPipe
+    }
+    BindlessImagesExp {
+        pfnUnsampledImageHandleDestroyExp pfnSampledImageHandleDestroyExp pfnImageAllocateExp
+        pfnImageFreeExp pfnUnsampledImageCreateExp pfnSampledImageCreateExp pfnImageCopyExp
+        pfnImageGetInfoExp pfnGetImageMemoryHandleTypeSupportExp pfnGetImageUnsampledHandleSupportExp
+            pfnGetImageSampledHandleSupportExp pfnMipmapGetLevelExp pfnMipmapFreeExp pfnMapExternalArrayExp
+        })
 }
 
 #[test]

@@ -31,4 +31,4 @@ pub use crate::program::Program;
 pub use crate::queue::Queue;
 pub use crate::stream::event::{Event, WaitList};
 pub use crate::timeline::Timeline as ExtTimeline;
-pub use crate::virtual_memory::physical::PhysicalMem;
+pub use crate::usm::virtual_memory::physical::PhysicalMem;

@@ -1,7 +1,7 @@
 //! Reserved addresses, physical memory, and the mapping of one to the other.
 //!
 //! Manuals: CUDA Driver API, Virtual Memory Management; HIP runtime API, Virtual Memory Management. Which ranges are
-//! reserved and what is mapped in them is known in [`crate::virtual_memory`].
+//! reserved and what is mapped in them is known in [`crate::usm::virtual_memory`].
 //!
 //! The host cannot touch this memory, and a device that touches what is not mapped reports a fault: nothing here is unsafe.
 

@@ -18,7 +18,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
 use crate::pool::out_of_memory::with_relief;
-use crate::virtual_memory::physical::supported;
+use crate::usm::virtual_memory::physical::supported;
 
 /// The exportable allocations of a device, by address.
 struct Exports<D: Driver> {

@@ -19,7 +19,7 @@ use crate::ipc::{Part, retain_handle, seal, take_back, unseal};
 use crate::object::error::{Error, Result};
 use crate::object::params::{self, Out};
 use crate::object::{self, Held, Object};
-use crate::virtual_memory::physical::{PhysicalMem, check_size, supported};
+use crate::usm::virtual_memory::physical::{PhysicalMem, check_size, supported};
 
 const PHYSICAL: [u8; 8] = *b"URIPCPHY";
 

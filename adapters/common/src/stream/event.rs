@@ -4,6 +4,9 @@
 //! another stream must wait) does it get a native event, and then exactly one. All of that happens under the
 //! stream's lock; reading an event takes no lock.
 
+pub mod callback;
+pub mod info;
+
 use core::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -15,8 +15,6 @@ pub mod capture;
 pub(crate) mod capture_order;
 pub mod delegated;
 pub mod event;
-pub mod event_callback;
-pub mod event_info;
 pub mod idle;
 pub mod memory;
 pub mod promise;

@@ -2,7 +2,7 @@
 //!
 //! A thread that waits for one value and has all the time blocks where it is known what it waits for: first for the signal's
 //! submission, then natively. Any other sleeps until a timeline tells of a change: a signal, a failure, or the end of an open
-//! signal, which a callback stream of its device tells ([`crate::stream::event_callback`]), once for each signal however many
+//! signal, which a callback stream of its device tells ([`crate::stream::event::callback`]), once for each signal however many
 //! threads wait. Nothing here looks again and again.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use ur_ffi::{ur_ext_timeline_wait_flags_t, ur_result_t};
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Handles, Out};
-use crate::stream::event_callback;
+use crate::stream::event::callback;
 use crate::timeline::Timeline;
 use crate::timeline::values::{Known, Values};
 
@@ -95,7 +95,7 @@ impl<D: Driver> Wanted<'_, D> {
         for (values, value) in &self.list {
             for (_, event) in values.next_signals(*value, true) {
                 let watchers = Arc::clone(values.watchers());
-                event_callback::when_complete(&event, Box::new(move || watchers.wake()))?;
+                callback::when_complete(&event, Box::new(move || watchers.wake()))?;
             }
         }
         Ok(())

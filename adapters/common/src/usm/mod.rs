@@ -10,6 +10,7 @@ mod guard;
 pub mod host_register;
 pub mod prefetch;
 pub mod rows;
+pub mod virtual_memory;
 
 use core::ffi::c_void;
 

@@ -166,9 +166,7 @@ impl<'f> World<'f> {
         loop {
             let now = self.objects();
             let kinds = self.baseline.keys().chain(now.keys()).filter(|kind| !but.contains(&kind.as_str()));
-            // Less is there when a program has filled a device: what plain memory keeps goes back then.
-            let count = |objects: &BTreeMap<String, u64>, kind| objects.get(kind).copied().unwrap_or(0);
-            if kinds.into_iter().all(|kind| count(&now, kind) <= count(&self.baseline, kind)) {
+            if kinds.into_iter().all(|kind| now.get(kind) == self.baseline.get(kind)) {
                 return None;
             }
             if Instant::now() > end {

@@ -23,7 +23,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::params::{Address, Out};
-use crate::virtual_memory::physical::{PhysicalMem, check_size, supported};
+use crate::usm::virtual_memory::physical::{PhysicalMem, check_size, supported};
 
 /// The context's first device, for calls that concern no device's memory.
 fn first<D: Driver>(context: &Object<Context<D>>) -> Result<&Arc<Object<Device<D>>>> {
