@@ -24,6 +24,8 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-adapter", ours: &["ur-ffi"], others: None, never: &["libloading"] },
     Rule { name: "ur-adapter-cuda", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-adapter-hip", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
+    // A translator of its own, which knows nothing of the engine or the API.
+    Rule { name: "ur-spirv", ours: &[], others: Some(&["libloading"]), never: &[] },
     // The final libraries only choose a release.
     Rule { name: "ur-loader-2026-1", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },
     Rule { name: "ur-loader-2026-2", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },

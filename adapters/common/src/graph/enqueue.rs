@@ -87,12 +87,12 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
 
     /// A buffer that can be updated cannot be kept: what an update changes before the launch's turn would change the launch.
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        if !self.executable.is_plain() {
-            return not_deferrable("a launch of a graph that works with buffers or images, or allocates memory");
-        }
         let owned = match self.owner {
             Owner::Buffer(buffer) if buffer.properties.is_updatable => {
                 return not_deferrable("a launch of an updatable command buffer");
+            }
+            _ if !self.executable.is_plain() => {
+                return not_deferrable("a launch of a graph that works with buffers or images, or allocates memory");
             }
             Owner::Buffer(buffer) => {
                 let buffer = buffer.to_arc();

@@ -124,6 +124,8 @@ pub struct Executable<D: Driver> {
     has_news: AtomicBool,
     /// Whether a launch has left something to be dropped.
     has_leftovers: AtomicBool,
+    /// Whether a launch was one native call when the graph was finalised. Asked without the lock, which a launch may hold long.
+    began_plain: bool,
     changes: Mutex<Changes<D>>,
 }
 
@@ -144,6 +146,7 @@ impl<D: Driver> Executable<D> {
             native: Mutex::new(native),
             has_news: AtomicBool::new(false),
             has_leftovers: AtomicBool::new(false),
+            began_plain: true,
             changes: Mutex::new(Changes::default()),
         }
     }
@@ -160,7 +163,9 @@ impl<D: Driver> Executable<D> {
 
     /// Gives it what can be changed, and what its commands do with buffers and images.
     pub fn set_changes(&mut self, changes: Changes<D>) {
-        self.native.get_mut().exchange_uses(changes.memory.list());
+        let native = self.native.get_mut();
+        native.exchange_uses(changes.memory.list());
+        self.began_plain = native.is_plain;
         *self.changes.get_mut() = changes;
     }
 
@@ -169,6 +174,7 @@ impl<D: Driver> Executable<D> {
         let native = self.native.get_mut();
         native.is_plain &= allocations.is_empty();
         native.allocations = allocations;
+        self.began_plain = native.is_plain;
     }
 
     /// Handle value of the native executable graph.
@@ -176,9 +182,9 @@ impl<D: Driver> Executable<D> {
         self.handle
     }
 
-    /// Whether a launch is one native call.
+    /// Whether a launch is one native call, of a graph that cannot be changed.
     pub fn is_plain(&self) -> bool {
-        self.native.lock().is_plain
+        self.began_plain
     }
 
     /// Launches on a stream of the queue, whose lock the caller has.
