@@ -291,7 +291,7 @@ fn a_capture_refuses_semaphores_and_goes_on() {
     let semaphore = Semaphore::new(&fixture, Timeline, sim.foreign_semaphore(true));
     begin(&queue);
     Launch::new(&kernel, &[1]).on(&queue);
-    let refusal = ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED;
+    let refusal = ur_conformance::told(ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED);
     assert_eq!(try_wait(&queue, &semaphore, Some(1), &[], null_mut()), refusal);
     assert_eq!(try_signal(&queue, &semaphore, Some(1), &[], null_mut()), refusal);
     Launch::new(&kernel, &[1]).on(&queue);
