@@ -68,7 +68,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 75] = [
+const GOALS: [Goal; 76] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -133,6 +133,7 @@ const GOALS: [Goal; 75] = [
     goal("diamonds over the same kernels in a chain", "graphs: diamond over chain", Ratio, Most(0.60), "0.062 for 1 + 64 + 1"),
     goal("1000 kernels by command buffer over 1000 launches", "graphs: 1000 kernels at once", Ratio, Most(1.00), "588 us over 4228 us"),
     goal("timeline: signal on one queue, wait on another", "timelines: signal, wait", Ratio, Most(1.05), ""),
+    goal("timeline: the same: event calls", "timelines: signal, wait", Calls(Kind::Event), Most(2.0), ""),
     goal("timeline: the same with a launch before and behind", "timelines: launch, signal, wait, launch", Ratio, Most(1.05), ""),
     goal("timeline: host signal to a kernel's end, more than a raw value", timelines::HOST_SIGNAL, Difference, Most(10_000.0), ""),
     goal("timeline: deferred launch, more than one that is not", timelines::DEFERRED_LAUNCH, Difference, Most(1000.0), ""),
