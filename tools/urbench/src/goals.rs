@@ -10,6 +10,7 @@ use crate::lifetimes;
 use crate::outcome::{Case, Outcome};
 use crate::stats::Summary;
 use crate::threads::{MANY_CASE, SHARED_CASE};
+use crate::work::{BEHIND, BEHIND_LAUNCH, timelines};
 
 /// What is appended to a case that was measured with magazines off.
 pub const OFF: &str = ", magazine off";
@@ -67,7 +68,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 65] = [
+const GOALS: [Goal; 76] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -131,6 +132,17 @@ const GOALS: [Goal; 65] = [
     goal("diamonds of 2 x 64 kernels", "graphs: diamond", Ratio, Most(1.02), ""),
     goal("diamonds over the same kernels in a chain", "graphs: diamond over chain", Ratio, Most(0.60), "0.062 for 1 + 64 + 1"),
     goal("1000 kernels by command buffer over 1000 launches", "graphs: 1000 kernels at once", Ratio, Most(1.00), "588 us over 4228 us"),
+    goal("timeline: signal on one queue, wait on another", "timelines: signal, wait", Ratio, Most(1.05), ""),
+    goal("timeline: the same: event calls", "timelines: signal, wait", Calls(Kind::Event), Most(2.0), ""),
+    goal("timeline: the same with a launch before and behind", "timelines: launch, signal, wait, launch", Ratio, Most(1.05), ""),
+    goal("timeline: host signal to a kernel's end, more than a raw value", timelines::HOST_SIGNAL, Difference, Most(10_000.0), ""),
+    goal("timeline: deferred launch, more than one that is not", timelines::DEFERRED_LAUNCH, Difference, Most(1000.0), ""),
+    goal("timeline: deferred copy 4 KiB, more than one that is not", timelines::DEFERRED_COPY, Difference, Most(1000.0), ""),
+    goal("timeline: ring of 8 queues, a round", "timelines: ring of 8 queues", Ratio, Limit::None, ""),
+    goal("alloc + free 1 MiB behind another queue's free", BEHIND, Ratio, Limit::None, ""),
+    goal("the same: pool calls", BEHIND, Calls(Kind::Pool), Most(0.0), ""),
+    goal("alloc + launch + free 1 MiB behind another queue's free", BEHIND_LAUNCH, Ratio, Limit::None, ""),
+    goal("the same with a launch: pool calls", BEHIND_LAUNCH, Calls(Kind::Pool), Most(0.0), ""),
     goal("context, queue, memory, copy come and go", lifetimes::CASE, Nanoseconds(1.0), Most(120_000.0), "117 us"),
     goal("the same, over raw calls with a context retained", lifetimes::CASE, Ratio, Limit::None, ""),
 ];
@@ -143,6 +155,11 @@ pub fn names_case(name: &str) -> bool {
 /// Whether the table has a row of this group.
 pub fn names_group(group: &str) -> bool {
     GOALS.iter().any(|goal| goal.case.starts_with(group))
+}
+
+/// Whether a goal of this case is about nanoseconds more than the raw calls.
+pub fn judges_difference(name: &str) -> bool {
+    GOALS.iter().any(|goal| goal.case == name && matches!(goal.figure, Difference))
 }
 
 /// How a goal fared.

@@ -104,6 +104,9 @@ fn run(options: &Options) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// What needs a device.
+const GROUPS: [&str; 7] = ["dispatch", "work", "objects", "graphs", "timelines", "growth", "threads"];
+
 /// All rows, of this process and of those that it starts.
 fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
@@ -113,7 +116,7 @@ fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failur
     if options.wants(lifetimes::CASE) && options.child.is_none() {
         outcome.add(lifetimes::CASE, lifetimes::cases(options));
     }
-    if ["dispatch", "work", "objects", "graphs", "growth", "threads"].iter().any(|group| options.wants_some_of(group)) {
+    if GROUPS.iter().any(|group| options.wants_some_of(group)) {
         let may_count = with_device(options, |fixture| {
             report.describe(fixture);
             cases(fixture, options, &mut outcome);

@@ -20,7 +20,8 @@ usage: urbench [options]
                     program's lib folder, unless the driver counts itself)
   --kernels DIR     the folder with basic.ptx
   --table           only what the table of goals needs, and only that table
-  --only NAME       a case or a group: init, lifetimes, dispatch, work, objects, growth, threads; may be repeated
+  --only NAME       a case or a group: init, lifetimes, dispatch, work, objects, graphs, timelines, growth, threads;
+                    may be repeated
   --rounds N        rounds of each case (41)
   --round-time MS   time of one round (5)
   --processes N     processes that measure, whose rounds count together (1): addresses and streams that one happens

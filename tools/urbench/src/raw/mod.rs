@@ -5,6 +5,7 @@
 mod graphs;
 mod more;
 mod symbols;
+mod values;
 
 use std::ffi::{OsString, c_int, c_void};
 use std::path::Path;
@@ -17,6 +18,7 @@ pub use graphs::Graph;
 pub use more::{Function, Kind};
 pub use symbols::{Address, Api, Handle};
 use symbols::{BY_ADDRESS, Copying, DISABLE_TIMING, Functions, NON_BLOCKING, Place, RELEASE_THRESHOLD};
+pub use values::Word;
 
 /// Turns a status into a failure that names the call.
 macro_rules! check {

@@ -14,6 +14,8 @@ pub type Handle = *mut c_void;
 /// A device address.
 pub type Address = u64;
 
+/// `CU_STREAM_WAIT_VALUE_GEQ`, `hipStreamWaitValueGte`.
+pub const AT_LEAST: c_uint = 0;
 /// `CU_STREAM_NON_BLOCKING`, `hipStreamNonBlocking`.
 pub const NON_BLOCKING: c_uint = 1;
 /// `CU_EVENT_DISABLE_TIMING`, `hipEventDisableTiming`.
@@ -75,6 +77,8 @@ macro_rules! functions {
             pub place: Place,
             /// The copy.
             pub copy: Copying,
+            /// A stream's wait for a value in memory, which a library may lack too.
+            pub wait_value: Option<WaitingForValue>,
             /// What only some cases call.
             pub more: More,
         }
@@ -86,6 +90,7 @@ macro_rules! functions {
                     $($field: find(library, match api { Api::Cuda => $cuda, Api::Hip => $hip })?,)*
                     place: Place::of(library, api)?,
                     copy: Copying::of(library, api)?,
+                    wait_value: WaitingForValue::of(library, api),
                     more: More::of(library, api),
                 })
             }
@@ -134,6 +139,7 @@ macro_rules! optional {
 
 optional! {
     stream_wait = "cuStreamWaitEvent" | "hipStreamWaitEvent" (Handle, Handle, c_uint);
+    write_value = "cuStreamWriteValue32_v2" | "hipStreamWriteValue32" (Handle, Address, u32, c_uint);
     elapsed = "cuEventElapsedTime" | "hipEventElapsedTime" (*mut f32, Handle, Handle);
     allocate_device = "cuMemAlloc_v2" | "hipMalloc" (*mut Address, usize);
     allocate_host = "cuMemHostAlloc" | "hipHostMalloc" (*mut Address, usize, c_uint);
@@ -262,6 +268,23 @@ impl Copying {
             Api::Cuda => Self::Plain(find(library, "cuMemcpyAsync")?),
             Api::Hip => Self::WithKind(find(library, "hipMemcpyAsync")?),
         })
+    }
+}
+
+/// A stream's wait for a value of 32 bits in memory: HIP's has a mask behind the flags.
+pub enum WaitingForValue {
+    /// `cuStreamWaitValue32_v2`.
+    Plain(Native<unsafe extern "C" fn(Handle, Address, u32, c_uint) -> c_int>),
+    /// `hipStreamWaitValue32`.
+    WithMask(Native<unsafe extern "C" fn(Handle, Address, u32, c_uint, u32) -> c_int>),
+}
+
+impl WaitingForValue {
+    fn of(library: &Library, api: Api) -> Option<Self> {
+        match api {
+            Api::Cuda => find(library, "cuStreamWaitValue32_v2").map(Self::Plain).ok(),
+            Api::Hip => find(library, "hipStreamWaitValue32").map(Self::WithMask).ok(),
+        }
     }
 }
 

@@ -4,13 +4,35 @@
 use std::ptr::{null, null_mut};
 
 use ur_client::call;
-use ur_client::ffi::ur_event_handle_t;
+use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t};
 
-use super::{finish, release, waits};
+use super::shapes::{Ended, Stream};
+use super::{Prepared, Sides, finish, raw_of, release, waits};
 use crate::Failure;
 use crate::fixture::Fixture;
 use crate::measure::{Body, batches};
 use crate::raw::Raw;
+
+/// The case whose block goes from queue to queue.
+pub const BEHIND: &str = "work: alloc behind another queue's free";
+/// The same with work that has to be waited for.
+pub const BEHIND_LAUNCH: &str = "work: alloc, launch behind another queue's free";
+
+pub const CASES: [Prepared; 2] = [
+    Prepared {
+        name: BEHIND,
+        note: "1 MiB, alloc waits for the free's event; two queues in turn",
+        make: |fixture, _| behind(fixture, false),
+    },
+    Prepared {
+        name: BEHIND_LAUNCH,
+        note: "the same, a launch between alloc and free",
+        make: |fixture, _| {
+            fixture.kernel()?;
+            behind(fixture, true)
+        },
+    },
+];
 
 /// Bytes of an allocation.
 const BLOCK: usize = 1 << 20;
@@ -89,4 +111,75 @@ pub fn raw_alloc(raw: &Raw) -> Body<'_> {
         let once = || raw.allocate_and_free(BLOCK, raw.stream());
         batches(iterations, meter, once, || raw.synchronize(raw.stream()))
     })
+}
+
+/// Allocates where a queue waits for the other's free, and frees in the same order.
+#[inline]
+fn allocate_after(
+    fixture: &Fixture<'_>,
+    queue: ur_queue_handle_t,
+    before: ur_event_handle_t,
+    launches: bool,
+) -> Result<ur_event_handle_t, Failure> {
+    let (ur, mut memory, mut after) = (fixture.ur, null_mut(), null_mut());
+    let (count, list) = waits(&before);
+    // SAFETY: live handles, a list of the count's length, a writable output.
+    unsafe {
+        call!(
+            ur,
+            EnqueueExp.pfnUSMDeviceAllocExp(queue, null_mut(), BLOCK, null(), count, list, &raw mut memory, null_mut())
+        )
+    }?;
+    if launches {
+        fixture.launch_on(queue)?;
+    }
+    // SAFETY: a live queue, memory that is freed once and that nothing uses, a writable output.
+    unsafe { call!(ur, EnqueueExp.pfnUSMFreeExp(queue, null_mut(), memory, 0, null(), &raw mut after)) }?;
+    Ok(after)
+}
+
+/// One block goes to and fro between two queues, each of which waits for the other's free.
+fn behind<'f>(fixture: &'f Fixture<'f>, launches: bool) -> Result<Sides<'f>, Failure> {
+    let queues = [fixture.new_queue()?, fixture.new_queue()?];
+    let ur: Body<'f> = Box::new(move |iterations, meter| {
+        let (mut turn, mut before) = (0, null_mut());
+        let once = || {
+            turn = 1 - turn;
+            let after = allocate_after(fixture, queues[turn].handle(), before, launches)?;
+            if !before.is_null() {
+                release(fixture, before)?;
+            }
+            before = after;
+            Ok(())
+        };
+        let done = batches(iterations, meter, once, || {
+            queues.iter().try_for_each(|queue| Ok(fixture.ur.finish(queue.handle())?))
+        });
+        if !before.is_null() {
+            release(fixture, before)?;
+        }
+        done
+    });
+    let raw = raw_of(fixture, |raw| {
+        let (streams, event) = ([Stream::new(raw)?, Stream::new(raw)?], Ended::new(raw)?);
+        let body: Body<'f> = Box::new(move |iterations, meter| {
+            // By reference, so that the closure has the event and not its handle alone.
+            let (mut turn, event) = (0, &event);
+            let once = || {
+                turn = 1 - turn;
+                let stream = streams[turn].handle;
+                raw.stream_wait(stream, event.event)?;
+                let memory = raw.allocate_ordered(BLOCK, stream)?;
+                if launches {
+                    raw.launch_on(stream)?;
+                }
+                raw.free_ordered(memory, stream)?;
+                raw.record(event.event, stream)
+            };
+            let finish = || streams.iter().try_for_each(|stream| raw.synchronize(stream.handle));
+            batches(iterations, meter, once, finish)
+        });
+        Ok(body)
+    })?;
+    Ok(Sides { ur, raw })
 }

@@ -7,6 +7,7 @@ mod launch;
 mod memory;
 pub mod objects;
 mod shapes;
+pub mod timelines;
 
 use std::ptr::null;
 
@@ -15,10 +16,12 @@ use ur_client::ffi::ur_event_handle_t;
 
 use crate::Failure;
 use crate::fixture::Fixture;
+use crate::goals;
 use crate::measure::{Body, native_calls, rounds};
 use crate::options::Options;
 use crate::outcome::{Case, Counts, Named};
 use crate::raw::Raw;
+pub use memory::{BEHIND, BEHIND_LAUNCH};
 
 /// What the recipes of stream-ordered memory begin with.
 pub const MEMORY: &str = "work: alloc + free";
@@ -91,8 +94,12 @@ fn raw_of<'f>(
     }
 }
 
+fn every_prepared() -> impl Iterator<Item = &'static Prepared> {
+    shapes::CASES.iter().chain(&memory::CASES).chain(&objects::CASES).chain(&graphs::CASES).chain(&timelines::CASES)
+}
+
 fn prepared(options: &Options) -> impl Iterator<Item = &'static Prepared> {
-    shapes::CASES.iter().chain(&objects::CASES).chain(&graphs::CASES).filter(|case| options.wants(case.name))
+    every_prepared().filter(|case| options.wants(case.name))
 }
 
 fn wanted(options: &Options) -> impl Iterator<Item = &'static Recipe> {
@@ -112,7 +119,7 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Case>> {
     let plain = plain.map(|(name, bodies, note)| (name.to_owned(), case(fixture, options, bodies, note)));
     let others = prepared(options).map(|one| {
         let bodies = (one.make)(fixture, options).map(Sides::into_bodies);
-        (one.name.to_owned(), case(fixture, options, bodies, one.note))
+        (one.name.to_owned(), case(fixture, options, bodies, one.note).map(|case| with_difference(one.name, case)))
     });
     plain.chain(others).collect()
 }
@@ -172,6 +179,13 @@ fn case(
     })
 }
 
+/// The case with its difference to the raw side, if that is what its goal is about.
+fn with_difference(name: &str, case: Case) -> Case {
+    let raw = case.raw.as_ref().filter(|_| goals::judges_difference(name));
+    let difference = raw.map(|raw| case.measured.combine(raw, |ur, raw| ur - raw));
+    Case { difference, ..case }
+}
+
 /// Waits of an enqueue: none, or one event.
 #[inline]
 fn waits(event: &ur_event_handle_t) -> (u32, *const ur_event_handle_t) {
@@ -192,14 +206,27 @@ fn finish(fixture: &Fixture<'_>) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Summary;
+
+    #[test]
+    fn a_difference_is_told_where_the_goal_is_about_it_and_there_is_a_raw_side() {
+        let of = |name, raw: Option<f64>| {
+            let raw = raw.map(|raw| Summary::of(vec![raw]));
+            let case = Case { measured: Summary::of(vec![7.0]), raw, ..Case::default() };
+            with_difference(name, case).difference.map(|difference| difference.median)
+        };
+        assert_eq!(of(timelines::HOST_SIGNAL, Some(4.0)), Some(3.0));
+        assert_eq!(of(timelines::HOST_SIGNAL, None), None);
+        assert_eq!(of("work: launch", Some(4.0)), None);
+    }
 
     #[test]
     fn recipes_have_names_of_their_own_and_memory_is_known_by_its_name() {
-        let others = shapes::CASES.iter().chain(&objects::CASES).chain(&graphs::CASES).map(|case| case.name);
+        let others = every_prepared().map(|case| case.name);
         let mut names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).chain(others).collect();
         assert_eq!(names.iter().filter(|name| name.starts_with(MEMORY)).count(), 3);
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), RECIPES.len() + shapes::CASES.len() + objects::CASES.len() + graphs::CASES.len());
+        assert_eq!(names.len(), RECIPES.len() + every_prepared().count());
     }
 }

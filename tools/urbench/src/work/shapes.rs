@@ -205,8 +205,7 @@ fn two_queues<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Fa
     });
     let raw = raw_of(fixture, |raw| {
         let (first, second) = (Stream::new(raw)?, Stream::new(raw)?);
-        let event = raw.while_current(|| raw.new_event(false))?;
-        let event = Ended { raw, event };
+        let event = Ended::new(raw)?;
         let body: Body<'f> = Box::new(move |iterations, meter| {
             // By reference, so that the closure has the objects and not their handles alone.
             let (first, second, event) = (&first, &second, &event);
@@ -227,9 +226,16 @@ fn two_queues<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Fa
 }
 
 /// An event of the raw side.
-struct Ended<'r> {
+pub struct Ended<'r> {
     raw: &'r Raw,
-    event: Handle,
+    pub event: Handle,
+}
+
+impl<'r> Ended<'r> {
+    pub fn new(raw: &'r Raw) -> Result<Self, Failure> {
+        let event = raw.while_current(|| raw.new_event(false))?;
+        Ok(Self { raw, event })
+    }
 }
 
 impl Drop for Ended<'_> {
