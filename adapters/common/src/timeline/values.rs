@@ -109,6 +109,9 @@ impl<D: Driver> State<D> {
 
     /// The promises that a signal of that value keeps.
     fn take_promises(&mut self, value: u64) -> Vec<Arc<EventPromise<D>>> {
+        if self.promises.is_empty() {
+            return Vec::new();
+        }
         let later = value.checked_add(1).map_or_else(BTreeMap::new, |next| self.promises.split_off(&next));
         core::mem::replace(&mut self.promises, later).into_values().collect()
     }
@@ -214,10 +217,12 @@ impl<D: Driver> Values<D> {
     }
 
     fn keep_promises(&self, promises: Vec<Arc<EventPromise<D>>>, event: &SharedEvent<D>) {
-        drain::batch(|| {
-            let outcome = || Outcome::Submitted(Some(Arc::clone(event)));
-            promises.into_iter().for_each(|promise| promise.resolve(outcome()));
-        });
+        if !promises.is_empty() {
+            drain::batch(|| {
+                let outcome = || Outcome::Submitted(Some(Arc::clone(event)));
+                promises.into_iter().for_each(|promise| promise.resolve(outcome()));
+            });
+        }
         self.watchers.wake();
     }
 
