@@ -8,7 +8,7 @@
 //! must not overtake, and a free only follows every use; where the order is missing, the step waits for the events that
 //! give it.
 //!
-//! [`graphs`] plans command buffers. [`threads`] plans programs of several threads, from a seed.
+//! [`graphs`] plans command buffers, [`threads`] programs of several threads and [`timelines`] those of timelines, each from a seed.
 //!
 //! This crate must never know how an adapter works, and never call one: the conformance suite takes the steps
 //! (`conformance/tests/model`).
@@ -23,6 +23,7 @@ pub mod set;
 pub mod state;
 pub mod step;
 pub mod threads;
+pub mod timelines;
 mod wrong;
 
 pub use op::{Op, Profile, program};

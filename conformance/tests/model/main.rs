@@ -1,4 +1,4 @@
-//! Random programs of stream-ordered memory and of command buffers against the model of `conformance/model`: of one thread, of several
+//! Random programs of stream-ordered memory, of command buffers and of timelines against the model of `conformance/model`: of one thread, of several
 //! threads, and on adapters with bugs in them, which the programs find.
 //!
 //! This is a binary of its own because `runner` sets a variable that the driver reads once, when it is loaded.
@@ -9,3 +9,4 @@ mod planted;
 mod programs;
 mod runner;
 mod threads;
+mod timelines;

@@ -7,7 +7,7 @@ use std::process::Command;
 use ur_conformance::child;
 
 use crate::runner::families::ALL;
-use crate::runner::{graphs, plain, run_all, say, threads};
+use crate::runner::{graphs, plain, run_all, say, threads, timelines};
 
 /// So many programs of all families together find every bug.
 const PROGRAMS: u64 = 3000;
@@ -49,6 +49,15 @@ const PLAIN_CHILD: &str = "programs_of_plain_memory_on_a_planted_adapter";
 fn programs_of_plain_memory_on_a_planted_adapter() {
     let programs = if std::env::var_os("UR_TEST_CHILD").is_some() { 400 } else { 50 };
     plain::run(programs);
+}
+
+/// The same with programs of timelines.
+const TIMELINES_CHILD: &str = "programs_of_timelines_on_a_planted_adapter";
+
+#[test]
+fn programs_of_timelines_on_a_planted_adapter() {
+    let programs = if std::env::var_os("UR_TEST_CHILD").is_some() { 400 } else { 50 };
+    timelines::run(programs);
 }
 
 /// Runs the programs on the planted adapter; the line that says what was found, or none.
@@ -167,5 +176,15 @@ fn programs_of_plain_memory_find_planted_bugs_and_nothing_where_none_is_chosen()
     assert!(found.is_none(), "{found:?}");
     for bug in ["plain-block-too-early", "plain-blocks-overlap", "plain-account-off"] {
         assert!(found_by(PLAIN_CHILD, &adapter, Some(bug), &[]).is_some(), "{bug}: the programs find nothing");
+    }
+}
+
+#[test]
+fn programs_of_timelines_find_planted_bugs_and_nothing_where_none_is_chosen() {
+    let Some(adapter) = planted() else { return };
+    let found = found_by(TIMELINES_CHILD, &adapter, None, &[]);
+    assert!(found.is_none(), "{found:?}");
+    for bug in ["timeline-signal-lost", "deferred-out-of-order", "failure-too-far", "failure-too-short"] {
+        assert!(found_by(TIMELINES_CHILD, &adapter, Some(bug), &[]).is_some(), "{bug}: the programs find nothing");
     }
 }

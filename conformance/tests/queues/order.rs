@@ -8,10 +8,12 @@ use core::ptr::{null, null_mut};
 use ur_conformance::ffi::releases::Release;
 use ur_conformance::ffi::{
     CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t, ur_exp_enqueue_ext_flags_t as BarrierFlags,
-    ur_exp_enqueue_ext_properties_t, ur_queue_flags_t as Flags,
+    ur_exp_enqueue_ext_properties_t, ur_queue_flags_t as Flags, ur_result_t as Code,
 };
 use ur_conformance::owned::event_of;
-use ur_conformance::{Cells, Event, Fixture, Gate, Kind, Queue, ask, needs_sim, ok, query, refused, release, ur};
+use ur_conformance::{
+    Cells, Event, Fixture, Gate, Kind, Queue, Timeline, ask, needs_sim, ok, query, refused, release, timeline, ur,
+};
 
 /// How often a status is looked at to see that it does not change.
 const LOOKS: usize = 200;
@@ -431,4 +433,24 @@ fn urEnqueueEventsWait_makes_an_in_order_queue_wait_for_its_list() {
     gate.open();
     event.wait();
     assert_eq!(seen.load(0), Gate::OPEN);
+}
+
+#[test]
+fn a_barrier_that_failed_holds_up_nothing_that_an_out_of_order_queue_keeps_later() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let (queue, timelines) = (fixture.out_of_order(), [(); 2].map(|()| Timeline::at_zero(&fixture)));
+    let (cells, source) = (Cells::new(&fixture, 1), Cells::new(&fixture, 1));
+    source.store(0, 7);
+    queue.wait_for(&timelines[0], 1);
+    timelines[0].fail(Code::ERROR_INVALID_ARGUMENT);
+    assert_eq!(ur!(Queue.pfnFinish(queue.handle())), Code::ERROR_INVALID_ARGUMENT);
+    let point = timelines[1].event(1);
+    let copied = copy(&queue, cells.at(0), source.at(0), 4, &[&point]);
+    timelines[1].signal(1);
+    copied.wait();
+    queue.finish();
+    assert_eq!(cells.load(0), 7);
 }

@@ -29,6 +29,14 @@ pub enum Bug {
     PlainBlocksOverlap,
     /// What is live of plain memory is one class too little at each free.
     PlainAccountOff,
+    /// What waits for a timeline's value does not hear of a queue's signal.
+    TimelineSignalLost,
+    /// A deferred command does not come after the one before it on its queue.
+    DeferredOutOfOrder,
+    /// A failure reaches all that is deferred after it on a queue, which need not come after it.
+    FailureTooFar,
+    /// A deferred command runs although what it comes after has failed.
+    FailureTooShort,
 }
 
 /// Whether this process has the bug.
@@ -55,6 +63,10 @@ pub fn is(bug: Bug) -> bool {
         "plain-block-too-early" => Some(Bug::PlainBlockTooEarly),
         "plain-blocks-overlap" => Some(Bug::PlainBlocksOverlap),
         "plain-account-off" => Some(Bug::PlainAccountOff),
+        "timeline-signal-lost" => Some(Bug::TimelineSignalLost),
+        "deferred-out-of-order" => Some(Bug::DeferredOutOfOrder),
+        "failure-too-far" => Some(Bug::FailureTooFar),
+        "failure-too-short" => Some(Bug::FailureTooShort),
         other => panic!("UR_MUTATION={other} names no mutation"),
     });
     *chosen == Some(bug)

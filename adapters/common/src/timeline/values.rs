@@ -21,6 +21,7 @@ use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::event::{Event, EventPromise};
 use crate::stream::promise::{Outcome, Promise};
+use crate::sync::mutation::{self, Bug};
 use crate::timeline::host_wait::Watchers;
 
 /// An event that the engine holds.
@@ -278,7 +279,8 @@ impl<D: Driver> Values<D> {
             if value > state.reached {
                 state.open.insert(value, Open { event: Arc::clone(event), is_watched: false });
             }
-            (state.take_promises(value), state.open.len() > state.most_open)
+            let promises = if mutation::is(Bug::TimelineSignalLost) { Vec::new() } else { state.take_promises(value) };
+            (promises, state.open.len() > state.most_open)
         };
         self.keep_promises(promises, event);
         if are_many {

@@ -7,6 +7,7 @@
 //! | `UR_MODEL_THREADED` | programs of several threads in each test of `threads.rs` | 600 and 400 |
 //! | `UR_MODEL_GRAPHS` | programs of command buffers | 10 000 |
 //! | `UR_MODEL_PLAIN` | programs of plain memory | 600 |
+//! | `UR_MODEL_TIMELINES` | programs of timelines | 4000 |
 //! | `UR_MODEL_SEED` | seed of the first program of each family; `random` for another each time | one that stays |
 //! | `UR_MODEL_REPEAT` | runs of each program, for what fails at times only | 1 |
 //! | `UR_MODEL_SHRINK` | seconds that a failing program is made smaller for | 30 |
@@ -20,6 +21,7 @@ pub mod plain;
 pub mod pools;
 pub mod take;
 pub mod threads;
+pub mod timelines;
 pub mod watch;
 pub mod world;
 
