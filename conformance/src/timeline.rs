@@ -42,6 +42,8 @@ impl Timeline {
     #[track_caller]
     #[must_use]
     pub fn at_zero(fixture: &Fixture) -> Self {
+        // Callbacks tell of signals, and hold what they tell of until they have returned.
+        fixture.allow_late_releases();
         Self::of(fixture.context())
     }
 
