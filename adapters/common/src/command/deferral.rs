@@ -248,7 +248,7 @@ pub(crate) fn defer_behind<D: Driver>(
     kept.one_is_there();
 }
 
-/// A command that is kept.
+/// A deferred command.
 struct DeferredCommand<D: Driver> {
     queue: Arc<Object<Queue<D>>>,
     command: ur_command_t,

@@ -2,8 +2,8 @@
 //!
 //! An entry point makes a [`Command`] and gives it to [`submit`]; [`Submission`] is the guard. A command can add itself to a
 //! native graph instead ([`Command::add_to`]), or make itself owned ([`Command::into_owned`]), so that it can be kept until what
-//! it comes after was submitted: so a command holds all that it needs, and nothing here looks inside. The stream's lock is held over the native
-//! call, which may block; [`crate::stream`] says what that means for everybody else.
+//! it comes after was submitted: so a command holds all that it needs, and nothing here looks inside. The stream's lock is held
+//! over the native call, which may block; [`crate::stream`] says what that means for everybody else.
 //!
 //! Must not allocate on the way of a command that needs no event, nor make a native call that the command does not need.
 

@@ -1,7 +1,7 @@
-//! What a queue knows of commands that are kept: those behind a wait for what nobody has submitted.
+//! What a queue knows of its deferred commands: those behind a wait for what nobody has submitted.
 //!
-//! A queue with deferred commands is not plain. In order, each later command comes after the kept one before it, so it is kept too,
-//! until all have been submitted; out of order only what depends on a deferred command is kept. The commands themselves are
+//! A queue with deferred commands is not plain. In order, each later command comes after the deferred one before it and is
+//! deferred too, until all have been submitted; out of order only what depends on a deferred command is. The commands are
 //! [`crate::command::deferral`]'s. The lock is a leaf, and nothing is dropped or called while it is held.
 
 use core::mem::take;
@@ -94,7 +94,7 @@ impl<D: Driver> Queue<D> {
         drop(through);
     }
 
-    /// Blocks until every command that is kept now has been submitted, or never will be.
+    /// Blocks until every command that is deferred now has been submitted, or never will be.
     pub fn wait_for_submission(&self) {
         let last = self.deferral.state.lock().last.clone();
         for promise in last {

@@ -1,7 +1,7 @@
 //! Waits for timelines and signals of timelines as commands of a queue.
 //!
 //! A wait is a barrier whose list has the values' events beside the caller's. A signal is a wait for what comes before it, whose
-//! event then is the signal's; if that is kept, the signal is made when it is submitted.
+//! event then is the signal's; if that is deferred, the signal is made when it is submitted.
 
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl<D: Driver> Signals<D> {
     }
 }
 
-/// Signals whose command was kept: they are made once it is submitted, and fail with it.
+/// Signals whose command was deferred: they are made once it is submitted, and fail with it.
 impl<D: Driver> Dependent<SharedEvent<D>> for Signals<D> {
     fn resolved(self: Arc<Self>, outcome: &Outcome<SharedEvent<D>>) {
         match outcome {

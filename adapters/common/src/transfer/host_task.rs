@@ -116,7 +116,7 @@ pub fn enqueue<D: Driver>(
     put(&request, function, data)
 }
 
-/// A task that is kept. It is in flight, and has its word, when its turn has come: frees wait for tasks in flight.
+/// A deferred task. It is in flight, and has its word, when its turn has come: frees wait for tasks in flight.
 struct DeferredTask {
     function: Function,
     /// An address that only the application looks behind.
