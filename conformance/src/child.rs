@@ -12,6 +12,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use crate::memory;
+
 const VARIABLE: &str = "UR_TEST_CHILD";
 
 /// The name that the test harness knows a test by: `rows::urUSMPitchedAllocExp_answers` for a function of
@@ -40,6 +42,16 @@ pub fn in_process<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: im
         assert!(succeeded, "{text}");
         assert!(text.contains("1 passed"), "the child ran no test named {}\n{text}", full_name(test));
     }
+}
+
+/// Runs a body whose promise is about plain memory that is kept when it is freed, with the adapter's own settings: here, or in a
+/// child where the environment says otherwise.
+#[track_caller]
+pub fn with_pooled_memory(test: &str, body: impl FnOnce()) {
+    if memory::is_pooled() && !memory::is_guarded() {
+        return body();
+    }
+    in_process(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], body);
 }
 
 /// So long a body of [`in_time`] may take: far more than it needs, since only one that hangs gets there.
@@ -222,12 +234,25 @@ impl Piped {
         }
     }
 
+    /// Sends the child a line.
+    #[track_caller]
+    pub fn tell(&mut self, text: &str) {
+        let questions = self.questions.as_mut().expect("open until the end");
+        writeln!(questions, "{text}").unwrap_or_else(|error| panic!("the child does not listen: {error}"));
+    }
+
     /// Sends the child a line and takes its next one.
     #[track_caller]
     pub fn ask(&mut self, question: &str) -> String {
-        let questions = self.questions.as_mut().expect("open until the end");
-        writeln!(questions, "{question}").unwrap_or_else(|error| panic!("the child does not listen: {error}"));
+        self.tell(question);
         self.line()
+    }
+
+    /// Kills the child, which can do nothing about it, and returns when it is dead.
+    #[track_caller]
+    pub fn kill(mut self) {
+        let killed = self.child.kill().and_then(|()| self.child.wait());
+        killed.unwrap_or_else(|error| panic!("the child cannot be killed: {error}"));
     }
 
     /// Closes the child's input, which ends it, and checks that it ended well.

@@ -9,6 +9,7 @@ use ur_ffi::{
 
 use crate::control::{Control, Counts};
 use crate::current::{Current, Place};
+use crate::native::Hip;
 use crate::sim::status;
 use crate::{Context, Event, Fixture, Kernel, Program, Queue, Sim, ur};
 
@@ -98,10 +99,11 @@ fn allowed(error: i32) -> &'static [Code] {
     }
 }
 
-/// Native calls that take the thread from one place to another. The one that puts the thread back is among them, and when
-/// just that fails, nothing else could do it: the application would have to.
+/// Native calls that take the thread from one place to another and are not tried once more: those of a stack, and those that
+/// the HIP library makes by itself. Where one of them was to put the thread back, the application would have to.
 fn switches(name: &str) -> bool {
-    ["cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "hipSetDevice"].contains(&name)
+    ["cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2"].contains(&name)
+        || (name == "cuCtxSetCurrent" && Hip::loaded().is_some())
 }
 
 fn calls_of(library: &Control, work: impl FnOnce() -> Attempt<()>) -> Counts {

@@ -1,16 +1,17 @@
 //! What nearly every test starts from: its turn, the adapter's devices, a context over the first or all, and the accounts of
 //! the simulated driver. When it goes, everything the test made must be gone and no misuse reported.
 
+use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_kernel_handle_t, ur_platform_handle_t, ur_program_handle_t,
-    ur_program_properties_t, ur_queue_flags_t, ur_queue_properties_t, ur_result_t,
+    ur_context_handle_t, ur_device_handle_t, ur_kernel_handle_t, ur_logger_level_t, ur_platform_handle_t,
+    ur_program_handle_t, ur_program_properties_t, ur_queue_flags_t, ur_queue_properties_t, ur_result_t,
 };
 
-use crate::memory::{Kind, Memory};
+use crate::memory::{self, Kind, Memory};
 use crate::native::Hip;
 use crate::sim::Counts;
 use crate::{Context, Environment, Kernel, Program, Queue, Sim, expect_success, loader, ok, ur};
@@ -19,6 +20,23 @@ use crate::{Context, Environment, Kernel, Program, Queue, Sim, expect_success, l
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 static TURN: Mutex<()> = Mutex::new(());
+
+/// What the adapter's debug mode found since the last test.
+static FINDINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+unsafe extern "C" fn keep_finding(_: ur_logger_level_t, text: *const c_char, _: *mut c_void) {
+    // SAFETY: the adapter gives a C string that lives as long as the call.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    if text.contains("was written") {
+        FINDINGS.lock().unwrap_or_else(PoisonError::into_inner).push(text.into_owned());
+    }
+}
+
+/// Has the adapter's errors told here. A test that listens itself does so from then on.
+fn listen_to_guards() {
+    let level = ur_logger_level_t::ERROR;
+    crate::ok!(Adapter.pfnSetLoggerCallback(crate::adapter(), Some(keep_finding), core::ptr::null_mut(), level));
+}
 
 /// The calling test's turn, for tests that need nothing else of a [`Fixture`].
 pub fn turn() -> MutexGuard<'static, ()> {
@@ -94,6 +112,9 @@ impl Fixture {
         fixture.context = Some(fixture.context_of(&fixture.devices[..fixture.devices.len().min(count)]));
         // The context has opened the native library by now.
         crate::release_at_exit();
+        if memory::is_guarded() {
+            listen_to_guards();
+        }
         fixture
     }
 
@@ -277,6 +298,7 @@ impl Fixture {
     /// The same in the middle of a test, with what was just tried.
     #[track_caller]
     pub fn expect_none_left(&self, what: &str) {
+        self.wait_for_late_releases();
         let left = self.new_objects();
         assert!(left.is_empty(), "native objects are left behind: {left:?} after {what}");
     }
@@ -311,6 +333,14 @@ impl Fixture {
         left
     }
 
+    fn wait_for_late_releases(&self) {
+        let begun = std::time::Instant::now();
+        while self.late_releases.load(Ordering::Relaxed) && !self.new_objects().is_empty() && begun.elapsed() < PATIENCE
+        {
+            std::thread::yield_now();
+        }
+    }
+
     /// Takes what is alive now as what the test may leave, after it made the native library lose something.
     pub fn accept_objects(&mut self) {
         if self.sim.is_some() {
@@ -340,12 +370,9 @@ impl Drop for Fixture {
         sim.let_go();
         // Before the faults are over: a device that was lost takes what was in it along.
         crate::renew_adapter();
-        let begun = std::time::Instant::now();
-        while self.late_releases.load(Ordering::Relaxed) && !self.new_objects().is_empty() && begun.elapsed() < PATIENCE
-        {
-            std::thread::yield_now();
-        }
+        self.wait_for_late_releases();
         sim.clear_faults();
+        let findings = std::mem::take(&mut *FINDINGS.lock().unwrap_or_else(PoisonError::into_inner));
         let mut reports = sim.reports();
         sim.clear_reports();
         if self.leaks.load(Ordering::Relaxed) {
@@ -356,6 +383,7 @@ impl Drop for Fixture {
             println!("the simulated driver reports: {reports:#?}");
         } else {
             assert!(reports.is_empty(), "the simulated driver reports misuse: {reports:#?}");
+            assert!(findings.is_empty(), "guards of plain memory were written: {findings:#?}");
             self.expect_no_new_objects();
         }
     }

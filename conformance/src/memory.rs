@@ -26,6 +26,18 @@ impl Kind {
     pub const OF_HOST: [Self; 2] = [Self::Host, Self::Shared];
 }
 
+/// Whether the environment lets the adapter keep plain memory that is freed (`UR_USM_POOL`).
+#[must_use]
+pub fn is_pooled() -> bool {
+    std::env::var("UR_USM_POOL").map_or(true, |value| value != "0")
+}
+
+/// Whether the environment has plain memory guarded and filled (`UR_USM_POOL_DEBUG`), which costs bytes and native calls.
+#[must_use]
+pub fn is_guarded() -> bool {
+    is_pooled() && std::env::var("UR_USM_POOL_DEBUG").is_ok_and(|value| value != "0")
+}
+
 /// One allocation, any kind.
 #[must_use]
 pub fn allocate(

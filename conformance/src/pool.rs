@@ -6,14 +6,23 @@ use core::ptr::{null, null_mut};
 
 use ur_ffi::{
     ur_context_handle_t, ur_device_handle_t, ur_event_handle_t, ur_exp_async_usm_alloc_properties_t,
-    ur_exp_usm_pool_policy_desc_t, ur_exp_usm_pool_reuse_flags_t, ur_result_t, ur_structure_type_t,
-    ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t, ur_usm_pool_info_t,
-    ur_usm_pool_limits_desc_t, ur_usm_type_t,
+    ur_exp_usm_pool_policy_desc_t, ur_exp_usm_pool_reuse_flags_t, ur_ext_usm_pool_prefill_desc_t, ur_result_t,
+    ur_structure_type_t, ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t,
+    ur_usm_pool_info_t, ur_usm_pool_limits_desc_t, ur_usm_type_t,
 };
 
 use crate::memory::Kind;
 use crate::owned::event_of;
 use crate::{Event, Fixture, Pool, Queue, expect_success, query, ur};
+
+/// The variable with which all memory of pools comes in slabs, on real drivers too.
+pub const NO_NATIVE_POOLS: (&str, &str) = ("UR_USM_NATIVE_POOLS", "0");
+
+/// Whether this process runs with [`NO_NATIVE_POOLS`].
+#[must_use]
+pub fn in_slabs() -> bool {
+    std::env::var(NO_NATIVE_POOLS.0).as_deref() == Ok(NO_NATIVE_POOLS.1)
+}
 
 /// The null pool: the device's current one.
 pub const CURRENT: ur_usm_pool_handle_t = null_mut();
@@ -26,6 +35,7 @@ pub struct Plan {
     limits: Option<ur_usm_pool_limits_desc_t>,
     buffer: Option<ur_usm_pool_buffer_desc_t>,
     policy: Option<ur_exp_usm_pool_policy_desc_t>,
+    prefills: Vec<ur_ext_usm_pool_prefill_desc_t>,
     peers: Vec<ur_device_handle_t>,
 }
 
@@ -40,7 +50,7 @@ impl Plan {
     #[must_use]
     pub fn new() -> Self {
         let (flags, stype) = (ur_usm_pool_flags_t::empty(), ur_structure_type_t::USM_POOL_DESC);
-        Self { flags, stype, limits: None, buffer: None, policy: None, peers: Vec::new() }
+        Self { flags, stype, limits: None, buffer: None, policy: None, prefills: Vec::new(), peers: Vec::new() }
     }
 
     /// With flags.
@@ -74,13 +84,15 @@ impl Plan {
     /// Over memory of the caller's.
     #[must_use]
     pub fn buffer(mut self, memory: *mut c_void, size: usize, kind: Kind, device: ur_device_handle_t) -> Self {
-        let memory_type = match kind {
-            Kind::Host => ur_usm_type_t::HOST,
-            Kind::Device => ur_usm_type_t::DEVICE,
-            Kind::Shared => ur_usm_type_t::SHARED,
-        };
         let buffer = ur_usm_pool_buffer_desc_t::default();
-        self.buffer = Some(ur_usm_pool_buffer_desc_t { pMem: memory, size, memType: memory_type, device, ..buffer });
+        self.buffer = Some(ur_usm_pool_buffer_desc_t { pMem: memory, size, memType: type_of(kind), device, ..buffer });
+        self
+    }
+
+    /// With memory that it begins with; once more for another kind.
+    #[must_use]
+    pub fn prefilled(mut self, memory_type: ur_usm_type_t, size: usize) -> Self {
+        self.prefills.push(ur_ext_usm_pool_prefill_desc_t { memType: memory_type, size, ..Default::default() });
         self
     }
 
@@ -113,6 +125,11 @@ impl Plan {
     pub fn with<R>(&self, call: impl FnOnce(*mut ur_usm_pool_desc_t) -> R) -> R {
         let (mut limits, mut buffer, mut policy) = (self.limits, self.buffer, self.policy);
         let mut next: *const c_void = null();
+        let mut prefills = self.prefills.clone();
+        for prefill in &mut prefills {
+            prefill.pNext = next;
+            next = core::ptr::from_ref(prefill).cast();
+        }
         if let Some(policy) = &mut policy {
             policy.pNext = next;
             policy.phPeers = if self.peers.is_empty() { null() } else { self.peers.as_ptr() };
@@ -166,6 +183,16 @@ impl Plan {
     pub fn core_of(&self, fixture: &Fixture) -> Pool {
         self.create_core(fixture.context())
             .unwrap_or_else(|code| panic!("urUSMPoolCreate answers {code:?}: {}", crate::last_error()))
+    }
+}
+
+/// The API's word for a kind.
+#[must_use]
+pub fn type_of(kind: Kind) -> ur_usm_type_t {
+    match kind {
+        Kind::Host => ur_usm_type_t::HOST,
+        Kind::Device => ur_usm_type_t::DEVICE,
+        Kind::Shared => ur_usm_type_t::SHARED,
     }
 }
 

@@ -2,6 +2,7 @@
 //! work, misuse reports and leaks. There only when the native library is the simulated one.
 
 use core::ffi::{c_char, c_int, c_void};
+use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::control::{Control, text};
@@ -69,7 +70,15 @@ impl Sim {
         self.control.fail(name, nth, error);
     }
 
-    /// Ends all injected faults, and makes lost devices usable again.
+    /// Makes every call of a function take this long, until [`Sim::clear_faults`]: other threads come between its begin and its end.
+    pub fn slow_down(&self, name: &str, micros: u64) {
+        let delay: unsafe extern "C" fn(*const c_char, u64) -> c_int = self.control.symbol("InjectDelay");
+        let text = CString::new(name).unwrap_or_default();
+        // SAFETY: the name is a C string.
+        assert_eq!(unsafe { delay(text.as_ptr(), micros) }, 0, "the simulated driver exports no {name}");
+    }
+
+    /// Ends all injected faults and delays, and makes lost devices usable again.
     pub fn clear_faults(&self) {
         self.control.clear_faults();
     }

@@ -1,10 +1,11 @@
 //! Timelines as tests use them: a handle that gives its reference back, and calls that must succeed.
 
+use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_ffi::{
-    ur_context_handle_t, ur_event_handle_t, ur_ext_timeline_handle_t_, ur_ext_timeline_info_t,
-    ur_ext_timeline_wait_flags_t, ur_result_t,
+    ur_context_handle_t, ur_event_handle_t, ur_ext_timeline_desc_t, ur_ext_timeline_flags_t, ur_ext_timeline_handle_t_,
+    ur_ext_timeline_info_t, ur_ext_timeline_wait_flags_t, ur_result_t,
 };
 
 use crate::owned::{Handle, Owned, event_of};
@@ -45,6 +46,41 @@ impl Timeline {
         // Callbacks tell of signals, and hold what they tell of until they have returned.
         fixture.allow_late_releases();
         Self::of(fixture.context())
+    }
+
+    /// A timeline of the fixture's context that other processes may open, at that value.
+    #[track_caller]
+    #[must_use]
+    pub fn shared(fixture: &Fixture, initial: u64) -> Self {
+        fixture.allow_late_releases();
+        let flags = ur_ext_timeline_flags_t::IPC;
+        let description = ur_ext_timeline_desc_t { initialValue: initial, flags, ..Default::default() };
+        let mut made = null_mut();
+        ok!(TimelineExt.pfnTimelineCreateExt(fixture.context(), &raw const description, &raw mut made));
+        Self::take(made)
+    }
+
+    /// A timeline that somebody shares by these handle data.
+    #[track_caller]
+    #[must_use]
+    pub fn open(fixture: &Fixture, data: &[u8]) -> Self {
+        fixture.allow_late_releases();
+        let mut opened = null_mut();
+        let (at, size) = (data.as_ptr().cast(), data.len());
+        ok!(TimelineExt.pfnIPCOpenTimelineHandleExt(fixture.context(), at, size, &raw mut opened));
+        Self::take(opened)
+    }
+
+    /// Handle data of it: where the adapter has them, and a copy.
+    #[track_caller]
+    #[must_use]
+    pub fn share(&self) -> (*mut c_void, Vec<u8>) {
+        let (mut pointer, mut size) = (null_mut(), 0);
+        ok!(TimelineExt.pfnIPCGetTimelineHandleExt(self.handle(), &raw mut pointer, &raw mut size));
+        assert!(!pointer.is_null() && size > 0);
+        // SAFETY: the adapter gave as many bytes until they are put back.
+        let bytes = unsafe { core::slice::from_raw_parts(pointer.cast::<u8>(), size) }.to_vec();
+        (pointer, bytes)
     }
 
     /// A timeline of a context at 0.

@@ -11,12 +11,14 @@ _path = os.environ["UR_SYCL_RECORD"]
 _open = {}
 
 
-def _name(nodeid):
+def name(nodeid):
     file, _, test = nodeid.partition("::")
-    return f"{os.path.basename(file)}::{test}"
+    # dpnp has files of the same name in several folders.
+    _, found, below = file.replace(os.sep, "/").partition("dpnp/tests/")
+    return f"{below if found else os.path.basename(file)}::{test}"
 
 
-def _write(*words):
+def write(*words):
     with open(_path, "a", encoding="utf-8") as file:
         file.write("\t".join(" ".join(word.split()) for word in words) + "\n")
 
@@ -24,15 +26,15 @@ def _write(*words):
 def pytest_collection_modifyitems(config, items):
     with open(_path, encoding="utf-8") as file:
         known = {line.rstrip("\n").split("\t")[1] for line in file if "\t" in line}
-    left_out = [item for item in items if " ".join(_name(item.nodeid).split()) in known]
+    left_out = [item for item in items if " ".join(name(item.nodeid).split()) in known]
     if left_out:
-        items[:] = [item for item in items if " ".join(_name(item.nodeid).split()) not in known]
+        items[:] = [item for item in items if " ".join(name(item.nodeid).split()) not in known]
         config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_runtest_logstart(nodeid, location):
     _open[nodeid] = ("passed", "")
-    _write("began", _name(nodeid))
+    write("began", name(nodeid))
 
 
 def pytest_runtest_logreport(report):
@@ -46,4 +48,4 @@ def pytest_runtest_logreport(report):
 
 def pytest_runtest_logfinish(nodeid, location):
     word, text = _open.pop(nodeid)
-    _write(word, _name(nodeid), *([text] if text else []))
+    write(word, name(nodeid), *([text] if text else []))

@@ -108,6 +108,8 @@ class Machine:
             variables["UR_ADAPTERS_FORCE_LOAD"] = str(self.all / "lib/libur_adapter_cuda.so.0")
             # 2026.2's libsycl carries a loader in itself; 2026.1's is to find ours before the stock one.
             folders.insert(0, self.all / "lib")
+            # Kernels that come as SPIR-V; libnvvm is the CUDA toolkit's.
+            variables["LD_PRELOAD"] = str(self.all / "lib/libur_sycl_images.so")
         variables["UR_CUDA_LIBRARY"] = str(self.native)
         variables["LD_LIBRARY_PATH"] = ":".join(map(str, folders + [os.environ.get("LD_LIBRARY_PATH", "")])).rstrip(":")
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -165,7 +167,8 @@ class Machine:
         environment = self.environment(False)
         # The compiler takes its library of mathematical functions from here, whatever toolkit there is.
         environment["UR_SYCL_CUDA"] = str(self.all / "cuda")
-        compiling = {"LD_PRELOAD": str(self.all / "toolchain.so"), "UR_SYCL_TOOLCHAIN": str(self.all / "toolchain")}
+        preloaded = f"{self.all}/toolchain.so:{self.all}/lib/libur_sycl_images.so"
+        compiling = {"LD_PRELOAD": preloaded, "UR_SYCL_TOOLCHAIN": str(self.all / "toolchain")}
         # What ruins its device for itself ruins it for nobody else: each program has a process and a context of its own.
         work = []
         for file in sorted((self.all / "programs").iterdir()):

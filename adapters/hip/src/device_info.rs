@@ -7,8 +7,9 @@
 use core::ffi::c_int;
 
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
+use ur_adapter::driver::native::ptx::version_of_architecture;
 use ur_adapter::driver::native::{check, failed};
-use ur_adapter::driver::properties::DeviceProperties;
+use ur_adapter::driver::properties::{DeviceProperties, PtxTarget};
 use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::object::error::Result;
 
@@ -247,6 +248,11 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         } else {
             ur_ffi::UR_DEVICE_BINARY_TARGET_NVPTX64
         },
+        // The library is a layer over a driver whose release no call tells: what the device came with is what is sure.
+        ptx: (!amd).then(|| {
+            let sm = version[0] * 10 + version[1];
+            PtxTarget { sm, version: version_of_architecture(sm) }
+        }),
         program_link: false,
     })
 }

@@ -1,9 +1,12 @@
 //! Translates every `.spv` file of a folder, compiles it if asked to, and says what went wrong and how long it took:
 //!
-//! `cargo run --release -p ur-spirv --example images -- FOLDER [--sm 90] [--compile] [--every N] [--out FOLDER] [--threads N]`
+//! `cargo run --release -p ur-spirv --example images -- FOLDER [--sm 90] [--compile] [--offset] [--every N] [--out FOLDER] [--threads N]`
+//!
+//! With `--offset` kernels take a global offset, and files are named `NAME_with_offset`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -21,6 +24,7 @@ struct Report {
 
 struct Job {
     sm: u32,
+    global_offset: bool,
     nvvm: Option<Nvvm>,
     out: Option<PathBuf>,
 }
@@ -28,7 +32,7 @@ struct Job {
 impl Job {
     fn run(&self, file: &Path, report: &Mutex<Report>) -> Result<(), String> {
         let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-        let mut options = Options::for_architecture(self.sm);
+        let mut options = Options { global_offset: self.global_offset, ..Options::for_architecture(self.sm) };
         if let Some(nvvm) = &self.nvvm {
             options.dialect = nvvm.dialect(self.sm).map_err(|error| error.to_string())?;
         }
@@ -41,7 +45,8 @@ impl Job {
             report.translated.push(taken);
             report.bytes += translation.text.len();
         }
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let suffix = if self.global_offset { "_with_offset" } else { "" };
+        let name = format!("{}{suffix}", file.file_stem().unwrap_or_default().to_string_lossy());
         if let Some(out) = &self.out {
             std::fs::write(out.join(format!("{name}.ll")), &translation.text).map_err(|error| error.to_string())?;
         }
@@ -73,10 +78,10 @@ fn times(name: &str, list: &mut [Duration]) {
     );
 }
 
-fn main() {
+fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().expect("a folder of .spv files");
-    let (mut sm, mut every, mut threads, mut compiles, mut out) = (90, 1, 1, false, None);
+    let (mut sm, mut every, mut threads, mut compiles, mut global_offset, mut out) = (90, 1, 1, false, false, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("a value");
         match argument.as_str() {
@@ -85,6 +90,7 @@ fn main() {
             "--threads" => threads = value().parse().expect("a number"),
             "--out" => out = Some(PathBuf::from(value())),
             "--compile" => compiles = true,
+            "--offset" => global_offset = true,
             other => panic!("unknown option {other}"),
         }
     }
@@ -94,7 +100,7 @@ fn main() {
     files.sort();
     let files: Vec<PathBuf> = files.into_iter().step_by(every).collect();
     let nvvm = compiles.then(|| Nvvm::open().unwrap_or_else(|error| panic!("{error}")));
-    let job = Job { sm, nvvm, out };
+    let job = Job { sm, global_offset, nvvm, out };
     let (report, next) = (Mutex::new(Report::default()), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -114,5 +120,7 @@ fn main() {
     for (error, files) in &report.failures {
         println!("{} x {error}\n    {}", files.len(), files[0].display());
     }
-    println!("{} failed", report.failures.values().map(Vec::len).sum::<usize>());
+    let failed = report.failures.values().map(Vec::len).sum::<usize>();
+    println!("{failed} failed");
+    if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

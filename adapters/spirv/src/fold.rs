@@ -12,7 +12,7 @@ use crate::grammar::op;
 use crate::limits;
 use crate::model::{Id, Module, Type};
 
-pub(crate) use float::{half_to_single, single_to_half};
+pub(crate) use float::{half_to_single, to_half};
 
 /// A constant's value. Its type is its id's.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,25 +30,28 @@ pub(crate) enum Value {
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
     known: HashMap<Id, Value>,
-}
-
-/// The value of an integer constant, as an unsigned number.
-///
-/// # Errors
-/// `id` is no integer constant.
-pub(crate) fn integer(module: &Module, id: Id) -> Result<u64> {
-    let definition = module.definition(id)?;
-    if definition.instruction.opcode == op::CONSTANT && module.ty(definition.ty).is_ok_and(|ty| ty == Type::Int(32)) {
-        return module.operand(definition.instruction, 2).map(u64::from);
-    }
-    match Folder::default().value(module, id)? {
-        Value::Bits(bits) => Ok(bits),
-        Value::Null => Ok(0),
-        _ => Err(Error::unsupported(format!("id {id} is no integer constant"))),
-    }
+    /// Parts of the composites that were computed.
+    parts: usize,
 }
 
 impl Folder {
+    /// The value of an integer constant, as an unsigned number.
+    ///
+    /// # Errors
+    /// `id` is no integer constant.
+    pub(crate) fn integer(&mut self, module: &Module, id: Id) -> Result<u64> {
+        let definition = module.definition(id)?;
+        let plain = definition.instruction.opcode == op::CONSTANT;
+        if plain && module.ty(definition.ty).is_ok_and(|ty| ty == Type::Int(32)) {
+            return module.operand(definition.instruction, 2).map(u64::from);
+        }
+        match self.value(module, id)? {
+            Value::Bits(bits) => Ok(bits),
+            Value::Null => Ok(0),
+            _ => Err(Error::unsupported(format!("id {id} is no integer constant"))),
+        }
+    }
+
     /// The value of the constant `id`.
     ///
     /// # Errors
@@ -67,6 +70,15 @@ impl Folder {
         let definition = *module.definition(id)?;
         let place = |error: Error| error.at(definition.instruction.at as usize, definition.instruction.opcode);
         let value = self.compute(module, id, depth).map_err(place)?;
+        if let Value::Composite(parts) = &value {
+            self.parts += parts.len();
+            if self.parts > limits::MAX_CONSTANT_PARTS {
+                return Err(place(Error::limit(format!(
+                    "constants of more than {} parts",
+                    limits::MAX_CONSTANT_PARTS
+                ))));
+            }
+        }
         self.known.insert(id, value.clone());
         Ok(value)
     }

@@ -14,7 +14,11 @@ mod model;
 pub mod nvvm;
 mod parse;
 
-pub use emit::{Dialect, Emitter, NvvmEmitter, Options, Translation, translate};
+/// The translator's version, for keys of caches: it changes with every source of this crate.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("UR_SPIRV_SOURCES"));
+
+pub use emit::{Dialect, Emitter, Linked, NvvmEmitter, Options, Translation, link, translate};
 pub use error::{Error, ErrorKind, Result};
+pub use grammar::{KnownInstruction, instructions, opencl_instructions};
 pub use model::{Kernel, Module, Parameter, ParameterKind, SpecConstant};
 pub use parse::{is_spirv, parse};

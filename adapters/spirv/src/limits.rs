@@ -13,5 +13,11 @@ pub const MAX_TYPE_BYTES: u64 = 1 << 46;
 pub const MAX_CONSTANT_TEXT: usize = 16 << 20;
 /// Elements of vectors.
 pub const MAX_VECTOR_LENGTH: u32 = 16;
+/// Decorations of one id.
+pub const MAX_DECORATIONS: usize = 1024;
+/// Parameters of all kernels together.
+pub const MAX_PARAMETERS: usize = 1 << 20;
+/// Parts of all composite constants that are computed.
+pub const MAX_CONSTANT_PARTS: usize = 1 << 23;
 /// Bytes of text that a module may become.
 pub const MAX_TEXT: usize = 1 << 30;

@@ -59,6 +59,11 @@ fn a_global_offset_is_a_parameter_of_every_function() {
 }
 
 #[test]
+fn addresses_that_loops_step_from_stay_before_them() {
+    compare_both("modules", "bases");
+}
+
+#[test]
 fn control_flow_and_memory() {
     compare_both("kernels", "control");
     compare_both("kernels", "memory");

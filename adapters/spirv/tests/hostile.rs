@@ -3,7 +3,7 @@
 mod common;
 
 use proptest::prelude::*;
-use ur_spirv::{Dialect, ErrorKind, Options, parse, translate};
+use ur_spirv::{Dialect, ErrorKind, Options, link, parse, translate};
 
 const HEADER: [u32; 5] = [0x0723_0203, 0x0001_0000, 0, 16, 0];
 
@@ -26,6 +26,7 @@ fn try_all(bytes: &[u8]) {
             let _ = translate(&module, &Options { dialect, line_info, ..Options::for_architecture(90) });
         }
     }
+    let _ = link(&[&module], &Options { global_offset: true, ..Options::for_architecture(75) });
 }
 
 fn kind_and_word(bytes: &[u8]) -> (ErrorKind, Option<usize>) {
@@ -122,6 +123,83 @@ fn constants_that_name_each_other_end() {
     assert_eq!(translate(&module, &Options::for_architecture(90)).unwrap_err().kind(), ErrorKind::Limit);
 }
 
+/// A module of these words with this bound, and void (1), a function of nothing (2), integers (3) and a boolean (4) before them.
+fn kernel_module(entries: &[u32], bound: u32, words: &[u32]) -> Vec<u8> {
+    let types = [2 << 16 | 19, 1, 3 << 16 | 33, 2, 1, 4 << 16 | 21, 3, 32, 0, 2 << 16 | 20, 4];
+    let mut module = with(&[entries, &types, words].concat());
+    module[12..16].copy_from_slice(&bound.to_le_bytes());
+    module
+}
+
+/// Reads and translates, and says how long that took.
+fn timed(bytes: &[u8]) -> Result<std::time::Duration, ur_spirv::Error> {
+    let start = std::time::Instant::now();
+    let result = parse(bytes).and_then(|module| translate(&module, &Options::for_architecture(90)));
+    result.map(|_| start.elapsed())
+}
+
+#[test]
+fn many_entry_points_take_no_more_than_their_share() {
+    let entry = |number: u32| {
+        let name = format!("k{number:06}\0");
+        let words: Vec<u32> = name.as_bytes().chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect();
+        [&[(3 + words.len() as u32) << 16 | 15, 6, 10], &words[..]].concat()
+    };
+    let entries: Vec<u32> = (0..60_000).flat_map(entry).collect();
+    let body = [5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, 1 << 16 | 253, 1 << 16 | 56];
+    let taken = timed(&kernel_module(&entries, 12, &body)).unwrap();
+    assert!(taken.as_secs() < 10, "{taken:?}");
+}
+
+#[test]
+fn many_cases_with_as_many_phis_take_no_more_than_their_share() {
+    const CASES: u32 = 20_000;
+    let entry = [4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0")];
+    let mut words = vec![4 << 16 | 43, 3, 5, 7, 5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11];
+    words.push((3 + 2 * CASES) << 16 | 251);
+    words.extend([5, 12]);
+    words.extend((0..CASES).flat_map(|case| [case, 12 + case]));
+    for block in 0..CASES {
+        // A label, a phi over the switch's block, a return.
+        words.extend([2 << 16 | 248, 12 + block, 5 << 16 | 245, 3, 12 + CASES + block, 5, 11, 1 << 16 | 253]);
+    }
+    words.push(1 << 16 | 56);
+    let taken = timed(&kernel_module(&entry, 12 + 2 * CASES, &words)).unwrap();
+    assert!(taken.as_secs() < 10, "{taken:?}");
+}
+
+#[test]
+fn decorations_of_one_id_have_a_limit() {
+    let words: Vec<u32> = std::iter::repeat_n([3 << 16 | 71, 5, 21], 1025).flatten().collect();
+    assert_eq!(parse(&kernel_module(&[], 12, &words)).map(|_| ()).unwrap_err().kind(), ErrorKind::Limit);
+    // Groups multiply: 1000 decorations for each of 1000 targets.
+    let mut words: Vec<u32> = std::iter::repeat_n([3 << 16 | 71, 5, 21], 1000).flatten().collect();
+    words.extend([2 << 16 | 73, 5, 1002 << 16 | 74, 5]);
+    words.extend(100..1100);
+    assert_eq!(parse(&kernel_module(&[], 1200, &words)).map(|_| ()).unwrap_err().kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn constants_that_copy_each_other_have_a_limit() {
+    const PARTS: u32 = 50_000;
+    const COPIES: u32 = 300;
+    // An array, a constant of it, and copies of that with a changed part each, all of which a structure holds.
+    let mut words = vec![4 << 16 | 43, 3, 5, PARTS, 4 << 16 | 28, 6, 3, 5, (3 + PARTS) << 16 | 44, 6, 7];
+    words.extend(std::iter::repeat_n(5, PARTS as usize));
+    for copy in 0..COPIES {
+        words.extend([7 << 16 | 52, 6, 8 + copy, 82, 5, 7, 0]);
+    }
+    let next = 8 + COPIES;
+    words.extend([(2 + COPIES) << 16 | 30, next]);
+    words.extend(std::iter::repeat_n(6, COPIES as usize));
+    words.extend([(3 + COPIES) << 16 | 51, next, next + 1]);
+    words.extend(8..8 + COPIES);
+    words.extend([4 << 16 | 32, next + 2, 5, next, 5 << 16 | 59, next + 2, next + 3, 5, next + 1]);
+    words.splice(0..0, [5 << 16 | 71, next + 3, 41, u32::from_le_bytes(*b"big\0"), 0]);
+    let error = timed(&kernel_module(&[], next + 4, &words)).unwrap_err();
+    assert!(error.message().contains("parts"), "{error}");
+}
+
 #[test]
 fn graphics_modules_are_refused_by_their_memory_model() {
     let error = parse(&bytes(&[&HEADER[..], &[3 << 16 | 14, 0, 1]].concat())).unwrap_err();
@@ -176,21 +254,22 @@ fn mutate(module: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// `UR_SPIRV_MUTATIONS` says how many; a release build does 100,000 in a few seconds. `UR_SPIRV_IMAGES` names a folder with more
-/// modules.
+/// `UR_SPIRV_MUTATIONS` says how many; a release build does 10^6 in a minute. `UR_SPIRV_IMAGES` names a folder with more modules,
+/// `UR_SPIRV_SEED` other damage.
 #[test]
 fn damaged_modules_neither_panic_nor_hang() {
     let count = std::env::var("UR_SPIRV_MUTATIONS").map_or(2000, |text| text.parse().unwrap());
     let mut modules: Vec<Vec<u8>> =
         common::names("modules").iter().map(|name| common::module("modules", name)).collect();
-    modules.extend(["control", "memory", "atomic", "vector"].iter().map(|name| common::module("kernels", name)));
+    modules.extend(common::names("kernels").iter().map(|name| common::module("kernels", name)));
     if let Some(folder) = std::env::var_os("UR_SPIRV_IMAGES") {
         let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
         modules.extend(
             files.filter(|file| file.extension().is_some_and(|e| e == "spv")).map(|f| std::fs::read(f).unwrap()),
         );
     }
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let seed: u64 = std::env::var("UR_SPIRV_SEED").map_or(0, |text| text.parse().unwrap());
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut slowest = std::time::Duration::ZERO;
     for _ in 0..count {
         let mut module = modules[random.below(modules.len())].clone();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use ur_spirv::{ErrorKind, Module, Options, ParameterKind, parse, translate};
+use ur_spirv::{ErrorKind, Module, Options, ParameterKind, link, parse, translate};
 
 fn info() -> Module {
     parse(&common::module("modules", "info")).unwrap()
@@ -81,6 +81,60 @@ fn contraction_off_reaches_the_compiler() {
     let options = Options::for_architecture(90);
     let translation = translate(&info(), &options).unwrap();
     assert!(translation.compiler_options(&options).contains(&"-fma=0".to_owned()));
+}
+
+#[test]
+fn an_arithmetic_fence_reaches_the_compiler() {
+    let options = Options::for_architecture(90);
+    let translation = translate(&parse(&common::module("kernels", "intel")).unwrap(), &options).unwrap();
+    assert!(translation.compiler_options(&options).contains(&"-fma=0".to_owned()));
+}
+
+fn module(name: &str) -> Module {
+    parse(&common::module("modules", name)).unwrap()
+}
+
+#[test]
+fn link_resolves_what_one_module_imports_from_another() {
+    let (importer, exporter) = (module("importer"), module("exporter"));
+    let options = Options::for_architecture(90);
+    let linked = link(&[&importer, &exporter], &options).unwrap();
+    assert!(linked.unresolved.is_empty(), "{:?}", linked.unresolved);
+    assert_eq!(linked.kernels().map(|kernel| kernel.name.as_str()).collect::<Vec<_>>(), ["importer"]);
+    let alone = link(&[&importer], &options).unwrap();
+    assert_eq!(alone.unresolved, ["factor", "twice"]);
+}
+
+#[test]
+fn link_keeps_what_the_others_import_when_single_kernels_are_wanted() {
+    let (importer, exporter) = (module("importer"), module("exporter"));
+    let options = Options { kernels: Some(vec!["importer".to_owned()]), ..Options::for_architecture(90) };
+    let linked = link(&[&importer, &exporter], &options).unwrap();
+    assert!(linked.translations[1].text.contains("@twice("), "{}", linked.translations[1].text);
+    assert!(linked.unresolved.is_empty());
+    // A module that exports alone has nothing to keep.
+    let options = Options { kernels: Some(Vec::new()), ..options };
+    assert!(!link(&[&exporter], &options).unwrap().translations[0].text.contains("@twice("));
+}
+
+#[test]
+fn link_refuses_names_that_are_there_twice_and_kernels_that_are_not() {
+    let (importer, exporter) = (module("importer"), module("exporter"));
+    let options = Options::for_architecture(90);
+    let error = link(&[&importer, &exporter, &exporter], &options).unwrap_err();
+    assert!(error.message().contains("two modules export"), "{error}");
+    let error = link(&[&importer, &importer], &options).unwrap_err();
+    assert!(error.message().contains("two modules have a kernel importer"), "{error}");
+    let options = Options { kernels: Some(vec!["none".to_owned()]), ..options };
+    assert_eq!(link(&[&importer], &options).unwrap_err().kind(), ErrorKind::Option);
+}
+
+#[test]
+fn what_the_host_reads_and_writes_has_its_name_there() {
+    let translation = translate(&module("hostglobal"), &Options::for_architecture(90)).unwrap();
+    assert_eq!(translation.exports, ["unique"]);
+    assert!(translation.text.contains("@unique = addrspace(1) global i32"), "{}", translation.text);
+    assert!(translation.text.contains("= internal addrspace(1) global i32"), "{}", translation.text);
 }
 
 #[test]

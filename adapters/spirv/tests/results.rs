@@ -8,8 +8,8 @@ use std::fs;
 use std::sync::Once;
 
 use simcuda as _;
-use ur_spirv::nvvm::{Compiler, Nvvm};
-use ur_spirv::{Options, parse, translate};
+use ur_spirv::nvvm::{Compiler, Nvvm, with_ptx_version};
+use ur_spirv::{Options, link, parse};
 
 unsafe extern "C" {
     fn cuInit(flags: c_uint) -> c_int;
@@ -94,6 +94,10 @@ struct Output {
 
 #[derive(Default)]
 struct Case {
+    /// The architecture that the kernel is compiled for, if not 90.
+    sm: Option<u32>,
+    /// A module of `tests/modules` that defines what the kernel imports.
+    beside: Option<String>,
     groups: u32,
     threads: u32,
     shared: u32,
@@ -124,6 +128,8 @@ fn read_case(name: &str) -> Case {
                 let bytes = values.iter().flat_map(|value| value.to_le_bytes()[..size(words[1])].to_vec());
                 case.inputs.push(bytes.collect());
             }
+            "beside" => case.beside = Some(words[1].to_owned()),
+            "sm" => case.sm = Some(words[1].parse().unwrap()),
             "out" => case.outputs.push(Output { ty: words[1].to_owned(), rows: Vec::new() }),
             _ => {
                 let row = Row { ulps: words[1].parse().unwrap(), bits: numbers(&words[2..]) };
@@ -162,14 +168,18 @@ fn distance(ty: &str, a: u64, b: u64) -> u64 {
     u64::try_from(apart).unwrap_or(u64::MAX).max(u64::from(apart == 0))
 }
 
-fn ptx(name: &str) -> Vec<u8> {
+fn ptx(name: &str, case: &Case) -> Vec<u8> {
     let file = common::folder("kernels").join(format!("{name}.ptx"));
     if std::env::var_os("UR_SPIRV_BLESS").is_some() {
-        let options = Options::for_architecture(90);
-        let translation = translate(&parse(&common::module("kernels", name)).unwrap(), &options).unwrap();
+        let options = Options::for_architecture(case.sm.unwrap_or(90));
+        let mut modules = vec![parse(&common::module("kernels", name)).unwrap()];
+        modules.extend(case.beside.iter().map(|beside| parse(&common::module("modules", beside)).unwrap()));
+        let linked = link(&modules.iter().collect::<Vec<_>>(), &options).unwrap();
+        assert!(linked.unresolved.is_empty(), "{:?}", linked.unresolved);
+        let texts = linked.texts();
+        let texts: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), *text)).collect();
         let nvvm = Nvvm::open().unwrap();
-        let list = translation.compiler_options(&options);
-        let compiled = nvvm.compile(&[(name, &translation.text)], &list, translation.uses_libdevice).unwrap();
+        let compiled = nvvm.compile(&texts, &linked.compiler_options(&options), linked.uses_libdevice()).unwrap();
         fs::write(&file, compiled.ptx).unwrap();
     }
     let mut bytes = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -177,10 +187,23 @@ fn ptx(name: &str) -> Vec<u8> {
     bytes
 }
 
+/// Loads the text as a driver gets it that is older than the libnvvm which wrote it.
+fn check_oldest_version(name: &str, image: &[u8]) {
+    // Where sm_90 begins.
+    let text = with_ptx_version(std::str::from_utf8(image).unwrap(), (7, 8));
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the image's zero ends the text too.
+    unsafe {
+        assert_eq!(cuModuleLoadData(&mut module, text.as_ptr().cast()), 0, "{name} loads in version 7.8");
+        cuModuleUnload(module);
+    }
+}
+
 fn run(name: &str) {
     begin();
     let case = read_case(name);
-    let image = ptx(name);
+    let image = ptx(name, &case);
+    check_oldest_version(name, &image);
     let inputs: Vec<Buffer> = case.inputs.iter().map(|bytes| Buffer::new(bytes)).collect();
     let threads = (case.groups * case.threads) as usize;
     let outputs: Vec<Buffer> = case
@@ -240,7 +263,21 @@ macro_rules! cases {
     };
 }
 
-cases!(atomic control convert float16 float32 float64 group100 integer16 integer32 integer64 integer8 math16 math32 math64 memory vector);
+cases!(address approximate atomic atomic64 constants contraction control converged72 convert edges16 edges32 edges64 exchange96 float16 float32 float64 flow group100 halfmemory imports integer16 integer32 integer64 integer8 intel linked math16 math32 math64 memory nonuniform72 tree72 uncontracted uniform72 vector);
+
+/// ptxas fuses products and sums without a rounding mode, whatever stands between them; simcuda never does.
+#[test]
+fn products_that_must_stay_rounded_are_written_with_their_rounding() {
+    for name in ["contraction", "intel", "uncontracted"] {
+        let text = String::from_utf8(ptx(name, &read_case(name))).unwrap();
+        let open: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| ["mul.f", "add.f", "sub.f", "fma"].iter().any(|start| line.starts_with(start)))
+            .collect();
+        assert!(open.is_empty(), "{name}: {open:#?}");
+    }
+}
 
 #[test]
 fn distances_tell_numbers_apart() {

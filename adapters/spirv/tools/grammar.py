@@ -19,10 +19,14 @@ GRAPHICS = re.compile(
     r"SubgroupAvc|ArbitraryPrecision|BlockingPipes|IOPipes|USMStorage|FPGA|LoopFuse|TaskSequence|SubgroupImage|TensorFloat|Matrix|"
     r"VectorCompute|Ray|Cubic|TileImage|TextureSample|Core|Bindless|HitObject|GeometryStreams|AtomicFloat16VectorNV|Subgroup.*Block)"
 )
-# Instructions of SPV_INTEL extensions newer than the grammar file: number, name, signature.
+# Instructions of extensions that are newer than the grammar file, or that kernels hold beside graphics: number, name, signature.
 NEWER = [
+    (5056, "OpReadClockKHR", "TRi"),
+    (5575, "OpSubgroupBlockReadINTEL", "TRi"),
+    (5576, "OpSubgroupBlockWriteINTEL", "ii"),
     (6116, "OpConvertFToBF16INTEL", "TRi"),
     (6117, "OpConvertBF16ToFINTEL", "TRi"),
+    (6145, "OpArithmeticFenceEXT", "TRi"),
 ]
 KINDS = {
     "IdResultType": "T", "IdResult": "R", "IdRef": "i", "IdScope": "i", "IdMemorySemantics": "i", "LiteralInteger": "l",
@@ -69,6 +73,8 @@ def main():
         known[i["opcode"]] = (i["opname"], signature(i))
     for number, name, text in NEWER:
         known.setdefault(number, (name, text))
+    # The file gives it a type, compilers do not.
+    known[5609] = ("OpAsmTargetINTEL", "Rs")
     rows = sorted((n, *v) for n, v in known.items())
     write("op.rs", "Numbers of instructions.", [f"pub const {constant(name)}: u16 = {n};" for n, name, _ in rows])
     write("signatures.rs", "Each instruction's number, name and operands, by number.",

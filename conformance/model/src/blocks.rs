@@ -73,7 +73,7 @@ impl Model {
             Kind::Shared => self.abilities.shared,
         };
         match flavour {
-            Flavour::Limited(_) | Flavour::Buffer(_) => Kind::Device,
+            Flavour::Buffer(_) => Kind::Device,
             _ if able => kind,
             _ => Kind::Device,
         }
@@ -148,6 +148,11 @@ impl Model {
         steps: &mut Vec<Step>,
     ) -> Option<()> {
         if from == to {
+            return None;
+        }
+        // Drivers wait for such a copy inside of the call.
+        let is_between_hosts = [from, to].iter().all(|&block| self.blocks[block].kind == Kind::Host);
+        if is_between_hosts && self.order.is_closed() {
             return None;
         }
         let words = self.blocks[from].words().min(self.blocks[to].words());

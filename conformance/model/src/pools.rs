@@ -8,7 +8,8 @@ impl Model {
     pub(crate) fn figures(&mut self, pool: PoolId, steps: &mut Vec<Step>) {
         let Pool { threshold, flavour, .. } = self.pools[pool];
         let (used, high) = (self.pools[pool].used(), self.pools[pool].high());
-        steps.push(Step::Figures { pool, used, high, threshold, flavour });
+        let parts = self.pools[pool].parts();
+        steps.push(Step::Figures { pool, used, high, threshold, flavour, parts });
     }
 
     pub(crate) fn reset_high(&mut self, pool: PoolId, steps: &mut Vec<Step>) -> Option<()> {
@@ -36,7 +37,7 @@ impl Model {
         if self.pools.len() - self.devices >= MOST_POOLS {
             return None;
         }
-        let Abilities { zero, limits, context_pools, buffers, .. } = self.abilities;
+        let Abilities { zero, limits, context_pools, buffers, policies, .. } = self.abilities;
         let all = [
             (true, Flavour::Plain),
             (zero, Flavour::Zero),
@@ -46,6 +47,11 @@ impl Model {
             (limits, Flavour::Threshold(48 << 20)),
             (context_pools, Flavour::Context),
             (buffers, Flavour::Buffer(4 << 20)),
+            // None, and each alone: blocks behind events, finished ones, ones to be waited for.
+            (policies, Flavour::Reuse(0)),
+            (policies, Flavour::Reuse(1)),
+            (policies, Flavour::Reuse(2)),
+            (policies, Flavour::Reuse(4)),
         ];
         let able: Vec<Flavour> = all.iter().filter(|(able, _)| *able).map(|(_, flavour)| *flavour).collect();
         let flavour = pick(&able, flavour)?;

@@ -27,6 +27,8 @@ pub struct Abilities {
     pub limits: bool,
     /// Pools with zeroed blocks.
     pub zero: bool,
+    /// Pools with reuse policies.
+    pub policies: bool,
     /// Pools over the application's memory.
     pub buffers: bool,
     /// `urUSMPoolSetDevicePoolExp`.
@@ -128,6 +130,8 @@ pub enum Flavour {
     Threshold(usize),
     /// Of the whole context.
     Context,
+    /// With these reuse policies alone (`ur_exp_usm_pool_reuse_flags_t`).
+    Reuse(u32),
     /// Over this many bytes of the application's.
     Buffer(usize),
 }
@@ -202,6 +206,12 @@ impl Pool {
     #[must_use]
     pub fn high(&self) -> u64 {
         self.books.iter().map(|(_, _, level)| level.high).sum()
+    }
+
+    /// Kinds of memory and devices that it gave memory of, at least one.
+    #[must_use]
+    pub fn parts(&self) -> u64 {
+        self.books.len().max(1) as u64
     }
 
     /// Whether all it ever gave is device memory.

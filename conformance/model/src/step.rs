@@ -166,6 +166,8 @@ pub enum Step {
         high: u64,
         threshold: Option<u64>,
         flavour: Flavour,
+        /// Kinds of memory and devices that it gave memory of: each has a maximum of its own.
+        parts: u64,
     },
     ResetHigh {
         pool: PoolId,

@@ -4,8 +4,9 @@
 //! A step waits for values of timelines and for events of steps before it, works on a cell or two, and may signal a value.
 //! Whatever touches a cell comes after what touched it before, by its queue's own order or by a wait that was added for it,
 //! and few waits are there for nothing. A value comes after the one before it on its timeline. So the solving order says
-//! what each kernel finds. Where the host fails a timeline instead of signalling, everything was enqueued before, so the
-//! steps that fail are those that come after it, by a wait or by their queue's order, and no others.
+//! what each kernel finds. Where the host fails a timeline instead of signalling, everything was enqueued before, and the
+//! values that come before lost ones are reached, so the steps that fail are those that come after it, by a wait or by their
+//! queue's order, and no others.
 //!
 //! Must not know how an adapter keeps or orders anything; the suite runs the plans
 //! (`conformance/tests/model/runner/timelines.rs`).
@@ -25,6 +26,12 @@ pub const CELLS: usize = 6;
 pub const WORDS: u32 = 16;
 /// The most steps of a program.
 pub const MOST_STEPS: usize = 48;
+
+/// Whether a cell is a buffer, whose bytes move between the devices; the others are memory at one address.
+#[must_use]
+pub fn is_buffer(cell: usize) -> bool {
+    cell >= CELLS / 2
+}
 
 /// Whether a queue runs its steps in their order.
 #[must_use]
@@ -328,7 +335,21 @@ impl State {
             }
             self.steps[number].is_lost = is_lost;
         }
+        self.reach_before(failing, failed);
         failed.map(|first| first.is_some())
+    }
+
+    /// Has the host wait for what comes before the first lost value of each timeline. A timeline that fails takes all its later
+    /// values with it at once, and so do the timelines that these would have been followed by: a signal that is on its way
+    /// there would be too late.
+    fn reach_before(&mut self, failing: usize, lost: [Option<u64>; TIMELINES]) {
+        for (timeline, first) in lost.into_iter().enumerate() {
+            let point = Point { timeline, value: first.map_or(0, |first| first - 1) };
+            if point.value > 0 && !self.steps[failing].points.contains(&point) {
+                self.steps[failing].after |= self.through(self.signalling(point));
+                self.steps[failing].points.push(point);
+            }
+        }
     }
 
     /// An order of enqueues: each queue's own is kept, and an event is there before it is named. The host takes a step once

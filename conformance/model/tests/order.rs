@@ -14,6 +14,7 @@ const ALL: Abilities = Abilities {
     shared: true,
     limits: true,
     zero: true,
+    policies: true,
     buffers: true,
     device_pool: true,
     cross_copies: true,

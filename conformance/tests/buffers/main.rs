@@ -1,7 +1,8 @@
-//! Buffers: how they are made, commands on them, rectangles, maps, parts, and buffers that several devices use.
+//! Buffers: how they are made, commands on them, rectangles, maps and the memory behind them, parts, and buffers that several devices use.
 
 mod buffer;
 mod devices;
 mod map;
 mod parts;
 mod rect;
+mod staging;

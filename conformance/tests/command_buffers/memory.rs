@@ -293,3 +293,36 @@ fn buffers_and_allocated_memory_are_used_together() {
         assert_eq!(free(&queue, block), Code::SUCCESS);
     }
 }
+
+#[test]
+fn the_zeros_of_an_allocation_come_after_it() {
+    needs_function!(urCommandBufferAppendUSMDeviceAllocExt);
+    let fixture = Fixture::new();
+    let pool = Plan::new().zeroed().of(&fixture);
+    let buffer = CommandBuffer::new(&fixture);
+    let _ = allocate(&buffer, Some(&pool), &[]);
+    let graph = NativeGraph::of(&buffer);
+    assert_eq!((graph.nodes().len(), graph.edges().len()), (2, 1));
+}
+
+/// A launch that works with no memory object any more allocates all the same.
+#[test]
+fn memory_that_a_launch_leaves_allocated_is_the_application_s_after_a_change_of_memory_objects_too() {
+    needs_function!(urCommandBufferAppendUSMDeviceAllocExt);
+    let fixture = Fixture::over_all_devices();
+    let (copy, queue) = (fixture.basic(c"copy"), fixture.in_order());
+    let source = Buffer::new(&fixture, BYTES);
+    source.write(&queue, &[1u32; COUNT]);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let (block, allocated) = allocate(&buffer, None, &[]);
+    let launch = Launch::new(&copy, &[COUNT]).pointer(block);
+    let launch = launch.buffer(&source, ur_conformance::ffi::ur_mem_flags_t::READ_ONLY).value(COUNT as u32);
+    let (_, command) = buffer.command(&launch, &[allocated]);
+    buffer.finalize();
+    buffer.update(&[Change::of(command).memory(1, null_mut()).global(&[0])]);
+    for _ in 0..2 {
+        buffer.on(&queue);
+        assert_eq!(free(&queue, block), Code::SUCCESS);
+    }
+    queue.finish();
+}

@@ -522,3 +522,69 @@ fn a_memory_object_may_be_changed_while_several_threads_launch() {
     });
     assert_eq!(one.read::<u32>(&looking)[0] + two.read::<u32>(&looking)[0], 3 * LAUNCHES);
 }
+
+#[test]
+fn a_launch_that_is_switched_off_by_a_change_is_switched_on_again_by_another() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 40);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let (_, command) = buffer.command(&filling(&kernel, &memory, 1, 10), &[]);
+    buffer.finalize();
+    for round in 2..5u32 {
+        buffer.update(&[Change::of(command).value(1, round).global(&[0])]);
+        memory.write(&queue, &[0u32; 10]);
+        run(&buffer, &queue);
+        assert_eq!(memory.read::<u32>(&queue, 10), [0; 10]);
+        buffer.update(&[Change::of(command).global(&[10])]);
+        run(&buffer, &queue);
+        assert_eq!(memory.read::<u32>(&queue, 10), [round; 10]);
+    }
+}
+
+/// What the native library refuses leaves the launch with the memory that it had, which it brings to its device as before.
+#[test]
+fn a_memory_object_whose_change_the_native_library_refuses_is_brought_from_another_device_as_before() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let context = fixture.context();
+    let [here, there] = [0, 1].map(|at| fixture.queue_in(context, fixture.devices[at], Default::default()));
+    let (one, two) = (Buffer::new(&fixture, 40), Buffer::new(&fixture, 40));
+    let (out, reader) = (fixture.memory(Kind::Device, 40), fixture.basic(c"copy"));
+    let buffer = CommandBuffer::of(context, fixture.devices[0], description(true, false, false));
+    let launch = Launch::new(&reader, &[10]).pointer(out.pointer()).buffer(&one, MemFlags::READ_ONLY).value(10u32);
+    let (_, command) = buffer.command(&launch, &[]);
+    buffer.finalize();
+    sim.fail("cuGraphExecKernelNodeSetParams_v2", 1, ur_conformance::sim::status::UNKNOWN);
+    let change = [Change::of(command).memory(1, two.handle())];
+    expect_code(buffer.change(&change), &[Code::ERROR_ADAPTER_SPECIFIC], "urCommandBufferUpdateKernelLaunchExp");
+    for round in 2..5u32 {
+        one.write(&there, &[round; 10]);
+        run(&buffer, &here);
+        assert_eq!(out.read::<u32>(&here, 10), [round; 10]);
+    }
+}
+
+/// Launches bring what they read to their device, also what they read only since a change.
+#[test]
+fn a_memory_object_that_a_launch_is_changed_to_is_brought_from_another_device() {
+    let fixture = Fixture::over_all_devices();
+    if fixture.devices.len() < 2 {
+        return println!("skipped: needs two devices");
+    }
+    let context = fixture.context();
+    let [here, there] = [0, 1].map(|at| fixture.queue_in(context, fixture.devices[at], Default::default()));
+    let (one, two) = (Buffer::new(&fixture, 40), Buffer::new(&fixture, 40));
+    let (out, reader) = (fixture.memory(Kind::Device, 40), fixture.basic(c"copy"));
+    one.write(&here, &[1u32; 10]);
+    let buffer = CommandBuffer::of(context, fixture.devices[0], description(true, false, false));
+    let launch = Launch::new(&reader, &[10]).pointer(out.pointer()).buffer(&one, MemFlags::READ_ONLY).value(10u32);
+    let (_, command) = buffer.command(&launch, &[]);
+    buffer.finalize();
+    buffer.update(&[Change::of(command).memory(1, two.handle())]);
+    for round in 2..5u32 {
+        two.write(&there, &[round; 10]);
+        run(&buffer, &here);
+        assert_eq!(out.read::<u32>(&here, 10), [round; 10]);
+    }
+}

@@ -8,7 +8,9 @@ use ur_conformance::below::Below;
 use ur_conformance::ffi::{CBool, ur_event_handle_t, ur_queue_flags_t as Flags, ur_result_t as Code};
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status;
-use ur_conformance::{Event, Fixture, Gate, Kernel, Kind, Launch, Queue, child, loader, needs_sim, ok, ur};
+use ur_conformance::{
+    Event, Fixture, Gate, Kernel, Kind, Launch, Queue, Timeline, child, loader, needs_sim, ok, timeline, ur,
+};
 
 const RECORD: (&str, u64) = ("cuEventRecord", 1);
 const WAIT: (&str, u64) = ("cuStreamWaitEvent", 1);
@@ -330,6 +332,21 @@ fn a_burst_of_native_events_does_not_stay() {
     assert!(kept <= 64, "{kept} free native events are kept");
 }
 
+/// A queue that times commands keeps two events to fill again, each with two native ones.
+#[test]
+fn a_burst_of_timed_events_does_not_stay() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    let held: Vec<_> = (0..500).map(|_| one(&kernel).event_on(&queue)).collect();
+    queue.finish();
+    assert!(sim.objects().get("event").copied().unwrap_or(0) >= 1000);
+    drop(held);
+    let kept = sim.objects().get("event").copied().unwrap_or(0);
+    assert!(kept <= 100, "{kept} native events are kept");
+}
+
 /// Listing devices must not wake any of them.
 #[test]
 fn the_way_to_the_first_device_starts_no_thread_and_makes_no_context() {
@@ -364,4 +381,73 @@ fn waits_and_barriers_on_an_in_order_queue_for_nothing_make_no_native_call() {
         }
     });
     queue.finish();
+}
+
+/// Handovers from one queue to the other.
+struct Handovers<'f> {
+    fixture: &'f Fixture,
+    kernel: Kernel,
+    queues: [Queue; 2],
+    timeline: Timeline,
+    value: u64,
+}
+
+impl<'f> Handovers<'f> {
+    fn new(fixture: &'f Fixture) -> Self {
+        let (kernel, queues) = (fixture.basic(c"empty"), [(); 2].map(|()| fixture.in_order()));
+        Self { fixture, kernel, queues, timeline: Timeline::at_zero(fixture), value: 0 }
+    }
+
+    /// So many that are all in flight at once.
+    fn round(&mut self, in_flight: u64) {
+        let mut gate = Gate::new(self.fixture);
+        gate.block(&self.queues[0]);
+        for _ in 0..in_flight {
+            self.value += 1;
+            one(&self.kernel).on(&self.queues[0]);
+            self.queues[0].signal(&self.timeline, self.value);
+            self.queues[1].wait_for(&self.timeline, self.value);
+            one(&self.kernel).on(&self.queues[1]);
+        }
+        gate.open();
+        self.queues.iter().for_each(Queue::finish);
+    }
+}
+
+#[test]
+fn a_handover_by_a_timeline_is_one_record_and_one_wait_and_makes_no_native_event() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let sim = needs_sim!(fixture);
+    for in_flight in [4, 64, 300] {
+        let mut handovers = Handovers::new(&fixture);
+        // A timeline looks for reached signals when it has some, and the pool learns how many are in flight again and again.
+        (0..6 + 128 / in_flight).for_each(|_| handovers.round(in_flight));
+        for _ in 0..3 {
+            let (_, calls) = sim.calls_of(|| handovers.round(in_flight));
+            let count = |name: &str| calls.get(name).copied().unwrap_or(0);
+            assert_eq!((count("cuEventCreate"), count("cuEventDestroy_v2")), (0, 0), "{in_flight}: {calls:?}");
+            assert_eq!((count("cuEventRecord"), count("cuStreamWaitEvent")), (in_flight, in_flight), "{calls:?}");
+            // Which signals are reached is asked now and then.
+            assert!(count("cuEventQuery") <= 4 + in_flight / 4, "{in_flight}: {calls:?}");
+        }
+        assert_eq!(handovers.timeline.value(), handovers.value);
+    }
+}
+
+#[test]
+fn a_timeline_of_many_signals_has_as_many_native_events_as_are_in_flight() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let sim = needs_sim!(fixture);
+    let mut handovers = Handovers::new(&fixture);
+    for signals in [8, 100] {
+        (0..signals).for_each(|_| handovers.round(64));
+        let events = sim.objects().get("event").copied().unwrap_or(0);
+        assert!(events <= 4 * 64, "{events} native events for 64 signals in flight");
+    }
 }

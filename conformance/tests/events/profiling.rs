@@ -8,7 +8,8 @@ use ur_conformance::ffi::{
     ur_result_t,
 };
 use ur_conformance::owned::event_of;
-use ur_conformance::{Event, Fixture, Gate, Kind, Launch, ask, ok, query, refused, ur};
+use ur_conformance::sim::status;
+use ur_conformance::{Event, Fixture, Gate, Kind, Launch, ask, needs_sim, ok, query, refused, ur};
 
 const ALL: [info; 5] =
     [info::COMMAND_QUEUED, info::COMMAND_SUBMIT, info::COMMAND_START, info::COMMAND_END, info::COMMAND_COMPLETE];
@@ -226,5 +227,88 @@ fn urEventGetInfo_says_that_a_timed_command_runs_once_it_has_started() {
         behind.wait();
         assert_eq!([&running, &behind].map(status), [Status::COMPLETE; 2]);
         queue.finish();
+    }
+}
+
+/// An event that was released is filled again, with the times of its new command alone.
+#[test]
+fn urEventGetProfilingInfo_of_an_event_that_is_filled_again_tells_when_its_own_command_was_queued() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    for flags in PROFILED {
+        let queue = fixture.queue(flags);
+        let launch = || {
+            let event = Launch::new(&kernel, &[1]).event_on(&queue);
+            event.wait();
+            (event.handle(), times(&event))
+        };
+        let (handle, mut before) = launch();
+        for _ in 0..8 {
+            let (again, times) = launch();
+            // A queue out of order fills those of the stream that it takes.
+            let is_free = !flags.contains(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE);
+            assert!(again == handle || !is_free, "nobody has the event any more");
+            // Both are the host's.
+            assert!(before[1] <= times[0], "{times:?} was submitted after {before:?} on {flags:?}");
+            before = times;
+        }
+        queue.finish();
+    }
+}
+
+#[test]
+fn urEventGetProfilingInfo_of_an_event_that_is_filled_again_starts_after_what_came_before() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    for _ in 0..4 {
+        let launch = || Launch::new(&kernel, &[1]).event_on(&queue);
+        let both = [launch(), launch()];
+        both.iter().for_each(Event::wait);
+        drop(both);
+        let mut gate = Gate::new(&fixture);
+        let (blocked, behind) = (gate.block_event(&queue), launch());
+        gate.open();
+        behind.wait();
+        let (before, after) = (times(&blocked), times(&behind));
+        assert!(before[3] <= after[2], "{after:?} was behind {before:?}");
+        queue.finish();
+    }
+}
+
+/// The command is on the queue whatever becomes of its marks.
+#[test]
+fn a_timed_command_whose_end_cannot_be_marked_is_waited_for_alone_and_has_no_times() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.basic(c"empty");
+    let queue = fixture.queue(Flags::PROFILING_ENABLE);
+    let launch = || Launch::new(&kernel, &[1]).event_on(&queue);
+    // One is filled again, and one is new.
+    for round in 0..2 {
+        if round == 1 {
+            launch().wait();
+        }
+        sim.fail("cuEventRecord", 2, status::UNKNOWN);
+        let event = launch();
+        sim.clear_faults();
+        let mut gate = Gate::new(&fixture);
+        gate.block(&queue);
+        event.wait();
+        assert!(!gate.has_passed(), "it waits for what comes after it");
+        for property in [info::COMMAND_START, info::COMMAND_END] {
+            let mut value = 7u64;
+            let (out, handle) = ((&raw mut value).cast(), event.handle());
+            refused!(
+                ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                Event.pfnGetProfilingInfo(handle, property, 8, out, null_mut())
+            );
+            assert_eq!(value, 7);
+        }
+        gate.open();
+        drop(event);
+        let (before, after) = (launch(), launch());
+        queue.finish();
+        assert!(times(&before).is_sorted() && times(&before)[3] <= times(&after)[2]);
     }
 }

@@ -6,3 +6,4 @@ mod import;
 mod memory;
 mod round_trip;
 mod semaphore;
+mod timeline;

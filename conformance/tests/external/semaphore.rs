@@ -363,3 +363,63 @@ fn copies_between_a_wait_and_a_signal_are_ordered_by_the_queue() {
     queue.finish();
     let _ = memory::read::<u32>(&queue, to.pointer(), 1);
 }
+
+/// The second use of one stream has a mark of its own.
+#[test]
+fn a_semaphore_is_not_released_before_the_last_of_several_waits_of_one_queue() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (own, queue) = (sim.foreign_semaphore(true), fixture.in_order());
+    let control = sim.foreign_semaphores();
+    let semaphore = Semaphore::new(&fixture, Timeline, own.try_clone().expect("a descriptor"));
+    let (first, second) = (wait(&queue, &semaphore, Some(1), &[]), wait(&queue, &semaphore, Some(2), &[]));
+    control.signal(&own, 1);
+    first.wait();
+    let early = semaphore.try_release();
+    control.signal(&own, 2);
+    second.wait();
+    assert_eq!(early, ur_result_t::ERROR_INVALID_VALUE);
+    drop(semaphore);
+}
+
+/// The wait is on the stream though the call has failed, and though nothing marks its end.
+#[test]
+fn a_semaphore_is_not_released_before_a_wait_whose_end_could_not_be_marked() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (own, queue) = (sim.foreign_semaphore(true), fixture.in_order());
+    let control = sim.foreign_semaphores();
+    let semaphore = Semaphore::new(&fixture, Timeline, own.try_clone().expect("a descriptor"));
+    // On a stream without a mark, and on one with a mark of an earlier use.
+    for value in 1..3 {
+        let mut event = null_mut();
+        sim.fail("cuEventRecord", 1, status::UNKNOWN);
+        let answer = try_wait(&queue, &semaphore, Some(2 * value), &[], &raw mut event);
+        sim.clear_faults();
+        assert_eq!(answer, ur_result_t::ERROR_ADAPTER_SPECIFIC);
+        assert!(event.is_null());
+        let early = semaphore.try_release();
+        control.signal(&own, 2 * value);
+        assert_eq!(early, ur_result_t::ERROR_INVALID_VALUE);
+        queue.finish();
+        wait(&queue, &semaphore, Some(2 * value), &[]).wait();
+    }
+    drop(semaphore);
+}
+
+/// Each stream of its own: a queue that is released leaves its stream to the next.
+#[test]
+fn a_semaphore_keeps_few_native_events_however_many_queues_have_used_it() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let semaphore = Semaphore::new(&fixture, Timeline, sim.foreign_semaphore(true));
+    let queues: Vec<Queue> = (0..200).map(|_| fixture.in_order()).collect();
+    let mut value = 0;
+    for queue in &queues {
+        value += 1;
+        assert_eq!(try_signal(queue, &semaphore, Some(value), &[], null_mut()), ur_result_t::SUCCESS);
+        queue.finish();
+    }
+    let events = sim.objects().get("event").copied().unwrap_or(0);
+    assert!(events <= 100, "{events} native events after a signal of each of {} queues", queues.len());
+}

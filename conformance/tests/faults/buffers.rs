@@ -14,10 +14,10 @@ use ur_conformance::ffi::{
 use ur_conformance::sim::status;
 use ur_conformance::{Buffer, Context, Environment, Fixture, Launch, ur};
 
-const WORDS: usize = 64;
-const BYTES: usize = 4 * WORDS;
+pub(crate) const WORDS: usize = 64;
+pub(crate) const BYTES: usize = 4 * WORDS;
 
-fn make_buffer(context: &Context, flags: Mem, host: &mut [u32]) -> Attempt<Buffer> {
+pub(crate) fn make_buffer(context: &Context, flags: Mem, host: &mut [u32]) -> Attempt<Buffer> {
     let mut mem = null_mut();
     let wants = flags.intersects(Mem::USE_HOST_POINTER | Mem::ALLOC_COPY_HOST_POINTER);
     let pointer = if wants { host.as_mut_ptr().cast() } else { null_mut() };
@@ -27,7 +27,7 @@ fn make_buffer(context: &Context, flags: Mem, host: &mut [u32]) -> Attempt<Buffe
 }
 
 /// Host memory that a map of a scenario writes.
-fn set(pointer: *mut core::ffi::c_void, word: usize, value: u32) {
+pub(crate) fn set(pointer: *mut core::ffi::c_void, word: usize, value: u32) {
     // SAFETY: a word of a map that has finished.
     unsafe { pointer.cast::<u32>().add(word).write(value) };
 }

@@ -5,6 +5,7 @@ mod buffers;
 mod code;
 mod command_buffers;
 mod commands;
+mod deferred_memory;
 mod graphs;
 mod images;
 mod lost_device;

@@ -2,29 +2,54 @@
 //! was another thread's or came later than the enqueue, and nothing is left. Needs the simulated driver.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
+use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use crate::commands::{WORDS, make_block};
 use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
-use ur_conformance::ffi::{CBool, ur_ext_timeline_wait_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code};
+use ur_conformance::ffi::{
+    CBool, ur_exp_host_task_properties_t, ur_ext_host_task_status_t, ur_ext_timeline_desc_t,
+    ur_ext_timeline_flags_t as Sharing, ur_ext_timeline_wait_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code,
+    ur_structure_type_t as Structure,
+};
 use ur_conformance::sim::status;
-use ur_conformance::{Context, Environment, Fixture, Kind, Launch, Timeline, timeline, ur};
+use ur_conformance::{Context, Environment, Event, Fixture, Kind, Launch, Queue, Timeline, timeline, ur};
 
-fn make_timeline(context: &Context) -> Attempt<Timeline> {
+pub(crate) fn make_timeline(context: &Context) -> Attempt<Timeline> {
+    make_timeline_with(context, Sharing::empty())
+}
+
+fn make_timeline_with(context: &Context, flags: Sharing) -> Attempt<Timeline> {
+    let description = ur_ext_timeline_desc_t { flags, ..Default::default() };
     let mut made = null_mut();
-    let answer = ur!(TimelineExt.pfnTimelineCreateExt(context.handle(), null(), &raw mut made));
+    let answer = ur!(TimelineExt.pfnTimelineCreateExt(context.handle(), &raw const description, &raw mut made));
     assert_eq!(made.is_null(), answer != Code::SUCCESS, "urTimelineCreateExt's output");
     tried("urTimelineCreateExt", answer, || Timeline::take(made))
 }
 
-/// One queue waits for the host, the other for the first; each has a launch and a copy behind its wait.
-fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
+extern "C" fn succeed(_data: *mut c_void) {}
+
+/// Enqueues a host task that reports to a number.
+fn report(queue: &Queue, number: &mut i32, after: &Event) -> Attempt<Event> {
+    let stype = Structure::EXT_HOST_TASK_STATUS;
+    let mut status = ur_ext_host_task_status_t { stype, pStatus: number, ..Default::default() };
+    let properties = ur_exp_host_task_properties_t { pNext: (&raw mut status).cast(), ..Default::default() };
+    let (queue, list, properties) = (queue.handle(), [after.handle()], &raw const properties);
+    enqueue("urEnqueueHostTaskExp", |event| {
+        ur!(EnqueueExp.pfnHostTaskExp(queue, Some(succeed), null_mut(), properties, 1, list.as_ptr(), event))
+    })
+}
+
+/// One queue waits for the host, the other for the first; each has a launch and a copy behind its wait, and the first a task
+/// that reports. When nothing is kept any more, the first hands over to the other once more.
+fn scenario(fixture: &Fixture, image: &[u8], flags: Flags, sharing: Sharing) -> Attempt<()> {
     let context = fixture.context_of(&fixture.devices[..1]);
     let (from, to) = (make_block(Kind::Host, &context, fixture)?, make_block(Kind::Host, &context, fixture)?);
     let (first, second) =
         (make_queue(&context, fixture.device(), flags)?, make_queue(&context, fixture.device(), flags)?);
     let (_program, kernel) = make_kernel(&context, &fixture.devices[..1], image, c"iota")?;
-    let (begin, middle) = (make_timeline(&context)?, make_timeline(&context)?);
+    let (begin, middle) = (make_timeline_with(&context, sharing)?, make_timeline_with(&context, sharing)?);
+    let mut number = 0;
     let _finish = (Finish(&first), Finish(&second));
     // Whatever has failed, nothing waits for ever.
     let _fail = (Fail(&begin), Fail(&middle));
@@ -35,7 +60,8 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     })?;
     let launch = Launch::new(&kernel, &[WORDS]).pointer(from.pointer).value(WORDS as u32).after(&[&waited]);
     let filled = enqueue("urEnqueueKernelLaunchWithArgsExp", |event| launch.enqueue(&first, event))?;
-    let list = [filled.handle()];
+    let reported = report(&first, &mut number, &filled)?;
+    let list = [reported.handle()];
     let signalled = enqueue("urEnqueueTimelineSignalExt", |event| {
         ur!(TimelineExt.pfnEnqueueTimelineSignalExt(q1, 1, middle_at.as_ptr(), one, 1, list.as_ptr(), event))
     })?;
@@ -51,6 +77,13 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     tried("urTimelineWaitExt", answer, || ())?;
     let list = [signalled.handle(), copied.handle()];
     tried("urEventWait", ur!(Event.pfnWait(2, list.as_ptr())), || ())?;
+    let two = 2u64;
+    let (two, none) = (&raw const two, null_mut());
+    tried("urEnqueueKernelLaunchWithArgsExp", launch.enqueue(&first, null_mut()), || ())?;
+    let answer = ur!(TimelineExt.pfnEnqueueTimelineSignalExt(q1, 1, middle_at.as_ptr(), two, 0, null(), none));
+    tried("urEnqueueTimelineSignalExt", answer, || ())?;
+    let answer = ur!(TimelineExt.pfnEnqueueTimelineWaitExt(q2, 1, middle_at.as_ptr(), two, 0, null(), none));
+    tried("urEnqueueTimelineWaitExt", answer, || ())?;
     tried("urQueueFinish", ur!(Queue.pfnFinish(q1)), || ())?;
     tried("urQueueFinish", ur!(Queue.pfnFinish(q2)), || ())?;
     // SAFETY: host memory of that many words, and the copy into it has finished.
@@ -61,7 +94,7 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
 }
 
 /// Ends what still waits for a timeline.
-struct Fail<'t>(&'t Timeline);
+pub(crate) struct Fail<'t>(pub(crate) &'t Timeline);
 
 impl Drop for Fail<'_> {
     fn drop(&mut self) {
@@ -69,28 +102,49 @@ impl Drop for Fail<'_> {
     }
 }
 
-fn sweep(flags: Flags, error: i32) {
+fn sweep(flags: Flags, error: i32, sharing: Sharing) {
     let mut fixture = Fixture::new();
     if fixture.sim().is_none() || !timeline::are_there() {
         println!("skipped: needs the simulated driver and timelines");
         return;
     }
+    // The thread that ran a task holds what its report has made ready a moment longer than the application.
+    fixture.allow_late_releases();
     let image = Environment::get().image("basic.ptx");
-    let sweep = Sweep { error, returning: false, least: 5, may_also: |_, _| false };
-    sweep.over(&mut fixture, |fixture| scenario(fixture, &image, flags));
+    // A thread finds out how a signal ended that other processes wait for. If it cannot, the timeline has failed before the next one.
+    let may_also = |call: &str, code| call == "urEnqueueTimelineSignalExt" && code == Code::ERROR_INVALID_OPERATION;
+    let may_also: fn(&str, Code) -> bool = if sharing == Sharing::IPC { may_also } else { |_, _| false };
+    let sweep = Sweep { error, returning: false, least: 5, may_also };
+    sweep.over(&mut fixture, |fixture| scenario(fixture, &image, flags, sharing));
 }
 
 #[test]
 fn out_of_memory_in_any_native_call_of_kept_commands_is_reported_and_leaves_nothing() {
-    sweep(Flags::empty(), status::OUT_OF_MEMORY);
+    sweep(Flags::empty(), status::OUT_OF_MEMORY, Sharing::empty());
 }
 
 #[test]
 fn an_unknown_failure_in_any_native_call_of_kept_commands_out_of_order_is_reported_and_leaves_nothing() {
-    sweep(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, status::UNKNOWN);
+    sweep(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, status::UNKNOWN, Sharing::empty());
 }
 
 #[test]
 fn a_lost_context_in_any_native_call_of_kept_commands_is_reported_as_a_lost_device() {
-    sweep(Flags::PROFILING_ENABLE, status::ILLEGAL_ADDRESS);
+    sweep(Flags::PROFILING_ENABLE, status::ILLEGAL_ADDRESS, Sharing::empty());
+}
+
+/// What tells other processes is made of native calls too; where those fail, a thread waits, or the timeline fails.
+#[test]
+fn out_of_memory_in_any_native_call_around_shared_timelines_is_reported_and_leaves_nothing() {
+    sweep(Flags::empty(), status::OUT_OF_MEMORY, Sharing::IPC);
+}
+
+#[test]
+fn an_unknown_failure_in_any_native_call_around_shared_timelines_is_reported_and_leaves_nothing() {
+    sweep(Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, status::UNKNOWN, Sharing::IPC);
+}
+
+#[test]
+fn a_lost_context_in_any_native_call_around_shared_timelines_is_reported_as_a_lost_device() {
+    sweep(Flags::empty(), status::ILLEGAL_ADDRESS, Sharing::IPC);
 }

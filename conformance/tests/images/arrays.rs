@@ -5,13 +5,15 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_device_info_t, ur_image_channel_order_t as Order, ur_image_channel_type_t as Type, ur_image_info_t as ImageInfo,
-    ur_mem_flags_t as Flags, ur_mem_info_t as MemInfo, ur_queue_flags_t as QueueFlags, ur_result_t as Code,
+    CBool, ur_device_info_t, ur_image_channel_order_t as Order, ur_image_channel_type_t as Type,
+    ur_image_info_t as ImageInfo, ur_map_flags_t as Map, ur_mem_flags_t as Flags, ur_mem_info_t as MemInfo,
+    ur_queue_flags_t as QueueFlags, ur_result_t as Code,
 };
 use ur_conformance::image::{Box3, boxes, cut, paste};
 use ur_conformance::memory::pattern;
 use ur_conformance::{
-    Fixture, Image, Mem, Queue, Shape, ask, check_every_property, expect_success, last_error, needs_sim, ok, query, ur,
+    Buffer, Fixture, Gate, Image, Mem, Queue, Shape, ask, check_every_property, expect_success, last_error, needs_sim,
+    ok, query, ur,
 };
 
 const WRONG: Code = Code::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR;
@@ -445,4 +447,43 @@ fn a_native_layered_array_can_be_an_image() {
         let wrapped = Image { mem: Mem::take(mem), shape };
         assert_eq!(wrapped.read::<u8>(&queue), contents, "{shape:?}");
     }
+}
+
+/// What a copy between layers goes through is large here, and what a second one goes through is small: so the first's memory
+/// would be free for the maps if nobody knew that it is in use.
+#[test]
+fn memory_that_a_copy_between_layers_goes_through_serves_nobody_before_the_copy_is_over() {
+    const SIDE: usize = 64;
+    const BYTES: usize = SIDE * SIDE * 4;
+    let fixture = Fixture::new();
+    let (first, second) = (fixture.in_order(), fixture.in_order());
+    let image = Image::new(&fixture, Shape::word(&[SIDE, SIDE]).layers(4));
+    image.write(&first, &[9u32; 4 * SIDE * SIDE]);
+    let buffers: Vec<Buffer> = (0..20).map(|_| Buffer::new(&fixture, BYTES)).collect();
+    buffers.iter().for_each(|buffer| buffer.write(&second, &[7u8; BYTES]));
+    let copy = |queue: &Queue, from: usize, side: usize| {
+        let [from, to] = [from, from + 1].map(|layer| Box3 { origin: [0, 0, layer], size: [side, side, 1] });
+        let (q, mem, origin, at) = (queue.handle(), image.handle(), from.offset(), to.offset());
+        ok!(Enqueue.pfnMemImageCopy(q, mem, mem, origin, at, from.region(), 0, null(), null_mut()));
+    };
+    let mut gate = Gate::new(&fixture);
+    gate.block(&first);
+    copy(&first, 0, SIDE);
+    copy(&second, 2, 8);
+    let map = |buffer: &Buffer| {
+        let (q, mem, yes, mut pointer) = (second.handle(), buffer.handle(), CBool::TRUE, null_mut());
+        let out = &raw mut pointer;
+        ok!(Enqueue.pfnMemBufferMap(q, mem, yes, Map::READ, 0, BYTES, 0, null(), null_mut(), out));
+        pointer
+    };
+    let maps: Vec<_> = buffers.iter().map(map).collect();
+    gate.open();
+    first.finish();
+    for (buffer, pointer) in buffers.iter().zip(maps) {
+        // SAFETY: so many bytes are mapped.
+        let bytes = unsafe { core::slice::from_raw_parts(pointer.cast::<u8>(), BYTES) };
+        assert!(bytes.iter().all(|byte| *byte == 7), "a copy has gone through mapped memory");
+        ok!(Enqueue.pfnMemUnmap(second.handle(), buffer.handle(), pointer, 0, null(), null_mut()));
+    }
+    second.finish();
 }

@@ -122,7 +122,8 @@ fn urContextRelease_leaves_the_device_ready_for_the_next_context() {
         };
         let none: Vec<(&String, &u64)> = Vec::new();
         assert_eq!(about(&["PrimaryCtx", "StreamCreate", "StreamDestroy", "Event", "HostAlloc", "FreeHost"]), none);
-        if !Below::the_adapter().is_hip() {
+        // Guards in debug mode have copies of their own.
+        if !Below::the_adapter().is_hip() && !ur_conformance::memory::is_guarded() {
             let wanted = ["cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyAsync", "cuStreamSynchronize"];
             assert!(wanted.iter().all(|name| calls.get(*name) == Some(&1)), "{calls:?}");
             // The context is made current for the allocation and put back.

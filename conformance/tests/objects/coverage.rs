@@ -86,7 +86,7 @@ fn asked_first(table: &'static AllFunctions) -> BTreeMap<&'static str, Code> {
     answers!(table;
     Platform { pfnGetNativeHandle pfnCreateWithNativeHandle }
     Device { pfnPartition }
-    Program { pfnCreateWithIL pfnGetFunctionPointer pfnSetSpecializationConstants }
+    Program { pfnGetFunctionPointer }
     ProgramExp { pfnDynamicLinkExp }
     Kernel { pfnSetSpecializationConstants })
 }

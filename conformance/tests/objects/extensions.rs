@@ -188,7 +188,11 @@ fn the_loaders_own_extension_tables_have_its_exports() {
     let getter = unsafe { library.get::<ur_pfnGetExtensionProcAddrTableExt_t>(b"urGetExtensionProcAddrTableExt") };
     let getter = getter.expect("a loader that knows extensions exports the getter").expect("a symbol");
     let own = &loader().table;
-    let own = ExtensionTables { GraphMemoryExt: own.GraphMemoryExt, TimelineExt: own.TimelineExt };
+    let own = ExtensionTables {
+        GraphMemoryExt: own.GraphMemoryExt,
+        TimelineExt: own.TimelineExt,
+        UsmPoolExt: own.UsmPoolExt,
+    };
     // SAFETY: nullable function pointers are words.
     let exports = unsafe { (&raw const own).cast::<[usize; size_of::<ExtensionTables>() / WORD]>().read() };
     assert!(exports.iter().all(|&export| export != 0), "{exports:?}");

@@ -8,7 +8,7 @@ use ur_conformance::below::Below;
 use ur_conformance::ffi::{ur_device_info_t, ur_result_t as Code, ur_usm_pool_info_t as info};
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, Figures, Plan, Take, figure, free, give, give_after, used};
-use ur_conformance::{Fixture, Kind, Queue, ask, child, ok, query, ur};
+use ur_conformance::{Fixture, Gate, Kind, Queue, ask, child, ok, query, ur};
 
 const STEP: usize = 32 << 20;
 
@@ -16,25 +16,9 @@ fn maximum(fixture: &Fixture, asked: usize) -> usize {
     figure(Plan::new().limits(asked, 0).of(fixture).handle(), info::MAXIMUM_SIZE_EXP)
 }
 
-/// Whether pools can have a limit; before ROCm 6.2 and CUDA 12.2 they cannot.
-fn has_limits(fixture: &Fixture) -> bool {
-    match Plan::new().limits(STEP, 0).create(fixture.context(), fixture.device()) {
-        Ok(_) => true,
-        Err(code) => {
-            assert_eq!(code, Code::ERROR_UNSUPPORTED_FEATURE, "{}", ur_conformance::last_error());
-            assert!(fixture.sim().is_none(), "over the simulated driver pools have limits");
-            println!("skipped: the native library has no pools with a limit");
-            false
-        }
-    }
-}
-
 #[test]
 fn maxPoolableSize_is_rounded_up_as_the_driver_does_and_can_be_queried() {
     let fixture = Fixture::new();
-    if !has_limits(&fixture) {
-        return;
-    }
     let step = maximum(&fixture, 1);
     assert!(step.is_power_of_two(), "{step}");
     if !Below::the_adapter().is_hip() {
@@ -60,19 +44,12 @@ fn maxPoolableSize_is_rounded_up_as_the_driver_does_and_can_be_queried() {
 #[test]
 fn a_request_that_cannot_fit_under_the_limit_is_OUT_OF_DEVICE_MEMORY() {
     let fixture = Fixture::new();
-    if !has_limits(&fixture) {
-        return;
-    }
     let queue = fixture.in_order();
     for kind in pool::kinds(&queue) {
         let plan = Plan::new().limits(2 * STEP, 0);
         let pool = plan.of(&fixture);
         let most = figure(pool.handle(), info::MAXIMUM_SIZE_EXP);
         let take = |bytes| Take::new(bytes).kind(kind).from(&pool);
-        if kind == Kind::Shared {
-            take(64).refused(Code::ERROR_UNSUPPORTED_FEATURE, &queue);
-            continue;
-        }
         for too_much in [most + 1, usize::MAX / 2, usize::MAX] {
             take(too_much).refused(Code::ERROR_OUT_OF_DEVICE_MEMORY, &queue);
             assert_eq!(used(pool.handle()), (0, 0));
@@ -107,9 +84,6 @@ fn a_request_that_cannot_fit_under_the_limit_is_OUT_OF_DEVICE_MEMORY() {
 #[test]
 fn a_limited_pool_takes_back_what_other_queues_keep_before_it_refuses() {
     let fixture = Fixture::new();
-    if !has_limits(&fixture) {
-        return;
-    }
     let pool = Plan::new().limits(STEP, usize::MAX).of(&fixture);
     let most = figure(pool.handle(), info::MAXIMUM_SIZE_EXP);
     let queues: Vec<_> = (0..4).map(|_| fixture.in_order()).collect();
@@ -201,6 +175,31 @@ fn urUSMPoolTrimToExp_gives_back_what_nobody_uses_beyond_the_bytes_to_keep() {
 fn urUSMPoolTrimToExp_gives_back_what_nobody_uses_without_free_lists() {
     let test = "urUSMPoolTrimToExp_gives_back_what_nobody_uses_without_free_lists";
     child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "0")], trim_step_by_step);
+}
+
+/// A native library may give back some kinds of memory only while its device has nothing to do, and wait for that.
+#[test]
+fn urUSMPoolTrimToExp_and_urUSMPoolRelease_beside_a_busy_queue_wait_for_nobody() {
+    let fixture = Fixture::new();
+    let (busy, queue) = (fixture.in_order(), fixture.in_order());
+    for kind in Kind::ALL {
+        let mut gate = Gate::new(&fixture);
+        let pool = Plan::new().limits(0, usize::MAX).of(&fixture);
+        give(&queue, Take::new(STEP).kind(kind).from(&pool).on(&queue));
+        queue.finish();
+        gate.block(&busy);
+        pool::trim(&fixture, pool.handle(), 0);
+        let other = Plan::new().limits(0, usize::MAX).of(&fixture);
+        give(&queue, Take::new(STEP).kind(kind).from(&other).on(&queue));
+        queue.finish();
+        drop(other);
+        gate.open();
+        busy.finish();
+        pool::trim(&fixture, pool.handle(), 0);
+        if fixture.sim().is_some() {
+            assert_eq!(figure(pool.handle(), info::RESERVED_CURRENT_EXP), 0, "{kind:?}");
+        }
+    }
 }
 
 fn trim_step_by_step() {

@@ -14,4 +14,6 @@ mod order;
 mod out_of_memory;
 mod over_caller_memory;
 mod policy;
+mod prefill;
+mod slabs;
 mod stream_ordered;

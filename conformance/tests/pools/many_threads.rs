@@ -260,6 +260,23 @@ fn pools_and_queues_come_and_go_while_eight_threads_work() {
 /// Many at once run into a limit, so they empty each other's magazines; nobody is refused while there is room.
 #[test]
 fn eight_threads_share_a_pool_that_has_room_for_all_of_them_only_when_nobody_hoards() {
+    share_a_pool_with_a_limit(|_| {});
+}
+
+/// A slab counts against the limit before anybody can have a block of it, and while it goes back.
+#[test]
+fn threads_that_share_a_limited_pool_are_served_from_slabs_that_others_make_or_give_back() {
+    let test = "threads_that_share_a_limited_pool_are_served_from_slabs_that_others_make_or_give_back";
+    child::in_process(test, &[pool::NO_NATIVE_POOLS], || {
+        share_a_pool_with_a_limit(|fixture| {
+            if let Some(sim) = fixture.sim() {
+                ["cuMemAlloc_v2", "cuMemFree_v2"].iter().for_each(|call| sim.slow_down(call, 3000));
+            }
+        });
+    });
+}
+
+fn share_a_pool_with_a_limit(prepare: impl FnOnce(&Fixture)) {
     let fixture = Fixture::new();
     let pool = match Plan::new().limits(64 << 20, usize::MAX).create(fixture.context(), fixture.device()) {
         Ok(pool) => pool,
@@ -270,6 +287,7 @@ fn eight_threads_share_a_pool_that_has_room_for_all_of_them_only_when_nobody_hoa
         }
     };
     let queues: Vec<_> = (0..4).map(|_| fixture.in_order()).collect();
+    prepare(&fixture);
     on_threads(4, |number| {
         for round in 0..20 {
             // Of other sizes each time, so that what is kept serves nobody. Four of the largest fit at one time.

@@ -2,6 +2,8 @@
 //! that blocks; timelines.
 
 mod blocking;
+mod deferred_memory;
+mod deferring;
 mod device_wait;
 mod order;
 mod queue;

@@ -4,7 +4,8 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    UR_QUEUE_FLAGS_MASK, ur_queue_flags_t as Flags, ur_queue_info_t as info, ur_queue_properties_t, ur_structure_type_t,
+    UR_QUEUE_FLAGS_MASK, ur_event_info_t, ur_queue_flags_t as Flags, ur_queue_info_t as info, ur_queue_properties_t,
+    ur_structure_type_t,
 };
 use ur_conformance::{Fixture, Gate, Kind, Launch, Queue, ask, check_every_property, needs_sim, ok, query, refused};
 
@@ -229,6 +230,62 @@ fn urQueueRelease_keeps_no_stream_that_has_work() {
     assert_eq!(memory.read::<u32>(&next, 1), [5], "it does not come after the other queue's work");
     assert!(!gate.has_passed());
     gate.open();
+}
+
+/// A queue's barriers are numbered; the numbers of the queue that had a stream before are nothing to the next one.
+#[test]
+fn urEnqueueEventsWaitWithBarrier_holds_on_streams_that_another_queue_has_left() {
+    let fixture = Fixture::new();
+    let kernel = fixture.basic(c"empty");
+    let launch = |queue: &Queue| Launch::new(&kernel, &[1]).event_on(queue);
+    let barrier = |queue: &Queue| ok!(Enqueue.pfnEventsWaitWithBarrier(queue.handle(), 0, null(), null_mut()));
+    let before = fixture.out_of_order();
+    for _ in 0..5 {
+        // On every stream of the queue.
+        (0..20).for_each(|_| drop(launch(&before)));
+        barrier(&before);
+    }
+    (0..20).for_each(|_| drop(launch(&before)));
+    before.finish();
+    drop(before);
+    let queue = fixture.out_of_order();
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    barrier(&queue);
+    let behind: Vec<_> = (0..20).map(|_| launch(&queue)).collect();
+    for _ in 0..200 {
+        std::thread::yield_now();
+        for event in &behind {
+            let status: u32 =
+                query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS)));
+            assert_ne!(status, 0, "it has overtaken the barrier");
+        }
+    }
+    gate.open();
+    queue.finish();
+}
+
+/// Of two waits one was put on the stream and nothing of the command counted when the other failed.
+#[test]
+fn urQueueRelease_keeps_no_stream_with_a_part_of_a_wait_list() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (one, other, memory) = (fixture.in_order(), fixture.in_order(), fixture.memory(Kind::Device, 4));
+    let mut gate = Gate::new(&fixture);
+    let (first, second) = (gate.block_event(&one), gate.block_event(&other));
+    let queue = fixture.in_order();
+    let kernel = fixture.basic(c"empty");
+    sim.fail("cuStreamWaitEvent", 2, ur_conformance::sim::status::UNKNOWN);
+    let answer = Launch::new(&kernel, &[1]).after(&[&first, &second]).enqueue(&queue, null_mut());
+    sim.clear_faults();
+    assert_ne!(answer, ur_conformance::ffi::ur_result_t::SUCCESS);
+    drop(queue);
+    let next = fixture.in_order();
+    memory.write(&next, &[6u32]);
+    assert!(!gate.has_passed(), "the next queue waits for what the first one's command was to wait for");
+    gate.open();
+    one.finish();
+    other.finish();
 }
 
 /// The wait that a command put on the stream stays there though the command itself could not be put behind it.

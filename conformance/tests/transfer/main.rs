@@ -3,6 +3,7 @@
 mod fill;
 mod host_task;
 mod host_task_releases;
+mod host_task_status;
 mod memcpy;
 mod native_command;
 mod timestamp;

@@ -3,6 +3,8 @@
 
 mod allocation;
 mod host_register;
+mod out_of_memory;
 mod plain;
+mod plain_order;
 mod prefetch_advise;
 mod rows;

@@ -12,6 +12,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::gate::Gate;
 use ur_conformance::memory::{self, allocate, pattern};
+use ur_conformance::pool::{Plan, Take, give};
 use ur_conformance::sim::status;
 use ur_conformance::{
     Fixture, Kind, Launch, Queue, adapter, ask, child, expect_success, needs_sim, ok, query, refused, ur,
@@ -54,17 +55,20 @@ fn figures(context: ur_context_handle_t) -> (u64, u64) {
 
 #[test]
 fn urUSMAlloc_takes_what_was_freed_before_without_a_native_call() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    for kind in kinds() {
-        for bytes in [1, 256, 257, 4096, 60_000, 64 << 10, 1 << 20, (1 << 20) + 1, 16 << 20] {
-            // A class grows by a few blocks at first.
-            (0..40).for_each(|_| drop(fixture.memory(kind, bytes)));
-            let (_, calls) = sim.calls_of(|| (0..100).for_each(|_| drop(fixture.memory(kind, bytes))));
-            let native: Vec<_> = NATIVE.iter().filter(|name| calls.contains_key(**name)).collect();
-            assert!(native.is_empty(), "{kind:?} {bytes}: {calls:?}");
+    let test = "urUSMAlloc_takes_what_was_freed_before_without_a_native_call";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        for kind in kinds() {
+            for bytes in [1, 256, 257, 4096, 60_000, 64 << 10, 1 << 20, (1 << 20) + 1, 16 << 20] {
+                // A class grows by a few blocks at first.
+                (0..300).for_each(|_| drop(fixture.memory(kind, bytes)));
+                let (_, calls) = sim.calls_of(|| (0..100).for_each(|_| drop(fixture.memory(kind, bytes))));
+                let native: Vec<_> = NATIVE.iter().filter(|name| calls.contains_key(**name)).collect();
+                assert!(native.is_empty(), "{kind:?} {bytes}: {calls:?}");
+            }
         }
-    }
+    });
 }
 
 #[test]
@@ -84,7 +88,8 @@ fn urUSMAlloc_gives_alignments_up_to_a_page_without_more_blocks() {
                     pointers.push(pointer);
                 }
                 let (reserved, used) = figures(fixture.context());
-                assert!(reserved >= used && used >= 20 * bytes as u64, "{reserved} {used}");
+                let least = if memory::is_pooled() { 20 * bytes as u64 } else { 0 };
+                assert!(reserved >= used && used >= least, "{reserved} {used}");
                 pointers.into_iter().for_each(|pointer| free(fixture.context(), pointer));
             }
         }
@@ -119,54 +124,60 @@ fn blocks_are_told_apart_by_every_address_and_keep_their_bytes() {
 /// the work that was enqueued before its free has finished.
 #[test]
 fn a_block_that_is_freed_while_commands_run_is_used_again_behind_them_alone() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    for kind in kinds() {
-        for bytes in [1024_usize, 128 << 10, 4 << 20] {
-            let queue = fixture.in_order();
-            let mut gate = Gate::new(&fixture);
-            let early = take(&fixture, fixture.context(), kind, bytes);
-            let kernel = fixture.basic(c"fill");
-            gate.block(&queue);
-            let words = u32::try_from(bytes / 4).expect("a small block");
-            Launch::new(&kernel, &[bytes / 4]).pointer(early).value(0xbad_u32).value(words).on(&queue);
-            let (_, calls) = sim.calls_of(|| free(fixture.context(), early));
-            assert!(NATIVE.iter().all(|name| !calls.contains_key(*name)), "a free waits for nothing: {calls:?}");
-            let others: Vec<_> =
-                (0..70).map_while(|at| (at < 4 || bytes < 4096).then(|| fixture.memory(kind, bytes))).collect();
-            for other in &others {
-                assert_ne!(other.pointer(), early, "{kind:?} {bytes}: a kernel still uses it");
+    let test = "a_block_that_is_freed_while_commands_run_is_used_again_behind_them_alone";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        for kind in kinds() {
+            for bytes in [1024_usize, 128 << 10, 4 << 20] {
+                let queue = fixture.in_order();
+                let mut gate = Gate::new(&fixture);
+                let early = take(&fixture, fixture.context(), kind, bytes);
+                let kernel = fixture.basic(c"fill");
+                gate.block(&queue);
+                let words = u32::try_from(bytes / 4).expect("a small block");
+                Launch::new(&kernel, &[bytes / 4]).pointer(early).value(0xbad_u32).value(words).on(&queue);
+                let (_, calls) = sim.calls_of(|| free(fixture.context(), early));
+                assert!(NATIVE.iter().all(|name| !calls.contains_key(*name)), "a free waits for nothing: {calls:?}");
+                let others: Vec<_> =
+                    (0..70).map_while(|at| (at < 4 || bytes < 4096).then(|| fixture.memory(kind, bytes))).collect();
+                for other in &others {
+                    assert_ne!(other.pointer(), early, "{kind:?} {bytes}: a kernel still uses it");
+                }
+                let (second, other) = (fixture.in_order(), &others[0]);
+                other.write(&second, &vec![7_u8; bytes]);
+                gate.open();
+                queue.finish();
+                assert!(others[0].read::<u8>(&second, bytes).iter().all(|byte| *byte == 7), "{kind:?} {bytes}");
+                drop(others);
+                let again: Vec<_> =
+                    (0..200).map_while(|at| (at < 8 || bytes < 4096).then(|| fixture.memory(kind, bytes))).collect();
+                assert!(again.iter().any(|block| block.pointer() == early), "{kind:?} {bytes}: it never comes back");
             }
-            let (second, other) = (fixture.in_order(), &others[0]);
-            other.write(&second, &vec![7_u8; bytes]);
-            gate.open();
-            queue.finish();
-            assert!(others[0].read::<u8>(&second, bytes).iter().all(|byte| *byte == 7), "{kind:?} {bytes}");
-            drop(others);
-            let again: Vec<_> =
-                (0..200).map_while(|at| (at < 8 || bytes < 4096).then(|| fixture.memory(kind, bytes))).collect();
-            assert!(again.iter().any(|block| block.pointer() == early), "{kind:?} {bytes}: it never comes back");
         }
-    }
+    });
 }
 
 #[test]
 fn a_queue_that_is_released_with_work_still_holds_blocks_back() {
-    let fixture = Fixture::new();
-    let queue = fixture.in_order();
-    let mut gate = Gate::new(&fixture);
-    let early = take(&fixture, fixture.context(), Kind::Device, 200_000);
-    gate.block(&queue);
-    Launch::new(&fixture.basic(c"fill"), &[50_000]).pointer(early).value(0xbad_u32).value(50_000_u32).on(&queue);
-    drop::<Queue>(queue);
-    free(fixture.context(), early);
-    let other = fixture.memory(Kind::Device, 200_000);
-    assert_ne!(other.pointer(), early, "the released queue's kernel still uses it");
-    gate.open();
-    let second = fixture.in_order();
-    other.write(&second, &[7_u8; 200_000]);
-    second.finish();
-    assert!(other.read::<u8>(&second, 200_000).iter().all(|byte| *byte == 7));
+    let test = "a_queue_that_is_released_with_work_still_holds_blocks_back";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let queue = fixture.in_order();
+        let mut gate = Gate::new(&fixture);
+        let early = take(&fixture, fixture.context(), Kind::Device, 200_000);
+        gate.block(&queue);
+        Launch::new(&fixture.basic(c"fill"), &[50_000]).pointer(early).value(0xbad_u32).value(50_000_u32).on(&queue);
+        drop::<Queue>(queue);
+        free(fixture.context(), early);
+        let other = fixture.memory(Kind::Device, 200_000);
+        assert_ne!(other.pointer(), early, "the released queue's kernel still uses it");
+        gate.open();
+        let second = fixture.in_order();
+        other.write(&second, &[7_u8; 200_000]);
+        second.finish();
+        assert!(other.read::<u8>(&second, 200_000).iter().all(|byte| *byte == 7));
+    });
 }
 
 #[test]
@@ -221,6 +232,8 @@ fn a_block_outlives_its_context_and_is_freed_through_another_one() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let _queue = fixture.in_order();
+    // In debug mode guards take a stream that stays.
+    drop(fixture.memory(Kind::Device, 64));
     let before = sim.objects();
     for bytes in [300, 300_000, 3 << 20] {
         let gone = fixture.context_of(&[fixture.device()]);
@@ -239,84 +252,102 @@ fn a_block_outlives_its_context_and_is_freed_through_another_one() {
 
 #[test]
 fn no_more_is_kept_than_64_MiB_and_an_eighth_of_what_is_live() {
-    let fixture = Fixture::new();
-    let bound = |live: u64| (64 << 20) + live / 8;
-    for bytes in [4096_usize, 200_000, 1 << 20, 5 << 20] {
-        let context = fixture.context_of(&[fixture.device()]);
-        let count = (160 << 20) / bytes;
-        let blocks: Vec<_> = (0..count).map(|_| take(&fixture, context.handle(), Kind::Device, bytes)).collect();
-        let (reserved, used) = figures(context.handle());
-        assert!(used >= (count * bytes) as u64, "{bytes}");
-        // The class, and the rest of the last slab.
-        assert!(used <= (count * bytes) as u64 * 9 / 8 && reserved <= used + (4 << 20), "{bytes}: {reserved} {used}");
-        for block in blocks {
-            free(context.handle(), block);
+    let test = "no_more_is_kept_than_64_MiB_and_an_eighth_of_what_is_live";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let bound = |live: u64| (64 << 20) + live / 8;
+        for bytes in [4096_usize, 200_000, 1 << 20, 5 << 20] {
+            let context = fixture.context_of(&[fixture.device()]);
+            let count = (160 << 20) / bytes;
+            let blocks: Vec<_> = (0..count).map(|_| take(&fixture, context.handle(), Kind::Device, bytes)).collect();
             let (reserved, used) = figures(context.handle());
-            // The bound is looked at after each two MiB.
-            assert!(reserved - used <= bound(used) + (4 << 20), "{bytes}: {reserved} {used}");
+            assert!(used >= (count * bytes) as u64, "{bytes}");
+            // The class, and the rest of the last slab.
+            assert!(
+                used <= (count * bytes) as u64 * 9 / 8 && reserved <= used + (4 << 20),
+                "{bytes}: {reserved} {used}"
+            );
+            for block in blocks {
+                free(context.handle(), block);
+                let (reserved, used) = figures(context.handle());
+                // The bound is looked at after each two MiB.
+                assert!(reserved - used <= bound(used) + (4 << 20), "{bytes}: {reserved} {used}");
+            }
+            assert_eq!(figures(context.handle()).1, 0, "{bytes}: nothing is live");
         }
-        assert_eq!(figures(context.handle()).1, 0, "{bytes}: nothing is live");
-    }
+    });
 }
 
 #[test]
 fn figures_of_a_context_are_what_its_blocks_add_up_to_and_fall_to_nothing() {
-    let fixture = Fixture::new();
-    let context = fixture.context_of(&[fixture.device()]);
-    assert_eq!(figures(context.handle()), (0, 0));
-    let pointers = [(Kind::Host, 4096), (Kind::Device, 65_536), (Kind::Shared, 2 << 20)]
-        .map(|(kind, bytes)| take(&fixture, context.handle(), kind, bytes));
-    assert_eq!(figures(context.handle()).1, 4096 + 65_536 + (2 << 20));
-    pointers.into_iter().for_each(|pointer| free(context.handle(), pointer));
-    let (reserved, used) = figures(context.handle());
-    assert!(reserved >= 2 << 20 && used == 0, "{reserved} {used}");
+    let test = "figures_of_a_context_are_what_its_blocks_add_up_to_and_fall_to_nothing";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let context = fixture.context_of(&[fixture.device()]);
+        assert_eq!(figures(context.handle()), (0, 0));
+        let pointers = [(Kind::Host, 4096), (Kind::Device, 65_536), (Kind::Shared, 2 << 20)]
+            .map(|(kind, bytes)| take(&fixture, context.handle(), kind, bytes));
+        assert_eq!(figures(context.handle()).1, 4096 + 65_536 + (2 << 20));
+        pointers.into_iter().for_each(|pointer| free(context.handle(), pointer));
+        let (reserved, used) = figures(context.handle());
+        assert!(reserved >= 2 << 20 && used == 0, "{reserved} {used}");
+    });
 }
 
 #[test]
 fn urUSMPoolTrimToExp_of_the_default_pool_gives_kept_memory_back() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let mut pool = null_mut();
-    ok!(USMExp.pfnPoolGetDefaultDevicePoolExp(fixture.context(), fixture.device(), &raw mut pool));
-    for kind in kinds() {
-        for bytes in [300, 300_000, 3 << 20] {
-            drop(fixture.memory(kind, bytes));
+    let test = "urUSMPoolTrimToExp_of_the_default_pool_gives_kept_memory_back";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let mut pool = null_mut();
+        ok!(USMExp.pfnPoolGetDefaultDevicePoolExp(fixture.context(), fixture.device(), &raw mut pool));
+        for kind in kinds() {
+            for bytes in [300, 300_000, 3 << 20] {
+                drop(fixture.memory(kind, bytes));
+            }
         }
-    }
-    let (_, calls) = sim.calls_of(|| ok!(USMExp.pfnPoolTrimToExp(fixture.context(), fixture.device(), pool, 0)));
-    assert_eq!((calls.get("cuMemFree_v2"), calls.get("cuMemFreeHost")), (Some(&6), Some(&3)), "{calls:?}");
-    assert_eq!(figures(fixture.context()), (0, 0));
+        let (_, calls) = sim.calls_of(|| ok!(USMExp.pfnPoolTrimToExp(fixture.context(), fixture.device(), pool, 0)));
+        assert_eq!((calls.get("cuMemFree_v2"), calls.get("cuMemFreeHost")), (Some(&6), Some(&3)), "{calls:?}");
+        assert_eq!(figures(fixture.context()), (0, 0));
+    });
 }
 
 #[test]
 fn memory_that_other_contexts_keep_goes_back_when_there_is_none() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let keeper = fixture.context_of(&[fixture.device()]);
-    for kind in kinds() {
-        let (alloc, _) = native_of(kind);
-        for bytes in [300, 300_000, 3 << 20] {
-            free(keeper.handle(), take(&fixture, keeper.handle(), kind, bytes));
-            assert_ne!(figures(keeper.handle()).0, 0);
-            // The block's native allocation, and that of its bytes alone.
-            (1..=2).for_each(|nth| sim.fail(alloc, nth, status::OUT_OF_MEMORY));
-            // Each time a size that the fixture keeps nothing of.
-            drop(fixture.memory(kind, (10 << 20) + 4 * bytes));
-            sim.clear_faults();
-            assert_eq!(figures(keeper.handle()), (0, 0), "{kind:?} {bytes}");
+    let test = "memory_that_other_contexts_keep_goes_back_when_there_is_none";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let keeper = fixture.context_of(&[fixture.device()]);
+        for kind in kinds() {
+            let (alloc, _) = native_of(kind);
+            for bytes in [300, 300_000, 3 << 20] {
+                free(keeper.handle(), take(&fixture, keeper.handle(), kind, bytes));
+                assert_ne!(figures(keeper.handle()).0, 0);
+                // The block's native allocation, and that of its bytes alone.
+                (1..=2).for_each(|nth| sim.fail(alloc, nth, status::OUT_OF_MEMORY));
+                // Each time a size that the fixture keeps nothing of.
+                drop(fixture.memory(kind, (10 << 20) + 4 * bytes));
+                sim.clear_faults();
+                assert_eq!(figures(keeper.handle()), (0, 0), "{kind:?} {bytes}");
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn a_program_whose_module_lacks_memory_gets_what_is_kept() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    drop(fixture.memory(Kind::Device, 3 << 20));
-    assert_ne!(figures(fixture.context()).0, 0);
-    sim.fail("cuModuleLoadDataEx", 1, status::OUT_OF_MEMORY);
-    drop(fixture.basic(c"fill"));
-    assert_eq!(figures(fixture.context()), (0, 0));
+    let test = "a_program_whose_module_lacks_memory_gets_what_is_kept";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        drop(fixture.memory(Kind::Device, 3 << 20));
+        assert_ne!(figures(fixture.context()).0, 0);
+        sim.fail("cuModuleLoadDataEx", 1, status::OUT_OF_MEMORY);
+        drop(fixture.basic(c"fill"));
+        assert_eq!(figures(fixture.context()), (0, 0));
+    });
 }
 
 #[test]
@@ -338,7 +369,12 @@ fn plain_memory_is_the_native_library_s_alone_where_pools_are_switched_off() {
 #[test]
 fn variables_bound_what_is_kept_and_what_is_pooled() {
     let test = "variables_bound_what_is_kept_and_what_is_pooled";
-    let settings = [("UR_USM_POOL_KEEP_BYTES", "1M"), ("UR_USM_POOL_KEEP_SHARE", "0"), ("UR_USM_POOL_LARGEST", "8M")];
+    let settings = [
+        ("UR_USM_POOL", "1"),
+        ("UR_USM_POOL_KEEP_BYTES", "1M"),
+        ("UR_USM_POOL_KEEP_SHARE", "0"),
+        ("UR_USM_POOL_LARGEST", "8M"),
+    ];
     child::in_process(test, &settings, || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
@@ -353,24 +389,28 @@ fn variables_bound_what_is_kept_and_what_is_pooled() {
 
 #[test]
 fn advice_on_a_block_is_about_its_own_pages_and_gone_with_it() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let queue = fixture.in_order();
-    let advice = ur_conformance::ffi::ur_usm_advice_flags_t::SET_READ_MOSTLY;
-    let advise = |pointer, size| {
-        let (_, calls) = sim.calls_of(|| ok!(Enqueue.pfnUSMAdvise(queue.handle(), pointer, size, advice, null_mut())));
-        calls.get("cuMemAdvise").copied().unwrap_or(0)
-    };
-    let small = fixture.memory(Kind::Shared, 512);
-    assert_eq!(advise(small.pointer(), 512), 0, "its page is others' too");
-    drop(small);
-    let large = fixture.memory(Kind::Shared, 128 << 10);
-    assert_eq!(advise(large.pointer(), 128 << 10), 1);
-    let (_, calls) = sim.calls_of(|| drop(large));
-    assert!(calls.get("cuMemAdvise").is_some_and(|count| *count >= 4), "the next owner inherits it: {calls:?}");
-    let next = fixture.memory(Kind::Shared, 128 << 10);
-    let (_, calls) = sim.calls_of(|| drop(next));
-    assert_eq!(calls.get("cuMemAdvise"), None, "{calls:?}");
+    let test = "advice_on_a_block_is_about_its_own_pages_and_gone_with_it";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queue = fixture.in_order();
+        let advice = ur_conformance::ffi::ur_usm_advice_flags_t::SET_READ_MOSTLY;
+        let advise = |pointer, size| {
+            let (_, calls) =
+                sim.calls_of(|| ok!(Enqueue.pfnUSMAdvise(queue.handle(), pointer, size, advice, null_mut())));
+            calls.get("cuMemAdvise").copied().unwrap_or(0)
+        };
+        let small = fixture.memory(Kind::Shared, 512);
+        assert_eq!(advise(small.pointer(), 512), 0, "its page is others' too");
+        drop(small);
+        let large = fixture.memory(Kind::Shared, 128 << 10);
+        assert_eq!(advise(large.pointer(), 128 << 10), 1);
+        let (_, calls) = sim.calls_of(|| drop(large));
+        assert!(calls.get("cuMemAdvise").is_some_and(|count| *count >= 4), "the next owner inherits it: {calls:?}");
+        let next = fixture.memory(Kind::Shared, 128 << 10);
+        let (_, calls) = sim.calls_of(|| drop(next));
+        assert_eq!(calls.get("cuMemAdvise"), None, "{calls:?}");
+    });
 }
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -385,35 +425,117 @@ fn take_lines() -> Vec<String> {
     std::mem::take(&mut *LINES.lock().expect("nobody panicked"))
 }
 
-#[test]
-fn debug_mode_reports_a_block_that_was_written_beyond_its_end_and_fills_what_is_freed() {
-    let test = "debug_mode_reports_a_block_that_was_written_beyond_its_end_and_fills_what_is_freed";
-    child::in_process(test, &[("UR_USM_POOL_DEBUG", "1")], || {
+/// Runs a body in debug mode, where errors in the log come to [`take_lines`].
+#[track_caller]
+fn debugged(test: &str, body: impl FnOnce(&Fixture, &Queue)) {
+    child::in_process(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "1")], || {
         let fixture = Fixture::new();
         ok!(Adapter.pfnSetLoggerCallback(adapter(), Some(keep_line), null_mut(), ur_logger_level_t::ERROR));
         let queue = fixture.in_order();
+        body(&fixture, &queue);
+    });
+}
+
+/// Exactly one line, with all of these words.
+#[track_caller]
+fn expect_line(words: &[&str]) {
+    let told = take_lines();
+    assert!(told.len() == 1 && words.iter().all(|word| told[0].contains(word)), "{words:?}: {told:#?}");
+}
+
+fn asked_by(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Device => "urUSMDeviceAlloc",
+        Kind::Host => "urUSMHostAlloc",
+        Kind::Shared => "urUSMSharedAlloc",
+    }
+}
+
+const SIZES: [usize; 4] = [100, 4096, 70_000, 3 << 20];
+
+#[test]
+fn debug_mode_reports_a_block_that_was_written_beyond_its_end_or_before_its_beginning() {
+    let test = "debug_mode_reports_a_block_that_was_written_beyond_its_end_or_before_its_beginning";
+    debugged(test, |fixture, queue| {
+        let own = std::fs::read_to_string("/proc/thread-self/comm").expect("a name");
+        let own = format!("({})", own.trim_end());
         for kind in kinds() {
-            for bytes in [100, 4096, 70_000, 3 << 20] {
+            for bytes in SIZES {
                 let block = fixture.memory(kind, bytes);
-                block.write(&queue, &vec![1_u8; bytes]);
+                block.write(queue, &vec![1_u8; bytes]);
                 drop(block);
                 assert_eq!(take_lines(), Vec::<String>::new(), "{kind:?} {bytes}: all of a block is its owner's");
-                let block = fixture.memory(kind, bytes);
-                let pointer = block.pointer();
-                memory::write(&queue, pointer.wrapping_byte_add(bytes), &[2_u8]);
-                drop(block);
-                let told = take_lines();
-                assert!(told.len() == 1 && told[0].contains(&format!("{:#x}", pointer.addr())), "{told:?}");
-            }
-            let block = take(&fixture, fixture.context(), kind, 4096);
-            memory::write(&queue, block, &[1_u8; 4096]);
-            free(fixture.context(), block);
-            if kind != Kind::Device {
-                // SAFETY: the heap keeps the memory, which the host may read.
-                let first = unsafe { block.cast::<u8>().read_volatile() };
-                assert_eq!(first, 0xdd);
+                for (offset, what) in [(bytes as isize, "beyond its end"), (-1, "before its beginning")] {
+                    let block = fixture.memory(kind, bytes);
+                    let pointer = block.pointer();
+                    let at = pointer.wrapping_byte_offset(offset);
+                    memory::write(queue, at, &[2_u8]);
+                    drop(block);
+                    let [start, at] = [pointer, at].map(|pointer| format!("{:#x}", pointer.addr()));
+                    expect_line(&[&start, &at, what, asked_by(kind), "urUSMFree", &own]);
+                }
             }
         }
+    });
+}
+
+#[test]
+fn debug_mode_fills_what_is_freed_and_reports_who_freed_what_was_written_afterwards() {
+    let test = "debug_mode_fills_what_is_freed_and_reports_who_freed_what_was_written_afterwards";
+    debugged(test, |fixture, queue| {
+        for kind in kinds() {
+            for bytes in SIZES {
+                let block = take(fixture, fixture.context(), kind, bytes);
+                memory::write(queue, block, &vec![1_u8; bytes]);
+                free(fixture.context(), block);
+                assert!(memory::read::<u8>(queue, block, bytes).iter().all(|byte| *byte == 0xdd), "{kind:?} {bytes}");
+                memory::write(queue, block.wrapping_byte_add(bytes / 2), &[2_u8]);
+                queue.finish();
+                let again: Vec<_> = (0..200).map_while(|_| take_lines_until_report(fixture, kind, bytes)).collect();
+                expect_line(&["was written after it was freed by urUSMFree", "first at"]);
+                again.into_iter().for_each(|pointer| free(fixture.context(), pointer));
+                assert_eq!(take_lines(), Vec::<String>::new());
+            }
+        }
+    });
+}
+
+/// A block of a size, unless something is in the log: blocks come back in no order that is promised.
+fn take_lines_until_report(fixture: &Fixture, kind: Kind, bytes: usize) -> Option<*mut c_void> {
+    let is_told = !LINES.lock().expect("nobody panicked").is_empty();
+    (!is_told).then(|| take(fixture, fixture.context(), kind, bytes))
+}
+
+#[test]
+fn debug_mode_tells_blocks_apart_as_any_mode_does() {
+    let test = "debug_mode_tells_blocks_apart_as_any_mode_does";
+    debugged(test, |fixture, _| {
+        let other = fixture.context_of(&[fixture.device()]);
+        for kind in kinds() {
+            for bytes in SIZES {
+                let [first, second] = [0; 2].map(|_: u8| take(fixture, fixture.context(), kind, bytes));
+                for at in [0, bytes / 2, bytes - 1] {
+                    let address = first.wrapping_byte_add(at).cast_const();
+                    for context in [fixture.context(), other.handle()] {
+                        let base: usize = query::get(ask!(USM.pfnGetMemAllocInfo(context, address, info::BASE_PTR)));
+                        let size: usize = query::get(ask!(USM.pfnGetMemAllocInfo(context, address, info::SIZE)));
+                        assert_eq!((base, size), (first.addr(), bytes), "{kind:?} {at} of {bytes}");
+                    }
+                }
+                for outside in [first.wrapping_byte_add(bytes), first.wrapping_byte_sub(1)] {
+                    let context = fixture.context();
+                    let kind: u32 = query::get(ask!(USM.pfnGetMemAllocInfo(context, outside.cast_const(), info::TYPE)));
+                    assert_eq!(kind, ur_usm_type_t::UNKNOWN.0, "guards are nobody's");
+                    refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, outside));
+                }
+                free(other.handle(), first);
+                free(fixture.context(), second);
+                for context in [fixture.context(), other.handle()] {
+                    refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, first));
+                }
+            }
+        }
+        assert_eq!(take_lines(), Vec::<String>::new());
     });
 }
 
@@ -455,4 +577,85 @@ fn threads_that_allocate_and_free_each_other_s_blocks_never_share_one() {
         }
     });
     assert_eq!(figures(fixture.context()).1, 0);
+}
+
+#[test]
+fn of_threads_that_free_the_same_block_one_succeeds_and_the_neighbours_stay() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let context = fixture.context() as usize;
+    for kind in kinds() {
+        for bytes in [300, 100_000, 3 << 20] {
+            let [before, after] = [0; 2].map(|_: u8| fixture.memory(kind, bytes));
+            [&before, &after].iter().for_each(|one| one.write(&queue, &pattern(5, bytes)));
+            for _ in 0..20 {
+                let block = take(&fixture, fixture.context(), kind, bytes).expose_provenance();
+                let start = std::sync::Barrier::new(4);
+                let freed: usize = std::thread::scope(|scope| {
+                    let free = || {
+                        start.wait();
+                        let pointer = core::ptr::with_exposed_provenance_mut::<c_void>(block);
+                        match ur!(USM.pfnFree(context as ur_context_handle_t, pointer)) {
+                            Code::SUCCESS => 1,
+                            Code::ERROR_INVALID_MEM_OBJECT => 0,
+                            other => panic!("urUSMFree answers {other:?}"),
+                        }
+                    };
+                    let threads: Vec<_> = (0..4).map(|_| scope.spawn(free)).collect();
+                    threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+                });
+                assert_eq!(freed, 1, "{kind:?} {bytes}");
+            }
+            for one in [&before, &after] {
+                assert!(one.read::<u8>(&queue, bytes) == pattern(5, bytes), "{kind:?} {bytes}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_process_that_ends_with_work_on_live_and_freed_blocks_ends_well() {
+    let test = "a_process_that_ends_with_work_on_live_and_freed_blocks_ends_well";
+    child::in_time::<&str>(test, &[], || {
+        let fixture = Fixture::new();
+        fixture.allow_leaks();
+        let queue = fixture.in_order();
+        let kernel = fixture.basic(c"fill");
+        for kind in kinds() {
+            for bytes in [1024_usize, 128 << 10, 4 << 20] {
+                for is_freed in [false, true] {
+                    let block = take(&fixture, fixture.context(), kind, bytes);
+                    let words = u32::try_from(bytes / 4).expect("a small block");
+                    Launch::new(&kernel, &[bytes / 4]).pointer(block).value(3_u32).value(words).on(&queue);
+                    if is_freed {
+                        free(fixture.context(), block);
+                    }
+                }
+            }
+        }
+        // Nothing is waited for, released or freed.
+        core::mem::forget((queue, kernel, fixture));
+    });
+}
+
+#[test]
+fn pools_that_are_destroyed_with_live_blocks_leave_plain_memory_alone() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let plain = fixture.memory(Kind::Device, 1 << 20);
+    plain.write(&queue, &pattern(1, 1 << 20));
+    // Over plain memory, and a native one.
+    let below = fixture.memory(Kind::Device, 1 << 20);
+    let over = Plan::new().buffer(below.pointer(), 1 << 20, Kind::Device, fixture.device()).of(&fixture);
+    let native = Plan::new().of(&fixture);
+    let blocks = [&over, &native].map(|pool| Take::new(4096).from(pool).on(&queue));
+    drop((over, native));
+    for block in blocks {
+        memory::write(&queue, block, &pattern(2, 4096));
+        assert!(memory::read::<u8>(&queue, block, 4096) == pattern(2, 4096));
+        give(&queue, block);
+    }
+    queue.finish();
+    drop(below);
+    assert!(plain.read::<u8>(&queue, 1 << 20) == pattern(1, 1 << 20));
 }

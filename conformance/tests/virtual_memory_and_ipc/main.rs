@@ -2,7 +2,10 @@
 //! of two processes start the second one themselves.
 
 mod memory_export;
+mod peers;
 mod physical_memory;
 mod shared_event;
 mod shared_memory;
+mod shared_timeline;
+mod shared_timeline_ends;
 mod virtual_memory;

@@ -54,6 +54,9 @@ pub struct Row {
     /// Handles whose reference the call gives back, where the specification does not say so.
     #[serde(default)]
     pub gives_back: Vec<String>,
+    /// Whether it is called once more when it found no memory and something that was kept came back.
+    #[serde(default)]
+    pub makes: bool,
     /// Why it is not supported at all.
     unsupported: Option<String>,
     /// What is missing.

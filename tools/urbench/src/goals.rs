@@ -10,7 +10,7 @@ use crate::lifetimes;
 use crate::outcome::{Case, Outcome};
 use crate::stats::Summary;
 use crate::threads::{MANY_CASE, SHARED_CASE};
-use crate::work::{BEHIND, BEHIND_LAUNCH, timelines};
+use crate::work::{BEHIND, BEHIND_LAUNCH, HOST, SHARED, programs, timelines};
 
 /// What is appended to a case that was measured with magazines off.
 pub const OFF: &str = ", magazine off";
@@ -68,7 +68,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 76] = [
+const GOALS: [Goal; 80] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -132,6 +132,8 @@ const GOALS: [Goal; 76] = [
     goal("diamonds of 2 x 64 kernels", "graphs: diamond", Ratio, Most(1.02), ""),
     goal("diamonds over the same kernels in a chain", "graphs: diamond over chain", Ratio, Most(0.60), "0.062 for 1 + 64 + 1"),
     goal("1000 kernels by command buffer over 1000 launches", "graphs: 1000 kernels at once", Ratio, Most(1.00), "588 us over 4228 us"),
+    goal("first call of a SPIR-V kernel", programs::COLD, Nanoseconds(1.0), Most(60e6), ""),
+    goal("first call of a SPIR-V kernel, from the disk cache", programs::FROM_DISK, Nanoseconds(1.0), Most(5e6), ""),
     goal("timeline: signal on one queue, wait on another", "timelines: signal, wait", Ratio, Most(1.05), ""),
     goal("timeline: the same: event calls", "timelines: signal, wait", Calls(Kind::Event), Most(2.0), ""),
     goal("timeline: the same with a launch before and behind", "timelines: launch, signal, wait, launch", Ratio, Most(1.05), ""),
@@ -143,6 +145,8 @@ const GOALS: [Goal; 76] = [
     goal("the same: pool calls", BEHIND, Calls(Kind::Pool), Most(0.0), ""),
     goal("alloc + launch + free 1 MiB behind another queue's free", BEHIND_LAUNCH, Ratio, Limit::None, ""),
     goal("the same with a launch: pool calls", BEHIND_LAUNCH, Calls(Kind::Pool), Most(0.0), ""),
+    goal("alloc + free 1 MiB, host over device memory", HOST, Ratio, Most(1.10), ""),
+    goal("alloc + free 1 MiB, shared over device memory", SHARED, Ratio, Most(1.10), ""),
     goal("context, queue, memory, copy come and go", lifetimes::CASE, Nanoseconds(1.0), Most(120_000.0), "117 us"),
     goal("the same, over raw calls with a context retained", lifetimes::CASE, Ratio, Limit::None, ""),
 ];

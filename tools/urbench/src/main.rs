@@ -16,6 +16,7 @@ mod measure;
 mod options;
 mod outcome;
 mod raw;
+mod replay;
 mod report;
 mod stats;
 mod threads;
@@ -105,7 +106,8 @@ fn run(options: &Options) -> Result<bool, Failure> {
 }
 
 /// What needs a device.
-const GROUPS: [&str; 7] = ["dispatch", "work", "objects", "graphs", "timelines", "growth", "threads"];
+const GROUPS: [&str; 9] =
+    ["dispatch", "work", "objects", "graphs", "timelines", "programs", "growth", "threads", "replays"];
 
 /// All rows, of this process and of those that it starts.
 fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failure> {
@@ -211,6 +213,11 @@ fn cases(fixture: &Fixture<'_>, options: &Options, outcome: &mut Outcome) {
         outcome.add("threads", threads::cases(fixture, options));
         outcome.add(threads::SHARED_CASE, threads::shared(fixture, options));
         outcome.add("threads: plain memory", threads::plain(fixture, options));
+    }
+    if options.wants_some_of("replays") {
+        for (name, cases) in replay::cases(fixture, options) {
+            outcome.add(&name, cases);
+        }
     }
 }
 

@@ -20,8 +20,8 @@ usage: urbench [options]
                     program's lib folder, unless the driver counts itself)
   --kernels DIR     the folder with basic.ptx
   --table           only what the table of goals needs, and only that table
-  --only NAME       a case or a group: init, lifetimes, dispatch, work, objects, graphs, timelines, growth, threads;
-                    may be repeated
+  --only NAME       a case or a group: init, lifetimes, dispatch, work, objects, graphs, timelines, programs, growth,
+                    threads, replays; may be repeated
   --rounds N        rounds of each case (41)
   --round-time MS   time of one round (5)
   --processes N     processes that measure, whose rounds count together (1): addresses and streams that one happens
@@ -186,6 +186,12 @@ impl Options {
                 std::env::set_var("UR_HIP_LIBRARY", hip);
             }
             std::env::set_var("UR_CUDA_LIBRARY", &self.native);
+            // What is measured does not fill the user's own cache.
+            if std::env::var_os("UR_CACHE_DIR").is_none() {
+                let folder = std::env::temp_dir().join(format!("urbench-cache-{}", libc::getuid()));
+                std::env::set_var("UR_CACHE_DIR", folder);
+                std::env::set_var("UR_CACHE_MAX_SIZE", "16M");
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 #   sh .carry/run.sh suite [cuda] [hip]   the suite alone, modules side by side; see suite.sh
 #   sh .carry/run.sh vulkan [cuda] [hip]  the tests that need Vulkan on the device, which the suite ignores
 #   sh .carry/run.sh sanitizer PART...    tests and random programs under compute-sanitizer; see sanitizer.sh
+#   sh .carry/run.sh plan PART...         what a release is to show on GPUs, by the minute; see plan.sh
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 dist=$here/dist
@@ -17,8 +18,8 @@ case ${1:-real} in
         # It is its own management library.
         export UR_NVML_LIBRARY="$native"
         ;;
-    sanitizer | suite | vulkan) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
-    *) echo "usage: $0 [real|sim|suite [cuda] [hip]|vulkan [cuda] [hip]|sanitizer PART...]" >&2; exit 2 ;;
+    plan | sanitizer | suite | vulkan) native=${UR_TEST_NATIVE:-libcuda.so.1} ;;
+    *) echo "usage: $0 [real|sim|suite [cuda] [hip]|vulkan [cuda] [hip]|sanitizer PART...|plan PART...]" >&2; exit 2 ;;
 esac
 
 unset ONEAPI_DEVICE_SELECTOR UR_ADAPTERS_SEARCH_PATH
@@ -39,7 +40,7 @@ if [ -e "$here/tests.tar.xz" ]; then
 fi
 
 case ${1:-real} in
-    sanitizer | suite)
+    plan | sanitizer | suite)
         part=$1
         shift
         export TESTS="$tests"

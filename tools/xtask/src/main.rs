@@ -35,8 +35,8 @@ const COMMANDS: [Command; 5] = [
     },
     Command {
         name: "bundle",
-        arguments: "[--sycl [RELEASE]]",
-        purpose: "put what another machine needs into .carry or .carry-sycl",
+        arguments: "[--sycl [RELEASE] | --dpnp]",
+        purpose: "put what another machine needs into .carry, .carry-sycl or .carry-dpnp",
         run: bundle::run,
     },
 ];

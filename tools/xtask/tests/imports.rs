@@ -21,11 +21,14 @@ const RULES: &[Rule] = &[
     // It must build while its own output is broken.
     Rule { name: "generator", ours: &[], others: Some(&["toml", "serde", "thiserror"]), never: &[] },
     Rule { name: "ur-loader", ours: &["ur-ffi"], others: None, never: &[] },
-    Rule { name: "ur-adapter", ours: &["ur-ffi"], others: None, never: &["libloading"] },
+    // It opens no library itself; libnvvm is `ur-spirv`'s.
+    Rule { name: "ur-adapter", ours: &["ur-ffi", "ur-spirv"], others: None, never: &["libloading"] },
     Rule { name: "ur-adapter-cuda", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-adapter-hip", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     // A translator of its own, which knows nothing of the engine or the API.
     Rule { name: "ur-spirv", ours: &[], others: Some(&["libloading"]), never: &[] },
+    // It stands beside the adapters, in libsycl's way, and knows neither them nor the API.
+    Rule { name: "ur-sycl-images", ours: &[], others: Some(&["libc"]), never: &[] },
     // The final libraries only choose a release.
     Rule { name: "ur-loader-2026-1", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },
     Rule { name: "ur-loader-2026-2", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },
@@ -41,6 +44,7 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-model", ours: &[], others: Some(&["proptest"]), never: &[] },
     Rule { name: "simcuda", ours: &[], others: None, never: &[] },
     Rule { name: "callcount", ours: &[], others: None, never: &[] },
+    Rule { name: "simnvvm", ours: &[], others: Some(&[]), never: &[] },
     Rule { name: "hip-on-cuda", ours: &[], others: None, never: &[] },
     Rule { name: "ur-demo", ours: &["ur-client", "ur-ffi"], others: None, never: &[] },
     Rule { name: "urinfo", ours: &["ur-client", "ur-ffi", "ur-loader"], others: None, never: &[] },

@@ -7,6 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ur_ffi::ur_result_t;
 
+use crate::device::relief;
+use crate::driver::Driver;
 use crate::object::error::{self, Error, Result};
 use crate::object::fork;
 
@@ -33,6 +35,24 @@ pub fn call_or_skip_in_child(name: &'static str, body: impl FnOnce() -> Result<(
         return ur_result_t::SUCCESS;
     }
     run(name, body)
+}
+
+/// As [`call`], for an entry point that asks the native library for memory and leaves nothing behind when it fails: told that
+/// there is none, it is called once more if anything that was kept came back.
+#[inline]
+pub fn make<D: Driver>(name: &'static str, body: impl Fn() -> Result<()>) -> ur_result_t {
+    call(name, || body().or_else(|first| once_more::<D>(name, first, &body)))
+}
+
+#[cold]
+fn once_more<D: Driver>(name: &str, first: Error, body: &dyn Fn() -> Result<()>) -> Result<()> {
+    if !relief::is_full(&first) {
+        return Err(first);
+    }
+    let last = if relief::relieve_all::<D>() { body() } else { Err(first) };
+    last.map_err(|error| {
+        if relief::is_full(&error) { relief::told_all::<D>(error).of_request(|| name.to_owned()) } else { error }
+    })
 }
 
 #[inline(always)]
@@ -70,6 +90,17 @@ fn panicked(name: &str, panic: &(dyn std::any::Any + Send)) -> ur_result_t {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::noop::Noop;
+
+    #[test]
+    fn what_found_no_memory_is_called_again_only_if_something_came_back() {
+        let calls = core::cell::Cell::new(0);
+        let code = make::<Noop>("urTest", || {
+            calls.set(calls.get() + 1);
+            Err(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY.into())
+        });
+        assert_eq!((code, calls.get()), (ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY, 1), "nothing is kept here");
+    }
 
     #[test]
     fn a_panic_becomes_a_code_and_a_message() {

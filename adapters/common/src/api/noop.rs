@@ -69,6 +69,8 @@ pub struct Controls {
     pub time_ns: AtomicU64,
     /// Whether events say that they are not complete yet.
     pub is_slow: AtomicBool,
+    /// Events that were made.
+    pub events_made: AtomicUsize,
     /// Handle values of all pools in the order they were made.
     pub pools: Mutex<Vec<usize>>,
     /// Attributes of pools that were set, by handle value and attribute.
@@ -246,6 +248,7 @@ impl Events for Noop {
     type Event = NoopEvent;
 
     fn create_event(&self, _purpose: EventPurpose) -> Result<NoopEvent> {
+        self.controls.events_made.fetch_add(1, Ordering::Relaxed);
         Ok(NoopEvent(self.new_handle()))
     }
 

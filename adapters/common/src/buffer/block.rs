@@ -10,10 +10,12 @@ use ur_ffi::ur_result_t;
 
 use crate::context::DeviceState;
 use crate::device::deferred;
+use crate::device::native_context::own_memory;
+use crate::device::relief::{is_full, reclaiming};
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::plain::{BlockRequest, Heap, Live};
 use crate::object::error::{Error, Result};
-use crate::pool::out_of_memory::{is_full, reclaiming};
+use crate::sync::unlikely::unlikely;
 
 /// Alignment of memory taken from the process's heap: what devices read fastest, and as aligned as native memory.
 const HEAP_ALIGNMENT: usize = 256;
@@ -28,6 +30,12 @@ enum Owned<D: Driver> {
     },
     Heap(Layout),
     ByApplication,
+}
+
+impl<D: Driver> Owned<D> {
+    fn natively(kind: MemoryKind) -> Self {
+        if kind == MemoryKind::Host { Self::Pinned } else { Self::Device }
+    }
 }
 
 /// Memory at one of the locations that a buffer can be at.
@@ -50,21 +58,23 @@ impl<D: Driver> Block<D> {
 
     /// A block of plain memory; a native allocation where there is no heap, or less memory left than a block takes.
     fn fresh(state: &Arc<DeviceState<D>>, kind: MemoryKind, size: usize) -> Result<Self> {
-        let native = |bytes| {
-            let _scope = state.enter()?;
-            if kind == MemoryKind::Host {
-                state.driver.allocate_host(bytes)
-            } else {
-                state.driver.allocate_device(bytes)
-            }
-        };
-        let request = BlockRequest { size, guard: 0, align: 0, is_internal: true };
+        let native = |bytes| state.allocate(kind, bytes);
+        let request = BlockRequest { size, align: 0, is_internal: true };
         let pooled = state.heap(kind).and_then(|heap| Some((heap.take(request, &native)?, heap)));
         let (address, owned) = match pooled {
-            Some((Ok(address), heap)) => (address, Owned::Plain { heap: Arc::clone(heap), is_internal: true }),
+            Some((Ok(address), heap)) => {
+                if unlikely(heap.debugs()) {
+                    // Nobody looks at what it was filled with: it is not the application's.
+                    drop(heap.take_filled(address));
+                }
+                (address, Owned::Plain { heap: Arc::clone(heap), is_internal: true })
+            }
             Some((Err(error), _)) if !is_full(&error) => return Err(error),
-            _ => (native(size)?, if kind == MemoryKind::Host { Owned::Pinned } else { Owned::Device }),
+            _ => (native(size)?, Owned::natively(kind)),
         };
+        if matches!(owned, Owned::Device | Owned::Pinned) {
+            own_memory::add(address);
+        }
         Ok(Self { address, size, state: Some(Arc::clone(state)), owned })
     }
 
@@ -73,7 +83,7 @@ impl<D: Driver> Block<D> {
     /// # Errors
     /// What the native library answers.
     pub fn pinned(state: &Arc<DeviceState<D>>, size: usize) -> Result<Self> {
-        reclaiming(state, || Self::fresh(state, MemoryKind::Host, size)).map_err(|error| match error.code() {
+        reclaiming(&state.device, || Self::fresh(state, MemoryKind::Host, size)).map_err(|error| match error.code() {
             ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_HOST_MEMORY),
             _ => error,
         })
@@ -120,11 +130,10 @@ impl<D: Driver> Block<D> {
     /// Native memory that the application made: `kind` says of what sort when it gives it away, `None` when it keeps it.
     #[must_use]
     pub fn native(state: &Arc<DeviceState<D>>, address: usize, size: usize, given: Option<MemoryKind>) -> Self {
-        let owned = match given {
-            Some(MemoryKind::Host) => Owned::Pinned,
-            Some(MemoryKind::Device | MemoryKind::Shared) => Owned::Device,
-            None => Owned::ByApplication,
-        };
+        if given.is_some() {
+            own_memory::add(address);
+        }
+        let owned = given.map_or(Owned::ByApplication, Owned::natively);
         Self { address, size, state: Some(Arc::clone(state)), owned }
     }
 
@@ -158,7 +167,8 @@ impl<D: Driver> Drop for Block<D> {
     fn drop(&mut self) {
         // Nobody is left to tell of a failure; memory of a lost device went with it.
         let free = |state: &DeviceState<D>, kind| {
-            drop(deferred::free(state.driver, &state.native, kind, self.address, self.size))
+            own_memory::remove(self.address);
+            drop(deferred::free(state.driver, &state.native, kind, self.address, self.size));
         };
         match (&self.owned, &self.state) {
             (Owned::Device, Some(state)) => free(state, MemoryKind::Device),

@@ -4,11 +4,15 @@
 //! the buffer is unmapped. A map is known to the buffer until then. No native call is made while the table of maps is locked.
 
 use core::ops::Range;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::driver::Driver;
 use crate::stream::staging::{Staging, UsedStaging};
+
+/// Pinned memory of a map, which a command that copies through it shares: that may be deferred.
+pub type SharedStaging<D> = Arc<Mutex<Staging<D>>>;
 
 /// What is mapped, where.
 pub struct Map<D: Driver> {
@@ -19,7 +23,7 @@ pub struct Map<D: Driver> {
     /// Whether the application may write them.
     pub writes: bool,
     /// The memory behind the pointer where it is not the buffer's own.
-    pub staging: Option<Staging<D>>,
+    pub staging: Option<SharedStaging<D>>,
 }
 
 /// A buffer's maps, from the first one on.
@@ -36,6 +40,13 @@ impl<D: Driver> Default for Maps<D> {
 }
 
 impl<D: Driver> Maps<D> {
+    /// Keeps the memory of a map that is over, unless a command is still to copy through it.
+    pub fn keep(&self, staging: SharedStaging<D>) {
+        if let Some(staging) = Arc::into_inner(staging) {
+            self.staging.put(staging.into_inner());
+        }
+    }
+
     /// Notes what is mapped.
     pub fn add(&self, map: Map<D>) {
         self.open.lock().push(map);

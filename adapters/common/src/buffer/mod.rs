@@ -5,6 +5,7 @@
 //! [`crate::memory_object`].
 
 pub mod block;
+pub mod command;
 pub mod command_bytes;
 pub mod maps;
 pub mod moving;

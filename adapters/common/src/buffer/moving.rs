@@ -291,6 +291,14 @@ impl<D: Driver> MovingMemory<D> {
     }
 }
 
+impl<D: Driver> MovingMemory<D> {
+    /// Ends it on a thread that waits for that.
+    pub(super) fn end(&mut self) {
+        self.finish();
+        self.state.get_mut().in_flight.clear();
+    }
+}
+
 impl<D: Driver> Drop for MovingMemory<D> {
     fn drop(&mut self) {
         let state = self.state.get_mut();

@@ -15,17 +15,15 @@ use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::moving::{Access, LockedMemory, MovingMemory, Piece, location_of};
 use crate::buffer::pending_uses::CommandStream;
 use crate::buffer::scratch::ScratchStream;
-use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::{Context, DeviceState};
+use crate::device::relief::reclaiming;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::Result;
-use crate::pool::out_of_memory::reclaiming;
 use crate::queue::Queue;
 use crate::stream::Stream;
-use crate::stream::capture::{self, Capture};
 use crate::stream::staging::Staging;
+use crate::sync::mutation::{self, Bug};
 
 /// The memory behind a buffer.
 pub enum Memory<D: Driver> {
@@ -106,6 +104,18 @@ impl<D: Driver> Storage<D> {
         Arc::new_cyclic(|this| Self { this: Weak::clone(this), ..self })
     }
 
+    /// One more reference to it.
+    pub(super) fn to_arc(&self) -> Arc<Self> {
+        let Some(this) = self.this.upgrade() else { unreachable!("a storage in use is in its `Arc`") };
+        this
+    }
+
+    /// Whether its bytes move, so that commands lock them.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        matches!(self.memory, Memory::Moving(_))
+    }
+
     /// The address that the host and the devices share, if the host may touch it.
     #[must_use]
     pub fn shared_with_host(&self) -> Option<usize> {
@@ -129,10 +139,12 @@ impl<D: Driver> Storage<D> {
     /// # Errors
     /// What the native library answers.
     #[inline]
-    fn make(&self, state: &Arc<DeviceState<D>>, location: usize) -> Result<()> {
+    pub(super) fn make(&self, state: &Arc<DeviceState<D>>, location: usize) -> Result<()> {
         match &self.memory {
-            Memory::Late(late) if late.block.get().is_none() => reclaiming(state, || late.make(state, self.size)),
-            Memory::Moving(moving) => reclaiming(state, || moving.make(state, location)).map(|_| ()),
+            Memory::Late(late) if late.block.get().is_none() => {
+                reclaiming(&state.device, || late.make(state, self.size))
+            }
+            Memory::Moving(moving) => reclaiming(&state.device, || moving.make(state, location)).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -147,13 +159,13 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    reclaiming(state, || late.make(state, self.size))?;
+                    reclaiming(&state.device, || late.make(state, self.size))?;
                 }
                 Ok(late.address())
             }
             Memory::Moving(moving) => {
                 let location = location_of(&self.context, &state.device)?;
-                reclaiming(state, || moving.make(state, location))
+                reclaiming(&state.device, || moving.make(state, location))
             }
         }
     }
@@ -177,7 +189,7 @@ impl<D: Driver> Storage<D> {
             Memory::Fixed { block, .. } => return Ok(block.address()),
             Memory::Late(late) => {
                 if late.block.get().is_none() {
-                    reclaiming(state, || late.make(state, self.size))?;
+                    reclaiming(&state.device, || late.make(state, self.size))?;
                 }
                 return Ok(late.address());
             }
@@ -195,7 +207,7 @@ impl<D: Driver> Storage<D> {
 
 /// Where a command uses a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
+pub(super) enum At {
     /// In the memory of the device that it runs on.
     Device,
     /// In the application's own memory.
@@ -210,7 +222,7 @@ pub struct BufferAccess<'s, D: Driver> {
     pub storage: &'s Storage<D>,
     /// What the command does with it.
     pub access: Access,
-    at: At,
+    pub(super) at: At,
 }
 
 impl<'s, D: Driver> BufferAccess<'s, D> {
@@ -230,6 +242,40 @@ impl<'s, D: Driver> BufferAccess<'s, D> {
     #[must_use]
     pub fn anywhere(storage: &'s Storage<D>, range: Range<usize>) -> Self {
         Self { storage, access: Access { range, reads: true, writes: false }, at: At::Anywhere }
+    }
+}
+
+/// As [`BufferAccess`], of a command that is deferred.
+pub(super) struct OwnedAccess<D: Driver> {
+    storage: Arc<Storage<D>>,
+    access: Access,
+    at: At,
+}
+
+impl<D: Driver> BufferAccess<'_, D> {
+    pub(super) fn to_owned(&self) -> OwnedAccess<D> {
+        let mut access = self.access.clone();
+        if mutation::is(Bug::DeferredWriteUnseen) {
+            (access.reads, access.writes) = (true, false);
+        }
+        OwnedAccess { storage: self.storage.to_arc(), access, at: self.at }
+    }
+}
+
+impl<D: Driver> OwnedAccess<D> {
+    /// Ends the use. If nobody else has the buffer any more, the application's memory is written now, which waits for the
+    /// device: who waits for the command may give that memory back.
+    pub(super) fn end(self) {
+        if self.storage.host_pointer().is_some()
+            && let Some(mut storage) = Arc::into_inner(self.storage)
+            && let Memory::Moving(moving) = &mut storage.memory
+        {
+            moving.end();
+        }
+    }
+
+    pub(super) fn borrow(&self) -> BufferAccess<'_, D> {
+        BufferAccess { storage: &self.storage, access: self.access.clone(), at: self.at }
     }
 }
 
@@ -280,6 +326,7 @@ pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
     place: (&'q Arc<Stream<D>>, u64),
     uses: &'u [BufferAccess<'s, D>],
     opened: SmallVec<[(&'s Storage<D>, Opened<'s, D>); 2]>,
+    is_captured: bool,
 }
 
 impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
@@ -301,11 +348,26 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
                 by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(open).collect()
             }
         };
-        Self { stream, place, uses, opened }
+        Self { stream, place, uses, opened, is_captured: false }
+    }
+
+    /// The device that the command runs on.
+    pub fn device(&self) -> &'q Arc<DeviceState<D>> {
+        self.stream.device
+    }
+
+    /// The queue that the command was given to, where it is one's.
+    pub fn queue(&self) -> Option<&'q Object<Queue<D>>> {
+        self.stream.queue
+    }
+
+    /// Whether the command is recorded, so that nothing runs yet.
+    pub fn is_captured(&self) -> bool {
+        self.is_captured
     }
 
     /// What a command of a capture uses: memory at the stream's device, where nothing has to be ready yet.
-    fn in_capture(
+    pub(super) fn in_capture(
         stream: CommandStream<'q, D>,
         place: (&'q Arc<Stream<D>>, u64),
         uses: &'u [BufferAccess<'s, D>],
@@ -315,7 +377,7 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
             opened.push((used.storage, Opened::Fixed(used.storage.address_at(stream.device)?)));
         }
         opened.sort_unstable_by_key(|(storage, _): &(&Storage<D>, _)| address_of(storage));
-        Ok(Self { stream, place, uses, opened })
+        Ok(Self { stream, place, uses, opened, is_captured: true })
     }
 
     fn memory(&self, used: &BufferAccess<'s, D>) -> &Opened<'s, D> {
@@ -387,123 +449,5 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
                 copied.and(noted)
             }
         }
-    }
-}
-
-/// Puts a command on its queue whose native call is given the addresses of the bytes that it uses at the queue's device.
-///
-/// # Errors
-/// As [`submit`] and [`LockedMemory::prepare`].
-pub fn submit_with_buffers<D: Driver>(
-    request: &Request<'_, D>,
-    blocking: bool,
-    accesses: &[BufferAccess<'_, D>],
-    call: impl FnOnce(&'static D, &D::Stream, &[usize]) -> Result<()>,
-) -> Result<()> {
-    submit_and_keep(request, blocking, accesses, |_| (), call)
-}
-
-/// As [`submit_with_buffers`] for a command that uses more than buffers, which `keep` keeps with a capture.
-///
-/// # Errors
-/// As [`submit_with_buffers`].
-pub fn submit_and_keep<D: Driver>(
-    request: &Request<'_, D>,
-    blocking: bool,
-    accesses: &[BufferAccess<'_, D>],
-    keep: impl Fn(&Capture<D>),
-    call: impl FnOnce(&'static D, &D::Stream, &[usize]) -> Result<()>,
-) -> Result<()> {
-    submit_locked(request, blocking, accesses, keep, |driver, stream, locked| {
-        let mut addresses: SmallVec<[usize; 4]> = smallvec![];
-        for index in 0..accesses.len() {
-            addresses.push(locked.prepare(index)?.address());
-        }
-        call(driver, stream, &addresses)?;
-        (0..accesses.len()).try_for_each(|index| locked.commit(index))
-    })
-}
-
-/// Puts a command on its queue that works with buffers of the queue's context in a way of its own.
-///
-/// # Errors
-/// As [`submit`]; what `work` answers, and the native library to memory that is made for it.
-pub fn with_locked_buffers<D: Driver>(
-    request: &Request<'_, D>,
-    blocking: bool,
-    uses: &[BufferAccess<'_, D>],
-    work: impl FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
-) -> Result<()> {
-    submit_locked(request, blocking, uses, |_| (), work)
-}
-
-fn submit_locked<D: Driver>(
-    request: &Request<'_, D>,
-    blocking: bool,
-    uses: &[BufferAccess<'_, D>],
-    keep: impl Fn(&Capture<D>),
-    work: impl FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
-) -> Result<()> {
-    let queue = request.queue;
-    let location = location_of(&queue.context, &queue.device.device)?;
-    for used in uses {
-        // What is read wherever it is needs no memory of the device, unless the device is the only one.
-        if used.at == At::Device || matches!(used.storage.memory, Memory::Late(_)) {
-            used.storage.make(&queue.device, location)?;
-        }
-    }
-    let command = OnBuffers { queue, location, uses, keep, work };
-    if blocking { submit_and_wait(request, command) } else { submit(request, command) }
-}
-
-/// A command that works with buffers, whose bytes it locks while it is put on the stream.
-struct OnBuffers<'s, 'q, 'u, D: Driver, K, W> {
-    queue: &'q Object<Queue<D>>,
-    location: usize,
-    uses: &'u [BufferAccess<'s, D>],
-    keep: K,
-    work: W,
-}
-
-impl<'s, D: Driver, K, W> Command<D> for OnBuffers<'s, '_, '_, D, K, W>
-where
-    K: Fn(&Capture<D>),
-    W: FnOnce(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()>,
-{
-    type Output = ();
-
-    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        let (driver, stream) = (submission.driver(), submission.native());
-        let native =
-            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
-        let place = (submission.stream(), submission.position());
-        (self.work)(driver, stream, &LockedBuffers::open(native, place, self.uses))
-    }
-
-    /// A launch uses the addresses that are told now, which are those of the memory at the device. Bytes that move are brought there
-    /// when the graph is launched.
-    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
-        for used in self.uses {
-            let Some(storage) = used.storage.this.upgrade() else { unreachable!("a storage in use is in its `Arc`") };
-            match (&used.storage.memory, used.at) {
-                (Memory::Moving(_), At::Host) => {
-                    return Err(capture::unsupported("a command on a buffer's bytes in the application's memory"));
-                }
-                (Memory::Moving(_), _) => {
-                    capture.keep(Arc::new(CapturedBytes { storage, access: used.access.clone() }));
-                }
-                _ => capture.keep(storage),
-            }
-        }
-        (self.keep)(capture);
-        Ok(())
-    }
-
-    fn put_in_capture(self, submission: &mut Submission<'_, D>, _: &Capture<D>) -> Result<()> {
-        let (driver, stream) = (submission.driver(), submission.native());
-        let native =
-            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
-        let place = (submission.stream(), submission.position());
-        (self.work)(driver, stream, &LockedBuffers::in_capture(native, place, self.uses)?)
     }
 }

@@ -36,7 +36,37 @@ pub fn events_wait<D: Driver>(enqueue: Enqueue<'_, D>) -> Result<()> {
 /// # Errors
 /// As [`events_wait`].
 pub(crate) fn wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
-    if request.queue.is_in_order() { in_order_wait(request) } else { out_of_order_wait(request) }
+    if request.queue.is_in_order() {
+        in_order_wait(request)
+    } else {
+        out_of_order_wait(request, &|_| AtTurn::default())
+    }
+}
+
+/// What a wait that was deferred does in its turn: once it is on its stream, and before anybody finds the queue without it.
+#[derive(Default)]
+pub(crate) struct AtTurn(Option<Box<dyn FnOnce() + Send>>);
+
+impl AtTurn {
+    /// Calls that function.
+    pub(crate) fn call(function: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(function)))
+    }
+
+    fn run(self) {
+        self.0.into_iter().for_each(|function| function());
+    }
+}
+
+/// Asks for that, once the command has its promise and nobody else has it.
+pub(crate) type AskAtTurn<'t, D> = &'t dyn Fn(&EventPromise<D>) -> AtTurn;
+
+/// As [`wait`]; `at_turn` is asked for what is to be done if the wait is deferred.
+///
+/// # Errors
+/// As [`wait`].
+pub(crate) fn wait_with<D: Driver>(request: &Request<'_, D>, at_turn: AskAtTurn<'_, D>) -> Result<()> {
+    if request.queue.is_in_order() { submit(request, Wait { at_turn }) } else { out_of_order_wait(request, at_turn) }
 }
 
 /// `urEnqueueEventsWaitWithBarrier`: as [`events_wait`], and later commands wait for it too.
@@ -104,7 +134,7 @@ fn in_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
 
 /// On an out-of-order queue the event has a native event of its own from the start.
 #[inline(never)]
-fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
+fn out_of_order_wait<D: Driver>(request: &Request<'_, D>, at_turn: AskAtTurn<'_, D>) -> Result<()> {
     if request.event.is_null() && request.waits.is_empty() {
         return Ok(());
     }
@@ -113,7 +143,7 @@ fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     }
     let (_, barrier) = request.queue.barrier();
     if request.join_must_be_deferred() {
-        return defer_join(request, barrier);
+        return defer_join(request, barrier, at_turn);
     }
     return_recorded_event(&request.event, &join_streams(request, barrier.as_deref(), &|_| Ok(()))?);
     Ok(())
@@ -121,13 +151,18 @@ fn out_of_order_wait<D: Driver>(request: &Request<'_, D>) -> Result<()> {
 
 /// Keeps a wait of an out-of-order queue, with the barrier that it comes after.
 #[cold]
-fn defer_join<D: Driver>(request: &Request<'_, D>, barrier: Option<Arc<Object<Event<D>>>>) -> Result<()> {
+fn defer_join<D: Driver>(
+    request: &Request<'_, D>,
+    barrier: Option<Arc<Object<Event<D>>>>,
+    at_turn: AskAtTurn<'_, D>,
+) -> Result<()> {
     request.check_deferral()?;
     let promise = Promise::of_command();
+    let at_turn = at_turn(&promise);
     if !request.event.is_null() {
         request.event.write(Object::into_handle(deferral::event_of(request, &promise)));
     }
-    defer_as_join(request, barrier, &promise);
+    defer_as_join(request, barrier, &promise, at_turn);
     Ok(())
 }
 
@@ -141,7 +176,7 @@ fn defer_barrier<D: Driver>(request: &Request<'_, D>) -> Result<()> {
         Ok(deferral::event_of(request, &promise))
     })?;
     return_recorded_event(&request.event, &event);
-    defer_as_join(request, before, &promise);
+    defer_as_join(request, before, &promise, AtTurn::default());
     Ok(())
 }
 
@@ -149,6 +184,7 @@ fn defer_as_join<D: Driver>(
     request: &Request<'_, D>,
     barrier: Option<Arc<Object<Event<D>>>>,
     promise: &Arc<EventPromise<D>>,
+    at_turn: AtTurn,
 ) {
     let joins_everything = request.waits.is_empty();
     let place = if joins_everything { Place::AfterEverything } else { Place::InOrder };
@@ -162,6 +198,7 @@ fn defer_as_join<D: Driver>(
         };
         let joined = join_streams(if joins_everything { &everything } else { request }, None, &|_| Ok(()))?;
         return_recorded_event(&request.event, &joined);
+        at_turn.run();
         Ok(())
     };
     deferral::defer_behind(request, place, barrier, promise, deferral::by_function(work));
@@ -185,6 +222,35 @@ impl<D: Driver> Command<D> for Nothing {
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         Ok((deferral::by_function(|request| submit(request, Self)), ()))
+    }
+}
+
+/// As [`Nothing`], with something to do in its turn if it is deferred.
+struct Wait<'t, D: Driver> {
+    at_turn: AskAtTurn<'t, D>,
+}
+
+impl<D: Driver> Command<D> for Wait<'_, D> {
+    type Output = ();
+    const TOUCHES_STREAM: bool = false;
+
+    #[inline(always)]
+    fn put_on(self, _: &mut Submission<'_, D>) -> Result<()> {
+        Ok(())
+    }
+
+    fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        Ok(())
+    }
+
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let at_turn = (self.at_turn)(deferring.promise);
+        let owned = deferral::by_function(move |request| {
+            submit(request, Nothing)?;
+            at_turn.run();
+            Ok(())
+        });
+        Ok((owned, ()))
     }
 }
 

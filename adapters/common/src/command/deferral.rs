@@ -59,17 +59,32 @@ pub struct Deferring<'a, D: Driver> {
 }
 
 /// A command that is submitted by a function.
-struct ByFunction<F>(F);
+struct ByFunction<F> {
+    place: F,
+    may_block: bool,
+}
 
 impl<D: Driver, F: FnOnce(&Request<'_, D>) -> Result<()> + Send> Owned<D> for ByFunction<F> {
     fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
-        (self.0)(request)
+        (self.place)(request)
+    }
+
+    fn may_block(&self) -> bool {
+        self.may_block
     }
 }
 
 /// A command that `place` submits.
 pub fn by_function<D: Driver>(place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static) -> Box<dyn Owned<D>> {
-    Box::new(ByFunction(place))
+    Box::new(ByFunction { place, may_block: false })
+}
+
+/// As [`by_function`] for a command whose submission could block beyond its stream: it takes a lock that is held over native
+/// calls, or copies pageable memory.
+pub fn by_blocking_function<D: Driver>(
+    place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static,
+) -> Box<dyn Owned<D>> {
+    Box::new(ByFunction { place, may_block: true })
 }
 
 /// What a command answers that cannot be kept; `path` is its type's.
@@ -151,14 +166,6 @@ impl<D: Driver> Request<'_, D> {
     pub(crate) fn join_must_be_deferred(&self) -> bool {
         let joins = self.waits.is_empty() && self.queue.is_deferring() && placing(self.queue).is_none();
         joins || self.must_be_deferred()
-    }
-
-    /// Refuses what cannot be kept, if it would have to be.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED_FEATURE`.
-    pub(crate) fn refuse_deferral(&self, what: &str) -> Result<()> {
-        if self.must_be_deferred() { not_deferrable(what) } else { Ok(()) }
     }
 
     /// Refuses a wait list that no deferred command can have.
@@ -324,6 +331,8 @@ impl<D: Driver> Ready for DeferredCommand<D> {
         };
         // Before anybody hears of it: whoever has waited for the command finds the queue as it is without it.
         self.queue.end_deferred(outcome.as_ref().err());
+        #[cfg(feature = "testing")]
+        testing::command_has_ended();
         self.promise.resolve(match outcome {
             Ok(event) => Outcome::Submitted(event),
             Err(cause) => Outcome::Failed(cause),
@@ -331,5 +340,29 @@ impl<D: Driver> Ready for DeferredCommand<D> {
         if self.queue.references() == 0 && !self.queue.is_deferring() {
             self.queue.let_go();
         }
+    }
+}
+
+/// What a test does while a thread runs deferred commands. Compiled in by the feature `testing` alone.
+#[cfg(feature = "testing")]
+pub mod testing {
+    use core::cell::RefCell;
+
+    type Hook = Box<dyn FnMut()>;
+
+    thread_local! {
+        static ENDED: RefCell<Option<Hook>> = const { RefCell::new(None) };
+    }
+
+    /// Has `hook` called each time that a command of this thread has ended and nobody has heard of it yet.
+    pub fn when_ended(hook: impl FnMut() + 'static) {
+        ENDED.set(Some(Box::new(hook)));
+    }
+
+    pub(super) fn command_has_ended() {
+        // Taken out meanwhile: what it enqueues may end too.
+        let Some(mut hook) = ENDED.take() else { return };
+        hook();
+        ENDED.set(Some(hook));
     }
 }

@@ -53,6 +53,12 @@ impl<'a> EventOut<'a> {
         if pointer.is_null() { Err(null_pointer(parameter)) } else { Ok(Self { pointer, marker: PhantomData }) }
     }
 
+    /// The same place once more, for the other command of an enqueue that is two.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { pointer: self.pointer, marker: PhantomData }
+    }
+
     /// Whether nobody asked.
     #[inline]
     #[must_use]

@@ -22,6 +22,7 @@ use crate::command::deferral::{Deferring, Owned, Place};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::{Barrier, Needed, Submission};
 use crate::device::clock::host_time_ns;
+use crate::device::relief;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::queue::Chosen;
@@ -31,6 +32,8 @@ use crate::stream::promise::Promise;
 use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::unlikely;
 
+#[cfg(feature = "testing")]
+pub use crate::command::deferral::testing;
 pub use crate::command::enqueue::{Enqueue, EventOut, OwnEvent, Request, event_input};
 
 /// Something that a stream can be given.
@@ -52,9 +55,9 @@ pub trait Command<D: Driver>: Sized {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Gives back what [`Command::prepare`] took, if the stream could then not be made ready.
+    /// Gives back what [`Command::prepare`] took, if the stream could then not be made ready. The command may be prepared again.
     #[inline(always)]
-    fn undo(self, _state: &mut StreamState<D>) {}
+    fn undo(&mut self, _state: &mut StreamState<D>) {}
 
     /// Puts the command on the stream, which is ready for it.
     ///
@@ -113,7 +116,17 @@ fn not_recordable<T>(path: &str) -> Result<T> {
 /// # Errors
 /// What the command and the native library answer.
 #[inline(always)]
-pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C) -> Result<C::Output> {
+pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
+    attempt::<D, C, false>(request, command)
+}
+
+/// As [`submit`]. A command that found no memory before it was put on its stream is put there once more behind what is given
+/// back, unless this is that time.
+#[inline(always)]
+fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
+    request: &Request<'_, D>,
+    mut command: C,
+) -> Result<C::Output> {
     let chosen;
     // What plain queues do not need is out of their way.
     let (stream, target) = if unlikely(!request.queue.is_plain()) {
@@ -147,8 +160,7 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
     }
     if C::TOUCHES_STREAM || is_timed || submission.must_come_after(barrier) {
         if let Err(error) = submission.come_after(barrier) {
-            command.undo(submission.state());
-            return Err(error);
+            return not_ready::<D, C, IS_LAST>(request, command, submission, error);
         }
         submission.count();
     }
@@ -169,6 +181,39 @@ pub fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, mut command: C
     let output = output?;
     submission.return_event(request, start)?;
     Ok(output)
+}
+
+/// As [`not_begun`], for a command whose stream could not be made ready for it.
+#[cold]
+#[inline(never)]
+fn not_ready<D: Driver, C: Command<D>, const IS_LAST: bool>(
+    request: &Request<'_, D>,
+    mut command: C,
+    mut submission: Submission<'_, D>,
+    error: Error,
+) -> Result<C::Output> {
+    command.undo(submission.state());
+    drop(submission);
+    not_begun::<D, C, IS_LAST>(request, command, error)
+}
+
+/// What is left for a command of which nothing is on a stream: one more time behind a relief if it is memory that was lacking.
+/// No stream is locked.
+#[cold]
+#[inline(never)]
+fn not_begun<D: Driver, C: Command<D>, const IS_LAST: bool>(
+    request: &Request<'_, D>,
+    command: C,
+    error: Error,
+) -> Result<C::Output> {
+    if IS_LAST || !relief::is_full(&error) {
+        return Err(error);
+    }
+    let device = &request.queue.device.device;
+    match relief::relieve(device) {
+        Ok(_) => attempt::<D, C, true>(request, command).map_err(|error| relief::told(error, device)),
+        Err(_) => Err(error),
+    }
 }
 
 /// Keeps a command that comes after what nobody has submitted.

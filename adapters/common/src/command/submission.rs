@@ -76,7 +76,7 @@ impl<'s, D: Driver> Submission<'s, D> {
         let mut submission = Self::with_waits(stream, None);
         let mut joins = !stream.is_capturing();
         if joins {
-            submission.state.record_all_pending_events()?;
+            stream.prepare_capture(&mut submission.state)?;
         } else if !request.queue.is_in_order() {
             capture
                 .with_order(stream, |order| stream.driver.set_capture_dependencies(&stream.native, order.barrier()))?;
@@ -225,6 +225,24 @@ impl<'s, D: Driver> Submission<'s, D> {
             }
         }
         Ok(())
+    }
+
+    /// The event of a signal behind everything that the stream was given; `None` if all of that is known to be done.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn record_timepoint(
+        &mut self,
+        queue: &Object<Queue<D>>,
+        kind: ur_command_t,
+    ) -> Result<Option<Arc<Object<Event<D>>>>> {
+        let (stream, position) = (self.stream, self.position());
+        if stream.is_completed(position) {
+            return Ok(None);
+        }
+        let make = || Event::new(queue.to_arc(), Arc::clone(stream), position, kind, None);
+        self.state.record_timepoint(kind, make).map(Some)
     }
 
     /// The event of the command that was counted last, with a native event of its own from the start.

@@ -8,8 +8,9 @@ use core::ops::Deref;
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::device::native_context::NativeContext;
+use crate::device::relief::Holdings;
 use crate::device::{Device, Reclaim, adapter};
-use crate::driver::{Driver, MemoryKind};
+use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::memory_pool::backend::{Location, PoolBackend};
 use crate::memory_pool::current::{AnyPool, Current};
 use crate::memory_pool::plain::Heap;
@@ -108,9 +109,9 @@ impl<D: Driver> DeviceState<D> {
         self.current_pool.id()
     }
 
-    /// The device with its native context.
+    /// The device with its native context and the context's streams.
     pub fn location(&self) -> Location<'_, D> {
-        (&self.device, &self.native)
+        Location { device: &self.device, native: &self.native, registry: &self.registry }
     }
 
     /// Notes where blocks of the device come from, for when it is out of memory.
@@ -140,12 +141,39 @@ impl<D: Driver> Deref for DeviceState<D> {
 }
 
 impl<D: Driver> Reclaim for DeviceState<D> {
-    fn reclaim(&self) -> Result<()> {
+    fn reclaim(&self) -> Result<u64> {
+        let backends = self.backends.living();
+        // A native pool that cannot be asked has given nothing back.
+        let held = || backends.iter().filter_map(|one| one.reserved(PoolAttribute::ReservedCurrent).ok()).sum::<u64>();
+        let before = held();
         // First what is nobody's any more.
-        self.native.deferred_pools.trim(self.driver);
+        let is_quiet = || self.registry.upgrade().is_none_or(|registry| registry.is_quiet());
+        self.native.deferred_pools.trim(self.driver, is_quiet);
+        self.native.free_parked_memory();
         let on_device = |backend: &PoolBackend<D>| Arc::ptr_eq(&backend.device, &self.device);
         let flushed = self.registry.upgrade().map_or(Ok(()), |registry| registry.flush(on_device));
-        self.backends.living().iter().map(|backend| backend.trim(0)).fold(flushed, Result::and)
+        backends.iter().map(|backend| backend.trim(0)).fold(flushed, Result::and)?;
+        Ok(before.saturating_sub(held()))
+    }
+
+    fn tell(&self, holdings: &mut Holdings) {
+        for backend in self.backends.living() {
+            let what = match backend.kind {
+                MemoryKind::Device => "pools of device memory",
+                MemoryKind::Host => "pools of host memory",
+                MemoryKind::Shared => "pools of shared memory",
+            };
+            // A native pool that cannot be asked tells nothing.
+            let (Ok(held), Ok(used)) = (backend.reserved(PoolAttribute::ReservedCurrent), backend.used()) else {
+                continue;
+            };
+            holdings.add(what, used, held.saturating_sub(used));
+        }
+    }
+
+    fn release_idle(&self) {
+        // Nobody is there to tell. Native pools get the synchronisation that they look at when the native context is trimmed.
+        self.backends.living().iter().for_each(|backend| drop(backend.keep_threshold()));
     }
 }
 

@@ -54,6 +54,11 @@ impl GraphMemory {
         }
     }
 
+    /// Whether launches allocate at that address, on their way or not.
+    pub fn knows(&self, address: usize) -> bool {
+        self.blocks.lock().contains_key(&address)
+    }
+
     /// Takes memory from the application, to be freed; `false` if there is none at that address.
     pub fn take(&self, address: usize) -> bool {
         let mut blocks = self.blocks.lock();
@@ -79,7 +84,7 @@ mod tests {
     fn memory_is_out_from_a_launch_to_its_free() {
         let memory = GraphMemory::default();
         memory.add(&[256]);
-        assert!(!memory.take(256));
+        assert!(memory.knows(256) && !memory.knows(512) && !memory.take(256));
         memory.note_launch(&[256]);
         assert!(memory.take(256) && !memory.take(256));
         memory.note_launch(&[256]);

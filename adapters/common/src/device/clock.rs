@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::device::event_pool::PooledEvent;
 use crate::device::native_context::{NativeContext, Parts};
-use crate::driver::{Driver, EventPurpose};
+use crate::driver::Driver;
 use crate::object::error::Result;
 
 /// How long an anchor serves: a float of milliseconds tells a second by 60 ns.
@@ -188,6 +188,6 @@ fn renew<D: Driver>(device: &Parts<D>, stream: &D::Stream) -> Result<Option<Anch
 }
 
 fn new_anchor<D: Driver>(device: &Parts<D>) -> Result<Anchor<D>> {
-    let _scope = device.enter()?;
-    Ok(Anchor { driver: device.driver, event: device.driver.create_event(EventPurpose::Times)?, host_ns: 0 })
+    // Making one waits for other threads' blocking copies.
+    Ok(Anchor { driver: device.driver, event: device.timed.take_out(device)?, host_ns: 0 })
 }

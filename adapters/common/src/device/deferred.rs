@@ -9,8 +9,8 @@
 //! ([`forbid_waiting`]). Everybody else frees at once.
 //!
 //! **The account is recorded at once.** Memory that is handed over is no allocation any more from the moment that the call
-//! returns: queries do not know it ([`is_pending`]) and it cannot be freed again. The native library does not give an
-//! address out before it was freed there, so a range stands for one allocation.
+//! returns: queries do not know it ([`is_pending`]) and it cannot be freed again. The native library gives an address out again
+//! as soon as it was freed there, so whoever gets new memory says so ([`note_allocated`]).
 //!
 //! Must never hold the lock of the list while anything is given back, nor run a job on a thread that must not wait.
 
@@ -36,12 +36,23 @@ struct Job {
     is_free: bool,
     /// The start of the memory that it frees.
     memory: Option<usize>,
+    /// The number of that memory's range.
+    range: u64,
+}
+
+/// Memory that is on its way back.
+struct Range {
+    size: usize,
+    /// Tells it from a later one with the same start.
+    number: u64,
 }
 
 struct Pending {
     jobs: VecDeque<Job>,
-    /// Memory that is handed over and not freed yet: start and size.
-    ranges: BTreeMap<usize, usize>,
+    /// Memory that is handed over and not freed yet.
+    ranges: BTreeMap<usize, Range>,
+    /// The number of the last range.
+    last: u64,
     /// Jobs that wait or run.
     count: usize,
     /// Whether the thread runs.
@@ -49,7 +60,7 @@ struct Pending {
 }
 
 static PENDING: Mutex<Pending> =
-    Mutex::new(Pending { jobs: VecDeque::new(), ranges: BTreeMap::new(), count: 0, has_thread: false });
+    Mutex::new(Pending { jobs: VecDeque::new(), ranges: BTreeMap::new(), last: 0, count: 0, has_thread: false });
 static COME: Condvar = Condvar::new();
 static DONE: Condvar = Condvar::new();
 /// How many ranges there are, for everybody's first question.
@@ -135,6 +146,25 @@ pub fn forbid_waiting() {
     let _ = MUST_NOT_WAIT.try_with(|must_not| must_not.set(true));
 }
 
+/// As [`forbid_waiting`] until it is dropped.
+pub struct WaitingForbidden {
+    before: bool,
+}
+
+impl WaitingForbidden {
+    /// From now on.
+    pub fn begin() -> Self {
+        Self { before: MUST_NOT_WAIT.try_with(|must_not| must_not.replace(true)).unwrap_or(true) }
+    }
+}
+
+impl Drop for WaitingForbidden {
+    fn drop(&mut self) {
+        // As above.
+        let _ = MUST_NOT_WAIT.try_with(|must_not| must_not.set(self.before));
+    }
+}
+
 /// Whether the calling thread may be what the device waits for.
 pub fn must_not_wait() -> bool {
     MUST_NOT_WAIT.try_with(Cell::get).unwrap_or(false)
@@ -144,19 +174,19 @@ pub fn must_not_wait() -> bool {
 pub fn run(work: impl FnOnce() + Send + 'static) {
     match if must_not_wait() { None } else { FreeInProgress::try_begin() } {
         Some(_in_progress) => work(),
-        None => push(Job { work: Box::new(work), is_free: true, memory: None }, 0),
+        None => push(Job { work: Box::new(work), is_free: true, memory: None, range: 0 }, 0),
     }
 }
 
 /// As [`run`], always later.
 pub fn hand_over(work: impl FnOnce() + Send + 'static) {
-    push(Job { work: Box::new(work), is_free: true, memory: None }, 0);
+    push(Job { work: Box::new(work), is_free: true, memory: None, range: 0 }, 0);
 }
 
 /// Runs something that waits for work of the device, which holds up nobody else: now, or on the thread for it if this one
 /// must not wait.
 pub fn wait(work: impl FnOnce() + Send + 'static) {
-    if must_not_wait() { push(Job { work: Box::new(work), is_free: false, memory: None }, 0) } else { work() }
+    if must_not_wait() { push(Job { work: Box::new(work), is_free: false, memory: None, range: 0 }, 0) } else { work() }
 }
 
 /// Frees memory of the native library.
@@ -183,7 +213,7 @@ pub fn free<D: Driver, H: Send + Sync + 'static>(
         drop(free_now(driver, kind, address));
         drop(home);
     };
-    push(Job { work: Box::new(work), is_free: true, memory: Some(address) }, size);
+    push(Job { work: Box::new(work), is_free: true, memory: Some(address), range: 0 }, size);
     Ok(())
 }
 
@@ -211,7 +241,32 @@ pub fn is_pending(address: usize) -> bool {
 #[cold]
 fn lies_in_a_range(address: usize) -> bool {
     let pending = PENDING.lock();
-    pending.ranges.range(..=address).next_back().is_some_and(|(start, size)| address - start < *size)
+    pending.ranges.range(..=address).next_back().is_some_and(|(start, range)| address - start < range.size)
+}
+
+/// Says that the native library has given memory out: what was there before is freed, though its job may not have said so yet.
+#[inline]
+pub fn note_allocated(address: usize, size: usize) {
+    if RANGES.load(Ordering::Acquire) != 0 {
+        forget_within(address, size);
+    }
+}
+
+#[cold]
+fn forget_within(address: usize, size: usize) {
+    let mut pending = PENDING.lock();
+    let end = address.saturating_add(size.max(1));
+    while let Some((&start, range)) = pending.ranges.range(..end).next_back()
+        && start.saturating_add(range.size) > address
+    {
+        pending.ranges.remove(&start);
+    }
+    RANGES.store(pending.ranges.len(), Ordering::Release);
+}
+
+/// Bytes that are handed over and not freed yet.
+pub fn pending_bytes() -> u64 {
+    PENDING.lock().ranges.values().map(|range| range.size as u64).sum()
 }
 
 /// Waits a while for what was handed over, if this thread may. Says whether there was anything to wait for.
@@ -224,9 +279,11 @@ pub fn wait_until_done() -> bool {
     true
 }
 
-fn push(job: Job, size: usize) {
+fn push(mut job: Job, size: usize) {
     let mut pending = PENDING.lock();
-    pending.ranges.extend(job.memory.map(|start| (start, size.max(1))));
+    pending.last += 1;
+    job.range = pending.last;
+    pending.ranges.extend(job.memory.map(|start| (start, Range { size: size.max(1), number: job.range })));
     RANGES.store(pending.ranges.len(), Ordering::Release);
     pending.jobs.push_back(job);
     pending.count += 1;
@@ -241,7 +298,7 @@ fn push(job: Job, size: usize) {
 fn work_off() {
     let mut pending = PENDING.lock();
     loop {
-        let Some(Job { work, is_free, memory }) = pending.jobs.pop_front() else {
+        let Some(Job { work, is_free, memory, range }) = pending.jobs.pop_front() else {
             COME.wait(&mut pending);
             continue;
         };
@@ -252,7 +309,7 @@ fn work_off() {
         }
         drop(in_progress);
         pending = PENDING.lock();
-        if let Some(start) = memory {
+        if let Some(start) = memory.filter(|start| pending.ranges.get(start).is_some_and(|own| own.number == range)) {
             pending.ranges.remove(&start);
             RANGES.store(pending.ranges.len(), Ordering::Release);
         }
@@ -320,11 +377,25 @@ mod tests {
         assert!(FreeInProgress::try_begin().is_some());
     }
 
+    /// Between the native free and the job's end another thread may have the address already.
+    #[test]
+    fn memory_that_was_given_out_again_is_not_pending_though_the_job_still_runs() {
+        let _turn = TURN.lock();
+        let (sender, told) = channel();
+        let work = move || {
+            note_allocated(0x9040, 0x40);
+            sender.send([0x9000, 0x9040].map(is_pending)).unwrap();
+        };
+        push(Job { work: Box::new(work), is_free: true, memory: Some(0x9000), range: 0 }, 0x100);
+        assert_eq!(told.recv(), Ok([false, false]));
+        while wait_until_done() {}
+    }
+
     #[test]
     fn a_range_is_pending_until_its_job_has_run() {
         let _turn = TURN.lock();
         let task = TaskInFlight::begin();
-        push(Job { work: Box::new(|| ()), is_free: true, memory: Some(0x7000) }, 0x100);
+        push(Job { work: Box::new(|| ()), is_free: true, memory: Some(0x7000), range: 0 }, 0x100);
         assert!(is_pending(0x7000) && is_pending(0x70ff));
         assert!(!is_pending(0x7100) && !is_pending(0x6fff));
         drop(task);

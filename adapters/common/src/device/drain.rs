@@ -5,9 +5,11 @@
 //! never run anything on a native thread: nobody resolves anything there.
 
 use core::cell::RefCell;
+use core::mem::take;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::device::deferred::WaitingForbidden;
 use crate::device::worker;
 
 /// Something that can run.
@@ -72,11 +74,31 @@ impl Turn {
     }
 
     fn work_off(self) {
+        // What goes with a command that has run may wait for the device, which may wait for whoever resolved it.
+        let _meanwhile = WaitingForbidden::begin();
         while let Some((ready, is_home)) = Self::next() {
-            if is_home || !ready.may_block() || !run_on_worker(&ready) {
+            if is_home || !ready.may_block() {
                 ready.run();
+                continue;
+            }
+            let together = Self::take_those_that_go_with(ready);
+            if !run_on_worker(&together) {
+                together.into_iter().for_each(Ready::run);
             }
         }
+    }
+
+    /// All that would block where this would: one worker has them, or there would be as many threads as commands.
+    fn take_those_that_go_with(first: Arc<dyn Ready>) -> Vec<Arc<dyn Ready>> {
+        let queue = first.queue();
+        let elsewhere = DRAIN.with(|drain| drain.borrow_mut().as_mut().map(|drain| take(&mut drain.elsewhere)));
+        let (mut together, mut others) = (vec![first], VecDeque::new());
+        for ready in elsewhere.into_iter().flatten() {
+            if ready.queue() == queue && ready.may_block() { together.push(ready) } else { others.push_back(ready) }
+        }
+        // Nothing has become ready meanwhile: that happens on other threads, or behind what runs.
+        DRAIN.with(|drain| drain.borrow_mut().as_mut().map(|drain| drain.elsewhere = others));
+        together
     }
 }
 
@@ -86,17 +108,17 @@ impl Drop for Turn {
         let Some(Drain { at_home, elsewhere, .. }) = left else { return };
         // Something panicked; the rest is none of its business.
         for ready in elsewhere.into_iter().chain(at_home) {
-            run_on_worker(&ready);
+            run_on_worker(&[ready]);
         }
     }
 }
 
-/// Has a worker run it; `false` if none can be had.
-fn run_on_worker(ready: &Arc<dyn Ready>) -> bool {
-    let ready = Arc::clone(ready);
+/// Has a worker run what is of one queue; `false` if none can be had.
+fn run_on_worker(ready: &[Arc<dyn Ready>]) -> bool {
+    let ready = ready.to_vec();
     let job = move |_| {
-        let turn = Turn::begin(Some(ready.queue()));
-        add(ready);
+        let turn = Turn::begin(ready.first().map(|ready| ready.queue()));
+        ready.into_iter().for_each(add);
         turn.into_iter().for_each(Turn::work_off);
     };
     worker::run(Box::new(job)).is_ok()
@@ -177,5 +199,19 @@ mod tests {
         assert!(of(2).iter().all(|step| step.2 == here) && of(2).len() == 4);
         let there = of(1)[0].2;
         assert!(there != here && of(1).iter().enumerate().all(|(at, step)| step.1 == at as u32 && step.2 == there));
+    }
+
+    #[test]
+    fn those_of_a_queue_that_could_block_have_one_worker_and_the_others_are_not_held_up() {
+        let (done, steps) = channel();
+        let step = |number, blocks| Arc::new(Step { queue: 1, number, blocks, left: 0, done: done.clone() });
+        batch(|| (0..1000).for_each(|number| add(step(number, number % 2 == 0))));
+        drop(done);
+        let (here, steps) = (std::thread::current().id(), steps.into_iter().collect::<Vec<_>>());
+        let on = |is_here: bool| steps.iter().filter(move |step| (step.2 == here) == is_here).collect::<Vec<_>>();
+        let (there, own) = (on(false), on(true));
+        assert!(own.iter().map(|step| step.1).eq((0..1000).filter(|number| number % 2 == 1)));
+        assert!(there.iter().map(|step| step.1).eq((0..1000).filter(|number| number % 2 == 0)));
+        assert!(there.iter().all(|step| step.2 == there[0].2));
     }
 }

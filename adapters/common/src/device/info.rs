@@ -2,7 +2,7 @@
 //!
 //! Answers come from memory: pure functions over [`DeviceProperties`], one module a group, and the list
 //! [`implemented::IMPLEMENTED`] of what this engine can do so far. A device never claims a feature because its
-//! hardware has it while the engine does not. Only free memory is asked of the native library, and only that
+//! hardware has it while the engine does not. Whether SPIR-V is taken depends on a file ([`nvvm`]). Only free memory is asked of the native library, and only that
 //! question makes a native context; what changes without us is asked of the management library.
 
 pub(crate) mod compute;
@@ -19,7 +19,9 @@ use ur_ffi::{ur_device_info_t, ur_result_t};
 
 use crate::device::Device;
 use crate::device::adapter;
+use crate::device::relief::Holdings;
 use crate::device::scope::Held;
+use crate::driver::native::nvvm;
 use crate::driver::properties::DeviceProperties;
 use crate::driver::{Driver, Sensor};
 use crate::object::Object;
@@ -44,7 +46,11 @@ pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
         },
         ur_device_info_t::VENDOR => writer.text(D::VENDOR),
         ur_device_info_t::VENDOR_ID => writer.value(D::VENDOR_ID),
+        ur_device_info_t::IL_VERSION => writer.text(if takes_spirv(device) { nvvm::VERSIONS } else { "" }),
+        ur_device_info_t::PROGRAM_SET_SPECIALIZATION_CONSTANTS => writer.boolean(takes_spirv(device)),
         ur_device_info_t::GLOBAL_MEM_FREE => writer.value(free_memory(device)?),
+        ur_device_info_t::USM_KEPT_BYTES_EXP => writer.value(Holdings::of(device).kept()),
+        ur_device_info_t::USM_HOLDERS_EXP => writer.text(&Holdings::of(device).to_string()),
         ur_device_info_t::CURRENT_CLOCK_THROTTLE_REASONS => show(device, Sensor::ThrottleReasons, writer),
         ur_device_info_t::FAN_SPEED => show(device, Sensor::FanSpeed, writer),
         ur_device_info_t::MIN_POWER_LIMIT => show(device, Sensor::MinPowerLimit, writer),
@@ -59,17 +65,26 @@ pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
 
 /// The properties that [`answer`] answers from the object or the backend instead of the device's properties.
 #[cfg(test)]
-const LIVE: [ur_device_info_t; 9] = [
+const LIVE: [ur_device_info_t; 13] = [
+    ur_device_info_t::IL_VERSION,
+    ur_device_info_t::PROGRAM_SET_SPECIALIZATION_CONSTANTS,
     ur_device_info_t::REFERENCE_COUNT,
     ur_device_info_t::PLATFORM,
     ur_device_info_t::VENDOR,
     ur_device_info_t::VENDOR_ID,
     ur_device_info_t::GLOBAL_MEM_FREE,
+    ur_device_info_t::USM_KEPT_BYTES_EXP,
+    ur_device_info_t::USM_HOLDERS_EXP,
     ur_device_info_t::CURRENT_CLOCK_THROTTLE_REASONS,
     ur_device_info_t::FAN_SPEED,
     ur_device_info_t::MIN_POWER_LIMIT,
     ur_device_info_t::MAX_POWER_LIMIT,
 ];
+
+/// Whether SPIR-V can be compiled for the device: its loader takes PTX, and libnvvm is there.
+fn takes_spirv<D: Driver>(device: &Device<D>) -> bool {
+    device.properties.ptx.is_some() && nvvm::is_available()
+}
 
 /// What the device's properties say, `None` for a number that no group knows.
 fn reply_of(device: &DeviceProperties, property: ur_device_info_t) -> Option<Reply> {

@@ -13,6 +13,7 @@ pub mod native_context;
 pub mod native_handle;
 pub mod peer;
 pub mod platform;
+pub mod relief;
 pub mod scope;
 pub mod timestamps;
 pub mod wait;
@@ -27,6 +28,7 @@ use ur_ffi::{ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_devic
 
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
+use crate::device::relief::Holdings;
 use crate::driver::Driver;
 use crate::driver::properties::DeviceProperties;
 use crate::object::attachment::Attachment;
@@ -37,14 +39,17 @@ use crate::sync::weak_list::WeakList;
 
 /// Somebody who keeps something of a device for its next use.
 pub trait Reclaim: Send + Sync {
-    /// Gives back to the device the memory that is kept.
+    /// Gives back to the device the memory that is kept: how many bytes.
     ///
     /// # Errors
     /// The first failure; what could not be given back stays kept.
-    fn reclaim(&self) -> Result<()>;
+    fn reclaim(&self) -> Result<u64>;
 
     /// Lets go of kept objects that nobody uses; the adapter is not in use any more.
     fn release_idle(&self) {}
+
+    /// Tells what there is of the device's memory, live and kept.
+    fn tell(&self, _holdings: &mut Holdings) {}
 }
 
 /// One GPU.

@@ -9,8 +9,10 @@
 //! What belongs to one UR context is in [`crate::context::DeviceState`]. Must never hold a [`PooledEvent`] or anything else that
 //! keeps a native context alive: that would keep itself alive. (Callbacks that wait for an event hold it until they are made.)
 
-pub mod callback_streams;
 pub mod deferred_destruction;
+pub mod memory;
+pub mod own_memory;
+pub mod parked_memory;
 pub mod pinned_words;
 pub mod staging;
 
@@ -25,13 +27,13 @@ use ur_ffi::ur_result_t;
 use crate::device::clock::{Base, Clock, host_time_ns};
 use crate::device::deferred;
 use crate::device::event_pool::{EventPool, PooledEvent};
-use crate::device::native_context::callback_streams::CallbackStreams;
 use crate::device::native_context::deferred_destruction::DeferredDestruction;
+use crate::device::native_context::parked_memory::ParkedMemory;
 use crate::device::native_context::pinned_words::PinnedWords;
 use crate::device::native_context::staging::StagingPages;
 use crate::device::scope::{Held, Scope};
 use crate::device::worker;
-use crate::driver::{Driver, EventPurpose, MemoryKind, StreamKind};
+use crate::driver::{Driver, EventPurpose, StreamKind};
 use crate::object::error::{self, Error, Result};
 
 /// Native streams that are kept for the next queues, beside those of the streams that contexts keep.
@@ -56,14 +58,14 @@ pub struct Parts<D: Driver> {
     pub untimed: EventPool<D>,
     /// What times are counted from.
     pub clock: Clock<D>,
-    /// Streams that wait for events with callbacks.
-    pub callback_streams: CallbackStreams<D>,
     /// Words that streams wait for while a host task runs.
     pub pinned_words: Arc<PinnedWords>,
     /// Pinned memory for maps of buffers.
     pub staging: StagingPages,
     /// Native pools that must not be destroyed before all work has been waited for.
     pub deferred_pools: Arc<DeferredDestruction<D>>,
+    /// Native memory of pools that had to end while streams had work.
+    pub parked_memory: Arc<ParkedMemory>,
     /// What the worker knows the device's jobs by.
     pub group: worker::Group,
     /// Streams that record into graphs: a synchronisation of the whole context would break that.
@@ -131,10 +133,10 @@ impl<D: Driver> NativeContext<D> {
             timed: EventPool::new(true),
             untimed: EventPool::new(false),
             clock: Clock::default(),
-            callback_streams: CallbackStreams::default(),
             pinned_words: Arc::default(),
             staging: StagingPages::default(),
             deferred_pools: Arc::new(DeferredDestruction::new()),
+            parked_memory: Arc::default(),
             group: worker::Group::new(),
             captures: AtomicUsize::new(0),
             streams: Mutex::default(),
@@ -143,6 +145,14 @@ impl<D: Driver> NativeContext<D> {
             _held: held,
         };
         Ok(Arc::new(Self { parts: ManuallyDrop::new(parts) }))
+    }
+
+    /// Gives memory back that work of the device kept from it, where waiting for that is allowed.
+    pub fn free_parked_memory(self: &Arc<Self>) {
+        if !self.parked_memory.is_empty() {
+            let native = Arc::clone(self);
+            deferred::run(move || native.parked_memory.free_all());
+        }
     }
 
     /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.
@@ -321,10 +331,10 @@ impl<D: Driver> Parts<D> {
         }
         for page in pages.into_iter().chain(self.staging.take_all()) {
             // Nobody is left to tell of this failure or of the others here.
-            let _ = deferred::free_now(self.driver, MemoryKind::Host, page);
+            own_memory::free_pinned(self.driver, page);
         }
         self.deferred_pools.clear(self.driver, synchronize);
-        self.callback_streams.trim(self.driver);
+        self.parked_memory.free_all();
         self.clock.trim();
         for (_, stream) in std::mem::take(&mut *self.streams.lock()) {
             let _ = self.driver.destroy_stream(stream);
@@ -339,7 +349,7 @@ impl<D: Driver> Parts<D> {
     }
 
     /// Ends everything; nobody uses it any more.
-    fn end(mut self) {
+    fn end(self) {
         if self.pinned_words.has_pages() {
             // Every task that a stream waits for has then written its word.
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
@@ -349,7 +359,6 @@ impl<D: Driver> Parts<D> {
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         });
         self.trim();
-        self.callback_streams.end(self.driver);
     }
 }
 

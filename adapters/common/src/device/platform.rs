@@ -12,7 +12,7 @@ use ur_ffi::{
 
 use crate::device::adapter::{self, Adapter};
 use crate::driver::Driver;
-use crate::driver::native::library;
+use crate::driver::native::{library, sycl_images};
 use crate::object::error::{self, Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::log;
@@ -42,7 +42,7 @@ impl<D: Driver> Body for Platform<D> {
 
 /// `urPlatformGet`: opens the native library. A machine without it, or without a device, has no platform: that
 /// is success with a count of 0, so that one missing driver never stops a program that has other devices; the
-/// reason goes to the log and to `urAdapterGetLastError`.
+/// reason goes to the log and to `urAdapterGetLastError`. Devices that take SPIR-V are announced to `libur_sycl_images.so`.
 ///
 /// # Errors
 /// As [`enumerate`]; `INVALID_VALUE` for no output at all.
@@ -54,7 +54,12 @@ pub fn get<D: Driver>(_adapter: &Object<Adapter<D>>, list: ListOut<'_, ur_platfo
         ));
     }
     let found: Option<&Object<Platform<D>>> = match adapter::open::<D>() {
-        Ok(native) if !native.devices.is_empty() => Some(&native.platform),
+        Ok(native) if !native.devices.is_empty() => {
+            if native.devices.iter().any(|device| device.properties.ptx.is_some()) {
+                sycl_images::ask_for(D::BACKEND);
+            }
+            Some(&native.platform)
+        }
         Ok(_) => {
             let text = format!("{}: the native library is there and has no device", D::PLATFORM_NAME);
             error::remember_text(&text, 0);

@@ -29,8 +29,10 @@ impl<'d, D: Driver> Scope<'d, D> {
 
 impl<D: Driver> Drop for Scope<'_, D> {
     fn drop(&mut self) {
-        if let Some(context) = self.restore.take() {
-            // Nobody is told of a failure: the same library accepted this context before.
+        let Some(context) = self.restore.take() else { return };
+        // Nobody is told of a failure, so it is tried once more: a worker that stayed in the device's context would go back there
+        // from other scopes, after that context has ended.
+        if self.driver.set_context(context).is_err() {
             let _ = self.driver.set_context(context);
         }
     }

@@ -12,6 +12,7 @@
 //! that it was made of, though that graph has ended.
 
 use core::ffi::{CStr, c_void};
+use std::collections::HashSet;
 
 use super::images::BoxCopy;
 use super::{
@@ -151,6 +152,16 @@ pub trait Graphs: Events + Images + Kernels + Memory + Pools + Transfers {
     /// As dear as [`Graphs::nodes`].
     fn edges(&self, _graph: &Self::Graph) -> Result<Vec<(Self::GraphNode, Self::GraphNode)>> {
         unsupported("the edges of a graph")
+    }
+    /// The nodes that no other comes after. As dear as [`Graphs::nodes`].
+    ///
+    /// # Errors
+    /// What the native library answers.
+    fn last_nodes(&self, graph: &Self::Graph) -> Result<Vec<Self::GraphNode>> {
+        let before: HashSet<usize> = self.edges(graph)?.into_iter().map(|(from, _)| from.value()).collect();
+        let mut last = self.nodes(graph)?;
+        last.retain(|node| !before.contains(&node.value()));
+        Ok(last)
     }
     /// Writes a graph in DOT format to a file; `verbose` tells all that is known of each node. `cuGraphDebugDotPrint`.
     fn dump_graph(&self, _graph: &Self::Graph, _path: &CStr, _verbose: bool) -> Result<()> {

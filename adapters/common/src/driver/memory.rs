@@ -17,6 +17,16 @@ pub enum MemoryKind {
     Shared,
 }
 
+impl core::fmt::Display for MemoryKind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Host => "host",
+            Self::Device => "device",
+            Self::Shared => "shared",
+        })
+    }
+}
+
 /// What the native library knows of a pointer into one of its allocations.
 #[derive(Debug)]
 pub struct PointerInfo<D: super::Devices> {

@@ -3,6 +3,15 @@
 //! Plain data: no native handle, no call. A field that a library cannot tell is `None`, and the query that
 //! needs it answers `UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION` rather than a guess.
 
+/// The PTX that a device's loader takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PtxTarget {
+    /// The architecture, as in `sm_90`.
+    pub sm: u32,
+    /// The highest version of the language.
+    pub version: (u32, u32),
+}
+
 /// Properties of one device that stay the same for the life of the process.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceProperties {
@@ -14,6 +23,8 @@ pub struct DeviceProperties {
     pub architecture: String,
     /// The target string of images for the device, `UR_DEVICE_BINARY_TARGET_*`.
     pub binary_target: &'static str,
+    /// The PTX that the native loader takes; `None` where it takes machine code alone.
+    pub ptx: Option<PtxTarget>,
     /// Whether the native library links images.
     pub program_link: bool,
     /// What `UR_DEVICE_INFO_VERSION` answers: `9.0` or `gfx90a`. SYCL derives the architecture from it.

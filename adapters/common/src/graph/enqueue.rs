@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::deferral::{Deferring, Owned, by_function, not_deferrable};
+use crate::command::deferral::{Deferring, Owned, by_blocking_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
 use crate::driver::Driver;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::executable::Executable;
+use crate::graph::executable::snapshot::Snapshot;
 use crate::graph::native::executable::ExecutableGraph;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -85,24 +86,51 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
         self.executable.launch(self.queue, (submission.stream(), submission.position()))
     }
 
-    /// A buffer that can be updated cannot be kept: what an update changes before the launch's turn would change the launch.
+    /// A change before the launch's turn is not for it: one of a buffer that can be changed keeps what it was enqueued with.
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let owned = match self.owner {
             Owner::Buffer(buffer) if buffer.properties.is_updatable => {
-                return not_deferrable("a launch of an updatable command buffer");
-            }
-            _ if !self.executable.is_plain() => {
-                return not_deferrable("a launch of a graph that works with buffers or images, or allocates memory");
+                launch_later(buffer.to_arc(), self.executable.changes().snapshot())
             }
             Owner::Buffer(buffer) => {
                 let buffer = buffer.to_arc();
-                by_function(move |request| launch(request, buffer.executable()?, Owner::Buffer(&buffer)))
+                by_blocking_function(move |request| launch(request, buffer.executable()?, Owner::Buffer(&buffer)))
             }
             Owner::Graph(graph) => {
                 let graph = graph.to_arc();
-                by_function(move |request| launch(request, graph.executable(), Owner::Graph(&graph)))
+                by_blocking_function(move |request| launch(request, graph.executable(), Owner::Graph(&graph)))
             }
         };
         Ok((owned, ()))
+    }
+}
+
+/// A deferred launch of a buffer as it was at its enqueue. Launches of one graph wait for each other, over native calls too.
+fn launch_later<D: Driver>(buffer: Arc<Object<CommandBuffer<D>>>, snapshot: Arc<Snapshot<D>>) -> Box<dyn Owned<D>> {
+    by_blocking_function(move |request| {
+        let executable = buffer.executable()?;
+        submit(request, LaunchSnapshot { queue: request.queue, executable, buffer: &buffer, snapshot: &snapshot })?;
+        executable.drop_leftovers();
+        Ok(())
+    })
+}
+
+/// A launch of all that a graph recorded, as it was when the launch was enqueued.
+struct LaunchSnapshot<'b, D: Driver> {
+    queue: &'b Object<Queue<D>>,
+    executable: &'b Executable<D>,
+    buffer: &'b Arc<Object<CommandBuffer<D>>>,
+    snapshot: &'b Arc<Snapshot<D>>,
+}
+
+impl<D: Driver> Command<D> for LaunchSnapshot<'_, D> {
+    type Output = ();
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
+        self.executable.launch_as(self.snapshot, self.queue, (submission.stream(), submission.position()))
+    }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        Ok((launch_later(Arc::clone(self.buffer), Arc::clone(self.snapshot)), ()))
     }
 }

@@ -50,6 +50,11 @@ impl<D: Driver> EventNode<D> {
         Self { node, does, told: Arc::clone(&event), event, told_at: 0, is_pending: false }
     }
 
+    /// What it names in later launches.
+    pub(super) fn event(&self) -> Arc<Object<Event<D>>> {
+        Arc::clone(&self.event)
+    }
+
     /// Names another event, which has its native one, from the next launch on; gives the one before.
     pub fn exchange(&mut self, event: Arc<Object<Event<D>>>) -> Arc<Object<Event<D>>> {
         core::mem::replace(&mut self.event, event)
@@ -178,6 +183,7 @@ fn change_events<D: Driver>(
 ) -> Result<()> {
     let executable = buffer.executable()?;
     let mut known = executable.changes();
+    known.begin();
     let mut before: SmallVec<[_; 4]> = changes.map(|(index, event)| (index, known.set_event(index, event))).collect();
     let told = executable.tell(&mut known, buffer.state(), |known| {
         for (index, event) in &mut before {

@@ -25,7 +25,7 @@ use crate::kernel::argument_list::{
     INLINE_ARGUMENTS as LISTED_ARGUMENTS, Resolved, given_twice, no_such_argument, place_local, resolve,
 };
 use crate::kernel::fast::Launch;
-use crate::kernel::launch::{narrow, no_offset_variant, wrong_count};
+use crate::kernel::launch::{narrow, wrong_count};
 use crate::kernel::work_size::{GlobalSize, shape};
 use crate::kernel::{DeviceKernel, Kernel};
 use crate::memory_object::arguments::access_of;
@@ -385,7 +385,7 @@ impl<D: Driver> RecordedKernel<D> {
         let kernel = self.kernel.on_state(state)?;
         let offset = if self.sizes.offset == [0; 3] { None } else { Some(self.sizes.offset) };
         let function = match offset {
-            Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?,
+            Some(_) => kernel.function_with_offset(name)?,
             None => &kernel.plain,
         };
         let divided = divide(kernel, &self.sizes)?;
@@ -399,9 +399,7 @@ impl<D: Driver> RecordedKernel<D> {
         let offset = offset.map(narrow).transpose()?;
         let dynamic_shared = self.arguments.resolve(state, parameters)?;
         let Some((grid, block)) = divided else { return Ok(None) };
-        if dynamic_shared > 0 {
-            kernel.allow_local(dynamic_shared)?;
-        }
+        let dynamic_shared = if dynamic_shared > 0 { kernel.local_bytes(dynamic_shared)? } else { 0 };
         // Not above the device's limit, so it fits.
         let shape = shape(grid, block, dynamic_shared as u32);
         Ok(Some(NativeForm { function: function.raw, shape, offset }))

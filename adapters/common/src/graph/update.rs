@@ -393,7 +393,8 @@ struct Update<'b, D: Driver> {
 }
 
 impl<'b, D: Driver> Update<'b, D> {
-    fn begin(buffer: &'b Object<CommandBuffer<D>>, changes: MutexGuard<'b, Changes<D>>) -> Self {
+    fn begin(buffer: &'b Object<CommandBuffer<D>>, mut changes: MutexGuard<'b, Changes<D>>) -> Self {
+        changes.begin();
         let pending = changes.pending();
         let saved = Saved { values: SmallVec::new(), more: Vec::new() };
         Self { buffer, changes, saved, leftovers: Leftovers::default(), pending, is_over: false }

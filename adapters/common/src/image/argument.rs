@@ -103,9 +103,13 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
     }
 
     /// Takes an image of the queue's context.
-    pub fn add(&mut self, image: &'a Image<D>, written: bool) {
-        image.used_by(self.queue);
+    ///
+    /// # Errors
+    /// As [`Image::prepare_for`].
+    pub fn add(&mut self, image: &'a Image<D>, written: bool) -> Result<()> {
+        image.prepare_for(self.queue)?;
         self.uses.push(Use { image, written });
+        Ok(())
     }
 
     /// Brings the images' contents to the launch's device.

@@ -12,6 +12,18 @@ use crate::object::error::Result;
 use crate::object::params::Address;
 use crate::stream::staging::Staging;
 
+/// Memory that the application owes to a command, which may be deferred.
+#[derive(Clone, Copy, Debug)]
+pub struct ApplicationMemory {
+    address: usize,
+}
+
+impl From<Address> for ApplicationMemory {
+    fn from(memory: Address) -> Self {
+        Self { address: memory.as_ptr().expose_provenance() }
+    }
+}
+
 /// A box that a command may read or write until it has finished.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandBox {
@@ -23,8 +35,8 @@ pub struct CommandBox {
 impl CommandBox {
     /// A box in the application's memory, from an offset behind the address on. A box of one row has no pitches.
     #[must_use]
-    pub fn of_application(memory: Address, offset: usize, pitches: Pitches, extent: [usize; 3]) -> Self {
-        let address = memory.as_ptr().expose_provenance() + offset;
+    pub fn of_application(memory: ApplicationMemory, offset: usize, pitches: Pitches, extent: [usize; 3]) -> Self {
+        let address = memory.address + offset;
         let side = RectSide { address, row_pitch: pitches.row, slice_pitch: pitches.slice, of_process: true };
         Self { side: BoxSide::Memory(side), extent }
     }

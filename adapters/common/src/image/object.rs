@@ -16,6 +16,7 @@ use ur_ffi::ur_image_format_t;
 use crate::context::DeviceState;
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
+use crate::device::relief::reclaiming;
 use crate::driver::Driver;
 use crate::driver::images::{Array, Sampling, Surface, Texture};
 use crate::image::command_box::{self, CommandArray, CommandBox};
@@ -82,7 +83,7 @@ impl<D: Driver> Image<D> {
     /// # Errors
     /// What the native library answers.
     pub fn prepare(&self, state: &Arc<DeviceState<D>>) -> Result<()> {
-        self.with(state, |_, _| Ok(()))
+        reclaiming(&state.device, || self.with(state, |_, _| Ok(())))
     }
 
     /// Takes over an array that exists and has contents; `owned` ones go with the image.
@@ -133,8 +134,18 @@ impl<D: Driver> Image<D> {
         })
     }
 
-    /// Notes that a queue is about to get work with the image, which must not go before that has ended.
-    pub fn used_by(&self, queue: &Object<Queue<D>>) {
+    /// Sees to it that there is an array on the device of a queue that is about to get work with the image, and that the image
+    /// does not go before that work has ended. Called without any lock.
+    ///
+    /// # Errors
+    /// What the native library answers when the array has to be made and cannot.
+    pub fn prepare_for(&self, queue: &Object<Queue<D>>) -> Result<()> {
+        self.prepare(&queue.device)?;
+        self.used_by(queue);
+        Ok(())
+    }
+
+    fn used_by(&self, queue: &Object<Queue<D>>) {
         let mut copies = self.copies.lock();
         if copies.users.iter().any(|user| core::ptr::eq(&raw const **user, queue)) {
             return;

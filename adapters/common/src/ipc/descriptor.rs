@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use parking_lot::Mutex;
 
@@ -39,9 +39,24 @@ pub struct Address {
     pub size: u64,
 }
 
+/// What keeps a shared descriptor open.
+pub trait Keeper: Send {
+    /// The descriptor, always the same one.
+    ///
+    /// # Errors
+    /// The system's, where there is none.
+    fn descriptor(&self) -> io::Result<BorrowedFd<'_>>;
+}
+
+impl Keeper for OwnedFd {
+    fn descriptor(&self) -> io::Result<BorrowedFd<'_>> {
+        Ok(self.as_fd())
+    }
+}
+
 struct Entry {
     address: Address,
-    descriptor: OwnedFd,
+    keeper: Box<dyn Keeper>,
     _certificate: OwnedFd,
 }
 
@@ -59,8 +74,8 @@ impl Shared {
     ///
     /// # Errors
     /// The system's, where it has no descriptor left or no anonymous files.
-    pub fn new(descriptor: OwnedFd, size: u64) -> io::Result<Self> {
-        let entry = system::certify(descriptor, size)?;
+    pub fn new(keeper: impl Keeper + 'static, size: u64) -> io::Result<Self> {
+        let entry = system::certify(Box::new(keeper), size)?;
         let address = entry.address;
         SHARED.lock().insert(address.cookie, entry);
         Ok(Self { address })
@@ -81,18 +96,63 @@ impl Drop for Shared {
     }
 }
 
+/// A shared descriptor that was found by its address.
+pub struct Found(Place);
+
+enum Place {
+    /// This process shares it.
+    Here { address: Address, identity: (u64, u64) },
+    /// Another one does.
+    There(system::Other),
+}
+
+impl Found {
+    /// Device and number of the file that it refers to.
+    #[must_use]
+    pub fn identity(&self) -> (u64, u64) {
+        match &self.0 {
+            Place::Here { identity, .. } => *identity,
+            Place::There(other) => other.identity(),
+        }
+    }
+
+    /// Duplicates it.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn duplicate(self) -> io::Result<OwnedFd> {
+        match self.0 {
+            Place::Here { address, .. } => with_own(&address, |descriptor| descriptor.try_clone_to_owned()),
+            Place::There(other) => other.duplicate(),
+        }
+    }
+}
+
+fn with_own<T>(address: &Address, ask: impl FnOnce(BorrowedFd<'_>) -> io::Result<T>) -> io::Result<T> {
+    let shared = SHARED.lock();
+    let entry = shared.get(&address.cookie).filter(|entry| entry.address == *address).ok_or_else(unknown)?;
+    ask(entry.keeper.descriptor()?)
+}
+
+/// Finds a shared descriptor, also one of this process's own, and neither opens nor duplicates anything.
+///
+/// # Errors
+/// As [`open`].
+pub fn find(address: &Address) -> io::Result<Found> {
+    if address.process == u64::from(std::process::id()) {
+        let identity = with_own(address, system::identity_of)?;
+        return Ok(Found(Place::Here { address: *address, identity }));
+    }
+    system::find(address).map(|other| Found(Place::There(other)))
+}
+
 /// Duplicates a shared descriptor, also one of this process's own.
 ///
 /// # Errors
 /// `InvalidData` where nothing of that address is shared; the system's, where the process is gone or does not let this
 /// one look.
 pub fn open(address: &Address) -> io::Result<OwnedFd> {
-    if address.process == u64::from(std::process::id()) {
-        let shared = SHARED.lock();
-        let entry = shared.get(&address.cookie).filter(|entry| entry.address == *address).ok_or_else(unknown)?;
-        return entry.descriptor.try_clone();
-    }
-    system::duplicate(address)
+    find(address)?.duplicate()
 }
 
 fn unknown() -> io::Error {
@@ -103,7 +163,7 @@ fn unknown() -> io::Error {
 mod system {
     use std::fs::{File, Metadata};
     use std::io;
-    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
     use std::path::{Path, PathBuf};
@@ -112,27 +172,44 @@ mod system {
     use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
     use rustix::rand::{GetRandomFlags, getrandom};
 
-    use super::{Address, Entry, unknown};
+    use super::{Address, Entry, Keeper, unknown};
 
-    /// Makes the certificate that `descriptor` is shared.
-    pub fn certify(descriptor: OwnedFd, size: u64) -> io::Result<Entry> {
-        let file = File::from(descriptor);
+    /// Makes the certificate that the descriptor is shared.
+    pub fn certify(keeper: Box<dyn Keeper>, size: u64) -> io::Result<Entry> {
+        let descriptor = keeper.descriptor()?;
         let mut address = Address {
             process: std::process::id().into(),
-            descriptor: file.as_raw_fd().unsigned_abs().into(),
+            descriptor: descriptor.as_raw_fd().unsigned_abs().into(),
             certificate: 0,
             cookie: random()?,
             size,
         };
-        let certificate = memfd_create(certificate_name(&address, &file.metadata()?), MemfdFlags::CLOEXEC)?;
+        let certificate = memfd_create(certificate_name(&address, &metadata(descriptor)?), MemfdFlags::CLOEXEC)?;
         address.certificate = certificate.as_raw_fd().unsigned_abs().into();
-        Ok(Entry { address, descriptor: file.into(), _certificate: certificate })
+        Ok(Entry { address, keeper, _certificate: certificate })
     }
 
-    /// Duplicates another process's shared descriptor once its certificate says that it is one.
-    pub fn duplicate(address: &Address) -> io::Result<OwnedFd> {
+    /// What a descriptor of this process's refers to. Asked by its path: to close a duplicate would give locks of the process back.
+    fn metadata(descriptor: BorrowedFd<'_>) -> io::Result<Metadata> {
+        std::fs::metadata(format!("/proc/self/fd/{}", descriptor.as_raw_fd()))
+    }
+
+    /// Device and number of what a descriptor of this process's refers to.
+    pub fn identity_of(descriptor: BorrowedFd<'_>) -> io::Result<(u64, u64)> {
+        metadata(descriptor).map(|found| (found.dev(), found.ino()))
+    }
+
+    /// Another process's shared descriptor.
+    pub struct Other {
+        process: OwnedFd,
+        number: u64,
+        found: Metadata,
+    }
+
+    /// Finds another process's shared descriptor once its certificate says that it is one.
+    pub fn find(address: &Address) -> io::Result<Other> {
         let process = i32::try_from(address.process).ok().and_then(Pid::from_raw).ok_or_else(unknown)?;
-        // Opened before the first check, so if the last call below succeeds, the number meant this process all along.
+        // Opened before the first check, so if the descriptor is duplicated by it, the number meant this process all along.
         let handle = pidfd_open(process, PidfdFlags::empty())?;
         let path = |number: u64| PathBuf::from(format!("/proc/{process}/fd/{number}"));
         let found = std::fs::metadata(path(address.descriptor))?;
@@ -143,12 +220,24 @@ mod system {
         if certificate.as_os_str() != format!("/memfd:{} (deleted)", certificate_name(address, &found)).as_str() {
             return Err(unknown());
         }
-        let number = i32::try_from(address.descriptor).map_err(|_| unknown())?;
-        let duplicate = File::from(pidfd_getfd(handle, number, PidfdGetfdFlags::empty())?);
-        if identity(&duplicate.metadata()?) != identity(&found) {
-            return Err(unknown());
+        Ok(Other { process: handle, number: address.descriptor, found })
+    }
+
+    impl Other {
+        /// Device and number of what it refers to.
+        pub fn identity(&self) -> (u64, u64) {
+            (self.found.dev(), self.found.ino())
         }
-        Ok(duplicate.into())
+
+        /// Duplicates it.
+        pub fn duplicate(self) -> io::Result<OwnedFd> {
+            let number = i32::try_from(self.number).map_err(|_| unknown())?;
+            let duplicate = File::from(pidfd_getfd(self.process, number, PidfdGetfdFlags::empty())?);
+            if identity(&duplicate.metadata()?) != identity(&self.found) {
+                return Err(unknown());
+            }
+            Ok(duplicate.into())
+        }
     }
 
     /// The name of the certificate for what has that metadata.
@@ -189,15 +278,31 @@ mod system {
 #[cfg(not(target_os = "linux"))]
 mod system {
     use std::io;
-    use std::os::fd::OwnedFd;
+    use std::os::fd::{BorrowedFd, OwnedFd};
 
-    use super::{Address, Entry};
+    use super::{Address, Entry, Keeper};
 
-    pub fn certify(_descriptor: OwnedFd, _size: u64) -> io::Result<Entry> {
+    pub enum Other {}
+
+    impl Other {
+        pub fn identity(&self) -> (u64, u64) {
+            match *self {}
+        }
+
+        pub fn duplicate(self) -> io::Result<OwnedFd> {
+            match self {}
+        }
+    }
+
+    pub fn certify(_keeper: Box<dyn Keeper>, _size: u64) -> io::Result<Entry> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub fn duplicate(_address: &Address) -> io::Result<OwnedFd> {
+    pub fn identity_of(_descriptor: BorrowedFd<'_>) -> io::Result<(u64, u64)> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn find(_address: &Address) -> io::Result<Other> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
@@ -208,6 +313,11 @@ mod tests {
     use std::os::fd::{AsRawFd, FromRawFd};
 
     use super::*;
+
+    /// As another process opens.
+    fn duplicate(address: &Address) -> io::Result<OwnedFd> {
+        system::find(address)?.duplicate()
+    }
 
     fn memory(bytes: &[u8]) -> OwnedFd {
         // SAFETY: a NUL-terminated name; the call makes a descriptor or fails.
@@ -235,11 +345,11 @@ mod tests {
         let shared = Shared::new(memory(b"bytes"), 5).unwrap();
         let address = shared.address();
         // The second call opens as another process does.
-        for found in [open(&address), system::duplicate(&address)] {
+        for found in [open(&address), duplicate(&address)] {
             assert_eq!(content(found.unwrap()), b"bytes");
         }
         drop(shared);
-        assert!(refused(open(&address)) && refused(system::duplicate(&address)));
+        assert!(refused(open(&address)) && refused(duplicate(&address)));
     }
 
     #[test]
@@ -259,7 +369,7 @@ mod tests {
             Address { size: 4, ..right },
         ] {
             assert!(refused(open(&wrong)), "{wrong:?}");
-            assert!(refused(system::duplicate(&wrong)), "{wrong:?}");
+            assert!(refused(duplicate(&wrong)), "{wrong:?}");
         }
         for gone in [1 << 30, 1 << 40] {
             assert!(open(&Address { process: gone, ..right }).is_err());
@@ -274,7 +384,7 @@ mod tests {
         let replacement = memory(b"private");
         // SAFETY: both are open; the number now refers to something else, as after a stray close.
         assert_eq!(unsafe { libc::dup2(replacement.as_raw_fd(), raw) }, raw);
-        assert!(refused(system::duplicate(&shared.address())));
+        assert!(refused(duplicate(&shared.address())));
     }
 
     #[test]
@@ -284,10 +394,10 @@ mod tests {
         let (end, _other) = io::pipe().unwrap();
         for descriptor in [OwnedFd::from(file), folder.into(), end.into()] {
             let shared = Shared::new(descriptor, 1).unwrap();
-            assert!(refused(system::duplicate(&shared.address())));
+            assert!(refused(duplicate(&shared.address())));
         }
         let device = std::fs::File::open("/dev/null").unwrap();
-        let shared = Shared::new(device.into(), 1).unwrap();
-        assert!(system::duplicate(&shared.address()).is_ok());
+        let shared = Shared::new(OwnedFd::from(device), 1).unwrap();
+        assert!(duplicate(&shared.address()).is_ok());
     }
 }

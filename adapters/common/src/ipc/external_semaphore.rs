@@ -9,6 +9,7 @@
 
 use core::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -17,8 +18,9 @@ use ur_ffi::{
     ur_exp_external_semaphore_handle_t_, ur_exp_external_semaphore_type_t, ur_result_t,
 };
 
+use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit};
+use crate::command::{Command, Enqueue, Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::event_pool::PooledEvent;
@@ -34,8 +36,25 @@ use crate::stream::Stream;
 /// Streams that a semaphore remembers before it looks which of them have finished with it.
 const REMEMBERED_STREAMS: usize = 16;
 
-/// By a stream's key, what was recorded behind its last wait or signal.
-type Uses<D> = SmallVec<[(u64, PooledEvent<D>); 2]>;
+/// By a stream's key, its last wait or signal.
+type Uses<D> = SmallVec<[(u64, LastUse<D>); 2]>;
+
+/// What says that a stream has finished with the semaphore.
+enum LastUse<D: Driver> {
+    /// An event behind the wait or signal.
+    Marked(PooledEvent<D>),
+    /// The command's position, where no event could be recorded.
+    Unmarked(Arc<Stream<D>>, u64),
+}
+
+impl<D: Driver> LastUse<D> {
+    fn is_over(&self, driver: &D) -> Result<bool> {
+        match self {
+            Self::Marked(marker) => driver.event_is_complete(marker.raw()),
+            Self::Unmarked(stream, position) => Ok(stream.is_completed(*position) || stream.is_idle()?),
+        }
+    }
+}
 
 /// What the handle of an imported semaphore names.
 pub struct ExternalSemaphore<D: Driver> {
@@ -43,8 +62,12 @@ pub struct ExternalSemaphore<D: Driver> {
     kind: SemaphoreKind,
     context: Arc<Object<Context<D>>>,
     state: Arc<DeviceState<D>>,
-    /// A leaf lock.
+    /// Held over questions to the native library, which do not block, and over nothing else.
     uses: Mutex<Uses<D>>,
+    /// Timelines over it ([`super::external_timeline`]).
+    timelines: AtomicUsize,
+    /// Waits and signals that are deferred.
+    deferred: AtomicUsize,
 }
 
 impl<D: Driver> Body for ExternalSemaphore<D> {
@@ -67,30 +90,86 @@ impl<D: Driver> Drop for ExternalSemaphore<D> {
 }
 
 impl<D: Driver> ExternalSemaphore<D> {
-    /// Marks the end of a wait or signal that was just put on a locked stream.
-    fn note_use(&self, stream: &Stream<D>) -> Result<()> {
+    /// Whether it has values.
+    pub(super) fn is_timeline(&self) -> bool {
+        self.kind == SemaphoreKind::Timeline
+    }
+
+    /// Whether it was imported for that context.
+    pub(super) fn is_of(&self, context: &Object<Context<D>>) -> bool {
+        core::ptr::eq(Arc::as_ptr(&self.context), context)
+    }
+
+    /// Notes that a timeline over it begins, which keeps it from being released, or has ended.
+    pub(super) fn count_timeline(&self, begins: bool) {
+        if begins {
+            self.timelines.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.timelines.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// Enqueues a wait or a signal of a value.
+    ///
+    /// # Errors
+    /// As [`wait`].
+    pub(super) fn put(
+        semaphore: &Object<Self>,
+        name: &str,
+        request: &Request<'_, D>,
+        value: u64,
+        signals: bool,
+    ) -> Result<()> {
+        semaphore.check_queue(name, request.queue)?;
+        submit(request, UseSemaphore { semaphore, value, signals })
+    }
+
+    /// Signals a value beside all queues, and returns when that is done.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub(super) fn signal_from_host(&self, value: u64) -> Result<()> {
+        let (state, driver) = (&self.state, self.state.driver);
+        let _scope = state.enter()?;
+        let marker = state.on_scratch_stream(|stream| {
+            driver.signal_semaphore(&self.raw, value, stream)?;
+            PooledEvent::record(state, stream, false)
+        })?;
+        driver.synchronize_event(marker.raw()).map_err(|error| state.failed(error))
+    }
+
+    /// Marks the end of a wait or signal that was just put on a locked stream, with that position. It is known to be there also
+    /// if that fails.
+    fn note_use(&self, stream: &Arc<Stream<D>>, position: u64) -> Result<()> {
         let key = stream.key();
         let last = {
             let mut uses = self.uses.lock();
             let place = uses.iter().position(|(known, _)| *known == key);
             place.map(|place| uses.swap_remove(place).1)
         };
-        let marker = match last {
-            Some(marker) => marker.record_again(&stream.native)?,
-            None => PooledEvent::record(&stream.device, &stream.native, false)?,
+        let marked = match last {
+            Some(LastUse::Marked(marker)) => marker.record_again(&stream.native),
+            Some(LastUse::Unmarked(..)) | None => PooledEvent::record(&stream.device, &stream.native, false),
         };
+        let (used, told) = match marked {
+            Ok(marker) => (LastUse::Marked(marker), Ok(())),
+            Err(error) => (LastUse::Unmarked(Arc::clone(stream), position), Err(error)),
+        };
+        let mut over = Uses::new();
         let mut uses = self.uses.lock();
-        uses.push((key, marker));
+        uses.push((key, used));
         if uses.len() > REMEMBERED_STREAMS {
-            forget_completed(stream.driver, &mut uses)?;
+            forget_completed(stream.driver, &mut uses, &mut over)?;
         }
-        Ok(())
+        drop(uses);
+        told
     }
 
     fn is_in_use(&self) -> Result<bool> {
+        let mut over = Uses::new();
         let mut uses = self.uses.lock();
-        forget_completed(self.state.driver, &mut uses)?;
-        Ok(!uses.is_empty())
+        forget_completed(self.state.driver, &mut uses, &mut over)?;
+        Ok(!uses.is_empty() || self.deferred.load(Ordering::Acquire) > 0)
     }
 
     /// The value of a wait or signal, which a timeline has and a binary semaphore has not.
@@ -122,12 +201,12 @@ impl<D: Driver> ExternalSemaphore<D> {
     }
 }
 
-/// Drops the markers that their streams have reached.
-fn forget_completed<D: Driver>(driver: &D, uses: &mut Uses<D>) -> Result<()> {
+/// Moves the uses that their streams have finished to `over`, to be dropped without the lock: a stream may end with one.
+fn forget_completed<D: Driver>(driver: &D, uses: &mut Uses<D>, over: &mut Uses<D>) -> Result<()> {
     let mut place = 0;
-    while let Some((_, marker)) = uses.get(place) {
-        if driver.event_is_complete(marker.raw())? {
-            uses.swap_remove(place);
+    while let Some((_, used)) = uses.get(place) {
+        if used.is_over(driver)? {
+            over.push(uses.swap_remove(place));
         } else {
             place += 1;
         }
@@ -172,14 +251,16 @@ pub fn import<D: Driver>(
         imported.map_err(|error| not_imported(NAME, "a semaphore", error))?
     };
     let uses = Mutex::default();
-    out.write_object(Object::new(ExternalSemaphore { raw, kind, context: context.to_arc(), state, uses }));
+    let (timelines, deferred) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let context = context.to_arc();
+    out.write_object(Object::new(ExternalSemaphore { raw, kind, context, state, uses, timelines, deferred }));
     Ok(())
 }
 
 /// `urBindlessImagesReleaseExternalSemaphoreExp`. The other API's semaphore stays.
 ///
 /// # Errors
-/// As [`check_owners`]; `INVALID_VALUE` while a wait or a signal has not completed; what the native library answers.
+/// As [`check_owners`]; `INVALID_VALUE` while a wait or a signal has not completed, or a timeline is over it; what the native library answers.
 pub fn release<D: Driver>(
     context: &Object<Context<D>>,
     device: &Object<Device<D>>,
@@ -188,6 +269,12 @@ pub fn release<D: Driver>(
     const NAME: &str = "urBindlessImagesReleaseExternalSemaphoreExp";
     let semaphore = held.object();
     check_owners(NAME, Arc::as_ptr(&semaphore.context), &semaphore.state, context, device)?;
+    if semaphore.timelines.load(Ordering::Acquire) > 0 {
+        return Err(Error::new(
+            ur_result_t::ERROR_INVALID_VALUE,
+            format!("{NAME}: there are timelines over the semaphore; release them first"),
+        ));
+    }
     if semaphore.is_in_use()? {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
@@ -199,7 +286,7 @@ pub fn release<D: Driver>(
 
 /// Waits for a semaphore, or signals it.
 struct UseSemaphore<'s, D: Driver> {
-    semaphore: &'s ExternalSemaphore<D>,
+    semaphore: &'s Object<ExternalSemaphore<D>>,
     value: u64,
     signals: bool,
 }
@@ -215,7 +302,30 @@ impl<D: Driver> Command<D> for UseSemaphore<'_, D> {
         } else {
             driver.wait_semaphore(&semaphore.raw, self.value, submission.native())?;
         }
-        semaphore.note_use(submission.stream())
+        semaphore.note_use(submission.stream(), submission.position())
+    }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let (deferred, value, signals) = (DeferredUse::new(self.semaphore), self.value, self.signals);
+        let place =
+            move |request: &Request<'_, D>| submit(request, UseSemaphore { semaphore: &deferred.0, value, signals });
+        Ok((by_function(place), ()))
+    }
+}
+
+/// A wait or signal that is deferred: the semaphore is in use.
+struct DeferredUse<D: Driver>(Arc<Object<ExternalSemaphore<D>>>);
+
+impl<D: Driver> DeferredUse<D> {
+    fn new(semaphore: &Object<ExternalSemaphore<D>>) -> Self {
+        semaphore.deferred.fetch_add(1, Ordering::Relaxed);
+        Self(semaphore.to_arc())
+    }
+}
+
+impl<D: Driver> Drop for DeferredUse<D> {
+    fn drop(&mut self) {
+        self.0.deferred.fetch_sub(1, Ordering::Release);
     }
 }
 

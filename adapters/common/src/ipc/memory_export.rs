@@ -17,7 +17,6 @@ use crate::driver::{Access, Driver, Handle, NativeName};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
-use crate::pool::out_of_memory::with_relief;
 use crate::usm::virtual_memory::physical::supported;
 
 /// The exportable allocations of a device, by address.
@@ -138,7 +137,7 @@ pub fn alloc<D: Driver>(
             reaching.push(other);
         }
     }
-    let made = with_relief(context, &state, || None, || Export::make(Arc::clone(&state), &reaching, whole))?;
+    let made = Export::make(Arc::clone(&state), &reaching, whole)?;
     let address = made.address.unwrap_or_default();
     exports(device).list.lock().insert(address, made);
     out.write_address(address);

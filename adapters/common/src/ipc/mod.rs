@@ -7,8 +7,10 @@ pub mod descriptor;
 pub mod event;
 pub mod external_memory;
 pub mod external_semaphore;
+pub mod external_timeline;
 pub mod memory_export;
 pub mod physical;
+pub mod timeline;
 
 use core::ffi::c_void;
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ use crate::device::Device;
 use crate::driver::{Driver, IpcHandle, MemoryKind, PointerInfo};
 use crate::ipc::descriptor::Shared;
 use crate::memory_pool::plain::imported::{self, Imported};
+use crate::memory_pool::plain::owned;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
 use crate::object::{Object, null_pointer};
@@ -188,7 +191,8 @@ pub fn get<D: Driver>(
 /// The native allocation that an address is the start of, or of a part of, and that part.
 fn named<D: Driver>(driver: &D, context: &Context<D>, address: usize) -> Result<(Option<PointerInfo<D>>, Part)> {
     let Some(Ok((heap, live))) = plain_around(context, address) else {
-        let info = driver.pointer_info(address)?.filter(|info| info.base == address);
+        // The first block of a slab begins where that does, and is a pool's.
+        let info = driver.pointer_info(address)?.filter(|info| info.base == address && !owned::contains(address));
         return Ok((info, Part::default()));
     };
     let slab = heap.native_around(address).filter(|_| live.start == address && !live.label.is_internal);
@@ -242,7 +246,8 @@ pub fn open<D: Driver>(
         return Ok(());
     }
     // The bytes may have been changed on their way.
-    let opened = state.driver.pointer_info(address)?.map_or(0, |info| info.size);
+    let opened = state.driver.pointer_info(address).map(|info| info.map_or(0, |info| info.size));
+    let opened = opened.inspect_err(|_| drop(state.driver.close_ipc(address)))?;
     if offset.checked_add(size).is_none_or(|end| end > opened) {
         let _ = state.driver.close_ipc(address);
         return Err(Error::new(

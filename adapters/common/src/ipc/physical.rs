@@ -24,7 +24,7 @@ use crate::usm::virtual_memory::physical::{PhysicalMem, check_size, supported};
 const PHYSICAL: [u8; 8] = *b"URIPCPHY";
 
 /// The content of an envelope.
-fn to_bytes(address: &Address) -> IpcHandle {
+pub(super) fn to_bytes(address: &Address) -> IpcHandle {
     let mut bytes = [0; 64];
     let numbers = [address.process, address.descriptor, address.size, address.certificate];
     for (field, number) in bytes.chunks_exact_mut(8).zip(numbers) {
@@ -34,7 +34,7 @@ fn to_bytes(address: &Address) -> IpcHandle {
     bytes
 }
 
-fn from_bytes(bytes: &IpcHandle) -> Address {
+pub(super) fn from_bytes(bytes: &IpcHandle) -> Address {
     let number = |index: usize| {
         let mut number = [0; 8];
         number.copy_from_slice(&bytes[index * 8..index * 8 + 8]);

@@ -37,9 +37,7 @@ pub fn suggest_group_count<D: Driver>(
             format!("urKernelSuggestMaxCooperativeGroupCount: work-groups of {local:?}; the kernel has groups of 1 to {most} work-items"),
         )
     })?;
-    if dynamic_shared > 0 {
-        kernel.allow_local(dynamic_shared)?;
-    }
+    let dynamic_shared = if dynamic_shared > 0 { kernel.local_bytes(dynamic_shared)? } else { 0 };
     let state = &kernel.module.state;
     let blocks = {
         let _scope = state.enter()?;

@@ -16,7 +16,7 @@ use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
-use crate::kernel::launch::CarefulLaunch;
+use crate::kernel::careful_launch::CarefulLaunch;
 use crate::kernel::owned_launch::ValueSizes;
 use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
 use crate::kernel::{DeviceKernel, Function};

@@ -4,30 +4,23 @@
 //! other launch, and every error, is [`launch_carefully`]'s. A pointer behind an argument is the application's promise:
 //! it is readable for the argument's size during the call.
 
-use core::cell::Cell;
-use core::ffi::c_void;
-use std::sync::Arc;
-
 use ur_ffi::{ur_command_t, ur_exp_kernel_arg_properties_t, ur_kernel_launch_ext_properties_t, ur_result_t};
 
-use crate::buffer::storage::submit_and_keep;
-use crate::command::deferral::{Deferring, Owned};
-use crate::command::submission::Submission;
-use crate::command::{Command, Empty, Enqueue, Request, submit};
-use crate::context::DeviceState;
+use crate::buffer::command::submit_on_buffers;
+use crate::command::{Empty, Enqueue, Request, submit};
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{ArgumentList, ArgumentStorage};
+use crate::kernel::careful_launch::{CarefulLaunch, LaunchOf};
 use crate::kernel::fast::{self, Launch};
 use crate::kernel::launch_properties::LaunchProperties;
-use crate::kernel::owned_launch::{OwnedLaunch, OwnedValues, ValueSizes};
+use crate::kernel::object_launch::ObjectLaunch;
+use crate::kernel::owned_launch::ValueSizes;
 use crate::kernel::work_size::{GlobalSize, WorkSizes, in_three, shape};
 use crate::kernel::{DeviceKernel, Function, Kernel};
 use crate::memory_object;
 use crate::object::Object;
 use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
-use crate::program::Module;
-use crate::stream::capture::{Capture, Retained};
 
 /// How many arguments a function takes from the caller.
 #[inline]
@@ -138,7 +131,7 @@ fn launch_carefully<D: Driver>(
     let offset = sizes.given_offset();
     let function = match offset {
         None => &kernel.plain,
-        Some(_) => kernel.with_offset.as_ref().ok_or_else(|| no_offset_variant(name))?,
+        Some(_) => kernel.function_with_offset(name)?,
     };
     let divided = match fast::shape_of(kernel, *sizes) {
         Some(shape) => Some(shape),
@@ -166,10 +159,7 @@ fn launch_carefully<D: Driver>(
         // Nothing to run; the command still takes its turn on the stream, and has its event.
         return submit(request, Empty);
     };
-    let dynamic_shared = list.dynamic_shared;
-    if dynamic_shared > 0 {
-        kernel.allow_local(dynamic_shared)?;
-    }
+    let dynamic_shared = if list.dynamic_shared > 0 { kernel.local_bytes(list.dynamic_shared)? } else { 0 };
     // Not above the device's limit, so it fits.
     let shape = shape(grid, block, dynamic_shared as u32);
     let raw = function.raw;
@@ -181,64 +171,6 @@ fn launch_carefully<D: Driver>(
     // for the parameters' sizes, the others lie in `storage`, which outlives the call.
     let (module, device, arguments) = (&kernel.module, &*request.queue.device, list.pointers.as_ptr());
     submit(request, CarefulLaunch { module, device, properties: None, function: raw, shape, arguments, sizes })
-}
-
-/// A launch that is not plain. Its arguments are as those of [`fast::Launch`].
-pub(super) struct CarefulLaunch<'a, D: Driver> {
-    /// What keeps the function loaded.
-    pub module: &'a Arc<Module<D>>,
-    pub device: &'a DeviceState<D>,
-    pub properties: Option<&'a LaunchProperties>,
-    pub function: D::Function,
-    pub shape: LaunchShape,
-    pub arguments: *const *const c_void,
-    /// How large the values are.
-    pub sizes: ValueSizes<'a>,
-}
-
-impl<D: Driver> CarefulLaunch<'_, D> {
-    fn launch(&self, driver: &D, stream: &D::Stream) -> Result<()> {
-        // SAFETY: the list is as `Launch` says.
-        unsafe {
-            match self.properties {
-                Some(properties) => {
-                    properties.launch(driver, self.device, self.function, self.shape, stream, self.arguments)
-                }
-                None => driver.launch(self.function, self.shape, stream, self.arguments),
-            }
-        }
-    }
-}
-
-impl<D: Driver> Command<D> for CarefulLaunch<'_, D> {
-    type Output = ();
-
-    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        self.launch(submission.driver(), submission.native())
-    }
-
-    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
-        capture.keep(Arc::clone(self.module) as Retained);
-        Ok(())
-    }
-
-    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        let Self { module, properties, function, shape, arguments, sizes, .. } = self;
-        // SAFETY: the list is as `Launch` says.
-        let values = unsafe { OwnedValues::copy(arguments, sizes) };
-        let (module, properties) = (Arc::clone(module), properties.copied());
-        Ok((Box::new(OwnedLaunch { module, function, shape, values, properties }), ()))
-    }
-}
-
-/// Submits a launch that was kept.
-impl<D: Driver> Owned<D> for OwnedLaunch<D> {
-    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
-        let (list, sizes, device) = (self.values.pointers(), self.values.sizes(), &*request.queue.device);
-        let Self { module, function, shape, properties, .. } = &*self;
-        let (function, shape, properties) = (*function, *shape, properties.as_ref());
-        submit(request, CarefulLaunch { module, device, properties, function, shape, arguments: list.as_ptr(), sizes })
-    }
 }
 
 /// A launch with properties or objects. Contents of memory objects are brought to the queue's device first.
@@ -263,45 +195,16 @@ fn special<D: Driver>(
     }
     let properties = properties.filter(|properties| !properties.is_plain());
     let (module, device, function_raw) = (&kernel.module, &*queue.device, function.raw);
-    let launch_of = |list: &ArgumentList<'_>| {
-        let arguments = list.pointers.as_ptr();
-        CarefulLaunch { module, device, properties, function: function_raw, shape, arguments, sizes }
-    };
+    let launch = LaunchOf { module, device, properties, function: function_raw, shape, sizes };
     if !list.objects {
-        return submit(request, launch_of(list));
+        return submit(request, launch.with(list));
     }
     // SAFETY: the entry point's handles, which C owes to be alive during the call.
     let objects = unsafe { memory_object::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;
     for (index, value) in &objects.values {
         list.set_value(*index, *value);
     }
-    // In a capture nothing runs, so images are seen to when the graph is launched.
-    let is_captured = Cell::new(false);
-    let keep = |capture: &Capture<D>| {
-        capture.keep(Arc::clone(&kernel.module) as Retained);
-        objects.keep_images(capture);
-        is_captured.set(true);
-    };
-    submit_and_keep(request, false, &objects.accesses, keep, |driver, stream, addresses| {
-        for (index, address) in objects.indices.iter().zip(addresses) {
-            list.set_value(*index, *address);
-        }
-        if is_captured.get() {
-            return launch_of(list).launch(driver, stream);
-        }
-        objects.images.make_current(stream)?;
-        launch_of(list).launch(driver, stream)?;
-        objects.images.note_writes();
-        Ok(())
-    })
-}
-
-#[cold]
-pub(crate) fn no_offset_variant(name: &str) -> Error {
-    Error::new(
-        ur_result_t::ERROR_INVALID_OPERATION,
-        format!("{name}: a global offset needs the kernel's `_with_offset` variant, which the program lacks"),
-    )
+    submit_on_buffers(request, false, &objects.accesses, ObjectLaunch { launch, list, objects: &objects })
 }
 
 /// The shape of a launch whose local size is the engine's or the kernel's to choose, or the error of sizes that are

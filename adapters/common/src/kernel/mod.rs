@@ -2,12 +2,15 @@
 
 pub mod argument_list;
 pub mod arguments;
+mod careful_launch;
 pub mod cooperative;
 pub(crate) mod fast;
 pub mod launch;
 pub mod launch_properties;
 pub mod local_size;
 pub mod native_handle;
+mod object_launch;
+pub mod offset_variant;
 mod owned_launch;
 pub mod permissions;
 pub mod work_size;
@@ -27,6 +30,7 @@ use crate::context::DeviceState;
 use crate::device::Device;
 use crate::driver::properties::DeviceProperties;
 use crate::driver::{CachePreference, Driver, FunctionAttributes};
+use crate::kernel::offset_variant::OffsetVariant;
 use crate::kernel::permissions::Permissions;
 use crate::kernel::work_size::{GlobalSize, Limits};
 use crate::object::error::{Error, Result};
@@ -59,8 +63,8 @@ pub struct DeviceKernel<D: Driver> {
     pub declared: DeclaredSizes,
     /// The module it lives in; keeps the code loaded.
     pub module: Arc<Module<D>>,
-    /// The variant that takes a global offset, `NAME_with_offset`, if the program has one.
-    pub with_offset: Option<Function<D>>,
+    /// The variant that takes a global offset.
+    pub with_offset: OffsetVariant<D>,
     /// Limits and resources of the plain function.
     pub attributes: FunctionAttributes,
     /// The block size that fills the device best without dynamic work-group memory.
@@ -76,19 +80,21 @@ impl<D: Driver> DeviceKernel<D> {
     /// `INVALID_KERNEL_NAME`; what the native library answers.
     pub fn load(program: &Program<D>, module: Arc<Module<D>>, name: &CStr) -> Result<Self> {
         let scope = module.state.enter()?;
-        let plain = Self::function(&module, name)?.ok_or_else(|| {
+        let mut plain = Self::function(&module, name)?.ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_KERNEL_NAME,
                 format!("urKernelCreate: the program has no kernel named `{}`", name.to_string_lossy()),
             )
         })?;
-        let mut offset_name = name.to_bytes().to_vec();
-        offset_name.extend_from_slice(b"_with_offset");
-        // A C string has no NUL inside, and neither has the suffix.
-        let offset_name = CString::new(offset_name).unwrap_or_default();
-        let with_offset = Self::function(&module, &offset_name)?;
+        let with_offset = OffsetVariant::of(Some(name));
+        if let Some(found) = Self::function(&module, with_offset.name())? {
+            with_offset.set(found);
+        }
         let text = name.to_string_lossy();
         let target = program.target(&module.state.device)?;
+        if plain.parameters.is_none() {
+            plain.parameters = target.il.as_ref().and_then(|il| il.parameter_sizes(&text));
+        }
         let loaded = Self::of_function(Arc::clone(&module), plain, program.metadata.sizes_of(&text), |binary| {
             target.fixed_sizes(&text, binary)
         });
@@ -120,7 +126,7 @@ impl<D: Driver> DeviceKernel<D> {
             limits,
             module,
             plain,
-            with_offset: None,
+            with_offset: OffsetVariant::of(None),
             attributes,
             suggested_block,
             permissions: Permissions::default(),
@@ -383,12 +389,16 @@ pub fn get_sub_group_info<D: Driver>(
 ) -> Result<()> {
     let warp = device.properties.warp_size;
     let limits = &kernel.on(device)?.limits;
+    let of_source = || kernel.program.target(device).ok()?.il.as_ref()?.kernel(&kernel.name());
     match property {
         ur_kernel_sub_group_info_t::MAX_SUB_GROUP_SIZE => writer.value(warp),
         ur_kernel_sub_group_info_t::MAX_NUM_SUB_GROUPS => writer.value(limits.threads.div_ceil(warp.max(1))),
-        // No kernel asks for a number or size of its own.
-        ur_kernel_sub_group_info_t::COMPILE_NUM_SUB_GROUPS | ur_kernel_sub_group_info_t::SUB_GROUP_SIZE_INTEL => {
-            writer.value(0u32)
+        // 0 where the source asks for none, and for device code, which does not tell.
+        ur_kernel_sub_group_info_t::COMPILE_NUM_SUB_GROUPS => {
+            writer.value(of_source().and_then(|kernel| kernel.sub_groups).unwrap_or(0))
+        }
+        ur_kernel_sub_group_info_t::SUB_GROUP_SIZE_INTEL => {
+            writer.value(of_source().and_then(|kernel| kernel.sub_group_size).unwrap_or(0))
         }
         _ => writer.unknown(property.0),
     }
@@ -447,7 +457,7 @@ fn configure_cache<D: Driver>(kernel: &Kernel<D>, config: ur_kernel_cache_config
     for on_device in &kernel.devices {
         let driver = on_device.module.state.driver;
         driver.prefer_cache(on_device.plain.raw, preference)?;
-        if let Some(function) = &on_device.with_offset {
+        if let Some(function) = on_device.with_offset.known() {
             driver.prefer_cache(function.raw, preference)?;
         }
     }

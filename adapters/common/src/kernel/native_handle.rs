@@ -132,7 +132,8 @@ fn on_device<D: Driver>(name: &str, state: Arc<DeviceState<D>>, symbol: usize) -
     let _scope = state.enter()?;
     let raw = driver.function_by_symbol(symbol).map_err(|error| unknown_symbol(name, symbol, error))?;
     let plain = Function { raw, parameters: driver.function_parameters(raw)? };
-    let module = Arc::new(Module { raw: D::Module::default(), state: Arc::clone(&state), owned: false });
+    let module =
+        Arc::new(Module { raw: D::Module::default(), state: Arc::clone(&state), owned: false, with_offset: None });
     DeviceKernel::of_function(module, plain, DeclaredSizes::default(), |_| FixedSizes::default())
 }
 

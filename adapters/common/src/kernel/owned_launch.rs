@@ -9,9 +9,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use ur_ffi::{ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t};
 
+use crate::context::DeviceState;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::INLINE_ARGUMENTS;
+use crate::kernel::careful_launch::CarefulLaunch;
 use crate::kernel::launch_properties::LaunchProperties;
+use crate::object::error::Result;
 use crate::program::Module;
 
 /// Bytes of a global offset, the parameter that callers do not give.
@@ -83,6 +86,14 @@ impl OwnedValues {
         Self { units, begins, sizes }
     }
 
+    /// Makes a value of a word another one.
+    pub fn set(&mut self, index: usize, value: usize) {
+        // One that has no bytes is not there.
+        if self.sizes[index] > 0 {
+            self.units[self.begins[index]] = value as u128;
+        }
+    }
+
     /// The list of their addresses.
     pub fn pointers(&self) -> SmallVec<[*const c_void; INLINE_ARGUMENTS]> {
         self.begins.iter().map(|begin| self.units[*begin..].as_ptr().cast()).collect()
@@ -102,6 +113,20 @@ pub(super) struct OwnedLaunch<D: Driver> {
     pub shape: LaunchShape,
     pub values: OwnedValues,
     pub properties: Option<LaunchProperties>,
+}
+
+impl<D: Driver> OwnedLaunch<D> {
+    /// Makes the native call.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn launch(&self, device: &DeviceState<D>, stream: &D::Stream) -> Result<()> {
+        let (list, sizes) = (self.values.pointers(), self.values.sizes());
+        let Self { module, function, shape, properties, .. } = self;
+        let (function, shape, properties) = (*function, *shape, properties.as_ref());
+        let launch = CarefulLaunch { module, device, properties, function, shape, arguments: list.as_ptr(), sizes };
+        launch.launch(device.driver, stream)
+    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,25 @@ pub struct Permissions {
     clusters: AtomicBool,
 }
 
+/// So many bytes behind their work-group memory may kernels that came as SPIR-V read.
+///
+/// dpnp's boolean indexing does (65 elements of 8 bytes where 7 were asked for), and uses nothing of it. On other devices that meets
+/// memory; on an H200 it faults at the next multiple of 128 bytes (`docs/probes/shared_bounds.c`), and the device is lost.
+const BEHIND: usize = 1024;
+
 impl<D: Driver> DeviceKernel<D> {
+    /// The bytes of dynamic work-group memory that a launch is given which asks for some.
+    ///
+    /// # Errors
+    /// As [`DeviceKernel::allow_local`].
+    pub fn local_bytes(&self, asked: usize) -> Result<usize> {
+        self.allow_local(asked)?;
+        let is_il = self.module.with_offset.is_some();
+        let most = self.module.state.device.properties.shared_per_block;
+        let given = asked + BEHIND;
+        Ok(if is_il && given + self.attributes.static_shared <= most { given } else { asked })
+    }
+
     /// Lets launches use so much dynamic work-group memory.
     ///
     /// # Errors
@@ -48,7 +66,7 @@ impl<D: Driver> DeviceKernel<D> {
         let state = &self.module.state;
         let _scope = state.enter()?;
         state.driver.allow_dynamic_shared(self.plain.raw, most - self.attributes.static_shared)?;
-        if let Some(variant) = &self.with_offset {
+        if let Some(variant) = self.with_offset.known() {
             let own = state.driver.function_attributes(variant.raw)?.static_shared;
             state.driver.allow_dynamic_shared(variant.raw, most.saturating_sub(own))?;
         }
@@ -68,7 +86,7 @@ impl<D: Driver> DeviceKernel<D> {
         let state = &self.module.state;
         let _scope = state.enter()?;
         state.driver.allow_large_clusters(self.plain.raw)?;
-        if let Some(variant) = &self.with_offset {
+        if let Some(variant) = self.with_offset.known() {
             state.driver.allow_large_clusters(variant.raw)?;
         }
         self.permissions.clusters.store(true, Ordering::Release);

@@ -25,6 +25,7 @@ use crate::object::Object;
 use crate::object::error::Result;
 use crate::object::known_flags;
 use crate::object::params::{handle, optional_handle};
+use crate::queue::Queue;
 use crate::stream::capture::Capture;
 
 /// How messages name what is checked.
@@ -76,7 +77,44 @@ pub struct CapturedImage<D: Driver> {
     pub is_written: bool,
 }
 
+/// The memory object that an image is, and whether it is written.
+type OwnedImage<D> = (Arc<Object<Mem<D>>>, bool);
+
+/// The images of a launch that is deferred.
+pub struct OwnedImages<D: Driver> {
+    list: SmallVec<[OwnedImage<D>; 2]>,
+}
+
+impl<D: Driver> OwnedImages<D> {
+    /// Those of memory objects that are images, with whether each is written.
+    pub fn new(images: impl IntoIterator<Item = OwnedImage<D>>) -> Self {
+        Self { list: images.into_iter().collect() }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// As arguments of a launch on the queue.
+    ///
+    /// # Errors
+    /// What the native library answers where an image has no array on the device yet.
+    pub fn on<'a>(&'a self, queue: &'a Object<Queue<D>>) -> Result<ImageArguments<'a, D>> {
+        let mut images = ImageArguments::new(queue);
+        for (memory, is_written) in &self.list {
+            images.add(memory.image()?, *is_written)?;
+        }
+        Ok(images)
+    }
+}
+
 impl<D: Driver> ObjectArguments<'_, D> {
+    /// The images, for a launch that is deferred.
+    pub fn owned_images(&self) -> OwnedImages<D> {
+        OwnedImages { list: self.image_objects.iter().map(|used| (used.memory.to_arc(), used.is_written)).collect() }
+    }
+
     /// Keeps the images with a capture that a launch belongs to.
     pub fn keep_images(&self, capture: &Capture<D>) {
         for used in &self.image_objects {
@@ -122,7 +160,7 @@ pub unsafe fn of_launch<'a, D: Driver>(
             }
             MemBody::Image(image) => {
                 objects.values.push((index, image_value(image, &request.queue.device)?));
-                objects.images.add(image, is_written(flags));
+                objects.images.add(image, is_written(flags))?;
                 objects.image_objects.push(ImageObject { memory: mem, is_written: is_written(flags) });
                 images.push((index, image));
             }

@@ -3,10 +3,12 @@
 //! A read takes the bytes from where they are and moves nothing; a copy takes its source likewise. What is written is
 //! current at the queue's device alone afterwards.
 
+use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
+use crate::buffer::command::{Work, submit_on_buffers, with_locked_buffers};
 use crate::buffer::command_bytes::{self, CommandBytes};
-use crate::buffer::storage::{BufferAccess, with_locked_buffers};
+use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::command::Enqueue;
 use crate::driver::Driver;
 use crate::memory_object::{Mem, buffer_of};
@@ -36,13 +38,14 @@ pub fn read<D: Driver>(
     } else {
         BufferAccess::anywhere(storage, access.range)
     };
-    with_locked_buffers(&request, blocking, &[used], |_, _, locked| {
+    let to = CommandBytes::of_application(to, 0, size);
+    with_locked_buffers(&request, blocking, &[used], move |_, _, locked| {
         if into_its_own {
             // The application's memory is one of the buffer's locations: bringing the bytes there is the command.
             return locked.prepare(0).map(|_| ());
         }
-        let _scope = request.queue.device.enter_for_transfer()?;
-        locked.copy_to(CommandBytes::of_application(to, 0, size), 0)
+        let _scope = locked.device().enter_for_transfer()?;
+        locked.copy_to(to, 0)
     })
 }
 
@@ -64,11 +67,12 @@ pub fn write<D: Driver>(
     let storage = &*buffer.storage;
     let from_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == from.addr());
     let used = BufferAccess::on_device(storage, access);
-    with_locked_buffers(&request, blocking, &[used], |driver, stream, locked| {
+    let from = CommandBytes::of_application(from, 0, size);
+    with_locked_buffers(&request, blocking, &[used], move |driver, stream, locked| {
         let to = locked.prepare(0)?;
         {
-            let _scope = request.queue.device.enter_for_transfer()?;
-            command_bytes::copy(driver, stream, to, CommandBytes::of_application(from, 0, size))?;
+            let _scope = locked.device().enter_for_transfer()?;
+            command_bytes::copy(driver, stream, to, from)?;
         }
         locked.commit(0)?;
         if from_its_own {
@@ -102,7 +106,7 @@ pub fn copy<D: Driver>(
     let uses = [BufferAccess::anywhere(from, read), BufferAccess::on_device(to, written)];
     with_locked_buffers(&request, false, &uses, |_, _, locked| {
         let to = locked.prepare(1)?;
-        let _scope = request.queue.device.enter_for_transfer()?;
+        let _scope = locked.device().enter_for_transfer()?;
         locked.copy_to(to, 0)?;
         locked.commit(1)
     })
@@ -139,12 +143,27 @@ pub fn fill<D: Driver>(
         ));
     }
     let used = BufferAccess::on_device(&buffer.storage, access);
-    with_locked_buffers(&request, false, &[used], |driver, stream, locked| {
+    submit_on_buffers(&request, false, &[used], Fill { pattern })
+}
+
+/// A fill of the one buffer.
+struct Fill<P> {
+    pattern: P,
+}
+
+impl<D: Driver, P: AsRef<[u8]>> Work<D> for Fill<P> {
+    type Owned = Fill<SmallVec<[u8; 16]>>;
+
+    fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
         let to = locked.prepare(0)?;
         {
-            let _scope = request.queue.device.enter_for_transfer()?;
-            command_bytes::fill(driver, stream, to, pattern)?;
+            let _scope = locked.device().enter_for_transfer()?;
+            command_bytes::fill(driver, stream, to, self.pattern.as_ref())?;
         }
         locked.commit(0)
-    })
+    }
+
+    fn into_owned(self) -> Self::Owned {
+        Fill { pattern: SmallVec::from_slice(self.pattern.as_ref()) }
+    }
 }

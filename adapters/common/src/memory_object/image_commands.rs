@@ -6,11 +6,13 @@
 
 use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
+use crate::command::deferral::{Deferring, Owned, by_blocking_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit, submit_and_wait};
+use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
 use crate::context::DeviceState;
+use crate::device::relief::reclaiming;
 use crate::driver::Driver;
-use crate::image::command_box::{self, CommandArray, CommandBox};
+use crate::image::command_box::{self, ApplicationMemory, CommandArray, CommandBox};
 use crate::image::format::{Pitches, Region};
 use crate::image::object::Image;
 use crate::memory_object::{Mem, image_of};
@@ -28,44 +30,46 @@ pub const READ: bool = false;
 pub const WRITE: bool = true;
 
 /// A checked transfer between a box of an image and host memory.
-struct Transfer<'a, D: Driver> {
-    image: &'a Image<D>,
+#[derive(Clone, Copy)]
+struct Transfer {
     region: Region,
     pitches: Pitches,
-    host: Address,
+    host: ApplicationMemory,
     writes: bool,
 }
 
-impl<D: Driver> Transfer<'_, D> {
-    fn run(&self, driver: &D, queue: &Queue<D>, stream: &D::Stream) -> Result<()> {
+impl Transfer {
+    fn run<D: Driver>(&self, driver: &D, image: &Image<D>, queue: &Queue<D>, stream: &D::Stream) -> Result<()> {
         let replaced = self.writes.then_some(&self.region);
-        let array = self.image.make_current(&queue.device, stream, replaced)?;
+        let array = image.make_current(&queue.device, stream, replaced)?;
+        let pixel = image.pixel.bytes();
         let _scope = queue.device.enter_for_transfer()?;
         let Pitches { row, slice } = self.pitches;
         let [_, height, depth] = self.region.size;
         if row > MAX_PITCH {
             let mut rows = (0..depth).flat_map(|z| (0..height).map(move |y| [y, z]));
-            return rows.try_for_each(|first| self.copy(driver, stream, array, first, [1, 1], 1));
+            return rows.try_for_each(|first| self.copy(driver, stream, (array, pixel), first, [1, 1], 1));
         }
         if depth == 1 || slice.is_multiple_of(row) {
-            self.copy(driver, stream, array, [0, 0], [height, depth], if depth == 1 { height } else { slice / row })
+            let step = if depth == 1 { height } else { slice / row };
+            self.copy(driver, stream, (array, pixel), [0, 0], [height, depth], step)
         } else {
-            (0..depth).try_for_each(|z| self.copy(driver, stream, array, [0, z], [height, 1], height))
+            (0..depth).try_for_each(|z| self.copy(driver, stream, (array, pixel), [0, z], [height, 1], height))
         }
     }
 
     /// Copies so many rows of so many slices from a row and a slice of the box on; slices lie `step` rows apart.
-    fn copy(
+    fn copy<D: Driver>(
         &self,
         driver: &D,
         stream: &D::Stream,
-        array: CommandArray,
+        (array, pixel): (CommandArray, usize),
         [y, z]: [usize; 2],
         [rows, slices]: [usize; 2],
         step: usize,
     ) -> Result<()> {
         let ([left, top, front], columns) = (self.region.origin, self.region.size[0]);
-        let width = columns * self.image.pixel.bytes();
+        let width = columns * pixel;
         let row = if rows == 1 && slices == 1 { width } else { self.pitches.row };
         let host = CommandBox::of_application(
             self.host,
@@ -100,31 +104,51 @@ pub fn transfer<D: Driver, const WRITES: bool>(
         ("urEnqueueMemImageRead", ur_command_t::MEM_IMAGE_READ)
     };
     let request = enqueue.request(command);
-    let image = image_of(&request, image)?;
+    let (memory, image) = (image, image_of(&request, image)?);
     let region = Region::new(name, &image.extents, &origin, &region)?;
     let pitches = [row_pitch, slice_pitch];
     let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
-    let transfer = Transfer { image, region, pitches, host, writes: WRITES };
-    image.used_by(request.queue);
-    let command = ImageTransfer { transfer, queue: request.queue };
+    let transfer = Transfer { region, pitches, host: host.into(), writes: WRITES };
+    image.prepare_for(request.queue)?;
+    let command = ImageTransfer { transfer, memory, image, queue: request.queue };
     if blocking { submit_and_wait(&request, command) } else { submit(&request, command) }
 }
 
 /// A copy between an image and the application's memory.
 struct ImageTransfer<'a, D: Driver> {
-    transfer: Transfer<'a, D>,
+    transfer: Transfer,
+    memory: &'a Object<Mem<D>>,
+    image: &'a Image<D>,
     queue: &'a Queue<D>,
+}
+
+/// Keeps a command on images that `place` submits. It could block: contents move between devices under the image's lock, and
+/// pageable memory is copied while the caller waits.
+fn deferred<D: Driver>(
+    place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static,
+) -> Result<(Box<dyn Owned<D>>, ())> {
+    Ok((by_blocking_function(place), ()))
 }
 
 impl<D: Driver> Command<D> for ImageTransfer<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        self.transfer.run(submission.driver(), self.queue, submission.native())?;
+        self.transfer.run(submission.driver(), self.image, self.queue, submission.native())?;
         if self.transfer.writes {
-            self.transfer.image.note_write(&self.queue.device);
+            self.image.note_write(&self.queue.device);
         }
         Ok(())
+    }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let (transfer, memory) = (self.transfer, self.memory.to_arc());
+        deferred(move |request| {
+            let image = memory.image()?;
+            // By now it may have forgotten a queue that had nothing to do.
+            image.prepare_for(request.queue)?;
+            submit(request, ImageTransfer { transfer, memory: &memory, image, queue: request.queue })
+        })
     }
 }
 
@@ -158,8 +182,8 @@ pub fn copy<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urEnqueueMemImageCopy";
     let request = enqueue.request(ur_command_t::MEM_IMAGE_COPY);
+    let memories = (from, to);
     let (from, to) = (image_of(&request, from)?, image_of(&request, to)?);
-    let queue: &Queue<D> = request.queue;
     if (from.format.channelOrder, from.format.channelType) != (to.format.channelOrder, to.format.channelType) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
@@ -174,24 +198,51 @@ pub fn copy<D: Driver>(
             format!("{NAME}: source and destination overlap in one image"),
         ));
     }
-    from.used_by(request.queue);
-    to.used_by(request.queue);
+    submit_copy(&request, memories, read, written)
+}
+
+/// Submits a checked copy.
+fn submit_copy<D: Driver>(
+    request: &Request<'_, D>,
+    memories: (&Object<Mem<D>>, &Object<Mem<D>>),
+    read: Region,
+    written: Region,
+) -> Result<()> {
+    let (from, to) = (memories.0.image()?, memories.1.image()?);
+    let queue: &Queue<D> = request.queue;
+    from.prepare_for(request.queue)?;
+    to.prepare_for(request.queue)?;
+    let copy = CheckedCopy { memories, read, written };
     // CUDA 13.0 reads such a source from the layers of the destination, and answers success.
     if core::ptr::eq(from, to) && from.extents.layered && read.origin[2] != written.origin[2] {
         let stream = queue.is_in_order().then(|| queue.first());
         let size = read.size.iter().product::<usize>() * from.pixel.bytes();
-        let staging = from.staging.take(&queue.device.native, stream, size)?;
-        return submit(&request, LayerCopy { device: &queue.device, image: from, read, written, staging });
+        let staging = reclaiming(&queue.device.device, || from.staging.take(&queue.device.native, stream, size))?;
+        return submit(request, LayerCopy { device: &queue.device, image: from, copy, staging });
     }
-    submit(&request, ImageCopy { device: &queue.device, from, to, read, written })
+    submit(request, ImageCopy { device: &queue.device, from, to, copy })
+}
+
+/// What is copied where, with the memory objects that the images are.
+struct CheckedCopy<'a, D: Driver> {
+    memories: (&'a Object<Mem<D>>, &'a Object<Mem<D>>),
+    read: Region,
+    written: Region,
+}
+
+impl<D: Driver> CheckedCopy<'_, D> {
+    fn into_owned(self) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Self { memories: (from, to), read, written } = self;
+        let (from, to) = (from.to_arc(), to.to_arc());
+        deferred(move |request| submit_copy(request, (&from, &to), read, written))
+    }
 }
 
 /// A copy between layers of one image, by way of pinned memory.
 struct LayerCopy<'a, D: Driver> {
     device: &'a Arc<DeviceState<D>>,
     image: &'a Image<D>,
-    read: Region,
-    written: Region,
+    copy: CheckedCopy<'a, D>,
     staging: Staging<D>,
 }
 
@@ -199,7 +250,7 @@ impl<D: Driver> Command<D> for LayerCopy<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        let Self { device, image, read, written, mut staging } = self;
+        let Self { device, image, copy: CheckedCopy { read, written, .. }, mut staging } = self;
         let (driver, stream) = (submission.driver(), submission.native());
         let array = image.make_current(device, stream, None)?;
         let (from, to) = (array.part(&read), array.part(&written));
@@ -216,6 +267,12 @@ impl<D: Driver> Command<D> for LayerCopy<'_, D> {
         image.note_write(device);
         Ok(())
     }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        // Its turn takes other memory.
+        self.image.staging.put(self.staging);
+        self.copy.into_owned()
+    }
 }
 
 /// A copy from one image to another, or within one.
@@ -223,15 +280,14 @@ struct ImageCopy<'a, D: Driver> {
     device: &'a Arc<DeviceState<D>>,
     from: &'a Image<D>,
     to: &'a Image<D>,
-    read: Region,
-    written: Region,
+    copy: CheckedCopy<'a, D>,
 }
 
 impl<D: Driver> Command<D> for ImageCopy<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        let Self { device, from, to, read, written } = self;
+        let Self { device, from, to, copy: CheckedCopy { read, written, .. } } = self;
         let (driver, stream) = (submission.driver(), submission.native());
         let replaced = (!core::ptr::eq(from, to)).then_some(&written);
         let from_array = from.make_current(device, stream, None)?;
@@ -242,5 +298,9 @@ impl<D: Driver> Command<D> for ImageCopy<'_, D> {
         }
         to.note_write(device);
         Ok(())
+    }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        self.copy.into_owned()
     }
 }

@@ -4,21 +4,24 @@
 //! pinned memory ([`crate::stream::staging`]) for each map ([`crate::buffer::maps`]).
 
 use core::ffi::c_void;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ur_ffi::{ur_command_t, ur_map_flags_t, ur_result_t};
 
 use crate::buffer::Buffer;
+use crate::buffer::command::with_locked_buffers;
 use crate::buffer::command_bytes::{self, CommandBytes};
-use crate::buffer::maps::Map;
+use crate::buffer::maps::{Map, SharedStaging};
 use crate::buffer::moving::Access;
-use crate::buffer::storage::{BufferAccess, Storage, submit_with_buffers, with_locked_buffers};
+use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::command::{Enqueue, Request};
+use crate::device::relief::reclaiming;
 use crate::driver::Driver;
 use crate::memory_object::{Mem, buffer_of};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
-use crate::stream::staging::Staging;
 
 /// `urEnqueueMemBufferMap`.
 ///
@@ -49,7 +52,7 @@ pub fn map<D: Driver>(
     let storage = &*buffer.storage;
     let range = access.range.clone();
     let (pointer, staging) = if let Some(address) = storage.shared_with_host() {
-        submit_with_buffers(&request, blocking, &[], |_, _, _| Ok(()))?;
+        with_locked_buffers(&request, blocking, &[], |_, _, _| Ok(()))?;
         (address + range.start, None)
     } else if let Some(address) = storage.host_pointer() {
         let used = BufferAccess::on_host(storage, access.clone());
@@ -57,7 +60,8 @@ pub fn map<D: Driver>(
         (address + range.start, None)
     } else {
         let staging = staged(&request, blocking, buffer, &access)?;
-        (staging.address(), Some(staging))
+        let address = staging.lock().address();
+        (address, Some(staging))
     };
     buffer.maps().add(Map { pointer, range, writes: access.writes, staging });
     out.write_address(pointer);
@@ -70,72 +74,107 @@ fn staged<D: Driver>(
     blocking: bool,
     buffer: &Buffer<D>,
     access: &Access,
-) -> Result<Staging<D>> {
+) -> Result<SharedStaging<D>> {
     let queue = request.queue;
-    let device = &queue.device;
+    let reads = access.reads;
     // What the host may write at once must be nobody's. A queue out of order has not chosen a stream yet.
-    let stream = (access.reads && queue.is_in_order()).then(|| queue.first());
-    let mut staging = buffer.maps().staging.take(&device.native, stream, access.range.len())?;
+    let stream = (reads && queue.is_in_order()).then(|| queue.first());
+    let take = || buffer.maps().staging.take(&queue.device.native, stream, access.range.len());
+    let staging = Arc::new(Mutex::new(reclaiming(&queue.device.device, take)?));
     let used = BufferAccess::anywhere(&buffer.storage, access.range.clone());
-    with_locked_buffers(request, blocking, &[used], |_, _, locked| {
-        if !access.reads {
+    let to = Arc::clone(&staging);
+    with_locked_buffers(request, blocking, &[used], move |_, _, locked| {
+        if !reads {
             return Ok(());
         }
-        let _scope = device.enter_for_transfer()?;
-        // Of several copies some may be on the stream when one fails.
-        locked.note_use(&mut staging);
-        locked.copy_to(CommandBytes::of_staging(&staging), 0)
+        let _scope = locked.device().enter_for_transfer()?;
+        locked.copy_to(use_staging(locked, &to), 0)
     })?;
     Ok(staging)
+}
+
+/// Notes a copy through a map's memory; gives its bytes. Before the copy: of several some may be on the stream when one fails.
+fn use_staging<D: Driver>(locked: &LockedBuffers<'_, '_, '_, D>, staging: &SharedStaging<D>) -> CommandBytes {
+    let mut staging = staging.lock();
+    locked.note_use(&mut staging);
+    CommandBytes::of_staging(&staging)
+}
+
+/// A map that is being ended. As long as that is not done, and if it never will be, the map is there again afterwards.
+struct Unmapping<D: Driver> {
+    mem: Arc<Object<Mem<D>>>,
+    map: Option<Map<D>>,
+}
+
+impl<D: Driver> Unmapping<D> {
+    /// Notes that the unmap is on its stream.
+    fn done(&mut self) {
+        if let (Some(staging), Ok(buffer)) = (self.map.take().and_then(|map| map.staging), self.mem.buffer()) {
+            buffer.maps().keep(staging);
+        }
+    }
+}
+
+impl<D: Driver> Drop for Unmapping<D> {
+    fn drop(&mut self) {
+        if let (Some(map), Ok(buffer)) = (self.map.take(), self.mem.buffer()) {
+            buffer.maps().add(map);
+        }
+    }
 }
 
 /// `urEnqueueMemUnmap`.
 ///
 /// # Errors
 /// `INVALID_MEM_OBJECT`, `INVALID_CONTEXT`; `INVALID_VALUE` for an address that no map of this object gave; what the
-/// native library answers: the map is still there then.
+/// native library answers: the map is still there then. So it is if the command is deferred and fails.
 pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: Address) -> Result<()> {
     let request = enqueue.request(ur_command_t::MEM_UNMAP);
     request.refuse_in_capture("urEnqueueMemUnmap")?;
     let buffer = buffer_of(&request, mem)?;
-    let taken = buffer.maps().take(pointer.addr());
-    let mut map = taken.ok_or_else(|| {
+    let map = buffer.maps().take(pointer.addr()).ok_or_else(|| {
         let text = format!("urEnqueueMemUnmap: no map of this object gave {:p}", pointer.as_ptr());
         Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
     })?;
+    let access = Access { range: map.range.clone(), reads: false, writes: map.writes };
+    let staging = map.staging.clone().filter(|_| map.writes);
+    let writes_to_host = map.writes && staging.is_none();
+    let mut unmapping = Unmapping { mem: mem.to_arc(), map: Some(map) };
     let storage = &*buffer.storage;
-    let writes = map.writes;
-    let access = Access { range: map.range.clone(), reads: false, writes };
-    let done = match &mut map.staging {
-        Some(staging) if writes => write_back(&request, staging, storage, access),
-        None if writes => {
-            let used = BufferAccess::on_host(storage, access);
-            with_locked_buffers(&request, false, &[used], |_, _, locked| locked.commit(0))
-        }
-        _ => submit_with_buffers(&request, false, &[], |_, _, _| Ok(())),
-    };
-    match (&done, map.staging) {
-        (Ok(()), Some(staging)) => buffer.maps().staging.put(staging),
-        (Ok(()), None) => {}
-        (Err(_), staging) => buffer.maps().add(Map { staging, ..map }),
+    if let Some(staging) = staging {
+        let used = BufferAccess::on_device(storage, access);
+        let mut staging = Some(staging);
+        with_locked_buffers(&request, false, &[used], move |driver, stream, locked| {
+            write_back(driver, stream, locked, staging.take())?;
+            unmapping.done();
+            Ok(())
+        })
+    } else if writes_to_host {
+        let used = BufferAccess::on_host(storage, access);
+        with_locked_buffers(&request, false, &[used], move |_, _, locked| {
+            locked.commit(0)?;
+            unmapping.done();
+            Ok(())
+        })
+    } else {
+        with_locked_buffers(&request, false, &[], move |_, _, _| {
+            unmapping.done();
+            Ok(())
+        })
     }
-    done
 }
 
 fn write_back<D: Driver>(
-    request: &Request<'_, D>,
-    staging: &mut Staging<D>,
-    storage: &Storage<D>,
-    access: Access,
+    driver: &D,
+    stream: &D::Stream,
+    locked: &LockedBuffers<'_, '_, '_, D>,
+    staging: Option<SharedStaging<D>>,
 ) -> Result<()> {
-    let used = BufferAccess::on_device(storage, access);
-    with_locked_buffers(request, false, &[used], |driver, stream, locked| {
-        let to = locked.prepare(0)?;
-        {
-            let _scope = request.queue.device.enter_for_transfer()?;
-            locked.note_use(staging);
-            command_bytes::copy(driver, stream, to, CommandBytes::of_staging(staging))?;
-        }
-        locked.commit(0)
-    })
+    let Some(staging) = staging else { return Ok(()) };
+    let to = locked.prepare(0)?;
+    {
+        let _scope = locked.device().enter_for_transfer()?;
+        command_bytes::copy(driver, stream, to, use_staging(locked, &staging))?;
+    }
+    locked.commit(0)
 }

@@ -2,7 +2,7 @@
 //!
 //! The object knows its context, its flags and its kind. What a buffer is stands in [`crate::buffer`], what an image is in
 //! [`crate::image`]; neither knows of the other or of handles. Every command that works with buffers goes through
-//! [`crate::buffer::storage::submit_with_buffers`] or [`crate::buffer::storage::with_locked_buffers`], which bring the
+//! [`crate::buffer::command::submit_on_buffers`] or [`crate::buffer::command::with_locked_buffers`], which bring the
 //! bytes where the command runs; images do that with [`crate::image::object::Image::make_current`].
 
 pub mod arguments;

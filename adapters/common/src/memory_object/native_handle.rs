@@ -49,8 +49,8 @@ fn not_to_be_owned(name: &str, address: usize) -> Error {
     Error::new(
         ur_result_t::ERROR_INVALID_VALUE,
         format!(
-            "{name}: {address:#x} is memory of a pool, or has an alignment above the native one; leave isNativeHandleOwned \
-             false and free it by urEnqueueUSMFreeExp or urUSMFree"
+            "{name}: {address:#x} is memory of a pool or of another buffer, or has an alignment above the native one; leave \
+             isNativeHandleOwned false and free it by urEnqueueUSMFreeExp or urUSMFree, unless it is a buffer's"
         ),
     )
 }
@@ -60,7 +60,7 @@ fn not_to_be_owned(name: &str, address: usize) -> Error {
 ///
 /// # Errors
 /// `INVALID_VALUE` for an address in no live allocation, or one that is to be owned and is not at the start, is a pool's, or
-/// has an alignment above the native one; `INVALID_DEVICE` for memory of a device that the context has not.
+/// has an alignment above the native one, or another buffer's; `INVALID_DEVICE` for memory of a device that the context has not.
 pub fn create_with_native_handle<D: Driver>(
     address: ur_native_handle_t,
     context: &Object<Context<D>>,

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::buffer::Buffer;
+use crate::buffer::command::with_locked_buffers;
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::rect::Rect;
-use crate::buffer::storage::{BufferAccess, with_locked_buffers};
+use crate::buffer::storage::BufferAccess;
+use crate::command::Enqueue;
 use crate::command::graph::GraphBuilder;
-use crate::command::{Enqueue, Request};
+use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::driver::graphs::CopyNode;
 use crate::driver::images::{BoxCopy, BoxSide, RectSide};
@@ -113,14 +115,9 @@ fn copies(to: &Region, from: &Region) -> Copies<impl ExactSizeIterator<Item = (C
 }
 
 /// Copies between regions of one extent.
-fn copy_region<D: Driver>(
-    request: &Request<'_, D>,
-    driver: &D,
-    stream: &D::Stream,
-    to: &Region,
-    from: &Region,
-) -> Result<()> {
-    let _scope = request.queue.device.enter_for_transfer()?;
+fn copy_region<D: Driver>(device: &DeviceState<D>, stream: &D::Stream, to: &Region, from: &Region) -> Result<()> {
+    let driver = device.driver;
+    let _scope = device.enter_for_transfer()?;
     match copies(to, from) {
         // SAFETY: each side's rows lie in its span, whose bytes are there until the command has finished.
         Copies::Whole(copy) => unsafe { driver.copy_box_async(&copy, stream) },
@@ -184,9 +181,9 @@ pub fn read<D: Driver>(
     let [inside, outside] = Rect::both(NAME, size, sides)?;
     let used = access_to(NAME, buffer, &inside, false)?;
     let to = Region::of_application(NAME, to, outside)?;
-    with_locked_buffers(&request, blocking, &[used], |driver, stream, locked| {
+    with_locked_buffers(&request, blocking, &[used], move |_, stream, locked| {
         let from = Region::of_buffer(locked.prepare(0)?, inside);
-        copy_region(&request, driver, stream, &to, &from)?;
+        copy_region(locked.device(), stream, &to, &from)?;
         locked.commit(0)
     })
 }
@@ -216,9 +213,9 @@ pub fn write<D: Driver>(
     let [inside, outside] = Rect::both(NAME, size, sides)?;
     let used = access_to(NAME, buffer, &inside, true)?;
     let from = Region::of_application(NAME, from, outside)?;
-    with_locked_buffers(&request, blocking, &[used], |driver, stream, locked| {
+    with_locked_buffers(&request, blocking, &[used], move |_, stream, locked| {
         let to = Region::of_buffer(locked.prepare(0)?, inside);
-        copy_region(&request, driver, stream, &to, &from)?;
+        copy_region(locked.device(), stream, &to, &from)?;
         locked.commit(0)
     })
 }
@@ -246,10 +243,10 @@ pub fn copy<D: Driver>(
     let [read, written] = Rect::both(NAME, size, sides)?;
     let uses = [access_to(NAME, from, &read, false)?, access_to(NAME, to, &written, true)?];
     check_apart(NAME, (from, &read), (to, &written))?;
-    with_locked_buffers(&request, false, &uses, |driver, stream, locked| {
+    with_locked_buffers(&request, false, &uses, move |_, stream, locked| {
         let from = Region::of_buffer(locked.prepare(0)?, read);
         let to = Region::of_buffer(locked.prepare(1)?, written);
-        copy_region(&request, driver, stream, &to, &from)?;
+        copy_region(locked.device(), stream, &to, &from)?;
         locked.commit(0)?;
         locked.commit(1)
     })

@@ -1,7 +1,7 @@
 //! A backend: where the blocks of one pool, one kind of memory and one device come from.
 //!
-//! Either a native pool of its own or a range that the application gave. It knows the figures and settings of that
-//! memory; which stream keeps what is [`crate::memory_pool::stream_cache`]'s. Blocks keep their backend alive, so a native pool goes with
+//! Either a native pool of its own, a range that the application gave, or slabs where the native library has no pools of the
+//! kind. It knows the figures and settings of that memory; which stream keeps what is [`crate::memory_pool::stream_cache`]'s. Blocks keep their backend alive, so a native pool goes with
 //! the last of them.
 
 use core::any::Any;
@@ -11,63 +11,52 @@ use std::sync::{Arc, OnceLock, Weak};
 use ur_ffi::ur_result_t;
 
 use crate::device::Device;
-use crate::device::native_context::Parts;
-use crate::device::native_context::deferred_destruction::{DeferredDestruction, end_pool};
+use crate::device::native_context::deferred_destruction::{DeferredDestruction, Trims};
+use crate::device::native_context::{NativeContext, Parts};
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
-use crate::memory_pool::arena::Arena;
+use crate::memory_pool::arena::slabs::Slabs;
+use crate::memory_pool::arena::{Arena, Reach};
 use crate::memory_pool::current::AnyPool;
 use crate::memory_pool::free_lists;
 use crate::memory_pool::keepers::Keepers;
+use crate::memory_pool::native_pool;
 use crate::memory_pool::registry::Registry;
-use crate::memory_pool::settings::{Reuse, Settings};
+use crate::memory_pool::settings::{Reuse, Settings, free_list_bytes};
 use crate::memory_pool::stream::PoolStream;
 use crate::memory_pool::usage::Usage;
 use crate::memory_pool::waits::Waits;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 
-/// The most that a queue keeps of a backend unless `UR_USM_MAGAZINE_BYTES` says otherwise.
-const MAGAZINE_BYTES: usize = 64 << 20;
-
-/// The bound of every free lists, bytes; 0 turns them off. Read once.
-pub fn free_list_bytes() -> usize {
-    static BYTES: OnceLock<usize> = OnceLock::new();
-    if let Some(bytes) = BYTES.get() {
-        return *bytes;
-    }
-    let text = std::env::var("UR_USM_MAGAZINE_BYTES").ok();
-    let read = text.as_deref().map_or(Some(MAGAZINE_BYTES), bytes_of);
-    let is_first = BYTES.set(read.unwrap_or(MAGAZINE_BYTES)).is_ok();
-    // Said outside the cell's initialisation: the application's logger may come here again.
-    if is_first && read.is_none() {
-        crate::object::log::warning(|| {
-            let text = text.unwrap_or_default();
-            format!("UR_USM_MAGAZINE_BYTES={text} is no number of bytes; {MAGAZINE_BYTES} it is")
-        });
-    }
-    read.unwrap_or(MAGAZINE_BYTES)
-}
-
-/// A number with K, M or G behind it or nothing.
-pub(super) fn bytes_of(text: &str) -> Option<usize> {
-    let text = text.trim();
-    let shift = match text.chars().last()?.to_ascii_uppercase() {
-        'K' => 10,
-        'M' => 20,
-        'G' => 30,
-        _ => 0,
-    };
-    let digits = if shift == 0 { text } else { &text[..text.len() - 1] };
-    digits.trim().parse::<usize>().ok()?.checked_mul(1 << shift)
-}
-
 enum Backing<D: Driver> {
     Native(D::Pool),
     Arena(Box<Arena<D>>),
 }
 
-/// The device that memory is on or next to, with its native context.
-pub type Location<'a, D> = (&'a Arc<Object<Device<D>>>, &'a Parts<D>);
+impl<D: Driver> Backing<D> {
+    /// A native pool, or slabs where the library has no pools of that kind or none with a maximum.
+    fn of_native_memory(settings: &Settings<D>, kind: MemoryKind, location: &Location<'_, D>) -> Result<Self> {
+        let Location { device, native, registry } = location;
+        match native_pool::create(settings, kind, device, native) {
+            Ok(pool) => Ok(Self::Native(pool)),
+            Err(error) if error.code() == ur_result_t::ERROR_UNSUPPORTED_FEATURE => {
+                let slabs = Slabs::new(kind, settings.max_size, device, &settings.peers, native, registry)?;
+                Ok(Self::Arena(Box::new(Arena::growing(slabs))))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The device of a context that memory is on or next to.
+pub struct Location<'a, D: Driver> {
+    /// The device.
+    pub device: &'a Arc<Object<Device<D>>>,
+    /// Its native context.
+    pub native: &'a Arc<NativeContext<D>>,
+    /// The context's streams.
+    pub registry: &'a Weak<Registry<D>>,
+}
 
 /// Where blocks come from. What every allocation reads comes first.
 #[repr(C)]
@@ -112,20 +101,22 @@ impl<D: Driver> PoolBackend<D> {
     /// A backend with the settings of its pool.
     ///
     /// # Errors
-    /// What the native library answers; `UNSUPPORTED_FEATURE` on a device without pools.
+    /// What the native library answers; `UNSUPPORTED_FEATURE` on a device without memory of the kind.
     pub fn new(
         pool: u64,
         handle: Weak<dyn Any + Send + Sync>,
         settings: &Settings<D>,
         kind: MemoryKind,
-        (device, native): Location<'_, D>,
+        location: &Location<'_, D>,
     ) -> Result<Self> {
         let backing = match settings.buffer {
             Some(buffer) => Backing::Arena(Box::new(Arena::new(buffer.base, buffer.size))),
-            None => Backing::Native(create_native(settings, kind, device, native)?),
+            None => Backing::of_native_memory(settings, kind, location)?,
         };
+        let Location { device, native, .. } = location;
         let keeps = free_list_bytes();
         let is_native = matches!(backing, Backing::Native(_));
+        let is_buffer = settings.buffer.is_some();
         Ok(Self {
             pool,
             kind,
@@ -133,8 +124,8 @@ impl<D: Driver> PoolBackend<D> {
             zeroed: settings.zeroed,
             hides_starts: kind == MemoryKind::Host || !is_native,
             // Of a buffer, order and completion alone decide.
-            follows_events: AtomicBool::new(!is_native || settings.reuse.events()),
-            opportunistic: AtomicBool::new(!is_native || settings.reuse.opportunistic()),
+            follows_events: AtomicBool::new(is_buffer || settings.reuse.events()),
+            opportunistic: AtomicBool::new(is_buffer || settings.reuse.opportunistic()),
             keepers: Keepers::default(),
             keeps,
             driver: native.driver,
@@ -142,7 +133,7 @@ impl<D: Driver> PoolBackend<D> {
             backing,
             handle,
             threshold: AtomicUsize::new(settings.threshold),
-            waits: Waits::new(!is_native || settings.reuse.internal()),
+            waits: Waits::new(is_buffer || settings.reuse.internal()),
             max_size: settings.max_size,
             taken: AtomicU64::new(0),
             closed: AtomicBool::new(false),
@@ -297,14 +288,16 @@ impl<D: Driver> PoolBackend<D> {
             Backing::Native(pool) => self.driver.allocate_from_pool(pool, size, stream),
             Backing::Arena(_) => Err(Error::new(
                 ur_result_t::ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-                "an allocation from a pool over memory of the application's cannot be captured into a graph",
+                "an allocation from a pool that is no native one cannot be captured into a graph; use a device's default pool",
             )),
         }
     }
 
     #[inline(never)]
     fn cut(&self, arena: &Arena<D>, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
-        let cut = arena.cut(stream, size, self.waits.is_on()).ok_or_else(|| self.exhausted(size))?;
+        let completed = self.opportunistic.load(Ordering::Relaxed);
+        let reach = Reach { completed, behind_events: self.waits.is_on() };
+        let cut = arena.cut(stream, size, reach).ok_or_else(|| self.exhausted(size))?;
         if let Some(behind) = cut.behind()
             && let Err(error) = self.driver.stream_wait(stream.native(), behind.raw())
         {
@@ -314,6 +307,47 @@ impl<D: Driver> PoolBackend<D> {
         Ok(cut.pointer())
     }
 
+    /// A block of an arena that another stream freed by its command `position` or an earlier one, which the caller's stream comes
+    /// after; where the pool's policy has that.
+    pub fn take_behind(&self, key: u64, size: usize, position: u64) -> Option<usize> {
+        let arena = self.arena().filter(|_| self.follows_events.load(Ordering::Relaxed))?;
+        let pointer = arena.cut_freed_before(key, size, position)?;
+        if self.keeps > 0 {
+            self.taken.fetch_add(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
+        }
+        Some(pointer)
+    }
+
+    /// Sees to it that a block of `size` bytes may be there for whoever asks again, where memory comes in slabs; `false` where
+    /// it does not, or the pool's maximum stands against it. Called without any stream's lock, since native calls are made
+    /// that can wait.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn make_room(&self, size: usize) -> Result<bool> {
+        let asks = self.opportunistic.load(Ordering::Relaxed);
+        self.arena().map_or(Ok(false), |arena| arena.make_room(size, asks))
+    }
+
+    /// Takes so much memory from the device that an allocation of `bytes` needs no more. Called without any stream's lock.
+    ///
+    /// # Errors
+    /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
+    pub fn prefill(&self, bytes: usize, native: &Parts<D>) -> Result<()> {
+        if bytes == 0 || self.is_over_buffer() {
+            return Ok(());
+        }
+        let Backing::Native(pool) = &self.backing else {
+            return if self.make_room(bytes)? { Ok(()) } else { Err(self.exhausted(bytes)) };
+        };
+        native.on_scratch_stream(|stream| {
+            let pointer = self.driver.allocate_from_pool(pool, bytes, stream)?;
+            self.free_natively(pointer, stream)?;
+            // Nothing else is on the stream, and what the host has waited for serves every stream.
+            self.driver.synchronize_stream(stream)
+        })
+    }
+
     /// Gives a block back below, in the stream's order. The caller holds the stream's lock.
     ///
     /// # Errors
@@ -321,14 +355,20 @@ impl<D: Driver> PoolBackend<D> {
     #[inline(always)]
     pub fn give_back(&self, stream: &impl PoolStream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
-            // SAFETY: a block of this pool that the application freed, or that the queue kept, in the order of its last use.
-            Backing::Native(_) => unsafe { self.driver.free_async(pointer, stream.native()) }?,
+            Backing::Native(_) => self.free_natively(pointer, stream.native())?,
             Backing::Arena(arena) => arena.give_back(pointer, stream, position),
         }
         if self.keeps > 0 {
             self.taken.fetch_sub(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn free_natively(&self, pointer: usize, stream: &D::Stream) -> Result<()> {
+        // SAFETY: a block of this pool that the application freed, that the queue kept, or that nobody has seen, in the order of
+        // its last use.
+        unsafe { self.driver.free_async(pointer, stream) }
     }
 
     #[cold]
@@ -342,9 +382,36 @@ impl<D: Driver> PoolBackend<D> {
     /// Whether the pool holds more than it may keep over a synchronisation.
     pub fn is_beyond_threshold(&self) -> bool {
         match self.backing {
-            Backing::Native(_) => self.taken.load(Ordering::Relaxed) > self.threshold.load(Ordering::Relaxed) as u64,
-            Backing::Arena(_) => false,
+            Backing::Arena(ref arena) if arena.slabs().is_none() => false,
+            _ => self.taken.load(Ordering::Relaxed) > self.threshold.load(Ordering::Relaxed) as u64,
         }
+    }
+
+    /// Bytes that queues keep of it.
+    pub fn kept(&self) -> u64 {
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.used().map_or(0, |used| taken.saturating_sub(used))
+    }
+
+    /// The native pool, if there is one.
+    pub fn native_pool(&self) -> Option<&D::Pool> {
+        match &self.backing {
+            Backing::Native(pool) => Some(pool),
+            Backing::Arena(_) => None,
+        }
+    }
+
+    /// Whether its memory comes in slabs.
+    pub fn has_slabs(&self) -> bool {
+        self.arena().is_some_and(|arena| arena.slabs().is_some())
+    }
+
+    /// Gives slabs back that it may not keep over a synchronisation, which has just been; native pools do that by themselves.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn keep_threshold(&self) -> Result<()> {
+        self.arena().map_or(Ok(()), |arena| arena.trim(self.threshold()))
     }
 
     /// Bytes that the pool keeps over a synchronisation although nobody uses them.
@@ -369,8 +436,13 @@ impl<D: Driver> PoolBackend<D> {
     /// # Errors
     /// What the native library answers; part of it may have been set then.
     pub fn set_reuse(&self, reuse: Reuse) -> Result<()> {
-        let Backing::Native(pool) = &self.backing else { return Ok(()) };
-        let set = |attribute, on| self.driver.set_pool_attribute(pool, attribute, u64::from(on));
+        let set = |attribute, on| match &self.backing {
+            Backing::Native(pool) => self.driver.set_pool_attribute(pool, attribute, u64::from(on)),
+            Backing::Arena(_) => Ok(()),
+        };
+        if self.is_over_buffer() {
+            return Ok(());
+        }
         set(PoolAttribute::FollowEventDependencies, reuse.events())?;
         self.follows_events.store(reuse.events(), Ordering::Relaxed);
         set(PoolAttribute::Opportunistic, reuse.opportunistic())?;
@@ -411,14 +483,21 @@ impl<D: Driver> PoolBackend<D> {
 
     /// Whether it can be full while the device has memory.
     pub fn is_bounded(&self) -> bool {
-        self.max_size > 0 || matches!(self.backing, Backing::Arena(_))
+        self.max_size > 0 || self.is_over_buffer()
+    }
+
+    /// Whether its memory is the application's own.
+    pub fn is_over_buffer(&self) -> bool {
+        self.arena().is_some_and(|arena| arena.slabs().is_none())
     }
 
     /// Whether a bounded backend that refused `size` bytes was in want of the device's memory: its own maximum lets it hold as
     /// many more, and the device has not got them. A native library that says neither is taken at its refusal.
     pub fn could_grow(&self, size: usize, native: &Parts<D>) -> bool {
-        let Backing::Native(pool) = &self.backing else { return false };
-        let held = self.driver.pool_attribute(pool, PoolAttribute::ReservedCurrent).unwrap_or(0);
+        if self.is_over_buffer() {
+            return false;
+        }
+        let held = self.reserved(PoolAttribute::ReservedCurrent).unwrap_or(0);
         if held.saturating_add(size as u64) > self.max_size as u64 {
             return false;
         }
@@ -428,21 +507,27 @@ impl<D: Driver> PoolBackend<D> {
         self.kind != MemoryKind::Device || free() < step
     }
 
-    /// Gives what nobody uses beyond `keep` bytes back to the device.
+    fn trims(&self) -> Trims {
+        let registry = || self.registration.get().and_then(|(_, registry)| registry.upgrade());
+        native_pool::trims(self.kind, || registry().is_none_or(|registry| registry.is_quiet()))
+    }
+
+    /// Whether a trim waits for nobody's work.
+    pub fn can_trim(&self) -> bool {
+        matches!(self.backing, Backing::Arena(_)) || self.trims() != Trims::NotNow
+    }
+
+    /// Gives what nobody uses beyond `keep` bytes back to the device. Shared memory of a native pool stays while a queue of the
+    /// context has work, for later trims.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn trim(&self, keep: usize) -> Result<()> {
         match &self.backing {
-            // CUDA 13.0 gives everything back when it is told to keep more than the pool has.
-            Backing::Native(pool) if self.holds_at_most(pool, keep)? => Ok(()),
-            Backing::Native(pool) => self.driver.trim_pool(pool, keep),
-            Backing::Arena(_) => Ok(()),
+            Backing::Native(_) if self.trims() == Trims::NotNow => Ok(()),
+            Backing::Native(pool) => native_pool::trim(self.driver, pool, keep),
+            Backing::Arena(arena) => arena.trim(keep),
         }
-    }
-
-    fn holds_at_most(&self, pool: &D::Pool, bytes: usize) -> Result<bool> {
-        Ok(bytes > 0 && self.driver.pool_attribute(pool, PoolAttribute::ReservedCurrent)? <= bytes as u64)
     }
 
     /// Bytes held now, and the most held since the mark was reset.
@@ -452,7 +537,7 @@ impl<D: Driver> PoolBackend<D> {
     pub fn reserved(&self, attribute: PoolAttribute) -> Result<u64> {
         match &self.backing {
             Backing::Native(pool) => self.driver.pool_attribute(pool, attribute),
-            Backing::Arena(arena) => Ok(arena.size as u64),
+            Backing::Arena(arena) => Ok(arena.reserved(attribute) as u64),
         }
     }
 
@@ -488,12 +573,12 @@ impl<D: Driver> PoolBackend<D> {
         match (&self.usage, &self.backing) {
             (Some(usage), _) if attribute == PoolAttribute::UsedHigh => usage.reset_high(),
             (_, Backing::Native(pool)) => self.driver.set_pool_attribute(pool, attribute, 0)?,
-            (_, Backing::Arena(_)) => {}
+            (_, Backing::Arena(arena)) => arena.slabs().into_iter().for_each(Slabs::reset_high),
         }
         Ok(())
     }
 
-    /// What a stream must do for the arena before it dies: leave an event behind its frees.
+    /// The arena, if its memory is no native pool's. A stream that ends leaves an event behind its frees there.
     pub fn arena(&self) -> Option<&Arena<D>> {
         match &self.backing {
             Backing::Native(_) => None,
@@ -504,71 +589,8 @@ impl<D: Driver> PoolBackend<D> {
 
 impl<D: Driver> Drop for PoolBackend<D> {
     fn drop(&mut self) {
+        let trims = self.trims();
         let Backing::Native(pool) = &mut self.backing else { return };
-        self.deferred_pools.end(self.driver, core::mem::take(pool));
-    }
-}
-
-fn create_native<D: Driver>(
-    settings: &Settings<D>,
-    kind: MemoryKind,
-    device: &Device<D>,
-    native: &Parts<D>,
-) -> Result<D::Pool> {
-    let driver = native.driver;
-    if !device.properties.memory_pools {
-        return Err(Error::unsupported("stream-ordered memory on this device"));
-    }
-    let pool = driver.create_pool(kind, device.raw, settings.max_size)?;
-    let configured = configure(driver, &pool, settings, kind, device);
-    match configured {
-        Ok(()) => Ok(pool),
-        Err(error) => {
-            // No block ever came from the pool.
-            end_pool(driver, pool);
-            Err(error)
-        }
-    }
-}
-
-fn configure<D: Driver>(
-    driver: &D,
-    pool: &D::Pool,
-    settings: &Settings<D>,
-    kind: MemoryKind,
-    device: &Device<D>,
-) -> Result<()> {
-    // Native pools start with all three on.
-    let off = [
-        (PoolAttribute::FollowEventDependencies, settings.reuse.events()),
-        (PoolAttribute::Opportunistic, settings.reuse.opportunistic()),
-        // Waiting is left to the one retry of an allocation that failed, so that no other ever delays an event.
-        (PoolAttribute::InternalDependencies, false),
-    ];
-    off.iter().filter(|(_, on)| !on).try_for_each(|(attribute, _)| driver.set_pool_attribute(pool, *attribute, 0))?;
-    if settings.threshold > 0 {
-        driver.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, settings.threshold as u64)?;
-    }
-    match kind {
-        MemoryKind::Device => settings.peers.iter().try_for_each(|peer| driver.allow_pool_access(pool, peer.raw)),
-        // Host memory is every device's of the context.
-        MemoryKind::Host => driver
-            .allow_pool_access(pool, device.raw)
-            .and_then(|()| settings.others.iter().try_for_each(|other| driver.allow_pool_access(pool, other.raw))),
-        MemoryKind::Shared => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bound_is_a_number_with_a_unit_or_none() {
-        let read = ["0", "1024", "64M", "2g", " 3 k "].map(bytes_of);
-        assert_eq!(read, [Some(0), Some(1024), Some(64 << 20), Some(2 << 30), Some(3 << 10)]);
-        for wrong in ["", "M", "-1", "1T", "lots", "99999999999999999999", "999999999999G"] {
-            assert_eq!(bytes_of(wrong), None, "{wrong}");
-        }
+        self.deferred_pools.end(self.driver, core::mem::take(pool), trims);
     }
 }

@@ -11,6 +11,7 @@ pub mod current;
 pub mod free_lists;
 pub mod keepers;
 pub mod live_blocks;
+mod native_pool;
 pub mod plain;
 pub mod registry;
 pub mod settings;

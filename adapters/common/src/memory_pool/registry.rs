@@ -139,6 +139,12 @@ impl<D: Driver> Registry<D> {
         self.streams.lock().values().filter_map(Weak::upgrade).collect()
     }
 
+    /// Whether no stream of the context has work, so that a native call that waits for the device returns at once.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.living_streams().iter().all(|stream| stream.is_idle().unwrap_or(false))
+    }
+
     /// The table of plain blocks.
     #[inline]
     pub fn plain_blocks(&self) -> &Arc<LiveBlocks> {
@@ -166,7 +172,7 @@ impl<D: Driver> Registry<D> {
     /// # Errors
     /// `OUT_OF_RESOURCES` when all numbers are taken.
     pub fn register(self: &Arc<Self>, backend: &Arc<PoolBackend<D>>) -> Result<u32> {
-        if backend.arena().is_some() {
+        if backend.is_over_buffer() {
             self.has_arenas.store(true, Ordering::Release);
         }
         backend.number_in(self, || {

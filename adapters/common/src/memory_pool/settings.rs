@@ -1,6 +1,6 @@
-//! What a pool is made with.
+//! What a pool is made with, and what the environment says of free lists.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 use ur_ffi::ur_exp_usm_pool_reuse_flags_t;
@@ -67,4 +67,62 @@ pub struct Settings<D: Driver> {
     pub others: SmallVec<[Arc<Object<Device<D>>>; 2]>,
     /// Memory that the application gave.
     pub buffer: Option<Buffer>,
+    /// Bytes that it begins with, by kind.
+    pub prefill: SmallVec<[(MemoryKind, usize); 1]>,
+}
+
+/// The most that a queue keeps of a backend unless `UR_USM_MAGAZINE_BYTES` says otherwise.
+const MAGAZINE_BYTES: usize = 64 << 20;
+
+/// The bound of every free lists, bytes; 0 turns them off. Read once.
+pub fn free_list_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    if let Some(bytes) = BYTES.get() {
+        return *bytes;
+    }
+    let text = std::env::var("UR_USM_MAGAZINE_BYTES").ok();
+    let read = text.as_deref().map_or(Some(MAGAZINE_BYTES), bytes_of);
+    let is_first = BYTES.set(read.unwrap_or(MAGAZINE_BYTES)).is_ok();
+    // Said outside the cell's initialisation: the application's logger may come here again.
+    if is_first && read.is_none() {
+        crate::object::log::warning(|| {
+            let text = text.unwrap_or_default();
+            format!("UR_USM_MAGAZINE_BYTES={text} is no number of bytes; {MAGAZINE_BYTES} it is")
+        });
+    }
+    read.unwrap_or(MAGAZINE_BYTES)
+}
+
+/// Whether pools are the native library's where it has them; with `UR_USM_NATIVE_POOLS=0` all are cut from slabs, as on devices
+/// without pools. Read once.
+pub(super) fn native_pools() -> bool {
+    static ARE_USED: OnceLock<bool> = OnceLock::new();
+    *ARE_USED.get_or_init(|| std::env::var("UR_USM_NATIVE_POOLS").as_deref() != Ok("0"))
+}
+
+/// A number with K, M or G behind it or nothing.
+pub(super) fn bytes_of(text: &str) -> Option<usize> {
+    let text = text.trim();
+    let shift = match text.chars().last()?.to_ascii_uppercase() {
+        'K' => 10,
+        'M' => 20,
+        'G' => 30,
+        _ => 0,
+    };
+    let digits = if shift == 0 { text } else { &text[..text.len() - 1] };
+    digits.trim().parse::<usize>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_a_number_with_a_unit_or_none() {
+        let read = ["0", "1024", "64M", "2g", " 3 k "].map(bytes_of);
+        assert_eq!(read, [Some(0), Some(1024), Some(64 << 20), Some(2 << 30), Some(3 << 10)]);
+        for wrong in ["", "M", "-1", "1T", "lots", "99999999999999999999", "999999999999G"] {
+            assert_eq!(bytes_of(wrong), None, "{wrong}");
+        }
+    }
 }

@@ -19,6 +19,12 @@ pub trait PoolStream<D: Driver>: Send + Sync + 'static {
     /// The native stream.
     fn native(&self) -> &D::Stream;
 
+    /// A number that no other stream of the process has.
+    fn key(&self) -> u64;
+
+    /// Whether its positions tell all the work that is on it: nobody else puts any there, and it does not capture.
+    fn is_exact(&self) -> bool;
+
     /// The device that it is on.
     fn device(&self) -> &Arc<Object<Device<D>>>;
 

@@ -56,6 +56,8 @@ pub struct StreamCache<D: Driver, S> {
     key: u64,
     /// Whether the stream's queue is gone, so that nobody empties what would be kept from now on.
     ended: bool,
+    /// Whether the stream ever dealt with memory that comes in slabs.
+    has_slabs: bool,
     stream: PhantomData<fn(&S)>,
 }
 
@@ -63,7 +65,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     /// The cache of a stream that never had to do with stream-ordered memory.
     #[must_use]
     pub fn new(key: u64, blocks: Arc<LiveBlocks>) -> Self {
-        Self { pools: Vec::new(), live: Cursor::new(blocks), key, ended: false, stream: PhantomData }
+        Self { pools: Vec::new(), live: Cursor::new(blocks), key, ended: false, has_slabs: false, stream: PhantomData }
     }
 
     /// Whether the stream deals with no backend.
@@ -136,6 +138,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             return Ok(None);
         }
         backend.keepers.note(self.key);
+        self.has_slabs |= backend.has_slabs();
         let cache_of_pool = PoolCache {
             owner: Owner::new(self.key, number),
             free_lists: FreeLists::default(),
@@ -301,7 +304,21 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         cache_of_pool.backend.end_slot(cache_of_pool.out);
     }
 
-    /// The backends over memory of the application's.
+    /// Whether the stream ever dealt with memory that comes in slabs.
+    #[must_use]
+    #[inline]
+    pub fn has_slabs(&self) -> bool {
+        self.has_slabs
+    }
+
+    /// The backends whose memory comes in slabs.
+    #[must_use]
+    pub fn with_slabs(&self) -> Vec<Arc<PoolBackend<D>>> {
+        let backends = self.pools.iter().flatten().map(|cache_of_pool| &cache_of_pool.backend);
+        backends.filter(|backend| backend.has_slabs()).cloned().collect()
+    }
+
+    /// The backends that are no native pools.
     #[must_use]
     pub fn arenas(&self) -> Vec<Arc<PoolBackend<D>>> {
         let backends = self.pools.iter().flatten().map(|cache_of_pool| &cache_of_pool.backend);

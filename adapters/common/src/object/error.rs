@@ -27,6 +27,7 @@ pub struct Error {
 struct Detail {
     message: String,
     native: i32,
+    has_note: bool,
 }
 
 /// The code of a failure; one of none has no name.
@@ -84,7 +85,10 @@ impl Error {
     #[cold]
     pub fn new(code: ur_result_t, message: impl Into<String>) -> Self {
         FAILURES.fetch_add(1, Ordering::Relaxed);
-        Self { code: failure(code), detail: Some(Box::new(Detail { message: message.into(), native: 0 })) }
+        Self {
+            code: failure(code),
+            detail: Some(Box::new(Detail { message: message.into(), native: 0, has_note: false })),
+        }
     }
 
     /// A native call's failure.
@@ -94,7 +98,7 @@ impl Error {
         if code == ur_result_t::ERROR_DEVICE_LOST {
             LOSSES.fetch_add(1, Ordering::Relaxed);
         }
-        let detail = Detail { message: format!("{call}: {text} ({status})"), native: status };
+        let detail = Detail { message: format!("{call}: {text} ({status})"), native: status, has_note: false };
         Self { code: failure(code), detail: Some(Box::new(detail)) }
     }
 
@@ -104,10 +108,45 @@ impl Error {
         Self::new(ur_result_t::ERROR_UNSUPPORTED_FEATURE, format!("{what} is not supported by this adapter"))
     }
 
+    /// The same failure, with the entry point before its message.
+    #[must_use]
+    pub fn named(mut self, call: &str) -> Self {
+        if let Some(detail) = &mut self.detail {
+            detail.message.insert_str(0, &format!("{call}: "));
+        }
+        self
+    }
+
     /// The same failure told to the caller as another code.
     #[must_use]
     pub fn with_code(mut self, code: ur_result_t) -> Self {
         self.code = failure(code);
+        self
+    }
+
+    /// The same failure with more words behind its sentence, once.
+    #[cold]
+    #[must_use]
+    pub fn with_note(mut self, note: impl FnOnce() -> String) -> Self {
+        let code = self.code();
+        let detail = self
+            .detail
+            .get_or_insert_with(|| Box::new(Detail { message: format!("{code:?}"), native: 0, has_note: false }));
+        if !core::mem::replace(&mut detail.has_note, true) {
+            detail.message = format!("{}; {}", detail.message, note());
+        }
+        self
+    }
+
+    /// The same failure with what was asked for before its sentence.
+    #[cold]
+    #[must_use]
+    pub fn of_request(mut self, request: impl FnOnce() -> String) -> Self {
+        let code = self.code();
+        let detail = self
+            .detail
+            .get_or_insert_with(|| Box::new(Detail { message: format!("{code:?}"), native: 0, has_note: false }));
+        detail.message = format!("{}: {}", request(), detail.message);
         self
     }
 

@@ -68,6 +68,12 @@ impl<'a, T: Body> Handles<'a, T> {
         Self { handles: &[], marker: PhantomData }
     }
 
+    /// The same list once more.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { handles: self.handles, marker: PhantomData }
+    }
+
     /// The objects, in the list's order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a Object<T>> + use<'a, T> {
         // SAFETY: the list was made of handles that are live objects of this adapter and kind, and stay so during `'a`.

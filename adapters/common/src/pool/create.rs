@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use ur_ffi::{
-    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_exp_usm_pool_policy_desc_t, ur_result_t, ur_usm_pool_buffer_desc_t,
-    ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t, ur_usm_pool_limits_desc_t, ur_usm_type_t,
+    UR_EXP_USM_POOL_REUSE_FLAGS_MASK, ur_exp_usm_pool_policy_desc_t, ur_ext_usm_pool_prefill_desc_t, ur_result_t,
+    ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t,
+    ur_usm_pool_limits_desc_t,
 };
 
 use crate::context::Context;
@@ -21,6 +22,7 @@ use crate::object::params::{self, Handles, Out};
 use crate::object::{Object, known_flags, null_pointer};
 use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
+use crate::pool::native_handle::kind_of;
 
 fn invalid(message: String) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_VALUE, message)
@@ -30,8 +32,8 @@ fn invalid(message: String) -> Error {
 ///
 /// # Errors
 /// `INVALID_VALUE` for an unknown structure in the
-/// chain or a buffer that is not what its descriptor says; `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` for what the native
-/// library has no pools for.
+/// chain or a buffer that is not what its descriptor says; `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` for memory that the device
+/// has not; `OUT_OF_DEVICE_MEMORY` for a prefill.
 pub fn for_device<D: Driver>(
     context: &Object<Context<D>>,
     device: &Object<Device<D>>,
@@ -42,8 +44,10 @@ pub fn for_device<D: Driver>(
     let settings = read("urUSMPoolCreateExp", desc, context, Some(device))?;
     let first = settings.buffer.as_ref().map_or(MemoryKind::Device, |buffer| buffer.kind);
     let pool = UsmPool::own(context, Some(device), settings);
+    let state = context.state(device)?;
     // Made now, so that a pool that cannot be is refused here and not at its first allocation.
-    pool.backend(first, &*context.state(device)?)?;
+    pool.backend(first, &state)?;
+    pool.prefill(&state)?;
     out.write_object(pool);
     Ok(())
 }
@@ -62,10 +66,12 @@ pub fn for_context<D: Driver>(
     if settings.buffer.is_some() {
         return Err(invalid(format!("{NAME}: a buffer-backed pool needs a device; use urUSMPoolCreateExp")));
     }
-    if !context.devices().all(|device| device.properties.memory_pools) {
-        return Err(Error::unsupported("a USM pool on a device without stream-ordered memory"));
+    let prefills = !settings.prefill.is_empty();
+    let pool = UsmPool::own(context, None, settings);
+    if prefills {
+        context.devices().try_for_each(|device| pool.prefill(&*context.state(device)?))?;
     }
-    out.write_object(UsmPool::own(context, None, settings));
+    out.write_object(pool);
     Ok(())
 }
 
@@ -84,6 +90,7 @@ fn read<D: Driver>(
         peers: SmallVec::new(),
         others: context.devices().cloned().collect(),
         buffer: None,
+        prefill: SmallVec::new(),
     };
     for link in desc.chain(name) {
         let link = link?;
@@ -100,10 +107,23 @@ fn read<D: Driver>(
                     .and_then(|peers| params::handles::<Device<D>>(name, peers))
             };
             read_policy(name, &policy, peers, context, device, &mut settings)?;
+        } else if let Some(prefill) = link.downcast::<ur_ext_usm_pool_prefill_desc_t>() {
+            let kind = kind_of(prefill.memType)
+                .ok_or_else(|| invalid(format!("{name}: a prefill of memory type {:#x}", prefill.memType.0)))?;
+            settings.prefill.push((kind, prefill.size));
         } else {
             let stype = link.stype().0;
             return Err(invalid(format!("{name}: a structure of type {stype:#x} in the chain is not known")));
         }
+    }
+    // What the pool begins with must not go at the first synchronisation.
+    let prefilled = settings.prefill.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+    settings.threshold = settings.threshold.max(prefilled);
+    if settings.max_size > 0 && prefilled > settings.max_size {
+        let most = settings.max_size;
+        return Err(invalid(format!(
+            "{name}: a prefill of {prefilled} bytes is more than the pool's maximum of {most}"
+        )));
     }
     Ok(settings)
 }
@@ -126,12 +146,8 @@ fn read_buffer<D: Driver>(
     if desc.pMem.is_null() {
         return Err(null_pointer(name));
     }
-    let kind = match desc.memType {
-        ur_usm_type_t::HOST => MemoryKind::Host,
-        ur_usm_type_t::DEVICE => MemoryKind::Device,
-        ur_usm_type_t::SHARED => MemoryKind::Shared,
-        other => return Err(invalid(format!("{name}: a buffer of memory type {:#x}", other.0))),
-    };
+    let kind = kind_of(desc.memType)
+        .ok_or_else(|| invalid(format!("{name}: a buffer of memory type {:#x}", desc.memType.0)))?;
     if let Some(named) = named?
         && device.is_some_and(|device| !core::ptr::eq(device, named))
     {

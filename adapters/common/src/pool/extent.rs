@@ -10,6 +10,7 @@ use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::deferred;
+use crate::device::native_context::own_memory;
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::live_blocks::Found;
@@ -28,8 +29,8 @@ pub struct Extent<D: Driver> {
     pub size: usize,
     /// The device that owns or last bound it.
     pub device: D::Device,
-    /// Whether it can be freed without a queue: it is no pool's block, has no start that was moved for an alignment, and is no
-    /// mapping of another API's memory.
+    /// Whether it can be freed without a queue: it is no pool's block, has no start that was moved for an alignment, is no
+    /// mapping of another API's memory, and no native allocation of the engine's own.
     pub is_plain: bool,
     /// Where a pool's block came from.
     pub backend: Option<Arc<PoolBackend<D>>>,
@@ -69,6 +70,10 @@ impl<D: Driver> Extent<D> {
         if let Some(plain) = plain_around(context, address) {
             return Ok(plain.ok().map(Self::of_plain));
         }
+        // A slab's, of which no live block was found.
+        if owned::contains(address) {
+            return Ok(None);
+        }
         if let Some((base, size, device)) = context.external_mappings.around(address) {
             return Ok(Some(Self {
                 kind: MemoryKind::Device,
@@ -88,7 +93,7 @@ impl<D: Driver> Extent<D> {
         let PointerInfo { kind, base, size, device, pool } = info;
         let imported = imported::around(address).map(|block| (block.start, block.size));
         let moved = context.over_aligned.within(base).or(imported);
-        let is_plain = pool.is_none() && moved.is_none();
+        let is_plain = pool.is_none() && moved.is_none() && !own_memory::starts_at(base);
         let (base, size) = moved.unwrap_or((base, size));
         let extent = Self { kind, base, size, device, is_plain, backend: None, heap: None };
         // The room around a moved start is nobody's.
@@ -103,8 +108,8 @@ impl<D: Driver> Extent<D> {
 
     fn of_plain((heap, live): (Arc<Heap<D>>, Live)) -> Self {
         let Live { start, size, label } = live;
-        let device = heap.device.raw;
-        Self { kind: label.kind, base: start, size, device, is_plain: true, backend: None, heap: Some((heap, live)) }
+        let (device, is_plain) = (heap.device.raw, !label.is_internal);
+        Self { kind: label.kind, base: start, size, device, is_plain, backend: None, heap: Some((heap, live)) }
     }
 
     /// The bytes from an address to the end, or `None` for an address outside.

@@ -7,9 +7,11 @@ pub mod create;
 pub mod extent;
 mod fast;
 pub mod info;
+pub mod native_handle;
 pub mod out_of_memory;
 mod reuse;
 pub mod stream_ordered;
+pub mod stream_ordered_free;
 pub mod unused_blocks;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +23,7 @@ use ur_ffi::{ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_handle_t_};
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::relief::reclaiming;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::current::AnyPool;
@@ -117,6 +120,7 @@ impl<D: Driver> UsmPool<D> {
             peers: SmallVec::new(),
             others: context.devices().cloned().collect(),
             buffer: None,
+            prefill: SmallVec::new(),
         };
         Self::new(Home::Default(Arc::downgrade(&context.to_arc())), Some(device.to_arc()), settings)
     }
@@ -234,7 +238,7 @@ impl<D: Driver> UsmPool<D> {
         if let Some(backend) = known {
             return Ok(Arc::clone(backend));
         }
-        let backend = Arc::new(PoolBackend::new(self.id, self.this.clone(), &self.settings, kind, state.location())?);
+        let backend = Arc::new(PoolBackend::new(self.id, self.this.clone(), &self.settings, kind, &state.location())?);
         if made.threshold != self.settings.threshold {
             backend.set_threshold(made.threshold)?;
         }
@@ -244,6 +248,17 @@ impl<D: Driver> UsmPool<D> {
         state.add_backend(&backend);
         made.backends.push(Arc::clone(&backend));
         Ok(backend)
+    }
+
+    /// Makes the memory that the pool is to begin with on a device.
+    ///
+    /// # Errors
+    /// `OUT_OF_DEVICE_MEMORY` if there is not so much, or the pool's maximum is less; as [`UsmPool::backend`].
+    fn prefill(&self, state: &DeviceState<D>) -> Result<()> {
+        self.settings.prefill.iter().try_for_each(|(kind, bytes)| {
+            let backend = self.backend(*kind, state)?;
+            reclaiming(&state.device, || backend.prefill(*bytes, &state.native))
+        })
     }
 
     /// Every backend made so far.
@@ -289,7 +304,7 @@ fn check_owners<D: Driver>(
 /// `urUSMPoolGetDefaultDevicePoolExp`. The handle is the same as long as the context lives.
 ///
 /// # Errors
-/// `INVALID_DEVICE`; `UNSUPPORTED_FEATURE` on a device without pools.
+/// `INVALID_DEVICE`.
 pub fn default_pool<D: Driver>(
     context: &Object<Context<D>>,
     device: &Object<Device<D>>,
@@ -319,9 +334,6 @@ fn write_pool<D: Driver>(
     of: PoolOf<D>,
 ) -> Result<()> {
     context.check_member(device)?;
-    if !device.properties.memory_pools {
-        return Err(Error::unsupported("stream-ordered memory on this device"));
-    }
     let pool = of(context, &*context.state(device)?);
     out.write(pool.handle());
     Ok(())
@@ -342,8 +354,9 @@ pub fn set_current_pool<D: Driver>(
     Ok(())
 }
 
-/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes. The default
-/// pool's trim does the same for each kind of plain memory that the context keeps on the device.
+/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes; shared memory
+/// of native pools stays while a queue has work ([`PoolBackend::can_trim`]). The default pool's trim does the same for each kind
+/// of plain memory that the context keeps on the device.
 ///
 /// # Errors
 /// As [`set_current_pool`]; what the native library answers.
@@ -354,11 +367,12 @@ pub fn trim_to<D: Driver>(
     keep: usize,
 ) -> Result<()> {
     check_owners("urUSMPoolTrimToExp", context, device, pool)?;
-    context.registry.flush(|backend| backend.pool == pool.id)?;
-    pool.backends().iter().try_for_each(|backend| backend.trim(keep))?;
+    let backends: Vec<_> = pool.backends().iter().filter(|backend| backend.can_trim()).cloned().collect();
+    context.registry.flush(|kept| backends.iter().any(|backend| core::ptr::eq(kept, Arc::as_ptr(backend))))?;
+    backends.iter().try_for_each(|backend| backend.trim(keep))?;
     if pool.is_default() {
         // What plain memory keeps is nobody's pool's.
-        context.state_of(device)?.known_heaps().try_for_each(|heap| heap.trim(keep))?;
+        context.state_of(device)?.known_heaps().try_for_each(|heap| heap.trim(keep).map(|_| ()))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is done when there is no memory: what is kept goes back, then one more try.
+//! What pools do when there is no memory, before and beside what everybody does ([`crate::device::relief`]).
 //!
 //! Only what can help goes back. A pool with a bound of its own (a maximum, or the application's buffer) gets back what queues
 //! keep of that pool, and nobody else loses anything; a full device gets back what every context of the process keeps of it.
@@ -7,19 +7,18 @@
 //! thread is inside a native call. Allocations that succeed never come here.
 
 use std::sync::Arc;
-use std::time::Duration;
-
-use ur_ffi::ur_result_t;
 
 use crate::context::{Context, DeviceState};
-use crate::device::Device;
+use crate::device::relief::{self, again, is_full};
 use crate::driver::Driver;
 use crate::memory_pool::backend::PoolBackend;
 use crate::object::error::{Error, Result};
 
-/// How long a relief waits for another one on the same device: what that one has taken out of a free list and not yet given
-/// back, nobody else would find. Not for ever: it may be inside a native call that ends only after this thread has gone on.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// So often a thread makes room for itself that others take.
+const MOST_TRIES: usize = 16;
+
+/// The most reliefs of one pool for one request.
+const MOST_RELIEFS: usize = 8;
 
 /// What an allocation draws from, and how many bytes.
 pub type Draws<D> = (Arc<PoolBackend<D>>, usize);
@@ -35,18 +34,6 @@ pub fn with_relief<D: Driver, R>(
     allocate: impl Fn() -> Result<R>,
 ) -> Result<R> {
     allocate().or_else(|first| retried_after_trim(first, context, state, draws, allocate))
-}
-
-/// Runs an allocation that draws from no pool; when there is no memory, gives back what is kept of the device and runs it
-/// again. Called with no lock held.
-///
-/// # Errors
-/// What `allocate` answers.
-#[inline]
-pub fn reclaiming<D: Driver, R>(state: &DeviceState<D>, allocate: impl Fn() -> Result<R>) -> Result<R> {
-    allocate().or_else(|first| {
-        if is_full(&first) { again(first, || relieve_device(&state.device), allocate) } else { Err(first) }
-    })
 }
 
 /// After an allocation has failed: if that was for want of memory, gives back what may help and runs `allocate` again.
@@ -66,16 +53,25 @@ pub fn retried_after_trim<D: Driver, R>(
         return Err(first);
     }
     let Some((backend, size)) = draws() else {
-        return again(first, || relieve_device(&state.device), allocate);
+        return relief::retry(&state.device, first, || Ok(()), allocate);
+    };
+    // First more memory, where it comes in slabs; the same after each relief.
+    let first = match in_more_room(first, &backend, size, &allocate) {
+        Err(error) if is_full(&error) => error,
+        other => return other,
+    };
+    let allocate = || match allocate() {
+        Err(error) if is_full(&error) => in_more_room(error, &backend, size, &allocate),
+        other => other,
     };
     let announced = backend.announce_waits();
     // A stream inside a native call that can block has not seen it, and must not be waited for.
-    let waits = announced && context.registry.pass_all(&state.device);
-    let let_wait = || if waits { backend.let_wait() } else { Ok(()) };
-    let by_device = |error| again(error, || relieve_device(&state.device).and_then(|()| let_wait()), &allocate);
+    let waits = || announced && context.registry.pass_all(&state.device);
+    let let_wait = || if waits() { backend.let_wait() } else { Ok(()) };
+    let by_device = |error| relief::retry(&state.device, error, let_wait, allocate);
     let second = if backend.is_bounded() {
-        let own = again(first, || relieve_pool(context, &backend).and_then(|()| let_wait()), &allocate);
-        match own {
+        let relief = || relieve_pool(context, &backend).and_then(|()| let_wait());
+        match retry_while_kept(first, &backend, size, relief, &allocate) {
             Err(error) if is_full(&error) && backend.could_grow(size, &state.native) => by_device(error),
             other => other,
         }
@@ -85,37 +81,54 @@ pub fn retried_after_trim<D: Driver, R>(
     if announced {
         backend.end_waits();
     }
-    second
+    second.map_err(|error| relief::told(error, &state.device))
 }
 
-/// Whether an allocation failed for want of memory.
-pub fn is_full(error: &Error) -> bool {
-    matches!(error.code(), ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY | ur_result_t::ERROR_OUT_OF_HOST_MEMORY)
-}
-
-/// Runs `allocate` behind `relief`; `before` is the failure that made it necessary.
-fn again<R>(before: Error, relief: impl FnOnce() -> Result<()>, allocate: impl FnOnce() -> Result<R>) -> Result<R> {
-    match relief() {
-        Ok(()) => allocate(),
-        // What is lost stays lost; of any other failure the caller's own is the better news.
-        Err(error) if error.code() == ur_result_t::ERROR_DEVICE_LOST => Err(error),
-        Err(_) => Err(before),
+/// Runs `allocate` behind `relief`, and again as long as it fails while queues keep enough for it: other threads have taken and
+/// freed what the relief gave back, before this one came to it.
+///
+/// # Errors
+/// As [`again`].
+fn retry_while_kept<D: Driver, R>(
+    first: Error,
+    backend: &PoolBackend<D>,
+    size: usize,
+    relief: impl Fn() -> Result<()>,
+    allocate: &impl Fn() -> Result<R>,
+) -> Result<R> {
+    let mut last = first;
+    for _ in 1..MOST_RELIEFS {
+        match again(last, &relief, allocate) {
+            Err(error) if is_full(&error) && backend.kept() >= size as u64 => last = error,
+            other => return other,
+        }
     }
+    again(last, relief, allocate)
+}
+
+/// Runs `allocate` as often as the backend gets room for it, which other threads may be quicker to take. `failed` is the failure
+/// that made it necessary.
+fn in_more_room<D: Driver, R>(
+    mut failed: Error,
+    backend: &PoolBackend<D>,
+    size: usize,
+    allocate: &impl Fn() -> Result<R>,
+) -> Result<R> {
+    for _ in 0..MOST_TRIES {
+        if !backend.make_room(size)? {
+            return Err(failed);
+        }
+        match allocate() {
+            Err(error) if is_full(&error) => failed = error,
+            other => return other,
+        }
+    }
+    Err(failed)
 }
 
 /// What queues keep of one backend.
 fn relieve_pool<D: Driver>(context: &Context<D>, backend: &Arc<PoolBackend<D>>) -> Result<()> {
-    let _one_at_a_time = backend.device.relief.try_lock_for(PATIENCE);
+    let _one_at_a_time = backend.device.relief.try_lock_for(relief::PATIENCE);
     context.registry.flush(|kept| core::ptr::eq(kept, Arc::as_ptr(backend)))?;
     backend.trim(0)
-}
-
-/// What queues and pools keep of a device, in every context of the process. One that cannot give something back does not
-/// keep the others from it.
-fn relieve_device<D: Driver>(device: &Device<D>) -> Result<()> {
-    // Dropped behind the lock: the last reference to the state of a context may go with it.
-    let reclaimers = device.reclaimers.living();
-    let _one_at_a_time = device.relief.try_lock_for(PATIENCE);
-    crate::device::deferred::wait_until_done();
-    reclaimers.iter().map(|one| one.reclaim()).fold(Ok(()), Result::and)
 }

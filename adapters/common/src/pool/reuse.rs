@@ -46,18 +46,48 @@ fn look_behind_waits<D: Driver>(
     backend: &PoolBackend<D>,
     size: usize,
 ) -> Option<usize> {
-    let is_elsewhere = |event: &&Object<Event<D>>| !event.is_off_stream() && !Arc::ptr_eq(&event.stream, stream);
-    let mut listed = waits.into_iter().flat_map(WaitList::iter).filter(is_elsewhere);
+    let mut listed = of_other_streams(stream, waits);
     let mut remembered = state.waited.iter().rev().take(REMEMBERED);
     listed
         .find_map(|event| event.stream.take_freed_before(backend, size, event.position))
         .or_else(|| remembered.find_map(|(key, position)| from_other(stream, *key, backend, size, Some(*position))))
 }
 
+/// The events of a wait list that are of other streams.
+fn of_other_streams<'w, D: Driver>(
+    stream: &'w Arc<Stream<D>>,
+    waits: Option<&'w WaitList<'w, D>>,
+) -> impl Iterator<Item = &'w Object<Event<D>>> {
+    let listed = waits.into_iter().flat_map(WaitList::iter);
+    listed.filter(move |event| !event.is_off_stream() && !Arc::ptr_eq(&event.stream, stream))
+}
+
 #[cold]
 fn look_at_keepers<D: Driver>(stream: &Arc<Stream<D>>, backend: &PoolBackend<D>, size: usize) -> Option<usize> {
     let mut others = backend.keepers.keys().filter(|key| *key != stream.key());
     others.find_map(|key| from_other(stream, key, backend, size, None))
+}
+
+/// A block of an arena for the stream's next command, which the wait list or an earlier wait puts behind the block's free; written
+/// down as fresh. Called where no stream keeps one.
+#[cold]
+pub(super) fn take_behind_waits<D: Driver>(
+    submission: &mut Submission<'_, D>,
+    waits: Option<&WaitList<'_, D>>,
+    at: usize,
+    size: usize,
+) -> Option<usize> {
+    let (stream, state) = (submission.stream(), submission.state());
+    let backend = Arc::clone(state.cache.backend(at)?);
+    let listed = of_other_streams(stream, waits).map(|event| (event.stream.key(), event.position));
+    let mut known = listed.chain(state.waited.iter().rev().take(REMEMBERED).copied());
+    let pointer = known.find_map(|(key, position)| {
+        stream.registry().stream(key).filter(|other| other.is_exact())?;
+        backend.take_behind(key, size, position)
+    })?;
+    submission.count();
+    submission.state().cache.note_fresh(at, pointer);
+    Some(pointer)
 }
 
 fn from_other<D: Driver>(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ur_ffi::ur_result_t;
 
 use crate::context::Context;
+use crate::device::native_context::own_memory;
 use crate::driver::{Driver, PointerInfo};
 use crate::memory_pool::plain::{Heap, owned};
 use crate::memory_pool::registry::{Block, Claimed};
@@ -24,6 +25,13 @@ pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) 
     let what = match find(context, pointer, native) {
         Some(Block::Out { base, .. }) => format!("lies inside the block at {base:#x}; give that address"),
         Some(Block::Recycled) => "was freed already".to_owned(),
+        // A slab's, of which no block of this context is out there.
+        None if owned::contains(pointer) => {
+            "is no stream-ordered memory of this context; it may be another's, or was freed already".to_owned()
+        }
+        None if own_memory::starts_at(pointer) => {
+            "is memory of a buffer or of the adapter's own, which frees it itself".to_owned()
+        }
         None if native().is_some() => {
             "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned()
         }

@@ -12,10 +12,11 @@ use ur_ffi::{ur_exp_program_flags_t, ur_program_binary_type_t, ur_program_build_
 
 use crate::context::DeviceState;
 use crate::device::Device;
+use crate::device::relief::reclaiming;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::error::{Error, Result};
-use crate::pool::out_of_memory::reclaiming;
-use crate::program::{Module, Program, Target, check_context};
+use crate::program::offset_image::OffsetImage;
+use crate::program::{Module, Program, Target, check_context, il};
 
 /// The state of one device's image.
 pub struct Build<D: Driver> {
@@ -46,7 +47,7 @@ impl<D: Driver> Target<D> {
         let words = split_options(options)?;
         let mut build = self.build.lock();
         if build.module.is_some() {
-            return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the program is built already"));
+            return Err(already_built());
         }
         let mut request = BuildRequest { options: &words, log: String::new() };
         let done = {
@@ -61,7 +62,10 @@ impl<D: Driver> Target<D> {
                     Some(_) => ur_program_binary_type_t::EXECUTABLE,
                     None => ur_program_binary_type_t::COMPILED_OBJECT,
                 };
-                build.module = module.map(|raw| Arc::new(Module { raw, state: Arc::clone(state), owned: true }));
+                let with_offset = || self.il.as_ref().map(|il| OffsetImage::new(il, &words));
+                build.module = module.map(|raw| {
+                    Arc::new(Module { raw, state: Arc::clone(state), owned: true, with_offset: with_offset() })
+                });
                 build.status = ur_program_build_status_t::SUCCESS;
                 Ok(())
             }
@@ -77,17 +81,34 @@ impl<D: Driver> Target<D> {
 }
 
 impl<D: Driver> Program<D> {
+    /// Builds for some of the program's devices.
+    ///
+    /// # Errors
+    /// As [`Target::step`]; as [`il::build`].
+    fn build_targets(&self, targets: &[&Target<D>], options: &str) -> Result<()> {
+        if targets.iter().any(|target| target.il.is_some()) {
+            return il::build(self, targets, options);
+        }
+        targets.iter().try_for_each(|target| self.load_image(target, options))
+    }
+
     /// Loads one of the program's images.
     ///
     /// # Errors
     /// As [`Target::step`].
-    pub fn build_target(&self, target: &Target<D>, options: &str) -> Result<()> {
-        let state = self.context.state(&target.device)?;
+    pub(super) fn load_image(&self, target: &Target<D>, options: &str) -> Result<()> {
+        let image = target.image().ok_or_else(already_built)?;
         // What plain memory keeps may be what a module lacks.
-        reclaiming(&state, || {
-            target.step(&state, options, |driver, request| driver.load_module(target.image(), request).map(Some))
+        let state = self.context.state(&target.device)?;
+        reclaiming(&state.device, || {
+            target.step(&state, options, |driver, request| driver.load_module(&image, request).map(Some))
         })
     }
+}
+
+#[cold]
+pub(super) fn already_built() -> Error {
+    Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the program is built already")
 }
 
 /// Out of memory, a lost device and what cannot be done are themselves; everything else a loader or linker says is a
@@ -136,6 +157,7 @@ pub fn split_options(options: &str) -> Result<Vec<String>> {
 /// `urProgramBuild`: for every device the program has an image for.
 ///
 /// # Errors
+/// For SPIR-V as [`crate::program::spirv::compile`];
 /// `PROGRAM_BUILD_FAILURE` with the native compiler's text as message and build log; `INVALID_OPERATION` for a
 /// program that is built already.
 pub fn build<D: Driver>(
@@ -145,7 +167,7 @@ pub fn build<D: Driver>(
 ) -> Result<()> {
     check_context("urProgramBuild", context, program)?;
     let options = options_of(options);
-    program.targets.iter().try_for_each(|target| program.build_target(target, &options))
+    program.build_targets(&program.targets.iter().collect::<Vec<_>>(), &options)
 }
 
 /// The options as text; none where they are null.
@@ -204,8 +226,7 @@ pub fn build_exp<D: Driver>(
     options: Option<&CStr>,
 ) -> Result<()> {
     let targets = chosen_targets("urProgramBuildExp", program, &devices, flags)?;
-    let options = options_of(options);
-    targets.into_iter().try_for_each(|target| program.build_target(target, &options))
+    program.build_targets(&targets, &options_of(options))
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! What programs and their builds answer to queries.
 
 use crate::object::Object;
+use std::sync::Arc;
 
 use ur_ffi::{ur_program_build_info_t, ur_program_info_t};
 
 use crate::device::Device;
-use crate::driver::Driver;
+use crate::driver::{CheckedImage, Driver};
 use crate::object::error::Result;
 use crate::object::info::InfoWriter;
-use crate::program::Program;
+use crate::program::{Program, Target, il};
 
 /// `urProgramGetInfo`.
 ///
@@ -26,11 +27,11 @@ pub fn get_info<D: Driver>(
         ur_program_info_t::DEVICES => {
             writer.array(&program.targets.iter().map(|target| target.device.handle()).collect::<Vec<_>>())
         }
-        ur_program_info_t::IL => writer.array::<u8>(&[]),
+        ur_program_info_t::IL => writer.array(&il::bytes_of(program)),
         ur_program_info_t::BINARY_SIZES => {
-            writer.array(&program.targets.iter().map(|target| target.image.bytes().len()).collect::<Vec<_>>())
+            writer.array(&images(program).iter().map(|image| bytes(image).len()).collect::<Vec<_>>())
         }
-        ur_program_info_t::BINARIES => writer.buffers(program.targets.iter().map(|target| target.image.bytes())),
+        ur_program_info_t::BINARIES => writer.buffers(images(program).iter().map(bytes)),
         ur_program_info_t::NUM_KERNELS => match program.kernel_names()? {
             Some(names) => writer.value(names.len()),
             None => writer.unsupported(),
@@ -41,6 +42,15 @@ pub fn get_info<D: Driver>(
         },
         _ => writer.unknown(property.0),
     }
+}
+
+/// The image of each device, where there is one.
+fn images<D: Driver>(program: &Program<D>) -> Vec<Option<Arc<CheckedImage<D>>>> {
+    program.targets.iter().map(Target::image).collect()
+}
+
+fn bytes<D: Driver>(image: &Option<Arc<CheckedImage<D>>>) -> &[u8] {
+    image.as_ref().map_or(&[], |image| image.bytes())
 }
 
 /// `urProgramGetBuildInfo`.

@@ -1,7 +1,7 @@
 //! Compiling without linking, and linking of several programs into one.
 //!
 //! Images are compiled for their errors and linked from what was given, so a link sees exactly what the application
-//! handed in. The result is a program of its own: it holds the linked image and its loaded module, and nothing of the
+//! handed in; programs that are all of SPIR-V are linked before there is an image ([`crate::program::il`]). The result is a program of its own: it holds the linked image and its loaded module, and nothing of the
 //! programs it came from. Where the native library links nothing, every call here answers `UNSUPPORTED_FEATURE`.
 
 use crate::object::params::Handles;
@@ -16,13 +16,20 @@ use crate::device::Device;
 use crate::driver::{BuildRequest, Driver};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::program::build::{as_failure, check_flags, check_some, chosen_targets, options_of, split_options};
+use crate::program::build::{
+    already_built, as_failure, check_flags, check_some, chosen_targets, options_of, split_options,
+};
 use crate::program::metadata::Metadata;
-use crate::program::{Program, Target, check_context};
+use crate::program::spirv::BuildOptions;
+use crate::program::{Program, Target, check_context, il};
 
 fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: &str) -> Result<()> {
+    if let Some(il) = &target.il {
+        return il::check(program, target, il, options);
+    }
+    let image = target.image().ok_or_else(already_built)?;
     let state = program.context.state(&target.device)?;
-    target.step(&state, options, |driver, request| driver.compile(target.image(), request).map(|()| None))
+    target.step(&state, options, |driver, request| driver.compile(&image, request).map(|()| None))
 }
 
 /// `urProgramCompile`: for every device the program has an image for.
@@ -147,8 +154,14 @@ fn link_one<D: Driver>(
     words: &[String],
 ) -> Result<Target<D>> {
     const FAILURE: ur_result_t = ur_result_t::ERROR_PROGRAM_LINK_FAILURE;
+    if let Some(linked) = il::link(context, device, inputs, options)? {
+        return Ok(linked);
+    }
     let state = context.state(device)?;
-    let images: Vec<_> = inputs.iter().map(|target| target.image()).collect();
+    let parsed = BuildOptions::parse(words);
+    let images =
+        inputs.iter().map(|target| il::image_for_link(state.driver, target, &parsed)).collect::<Result<Vec<_>>>()?;
+    let images: Vec<_> = images.iter().map(|image| &**image).collect();
     let mut request = BuildRequest { options: words, log: String::new() };
     let linked = {
         let _scope = state.enter()?;
@@ -156,9 +169,10 @@ fn link_one<D: Driver>(
     };
     let image = linked.map_err(|error| as_failure(error, &request.log, FAILURE))?;
     let target = Target::new(device.to_arc(), image);
+    let image = target.image().ok_or_else(already_built)?;
     // The options were the linker's; its words stay as the log of the new program.
     target
-        .step(&state, "", |driver, loading| driver.load_module(target.image(), loading).map(Some))
+        .step(&state, "", |driver, loading| driver.load_module(&image, loading).map(Some))
         .map_err(|error| as_failure(error, "", FAILURE))?;
     {
         let mut build = target.build.lock();

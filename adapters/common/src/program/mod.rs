@@ -1,17 +1,21 @@
 //! Programs: device images of a context, and the native modules they become when built.
 //!
 //! An image is copied when the program is made and checked for being whole before a native loader, which is
-//! told no length, sees it. [`build`] makes one module a device of them.
+//! told no length, sees it. [`build`] makes one module a device of them. A program of SPIR-V has its image once it is built
+//! ([`il`]).
 
 pub mod build;
 pub mod device_image;
 pub mod globals;
+pub mod il;
 pub mod info;
 pub mod jit;
 pub mod link;
 pub mod metadata;
 pub mod native_handle;
+pub mod offset_image;
 pub mod select_binary;
+pub mod spirv;
 pub mod symbols;
 
 use crate::object::params::Handles;
@@ -32,7 +36,9 @@ use crate::object::error::{Error, Result};
 use crate::object::{Body, Object, TableAddress, null_pointer};
 use crate::program::build::Build;
 use crate::program::device_image::fixed::{FixedByKernel, FixedSizes, fixed_sizes};
+use crate::program::il::Il;
 use crate::program::metadata::Metadata;
+use crate::program::offset_image::OffsetImage;
 
 /// A loaded native module; unloaded with its last user.
 pub struct Module<D: Driver> {
@@ -42,6 +48,8 @@ pub struct Module<D: Driver> {
     pub state: Arc<DeviceState<D>>,
     /// Whether it is this object's to unload; a native handle's may be the application's.
     pub owned: bool,
+    /// Where kernels that take a global offset come from, if they are not of this module.
+    pub with_offset: Option<OffsetImage<D>>,
 }
 
 impl<D: Driver> Drop for Module<D> {
@@ -60,7 +68,10 @@ impl<D: Driver> Drop for Module<D> {
 pub struct Target<D: Driver> {
     /// The device.
     pub device: Arc<Object<Device<D>>>,
-    image: CheckedImage<D>,
+    /// The code for the native loader; none before the first build of SPIR-V. A leaf.
+    image: Mutex<Option<Arc<CheckedImage<D>>>>,
+    /// What the image is made of, where that is SPIR-V.
+    pub il: Option<Il>,
     /// What became of it.
     pub build: Mutex<Build<D>>,
     /// Sizes of work-groups that the image fixes, read for its first kernel.
@@ -70,9 +81,19 @@ pub struct Target<D: Driver> {
 impl<D: Driver> Target<D> {
     /// An image that nothing has been done with.
     pub fn new(device: Arc<Object<Device<D>>>, image: CheckedImage<D>) -> Self {
+        Self { image: Mutex::new(Some(Arc::new(image))), ..Self::unmade(device, None) }
+    }
+
+    /// A device for which there is SPIR-V and no image yet.
+    pub fn of_il(device: Arc<Object<Device<D>>>, il: Il) -> Self {
+        Self::unmade(device, Some(il))
+    }
+
+    fn unmade(device: Arc<Object<Device<D>>>, il: Option<Il>) -> Self {
         Self {
             device,
-            image,
+            image: Mutex::new(None),
+            il,
             build: Mutex::new(Build {
                 status: ur_program_build_status_t::NONE,
                 kind: ur_program_binary_type_t::NONE,
@@ -86,7 +107,7 @@ impl<D: Driver> Target<D> {
 
     /// A module that was not loaded from an image.
     pub fn adopt(device: Arc<Object<Device<D>>>, module: Arc<Module<D>>) -> Self {
-        let target = Self::new(device, CheckedImage::none());
+        let target = Self::unmade(device, None);
         {
             let mut build = target.build.lock();
             build.status = ur_program_build_status_t::SUCCESS;
@@ -98,13 +119,17 @@ impl<D: Driver> Target<D> {
 
     /// What the image fixes of a kernel's work-groups; `binary` is the version of the machine code that it runs as.
     pub fn fixed_sizes(&self, kernel: &str, binary: u32) -> FixedSizes {
-        let fixed = self.fixed.get_or_init(|| fixed_sizes(self.image.bytes(), binary));
-        fixed.get(kernel).copied().unwrap_or_default()
+        let read = || self.image().map_or_else(FixedByKernel::new, |image| fixed_sizes(image.bytes(), binary));
+        self.fixed.get_or_init(read).get(kernel).copied().unwrap_or_default()
     }
 
-    /// The image.
-    pub fn image(&self) -> &CheckedImage<D> {
-        &self.image
+    /// The image; none for a module that came without one, and before a build of SPIR-V.
+    pub fn image(&self) -> Option<Arc<CheckedImage<D>>> {
+        self.image.lock().clone()
+    }
+
+    fn set_image(&self, image: Arc<CheckedImage<D>>) {
+        *self.image.lock() = Some(image);
     }
 }
 
@@ -158,6 +183,9 @@ impl<D: Driver> Program<D> {
     fn kernel_names(&self) -> Result<Option<Vec<String>>> {
         let modules = self.modules();
         let module = modules.first().ok_or_else(|| not_built("urProgramGetInfo"))?;
+        if let Some(il) = self.targets.iter().find_map(|target| target.il.as_ref()) {
+            return Ok(Some(il.kernels()?.iter().map(|kernel| kernel.name.clone()).collect()));
+        }
         let _scope = module.state.enter()?;
         module.state.driver.function_names(&module.raw)
     }
@@ -186,8 +214,7 @@ pub fn create_with_binary<D: Driver>(
     out: Out<'_, ur_program_handle_t>,
 ) -> Result<()> {
     const NAME: &str = "urProgramCreateWithBinary";
-    // SAFETY: the specification lets the list of metadata be valid, as its counts and tags say.
-    let metadata = unsafe { Metadata::read(NAME, properties) }?;
+    let metadata = metadata_of(NAME, properties)?;
     let driver = crate::device::adapter::driver::<D>()?;
     let mut targets: Vec<Target<D>> = Vec::with_capacity(devices.len());
     for (index, ((device, &image), &length)) in devices.iter().zip(images).zip(lengths).enumerate() {
@@ -204,11 +231,23 @@ pub fn create_with_binary<D: Driver>(
         }
         // SAFETY: the specification lets each image be readable for its length.
         let image = unsafe { core::slice::from_raw_parts(image, length) };
-        targets.push(Target::new(device.to_arc(), CheckedImage::new(driver, image)?));
+        targets.push(match spirv::is_spirv(image) {
+            true => Target::of_il(device.to_arc(), Il::shared(NAME, device, image, &targets)?),
+            false => Target::new(device.to_arc(), CheckedImage::new(driver, image)?),
+        });
     }
     let program = Object::new(Program { context: context.to_arc(), metadata, targets });
     out.write_object(program);
     Ok(())
+}
+
+/// What the compiler says of a program that is made.
+///
+/// # Errors
+/// As [`Metadata::read`].
+fn metadata_of(call: &'static str, properties: Option<&ur_program_properties_t>) -> Result<Metadata> {
+    // SAFETY: the specification lets the list of metadata be valid, as its counts and tags say.
+    unsafe { Metadata::read(call, properties) }
 }
 
 /// Refuses a program that does not belong to the context given with it.

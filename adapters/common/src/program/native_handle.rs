@@ -61,7 +61,7 @@ pub fn adopt<D: Driver>(
 ) -> Result<Arc<Object<Program<D>>>> {
     let device = only_device(name, context)?;
     let state = context.state(device)?;
-    let module = Arc::new(Module { raw, state, owned });
+    let module = Arc::new(Module { raw, state, owned, with_offset: None });
     let targets = vec![Target::adopt(device.to_arc(), module)];
     Ok(Object::new(Program { context: context.to_arc(), metadata: Metadata::default(), targets }))
 }

@@ -1,4 +1,6 @@
-//! `urDeviceSelectBinary`: the first image whose target string is the device's.
+//! `urDeviceSelectBinary`: the first image whose target string is the device's, and never one for `spir64`, although SPIR-V is compiled
+//! for the device: libsycl asks about each image by itself before it makes a kernel bundle, puts whatever is taken into it, and then
+//! refuses SPIR-V on CUDA by itself. `libur_sycl_images.so` gives it images with the device's own target instead.
 //!
 //! Looks at target strings alone; images are checked when a program is made of one.
 

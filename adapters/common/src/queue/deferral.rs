@@ -2,102 +2,58 @@
 //!
 //! A queue with deferred commands is not plain. In order, each later command comes after the deferred one before it and is
 //! deferred too, until all have been submitted; out of order only what depends on a deferred command is. The commands are
-//! [`crate::command::deferral`]'s. The lock is a leaf, and nothing is dropped or called while it is held.
+//! [`crate::command::deferral`]'s, their account is kept by [`crate::sync::deferred_commands`].
 
-use core::mem::take;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-
-use parking_lot::Mutex;
-use smallvec::SmallVec;
 
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::queue::{Queue, is_plain};
 use crate::stream::Stream;
 use crate::stream::event::EventPromise;
+use crate::sync::deferred_commands::{self, DeferredCommands};
 use crate::sync::mutation::{self, Bug};
 
 /// Deferred commands that another one comes after.
-pub type Before<D> = SmallVec<[Arc<EventPromise<D>>; 1]>;
+pub type Before<D> = deferred_commands::Before<Arc<EventPromise<D>>>;
 
-/// The queue's account of its deferred commands.
+/// The queue's deferred commands.
 pub struct Deferral<D: Driver> {
-    is_deferring: AtomicBool,
-    state: Mutex<State<D>>,
+    commands: DeferredCommands<Arc<EventPromise<D>>, Error>,
     /// The stream that events of deferred commands of an out-of-order queue name, and that nothing is put on.
     nowhere: OnceLock<Arc<Stream<D>>>,
 }
 
-struct State<D: Driver> {
-    /// Deferred commands.
-    open: usize,
-    /// What comes before a command that comes after everything: the last one in order, else all since the last that came after
-    /// everything.
-    last: Before<D>,
-    /// How many there may be before those that are through are left out.
-    most: usize,
-    /// Why a deferred command was not submitted, until a finish has told it.
-    failure: Option<Error>,
-}
-
 impl<D: Driver> Default for Deferral<D> {
     fn default() -> Self {
-        let state = State { open: 0, last: SmallVec::new(), most: FEW, failure: None };
-        Self { is_deferring: AtomicBool::new(false), state: Mutex::new(state), nowhere: OnceLock::new() }
+        Self { commands: DeferredCommands::new(), nowhere: OnceLock::new() }
     }
 }
-
-/// So many are not worth looking through.
-const FEW: usize = 16;
 
 impl<D: Driver> Queue<D> {
     /// Whether commands are kept. Never while the queue is plain.
     #[inline]
     pub fn is_deferring(&self) -> bool {
-        self.deferral.is_deferring.load(Ordering::Acquire)
+        self.deferral.commands.are_there()
     }
 
     /// Notes one more deferred command, and answers what it comes after by the queue's own order.
     pub fn begin_deferred(&self, promise: &Arc<EventPromise<D>>, comes_after_everything: bool) -> Before<D> {
         let joins = self.is_in_order() || comes_after_everything || mutation::is(Bug::FailureTooFar);
-        let mut through = Before::<D>::new();
-        let mut state = self.deferral.state.lock();
-        state.open += 1;
-        self.deferral.is_deferring.store(true, Ordering::Release);
-        self.restore_plain(&state);
-        let before = if joins { take(&mut state.last) } else { Before::<D>::new() };
-        if state.last.len() >= state.most {
-            let (open, done) = take(&mut state.last).into_iter().partition(|promise| promise.outcome().is_none());
-            (state.last, through) = (open, done);
-            state.most = FEW.max(2 * state.last.len());
-        }
-        state.last.push(Arc::clone(promise));
-        drop(state);
-        drop(through);
-        before
+        let is_open = |promise: &Arc<EventPromise<D>>| promise.outcome().is_none();
+        self.deferral.commands.begin(Arc::clone(promise), joins, is_open, || self.plain.store(false, Ordering::Relaxed))
     }
 
-    /// Notes that a deferred command is on its stream, or never will be.
+    /// Notes that a deferred command is on its stream, or never will be. Whoever finds the queue without deferred commands
+    /// finds all that they did.
     pub fn end_deferred(&self, failure: Option<&Error>) {
-        let mut state = self.deferral.state.lock();
-        state.open -= 1;
-        if let Some(failure) = failure {
-            state.failure.get_or_insert_with(|| failure.clone());
-        }
-        let through = if state.open == 0 { take(&mut state.last) } else { Before::<D>::new() };
-        if state.open == 0 {
-            self.deferral.is_deferring.store(false, Ordering::Release);
-            self.restore_plain(&state);
-        }
-        drop(state);
-        drop(through);
+        self.deferral.commands.end(failure.cloned(), |is_clear| self.restore_plain(is_clear));
     }
 
     /// Blocks until every command that is deferred now has been submitted, or never will be.
     pub fn wait_for_submission(&self) {
-        let last = self.deferral.state.lock().last.clone();
-        for promise in last {
+        for promise in self.deferral.commands.last() {
             // What became of it is told by its event, and by the next finish.
             let _ = promise.wait();
         }
@@ -113,10 +69,7 @@ impl<D: Driver> Queue<D> {
     /// # Errors
     /// That failure.
     pub fn tell_failure(&self) -> Result<()> {
-        let mut state = self.deferral.state.lock();
-        let failure = state.failure.take();
-        self.restore_plain(&state);
-        drop(state);
+        let failure = self.deferral.commands.take_failure(|is_clear| self.restore_plain(is_clear));
         failure.map_or(Ok(()), Err)
     }
 
@@ -130,14 +83,13 @@ impl<D: Driver> Queue<D> {
     }
 
     /// A queue is plain again when nothing is left of what made it otherwise.
-    fn restore_plain(&self, state: &State<D>) {
-        let nothing_kept = state.open == 0 && state.failure.is_none();
+    fn restore_plain(&self, is_clear: bool) {
         let captures = self.capturing.load(Ordering::Acquire);
-        self.plain.store(is_plain(self.flags) && nothing_kept && !captures, Ordering::Relaxed);
+        self.plain.store(is_plain(self.flags) && is_clear && !captures, Ordering::Relaxed);
     }
 
     /// As [`Queue::restore_plain`], after a capture.
     pub(super) fn restore_plain_after_capture(&self) {
-        self.restore_plain(&self.deferral.state.lock());
+        self.deferral.commands.ask(|is_clear| self.restore_plain(is_clear));
     }
 }

@@ -15,7 +15,7 @@
 //! Must not know queues, nor the graph object that the capture is for ([`Capture::target`]).
 
 use core::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,11 +24,11 @@ use ur_ffi::ur_result_t;
 
 use crate::device::event_pool::PooledEvent;
 use crate::driver::graphs::CaptureMode;
-use crate::driver::{Driver, EventPurpose};
+use crate::driver::{Driver, EventPurpose, NativeName};
 use crate::object::error::{Error, Result};
-use crate::stream::Stream;
 use crate::stream::capture_order::CaptureOrder;
 use crate::stream::submitter::Submitter;
+use crate::stream::{Stream, StreamState};
 
 /// Something that a graph needs alive as long as it can be launched.
 pub type Retained = Arc<dyn Any + Send + Sync>;
@@ -135,7 +135,7 @@ impl<D: Driver> Capture<D> {
         if stream.is_capturing() {
             return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the queue captures into a graph already"));
         }
-        state.record_all_pending_events()?;
+        stream.prepare_capture(&mut state)?;
         {
             let _scope = stream.device.enter()?;
             stream.driver.begin_capture(&stream.native, CaptureMode::Relaxed)?;
@@ -206,14 +206,37 @@ impl<D: Driver> Capture<D> {
         work(&mut order.nodes)
     }
 
-    /// Lets streams of queues out of order stand behind all that was captured on them: so the native library sees whether
-    /// everything was joined, and not the last command alone.
-    fn join_orders(&self) {
+    /// Lets streams of queues out of order stand behind all that was captured on them, and not behind the last command alone.
+    ///
+    /// What the capture's own stream is behind then, if a queue out of order joined: of the nodes that such a queue's stream was
+    /// told to be no more behind, the native library does not ask whether they were joined.
+    fn join_orders(&self) -> Option<Vec<D::GraphNode>> {
         let orders = core::mem::take(&mut *self.orders.lock());
+        let mut is_forked = false;
         for Order { stream, nodes } in orders.into_values() {
+            is_forked |= !self.began_on(&stream);
             // A capture that is broken says so when it ends.
             let _ = stream.driver.set_capture_dependencies(&stream.native, &nodes.last());
         }
+        let behind = is_forked.then(|| self.origin.driver.capture_dependencies(&self.origin.native));
+        behind?.ok().map(|(_, nodes)| nodes)
+    }
+
+    /// The graph, if everything in it comes before what the capture's own stream was behind.
+    fn joined(&self, graph: D::Graph, behind: &[D::GraphNode]) -> Result<D::Graph> {
+        let driver = self.origin.driver;
+        let behind: HashSet<usize> = behind.iter().map(|node| node.value()).collect();
+        let error = match driver.last_nodes(&graph) {
+            Ok(last) if last.iter().all(|node| behind.contains(&node.value())) => return Ok(graph),
+            Ok(_) => Error::new(
+                ur_result_t::ERROR_GRAPH_UNJOINED_FORKS,
+                "a command of a queue out of order that joined the capture was not joined: let a command of the queue on which \
+                 the capture began wait for its event",
+            ),
+            Err(error) => error,
+        };
+        let _ = driver.destroy_graph(graph);
+        Err(error)
     }
 
     /// Ends it. Its streams are as before, whatever the native library answers.
@@ -229,22 +252,58 @@ impl<D: Driver> Capture<D> {
                 return Err(not_capturing());
             }
             let ended = origin.device.enter().and_then(|_scope| {
-                self.join_orders();
-                origin.driver.end_capture(&origin.native)
+                let behind = self.join_orders();
+                let graph = origin.driver.end_capture(&origin.native)?;
+                match behind {
+                    Some(behind) => self.joined(graph, &behind),
+                    None => Ok(graph),
+                }
             });
             set_capturing(origin, false);
             ended
         };
+        origin.forget_before_capture();
         origin.follow_words();
         let forks = core::mem::take(&mut *self.forks.lock());
         for Fork { stream, .. } in &forks {
             set_capturing(stream, false);
+            stream.forget_before_capture();
             stream.follow_words();
         }
         let kept = core::mem::take(&mut *self.kept.lock());
         let allocations = core::mem::take(&mut *self.allocations.lock());
         let allocations = allocations.into_keys().collect();
         Ok(Captured { graph: ended?, kept, allocations })
+    }
+}
+
+impl<D: Driver> Stream<D> {
+    /// Gives all pending events their native ones, and notes what the stream was given so far: while it captures, it cannot be
+    /// asked.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub(crate) fn prepare_capture(&self, state: &mut StreamState<D>) -> Result<()> {
+        state.record_all_pending_events()?;
+        let last = self.record_marker_in(state)?.map(|(_, marker)| Arc::new(marker));
+        *self.before_capture.lock() = last;
+        Ok(())
+    }
+
+    fn forget_before_capture(&self) {
+        let last = self.before_capture.lock().take();
+        drop(last);
+    }
+
+    /// Blocks until a command from before the capture has finished, unless the capture has ended.
+    #[cold]
+    pub(super) fn reach_before_capture(&self, position: u64) -> Result<()> {
+        let last = self.before_capture.lock().clone();
+        if let Some(last) = last {
+            self.driver.synchronize_event(last.raw()).map_err(|error| self.device.failed(error))?;
+            self.note_completed(position);
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,8 @@
 
 pub mod callback;
 pub mod info;
+pub mod timepoints;
+pub mod watch;
 
 use core::convert::Infallible;
 use std::sync::Arc;
@@ -424,8 +426,8 @@ impl<D: Driver> Event<D> {
                 "urEventGetProfilingInfo: the queue was created without UR_QUEUE_FLAG_PROFILING_ENABLE",
             )
         })?;
-        // Without an end marker, which could not be made, there are the host's times alone.
-        match self.marker() {
+        // Where the end could not be marked, or only later and without a time, there are the host's times alone.
+        match self.marker().filter(|end| end.has_times()) {
             Some(end) => stamps.time(property, end, || self.is_complete()),
             None => stamps.host_time(property).ok_or_else(|| ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE.into()),
         }
@@ -460,6 +462,12 @@ impl<'a, D: Driver> WaitList<'a, D> {
     #[must_use]
     pub fn none() -> Self {
         Self { events: Handles::none() }
+    }
+
+    /// The same list once more.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { events: self.events.again() }
     }
 
     /// A list that is not empty, or wrong.

@@ -55,8 +55,8 @@ impl<D: Driver> IdleStreams<D> {
 
 impl<D: Driver> Reclaim for IdleStreams<D> {
     /// Streams keep no memory of the device.
-    fn reclaim(&self) -> Result<()> {
-        Ok(())
+    fn reclaim(&self) -> Result<u64> {
+        Ok(0)
     }
 
     fn release_idle(&self) {

@@ -41,6 +41,16 @@ impl<D: Driver> Stream<D> {
         self.see_frees(state, idle)
     }
 
+    /// Gives back what pools whose memory comes in slabs may not keep over a synchronisation, which has just been.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[cold]
+    pub(super) fn keep_thresholds(&self) -> Result<()> {
+        let backends = self.lock().cache.with_slabs();
+        backends.iter().map(|backend| backend.keep_threshold()).fold(Ok(()), Result::and)
+    }
+
     fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
         Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(&self.native)?)
     }
@@ -100,7 +110,7 @@ impl<D: Driver> Stream<D> {
 
     fn take_in(&self, mut state: Held<'_, D>, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
         // Work of somebody else's may lie between the command and the free; and a capture's positions are no order.
-        if self.is_shared() || self.is_capturing() {
+        if !self.is_exact() {
             return None;
         }
         state.cache.take_freed_before(backend, size, position)
@@ -142,6 +152,14 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
     #[inline(always)]
     fn native(&self) -> &D::Stream {
         &self.native
+    }
+
+    fn key(&self) -> u64 {
+        Stream::key(self)
+    }
+
+    fn is_exact(&self) -> bool {
+        !self.is_shared() && !self.is_capturing()
     }
 
     fn device(&self) -> &Arc<Object<Device<D>>> {

@@ -28,9 +28,11 @@ pub mod waits;
 
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
@@ -79,6 +81,8 @@ pub struct Stream<D: Driver> {
     failures: usize,
     /// Whether what it is given is recorded into a graph; changed behind the lock.
     capturing: AtomicBool,
+    /// Recorded behind all that the stream was given before its capture, if that was not known to have finished.
+    before_capture: Mutex<Option<Arc<PooledEvent<D>>>>,
 }
 
 /// Commands that a stream takes without making its caller wait, whatever they consist of. Drivers have room for several times
@@ -111,12 +115,15 @@ pub struct StreamState<D: Driver> {
     pub(crate) waited: SmallVec<[(u64, u64); 4]>,
     /// On a profiling queue, events that were given out last.
     timed: TimedEvents<D>,
+    /// Events of signals of timelines ([`event::timepoints`]), in the order in which they were filled.
+    timepoints: VecDeque<Recycled<Event<D>>>,
 }
 
 impl<D: Driver> StreamState<D> {
     /// Whether the stream keeps no event.
     fn has_no_events(&self) -> bool {
-        self.tails.is_empty() && self.recorded.is_none() && self.spare.is_none() && self.timed.is_empty()
+        let untimed = self.tails.is_empty() && self.recorded.is_none() && self.spare.is_none();
+        untimed && self.timed.is_empty() && self.timepoints.is_empty()
     }
 }
 
@@ -171,6 +178,7 @@ impl<D: Driver> Stream<D> {
             owned,
             failures: error::failures(),
             capturing: AtomicBool::new(false),
+            before_capture: Mutex::default(),
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
             words: Words::default(),
@@ -183,6 +191,7 @@ impl<D: Driver> Stream<D> {
                 spare: None,
                 waited: SmallVec::new(),
                 timed: SmallVec::new(),
+                timepoints: VecDeque::new(),
             }),
         })
     }
@@ -318,7 +327,7 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn finish(&self) -> Result<()> {
-        let (position, flushed) = {
+        let (position, flushed, has_slabs) = {
             let mut state = self.lock();
             let state = &mut *state;
             let flushed = if state.cache.is_unused() {
@@ -328,10 +337,10 @@ impl<D: Driver> Stream<D> {
                 state.cache.note_kept();
                 flushed
             };
-            (state.position, flushed)
+            (state.position, flushed, state.cache.has_slabs())
         };
         self.reach(position)?;
-        flushed
+        if unlikely(has_slabs) { flushed.and(self.keep_thresholds()) } else { flushed }
     }
 
     fn reach(&self, position: u64) -> Result<()> {
@@ -345,12 +354,17 @@ impl<D: Driver> Stream<D> {
         Ok(())
     }
 
-    /// Blocks until everything enqueued so far has finished, and leaves what is kept where it is.
+    /// Blocks until everything enqueued so far has finished, and leaves what is kept where it is. Of a stream that captures
+    /// that is what it was given before.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn wait_until_reached(&self) -> Result<()> {
-        self.reach(self.published_position.load(Ordering::Acquire))
+        let position = self.published_position.load(Ordering::Acquire);
+        if unlikely(self.is_capturing()) {
+            self.reach_before_capture(position)?;
+        }
+        self.reach(position)
     }
 
     /// Whether putting something on the stream could block now: somebody is inside a native call there, or the stream is given
@@ -425,7 +439,7 @@ impl<D: Driver> Stream<D> {
         let (kept, has_cache) = {
             let mut state = self.lock();
             let untimed = (std::mem::take(&mut state.tails), state.recorded.take(), state.spare.take());
-            let kept = (untimed, std::mem::take(&mut state.timed));
+            let kept = (untimed, std::mem::take(&mut state.timed), std::mem::take(&mut state.timepoints));
             (kept, !state.cache.is_unused())
         };
         // Dropped outside the lock: the last reference of a queue may go with them.

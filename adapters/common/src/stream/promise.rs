@@ -34,6 +34,8 @@ pub struct Promise<E> {
     resolution: Resolution<Outcome<E>, Arc<dyn Dependent<E>>>,
     wants_event: AtomicBool,
     is_timepoint: bool,
+    /// Told before anybody finds it resolved.
+    first: Mutex<Option<Arc<dyn Dependent<E>>>>,
 }
 
 impl<E: Send + Sync + 'static> Promise<E> {
@@ -49,8 +51,15 @@ impl<E: Send + Sync + 'static> Promise<E> {
         promise
     }
 
+    /// Of a timeline's value of which it is known what became.
+    pub fn kept(outcome: Outcome<E>) -> Arc<Self> {
+        let (resolution, wants_event) = (Resolution::with(outcome), AtomicBool::new(true));
+        Arc::new(Self { resolution, wants_event, is_timepoint: true, first: Mutex::default() })
+    }
+
     fn new(is_timepoint: bool) -> Arc<Self> {
-        Arc::new(Self { resolution: Resolution::new(), wants_event: AtomicBool::new(false), is_timepoint })
+        let (resolution, wants_event) = (Resolution::new(), AtomicBool::new(false));
+        Arc::new(Self { resolution, wants_event, is_timepoint, first: Mutex::default() })
     }
 
     /// Whether it is a timeline's value, which no queue is given.
@@ -90,9 +99,17 @@ impl<E: Send + Sync + 'static> Promise<E> {
         }
     }
 
+    /// Has `dependent` told before anybody finds it resolved. For whoever made it, before anybody else has it, and where one thread
+    /// alone resolves it.
+    pub fn tell_first(&self, dependent: Arc<dyn Dependent<E>>) {
+        *self.first.lock() = Some(dependent);
+    }
+
     /// Resolves it and tells what depends on it; what is ready by that runs before this returns, unless it could block. The
     /// second of two changes nothing.
     pub fn resolve(&self, outcome: Outcome<E>) {
+        let first = self.first.lock().take();
+        first.into_iter().for_each(|first| drain::batch(|| first.resolved(&outcome)));
         let Some(dependents) = self.resolution.resolve(outcome) else { return };
         let Some(outcome) = self.outcome() else { return };
         drain::batch(|| dependents.into_iter().for_each(|dependent| dependent.resolved(outcome)));
@@ -137,5 +154,42 @@ impl<E> Dependent<E> for HostWait {
     fn resolved(self: Arc<Self>, _: &Outcome<E>) {
         *self.is_resolved.lock() = true;
         self.changed.notify_all();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Notes whether the promise could be found resolved when it was told.
+    struct Note {
+        promise: Arc<Promise<u32>>,
+        found: Mutex<Vec<bool>>,
+    }
+
+    impl Note {
+        fn of(promise: &Arc<Promise<u32>>) -> Arc<Self> {
+            Arc::new(Self { promise: Arc::clone(promise), found: Mutex::default() })
+        }
+    }
+
+    impl Dependent<u32> for Note {
+        fn resolved(self: Arc<Self>, outcome: &Outcome<u32>) {
+            assert!(matches!(outcome, Outcome::Submitted(Some(7))));
+            self.found.lock().push(self.promise.event().is_some());
+        }
+    }
+
+    #[test]
+    fn the_first_is_told_before_the_promise_can_be_found_resolved_and_the_others_after() {
+        let promise = Promise::of_command();
+        let [first, other, late] = [(); 3].map(|()| Note::of(&promise));
+        promise.tell_first(Arc::clone(&first) as _);
+        promise.add(Arc::clone(&other) as _);
+        promise.resolve(Outcome::Submitted(Some(7)));
+        promise.add(Arc::clone(&late) as _);
+        promise.resolve(Outcome::Submitted(Some(8)));
+        let found = [&first, &other, &late].map(|note| note.found.lock().clone());
+        assert_eq!(found, [[false], [true], [true]]);
     }
 }

@@ -29,6 +29,12 @@ pub enum Bug {
     PlainBlocksOverlap,
     /// What is live of plain memory is one class too little at each free.
     PlainAccountOff,
+    /// A block of a slab serves whoever asks from the moment of its free on.
+    SlabBlockTooEarly,
+    /// A block of a slab ends behind the start of the next one.
+    SlabBlocksOverlap,
+    /// What slabs hold falls by too little when one goes back.
+    SlabAccountOff,
     /// What waits for a timeline's value does not hear of a queue's signal.
     TimelineSignalLost,
     /// A deferred command does not come after the one before it on its queue.
@@ -37,6 +43,8 @@ pub enum Bug {
     FailureTooFar,
     /// A deferred command runs although what it comes after has failed.
     FailureTooShort,
+    /// What a deferred command writes to a buffer leaves the bytes elsewhere as if they were current.
+    DeferredWriteUnseen,
 }
 
 /// Whether this process has the bug.
@@ -63,10 +71,14 @@ pub fn is(bug: Bug) -> bool {
         "plain-block-too-early" => Some(Bug::PlainBlockTooEarly),
         "plain-blocks-overlap" => Some(Bug::PlainBlocksOverlap),
         "plain-account-off" => Some(Bug::PlainAccountOff),
+        "slab-block-too-early" => Some(Bug::SlabBlockTooEarly),
+        "slab-blocks-overlap" => Some(Bug::SlabBlocksOverlap),
+        "slab-account-off" => Some(Bug::SlabAccountOff),
         "timeline-signal-lost" => Some(Bug::TimelineSignalLost),
         "deferred-out-of-order" => Some(Bug::DeferredOutOfOrder),
         "failure-too-far" => Some(Bug::FailureTooFar),
         "failure-too-short" => Some(Bug::FailureTooShort),
+        "deferred-write-unseen" => Some(Bug::DeferredWriteUnseen),
         other => panic!("UR_MUTATION={other} names no mutation"),
     });
     *chosen == Some(bug)

@@ -27,6 +27,11 @@ impl<O, W> Resolution<O, W> {
         Self { waiting: Mutex::new(Some(SmallVec::new())), outcome: SetOnce::new() }
     }
 
+    /// A result that is there from the start.
+    pub fn with(outcome: O) -> Self {
+        Self { waiting: Mutex::new(None), outcome: SetOnce::full(outcome) }
+    }
+
     /// The result.
     pub fn get(&self) -> Option<&O> {
         self.outcome.get()

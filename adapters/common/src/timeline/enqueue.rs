@@ -3,26 +3,34 @@
 //! A wait is a barrier whose list has the values' events beside the caller's. A signal is a wait for what comes before it, whose
 //! event then is the signal's; if that is deferred, the signal is made when it is submitted.
 
-use std::sync::Arc;
+use core::cell::Cell;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::{Enqueue, OwnEvent, Request, barrier};
+use crate::command::barrier::{self, AtTurn};
+use crate::command::{Enqueue, OwnEvent, Request};
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{HandleList, Handles};
-use crate::stream::event::WaitList;
+use crate::stream::event::{EventPromise, WaitList};
 use crate::stream::promise::{Dependent, Outcome};
-use crate::timeline::Timeline;
 use crate::timeline::values::{Known, SharedEvent, Values};
+use crate::timeline::{Timeline, fast, foreign};
 
 /// `urEnqueueTimelineWaitExt`.
 ///
 /// # Errors
 /// `IN_EVENT_LIST_EXEC_STATUS` for a timeline that has failed before it reached its value; as a barrier's.
 pub fn wait<D: Driver>(enqueue: Enqueue<'_, D>, timelines: Handles<'_, Timeline<D>>, values: &[u64]) -> Result<()> {
+    if let Some(waited) = fast::wait(&enqueue, &timelines, values) {
+        return waited;
+    }
+    if let Some(waited) = foreign::wait(&enqueue, &timelines, values) {
+        return waited;
+    }
     let Enqueue { queue, waits, event } = enqueue;
     let mut list: SmallVec<[SharedEvent<D>; 4]> = waits.iter().map(Object::to_arc).collect();
     list.extend(timelines.iter().zip(values).map(|(timeline, value)| event_of(timeline.values(), *value)));
@@ -34,6 +42,7 @@ pub fn wait<D: Driver>(enqueue: Enqueue<'_, D>, timelines: Handles<'_, Timeline<
 
 /// The shortest way to a value's event.
 fn event_of<D: Driver>(values: &Values<D>, value: u64) -> SharedEvent<D> {
+    values.hear_others();
     match values.known(value) {
         // In the list all the same: a barrier with an empty one waits for everything.
         Known::Reached => Arc::clone(values.complete()),
@@ -43,7 +52,11 @@ fn event_of<D: Driver>(values: &Values<D>, value: u64) -> SharedEvent<D> {
 }
 
 /// The signals of one command.
-struct Signals<D: Driver>(SmallVec<[(Arc<Values<D>>, u64); 1]>);
+struct Signals<D: Driver> {
+    list: SmallVec<[(Arc<Values<D>>, u64); 1]>,
+    /// Of a deferred command, what its turn made of each signal.
+    made: OnceLock<SmallVec<[Result<u64>; 1]>>,
+}
 
 /// `urEnqueueTimelineSignalExt`.
 ///
@@ -51,30 +64,44 @@ struct Signals<D: Driver>(SmallVec<[(Arc<Values<D>>, u64); 1]>);
 /// `INVALID_VALUE` for a value that does not grow or a timeline that stands in the list twice, `INVALID_OPERATION` for a
 /// timeline that has failed; as a wait's. No timeline has changed then.
 pub fn signal<D: Driver>(enqueue: Enqueue<'_, D>, timelines: Handles<'_, Timeline<D>>, values: &[u64]) -> Result<()> {
+    if let Some(signalled) = fast::signal(&enqueue, &timelines, values) {
+        return signalled;
+    }
+    if let Some(signalled) = foreign::signal(&enqueue, &timelines, values) {
+        return signalled;
+    }
     let shared = timelines.iter().map(|timeline| Arc::clone(timeline.values()));
-    let signals = Signals(shared.zip(values.iter().copied()).collect());
+    let signals = Signals { list: shared.zip(values.iter().copied()).collect(), made: OnceLock::new() };
     signals.check()?;
     let Enqueue { queue, waits, event } = enqueue;
     let mut own = OwnEvent::new();
     let request = Request { queue, command: ur_command_t::TIMELINE_SIGNAL_EXT, waits, event: own.out() };
     request.refuse_in_capture("a signal of a timeline")?;
     let reserved = if request.join_must_be_deferred() { None } else { Some(signals.reserve()?) };
-    let taken_back = |before: &Option<Before>| before.iter().for_each(|before| signals.take_back(before));
-    let put = barrier::wait(&request);
-    put.inspect_err(|_| taken_back(&reserved))?;
+    let taken_back = || reserved.iter().for_each(|before: &Before| signals.take_back(before));
+    let is_deferred = Cell::new(false);
+    let at_turn = |promise: &EventPromise<D>| {
+        // Another thread may have made the queue keep its commands meanwhile.
+        taken_back();
+        is_deferred.set(true);
+        let signals = Arc::new(signals.to_defer());
+        promise.tell_first(Arc::clone(&signals) as _);
+        AtTurn::call(move || signals.make())
+    };
+    let put = barrier::wait_with(&request, &at_turn);
+    put.inspect_err(|_| taken_back())?;
     let Some(made) = own.waits()?.iter().next().map(Object::to_arc) else {
         return Err(ur_result_t::ERROR_UNKNOWN.into());
     };
+    if !is_deferred.get() {
+        // Or may have submitted what the queue kept.
+        if reserved.is_none() {
+            signals.reserve()?;
+        }
+        signals.publish(&made);
+    }
     if !event.is_null() {
         event.write(Object::retain_handle(&made));
-    }
-    match made.as_deferred() {
-        None => signals.publish(&made),
-        Some(promise) => {
-            // Another thread may have made the queue keep its commands meanwhile.
-            taken_back(&reserved);
-            promise.add(Arc::new(signals));
-        }
     }
     Ok(())
 }
@@ -84,8 +111,8 @@ type Before = SmallVec<[u64; 1]>;
 
 impl<D: Driver> Signals<D> {
     fn check(&self) -> Result<()> {
-        for (place, (values, value)) in self.0.iter().enumerate() {
-            if self.0[..place].iter().any(|(before, _)| Arc::ptr_eq(before, values)) {
+        for (place, (values, value)) in self.list.iter().enumerate() {
+            if self.list[..place].iter().any(|(before, _)| Arc::ptr_eq(before, values)) {
                 let text = "a timeline stands in phTimelines twice; signal its last value alone";
                 return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, text));
             }
@@ -94,10 +121,15 @@ impl<D: Driver> Signals<D> {
         Ok(())
     }
 
+    /// The same for a command that is deferred.
+    fn to_defer(&self) -> Self {
+        Self { list: self.list.clone(), made: OnceLock::new() }
+    }
+
     /// Notes all of the signals or none.
     fn reserve(&self) -> Result<Before> {
         let mut before = Before::new();
-        for (values, value) in &self.0 {
+        for (values, value) in &self.list {
             match values.reserve(*value) {
                 Ok(last) => before.push(last),
                 Err(error) => {
@@ -109,33 +141,42 @@ impl<D: Driver> Signals<D> {
         Ok(before)
     }
 
+    /// Notes each of the signals in its command's turn: whoever finds the queue without the command finds them signalled.
+    fn make(&self) {
+        let made = self.list.iter().map(|(values, value)| values.reserve(*value)).collect();
+        // A command has one turn.
+        let _ = self.made.set(made);
+    }
+
     fn take_back(&self, before: &[u64]) {
-        for ((values, value), before) in self.0.iter().zip(before) {
+        for ((values, value), before) in self.list.iter().zip(before) {
             values.take_back(*value, *before);
         }
     }
 
     fn publish(&self, event: &SharedEvent<D>) {
-        self.0.iter().for_each(|(values, value)| values.publish(*value, event));
+        self.list.iter().for_each(|(values, value)| values.publish(*value, Arc::clone(event)));
     }
 }
 
-/// Signals whose command was deferred: they are made once it is submitted, and fail with it.
+/// Signals whose command was deferred: they were made in its turn, and are told of before anybody finds its event complete; they
+/// fail with it.
 impl<D: Driver> Dependent<SharedEvent<D>> for Signals<D> {
     fn resolved(self: Arc<Self>, outcome: &Outcome<SharedEvent<D>>) {
         match outcome {
             Outcome::Submitted(event) => {
-                for (values, value) in &self.0 {
-                    match (values.reserve(*value), event) {
-                        (Ok(_), Some(event)) => values.publish(*value, event),
+                let made = self.made.get().into_iter().flatten();
+                for ((values, value), made) in self.list.iter().zip(made) {
+                    match (made, event) {
+                        (Ok(_), Some(event)) => values.publish(*value, Arc::clone(event)),
                         // Nobody can be told but by the timeline, and those who wait must not wait for ever. One that has
                         // failed before stays as it is.
                         (Ok(_), None) => values.lose(*value, &ur_result_t::ERROR_UNKNOWN.into()),
-                        (Err(refused), _) => drop(values.fail(&refused)),
+                        (Err(refused), _) => drop(values.fail(refused)),
                     }
                 }
             }
-            Outcome::Failed(cause) => self.0.iter().for_each(|(values, _)| drop(values.fail(cause))),
+            Outcome::Failed(cause) => self.list.iter().for_each(|(values, _)| drop(values.fail(cause))),
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A thread that waits for one value and has all the time blocks where it is known what it waits for: first for the signal's
 //! submission, then natively. Any other sleeps until a timeline tells of a change: a signal, a failure, or the end of an open
-//! signal, which a callback stream of its device tells ([`crate::stream::event::callback`]), once for each signal however many
-//! threads wait. Nothing here looks again and again.
+//! signal, which the thread that watches events tells ([`crate::stream::event::watch`]), once for each signal however many
+//! threads wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub struct Watchers(Mutex<Vec<Arc<Watcher>>>);
 
 /// A thread that waits.
 #[derive(Default)]
-struct Watcher {
+pub(super) struct Watcher {
     has_changed: Mutex<bool>,
     changed: Condvar,
 }
@@ -38,7 +38,13 @@ impl Watchers {
         }
     }
 
-    fn remove(&self, watcher: &Arc<Watcher>) {
+    /// To be called by [`Values`] alone, which counts them.
+    pub(super) fn add(&self, watcher: &Arc<Watcher>) {
+        self.0.lock().push(Arc::clone(watcher));
+    }
+
+    /// As [`Watchers::add`].
+    pub(super) fn remove(&self, watcher: &Arc<Watcher>) {
         self.0.lock().retain(|other| !Arc::ptr_eq(other, watcher));
     }
 }
@@ -125,9 +131,9 @@ impl<D: Driver> Wanted<'_, D> {
         // A time beyond what the clock counts is for ever.
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let watcher = Arc::new(Watcher::default());
-        self.list.iter().for_each(|(values, _)| values.watchers().0.lock().push(Arc::clone(&watcher)));
+        self.list.iter().for_each(|(values, _)| values.add_watcher(&watcher));
         let ended = self.sleep_until_ended(&watcher, end);
-        self.list.iter().for_each(|(values, _)| values.watchers().remove(&watcher));
+        self.list.iter().for_each(|(values, _)| values.remove_watcher(&watcher));
         ended
     }
 }
@@ -142,7 +148,8 @@ fn wait_for_one<D: Driver>(values: &Values<D>, value: u64) -> Result<()> {
 /// `urTimelineWaitExt`.
 ///
 /// # Errors
-/// `TIMEOUT_EXT` when the time is over; the cause, if a timeline has failed before it reached its value.
+/// `UNSUPPORTED_FEATURE` for a value of another API's timeline that nobody here has signalled; `TIMEOUT_EXT` when the time is
+/// over; the cause, if a timeline has failed before it reached its value.
 pub fn wait<D: Driver>(
     timelines: Handles<'_, Timeline<D>>,
     values: &[u64],
@@ -151,6 +158,9 @@ pub fn wait<D: Driver>(
     index: Option<Out<'_, u32>>,
 ) -> Result<()> {
     let list: Vec<_> = timelines.iter().map(|timeline| timeline.values()).zip(values.iter().copied()).collect();
+    for (values, value) in &list {
+        values.check_is_known(*value, "a wait of the host for a value")?;
+    }
     let any = flags.contains(ur_ext_timeline_wait_flags_t::ANY);
     let timeout = (timeout_ns != u64::MAX).then(|| Duration::from_nanos(timeout_ns));
     let Some((place, ended)) = Wanted { list, any }.wait(timeout)? else {

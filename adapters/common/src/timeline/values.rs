@@ -1,14 +1,17 @@
 //! A timeline's values: what was reached, what was submitted, and who waits for what was not.
 //!
 //! Of a signal that was submitted the event is kept until the value is known to be reached; signals are looked at when there
-//! are twice as many as were open the last time, so a timeline costs what its open signals cost. A wait for a value is
+//! are a quarter more than were open the last time, so a timeline costs what its open signals cost. A wait for a value is
 //! satisfied by any signal of it or of a larger one; it takes the smallest that was submitted.
+//!
+//! What every signal and wait passes (`reserve`, `publish`, `known`) allocates nothing and calls nobody, unless somebody waits
+//! for what nobody had submitted.
 
 use core::mem::take;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_queue_flags_t, ur_result_t};
 
@@ -22,13 +25,13 @@ use crate::stream::Stream;
 use crate::stream::event::{Event, EventPromise};
 use crate::stream::promise::{Outcome, Promise};
 use crate::sync::mutation::{self, Bug};
-use crate::timeline::host_wait::Watchers;
+use crate::sync::unlikely::unlikely;
+use crate::timeline::foreign::Foreign;
+use crate::timeline::host_wait::{Watcher, Watchers};
+use crate::timeline::shared::Link;
+use crate::timeline::state::{FEW, State};
 
-/// An event that the engine holds.
-pub(super) type SharedEvent<D> = Arc<Object<Event<D>>>;
-
-/// Open signals that are not worth looking at.
-const FEW: usize = 32;
+pub(super) use crate::timeline::state::{Known, SharedEvent};
 
 /// The values.
 pub struct Values<D: Driver> {
@@ -39,83 +42,16 @@ pub struct Values<D: Driver> {
     complete: SharedEvent<D>,
     state: Mutex<State<D>>,
     watchers: Arc<Watchers>,
+    /// Whoever else has it.
+    elsewhere: Option<Box<Elsewhere<D>>>,
 }
 
-struct State<D: Driver> {
-    /// The largest value that is known to be reached.
-    reached: u64,
-    /// The largest value that was signalled, reached or not.
-    signalled: u64,
-    /// Signals whose end is not known.
-    open: BTreeMap<u64, Open<D>>,
-    /// How many there may be before they are looked at.
-    most_open: usize,
-    /// Those who wait for a value that nobody has signalled.
-    promises: BTreeMap<u64, Arc<EventPromise<D>>>,
-    failure: Option<Error>,
-}
-
-struct Open<D: Driver> {
-    event: SharedEvent<D>,
-    /// Whether threads that wait hear of its end.
-    is_watched: bool,
-}
-
-/// What is known of a value.
-pub(super) enum Known<D: Driver> {
-    /// It is reached.
-    Reached,
-    /// Its signal is on a stream.
-    Submitted(SharedEvent<D>),
-    /// It never will be.
-    Failed(Error),
-    /// Nobody has signalled it.
-    Nothing,
-}
-
-impl<D: Driver> State<D> {
-    fn known(&self, value: u64) -> Known<D> {
-        if value <= self.reached {
-            return Known::Reached;
-        }
-        match (self.open.range(value..).next(), &self.failure) {
-            (Some((_, open)), _) => Known::Submitted(Arc::clone(&open.event)),
-            (None, Some(failure)) => Known::Failed(failure.clone()),
-            (None, None) => Known::Nothing,
-        }
-    }
-
-    /// Whether that can be signalled next.
-    fn check_signal(&self, value: u64) -> Result<()> {
-        if let Some(failure) = &self.failure {
-            let text = format!("the timeline has failed and takes no more signals; the cause: {failure}");
-            return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, text));
-        }
-        if value <= self.signalled {
-            let text = format!("a signal of {value} on a timeline whose last is {}; values only grow", self.signalled);
-            return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, text));
-        }
-        Ok(())
-    }
-
-    /// Notes that a value is reached; gives out what is through with that.
-    fn reach(&mut self, value: u64) -> BTreeMap<u64, Open<D>> {
-        if value <= self.reached {
-            return BTreeMap::new();
-        }
-        self.reached = value;
-        let open = value.checked_add(1).map_or_else(BTreeMap::new, |next| self.open.split_off(&next));
-        core::mem::replace(&mut self.open, open)
-    }
-
-    /// The promises that a signal of that value keeps.
-    fn take_promises(&mut self, value: u64) -> Vec<Arc<EventPromise<D>>> {
-        if self.promises.is_empty() {
-            return Vec::new();
-        }
-        let later = value.checked_add(1).map_or_else(BTreeMap::new, |next| self.promises.split_off(&next));
-        core::mem::replace(&mut self.promises, later).into_values().collect()
-    }
+/// Who has a timeline that is not this process's alone.
+pub(super) enum Elsewhere<D: Driver> {
+    /// Another API.
+    Foreign(Box<dyn Foreign<D>>),
+    /// Other processes.
+    Processes(Link<D>),
 }
 
 impl<D: Driver> Values<D> {
@@ -124,6 +60,26 @@ impl<D: Driver> Values<D> {
     /// # Errors
     /// What the native library answers.
     pub(super) fn new(context: &Object<Context<D>>, initial: u64) -> Result<Arc<Self>> {
+        Self::make(context, initial, |_| None)
+    }
+
+    /// The values of a timeline that another API has too.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn of_foreign(context: &Object<Context<D>>, foreign: Box<dyn Foreign<D>>) -> Result<Arc<Self>> {
+        Self::make(context, 0, |_| Some(Elsewhere::Foreign(foreign)))
+    }
+
+    /// Values that somebody else has too, if `elsewhere` says so.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub(super) fn make(
+        context: &Object<Context<D>>,
+        initial: u64,
+        elsewhere: impl FnOnce(&Weak<Self>) -> Option<Elsewhere<D>>,
+    ) -> Result<Arc<Self>> {
         let device = context.first_state()?;
         let stream = Stream::without_stream(Arc::clone(&device), &context.registry);
         stream.note_completed(1);
@@ -133,17 +89,20 @@ impl<D: Driver> Values<D> {
         let state = State {
             reached: initial,
             signalled: initial,
-            open: BTreeMap::new(),
+            open: VecDeque::new(),
             most_open: FEW,
             promises: BTreeMap::new(),
+            watching: 0,
             failure: None,
+            owed: 0,
         };
-        Ok(Arc::new(Self {
+        Ok(Arc::new_cyclic(|me| Self {
             context: context.to_arc(),
             home,
             complete: Object::new(complete),
             state: Mutex::new(state),
             watchers: Arc::default(),
+            elsewhere: elsewhere(me).map(Box::new),
         }))
     }
 
@@ -152,9 +111,51 @@ impl<D: Driver> Values<D> {
         &self.context
     }
 
+    /// Another API's semaphore, if that is what it is.
+    #[inline]
+    pub(super) fn foreign(&self) -> Option<&dyn Foreign<D>> {
+        match self.elsewhere.as_deref()? {
+            Elsewhere::Foreign(foreign) => Some(&**foreign),
+            Elsewhere::Processes(_) => None,
+        }
+    }
+
+    /// What it has of other processes, if they have it too.
+    #[inline]
+    pub fn shared(&self) -> Option<&Link<D>> {
+        match self.elsewhere.as_deref()? {
+            Elsewhere::Foreign(_) => None,
+            Elsewhere::Processes(link) => Some(link),
+        }
+    }
+
+    /// Whether nobody else has it.
+    #[inline]
+    pub(super) fn is_local(&self) -> bool {
+        self.elsewhere.is_none()
+    }
+
+    /// Whether anybody waits for what was not signalled here.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.state.lock().is_awaited()
+    }
+
     /// The threads that wait for it.
     pub(super) fn watchers(&self) -> &Arc<Watchers> {
         &self.watchers
+    }
+
+    /// Has a thread told of every change from now on.
+    pub(super) fn add_watcher(&self, watcher: &Arc<Watcher>) {
+        self.watchers.add(watcher);
+        self.state.lock().watching += 1;
+        self.listen();
+    }
+
+    /// Takes back what [`Values::add_watcher`] did.
+    pub(super) fn remove_watcher(&self, watcher: &Arc<Watcher>) {
+        self.state.lock().watching -= 1;
+        self.watchers.remove(watcher);
     }
 
     /// An event that is complete.
@@ -169,9 +170,11 @@ impl<D: Driver> Values<D> {
 
     /// Why it has failed.
     pub fn failure(&self) -> Option<Error> {
+        self.hear_others();
         self.state.lock().failure.clone()
     }
 
+    #[inline]
     pub(super) fn known(&self, value: u64) -> Known<D> {
         self.state.lock().known(value)
     }
@@ -185,20 +188,21 @@ impl<D: Driver> Values<D> {
 
     /// What stands for the value: of one that was signalled or has failed, it is resolved.
     pub(super) fn promise(&self, value: u64) -> Arc<EventPromise<D>> {
-        let outcome = {
-            let mut state = self.state.lock();
-            match state.known(value) {
-                Known::Reached => Outcome::Submitted(Some(Arc::clone(&self.complete))),
-                Known::Submitted(event) => Outcome::Submitted(Some(event)),
-                Known::Failed(cause) => Outcome::Failed(cause),
-                Known::Nothing => {
-                    return Arc::clone(state.promises.entry(value).or_insert_with(Promise::of_timepoint));
-                }
+        self.hear_others();
+        let mut state = self.state.lock();
+        let outcome = match state.known(value) {
+            Known::Reached => Outcome::Submitted(Some(Arc::clone(&self.complete))),
+            Known::Submitted(event) => Outcome::Submitted(Some(event)),
+            Known::Failed(cause) => Outcome::Failed(cause),
+            Known::Nothing => {
+                let promise = Arc::clone(state.promises.entry(value).or_insert_with(Promise::of_timepoint));
+                drop(state);
+                self.listen();
+                return promise;
             }
         };
-        let promise = Promise::of_timepoint();
-        promise.resolve(outcome);
-        promise
+        drop(state);
+        Promise::kept(outcome)
     }
 
     /// A signal from the host.
@@ -206,18 +210,45 @@ impl<D: Driver> Values<D> {
     /// # Errors
     /// `INVALID_VALUE` for a value that does not grow, `INVALID_OPERATION` after a failure.
     pub fn signal(&self, value: u64) -> Result<()> {
-        let (promises, through) = {
-            let mut state = self.state.lock();
-            state.check_signal(value)?;
-            state.signalled = value;
-            (state.take_promises(value), state.reach(value))
-        };
-        drop(through);
-        self.keep_promises(promises, &self.complete);
+        if let Some(foreign) = self.foreign() {
+            let before = self.reserve(value)?;
+            foreign.signal(value).inspect_err(|_| self.take_back(value, before))?;
+            self.publish_complete(value);
+            return Ok(());
+        }
+        if let Some(link) = self.shared() {
+            self.reserve_shared(link, value)?;
+            link.reach(value);
+            self.hear_of_value(value);
+            return Ok(());
+        }
+        let mut state = self.state.lock();
+        state.check_signal(value)?;
+        state.signalled = value;
+        self.publish_reached(state, value);
         Ok(())
     }
 
-    fn keep_promises(&self, promises: Vec<Arc<EventPromise<D>>>, event: &SharedEvent<D>) {
+    /// Notes that a value is reached which was reserved.
+    #[inline]
+    fn publish_reached(&self, mut state: MutexGuard<'_, State<D>>, value: u64) {
+        if unlikely(!state.open.is_empty() || state.is_awaited()) {
+            return self.reach_and_tell(state, value);
+        }
+        state.reached = state.reached.max(value);
+    }
+
+    #[inline(never)]
+    fn reach_and_tell(&self, mut state: MutexGuard<'_, State<D>>, value: u64) {
+        let promises = state.take_promises(value);
+        let through = state.reach(value);
+        drop(state);
+        drop(through);
+        self.tell(promises, &self.complete);
+    }
+
+    /// Tells those who waited for a signal that is submitted now.
+    fn tell(&self, promises: Vec<Arc<EventPromise<D>>>, event: &SharedEvent<D>) {
         if !promises.is_empty() {
             drain::batch(|| {
                 let outcome = || Outcome::Submitted(Some(Arc::clone(event)));
@@ -232,18 +263,51 @@ impl<D: Driver> Values<D> {
     /// # Errors
     /// `INVALID_OPERATION` if it has failed before; the first cause stays.
     pub fn fail(&self, cause: &Error) -> Result<()> {
-        let promises = {
-            let mut state = self.state.lock();
-            if let Some(before) = &state.failure {
-                let text = format!("the timeline has failed before, and the first cause stays: {before}");
-                return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, text));
-            }
-            state.failure = Some(cause.clone());
-            take(&mut state.promises)
+        self.hear_others();
+        let failed_before = |before: &Error| {
+            let text = format!("the timeline has failed before, and the first cause stays: {before}");
+            Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, text))
         };
-        break_promises(promises, cause);
-        self.watchers.wake();
+        if let Some(before) = &self.state.lock().failure {
+            return failed_before(before);
+        }
+        let Some(link) = self.shared() else {
+            return if self.hear_of_failure(cause, 0) { Ok(()) } else { failed_before(cause) };
+        };
+        // Here the file decides who was first: a thread that listens may hear of this very failure meanwhile.
+        if !link.file().fail(cause.code()) {
+            self.hear_others();
+            return failed_before(cause);
+        }
+        self.hear_of_failure(cause, link.file().most_owed());
         Ok(())
+    }
+
+    /// Notes a failure: values up to `owed`, which others have signalled, are reached still. `false` if it had failed before.
+    pub(super) fn hear_of_failure(&self, cause: &Error, owed: u64) -> bool {
+        let (is_first, cause, promises) = {
+            let mut state = self.state.lock();
+            let is_first = state.failure.is_none();
+            // What was owed when it failed; less, if somebody is found not to keep it.
+            if !is_first && state.owed <= owed {
+                return false;
+            }
+            state.owed = owed;
+            let cause = state.failure.get_or_insert_with(|| cause.clone()).clone();
+            let never = owed.checked_add(1).map_or_else(BTreeMap::new, |next| state.promises.split_off(&next));
+            (is_first, cause, never)
+        };
+        break_promises(promises, &cause);
+        self.watchers.wake();
+        is_first
+    }
+
+    /// Notes that others have reached a value.
+    pub(super) fn hear_of_value(&self, value: u64) {
+        let state = self.state.lock();
+        if value > state.reached {
+            self.reach_and_tell(state, value);
+        }
     }
 
     /// Notes a signal that is about to be submitted, so that no other is between; answers the one before.
@@ -251,6 +315,15 @@ impl<D: Driver> Values<D> {
     /// # Errors
     /// As [`Values::signal`].
     pub(super) fn reserve(&self, value: u64) -> Result<u64> {
+        match self.shared() {
+            Some(link) => self.reserve_shared(link, value),
+            None => self.reserve_here(value),
+        }
+    }
+
+    /// As [`Values::reserve`] of a timeline that is this process's alone.
+    #[inline]
+    pub(super) fn reserve_here(&self, value: u64) -> Result<u64> {
         let mut state = self.state.lock();
         state.check_signal(value)?;
         Ok(core::mem::replace(&mut state.signalled, value))
@@ -261,11 +334,25 @@ impl<D: Driver> Values<D> {
     /// # Errors
     /// As [`Values::signal`].
     pub(super) fn check_signal(&self, value: u64) -> Result<()> {
-        self.state.lock().check_signal(value)
+        match self.shared() {
+            Some(link) => self.check_shared(link, value),
+            None => self.state.lock().check_signal(value),
+        }
+    }
+
+    /// Refuses a signal of a timeline that has failed.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION`.
+    pub(super) fn check_failure(&self) -> Result<()> {
+        self.state.lock().check_failure()
     }
 
     /// Takes back what [`Values::reserve`] noted, unless there was a signal since.
     pub(super) fn take_back(&self, value: u64, before: u64) {
+        if let Some(link) = self.shared() {
+            return link.take_back(value, before);
+        }
         let mut state = self.state.lock();
         if state.signalled == value {
             state.signalled = before;
@@ -273,32 +360,100 @@ impl<D: Driver> Values<D> {
     }
 
     /// Notes the event of a signal that was reserved and then submitted.
-    pub(super) fn publish(&self, value: u64, event: &SharedEvent<D>) {
-        let (promises, are_many) = {
-            let mut state = self.state.lock();
-            if value > state.reached {
-                state.open.insert(value, Open { event: Arc::clone(event), is_watched: false });
-            }
-            let promises = if mutation::is(Bug::TimelineSignalLost) { Vec::new() } else { state.take_promises(value) };
-            (promises, state.open.len() > state.most_open)
-        };
-        self.keep_promises(promises, event);
+    pub(super) fn publish(self: &Arc<Self>, value: u64, event: SharedEvent<D>) {
+        if self.shared().is_none() {
+            return self.publish_here(value, event);
+        }
+        self.publish_here(value, Arc::clone(&event));
+        self.publish_to_others(value, &event);
+    }
+
+    /// As [`Values::publish`] of a timeline that is this process's alone.
+    #[inline]
+    pub(super) fn publish_here(&self, value: u64, event: SharedEvent<D>) {
+        let mut state = self.state.lock();
+        if unlikely(state.is_awaited() || value <= state.reached) {
+            return self.publish_and_tell(state, value, &event);
+        }
+        state.insert(value, event);
+        let are_many = state.open.len() > state.most_open;
+        drop(state);
+        if unlikely(are_many) {
+            self.forget_reached();
+        }
+    }
+
+    #[inline(never)]
+    fn publish_and_tell(&self, mut state: MutexGuard<'_, State<D>>, value: u64, event: &SharedEvent<D>) {
+        if value > state.reached {
+            state.insert(value, Arc::clone(event));
+        }
+        let promises = if mutation::is(Bug::TimelineSignalLost) { Vec::new() } else { state.take_promises(value) };
+        let are_many = state.open.len() > state.most_open;
+        drop(state);
+        self.tell(promises, event);
         if are_many {
-            self.look();
-            let mut state = self.state.lock();
-            state.most_open = FEW.max(2 * state.open.len());
+            self.forget_reached();
+        }
+    }
+
+    /// As [`Values::publish`] of a signal behind which nothing is left to do.
+    pub(super) fn publish_complete(&self, value: u64) {
+        self.publish_reached(self.state.lock(), value);
+    }
+
+    /// Lets go of open signals that are reached, once there are many. Most streams reach them in their order, so halving finds
+    /// nearly the last one with three questions; if it finds none, the streams are asked one by one.
+    #[inline(never)]
+    fn forget_reached(&self) {
+        let before = self.open();
+        let (mut first, mut end) = (0, before);
+        let mut last = None;
+        while end - first > before / 8 {
+            let middle = first + (end - first) / 2;
+            let Some((value, event)) = self.nth_open(middle) else { break };
+            // Nothing is let go of meanwhile, so that places stay.
+            if matches!(event.is_complete(), Ok(true)) {
+                (last, first) = (Some(value), middle + 1);
+            } else {
+                end = middle;
+            }
+        }
+        match last {
+            Some(value) => self.note_reached(value),
+            None => self.look(),
+        }
+        let mut state = self.state.lock();
+        state.most_open = state.open.len() + FEW.max(state.open.len() / 4);
+        // A burst does not stay.
+        let most = state.most_open;
+        if state.open.capacity() > 4 * most {
+            state.open.shrink_to(most);
+        }
+    }
+
+    fn nth_open(&self, place: usize) -> Option<(u64, SharedEvent<D>)> {
+        self.state.lock().open.get(place).map(|open| (open.value, Arc::clone(&open.event)))
+    }
+
+    pub(super) fn note_reached(&self, value: u64) {
+        let through = self.state.lock().reach(value);
+        drop(through);
+        if let Some(link) = self.shared() {
+            link.reach(value);
         }
     }
 
     /// The largest value that is reached.
     pub fn reached(&self) -> u64 {
+        self.hear_others();
         self.look();
         self.state.lock().reached
     }
 
     /// Asks for open signals: first for the last one, then for the next of each stream as long as one is complete.
     fn look(&self) {
-        let last = self.state.lock().open.last_key_value().map(|(value, open)| (*value, Arc::clone(&open.event)));
+        let last = self.state.lock().open.back().map(|open| (open.value, Arc::clone(&open.event)));
         let Some((value, event)) = last else { return };
         if self.is_complete(value, &event) {
             return;
@@ -313,6 +468,7 @@ impl<D: Driver> Values<D> {
 
     /// Whether a value is reached, as far as can be told without waiting.
     pub(super) fn is_reached(&self, value: u64) -> bool {
+        self.hear_others();
         let is_known = || value <= self.state.lock().reached;
         is_known() || self.next_signals(value, false).iter().any(|(value, event)| self.is_complete(*value, event))
     }
@@ -323,7 +479,8 @@ impl<D: Driver> Values<D> {
         let mut found = SmallVec::<[(u64, SharedEvent<D>); 4]>::new();
         let mut streams = SmallVec::<[*const Stream<D>; 4]>::new();
         let mut state = self.state.lock();
-        for (value, open) in state.open.range_mut(value..).take(2 * FEW) {
+        let first = state.place_of(value);
+        for open in state.open.range_mut(first..).take(2 * FEW) {
             let stream = Arc::as_ptr(&open.event.stream);
             if streams.contains(&stream) {
                 continue;
@@ -331,7 +488,7 @@ impl<D: Driver> Values<D> {
             streams.push(stream);
             if !(to_watch && open.is_watched) {
                 open.is_watched |= to_watch;
-                found.push((*value, Arc::clone(&open.event)));
+                found.push((open.value, Arc::clone(&open.event)));
             }
         }
         found
@@ -341,8 +498,7 @@ impl<D: Driver> Values<D> {
     fn is_complete(&self, value: u64, event: &Event<D>) -> bool {
         match event.is_complete() {
             Ok(true) => {
-                let through = self.state.lock().reach(value);
-                drop(through);
+                self.note_reached(value);
                 true
             }
             Ok(false) => false,
@@ -355,8 +511,15 @@ impl<D: Driver> Values<D> {
 
     /// Notes that a signal will never be complete.
     pub(super) fn lose(&self, value: u64, cause: &Error) {
-        let lost = self.state.lock().open.remove(&value);
+        let lost = {
+            let mut state = self.state.lock();
+            let place = state.place_of(value);
+            if state.open.get(place).is_some_and(|open| open.value == value) { state.open.remove(place) } else { None }
+        };
         drop(lost);
+        if let Some(link) = self.shared() {
+            link.disown(value);
+        }
         // The first cause stays.
         let _ = self.fail(cause);
     }

@@ -4,15 +4,18 @@
 //! ([`crate::device::native_context::pinned_words`]), which the worker changes when the function has returned. No native thread
 //! runs the function or waits for it, so it may call UR.
 //!
+//! A task that reports a status ([`report`]) is two commands: the task, and a wait for its report, which is what
+//! its event stands for and what later commands come after.
+//!
 //! **Who holds what.** A task holds the words and nothing of the device, so an application that sees the queue finished can
 //! give everything back and finds nothing held.
 
 use core::ffi::c_void;
 use std::sync::Arc;
 
-use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_result_t};
+use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_ext_host_task_status_t, ur_result_t};
 
-use crate::command::deferral::{self, Deferring, Owned, Place, by_function};
+use crate::command::deferral::{self, Deferring, Owned, Place};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
 use crate::device::deferred::TaskInFlight;
@@ -20,44 +23,83 @@ use crate::device::native_context::pinned_words::{PinnedWord, PinnedWords};
 use crate::device::worker::PendingJob;
 use crate::device::worker::{self, Outcome};
 use crate::driver::Driver;
+use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
+use crate::object::null_pointer;
 use crate::stream::promise::Promise;
+use crate::transfer::report::{self, Report};
 
 /// The application's function.
 type Function = unsafe extern "C" fn(*mut c_void);
 
-/// A task that was enqueued.
-struct Task {
+/// What the application wants done.
+struct Work<D: Driver> {
     function: Function,
     /// Its argument, an address that only the application looks behind.
     data: usize,
+    report: Option<Arc<Report<D>>>,
+}
+
+impl<D: Driver> Clone for Work<D> {
+    fn clone(&self) -> Self {
+        Self { function: self.function, data: self.data, report: self.report.clone() }
+    }
+}
+
+impl<D: Driver> Work<D> {
+    /// Calls the function; answers what it reports, which is nothing unless it was asked to.
+    fn call(&self) -> i32 {
+        let mut unasked = 0;
+        let status = self.report.as_ref().map_or(&raw mut unasked, |report| report.status());
+        // SAFETY: the application gave the function for its data, to be called once the stream gets here, and with it the
+        // number, which belongs to the task until it is complete.
+        unsafe {
+            status.write(0);
+            (self.function)(core::ptr::with_exposed_provenance_mut(self.data));
+            status.read()
+        }
+    }
+
+    /// Tells whoever waits for a report that there never will be one, or how the task has ended.
+    fn tell(&self, ended: Result<()>) {
+        if let Some(report) = &self.report {
+            report.tell(ended);
+        }
+    }
+}
+
+/// A task that was enqueued.
+struct Task<D: Driver> {
+    work: Work<D>,
     word: PinnedWord,
     words: Arc<PinnedWords>,
     /// Over when the function has returned, since it makes no native call then any more.
     in_flight: TaskInFlight,
 }
 
-impl Task {
+impl<D: Driver> Task<D> {
     fn run(self, outcome: Outcome) {
-        if outcome == Outcome::Reached {
-            // SAFETY: the application gave the function for its data, to be called once the stream gets here.
-            unsafe { (self.function)(core::ptr::with_exposed_provenance_mut(self.data)) };
-        }
+        let ended = match outcome {
+            Outcome::Reached => report::ended(self.work.call()),
+            Outcome::Abandoned => Err(ur_result_t::ERROR_DEVICE_LOST.into()),
+        };
         drop(self.in_flight);
         // Pinned memory stays where it is when the device is lost, and a stream that runs on after all must not hang.
         self.words.write_and_put(self.word);
+        self.work.tell(ended);
     }
 }
 
 /// A function of the application in a stream's order: the stream has it called, and waits until it has returned.
-struct HostTask {
+struct HostTask<D: Driver> {
     job: Option<PendingJob>,
     /// Given back unless a stream waits for it.
     word: Option<PinnedWord>,
     words: Arc<PinnedWords>,
+    work: Work<D>,
 }
 
-impl Drop for HostTask {
+impl<D: Driver> Drop for HostTask<D> {
     fn drop(&mut self) {
         // The job first: it has the word too.
         drop(self.job.take());
@@ -67,7 +109,7 @@ impl Drop for HostTask {
     }
 }
 
-impl<D: Driver> Command<D> for HostTask {
+impl<D: Driver> Command<D> for HostTask<D> {
     type Output = ();
 
     fn put_on(mut self, submission: &mut Submission<'_, D>) -> Result<()> {
@@ -85,7 +127,18 @@ impl<D: Driver> Command<D> for HostTask {
 
     /// For the task whose queue began to keep its commands after [`enqueue`] had looked.
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        Ok((by_function(move |request| submit(request, self)), ()))
+        Ok((Box::new(self), ()))
+    }
+}
+
+impl<D: Driver> Owned<D> for HostTask<D> {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        let work = self.work.clone();
+        submit(request, *self).inspect_err(|cause| work.tell(Err(cause.clone())))
+    }
+
+    fn fail(self: Box<Self>, cause: &Error) {
+        self.work.tell(Err(cause.clone()));
     }
 }
 
@@ -93,14 +146,15 @@ impl<D: Driver> Command<D> for HostTask {
 /// The function may be called with `data` on any thread, and does not throw.
 ///
 /// # Errors
-/// `UNSUPPORTED_FEATURE` where streams cannot wait for memory; what the native library answers. On failure the task never
-/// runs.
+/// `UNSUPPORTED_FEATURE` where streams cannot wait for memory; `INVALID_NULL_POINTER` for a status without a place; what the
+/// native library answers. On failure the task never runs.
 pub fn enqueue<D: Driver>(
     enqueue: Enqueue<'_, D>,
     function: Function,
     data: *mut c_void,
-    _properties: Option<&ur_exp_host_task_properties_t>,
+    properties: Option<Chained<'_, ur_exp_host_task_properties_t>>,
 ) -> Result<()> {
+    const PROPERTIES: &str = "urEnqueueHostTaskExp: pProperties";
     let request = enqueue.request(ur_command_t::HOST_TASK_EXP);
     let device = &request.queue.device;
     if !device.device.properties.stream_value_waits {
@@ -110,51 +164,54 @@ pub fn enqueue<D: Driver>(
              function yourself",
         ));
     }
-    if request.must_be_deferred() {
-        return defer(&request, function, data);
+    let work = Work { function, data: data.expose_provenance(), report: None };
+    let status = properties.map(|properties| properties.find::<ur_ext_host_task_status_t>(PROPERTIES)).transpose()?;
+    match status.flatten() {
+        None => put_or_defer(&request, work),
+        Some(status) if status.pStatus.is_null() => Err(null_pointer("urEnqueueHostTaskExp: pStatus")),
+        Some(status) => report::enqueue(request, status.pStatus, |request, report| {
+            put_or_defer(request, Work { report: Some(report), ..work })
+        }),
     }
-    put(&request, function, data)
+}
+
+fn put_or_defer<D: Driver>(request: &Request<'_, D>, work: Work<D>) -> Result<()> {
+    if request.must_be_deferred() { defer(request, work) } else { put(request, &work) }
 }
 
 /// A deferred task. It is in flight, and has its word, when its turn has come: frees wait for tasks in flight.
-struct DeferredTask {
-    function: Function,
-    /// An address that only the application looks behind.
-    data: usize,
-}
+struct DeferredTask<D: Driver>(Work<D>);
 
-impl<D: Driver> Owned<D> for DeferredTask {
+impl<D: Driver> Owned<D> for DeferredTask<D> {
     fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
-        put(request, self.function, core::ptr::with_exposed_provenance_mut(self.data))
+        put(request, &self.0).inspect_err(|cause| self.0.tell(Err(cause.clone())))
     }
 
     /// A task waits for frees that are in progress.
     fn may_block(&self) -> bool {
         true
     }
+
+    fn fail(self: Box<Self>, cause: &Error) {
+        self.0.tell(Err(cause.clone()));
+    }
 }
 
 #[cold]
-fn defer<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
+fn defer<D: Driver>(request: &Request<'_, D>, work: Work<D>) -> Result<()> {
     request.check_deferral()?;
-    let task = DeferredTask { function, data: data.expose_provenance() };
-    deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(task));
+    deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(DeferredTask(work)));
     Ok(())
 }
 
 /// Puts a task on its stream.
-fn put<D: Driver>(request: &Request<'_, D>, function: Function, data: *mut c_void) -> Result<()> {
+fn put<D: Driver>(request: &Request<'_, D>, work: &Work<D>) -> Result<()> {
     let device = &request.queue.device;
     let words = Arc::clone(&device.native.pinned_words);
     let word = words.take(&device.native)?;
-    let task = Task {
-        function,
-        data: data.expose_provenance(),
-        word: word.next(),
-        words: Arc::clone(&words),
-        in_flight: TaskInFlight::begin(),
-    };
-    let mut command = HostTask { job: None, word: Some(word), words };
+    let task =
+        Task { work: work.clone(), word: word.next(), words: Arc::clone(&words), in_flight: TaskInFlight::begin() };
+    let mut command = HostTask { job: None, word: Some(word), words, work: work.clone() };
     command.job = Some(worker::expect(device.group, Box::new(move |outcome| task.run(outcome)))?);
     submit(request, command)
 }

@@ -4,4 +4,5 @@
 
 pub mod host_task;
 pub mod native_command;
+mod report;
 pub mod timestamp_recording;

@@ -8,21 +8,25 @@
 use core::ffi::c_void;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use ur_ffi::{
-    ur_command_t, ur_exp_enqueue_native_command_properties_t, ur_exp_kernel_arg_mem_obj_tuple_t,
-    ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t, ur_exp_kernel_arg_value_t, ur_mem_flags_t,
-    ur_mem_handle_t, ur_queue_handle_t, ur_result_t,
+    ur_command_t, ur_exp_enqueue_native_command_properties_t, ur_mem_flags_t, ur_mem_handle_t, ur_queue_handle_t,
+    ur_result_t,
 };
 
-use crate::buffer;
+use crate::buffer::command::with_locked_buffers;
 use crate::command::captured;
 use crate::command::deferral::{self, Owned, Place};
 use crate::command::submission::{Start, Submission};
 use crate::command::{Enqueue, OwnEvent, Request};
 use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
-use crate::memory_object;
+use crate::image::argument::is_written;
+use crate::memory_object::arguments::{OwnedImages, access_of};
+use crate::memory_object::{Mem, MemBody, object_of};
+use crate::object::Object;
 use crate::object::error::{Error, Result};
+use crate::object::params::handle;
 use crate::stream::Stream;
 use crate::stream::promise::Promise;
 
@@ -43,19 +47,48 @@ pub fn enqueue<D: Driver>(
     _properties: Option<&ur_exp_enqueue_native_command_properties_t>,
 ) -> Result<()> {
     let request = enqueue.request(ur_command_t::ENQUEUE_NATIVE_EXP);
-    let memories = checked_list(count, memories)?;
-    if memories.is_empty() {
-        if request.must_be_deferred() {
-            return defer(&request, function, data);
-        }
-        return call_application(&request, function, data);
+    let memories = objects_of(&request, checked_list(count, memories)?)?;
+    call_or_defer(&request, function, data, memories)
+}
+
+/// The memory objects that a command is given.
+type Memories<D> = SmallVec<[Arc<Object<Mem<D>>>; 4]>;
+
+fn objects_of<D: Driver>(request: &Request<'_, D>, list: &[ur_mem_handle_t]) -> Result<Memories<D>> {
+    let mut memories = Memories::new();
+    for mem in list {
+        // SAFETY: the entry point's handles, which C owes to be alive during the call.
+        let mem = unsafe { handle::<Mem<D>>("phMemList", *mem) }?;
+        object_of(request, mem)?;
+        memories.push(mem.to_arc());
     }
-    request.refuse_deferral("a native command with memory objects")?;
+    Ok(memories)
+}
+
+fn call_or_defer<D: Driver>(
+    request: &Request<'_, D>,
+    function: NativeEnqueue,
+    data: *mut c_void,
+    memories: Memories<D>,
+) -> Result<()> {
+    if request.must_be_deferred() {
+        return defer(request, function, data, memories);
+    }
+    if memories.is_empty() {
+        return call_application(request, function, data);
+    }
     // The memory objects move once the wait list is through; the function's work comes after that.
     let mut moved = OwnEvent::new();
     let Request { queue, command, waits, event } = request;
-    make_current(&Request { queue, command, waits, event: moved.out() }, memories)?;
-    call_application(&Request { queue, command, waits: moved.waits()?, event }, function, data)
+    let (queue, command) = (*queue, *command);
+    make_current(&Request { queue, command, waits: waits.again(), event: moved.out() }, &memories)?;
+    // Another thread may have made the queue keep its commands meanwhile.
+    call_or_defer(
+        &Request { queue, command, waits: moved.waits()?, event: event.again() },
+        function,
+        data,
+        Memories::new(),
+    )
 }
 
 /// The list of memory objects, without null handles.
@@ -79,38 +112,41 @@ fn checked_list(count: u32, list: Option<&[ur_mem_handle_t]>) -> Result<&[ur_mem
 }
 
 /// Makes memory objects current on the queue's device, as a kernel that is given them all would have it.
-fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[ur_mem_handle_t]) -> Result<()> {
-    let argument = |(index, mem): (usize, &ur_mem_handle_t)| ur_exp_kernel_arg_properties_t {
-        type_: ur_exp_kernel_arg_type_t::MEM_OBJ,
-        index: u32::try_from(index).unwrap_or(u32::MAX),
-        value: ur_exp_kernel_arg_value_t {
-            memObjTuple: ur_exp_kernel_arg_mem_obj_tuple_t { hMem: *mem, flags: ur_mem_flags_t::empty() },
-        },
-        ..Default::default()
-    };
-    let arguments: Vec<_> = memories.iter().enumerate().map(argument).collect();
-    // SAFETY: the entry point's handles, which C owes to be alive during the call.
-    let objects = unsafe { memory_object::arguments::of_launch(request, &arguments, None) }?;
-    if !objects.image_objects.is_empty() {
+fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[Arc<Object<Mem<D>>>]) -> Result<()> {
+    let (mut accesses, mut images) = (SmallVec::<[_; 4]>::new(), SmallVec::<[_; 2]>::new());
+    for memory in memories {
+        match &memory.body {
+            MemBody::Buffer(buffer) => accesses.push(access_of(buffer, memory.flags, ur_mem_flags_t::empty())),
+            MemBody::Image(_) => images.push((Arc::clone(memory), is_written(ur_mem_flags_t::empty()))),
+        }
+    }
+    if !images.is_empty() {
         request.refuse_in_capture("an image of a native command")?;
     }
-    buffer::storage::submit_with_buffers(request, false, &objects.accesses, |_, stream, _| {
-        objects.images.make_current(stream)?;
-        objects.images.note_writes();
-        Ok(())
+    let (buffers, images) = (accesses.len(), OwnedImages::new(images));
+    with_locked_buffers(request, false, &accesses, move |_, stream, locked| {
+        (0..buffers).try_for_each(|index| locked.prepare(index).map(drop))?;
+        if let Some(queue) = locked.queue() {
+            let images = images.on(queue)?;
+            images.make_current(stream)?;
+            images.note_writes();
+        }
+        (0..buffers).try_for_each(|index| locked.commit(index))
     })
 }
 
 /// A call of the application's function that is kept.
-struct DeferredCall {
+struct DeferredCall<D: Driver> {
     function: NativeEnqueue,
     /// An address that only the application looks behind.
     data: usize,
+    memories: Memories<D>,
 }
 
-impl<D: Driver> Owned<D> for DeferredCall {
+impl<D: Driver> Owned<D> for DeferredCall<D> {
     fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
-        call_application(request, self.function, core::ptr::with_exposed_provenance_mut(self.data))
+        let Self { function, data, memories } = *self;
+        call_or_defer(request, function, core::ptr::with_exposed_provenance_mut(data), memories)
     }
 
     fn may_block(&self) -> bool {
@@ -119,9 +155,14 @@ impl<D: Driver> Owned<D> for DeferredCall {
 }
 
 #[cold]
-fn defer<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue, data: *mut c_void) -> Result<()> {
+fn defer<D: Driver>(
+    request: &Request<'_, D>,
+    function: NativeEnqueue,
+    data: *mut c_void,
+    memories: Memories<D>,
+) -> Result<()> {
     request.check_deferral()?;
-    let call = DeferredCall { function, data: data.expose_provenance() };
+    let call = DeferredCall { function, data: data.expose_provenance(), memories };
     deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(call));
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 pub mod copy;
 pub mod fill;
+mod free_claim;
 mod guard;
 pub mod host_register;
 pub mod prefetch;
@@ -21,19 +22,22 @@ use crate::context::over_aligned::{NATIVE_ALIGNMENT, with_room};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::deferred;
+use crate::device::native_context::own_memory;
+use crate::device::relief::{is_full, reclaiming};
 use crate::driver::{Driver, MemoryKind};
-use crate::memory_pool::plain::{self, BlockRequest, Heap, owned, size_class};
+use crate::memory_pool::plain::{self, BlockRequest, Heap, Live, owned, size_class};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::params::{Address, Out};
 use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
-use crate::pool::out_of_memory::{is_full, with_relief};
+use crate::pool::out_of_memory::with_relief;
 use crate::pool::stream_ordered::Wanted;
 use crate::pool::unused_blocks::{free_unused, not_a_block};
 use crate::stream::service::service_stream;
 use crate::sync::unlikely::unlikely;
+use crate::usm::free_claim::FreeClaim;
 
 /// The parameters that the three allocations share, checked.
 struct Plain<'a, D: Driver> {
@@ -111,17 +115,15 @@ impl<'a, D: Driver> Plain<'a, D> {
             return None;
         }
         let heap = state.heap(kind)?;
-        let wanted = BlockRequest {
-            size: self.size,
-            guard: if unlikely(heap.debugs()) { guard::BYTES } else { 0 },
-            align: self.align,
-            is_internal: false,
-        };
         // Where a slab does not fit, the bytes that were asked for may; what is kept elsewhere goes back for those alone.
-        let make = |bytes| Self::native(state, kind, bytes);
-        match heap.take(wanted, &make)? {
+        let make = |bytes| state.allocate(kind, bytes);
+        let taken = if unlikely(heap.debugs()) {
+            guard::take(heap, self.name, self.size, self.align, &make)
+        } else {
+            heap.take(BlockRequest { size: self.size, align: self.align, is_internal: false }, &make)
+        };
+        match taken? {
             Err(error) if is_full(&error) => None,
-            Ok(block) if unlikely(heap.debugs()) => Some(guard::arm(heap, block, self.size).map(|()| block)),
             taken => Some(taken),
         }
     }
@@ -136,20 +138,21 @@ impl<'a, D: Driver> Plain<'a, D> {
                 format!("{}: {} bytes at an alignment of {} are too many", self.name, self.size, self.align),
             )
         })?;
-        let native = with_relief(self.context, state, || None, || Self::native(state, kind, bytes))?;
+        let native =
+            reclaiming(&state.device, || state.allocate(kind, bytes)).map_err(|error| self.refused(error, kind))?;
         if self.align <= NATIVE_ALIGNMENT {
             return Ok(native);
         }
         Ok(self.context.over_aligned.place(native, self.size, self.align))
     }
 
-    fn native(state: &DeviceState<D>, kind: MemoryKind, bytes: usize) -> Result<usize> {
-        let _scope = state.enter()?;
-        match kind {
-            MemoryKind::Device => state.driver.allocate_device(bytes),
-            MemoryKind::Host => state.driver.allocate_host(bytes),
-            MemoryKind::Shared => state.driver.allocate_shared(bytes),
+    /// Names the request that a want of memory was of.
+    #[cold]
+    fn refused(&self, error: Error, kind: MemoryKind) -> Error {
+        if !is_full(&error) {
+            return error;
         }
+        error.of_request(|| format!("{}: {} bytes of {kind} memory", self.name, self.size))
     }
 
     /// Allocates from a pool on the context's service stream and waits for it, so that every queue may use the memory at once.
@@ -161,7 +164,8 @@ impl<'a, D: Driver> Plain<'a, D> {
             state,
             || pool.backend(kind, state).ok().map(|backend| (backend, self.size)),
             || wanted.take(&mut Submission::over(&stream), true, None),
-        )?;
+        )
+        .map_err(|error| self.refused(error, kind))?;
         if let Err(error) = stream.wait_until_reached() {
             // The caller gets the wait's error and never sees the block.
             let _ = free_unused(self.context, pointer);
@@ -267,13 +271,18 @@ pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<
     }
     match plain::claim(registry.plain_blocks(), memory.addr(), false) {
         Some(live) => match context.heap_of(live.label) {
-            Some(heap) if unlikely(heap.debugs()) => guard::give_back(heap, live),
-            Some(heap) => heap.give_back(live.start, live.label),
+            Some(heap) => give_back(heap, live),
             // A label names its context's own heaps.
             None => Err(ur_result_t::ERROR_UNKNOWN.into()),
         },
         None => free_other(context, memory),
     }
+}
+
+/// Gives a claimed block back to its heap.
+#[inline]
+fn give_back<D: Driver>(heap: &Heap<D>, live: Live) -> Result<()> {
+    if unlikely(heap.debugs()) { guard::give_back(heap, live) } else { heap.give_back(live.start, live.label) }
 }
 
 /// Frees what is no plain block of the context.
@@ -301,9 +310,9 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
     // Another context's, or nobody's: the native library would take all of what blocks are cut from.
     if let Some(heap) = owned::heap_around::<Heap<D>>(address) {
         let live = heap.claim(address, false).ok_or_else(|| not_a_block("urUSMFree", context, address))?;
-        return heap.give_back(live.start, live.label);
+        return give_back(&heap, live);
     }
-    if deferred::is_pending(address) {
+    if owned::contains(address) {
         return Err(not_a_block("urUSMFree", context, address));
     }
     if context.external_mappings.around(address).is_some() {
@@ -316,6 +325,11 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
         ));
     }
     let state = context.first_state()?;
+    let _claim = FreeClaim::of(address).ok_or_else(|| not_a_block("urUSMFree", context, address))?;
+    // Who had the claim before may have handed it over.
+    if own_memory::starts_at(address) || deferred::is_pending(address) {
+        return Err(not_a_block("urUSMFree", context, address));
+    }
     // The plain free would also take a block that a free list or another library of the process has. AMD's library does not
     // tell pools apart, but the table knows the blocks of free lists.
     let known = state.driver.pointer_info(address)?;

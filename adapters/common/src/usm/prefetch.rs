@@ -14,7 +14,7 @@ use crate::command::{Command, Empty, Enqueue, submit};
 use crate::context::{Context, DeviceState};
 use crate::driver::memory::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
-use crate::memory_pool::plain::PAGE;
+use crate::memory_pool::plain::{PAGE, owned};
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::pool::extent::{Extent, plain_around};
@@ -191,10 +191,13 @@ pub fn advise<D: Driver>(enqueue: Enqueue<'_, D>, memory: Address, size: usize, 
 }
 
 /// The bytes that advice can be about. Native advice is about pages, and those of a plain block may be its neighbours' too, so
-/// only pages that are all the block's count; the block is noted, so that its next owner does not inherit the advice.
+/// only pages that are all the block's count; the block is noted, so that its next owner does not inherit the advice. Blocks of a
+/// pool's slab take none: they go from owner to owner on their streams, where nobody could take it back.
 fn advisable<D: Driver>(context: &Context<D>, start: usize, size: usize) -> Range<usize> {
     let end = start + size;
-    let Some(Ok((heap, live))) = plain_around(context, start) else { return start..end };
+    let Some(Ok((heap, live))) = plain_around(context, start) else {
+        return if owned::contains(start) { start..start } else { start..end };
+    };
     heap.note_advice(live.start);
     let slab = heap.native_around(start);
     if slab.is_some_and(|slab| slab.is_whole()) {

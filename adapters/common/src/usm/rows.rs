@@ -13,14 +13,15 @@ use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
+use crate::device::deferred;
 use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, PointerInfo, Rows};
+use crate::memory_pool::plain::owned;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
 use crate::pool::UsmPool;
-use crate::pool::extent::plain_around;
-use crate::pool::out_of_memory::with_relief;
+use crate::pool::extent::{Extent, plain_around};
 use crate::queue::Queue;
 use crate::stream::capture::Capture;
 use crate::usm::check_alignment;
@@ -67,6 +68,11 @@ fn check_rectangle<D: Driver>(
             let (kind, device) = (live.label.kind, heap.device.raw);
             PointerInfo { kind, base: live.start, size: live.size, device, pool: None }
         }
+        // The native library takes the whole slab for one allocation.
+        _ if owned::contains(address) => match Extent::around(&queue.context, address)? {
+            Some(Extent { kind, base, size, device, .. }) => PointerInfo { kind, base, size, device, pool: None },
+            None => return Ok(()),
+        },
         _ => match queue.device.driver.pointer_info(address) {
             Ok(Some(info)) => info,
             _ => return Ok(()),
@@ -354,15 +360,11 @@ pub fn pitched_alloc<D: Driver>(
     // The library takes elements of these sizes. A pitch for one of them suits smaller elements too.
     let element = [4, 8].into_iter().find(|size| element <= *size as usize).unwrap_or(16);
     let state = context.state(device)?;
-    let (address, bytes) = with_relief(
-        context,
-        &state,
-        || None,
-        || {
-            let _scope = state.enter()?;
-            state.driver.allocate_pitched(width, height, element)
-        },
-    )?;
+    let (address, bytes) = {
+        let _scope = state.enter()?;
+        state.driver.allocate_pitched(width, height, element)?
+    };
+    deferred::note_allocated(address, bytes * height);
     out.write_address(address);
     pitch.write(bytes);
     Ok(())

@@ -7,17 +7,19 @@ use super::handles::{Handles, turn};
 use ur_adapter::api::noop::{Noop, NoopDevice};
 use ur_adapter::driver::MemoryKind;
 use ur_adapter::driver::devices::DeviceName as _;
-use ur_adapter::memory_pool::arena::Arena;
+use ur_adapter::memory_pool::arena::{Arena, Reach};
 use ur_adapter::memory_pool::registry::Block;
 use ur_adapter::object;
 use ur_adapter::pool::extent::Extent;
-use ur_adapter::pool::stream_ordered;
+use ur_adapter::pool::{stream_ordered, stream_ordered_free};
 use ur_adapter::queue::Queue;
 use ur_adapter::stream::Stream;
 use ur_adapter::stream::delegated::Word;
 use ur_ffi::ur_queue_handle_t;
 
 const BLOCK: usize = 512;
+const COMPLETED: Reach = Reach { completed: true, behind_events: false };
+const BEHIND_EVENTS: Reach = Reach { completed: true, behind_events: true };
 
 fn stream(queue: ur_queue_handle_t) -> Arc<Stream<Noop>> {
     // SAFETY: a live queue.
@@ -34,7 +36,7 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let queues = [handles.queue(), handles.queue()];
     let [busy, other] = queues.map(stream);
     let arena = Arena::<Noop>::new(1 << 20, 2 * BLOCK);
-    let blocks = [(); 2].map(|()| arena.cut(&*busy, BLOCK, false).expect("a free block").pointer());
+    let blocks = [(); 2].map(|()| arena.cut(&*busy, BLOCK, COMPLETED).expect("a free block").pointer());
     let next = || {
         let mut state = busy.lock();
         state.position += 1;
@@ -44,13 +46,13 @@ fn urEnqueueUSMFreeExp_after_an_event_was_recorded_is_not_covered_by_it() {
     let (position, marker) = busy.record_marker().expect("an event").expect("the queue has not finished");
     arena.give_back(blocks[1], &*busy, next());
     arena.mark(&*busy, position, &Arc::new(marker));
-    let cut = arena.cut(&*other, BLOCK, true).expect("what was freed before the event");
+    let cut = arena.cut(&*other, BLOCK, BEHIND_EVENTS).expect("what was freed before the event");
     assert!(cut.pointer() == blocks[0] && cut.behind().is_some());
     assert!(
-        arena.cut(&*other, BLOCK, true).is_none(),
+        arena.cut(&*other, BLOCK, BEHIND_EVENTS).is_none(),
         "a block is behind an event that was recorded before its last use"
     );
-    assert_eq!(arena.cut(&*busy, BLOCK, false).map(|cut| cut.pointer()), Some(blocks[1]));
+    assert_eq!(arena.cut(&*busy, BLOCK, COMPLETED).map(|cut| cut.pointer()), Some(blocks[1]));
     queues.into_iter().for_each(|queue| handles.release_queue(queue));
 }
 
@@ -87,7 +89,7 @@ fn urUSMFree_of_a_block_whose_queue_is_released_meanwhile_leaves_nothing_with_it
     unsafe {
         let queue = handles.queue();
         let memory = core::ptr::with_exposed_provenance_mut(blocks[0]);
-        stream_ordered::free::<Noop>(queue, null_mut(), memory, 0, null(), null_mut()).expect("a free");
+        stream_ordered_free::free::<Noop>(queue, null_mut(), memory, 0, null(), null_mut()).expect("a free");
         handles.release_queue(queue);
     }
 }

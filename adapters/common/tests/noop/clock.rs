@@ -1,15 +1,18 @@
 //! The device's time on the host's clock, over a driver whose device time the test sets and whose elapsed times are floats
 //! of milliseconds, as real ones are.
 
+use core::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::handles::{Handles, turn};
+use ur_adapter::api::generated::{urEnqueueEventsWait, urEventGetProfilingInfo, urEventRelease};
 use ur_adapter::api::noop::{Noop, NoopStream};
 use ur_adapter::context::DeviceState;
 use ur_adapter::device::adapter;
 use ur_adapter::device::event_pool::PooledEvent;
 use ur_adapter::{object, queue};
+use ur_ffi::{ur_profiling_info_t as info, ur_queue_flags_t as Flags, ur_result_t};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -48,6 +51,22 @@ fn times_stay_exact_however_long_the_device_runs() {
     });
 }
 
+/// Making one waits for whatever copy of another thread blocks, which may wait for the command that wants the anchor.
+#[test]
+fn a_new_anchor_takes_an_event_that_was_made_ahead() {
+    with_clock(|driver, state| {
+        drop(mark(driver, state, 1_000));
+        let made = || driver.controls.events_made.load(Ordering::Relaxed);
+        let before = made();
+        for hour in 1..10 {
+            driver.controls.time_ns.store(hour * HOUR_NS, Ordering::Relaxed);
+            state.native.clock.expire();
+            drop(state.time_base());
+        }
+        assert_eq!(made(), before);
+    });
+}
+
 #[test]
 fn an_old_base_tells_the_same_times_after_a_new_anchor() {
     with_clock(|driver, state| {
@@ -59,6 +78,43 @@ fn an_old_base_tells_the_same_times_after_a_new_anchor() {
         drop(state.time_base());
         assert_eq!(base.time_of(&marker).expect("a time"), before);
     });
+}
+
+/// An event that is filled again keeps what its times are counted from as long as that serves.
+#[test]
+fn an_event_that_is_filled_again_is_counted_from_a_new_anchor_when_one_is_due() {
+    let _turn = turn();
+    let handles = Handles::new();
+    let driver = adapter::driver::<Noop>().expect("an open driver");
+    // The first anchor is the new queue's.
+    driver.controls.time_ns.store(0, Ordering::Relaxed);
+    let queue = handles.queue_with(Flags::PROFILING_ENABLE);
+    // SAFETY: a live queue.
+    let state = Arc::clone(&unsafe { object::borrow::<queue::Queue<Noop>>(queue) }.expect("the queue").device);
+    let times = |device_ns: u64| {
+        driver.controls.time_ns.store(device_ns, Ordering::Relaxed);
+        let mut event = null_mut();
+        let (mut submitted, mut end) = (0u64, 0u64);
+        // SAFETY: a live queue, writable outputs of the sizes that are told, an event that is released once.
+        unsafe {
+            assert_eq!(urEnqueueEventsWait::<Noop>(queue, 0, null(), &raw mut event), ur_result_t::SUCCESS);
+            for (what, out) in [(info::COMMAND_SUBMIT, &raw mut submitted), (info::COMMAND_END, &raw mut end)] {
+                let answer = urEventGetProfilingInfo::<Noop>(event, what, 8, out.cast(), null_mut());
+                assert_eq!(answer, ur_result_t::SUCCESS);
+            }
+            assert_eq!(urEventRelease::<Noop>(event), ur_result_t::SUCCESS);
+        }
+        (event, submitted, end)
+    };
+    let (first, ..) = times(1_000);
+    driver.controls.time_ns.store(HOUR_NS, Ordering::Relaxed);
+    state.native.clock.expire();
+    let (again, submitted, end) = times(HOUR_NS);
+    assert_eq!(again, first, "nobody has the event any more");
+    // From the first anchor it would end in an hour.
+    assert!(end < submitted + HOUR_NS / 2, "submitted at {submitted}, and ends at {end}");
+    drop(state);
+    handles.release_queue(queue);
 }
 
 #[test]

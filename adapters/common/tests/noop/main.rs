@@ -4,6 +4,7 @@
 mod buffer_pool;
 mod clock;
 mod handles;
+mod il;
 mod pool_settings;
 mod queue_streams;
 mod threads;

@@ -14,7 +14,7 @@ use ur_adapter::driver::PoolAttribute;
 use ur_adapter::object::error::Result;
 use ur_adapter::object::info::InfoWriter;
 use ur_adapter::object::{borrow, params};
-use ur_adapter::pool::{self, stream_ordered};
+use ur_adapter::pool::{self, stream_ordered, stream_ordered_free};
 use ur_ffi::{
     ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_handle_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info,
 };
@@ -66,7 +66,7 @@ fn use_first(allocate: Allocate, queue: ur_queue_handle_t, pool: ur_usm_pool_han
     // SAFETY: live handles, a writable output.
     unsafe { allocate(queue, pool, 64, null(), 0, null(), &raw mut block, null_mut()) }.expect("a block");
     // SAFETY: as above; nothing uses the block.
-    unsafe { stream_ordered::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
+    unsafe { stream_ordered_free::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
 }
 
 /// What was set of the native pool that was made last.
@@ -169,6 +169,6 @@ fn urEnqueueUSMDeviceAllocExp_on_a_full_device_takes_the_memory_of_pools_that_wa
     second.expect("what the released pool held");
     assert!(!driver().controls.pools.lock().contains(&native), "it held nothing any more");
     // SAFETY: as above; nothing uses the block.
-    unsafe { stream_ordered::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
+    unsafe { stream_ordered_free::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()) }.expect("a free");
     handles.release_queue(queue);
 }

@@ -8,7 +8,7 @@ use super::handles::{Handles, turn};
 use ur_adapter::api::generated::{urEnqueueEventsWait, urEventRelease, urQueueGetNativeHandle};
 use ur_adapter::api::noop::Noop;
 use ur_adapter::object::borrow;
-use ur_adapter::pool::stream_ordered;
+use ur_adapter::pool::{stream_ordered, stream_ordered_free};
 use ur_adapter::queue::Queue;
 use ur_ffi::{ur_event_handle_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t};
 
@@ -96,7 +96,7 @@ fn urQueueCreate_takes_no_stream_that_has_dealt_with_a_pool() {
         unsafe {
             let (none, out) = (null_mut(), &raw mut block);
             stream_ordered::device_alloc::<Noop>(queue, none, 64, null(), 0, null(), out, null_mut()).expect("a block");
-            stream_ordered::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()).expect("a free");
+            stream_ordered_free::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut()).expect("a free");
         }
     };
     assert!(!is_kept(Flags::empty(), Flags::empty(), allocate));

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::handles::{Handles, turn};
 use ur_adapter::api::generated::urEnqueueEventsWait;
 use ur_adapter::api::noop::Noop;
-use ur_adapter::memory_pool::arena::Arena;
+use ur_adapter::memory_pool::arena::{Arena, Reach};
 use ur_adapter::object::borrow;
 use ur_adapter::object::info::InfoWriter;
-use ur_adapter::pool::{self, stream_ordered};
+use ur_adapter::pool::{self, stream_ordered, stream_ordered_free};
 use ur_adapter::stream::event;
 use ur_adapter::{object, queue};
 use ur_ffi::{ur_event_handle_t, ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t, ur_usm_pool_info_t as info};
@@ -51,7 +51,8 @@ fn allocate(queue: ur_queue_handle_t, pool: ur_usm_pool_handle_t, size: usize) -
 
 fn free(queue: ur_queue_handle_t, block: *mut c_void, after: ur_event_handle_t) {
     // SAFETY: live handles; the block is out and nothing uses it any more.
-    let writer = unsafe { stream_ordered::free::<Noop>(queue, null_mut(), block, 1, &raw const after, null_mut()) };
+    let writer =
+        unsafe { stream_ordered_free::free::<Noop>(queue, null_mut(), block, 1, &raw const after, null_mut()) };
     writer.expect("a free");
 }
 
@@ -225,6 +226,7 @@ fn urEnqueueUSMFreeExp_on_other_queues_while_pools_are_trimmed_and_queues_come_a
 #[test]
 fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
     const BLOCK: usize = 512;
+    const BEHIND_EVENTS: Reach = Reach { completed: true, behind_events: true };
     let _turn = turn();
     let handles = Handles::new();
     let queues: Vec<_> = (0..THREADS).map(|_| handles.queue()).collect();
@@ -240,7 +242,7 @@ fn urEnqueueUSMDeviceAllocExp_from_a_full_buffer_never_shares_a_block() {
         for _ in 0..ROUNDS {
             let cut = {
                 let _state = stream.lock();
-                arena.cut(&**stream, BLOCK, true)
+                arena.cut(&**stream, BLOCK, BEHIND_EVENTS)
             };
             let Some(cut) = cut else {
                 arena.ask_streams().expect("an answer");

@@ -1,12 +1,15 @@
 //! Timelines over a driver that does everything at once: what is checked is when the engine gives it something to do.
 
+use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use std::rc::Rc;
 use std::sync::mpsc::channel;
 
 use parking_lot::MutexGuard;
 use ur_adapter::api::generated::*;
 use ur_adapter::api::noop::Noop;
+use ur_adapter::command::testing;
 use ur_adapter::object::borrow;
 use ur_ffi::*;
 
@@ -189,6 +192,30 @@ fn urEnqueueTimelineWaitExt_keeps_what_comes_after_it_until_the_host_signals() {
     [event, other].into_iter().for_each(event_release);
     test.handles.release_queue(queue);
     release(timeline);
+}
+
+/// Another thread could find the queue without deferred commands, and signal, before those who wait hear of the last one.
+#[test]
+fn urEnqueueTimelineSignalExt_right_behind_a_deferred_signal_finds_its_value_signalled() {
+    let test = Test::new();
+    let (timelines, queue) = ([test.timeline(), test.timeline()], test.handles.queue());
+    ok(enqueue_wait(queue, timelines[0], 1));
+    ok(enqueue_signal(queue, timelines[1], 4));
+    let answer = Rc::new(Cell::new((0, SUCCESS)));
+    let told = Rc::clone(&answer);
+    testing::when_ended(move || {
+        let (ended, _) = told.get();
+        let code = if ended == 1 { enqueue_signal(queue, timelines[1], 5) } else { SUCCESS };
+        told.set((ended + 1, code));
+    });
+    ok(signal(timelines[0], 1));
+    assert_eq!((answer.get(), status(timelines[1])), ((2, SUCCESS), SUCCESS));
+    ok(wait_for(timelines[1], 5, u64::MAX));
+    assert_eq!(value(timelines[1]), 5);
+    testing::when_ended(|| ());
+    ok(finish(queue));
+    test.handles.release_queue(queue);
+    timelines.into_iter().for_each(release);
 }
 
 #[test]

@@ -1,12 +1,17 @@
 //! From a [`Module`] to the text that a target's compiler takes. What differs between targets is behind [`Emitter`], so that a
 //! direct PTX emitter or one for amdgcn can stand beside the one for NVVM IR. The model above knows none of them.
 
+mod link;
 mod nvvm;
 
+pub use link::{Linked, link};
 pub use nvvm::NvvmEmitter;
+
+use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
 use crate::model::{Kernel, Module};
+use nvvm::symbol;
 
 /// The version of LLVM's text that the compiler takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +71,7 @@ pub struct Translation {
     pub kernels: Vec<Kernel>,
     /// It calls functions of libdevice.
     pub uses_libdevice: bool,
-    /// Some kernel forbids fused multiplications and additions; the compiler must then fuse none.
+    /// Some kernel forbids fused multiplications and additions, or has an arithmetic fence; the compiler must then fuse none.
     pub contraction_off: bool,
     /// Some kernel wants subnormal numbers of 32 bits flushed to zero.
     pub flush_denormals: bool,
@@ -112,11 +117,16 @@ pub trait Emitter {
 /// # Errors
 /// The module holds what CUDA or this crate does not support, or an option is wrong.
 pub fn translate(module: &Module, options: &Options) -> Result<Translation> {
+    translate_with(module, options, None)
+}
+
+/// As [`translate`]; of the names that other modules of the program import, those that the module exports are kept.
+fn translate_with(module: &Module, options: &Options, imported: Option<&BTreeSet<String>>) -> Result<Translation> {
     if options.sm < 70 {
         return Err(Error::option(format!(
             "sm_{} has no memory model; sm_70 is the oldest that is supported",
             options.sm
         )));
     }
-    NvvmEmitter.emit(module, options)
+    nvvm::emit_for(module, options, imported)
 }

@@ -12,9 +12,9 @@ pub(crate) fn half_to_single(bits: u16) -> f32 {
     }
 }
 
-/// The nearest half to a number, ties to even.
-pub(crate) fn single_to_half(value: f32) -> u16 {
-    let sign = ((value.to_bits() >> 16) & 0x8000) as u16;
+/// The nearest half to a number, ties to even. By way of a single it would be rounded twice.
+pub(crate) fn to_half(value: f64) -> u16 {
+    let sign = ((value.to_bits() >> 48) & 0x8000) as u16;
     let magnitude = value.abs();
     if magnitude.is_nan() {
         return sign | 0x7e00;
@@ -23,9 +23,9 @@ pub(crate) fn single_to_half(value: f32) -> u16 {
         return sign | 0x7c00;
     }
     // Adding a power of two whose last place is the half's rounds as the hardware does.
-    let exponent = ((magnitude.to_bits() >> 23) as i32 - 127).max(-14);
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
     let step = 2f64.powi(exponent - 10);
-    let units = (f64::from(magnitude) / step).round_ties_even() as u32;
+    let units = (magnitude / step).round_ties_even() as u32;
     // Units of 1024 and more carry into the exponent by themselves.
     sign | ((exponent + 14) as u32 * 1024 + units) as u16
 }
@@ -39,16 +39,18 @@ mod tests {
         for bits in 0..=u16::MAX {
             let value = half_to_single(bits);
             if !value.is_nan() {
-                assert_eq!(single_to_half(value), bits);
+                assert_eq!(to_half(value.into()), bits);
             }
         }
     }
 
     #[test]
     fn ties_go_to_even_and_large_numbers_to_infinity() {
-        assert_eq!(single_to_half(1.0 + 1.0 / 2048.0), 0x3c00);
-        assert_eq!(single_to_half(1.0 + 3.0 / 2048.0), 0x3c02);
-        assert_eq!(single_to_half(65519.9), 0x7bff);
-        assert_eq!(single_to_half(65520.0), 0x7c00);
+        assert_eq!(to_half(1.0 + 1.0 / 2048.0), 0x3c00);
+        assert_eq!(to_half(1.0 + 1.0 / 2048.0 + 2f64.powi(-40)), 0x3c01);
+        assert_eq!(to_half(1.0 + 3.0 / 2048.0), 0x3c02);
+        assert_eq!(to_half(65519.9), 0x7bff);
+        assert_eq!(to_half(65520.0), 0x7c00);
+        assert_eq!(to_half(-f64::MIN_POSITIVE), 0x8000);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Value, half_to_single, single_to_half};
+use super::{Value, half_to_single, to_half};
 use crate::error::{Error, Result};
 use crate::grammar::{self, op};
 use crate::model::{Id, Module, Type};
@@ -149,7 +149,7 @@ fn to_float(ty: Type<'_>, bits: u64) -> f64 {
 
 fn from_float(ty: Type<'_>, value: f64) -> u64 {
     match ty {
-        Type::Float(16) => u64::from(single_to_half(value as f32)),
+        Type::Float(16) => u64::from(to_half(value)),
         Type::Float(32) => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     }
@@ -177,6 +177,9 @@ fn one(opcode: u16, result: Type<'_>, inputs: &[(Type<'_>, u64)]) -> Result<u64>
         op::F_CONVERT => Some(from_float(result, to_float(first, a))),
         op::CONVERT_F_TO_S => Some(to_float(first, a) as i64 as u64),
         op::CONVERT_F_TO_U => Some(to_float(first, a) as u64),
+        // Straight from the integer: by way of a double it would be rounded twice.
+        op::CONVERT_S_TO_F if result == Type::Float(32) => Some(u64::from((signed(bits, a) as f32).to_bits())),
+        op::CONVERT_U_TO_F if result == Type::Float(32) => Some(u64::from((a as f32).to_bits())),
         op::CONVERT_S_TO_F => Some(from_float(result, signed(bits, a) as f64)),
         op::CONVERT_U_TO_F => Some(from_float(result, a as f64)),
         _ => None,
@@ -206,7 +209,14 @@ fn float(opcode: u16, ty: Type<'_>, a: f64, b: f64) -> Result<u64> {
         op::F_MUL => a * b,
         op::F_DIV => a / b,
         op::F_REM => a % b,
-        op::F_MOD => a - b * (a / b).floor(),
+        op::F_MOD => {
+            let rest = a % b;
+            match rest == 0.0 {
+                true => 0f64.copysign(b),
+                false if (rest < 0.0) != (b < 0.0) => rest + b,
+                false => rest,
+            }
+        }
         op::F_ORD_EQUAL => return Ok(u64::from(a == b)),
         op::F_ORD_NOT_EQUAL => return Ok(u64::from(a.partial_cmp(&b).is_some_and(std::cmp::Ordering::is_ne))),
         op::F_UNORD_NOT_EQUAL => return Ok(u64::from(a != b)),

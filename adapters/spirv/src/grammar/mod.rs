@@ -5,7 +5,41 @@
 #[rustfmt::skip]
 pub(crate) mod op;
 mod opencl_std;
+mod refused;
 mod signatures;
+
+use crate::error::Error;
+
+/// An instruction that the parser knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownInstruction {
+    /// Its number: the opcode, or the number in its set.
+    pub number: u32,
+    /// Its name in the specification.
+    pub name: &'static str,
+    /// Why no translation has it; `None` for one that is supported.
+    pub refused: Option<&'static str>,
+}
+
+/// Every instruction that the parser knows.
+pub fn instructions() -> impl Iterator<Item = KnownInstruction> {
+    let known = |row: &(u16, &'static str, &'static str)| KnownInstruction {
+        number: u32::from(row.0),
+        name: row.1,
+        refused: refused::refused(row.0),
+    };
+    signatures::SIGNATURES.iter().map(known)
+}
+
+/// Every instruction of OpenCL.std; all are supported.
+pub fn opencl_instructions() -> impl Iterator<Item = KnownInstruction> {
+    opencl_std::OPENCL_STD.iter().map(|row| KnownInstruction { number: row.0, name: row.1, refused: None })
+}
+
+/// The error of an instruction that no translation has.
+pub(crate) fn refusal(opcode: u16) -> Error {
+    Error::unsupported(refused::refused(opcode).unwrap_or("no kernel holds this instruction here"))
+}
 
 /// The operands of an instruction, as a string that `tools/grammar.py` explains; `None` for one that no kernel can hold.
 pub(crate) fn signature(opcode: u16) -> Option<&'static str> {

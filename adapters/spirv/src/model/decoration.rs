@@ -29,6 +29,9 @@ pub(crate) mod decoration {
     pub const ALIGNMENT: u32 = 44;
     pub const NO_SIGNED_WRAP: u32 = 4469;
     pub const NO_UNSIGNED_WRAP: u32 = 4470;
+    /// `HostAccessINTEL`, and its number in the draft `SPV_INTEL_global_variable_decorations`.
+    pub const HOST_ACCESS_INTEL: u32 = 6188;
+    pub const HOST_ACCESS_DRAFT_INTEL: u32 = 6147;
     pub const ALIAS_SCOPE_INTEL: u32 = 5914;
     pub const NO_ALIAS_INTEL: u32 = 5915;
 }

@@ -2,8 +2,8 @@
 
 use super::{Id, Layouts, Module, Type, kind, mode_number, storage};
 use crate::error::{Error, Result};
-use crate::fold;
 use crate::grammar::op;
+use crate::limits;
 
 /// What a kernel's parameter is for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,16 @@ impl Module {
     /// A parameter's type has no size in memory, or an execution mode is broken.
     pub fn kernels(&self) -> Result<Vec<Kernel>> {
         let mut layouts = Layouts::default();
-        self.entry_points.iter().map(|entry| self.kernel(&mut layouts, entry.function, &entry.name)).collect()
+        let mut kernels = Vec::with_capacity(self.entry_points.len());
+        let mut parameters = 0;
+        for entry in &self.entry_points {
+            parameters += self.function(entry.function)?.parameters.len();
+            if parameters > limits::MAX_PARAMETERS {
+                return Err(Error::limit(format!("kernels with more than {} parameters", limits::MAX_PARAMETERS)));
+            }
+            kernels.push(self.kernel(&mut layouts, entry.function, &entry.name)?);
+        }
+        Ok(kernels)
     }
 
     /// The constants that [`Module::specialise`] can set, in the order of the module.
@@ -128,10 +137,10 @@ impl Module {
         for &parameter in &self.function(function)?.parameters {
             kernel.parameters.push(self.parameter(layouts, parameter)?);
         }
-        for &(_, mode) in self.modes.iter().filter(|mode| mode.0 == function) {
+        for &mode in self.modes_of(function) {
             let operand = |at| self.operand(mode, at);
             let sizes = || Ok([operand(2)?, operand(3)?, operand(4)?]);
-            let constant = |at| Ok(fold::integer(self, operand(at)?)?.min(u64::from(u32::MAX)) as u32);
+            let mut constant = |at| Ok(layouts.folder.integer(self, operand(at)?)?.min(u64::from(u32::MAX)) as u32);
             match operand(1)? {
                 mode_number::LOCAL_SIZE => kernel.required_size = Some(sizes()?),
                 mode_number::LOCAL_SIZE_ID => kernel.required_size = Some([constant(2)?, constant(3)?, constant(4)?]),

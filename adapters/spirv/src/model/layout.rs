@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::{Id, Module, Type, kind};
 use crate::error::{Error, Result};
+use crate::fold::Folder;
 use crate::limits;
 
 /// Size and alignment in bytes.
@@ -19,6 +20,8 @@ pub(crate) struct Layout {
 pub(crate) struct Layouts {
     known: HashMap<Id, Layout>,
     lengths: HashMap<Id, u64>,
+    /// The constants that lengths and modes are.
+    pub(super) folder: Folder,
 }
 
 impl Layouts {
@@ -30,7 +33,7 @@ impl Layouts {
         if let Some(&known) = self.lengths.get(&constant) {
             return Ok(known);
         }
-        let length = crate::fold::integer(module, constant)?;
+        let length = self.folder.integer(module, constant)?;
         if length == 0 || length > limits::MAX_TYPE_BYTES {
             return Err(Error::malformed(format!("an array has {length} elements")));
         }

@@ -88,8 +88,10 @@ pub struct Module {
     pub(crate) capabilities: Vec<u32>,
     pub(crate) instruction_sets: HashMap<Id, InstructionSet>,
     pub(crate) entry_points: Vec<EntryPoint>,
-    /// Execution modes: function, instruction.
-    pub(crate) modes: Vec<(Id, Instruction)>,
+    /// How many entry points each function is.
+    pub(crate) entry_functions: HashMap<Id, usize>,
+    /// Execution modes by function.
+    pub(crate) modes: HashMap<Id, Vec<Instruction>>,
     pub(crate) names: HashMap<Id, Instruction>,
     pub(crate) strings: HashMap<Id, Instruction>,
     pub(crate) decorations: HashMap<Id, Vec<Decoration>>,
@@ -181,10 +183,27 @@ impl Module {
         self.operands(decoration.instruction).get(decoration.first_literal..).unwrap_or(&[])
     }
 
-    /// Name and linkage type (0 export, 1 import, 2 link once) that the id has for other modules.
+    /// Name and linkage type (0 export, 1 import, 2 link once) that the id has for other modules. What the host knows by a name
+    /// of its own has that one.
     pub(crate) fn linkage(&self, id: Id) -> Option<(String, u32)> {
-        let (name, used) = string(self.decoration(id, kind::LINKAGE_ATTRIBUTES)?);
-        Some((name, *self.decoration(id, kind::LINKAGE_ATTRIBUTES)?.get(used)?))
+        const EXPORT: u32 = 0;
+        const IMPORT: u32 = 1;
+        let declared = self.decoration(id, kind::LINKAGE_ATTRIBUTES).and_then(|words| {
+            let (name, used) = string(words);
+            Some((name, *words.get(used)?))
+        });
+        match (self.host_name(id), declared) {
+            (Some(name), None) => Some((name, EXPORT)),
+            (Some(name), Some((_, linkage))) if linkage != IMPORT => Some((name, linkage)),
+            (_, declared) => declared,
+        }
+    }
+
+    /// The name by which the host reads and writes a variable.
+    fn host_name(&self, id: Id) -> Option<String> {
+        let numbers = [kind::HOST_ACCESS_INTEL, kind::HOST_ACCESS_DRAFT_INTEL];
+        let words = numbers.iter().find_map(|&number| self.decoration(id, number))?;
+        Some(string(words.get(1..)?).0).filter(|name| !name.is_empty())
     }
 
     /// The function `id`.
@@ -197,12 +216,18 @@ impl Module {
     }
 
     pub(crate) fn is_entry_point(&self, id: Id) -> bool {
-        self.entry_points.iter().any(|entry| entry.function == id)
+        self.entry_functions.contains_key(&id)
     }
 
     /// Whether some kernel forbids to fuse multiplications with additions.
     pub(crate) fn forbids_contraction(&self) -> bool {
-        self.modes.iter().any(|&(_, mode)| self.operand(mode, 1) == Ok(mode_number::CONTRACTION_OFF))
+        let mut modes = self.modes.values().flatten();
+        modes.any(|&mode| self.operand(mode, 1) == Ok(mode_number::CONTRACTION_OFF))
+    }
+
+    /// The execution modes of a kernel's function.
+    pub(crate) fn modes_of(&self, function: Id) -> &[Instruction] {
+        self.modes.get(&function).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn is_constant(&self, id: Id) -> bool {
@@ -242,6 +267,16 @@ pub(crate) mod mode_number {
     pub const SUBGROUPS_PER_WORKGROUP_ID: u32 = 37;
     pub const LOCAL_SIZE_ID: u32 = 38;
     pub const LOCAL_SIZE_HINT_ID: u32 = 39;
+    pub const SHARED_LOCAL_MEMORY_SIZE_INTEL: u32 = 5618;
+    pub const FLOATING_POINT_MODE_IEEE_INTEL: u32 = 5623;
+    pub const NUM_SIMD_WORKITEMS_INTEL: u32 = 5896;
+    pub const SCHEDULER_TARGET_FMAX_MHZ_INTEL: u32 = 5903;
+    pub const MAXIMALLY_RECONVERGES_KHR: u32 = 6023;
+    pub const FP_FAST_MATH_DEFAULT: u32 = 6028;
+    pub const STREAMING_INTERFACE_INTEL: u32 = 6154;
+    pub const REGISTER_MAP_INTERFACE_INTEL: u32 = 6160;
+    pub const MAXIMUM_REGISTERS_INTEL: u32 = 6461;
+    pub const NAMED_MAXIMUM_REGISTERS_INTEL: u32 = 6463;
     pub const DENORM_PRESERVE: u32 = 4459;
     pub const DENORM_FLUSH_TO_ZERO: u32 = 4460;
     pub const SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 4461;

@@ -39,6 +39,31 @@ pub fn candidates() -> Vec<PathBuf> {
     list
 }
 
+/// The file that would be opened first, if there is one. Nothing is opened: a file that is there may still be none that fits.
+#[must_use]
+pub fn found() -> Option<PathBuf> {
+    candidates()
+        .into_iter()
+        .find_map(|candidate| {
+            let is_bare = candidate.components().count() == 1;
+            if is_bare {
+                linker_folders().map(|folder| folder.join(&candidate)).find(|file| file.is_file())
+            } else {
+                Some(candidate)
+            }
+        })
+        .filter(|file| file.is_file())
+}
+
+/// Where the dynamic linker looks for a bare name on the usual systems.
+fn linker_folders() -> impl Iterator<Item = PathBuf> {
+    const USUAL: [&str; 5] =
+        ["/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
+    let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let named: Vec<PathBuf> = env::split_paths(&named).filter(|folder| folder.is_absolute()).collect();
+    named.into_iter().chain(USUAL.map(PathBuf::from))
+}
+
 /// The file of libdevice that belongs to a library.
 pub(super) fn libdevice(library: &Path) -> Option<PathBuf> {
     let folder = library.parent()?;

@@ -4,7 +4,7 @@
 mod find;
 mod library;
 
-pub use find::{LIBRARY_VARIABLE, candidates};
+pub use find::{LIBRARY_VARIABLE, candidates, found};
 pub use library::Nvvm;
 
 use std::fmt;
@@ -64,15 +64,29 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// The PTX with another `.version`, for a driver that is older than the compiler. Only the directive changes: the instructions
-/// that this crate writes exist since PTX 6.2, and libnvvm's own since the version that the architecture needs.
+/// The first version of PTX with volatile accesses of local memory.
+const VOLATILE_LOCAL: (u32, u32) = (9, 1);
+
+/// The PTX with another `.version`, for a driver that is older than the compiler. The instructions that this crate writes exist
+/// since PTX 6.2, and libnvvm's own since the version that the architecture needs, but for one: libnvvm 13.5 writes
+/// `ld.volatile.local`. A thread alone sees its local memory, so there the access means the same without `volatile`.
 #[must_use]
 pub fn with_ptx_version(ptx: &str, (major, minor): (u32, u32)) -> String {
     let Some(at) = ptx.find(".version ") else {
         return ptx.to_owned();
     };
     let end = ptx[at..].find('\n').map_or(ptx.len(), |length| at + length);
-    format!("{}.version {major}.{minor}{}", &ptx[..at], &ptx[end..])
+    let (head, rest) = (&ptx[..at], &ptx[end..]);
+    let directive = format!(".version {major}.{minor}");
+    if (major, minor) >= VOLATILE_LOCAL || !rest.contains(".volatile.local") {
+        return format!("{head}{directive}{rest}");
+    }
+    let is_access = |line: &str| matches!(line.trim_start().get(..3), Some("ld." | "st."));
+    let plain = |line: &str| {
+        if is_access(line) { line.replacen(".volatile.local", ".local", 1) } else { line.to_owned() }
+    };
+    let rest: String = rest.split_inclusive('\n').map(plain).collect();
+    format!("{head}{directive}{rest}")
 }
 
 #[cfg(test)]
@@ -85,5 +99,16 @@ mod tests {
         assert_eq!(with_ptx_version(ptx, (8, 4)), "//\n.version 8.4\n.target sm_90\n");
         assert_eq!(with_ptx_version(".version 9.5", (8, 4)), ".version 8.4");
         assert_eq!(with_ptx_version("no PTX", (8, 4)), "no PTX");
+    }
+
+    #[test]
+    fn with_ptx_version_drops_volatile_of_local_memory_where_the_version_has_none() {
+        let text = |version: &str, modifier: &str| {
+            format!(
+                ".version {version}\n\tld{modifier}.local.u32 \t%r1, [%rd1+4];\n\tst{modifier}.local.u32 \t[%rd1], %r1;\n\tld.volatile.global.u32 %r2, [%rd2];\n"
+            )
+        };
+        assert_eq!(with_ptx_version(&text("9.5", ".volatile"), (9, 0)), text("9.0", ""));
+        assert_eq!(with_ptx_version(&text("9.5", ".volatile"), (9, 1)), text("9.1", ".volatile"));
     }
 }

@@ -21,6 +21,9 @@ pub(super) struct Reader {
     memory_model: bool,
     /// Pointer types that structures may name before they are defined.
     forward_pointers: HashSet<Id>,
+    entry_names: HashSet<String>,
+    /// Decorations that groups gave to their targets.
+    copied_decorations: usize,
     function: Option<Function>,
     block: Option<Block>,
 }
@@ -101,10 +104,9 @@ impl Reader {
             op::TYPE_VECTOR => {
                 let (element, count) = (module.operand(instruction, 1)?, module.operand(instruction, 2)?);
                 if !matches!(count, 2 | 3 | 4 | 8 | 16) {
-                    return Err(Error::malformed(format!(
-                        "a vector has {count} elements, not 2, 3, 4, 8 or {}",
-                        limits::MAX_VECTOR_LENGTH
-                    )));
+                    let most = limits::MAX_VECTOR_LENGTH;
+                    let message = format!("vectors of {count} elements; OpenCL's have 2, 3, 4, 8 or {most}");
+                    return Err(Error::unsupported(message));
                 }
                 if !matches!(module.ty(element)?, Type::Bool | Type::Int(_) | Type::Float(_)) {
                     return Err(Error::malformed("a vector's elements are scalars"));
@@ -198,10 +200,10 @@ fn outside(reader: &mut Reader, module: &mut Module, instruction: Instruction) -
             memory_model(operand(module, 0)?, operand(module, 1)?)?;
             reader.memory_model = true;
         }
-        op::ENTRY_POINT => entry_point(module, instruction)?,
+        op::ENTRY_POINT => entry_point(reader, module, instruction)?,
         op::EXECUTION_MODE | op::EXECUTION_MODE_ID => {
             let function = operand(module, 0)?;
-            module.modes.push((function, instruction));
+            module.modes.entry(function).or_default().push(instruction);
         }
         op::STRING => {
             let id = operand(module, 0)?;
@@ -213,7 +215,7 @@ fn outside(reader: &mut Reader, module: &mut Module, instruction: Instruction) -
         }
         op::DECORATE | op::DECORATE_ID | op::DECORATE_STRING => {
             let (target, kind) = (operand(module, 0)?, operand(module, 1)?);
-            module.decorations.entry(target).or_default().push(Decoration { kind, instruction, first_literal: 2 });
+            decorate(module, target, &[Decoration { kind, instruction, first_literal: 2 }])?;
         }
         op::MEMBER_DECORATE | op::MEMBER_DECORATE_STRING => {
             let (target, member, kind) = (operand(module, 0)?, operand(module, 1)?, operand(module, 2)?);
@@ -227,7 +229,7 @@ fn outside(reader: &mut Reader, module: &mut Module, instruction: Instruction) -
             }
             reader.forward_pointers.insert(id);
         }
-        op::GROUP_DECORATE => group_decorate(module, instruction)?,
+        op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => group_decorate(reader, module, instruction)?,
         op::VARIABLE => {
             let id = operand(module, 1)?;
             module.variables.push(id);
@@ -271,7 +273,7 @@ fn memory_model(addressing: u32, memory: u32) -> Result<()> {
     Ok(())
 }
 
-fn entry_point(module: &mut Module, instruction: Instruction) -> Result<()> {
+fn entry_point(reader: &mut Reader, module: &mut Module, instruction: Instruction) -> Result<()> {
     let model = module.operand(instruction, 0)?;
     if model != KERNEL_MODEL {
         return Err(Error::unsupported(format!("execution model {model} is not Kernel")));
@@ -280,22 +282,37 @@ fn entry_point(module: &mut Module, instruction: Instruction) -> Result<()> {
     if name.is_empty() || name.contains('\0') {
         return Err(Error::malformed("the entry point has no name"));
     }
-    if module.entry_points.iter().any(|entry| entry.name == name) {
+    if !reader.entry_names.insert(name.clone()) {
         return Err(Error::malformed(format!("two entry points are named {name}")));
     }
+    *module.entry_functions.entry(function).or_default() += 1;
     module.entry_points.push(EntryPoint { function, name, instruction });
     Ok(())
 }
 
-fn group_decorate(module: &mut Module, instruction: Instruction) -> Result<()> {
+/// Adds decorations to an id, up to a bound: they are looked through at every use.
+fn decorate(module: &mut Module, target: Id, decorations: &[Decoration]) -> Result<()> {
+    let known = module.decorations.entry(target).or_default();
+    if known.len() + decorations.len() > limits::MAX_DECORATIONS {
+        return Err(Error::limit(format!("id {target} has more than {} decorations", limits::MAX_DECORATIONS)));
+    }
+    known.extend_from_slice(decorations);
+    Ok(())
+}
+
+fn group_decorate(reader: &mut Reader, module: &mut Module, instruction: Instruction) -> Result<()> {
     let group = module.operand(instruction, 0)?;
     let decorations = module.decorations_of(group).to_vec();
     let targets = module.operands(instruction).get(1..).unwrap_or(&[]).to_vec();
-    if decorations.len().saturating_mul(targets.len()) > module.words.len() {
+    reader.copied_decorations += decorations.len().saturating_mul(targets.len());
+    if reader.copied_decorations > module.words.len() {
         return Err(Error::limit("groups of decorations that are larger than the module"));
     }
-    for target in targets {
-        module.decorations.entry(target).or_default().extend_from_slice(&decorations);
+    if instruction.opcode == op::GROUP_DECORATE {
+        return targets.iter().try_for_each(|&target| decorate(module, target, &decorations));
+    }
+    for target in targets.chunks_exact(2) {
+        module.member_decorations.entry((target[0], target[1])).or_default().extend_from_slice(&decorations);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 """Writes the kernels of this folder: NAME.spvasm, NAME.spv (by spirv-as) and NAME.case, with inputs and what must come out.
 
 The expected numbers are computed here by Python's integers, numpy and mpmath, so that nothing of the crate judges itself.
-Needs spirv-tools, numpy and mpmath; run it again after a change and check the files in.
+Needs spirv-tools, numpy and mpmath; run it again after a change and check the files in. make_*.py write more, in the same way.
 """
 import math
 import os
@@ -37,6 +37,9 @@ class Case:
         self.globals = ""
         self.decorations = ""
         self.capabilities = set()
+        self.environment = "spv1.3"
+        self.architecture = 90
+        self.beside = None
 
     def ty(self, name):
         """The id of a type: u32, f16, bool, v4f32, void."""
@@ -139,12 +142,16 @@ OpDecorate %nsg BuiltIn NumSubgroups
         text += "\n".join(l for l in self.body if l not in variables) + "\nOpReturn\nOpFunctionEnd\n"
         path = os.path.join(HERE, self.name)
         open(path + ".spvasm", "w").write(text)
-        subprocess.run(["spirv-as", "--target-env", "spv1.3", "-o", path + ".spv", path + ".spvasm"], check=True)
-        check = subprocess.run(["spirv-val", "--target-env", "spv1.3", path + ".spv"], capture_output=True, text=True)
+        subprocess.run(["spirv-as", "--target-env", self.environment, "-o", path + ".spv", path + ".spvasm"], check=True)
+        check = subprocess.run(["spirv-val", "--target-env", self.environment, path + ".spv"], capture_output=True, text=True)
         if check.returncode:
             print(self.name, check.stderr.strip()[:300], file=sys.stderr)
         with open(path + ".case", "w") as f:
             f.write(f"launch {self.groups} {self.threads} {self.shared}\n")
+            if self.architecture != 90:
+                f.write(f"sm {self.architecture}\n")
+            if self.beside:
+                f.write(f"beside {self.beside}\n")
             for ty, values in self.inputs:
                 f.write(f"in {ty} {' '.join(bits(ty, v) for v in values)}\n")
             for ty in outs:

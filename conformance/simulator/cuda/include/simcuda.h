@@ -13,6 +13,8 @@
  *                    submitted after them; compute-sanitizer ignores them
  *   SIMCUDA_GRAPHS   start of the sequence by which launches of graphs pick among the nodes that are ready (1); 0 picks
  *                    the one that was added first. Nodes run on several threads either way
+ *   CUDA_DEVICE_MAX_CONNECTIONS  hardware channels of a device that its streams share, as for the real driver; without it each
+ *                    stream has one of its own
  *   SIMCUDA_FAULTS   NAME:NTH:ERROR[:COUNT];...  as simcudaInjectFault
  *   SIMCUDA_REPORT   a file (appended to) or "stderr": reports and leaks are written there at exit
  */

@@ -108,6 +108,15 @@ impl Command {
         }
     }
 
+    /// Whether it holds up what other streams have in the same hardware channel until it has ended: a wait does, and work
+    /// that runs on the device or the host does not.
+    pub fn holds_channel(&self) -> bool {
+        matches!(
+            self,
+            Command::WaitEvent(_) | Command::WaitStream(..) | Command::WaitValue(_) | Command::WaitSemaphore(..)
+        )
+    }
+
     /// Does it.
     pub fn run(self, stream: &Arc<Stream>, point: &Point) {
         let healthy = stream.context.failure().is_none();

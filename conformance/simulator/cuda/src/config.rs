@@ -45,6 +45,11 @@ pub struct Config {
     /// Start of the sequence by which launches of graphs pick among nodes that are ready; 0 picks the one that was added
     /// first (`SIMCUDA_GRAPHS`).
     pub graph_seed: u64,
+    /// Whether devices have memory pools (`SIMCUDA_POOLS`).
+    pub pools: bool,
+    /// Hardware channels of a device that its streams share (`CUDA_DEVICE_MAX_CONNECTIONS`, as for the real driver); without
+    /// the variable each stream has one of its own.
+    pub channels: Option<u64>,
     /// Injected faults (`SIMCUDA_FAULTS`), not yet parsed.
     pub faults: Option<String>,
 }
@@ -74,6 +79,15 @@ impl Config {
             _ => None,
         })?;
         let graph_seed = variable("SIMCUDA_GRAPHS", "1", |text| text.parse().ok())?;
+        let pools = variable("SIMCUDA_POOLS", "all", |text| match text {
+            "all" => Some(true),
+            "none" => Some(false),
+            _ => None,
+        })?;
+        let channels = match variable("CUDA_DEVICE_MAX_CONNECTIONS", "0", |text| text.parse().ok())? {
+            0 => None,
+            number => Some(number),
+        };
         let report = match env::var("SIMCUDA_REPORT") {
             Ok(text) if text == "stderr" => Some(ReportTo::Stderr),
             Ok(text) if !text.is_empty() => Some(ReportTo::File(PathBuf::from(text))),
@@ -88,6 +102,8 @@ impl Config {
             thresholds,
             queries_order,
             graph_seed,
+            pools,
+            channels,
             faults: env::var("SIMCUDA_FAULTS").ok().filter(|text| !text.is_empty()),
         })
     }

@@ -61,6 +61,11 @@ pub fn config() -> Option<&'static Config> {
     MACHINE.get().map(|machine| &machine.config)
 }
 
+/// Whether devices have memory pools.
+pub fn has_pools() -> bool {
+    config().is_none_or(|config| config.pools)
+}
+
 /// Whether the devices are this process's and not those of one that it was forked from.
 pub fn made_by_this_process() -> bool {
     MACHINE.get().is_some_and(|machine| machine.process == std::process::id())
@@ -110,14 +115,18 @@ impl Device {
         self.memory - self.used.load(Ordering::Acquire)
     }
 
-    /// The pool made with the device.
-    pub fn default_pool(&self) -> &Arc<Pool> {
-        self.default_pool.get_or_init(|| Pool::default_of(self.ordinal))
+    /// The pool made with the device, if devices have any.
+    pub fn default_pool(&self) -> Result<&Arc<Pool>> {
+        if !has_pools() {
+            return Err(CUDA_ERROR_NOT_SUPPORTED);
+        }
+        Ok(self.default_pool.get_or_init(|| Pool::default_of(self.ordinal)))
     }
 
     /// The pool that `cuMemAllocAsync` takes from.
-    pub fn pool(&self) -> Arc<Pool> {
-        self.current_pool.lock().clone().unwrap_or_else(|| self.default_pool().clone())
+    pub fn pool(&self) -> Result<Arc<Pool>> {
+        let current = self.current_pool.lock().clone();
+        current.map_or_else(|| self.default_pool().cloned(), Ok)
     }
 
     /// Makes all further work on the device fail, or ends that.
@@ -164,6 +173,8 @@ impl Device {
             75 => Some(self.capability.0 as i32),
             76 => Some(self.capability.1 as i32),
             85 => Some(self.ordinal as i32),
+            // MEMORY_POOLS_SUPPORTED
+            115 => Some(i32::from(has_pools())),
             131 => Some(-1),
             _ => ATTRIBUTES.get(attribute as usize).copied().filter(|_| attribute > 0),
         }

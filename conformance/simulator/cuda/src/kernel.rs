@@ -11,10 +11,10 @@ use crate::device::Device;
 use crate::exec::{self, Access, Environment, FaultKind, Grid, LaunchFault, MemoryFault};
 use crate::memory;
 use crate::module::{Function, MODULES};
-use crate::reports;
+use crate::reports::{self, Kind};
 use crate::stream::{self, Reach, Stream};
 use crate::sys::*;
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::io::Write;
 use std::ops::Range;
@@ -108,7 +108,7 @@ impl Kernel {
     /// Runs it to its end on this thread.
     pub fn run(&self, point: &Point) -> Result {
         let context = &self.function.context;
-        let view = View { point, reach: stream::reach_of(context), context };
+        let view = View { point, reach: stream::reach_of(context), context, name: &self.function.name };
         let environment = Environment {
             memory: &view,
             // A closed standard output is no reason to fail the kernel.
@@ -138,6 +138,7 @@ struct View<'a> {
     point: &'a Point,
     reach: Reach,
     context: &'a Context,
+    name: &'a CStr,
 }
 
 impl exec::Memory for View<'_> {
@@ -149,6 +150,11 @@ impl exec::Memory for View<'_> {
                 Err(MemoryFault { message: denied.message })
             }
         }
+    }
+
+    fn stray(&self, message: &str) {
+        let name = self.name.to_string_lossy();
+        reports::add(Kind::InvalidPointer, format!("kernel {name}: {message}, which the hardware lets pass"));
     }
 
     fn texture(&self, handle: u64) -> Result<exec::image::Texture, MemoryFault> {

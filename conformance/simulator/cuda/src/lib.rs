@@ -13,6 +13,7 @@ pub mod sys;
 
 mod alloc;
 mod array;
+mod channel;
 mod clock;
 mod command;
 mod config;

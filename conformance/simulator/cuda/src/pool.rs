@@ -130,6 +130,9 @@ impl fmt::Debug for Pool {
 impl Pool {
     /// A pool by `cuMemPoolCreate`'s rules.
     pub fn create(props: CUmemPoolProps) -> Result<Handle> {
+        if !device::has_pools() {
+            return Err(CUDA_ERROR_NOT_SUPPORTED);
+        }
         let location = match (props.alloc_type, props.location.kind) {
             (CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE) => {
                 Location::Device(device::get(props.location.id)?.ordinal)
@@ -335,8 +338,16 @@ impl Pool {
         }
     }
 
-    /// Gives back what is unused beyond `keep` bytes.
+    /// Gives back what is unused beyond `keep` bytes. Of managed memory this waits for the devices, as strictly
+    /// as what was seen on an H200 can be read (`docs/native-facts.md`).
     pub fn trim_to(&self, keep: u64) {
+        let has_more = {
+            let state = self.state.lock();
+            state.reserved.now > keep.max(state.used.now)
+        };
+        if has_more && self.location == Location::Managed {
+            crate::device::all().iter().for_each(|device| crate::waiting::for_device(device.ordinal));
+        }
         let mut state = self.state.lock();
         let gone = Gone::KnownAt(state.synchronised);
         self.shrink(&mut state, keep, gone);

@@ -5,6 +5,7 @@
 //! legacy default stream and the blocking streams of a context wait for each other. Lock order: an event's
 //! `latest`, then one stream's `state`; never two streams' states.
 
+use crate::channel::{self, Channel, Ticket};
 use crate::clock::{self, Clock, Point};
 use crate::command::Command;
 use crate::context::{self, Context};
@@ -72,10 +73,14 @@ pub struct Stream {
     floor: AtomicU64,
     /// Tick of the oldest command not yet done; `u64::MAX` if there is none.
     oldest: Arc<AtomicU64>,
+    /// The hardware channel of its device that it shares with other streams, where there are few.
+    channel: Option<Arc<Channel>>,
 }
 
 struct Item {
     point: Point,
+    /// Its place in the channel.
+    ticket: Option<Ticket>,
     command: Command,
 }
 
@@ -133,6 +138,7 @@ impl Stream {
         in_flight.push(Arc::downgrade(&oldest));
         let id = IDS.fetch_add(1, Ordering::Relaxed);
         clock::stream_begins(id);
+        let channel = channel::of(context.device.ordinal, id);
         Self {
             id,
             handle,
@@ -149,6 +155,7 @@ impl Stream {
             unseen: AtomicU64::new(0),
             floor: AtomicU64::new(0),
             oldest,
+            channel,
         }
     }
 
@@ -211,12 +218,12 @@ impl Stream {
             self.learn(&mut state, &known, stream.id, seq);
             if stream.completed.load(Ordering::Acquire) < seq {
                 let point = self.point(&state);
-                self.enqueue(&mut state, Item { point, command: Command::WaitStream(stream, seq) });
+                self.enqueue(&mut state, point, Command::WaitStream(stream, seq));
             }
         }
         let point = self.point(&state);
         let (seq, command) = (point.seq, make(&point));
-        self.enqueue(&mut state, Item { point, command });
+        self.enqueue(&mut state, point, command);
         seq
     }
 
@@ -309,15 +316,19 @@ impl Stream {
             .collect()
     }
 
-    fn enqueue(self: &Arc<Self>, state: &mut MutexGuard<'_, State>, item: Item) {
-        let seq = item.point.seq;
+    fn enqueue(self: &Arc<Self>, state: &mut MutexGuard<'_, State>, point: Point, command: Command) {
+        let seq = point.seq;
         self.submitted.store(seq, Ordering::Release);
         let idle = state.queue.is_empty() && !state.running;
-        if idle && item.command.is_instant() && !HELD.load(Ordering::Acquire) && delays().is_none() {
-            item.command.run(self, &item.point);
+        let may_be_now = !HELD.load(Ordering::Acquire) && delays().is_none() && self.channel.is_none();
+        if idle && command.is_instant() && may_be_now {
+            command.run(self, &point);
             self.completed.store(seq, Ordering::Release);
             return;
         }
+        // Records are no work of the channel's: of two streams in one channel the later one's events were reached first.
+        let channel = self.channel.as_ref().filter(|_| !matches!(command, Command::Record(_)));
+        let item = Item { point, ticket: channel.map(|channel| channel.take_ticket()), command };
         self.unseen.fetch_add(item.command.waits_unseen().into(), Ordering::AcqRel);
         if idle {
             self.oldest.store(item.point.tick, Ordering::Release);
@@ -368,7 +379,9 @@ impl Stream {
                 (matches!(item.command, Command::Kernel(_) | Command::Graph(_)), item.command.waits_unseen());
             item.point.floor = item.point.floor.max(self.floor());
             item.point.unseen = false;
+            let ticket = item.ticket.take().map(|ticket| ticket.wait_for_turn(item.command.holds_channel()));
             self.run(item);
+            drop(ticket);
             state = self.state.lock();
             state.running = false;
             if unseen {

@@ -64,6 +64,16 @@ fn the_machine_is_as_described() {
 }
 
 #[test]
+fn devices_without_memory_pools_say_so_and_make_none() {
+    if in_child("devices_without_memory_pools_say_so_and_make_none", &[("SIMCUDA_POOLS", "none")]).is_none() {
+        ok!(cuInit(0));
+        assert_eq!(get!(cuDeviceGetAttribute(115, 0)), 0);
+        let _context: u64 = get!(cuCtxCreate_v2(0, 0));
+        err!(801, cuMemAllocAsync(&mut 0, 64, 0));
+    }
+}
+
+#[test]
 fn faults_can_be_set_before_anything_runs() {
     let faults = "cuStreamCreate:2:2; cuEventCreate:1:999:2";
     if in_child("faults_can_be_set_before_anything_runs", &[("SIMCUDA_FAULTS", faults)]).is_none() {

@@ -38,6 +38,20 @@ const PTX: &CStr = c"
     trap;
     ret;
 }
+.extern .shared .align 16 .b8 area[];
+.visible .entry shared(.param .u64 out, .param .u32 offset)
+{
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [offset];
+    mov.u32 %r2, area;
+    add.u32 %r3, %r1, %r2;
+    ld.shared.u32 %r4, [%r3];
+    st.shared.u32 [%r3], %r4;
+    st.global.u32 [%rd1], %r4;
+    ret;
+}
 ";
 
 struct Setup {
@@ -103,6 +117,30 @@ fn arguments_are_taken_when_the_launch_is_submitted() {
     c!(simcudaReleaseWork());
     ok!(cuStreamSynchronize(setup.stream));
     assert_eq!(words(out, 64), [7; 64]);
+}
+
+#[test]
+fn an_access_behind_shared_memory_that_the_hardware_lets_pass_is_reported_once_a_launch() {
+    let setup = Setup::new();
+    let out = get!(cuMemAlloc_v2(4));
+    let access = |offset: u32, grid: u32| {
+        let params = [(&raw const out).cast::<c_void>(), (&raw const offset).cast()];
+        let none = core::ptr::null();
+        ok!(cuLaunchKernel(setup.function(c"shared"), grid, 1, 1, 32, 1, 1, 44, setup.stream, params.as_ptr(), none));
+        c!(cuStreamSynchronize(setup.stream))
+    };
+    assert_eq!(access(40, 1), 0);
+    assert_eq!(reports(), []);
+    assert_eq!(access(64, 3), 0);
+    assert_eq!(report_kinds(), ["invalid-pointer"]);
+    let text = &reports()[0].1;
+    assert!(
+        text.contains("kernel shared: stray read of 4 bytes at offset 0x40 of shared memory of 44 bytes"),
+        "{text}"
+    );
+    // Nobody may rely on what is there.
+    assert_ne!(words(out, 1), [0]);
+    assert_eq!(access(128, 1), 700);
 }
 
 #[test]

@@ -249,8 +249,14 @@ fn steps_of(
     shown: &mut Vec<Step>,
 ) -> take::Outcome {
     let (mut model, first) = Model::begin(profile, &world.abilities, sabotage, queues);
+    // For a program that hangs or ends the process, and cannot tell afterwards.
+    let traced = number("UR_MODEL_TRACE", 0) != 0;
+    let begun = Instant::now();
     let mut go = |steps: Vec<Step>| {
         steps.into_iter().try_for_each(|step| {
+            if traced {
+                say(&format!("{:?} {step}", begun.elapsed()));
+            }
             let outcome = program.take(&step);
             shown.push(step);
             outcome

@@ -4,8 +4,9 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_device_handle_t, ur_event_handle_t, ur_result_t as Code, ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t,
-    ur_usm_pool_flags_t, ur_usm_pool_handle_t, ur_usm_pool_info_t, ur_usm_pool_limits_desc_t, ur_usm_type_t,
+    ur_device_handle_t, ur_event_handle_t, ur_exp_usm_pool_policy_desc_t, ur_exp_usm_pool_reuse_flags_t,
+    ur_result_t as Code, ur_usm_pool_buffer_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t, ur_usm_pool_handle_t,
+    ur_usm_pool_info_t, ur_usm_pool_limits_desc_t, ur_usm_type_t,
 };
 use ur_conformance::{Fixture, Kind as Plain, Queue, memory, ur};
 use ur_model::{Flavour, Kind};
@@ -56,11 +57,13 @@ pub fn create(fixture: &Fixture, device: Option<ur_device_handle_t>, flavour: Fl
     let mut limits = ur_usm_pool_limits_desc_t::default();
     let mut buffer = ur_usm_pool_buffer_desc_t::default();
     let mut desc = ur_usm_pool_desc_t::default();
+    let mut policy = ur_exp_usm_pool_policy_desc_t::default();
     let mut memory = None;
     match flavour {
         Flavour::Zero => desc.flags = ur_usm_pool_flags_t::ZERO_INITIALIZE_BLOCK,
         Flavour::Limited(bytes) => limits.maxPoolableSize = bytes,
         Flavour::Threshold(bytes) => limits.minDriverAllocSize = bytes,
+        Flavour::Reuse(bits) => policy.reuse = ur_exp_usm_pool_reuse_flags_t::from_bits_retain(bits),
         Flavour::Buffer(bytes) => {
             let device = device.unwrap_or_else(|| fixture.device());
             memory = Some(on_device(fixture, device, bytes)?);
@@ -72,6 +75,7 @@ pub fn create(fixture: &Fixture, device: Option<ur_device_handle_t>, flavour: Fl
     match flavour {
         Flavour::Limited(_) | Flavour::Threshold(_) => desc.pNext = (&raw const limits).cast(),
         Flavour::Buffer(_) => desc.pNext = (&raw const buffer).cast(),
+        Flavour::Reuse(_) => desc.pNext = (&raw const policy).cast(),
         _ => {}
     }
     let mut handle: ur_usm_pool_handle_t = null_mut();

@@ -402,9 +402,9 @@ impl<'w, 'f> Program<'w, 'f> {
                 self.count("trim");
                 self.trim(*pool, *device, *keep)
             }
-            Step::Figures { pool, used, high, threshold, flavour } => {
+            Step::Figures { pool, used, high, threshold, flavour, parts } => {
                 self.count("figures");
-                self.figures(*pool, *used, *high, *threshold, *flavour)
+                self.figures(*pool, [*used, *high], *parts, *threshold, *flavour)
             }
             Step::ResetHigh { pool } => {
                 self.count("mark reset");
@@ -425,7 +425,14 @@ impl<'w, 'f> Program<'w, 'f> {
         succeeds(ur!(USMExp.pfnPoolTrimToExp(context, device, self.pool(Some(pool))?, keep)), "urUSMPoolTrimToExp")
     }
 
-    fn figures(&self, pool: usize, used: u64, high: u64, threshold: Option<u64>, flavour: Flavour) -> Outcome {
+    fn figures(
+        &self,
+        pool: usize,
+        [used, high]: [u64; 2],
+        parts: u64,
+        threshold: Option<u64>,
+        flavour: Flavour,
+    ) -> Outcome {
         let handle = self.pool(Some(pool))?;
         let before = self.before.get(pool).copied().unwrap_or(0);
         let of = |property| pools::figure(handle, property);
@@ -433,7 +440,7 @@ impl<'w, 'f> Program<'w, 'f> {
         same(of(figure::USED_HIGH_EXP)?, high + before, &format!("USED_HIGH of p{pool}"))?;
         let (reserved, most) = (of(figure::RESERVED_CURRENT_EXP)?, of(figure::MAXIMUM_SIZE_EXP)?);
         let mark = of(figure::RESERVED_HIGH_EXP)?;
-        if reserved < used || mark < reserved || (most > 0 && reserved > most) {
+        if reserved < used || mark < reserved || (most > 0 && reserved > most * parts) {
             return Err(format!("p{pool}: used {used}, reserved {reserved}, high {mark}, maximum {most}"));
         }
         match flavour {

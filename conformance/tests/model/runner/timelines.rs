@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use ur_conformance::command_buffer::list;
 use ur_conformance::ffi::{
-    CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_queue_flags_t as Flags,
-    ur_result_t as Code,
+    CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_mem_flags_t as MemFlags,
+    ur_queue_flags_t as Flags, ur_result_t as Code,
 };
-use ur_conformance::{Event, Fixture, Kernel, Kind, Launch, Memory, Queue, Timeline, last_error, timeline, ur};
+use ur_conformance::{Buffer, Event, Fixture, Kernel, Kind, Launch, Memory, Queue, Timeline, last_error, timeline, ur};
 use ur_model::timelines::{
-    CELLS, MOST_STEPS, Plan, Point, QUEUES, Step, TIMELINES, WORDS, Work, is_in_order, is_on_first_device,
+    CELLS, MOST_STEPS, Plan, Point, QUEUES, Step, TIMELINES, WORDS, Work, is_buffer, is_in_order, is_on_first_device,
 };
 
 use super::{first_seed, mixed, number, say};
@@ -64,6 +64,8 @@ struct Program<'p> {
     place: &'p Place<'p>,
     plan: &'p Plan,
     timelines: [Timeline; TIMELINES],
+    /// The cells that are buffers.
+    buffers: Vec<Option<Buffer>>,
     /// The last event of each step of a queue.
     events: Vec<Option<Event>>,
 }
@@ -105,12 +107,19 @@ impl<'f> Place<'f> {
     fn run(&self, fixture: &Fixture, seed: u64) -> Outcome<usize> {
         let plan = Plan::new(seed);
         (0..VERDICT + MOST_STEPS).for_each(|word| self.notes.store(word, 0));
+        let mut buffers = Vec::new();
         for (cell, content) in plan.entry.iter().enumerate() {
+            buffers.push(is_buffer(cell).then(|| {
+                let words: Vec<u32> = (0..WORDS).map(|word| content.word(word)).collect();
+                let buffer = Buffer::new(fixture, CELL);
+                buffer.write(&self.queues[seed as usize % QUEUES], &words);
+                buffer
+            }));
             (0..WORDS).for_each(|word| self.cells.store(cell * WORDS as usize + word as usize, content.word(word)));
         }
         let timelines = [(); TIMELINES].map(|()| Timeline::at_zero(fixture));
         let events = plan.steps.iter().map(|_| None).collect();
-        let mut program = Program { place: self, plan: &plan, timelines, events };
+        let mut program = Program { place: self, plan: &plan, timelines, buffers, events };
         let outcome = program.take().and_then(|()| program.check());
         if outcome.is_err() {
             program.give_up();
@@ -206,7 +215,12 @@ impl Program<'_> {
             Work::Host => Err("a queue has no such work".to_owned()),
             Work::Kernel { cell, is, becomes } => {
                 let next = becomes.unwrap_or_default();
-                let launch = Launch::new(&place.kernel, &[THREADS]).local(&[THREADS]).pointer(place.cell(cell));
+                let launch = Launch::new(&place.kernel, &[THREADS]).local(&[THREADS]);
+                let access = if becomes.is_some() { MemFlags::READ_WRITE } else { MemFlags::READ_ONLY };
+                let launch = match &self.buffers[cell] {
+                    Some(buffer) => launch.buffer(buffer, access),
+                    None => launch.pointer(place.cell(cell)),
+                };
                 let launch = launch.value(is.known).value(next.known).value([is.base, is.step]);
                 let launch = launch.value([next.base, next.step]).pointer(place.notes.pointer());
                 let launch = launch.pointer(place.notes.at(4 * VERDICT)).value(number as u32).after(after);
@@ -214,8 +228,18 @@ impl Program<'_> {
             }
             Work::Copy { from, to } => {
                 let waits: Vec<_> = after.iter().map(|event| event.handle()).collect();
-                let (q, to, from, (count, list)) = (queue.handle(), place.cell(to), place.cell(from), list(&waits));
-                let copy = |event| ur!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, CELL, count, list, event));
+                let (q, (count, list)) = (queue.handle(), list(&waits));
+                let (into, of) = (place.cell(to), place.cell(from));
+                let [from, to] = [from, to].map(|cell| self.buffers[cell].as_ref().map(Buffer::handle));
+                let no = CBool::FALSE;
+                let copy = |event| match (from, to) {
+                    (None, None) => ur!(Enqueue.pfnUSMMemcpy(q, no, into, of, CELL, count, list, event)),
+                    (Some(from), None) => ur!(Enqueue.pfnMemBufferRead(q, from, no, 0, CELL, into, count, list, event)),
+                    (None, Some(to)) => ur!(Enqueue.pfnMemBufferWrite(q, to, no, 0, CELL, of, count, list, event)),
+                    (Some(from), Some(to)) => {
+                        ur!(Enqueue.pfnMemBufferCopy(q, from, to, 0, 0, CELL, count, list, event))
+                    }
+                };
                 event_of("a copy", copy)
             }
         }
@@ -274,8 +298,11 @@ impl Program<'_> {
 
     fn compare(&self) -> Outcome {
         for (cell, content) in self.plan.exit.iter().enumerate() {
+            let read = |buffer: &Buffer| buffer.read::<u32>(&self.place.queues[0]);
+            let words = self.buffers[cell].as_ref().map(read);
             for word in 0..content.known {
-                let found = self.place.cells.load(cell * WORDS as usize + word as usize);
+                let of_cell = || self.place.cells.load(cell * WORDS as usize + word as usize);
+                let found = words.as_ref().map_or_else(of_cell, |words| words[word as usize]);
                 if found != content.word(word) {
                     let expected = content.word(word);
                     return Err(format!("word {word} of cell {cell} is {found:#x} in the end, not {expected:#x}"));

@@ -141,8 +141,21 @@ impl<'f> World<'f> {
             .value(u32::try_from(command).unwrap_or(u32::MAX))
     }
 
+    /// Lets go of what default pools may keep by their thresholds: where native pools are missing, that is plain native memory.
+    fn trim_default_pools(&self) {
+        if !self.abilities.pools {
+            return;
+        }
+        for &device in &self.fixture.devices {
+            if let Ok(pool) = pools::default_of(self.fixture, device) {
+                ok!(USMExp.pfnPoolTrimToExp(self.fixture.context(), device, pool.handle, 0));
+            }
+        }
+    }
+
     fn objects(&self) -> BTreeMap<String, u64> {
         if self.fixture.sim().is_some() {
+            self.trim_default_pools();
             // What the adapter keeps for the next program is no program's.
             ur_conformance::renew_adapter();
         }
@@ -239,6 +252,7 @@ fn abilities_of(fixture: &Fixture, devices: usize) -> Abilities {
         shared: every(ur_model::Kind::Shared),
         limits: pools && able(Flavour::Limited(1 << 20)),
         zero: pools && able(Flavour::Zero),
+        policies: pools && able(Flavour::Reuse(0)),
         buffers: pools && able(Flavour::Buffer(1 << 20)),
         device_pool,
         // Whether a copy may reach another device's pool depends on the machine; the simulated one lets it.

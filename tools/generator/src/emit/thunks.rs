@@ -57,7 +57,7 @@ fn thunk(model: &Model, function: &Function) -> String {
         function.name,
         rust::params(&function.params, "")
     );
-    let _ = writeln!(out, "    guard::{}(\"{}\", || {{", guard_of(function), function.name);
+    let _ = writeln!(out, "    guard::{}(\"{}\", || {{", guard_of(model, function), function.name);
     match model.engine.answer(&function.name) {
         Answer::Checked(path) => out.push_str(&checked(model, function, path)),
         Answer::Raw(path) => {
@@ -113,11 +113,12 @@ fn with_driver(path: &str) -> String {
     if path.contains("::<") { format!("crate::{path}") } else { format!("crate::{path}::<D>") }
 }
 
-/// The guard's function: it differs in what the child of a fork gets.
-fn guard_of(function: &Function) -> &'static str {
+/// The guard's function: it differs in what the child of a fork gets, and in what is done when there is no memory.
+fn guard_of(model: &Model, function: &Function) -> &'static str {
     match function.name.as_str() {
         "urAdapterGetLastError" => "call_even_in_child",
         "urAdapterRelease" => "call_or_skip_in_child",
+        name if model.engine.row(name).is_some_and(|row| row.makes) => "make::<D>",
         _ => "call",
     }
 }

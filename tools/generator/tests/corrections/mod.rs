@@ -36,6 +36,14 @@ const CONTEXT_QUERY: Correction = Correction {
     spec: &["UR_CONTEXT_INFO_USM_USED_BYTES_EXP < propName"],
 };
 
+/// `spec/api/exp-usm-plain-memory.toml` adds two queries of devices above the vendor's last one too.
+const DEVICE_QUERY: Correction = Correction {
+    function: "urDeviceGetInfo",
+    code: "UR_RESULT_ERROR_INVALID_ENUMERATION",
+    fact: "UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP < propName",
+    spec: &["UR_DEVICE_INFO_USM_HOLDERS_EXP < propName"],
+};
+
 /// A sentence of which the facts kept the quoted name alone.
 const fn cut(
     function: &'static str,
@@ -47,8 +55,9 @@ const fn cut(
 }
 
 /// All of them.
-pub const CORRECTIONS: [Correction; 14] = [
+pub const CORRECTIONS: [Correction; 15] = [
     CONTEXT_QUERY,
+    DEVICE_QUERY,
     pool_query("urUSMPoolGetInfo"),
     pool_query("urUSMPoolGetInfoExp"),
     pool_query("urUSMPoolSetInfoExp"),

@@ -11,7 +11,7 @@ use super::{COPY, Raw, check, native};
 use crate::Failure;
 
 /// A kind of plain memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// On the device.
     Device,

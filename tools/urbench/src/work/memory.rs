@@ -18,7 +18,22 @@ pub const BEHIND: &str = "work: alloc behind another queue's free";
 /// The same with work that has to be waited for.
 pub const BEHIND_LAUNCH: &str = "work: alloc, launch behind another queue's free";
 
-pub const CASES: [Prepared; 2] = [
+/// Host memory over device memory.
+pub const HOST: &str = "work: host alloc + free over device memory";
+/// Shared memory over device memory.
+pub const SHARED: &str = "work: shared alloc + free over device memory";
+
+pub const CASES: [Prepared; 4] = [
+    Prepared {
+        name: HOST,
+        note: "1 MiB, default pools, a queue each; both sides the UR's",
+        make: |f, _| over_device(f, Memory::Host),
+    },
+    Prepared {
+        name: SHARED,
+        note: "1 MiB, default pools, a queue each; both sides the UR's",
+        make: |f, _| over_device(f, Memory::Shared),
+    },
     Prepared {
         name: BEHIND,
         note: "1 MiB, alloc waits for the free's event; two queues in turn",
@@ -111,6 +126,51 @@ pub fn raw_alloc(raw: &Raw) -> Body<'_> {
         let once = || raw.allocate_and_free(BLOCK, raw.stream());
         batches(iterations, meter, once, || raw.synchronize(raw.stream()))
     })
+}
+
+/// A kind of stream-ordered memory.
+#[derive(Clone, Copy)]
+enum Memory {
+    Device,
+    Host,
+    Shared,
+}
+
+/// Allocates and frees a block of a kind on a queue.
+#[inline]
+fn allocate_and_free_of(fixture: &Fixture<'_>, kind: Memory, queue: ur_queue_handle_t) -> Result<(), Failure> {
+    let (ur, mut memory, none) = (fixture.ur, null_mut(), null_mut());
+    // SAFETY: a live queue, no list, a writable output.
+    unsafe {
+        let out = &raw mut memory;
+        match kind {
+            Memory::Device => return fixture.allocate_and_free(BLOCK, queue),
+            Memory::Host => {
+                call!(ur, EnqueueExp.pfnUSMHostAllocExp(queue, null_mut(), BLOCK, null(), 0, null(), out, none))
+            }
+            Memory::Shared => {
+                call!(ur, EnqueueExp.pfnUSMSharedAllocExp(queue, null_mut(), BLOCK, null(), 0, null(), out, none))
+            }
+        }
+    }?;
+    // SAFETY: memory of this queue that is freed once and that nothing uses.
+    unsafe { call!(ur, EnqueueExp.pfnUSMFreeExp(queue, null_mut(), memory, 0, null(), null_mut())) }?;
+    Ok(())
+}
+
+/// A kind of memory beside device memory, each on a queue of its own, which keeps what it frees.
+fn over_device<'f>(fixture: &'f Fixture<'f>, kind: Memory) -> Result<Sides<'f>, Failure> {
+    let body = |kind| {
+        let queue = fixture.new_queue()?;
+        // What a device has none of is told before anything is measured.
+        allocate_and_free_of(fixture, kind, queue.handle())?;
+        let body: Body<'f> = Box::new(move |iterations, meter| {
+            let once = || allocate_and_free_of(fixture, kind, queue.handle());
+            batches(iterations, meter, once, || Ok(fixture.ur.finish(queue.handle())?))
+        });
+        Ok::<_, Failure>(body)
+    };
+    Ok(Sides { ur: body(kind)?, raw: Some(body(Memory::Device)?) })
 }
 
 /// Allocates where a queue waits for the other's free, and frees in the same order.

@@ -6,6 +6,7 @@ pub mod graphs;
 mod launch;
 mod memory;
 pub mod objects;
+pub mod programs;
 mod shapes;
 pub mod timelines;
 
@@ -21,7 +22,7 @@ use crate::measure::{Body, native_calls, rounds};
 use crate::options::Options;
 use crate::outcome::{Case, Counts, Named};
 use crate::raw::Raw;
-pub use memory::{BEHIND, BEHIND_LAUNCH};
+pub use memory::{BEHIND, BEHIND_LAUNCH, HOST, SHARED};
 
 /// What the recipes of stream-ordered memory begin with.
 pub const MEMORY: &str = "work: alloc + free";
@@ -95,7 +96,13 @@ fn raw_of<'f>(
 }
 
 fn every_prepared() -> impl Iterator<Item = &'static Prepared> {
-    shapes::CASES.iter().chain(&memory::CASES).chain(&objects::CASES).chain(&graphs::CASES).chain(&timelines::CASES)
+    shapes::CASES
+        .iter()
+        .chain(&memory::CASES)
+        .chain(&objects::CASES)
+        .chain(&graphs::CASES)
+        .chain(&timelines::CASES)
+        .chain(&programs::CASES)
 }
 
 fn prepared(options: &Options) -> impl Iterator<Item = &'static Prepared> {

@@ -37,7 +37,7 @@ pub const CASES: [Prepared; 7] = [
 
 /// Launches a kernel of one thread.
 #[inline]
-fn launch(
+pub(super) fn launch(
     fixture: &Fixture<'_>,
     queue: ur_queue_handle_t,
     kernel: ur_kernel_handle_t,
@@ -70,7 +70,8 @@ fn launch(
     Ok(())
 }
 
-const NO_WAITS: (u32, *const ur_event_handle_t) = (0, null());
+/// No events to wait for.
+pub(super) const NO_WAITS: (u32, *const ur_event_handle_t) = (0, null());
 
 /// A kernel that takes many words and does nothing with them.
 fn image() -> String {

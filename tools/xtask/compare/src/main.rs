@@ -4,20 +4,25 @@
 
 mod abi;
 mod demo;
+mod dpnp;
+mod elf;
 mod hip_headers;
 mod lines;
+mod nvvm;
 mod planted;
 mod races;
 mod stock;
 mod sycl;
 mod sycl_cpu;
+mod travelling;
 mod try_wheel;
+mod wheel_images;
 
 use std::process::ExitCode;
 
 use xtask::cli::{self, Command};
 
-const COMMANDS: [Command; 11] = [
+const COMMANDS: [Command; 15] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
@@ -49,11 +54,24 @@ const COMMANDS: [Command; 11] = [
         run: sycl::run,
     },
     Command {
+        name: "dpnp",
+        arguments: "[TESTS...]",
+        purpose: "run dpnp and its tests on our CUDA adapter",
+        run: dpnp::run,
+    },
+    Command {
         name: "hip-headers",
         arguments: "",
         purpose: "compare what we know of HIP with its public headers",
         run: hip_headers::run,
     },
+    Command {
+        name: "wheel-images",
+        arguments: "[--every N] [--sm N]",
+        purpose: "translate, compile and assemble the images of dpnp's and dpctl's wheels",
+        run: wheel_images::run,
+    },
+    Command { name: "nvvm", arguments: "", purpose: "test programs of SPIR-V over the real libnvvm", run: nvvm::run },
     Command {
         name: "races",
         arguments: "[loom|sanitizer]",
@@ -78,6 +96,12 @@ const COMMANDS: [Command; 11] = [
         arguments: "[RELEASE]",
         purpose: "put what SYCL needs on another machine into .carry-sycl",
         run: sycl::bundle::run,
+    },
+    Command {
+        name: "bundle-dpnp",
+        arguments: "",
+        purpose: "put what dpnp needs on another machine into .carry-dpnp",
+        run: dpnp::bundle::run,
     },
 ];
 

@@ -43,6 +43,7 @@ fn check(workspace: &Workspace, release: Release, wheel: &Path) -> Result {
             Ok(text) => wrong.push(format!("`python -m dpctl -f` lists no GPU:\n{text}")),
             Err(failure) => wrong.push(failure.to_string()),
         }
+        wrong.extend(images_of_python(&mode).err().map(|failure| failure.to_string()));
         for client in &clients {
             match (ran(client)?, expected_to_fail(workspace, release, &client.name)?) {
                 (programs::Outcome::Passed, _) => println!("{}: ok {} as installed", release.name(), client.name),
@@ -80,6 +81,26 @@ fn listing(mode: &Mode) -> Result<String> {
         fail!("`python -m dpctl -f` complains:\n{}", printed.stderr);
     }
     Ok(printed.stdout)
+}
+
+/// SPIR-V images come to the GPU in Python programs: the library that does so is there as soon as dpctl is, and in no other program.
+fn images_of_python(mode: &Mode) -> Result {
+    let maps = "print('libur_sycl_images.so' in open('/proc/self/maps').read())";
+    for (what, hook, mapped) in
+        [("import dpctl", "1", "True"), ("import json", "1", "False"), ("import dpctl", "0", "False")]
+    {
+        let mut python = process::unsteered(120, mode.venv.python());
+        python.args(["-c", &format!("{what}; {maps}")]).env("UR_ADAPTERS_HOOK", hook);
+        let printed = process::capture(python.env("PYTHONDONTWRITEBYTECODE", "1"))?;
+        if printed.stdout.trim() != mapped || !printed.stderr.is_empty() {
+            fail!(
+                "with UR_ADAPTERS_HOOK={hook}, `{what}` and libur_sycl_images.so mapped: {}{}",
+                printed.stdout,
+                printed.stderr
+            );
+        }
+    }
+    Ok(())
 }
 
 fn pip(venv: &Venv, words: &[&str]) -> Result {

@@ -1,6 +1,6 @@
 //! `bundle`: puts into `.carry` what a machine without a toolchain needs to run the demonstration, the C example, the
 //! benchmarks and the conformance tests on its real driver, and the tests under compute-sanitizer. It must stay small: debug
-//! information and symbol names are left behind. `bundle --sycl` is `bundle-sycl` of [`compare`].
+//! information and symbol names are left behind. `bundle --sycl` and `--dpnp` are `bundle-sycl` and `bundle-dpnp` of [`compare`].
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,13 +15,18 @@ use crate::support::workspace::{Release, Workspace};
 use crate::support::{cargo, files, process};
 
 const LARGEST: u64 = 56 << 20;
+/// Kernels translated from SPIR-V, with what they compute, and the program that runs them on a driver.
+const SPIRV_KERNELS: &str = "adapters/spirv/tests/kernels";
+/// Programs of `docs/probes` whose answers `docs/native-facts.md` does not have from a GPU yet.
+const PROBES: [&str; 2] = ["channels", "managed_waits"];
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     match arguments {
         [] => {}
         [flag, releases @ ..] if flag == "--sycl" => return compare::run(workspace, "bundle-sycl", releases),
-        _ => fail!("it takes `--sycl`, maybe with a release, and nothing else"),
+        [flag, rest @ ..] if flag == "--dpnp" => return compare::run(workspace, "bundle-dpnp", rest),
+        _ => fail!("it takes `--dpnp`, or `--sycl`, maybe with a release, and nothing else"),
     }
     let carry = workspace.path(".carry");
     let mut kept = BTreeSet::new();
@@ -44,11 +49,19 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     for (name, path) in suite(workspace)? {
         put(&path, &carry, Path::new("tests").join(name), &mut kept)?;
     }
-    for script in ["run.sh", "sanitizer.sh", "suite.sh"] {
+    for script in ["plan.sh", "run.sh", "sanitizer.sh", "suite.sh"] {
         put(&workspace.path("tools/xtask/bundle").join(script), &carry, script.into(), &mut kept)?;
     }
     let expected = "sanitizer-expected.txt";
     put(&workspace.path("conformance").join(expected), &carry, expected.into(), &mut kept)?;
+    for file in files::list(&workspace.path(SPIRV_KERNELS))? {
+        if file.extension().is_some_and(|ending| ending == "case" || ending == "ptx" || ending == "py") {
+            put(&workspace.path(SPIRV_KERNELS).join(&file), &carry, Path::new("spirv").join(&file), &mut kept)?;
+        }
+    }
+    for (name, path) in probes(workspace)? {
+        put(&path, &carry, Path::new("probes").join(name), &mut kept)?;
+    }
     files::keep_only(&carry, &kept)?;
     pack(&carry, &mut kept)?;
 
@@ -56,6 +69,23 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     let total: u64 = sizes.sum();
     println!("{}: {} files, {:.1} MB; there: sh .carry/run.sh", carry.display(), kept.len(), total as f64 / 1e6);
     if total > LARGEST { fail!("that is more than travels ({LARGEST} bytes)") } else { Ok(()) }
+}
+
+/// The probes, built. One whose headers are missing here stays behind, which is told.
+fn probes(workspace: &Workspace) -> Result<Vec<(&'static str, PathBuf)>> {
+    let folder = workspace.target().join("probes");
+    fs::create_dir_all(&folder).context(folder.display())?;
+    let mut built = Vec::new();
+    for name in PROBES {
+        let program = folder.join(name);
+        let mut cc = process::cc();
+        cc.args(["-O1", "-o"]).arg(&program).arg(workspace.path(&format!("docs/probes/{name}.c")));
+        match process::run(cc.args(["-ldl", "-lpthread"])) {
+            Ok(()) => built.push((name, program)),
+            Err(error) => println!("{name}: not built, so not in the bundle: {error}"),
+        }
+    }
+    Ok(built)
 }
 
 /// Packs the test binaries, which have most of their code in common: a dictionary larger than several of them finds it.

@@ -21,7 +21,8 @@ const FACT_TESTS: &str = "the_specification_has_every_fact";
 
 /// The package that tests adapters, and the adapter that it is run for once more.
 pub const SUITE: &str = "ur-conformance";
-const HIP_ADAPTER: &str = "libur_adapter_hip.so.0";
+/// The second of the adapters.
+pub const HIP_ADAPTER: &str = "libur_adapter_hip.so.0";
 
 /// AMD's runtime as Debian has it, and the package that holds it.
 const DEBIAN_HIP: &str = "libamdhip64.so.5";

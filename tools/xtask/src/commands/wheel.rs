@@ -19,13 +19,15 @@ const GLIBC: (u32, u32) = (2, 17);
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const TOOLS: [&str; 4] = ["hatchling==1.33.0", "build==1.6.1", "ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
 const ADAPTERS: [&str; 2] = ["ur_adapter_cuda", "ur_adapter_hip"];
+/// Offers SPIR-V images to these adapters' devices; the same for every release.
+const IMAGES: &str = "ur_sycl_images";
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     if !arguments.is_empty() {
         fail!("it takes no arguments");
     }
-    let wheels = make(workspace)?;
+    let wheels = make(workspace, &Release::ALL)?;
     for (release, wheel) in &wheels {
         compare::run(workspace, "try-wheel", &[release.name().to_owned(), wheel.display().to_string()])?;
     }
@@ -36,11 +38,11 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     Ok(())
 }
 
-/// Makes the wheel of each release.
-pub fn make(workspace: &Workspace) -> Result<Vec<(Release, PathBuf)>> {
+/// Makes the wheel of each of these releases.
+pub fn make(workspace: &Workspace, releases: &[Release]) -> Result<Vec<(Release, PathBuf)>> {
     let tools = Venv::with(&workspace.target().join("wheel-tools"), &TOOLS)?;
     let mut wheels = Vec::new();
-    for release in Release::ALL {
+    for &release in releases {
         let libraries = compile(workspace, release, &tools)?;
         wheels.push((release, package(workspace, release, &tools, &libraries)?));
     }
@@ -53,8 +55,9 @@ fn compile(workspace: &Workspace, release: Release, tools: &Venv) -> Result<Vec<
     let target = folder.join("target");
     let suffix = release.suffix("_");
     let packages = cargo::packages(workspace)?;
-    let shipped = |name: &str| name.strip_suffix(&suffix).is_some_and(|name| ADAPTERS.contains(&name));
-    let adapters: Vec<_> = packages.iter().filter(|package| package.library.as_deref().is_some_and(shipped)).collect();
+    let shipped =
+        |name: &str| name == IMAGES || name.strip_suffix(&suffix).is_some_and(|name| ADAPTERS.contains(&name));
+    let shipped: Vec<_> = packages.iter().filter(|package| package.library.as_deref().is_some_and(shipped)).collect();
     let bin = tools.python().parent().map(Path::to_path_buf).unwrap_or_default();
     let path = std::env::join_paths(
         std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
@@ -63,20 +66,31 @@ fn compile(workspace: &Workspace, release: Release, tools: &Venv) -> Result<Vec<
     command.env("PATH", path.context("a folder's name holds a colon")?).env("CARGO_TARGET_DIR", &target);
     command.env("ZIG_GLOBAL_CACHE_DIR", folder.join("zig")).env("CARGO_ZIGBUILD_CACHE_DIR", folder.join("zigbuild"));
     command.args(["zigbuild", "--release", "--target", &format!("{TARGET}.{}.{}", GLIBC.0, GLIBC.1)]);
-    process::run(command.args(cargo::select(&adapters)))?;
+    process::run(command.args(cargo::select(&shipped)))?;
 
     let mut libraries = Vec::new();
     for name in ADAPTERS {
         let library = target.join(TARGET).join("release").join(format!("lib{name}{suffix}.so"));
         symbols::check_adapter(&library, &workspace.version_script(release))?;
-        let newest = newest_glibc(&library)?;
-        if newest > GLIBC {
-            fail!("{} needs glibc {}.{}, not {}.{}", library.display(), newest.0, newest.1, GLIBC.0, GLIBC.1);
-        }
-        println!("lib{name}.so.0 of {}: no symbol of a glibc newer than {}.{}", release.name(), newest.0, newest.1);
         libraries.push((format!("lib{name}.so.0"), library));
     }
+    let images = target.join(TARGET).join("release").join(format!("lib{IMAGES}.so"));
+    symbols::check_images(&images)?;
+    libraries.push((format!("lib{IMAGES}.so"), images));
+    for (name, library) in &libraries {
+        check_glibc(release, name, library)?;
+    }
     Ok(libraries)
+}
+
+/// Checks that a library runs on the glibc that the wheel promises.
+fn check_glibc(release: Release, name: &str, library: &Path) -> Result {
+    let newest = newest_glibc(library)?;
+    if newest > GLIBC {
+        fail!("{} needs glibc {}.{}, not {}.{}", library.display(), newest.0, newest.1, GLIBC.0, GLIBC.1);
+    }
+    println!("{name} of {}: no symbol of a glibc newer than {}.{}", release.name(), newest.0, newest.1);
+    Ok(())
 }
 
 /// The newest version of glibc that a library names.
@@ -101,6 +115,7 @@ fn package(workspace: &Workspace, release: Release, tools: &Venv, libraries: &[(
     let source = workspace.path("packaging/wheel");
     let folder = workspace.target().join("wheel-build/package").join(release.name());
     let mut kept = files::list(&source)?;
+    kept.retain(|file| !file.components().any(|part| part.as_os_str() == "__pycache__"));
     for file in &kept {
         files::copy(&source.join(file), &folder.join(file))?;
     }

@@ -51,6 +51,16 @@ impl Venv {
         self.0.join("lib")
     }
 
+    /// The folder of an installed package.
+    pub fn package(&self, name: &str) -> Result<PathBuf> {
+        let entries = fs::read_dir(self.lib()).context(self.lib().display())?;
+        let folders = entries.flatten().map(|entry| entry.path().join("site-packages").join(name));
+        match folders.filter(|folder| folder.is_dir()).min() {
+            Some(folder) => Ok(folder),
+            None => fail!("{} has no package {name}", self.0.display()),
+        }
+    }
+
     /// Its headers.
     pub fn include(&self) -> PathBuf {
         self.0.join("include")

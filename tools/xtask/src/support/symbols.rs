@@ -55,6 +55,13 @@ pub fn check_adapter(library: &Path, script: &Path) -> Result<usize> {
     Ok(getters.len() + same(library, &own, &rest)?)
 }
 
+/// Checks the library that stands before libsycl: its functions and nothing else, or it would stand before more.
+pub fn check_images(library: &Path) -> Result {
+    let expected = ["__sycl_register_lib", "__sycl_unregister_lib", "ur_sycl_images_offer"].map(str::to_owned);
+    let found: BTreeSet<String> = exports(library)?.into_iter().map(|export| export.name).collect();
+    same(library, &expected.into(), &found).map(drop)
+}
+
 /// The number of exports, which must be those that are expected.
 fn same(library: &Path, expected: &BTreeSet<String>, found: &BTreeSet<String>) -> Result<usize> {
     let missing: Vec<_> = expected.difference(found).cloned().collect();

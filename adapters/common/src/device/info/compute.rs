@@ -114,10 +114,8 @@ fn execution(device: &DeviceProperties, property: Info) -> Option<Reply> {
             // The driver compiles its own assembly language for the device when a program is built.
             Info::COMPILER_AVAILABLE => Value::Bool(true),
             Info::LINKER_AVAILABLE => Value::Bool(IMPLEMENTED.program_link && device.program_link),
-            // Constants are part of the machine code here.
-            Info::KERNEL_SET_SPECIALIZATION_CONSTANTS | Info::PROGRAM_SET_SPECIALIZATION_CONSTANTS => {
-                Value::Bool(false)
-            }
+            // A kernel's are part of its code; a program's can be set before it is built.
+            Info::KERNEL_SET_SPECIALIZATION_CONSTANTS => Value::Bool(false),
             Info::USE_NATIVE_ASSERT => Value::Bool(device.native_assert),
             Info::ESIMD_SUPPORT => Value::Bool(false),
             _ => return None,

@@ -19,8 +19,8 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         Info::DRIVER_VERSION => Value::Text(device.driver_version.clone()).into(),
         Info::VERSION | Info::BACKEND_RUNTIME_VERSION => Value::Text(device.version.clone()).into(),
         Info::PROFILE => Value::Text("FULL_PROFILE".to_owned()).into(),
-        // No SPIR-V and no kernels that are part of the device.
-        Info::IL_VERSION | Info::BUILT_IN_KERNELS => Value::Text(String::new()).into(),
+        // No kernels that are part of the device.
+        Info::BUILT_IN_KERNELS => Value::Text(String::new()).into(),
         Info::EXTENSIONS => Value::Text(extensions(device)).into(),
 
         // Identifiers.

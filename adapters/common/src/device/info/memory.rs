@@ -50,9 +50,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         Info::USM_CROSS_SHARED_SUPPORT => flags(cross(device)),
         Info::USM_SYSTEM_SHARED_SUPPORT => flags(system(device)),
         Info::USM_POOL_SUPPORT => Value::Bool(IMPLEMENTED.usm_pools).into(),
-        Info::ASYNC_USM_ALLOCATIONS_SUPPORT_EXP => {
-            Value::Bool(IMPLEMENTED.async_allocations && device.memory_pools).into()
-        }
+        Info::ASYNC_USM_ALLOCATIONS_SUPPORT_EXP => Value::Bool(IMPLEMENTED.async_allocations).into(),
         Info::USM_P2P_SUPPORT_EXP => Value::Bool(IMPLEMENTED.peer_to_peer).into(),
         Info::USM_CONTEXT_MEMCPY_SUPPORT_EXP => Value::Bool(IMPLEMENTED.context_memcpy).into(),
         Info::USM_HOST_ALLOC_REGISTER_SUPPORT_EXP => Value::Bool(IMPLEMENTED.host_registration).into(),

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
-use crate::device::native_context::Parts;
-use crate::driver::Driver;
+use crate::device::native_context::{Parts, own_memory};
+use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 
 /// Bytes of pinned memory that words are cut from.
@@ -62,10 +62,8 @@ impl PinnedWords {
         if let Some(word) = self.state.lock().free.pop() {
             return Ok(word);
         }
-        let page = {
-            let _scope = native.enter()?;
-            native.driver.allocate_host(PAGE)?
-        };
+        let page = native.allocate(MemoryKind::Host, PAGE)?;
+        own_memory::add(page);
         let mut state = self.state.lock();
         state.pages.push(page);
         let words = (page..page + PAGE).step_by(size_of::<u32>()).map(|address| PinnedWord { address, value: 0 });

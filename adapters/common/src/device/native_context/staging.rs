@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::device::deferred;
-use crate::device::native_context::NativeContext;
+use crate::device::native_context::{NativeContext, own_memory};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 
@@ -61,6 +61,11 @@ impl StagingPages {
         true
     }
 
+    /// Bytes that are kept.
+    pub fn kept_bytes(&self) -> usize {
+        self.kept.lock().bytes
+    }
+
     /// Takes everything out, for the caller to free.
     pub fn take_all(&self) -> Vec<usize> {
         let kept = core::mem::take(&mut *self.kept.lock());
@@ -89,15 +94,17 @@ impl<D: Driver> Piece<D> {
         let full = || ur_result_t::ERROR_OUT_OF_HOST_MEMORY;
         let size = size_for(bytes).ok_or_else(full)?;
         let native = Arc::clone(native);
+        let fresh = || {
+            let address = native.allocate(MemoryKind::Host, size).map_err(|error| match error.code() {
+                ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(full()),
+                _ => error,
+            })?;
+            own_memory::add(address);
+            Result::Ok(address)
+        };
         let address = match native.staging.take(size) {
             Some(address) => address,
-            None => {
-                let _scope = native.enter()?;
-                native.driver.allocate_host(size).map_err(|error| match error.code() {
-                    ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY => error.with_code(full()),
-                    _ => error,
-                })?
-            }
+            None => fresh()?,
         };
         Ok(Self { native, address, size })
     }
@@ -122,6 +129,6 @@ impl<D: Driver> Drop for Piece<D> {
         }
         let (native, address) = (Arc::clone(&self.native), self.address);
         // Nobody is left to tell.
-        deferred::hand_over(move || drop(deferred::free_now(native.driver, MemoryKind::Host, address)));
+        deferred::hand_over(move || own_memory::free_pinned(native.driver, address));
     }
 }

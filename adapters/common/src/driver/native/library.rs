@@ -60,7 +60,8 @@ fn value_of(variable: &str) -> Option<OsString> {
 }
 
 /// Whether the kernel started this process with more rights than its caller's, which is what `secure_getenv` goes by.
-fn has_raised_rights() -> bool {
+#[must_use]
+pub fn has_raised_rights() -> bool {
     // SAFETY: no precondition; a value that the kernel did not give is answered as 0.
     #[cfg(target_os = "linux")]
     return unsafe { libc::getauxval(libc::AT_SECURE) != 0 };

@@ -8,6 +8,9 @@ pub mod cell;
 pub mod external_layouts;
 pub mod image_layouts;
 pub mod library;
+pub mod nvvm;
+pub mod ptx;
+pub mod sycl_images;
 pub mod symbols;
 
 use core::ffi::{CStr, c_char};

@@ -10,12 +10,14 @@ use crate::driver::Driver;
 use crate::graph::events::EventNode;
 use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::executable::retired::RetiredEvents;
+use crate::graph::executable::snapshot::Snapshot;
 use crate::graph::executable::{Leftovers, Native};
-use crate::graph::memory_uses::MemoryUses;
+use crate::graph::memory_uses::{MemoryUses, Used};
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::stream::event::Event;
 use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
 
 /// What a change is about.
 #[derive(Clone, Copy)]
@@ -30,7 +32,7 @@ enum Pending {
 pub struct Changes<D: Driver> {
     /// Launches.
     pub launches: Vec<ChangeableLaunch<D>>,
-    events: Vec<EventNode<D>>,
+    pub(super) events: Vec<EventNode<D>>,
     /// What all commands together do with buffers and images.
     pub memory: MemoryUses<D>,
     /// Whether that has changed.
@@ -40,6 +42,8 @@ pub struct Changes<D: Driver> {
     pending: Vec<Pending>,
     retired: RetiredEvents<D>,
     leftovers: Leftovers<D>,
+    /// All of this for launches that were deferred since the last change.
+    pub(super) snapshot: Option<Arc<Snapshot<D>>>,
 }
 
 impl<D: Driver> Default for Changes<D> {
@@ -60,6 +64,15 @@ impl<D: Driver> Changes<D> {
             pending: Vec::new(),
             retired: RetiredEvents::default(),
             leftovers: Leftovers::default(),
+            snapshot: None,
+        }
+    }
+
+    /// Notes that something is about to change: launches that are deferred from now on are others.
+    #[inline]
+    pub fn begin(&mut self) {
+        if unlikely(self.snapshot.is_some()) {
+            self.leftovers.snapshots.extend(self.snapshot.take());
         }
     }
 
@@ -146,6 +159,12 @@ impl<D: Driver> Changes<D> {
         self.launches[of as usize].node()
     }
 
+    /// Tells the next launch what it does with buffers and images, which is what a snapshot says; later ones are told anew.
+    pub(super) fn lend_memory(&mut self, native: &mut Native<D>, uses: &mut Box<[Used<D>]>) {
+        self.leftovers.uses.push(native.exchange_uses(core::mem::take(uses)));
+        self.memory_is_pending = true;
+    }
+
     /// Tells later launches what they do with buffers and images.
     #[inline]
     pub(super) fn tell_memory(&mut self, native: &mut Native<D>) {
@@ -157,6 +176,42 @@ impl<D: Driver> Changes<D> {
     /// Notes a launch that was just put on a stream.
     pub(super) fn note_launch(&mut self, state: &Arc<DeviceState<D>>, stream: &D::Stream) {
         self.retired.mark(state, stream);
+    }
+
+    /// Keeps what a launch was given until no lock is held.
+    pub(super) fn keep(&mut self, given: Snapshot<D>) {
+        self.leftovers.given.push(given);
+    }
+
+    /// What is known now, for launches that are deferred.
+    pub fn snapshot(&mut self) -> Arc<Snapshot<D>> {
+        if let Some(snapshot) = &self.snapshot {
+            return Arc::clone(snapshot);
+        }
+        let launches = self.launches.iter().map(|launch| (launch.recorded.clone(), launch.form.clone())).collect();
+        let events = self.events.iter().map(|node| node.event()).collect();
+        let snapshot = Arc::new(Snapshot { launches, events, uses: self.memory.list() });
+        self.snapshot = Some(Arc::clone(&snapshot));
+        snapshot
+    }
+
+    /// Whether nothing has changed since that snapshot was made.
+    pub(super) fn are_as(&self, snapshot: &Arc<Snapshot<D>>) -> bool {
+        self.snapshot.as_ref().is_some_and(|current| Arc::ptr_eq(current, snapshot))
+    }
+
+    /// Exchanges what launches and events' nodes are known to be with other states of them, all of which the native library has
+    /// to be told.
+    pub(super) fn exchange(&mut self, snapshot: &mut Snapshot<D>) {
+        for (index, (recorded, form)) in snapshot.launches.iter_mut().enumerate() {
+            core::mem::swap(&mut self.launches[index].recorded, recorded);
+            core::mem::swap(&mut self.launches[index].form, form);
+            // Not more than nodes of a graph.
+            self.note_launch_change(index as u32);
+        }
+        for (index, event) in snapshot.events.iter_mut().enumerate() {
+            *event = self.set_event(index as u32, Arc::clone(event));
+        }
     }
 
     /// What can be dropped once no lock is held.

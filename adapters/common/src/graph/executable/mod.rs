@@ -12,6 +12,7 @@
 pub mod changes;
 pub mod launch;
 mod retired;
+pub mod snapshot;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::context::DeviceState;
 use crate::driver::{Driver, NativeName};
 use crate::graph::executable::changes::Changes;
+use crate::graph::executable::snapshot::Snapshot;
 use crate::graph::memory_uses::Used;
 use crate::graph::native::graph::Allocations;
 use crate::image::argument::ImageArguments;
@@ -42,11 +44,15 @@ pub struct Leftovers<D: Driver> {
     events: Vec<Arc<Object<Event<D>>>>,
     /// What launches did with buffers and images.
     uses: Vec<Box<[Used<D>]>>,
+    /// What launches were deferred with.
+    snapshots: Vec<Arc<Snapshot<D>>>,
+    /// What such a launch was given.
+    given: Vec<Snapshot<D>>,
 }
 
 impl<D: Driver> Default for Leftovers<D> {
     fn default() -> Self {
-        Self { events: Vec::new(), uses: Vec::new() }
+        Self { events: Vec::new(), uses: Vec::new(), snapshots: Vec::new(), given: Vec::new() }
     }
 }
 
@@ -98,7 +104,7 @@ impl<D: Driver> Native<D> {
         let mut images = ImageArguments::new(queue);
         for used in self.uses.iter().filter_map(Used::image) {
             let (image, is_written) = used?;
-            images.add(image, is_written);
+            images.add(image, is_written)?;
         }
         let location = location_of(&queue.context, &queue.device.device)?;
         let target = CommandStream { device: &queue.device, stream, queue: Some(queue), location };
@@ -124,8 +130,6 @@ pub struct Executable<D: Driver> {
     has_news: AtomicBool,
     /// Whether a launch has left something to be dropped.
     has_leftovers: AtomicBool,
-    /// Whether a launch was one native call when the graph was finalised. Asked without the lock, which a launch may hold long.
-    began_plain: bool,
     changes: Mutex<Changes<D>>,
 }
 
@@ -146,7 +150,6 @@ impl<D: Driver> Executable<D> {
             native: Mutex::new(native),
             has_news: AtomicBool::new(false),
             has_leftovers: AtomicBool::new(false),
-            began_plain: true,
             changes: Mutex::new(Changes::default()),
         }
     }
@@ -165,7 +168,6 @@ impl<D: Driver> Executable<D> {
     pub fn set_changes(&mut self, changes: Changes<D>) {
         let native = self.native.get_mut();
         native.exchange_uses(changes.memory.list());
-        self.began_plain = native.is_plain;
         *self.changes.get_mut() = changes;
     }
 
@@ -174,17 +176,11 @@ impl<D: Driver> Executable<D> {
         let native = self.native.get_mut();
         native.is_plain &= allocations.is_empty();
         native.allocations = allocations;
-        self.began_plain = native.is_plain;
     }
 
     /// Handle value of the native executable graph.
     pub fn handle(&self) -> usize {
         self.handle
-    }
-
-    /// Whether a launch is one native call, of a graph that cannot be changed.
-    pub fn is_plain(&self) -> bool {
-        self.began_plain
     }
 
     /// Launches on a stream of the queue, whose lock the caller has.
@@ -215,6 +211,33 @@ impl<D: Driver> Executable<D> {
         let mut changes = self.changes();
         changes.note_launch(&queue.device, &place.0.native);
         self.has_news.store(changes.has_news(), Ordering::Release);
+        Ok(())
+    }
+
+    /// As [`Executable::launch`] of the graph as it was when the launch was deferred.
+    ///
+    /// # Errors
+    /// As [`Executable::launch`].
+    pub fn launch_as(&self, snapshot: &Arc<Snapshot<D>>, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
+        let mut native = self.native.lock();
+        {
+            let mut changes = self.changes();
+            if changes.are_as(snapshot) {
+                drop(changes);
+                return self.launch_with_news(&mut native, queue, place);
+            }
+            let mut given = Snapshot::clone(snapshot);
+            changes.exchange(&mut given);
+            let told = tell_nodes(&mut changes, &native, &queue.device);
+            changes.exchange(&mut given);
+            changes.lend_memory(&mut native, &mut given.uses);
+            changes.keep(given);
+            self.has_news.store(true, Ordering::Release);
+            self.has_leftovers.store(true, Ordering::Release);
+            told?;
+        }
+        native.launch(queue, place)?;
+        self.changes().note_launch(&queue.device, &place.0.native);
         Ok(())
     }
 
@@ -258,10 +281,14 @@ impl<D: Driver> Executable<D> {
 
 /// Tells all that is pending. Kernels are changed with the device's context current.
 fn tell<D: Driver>(changes: &mut Changes<D>, native: &mut Native<D>, state: &DeviceState<D>) -> Result<()> {
-    let _scope = state.enter()?;
-    changes.tell_nodes(native.driver, native.exec()?, &state.primary_context, native.launches)?;
+    tell_nodes(changes, native, state)?;
     changes.tell_memory(native);
     Ok(())
+}
+
+fn tell_nodes<D: Driver>(changes: &mut Changes<D>, native: &Native<D>, state: &DeviceState<D>) -> Result<()> {
+    let _scope = state.enter()?;
+    changes.tell_nodes(native.driver, native.exec()?, &state.primary_context, native.launches)
 }
 
 impl<D: Driver> Drop for Executable<D> {

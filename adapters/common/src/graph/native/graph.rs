@@ -5,7 +5,6 @@
 //! it was. The lock of the content is a leaf but for the native library's own locks.
 
 use core::ffi::{CStr, c_void};
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +14,7 @@ use ur_ffi::{CBool, ur_exp_graph_handle_t, ur_exp_graph_handle_t_, ur_native_han
 use crate::command::graph::NativeGraph;
 use crate::context::{Context, DeviceState};
 use crate::device::deferred;
-use crate::driver::{Driver, Graphs, NativeName};
+use crate::driver::{Driver, NativeName};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Held, Object, TableAddress, release};
@@ -204,7 +203,7 @@ impl<D: Driver> Graph<D> {
             let _scope = state.enter()?;
             let before = match &content.native {
                 Some(native) if content.is_known || !state.driver.nodes(native.raw())?.is_empty() => {
-                    let last = last_nodes(state.driver, native.raw())?;
+                    let last = state.driver.last_nodes(native.raw())?;
                     state.driver.add_child(native.raw(), &last, new.raw())?;
                     // The node has a copy.
                     Some(new)
@@ -221,14 +220,6 @@ impl<D: Driver> Graph<D> {
         drop(before);
         Ok(())
     }
-}
-
-/// The nodes that no other comes after.
-fn last_nodes<D: Driver>(driver: &D, graph: &D::Graph) -> Result<Vec<<D as Graphs>::GraphNode>> {
-    let before: HashSet<usize> = driver.edges(graph)?.into_iter().map(|(from, _)| from.value()).collect();
-    let mut last = driver.nodes(graph)?;
-    last.retain(|node| !before.contains(&node.value()));
-    Ok(last)
 }
 
 /// `urGraphCreateExp`.

@@ -2,18 +2,22 @@
 //!
 //! Addresses alone. It makes no native call, never touches the memory, and knows a stream by a number, a position on it by the
 //! number of a command, and an event that covers a position by whatever the caller has for it. Every question is a search in an
-//! ordered index, so its cost grows with the logarithm of the ranges. Free ranges that touch each other are always one;
-//! freed ranges are joined when they become free, because each has a last use of its own.
+//! ordered index, so its cost grows with the logarithm of the ranges. Free ranges of one region that touch each other are always
+//! one; freed ranges are joined when they become free, because each has a last use of its own. A region is a native allocation:
+//! two that touch by chance are never joined, so each can leave as it came.
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::memory_pool::arena::index::{Index, Key, count_step};
 
 /// A stream, by a number that no other one has while it has freed ranges here.
-pub type StreamKey = usize;
+pub type StreamKey = u64;
+
+/// Freed ranges of a stream that are looked at for one whose last use comes early enough.
+const LOOKED_AT: usize = 8;
 
 /// The last use of a freed range: its stream and the position of the last command that may use it.
 type LastUse = (StreamKey, u64);
@@ -47,6 +51,8 @@ pub struct Taken<S, M> {
 
 /// All ranges of a pool.
 pub struct Ranges<S, M> {
+    /// Sizes of the regions by start.
+    regions: BTreeMap<usize, usize>,
     /// Sizes by start.
     free: Index<usize, usize>,
     /// (size, start).
@@ -65,10 +71,12 @@ pub struct Ranges<S, M> {
 }
 
 impl<S: Clone, M: Clone> Ranges<S, M> {
-    /// One free range.
+    /// No ranges.
     #[must_use]
-    pub fn new(start: usize, size: usize) -> Self {
-        let mut ranges = Self {
+    #[allow(clippy::new_without_default, reason = "made in one place")]
+    pub fn new() -> Self {
+        Self {
+            regions: BTreeMap::new(),
             free: Index::new(),
             free_by_size: Index::new(),
             freed: Index::new(),
@@ -77,11 +85,44 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
             streams: Index::new(),
             out: HashMap::new(),
             gone: Vec::new(),
-        };
-        if size > 0 {
-            ranges.add_free(start, size);
         }
-        ranges
+    }
+
+    /// Adds a region, which is one free range.
+    pub fn add_region(&mut self, start: usize, size: usize) {
+        if size > 0 {
+            self.regions.insert(start, size);
+            self.add_free(start, size);
+        }
+    }
+
+    /// Whether a free range has at least `size` bytes.
+    #[must_use]
+    pub fn has_free(&self, size: usize) -> bool {
+        self.free_by_size.range(Key((size, 0))..).next().is_some()
+    }
+
+    /// Takes regions out of which every byte is free, from the highest address on, as long as they have no more than `most`
+    /// bytes together. One look a region.
+    pub fn take_free_regions(&mut self, most: usize) -> Vec<(usize, usize)> {
+        let mut left = most;
+        let mut taken = Vec::new();
+        for (&start, &size) in self.regions.iter().rev() {
+            if size <= left && self.free.get(&Key(start)) == Some(&size) {
+                left -= size;
+                taken.push((start, size));
+            }
+        }
+        for &(start, size) in &taken {
+            self.regions.remove(&start);
+            self.remove_free(start, size);
+        }
+        taken
+    }
+
+    /// Takes every region out, whatever became of its ranges.
+    pub fn take_all_regions(&mut self) -> Vec<(usize, usize)> {
+        core::mem::take(&mut self.regions).into_iter().collect()
     }
 
     /// The smallest range of at least `size` bytes that this stream freed: its own order is enough.
@@ -90,6 +131,22 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
         let (&Key((_, length, start)), &position) = self.freed_by_size.range(fits).next()?;
         self.remove_freed((key, position), start, length);
         self.keep_rest((key, position), start, length, size);
+        self.forget_if_empty(key);
+        self.out.insert(start, size);
+        Some(Taken { start, behind: None })
+    }
+
+    /// A range of at least `size` bytes that a stream freed by command `position` or an earlier one, for whoever comes after
+    /// that command. Of the ranges that fit best a few are looked at.
+    pub fn take_freed_before(&mut self, key: StreamKey, size: usize, position: u64) -> Option<Taken<S, M>> {
+        let fits = Key((key, size, 0))..=Key((key, usize::MAX, usize::MAX));
+        let mut found = self.freed_by_size.range(fits).take(LOOKED_AT);
+        let (length, start, last) = found.find_map(|(&Key((_, length, start)), &last)| {
+            count_step();
+            (last <= position).then_some((length, start, last))
+        })?;
+        self.remove_freed((key, last), start, length);
+        self.keep_rest((key, last), start, length, size);
         self.forget_if_empty(key);
         self.out.insert(start, size);
         Some(Taken { start, behind: None })
@@ -133,7 +190,8 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
         }
         // What was cut off it lies behind it still, unless somebody took that since.
         let (start, rest) = (taken.start, taken.start + size);
-        let more = self.freed.get(&Key((key, position, rest))).copied().unwrap_or(0);
+        let is_other_region = self.regions.contains_key(&rest);
+        let more = self.freed.get(&Key((key, position, rest))).copied().filter(|_| !is_other_region).unwrap_or(0);
         if more > 0 {
             self.remove_freed((key, position), rest, more);
         }
@@ -246,16 +304,19 @@ impl<S: Clone, M: Clone> Ranges<S, M> {
         self.free_by_size.remove(&Key((size, start)));
     }
 
-    /// Joins a range with its free neighbours.
+    /// Joins a range with its free neighbours of the same region.
     fn put_free(&mut self, mut start: usize, mut size: usize) {
         let next = start + size;
-        if let Some(&more) = self.free.get(&Key(next)) {
+        if let Some(&more) = self.free.get(&Key(next))
+            && !self.regions.contains_key(&next)
+        {
             self.remove_free(next, more);
             size += more;
         }
         let before = self.free.range(..Key(start)).next_back().map(|(&Key(before), &length)| (before, length));
         if let Some((before, length)) = before
             && before + length == start
+            && !self.regions.contains_key(&start)
         {
             self.remove_free(before, length);
             start = before;

@@ -301,6 +301,17 @@ mod tests {
         assert_eq!((depot.has(0), depot.slabs().count(), depot.cut(0, 1)), (false, 0, vec![]));
     }
 
+    /// The native library may give another class's slab the same address.
+    #[test]
+    fn nothing_is_cut_off_a_slab_that_went_back_though_another_lies_there() {
+        let mut depot = slab_of_four();
+        let blocks = depot.cut(0, 2);
+        depot.put(0, Bundle { stamp: 1, blocks });
+        assert_eq!(depot.take_unused(Vec::new(), usize::MAX).len(), 1);
+        depot.add(Some(1), Slab::new(0x10_0100, 1024 + 0xf00, 0x10_1000, 512), 1 << 20);
+        assert_eq!((depot.cut(0, 4), depot.cut(1, 4)), (vec![], vec![0x10_1200, 0x10_1000]));
+    }
+
     #[test]
     fn a_bundle_waits_until_its_seal_is_past() {
         let mut depot = Depot::default();

@@ -9,9 +9,12 @@
 //! Locks: a shard's, the depot's and [`owned`]'s are leaves, and no native call is made under any of them. Must not be called
 //! with a stream's lock held.
 
+mod advice;
 pub mod depot;
+pub mod guarded;
 pub mod imported;
 pub mod label;
+pub mod looks;
 pub mod owned;
 pub mod progress;
 pub mod settings;
@@ -25,8 +28,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::Mutex;
 
 use crate::device::native_context::NativeContext;
+use crate::device::relief::Holdings;
 use crate::device::{Device, Reclaim, deferred};
-use crate::driver::memory::{Advice, MemoryLocation};
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::live_blocks::{Found, LiveBlocks};
 use crate::memory_pool::registry::Registry;
@@ -36,6 +39,7 @@ use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;
 use depot::{Bundle, Depot, SMALL, Slab};
 use label::{LARGE, Label};
+use looks::Looks;
 use settings::PlainSettings;
 use shard::{Freed, SHARDS, Shard};
 
@@ -50,8 +54,6 @@ pub const PAGE: usize = if cfg!(target_arch = "x86_64") { 4 << 10 } else { 64 <<
 pub struct BlockRequest {
     /// Bytes.
     pub size: usize,
-    /// Bytes behind them that are the engine's.
-    pub guard: usize,
     /// A power of two up to [`size_class::MOST_ALIGNED`], or 0.
     pub align: usize,
     /// Whether it is the engine's own.
@@ -111,8 +113,12 @@ pub struct Heap<D: Driver> {
     needs_room: AtomicBool,
     /// Whether the context is gone.
     is_closed: AtomicBool,
+    /// When it looks next whether it keeps too much.
+    looks: Looks,
     /// Held while blocks are gathered to be given back.
     trimming: Mutex<()>,
+    /// What debug mode knows of the blocks.
+    guarded: Mutex<guarded::GuardedBlocks>,
     driver: &'static D,
     /// The device that the memory is on, or next to.
     pub device: Arc<Object<Device<D>>>,
@@ -145,7 +151,9 @@ impl<D: Driver> Heap<D> {
             advised_count: AtomicUsize::new(0),
             needs_room: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
+            looks: Looks::default(),
             trimming: Mutex::new(()),
+            guarded: Mutex::default(),
             driver: native.driver,
             device: Arc::clone(device),
             native: Mutex::new(Some(Arc::clone(native))),
@@ -184,7 +192,7 @@ impl<D: Driver> Heap<D> {
     /// Those of `make`.
     #[inline]
     pub fn take(&self, wanted: BlockRequest, make: Make<'_>) -> Option<Result<usize>> {
-        let bytes = wanted.size.checked_add(wanted.guard)?;
+        let bytes = wanted.size;
         if unlikely(bytes > self.settings.largest) {
             return None;
         }
@@ -360,8 +368,16 @@ impl<D: Driver> Heap<D> {
     #[inline]
     pub fn give_back(&self, block: usize, label: Label) -> Result<()> {
         if unlikely(self.advised_count.load(Ordering::Relaxed) > 0) {
-            self.take_advice_back(block)?;
+            // The advice of a block that keeps it costs time alone.
+            let advice = self.take_advice_back(block);
+            return self.keep(block, label).and(advice);
         }
+        self.keep(block, label)
+    }
+
+    /// Keeps a block that was freed.
+    #[inline(always)]
+    fn keep(&self, block: usize, label: Label) -> Result<()> {
         if unlikely(label.class == LARGE) {
             return self.give_back_large(block);
         }
@@ -372,43 +388,6 @@ impl<D: Driver> Heap<D> {
         } else {
             self.kept_more(class, freed)
         }
-    }
-
-    /// Notes that a live block was given advice.
-    pub fn note_advice(&self, block: usize) {
-        let mut advised = self.advised.lock();
-        advised.insert(block);
-        self.advised_count.store(advised.len(), Ordering::Relaxed);
-    }
-
-    /// Takes advice back that a block was given, so that whoever has it next begins without. The native library moves no bytes
-    /// for that.
-    #[cold]
-    fn take_advice_back(&self, block: usize) -> Result<()> {
-        {
-            let mut advised = self.advised.lock();
-            if !advised.remove(&block) {
-                return Ok(());
-            }
-            self.advised_count.store(advised.len(), Ordering::Relaxed);
-        }
-        let Some(slab) = self.native_around(block) else { return Ok(()) };
-        let end = block + slab.block;
-        let range = if slab.is_whole() { block..end } else { block.next_multiple_of(PAGE)..end / PAGE * PAGE };
-        let native = self.native.lock().clone();
-        let Some(native) = native.filter(|_| !range.is_empty()) else { return Ok(()) };
-        let _scope = native.enter()?;
-        let device = MemoryLocation::Device(self.device.raw);
-        let advise = |advice| self.driver.advise(range.start, range.len(), advice);
-        [
-            Advice::ReadMostly(false),
-            Advice::PreferredLocation(None),
-            Advice::AccessedBy(device, false),
-            Advice::AccessedBy(MemoryLocation::Host, false),
-        ]
-        .into_iter()
-        .chain(D::ADVISES_COHERENCE.then_some(Advice::CoarseGrain(false)))
-        .try_for_each(advise)
     }
 
     #[cold]
@@ -454,29 +433,32 @@ impl<D: Driver> Heap<D> {
     /// Gives back what is kept beyond the bound, if there is any.
     fn keep_bound(&self) -> Result<()> {
         if self.is_closed.load(Ordering::SeqCst) {
-            return self.trim(0);
+            return self.trim(0).map(|_| ());
         }
         let figures = self.figures();
         let bound = self.bound(figures.live);
-        if figures.kept() <= bound {
+        if !self.looks.are_due(figures, bound) {
             return Ok(());
         }
         // Somebody else is at it.
         let Some(one) = self.trimming.try_lock() else { return Ok(()) };
         let unused = self.take_unused(bound - bound / 4);
+        let found = unused.iter().map(|slab| slab.bytes).sum::<usize>();
+        self.looks.note(Figures { reserved: figures.reserved.saturating_sub(found), ..figures }, bound);
         drop(one);
         self.free_slabs(unused)
     }
 
-    /// Gives back what is kept beyond `keep` bytes, as far as it is whole native allocations.
+    /// Gives back what is kept beyond `keep` bytes, as far as it is whole native allocations: how many bytes.
     ///
     /// # Errors
     /// What the native library answers first.
-    pub fn trim(&self, keep: usize) -> Result<()> {
+    pub fn trim(&self, keep: usize) -> Result<u64> {
         let one = self.trimming.lock();
         let unused = self.take_unused(keep);
         drop(one);
-        self.free_slabs(unused)
+        let bytes = unused.iter().map(|slab| slab.bytes as u64).sum();
+        self.free_slabs(unused).map(|()| bytes)
     }
 
     /// Takes native allocations without live blocks out, until no more than `keep` bytes are kept.
@@ -511,6 +493,9 @@ impl<D: Driver> Heap<D> {
     fn free_slab(&self, slab: Slab) -> Result<()> {
         // From the native call on its addresses may be somebody else's.
         slab.blocks().filter_map(|block| self.blocks.entry(block)).for_each(|entry| entry.clear());
+        if unlikely(self.debugs()) {
+            self.forget_filled(slab.base, slab.bytes);
+        }
         let holder = owned::remove(slab.base);
         self.reserved.fetch_sub(slab.bytes, Ordering::Relaxed);
         let native = self.native.lock().clone().or_else(|| self.native_later.upgrade());
@@ -541,6 +526,11 @@ impl<D: Driver> Heap<D> {
     /// The live block that an address lies in; `Err` for the start of one that was freed.
     pub fn block_around(&self, address: usize) -> Option<core::result::Result<Live, usize>> {
         let start = self.depot.lock().slab_around(address)?.block_around(address)?;
+        if unlikely(self.debugs())
+            && let Some(exposed) = self.exposed_around(address, start)
+        {
+            return exposed.map(Ok);
+        }
         match self.blocks.find(start)? {
             Found::Out { size, owner } if address - start < size => {
                 Some(Ok(Live { start, size, label: Label::of(owner)? }))
@@ -569,12 +559,22 @@ pub fn claim(blocks: &LiveBlocks, address: usize, is_internal: bool) -> Option<L
 pub const NATIVE_ALIGNMENT: usize = 256;
 
 impl<D: Driver> Reclaim for Heap<D> {
-    fn reclaim(&self) -> Result<()> {
+    fn reclaim(&self) -> Result<u64> {
         self.trim(0)
     }
 
     fn release_idle(&self) {
         // Nobody is there to tell.
         let _ = self.trim(0);
+    }
+
+    fn tell(&self, holdings: &mut Holdings) {
+        let what = match self.label.kind {
+            MemoryKind::Device => "plain device memory",
+            MemoryKind::Host => "plain host memory",
+            MemoryKind::Shared => "plain shared memory",
+        };
+        let figures = self.figures();
+        holdings.add(what, figures.live as u64, figures.kept() as u64);
     }
 }

@@ -1,4 +1,4 @@
-//! Native allocations of the process that are heaps', by address.
+//! Native allocations of the process that are heaps' or slabs of pools, by address.
 //!
 //! The native library knows a slab as one allocation, and a block of another context is in no table of the caller's. So whoever
 //! has an address that its own context's table does not start a block at asks here before it asks the native library. A
@@ -48,11 +48,26 @@ pub fn remove(base: usize) -> impl Sized {
     removed.map(|owned| owned.holder)
 }
 
-/// Lets the allocation at `base` keep its heap, whose context is gone.
+/// Lets the allocation at `base` keep its heap, whose context is gone. Another heap's, which has the address since, is left alone.
 pub fn keep_heap<H: Any + Send + Sync>(base: usize, heap: &Arc<H>) {
-    if let Some(owned) = OWNED.write().get_mut(&base) {
+    let is_own = |holder: &Holder| match holder {
+        Holder::Context(known) => core::ptr::addr_eq(known.as_ptr(), Arc::as_ptr(heap)),
+        Holder::Allocation(_) => false,
+    };
+    if let Some(owned) = OWNED.write().get_mut(&base).filter(|owned| is_own(&owned.holder)) {
         owned.holder = Holder::Allocation(Arc::clone(heap) as Arc<AnyHeap>);
     }
+}
+
+/// Whether an address lies in a native allocation of the engine's own, a heap's or a pool's slab: what of it is no live block
+/// is nobody's.
+#[must_use]
+pub fn contains(address: usize) -> bool {
+    if COUNT.load(Ordering::Acquire) == 0 {
+        return false;
+    }
+    let owned = OWNED.read();
+    owned.range(..=address).next_back().is_some_and(|(base, found)| address - base < found.bytes)
 }
 
 /// The heap whose native allocation an address lies in.
@@ -87,10 +102,22 @@ mod tests {
         let number = |at| heap_around::<u32>(at).map(|heap| *heap);
         assert_eq!([BASE - 1, BASE, BASE + 99, BASE + 100].map(number), [None, Some(17), Some(17), None]);
         assert!(heap_around::<u64>(BASE).is_none());
+        assert_eq!([BASE - 1, BASE, BASE + 99, BASE + 100].map(contains), [false, true, true, false]);
         keep_heap(BASE, &heap);
         drop(heap);
         assert_eq!(number(BASE), Some(17));
         drop(remove(BASE));
         assert_eq!(number(BASE), None);
+    }
+
+    /// Between the end of a context and the word for its allocation that went back, another heap may have the address.
+    #[test]
+    fn an_allocation_keeps_no_other_heap_than_its_own() {
+        const BASE: usize = 0x7777_1000_0000;
+        let (gone, own) = (Arc::new(17_u32), Arc::new(18_u32));
+        add(BASE, 100, &Arc::downgrade(&own));
+        keep_heap(BASE, &gone);
+        assert_eq!(heap_around::<u32>(BASE).map(|heap| *heap), Some(18));
+        drop(remove(BASE));
     }
 }

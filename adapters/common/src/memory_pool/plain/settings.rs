@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::memory_pool::backend::bytes_of;
+use crate::memory_pool::settings::bytes_of;
 
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

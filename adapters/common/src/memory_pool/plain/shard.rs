@@ -32,8 +32,8 @@ static CAPACITIES: [u8; size_class::COUNT] = {
     let mut class = 0;
     while class < size_class::COUNT {
         let blocks = STACK_BYTES / size_class::size_of(class);
-        capacities[class] = if blocks < 4 {
-            4
+        capacities[class] = if blocks < ENOUGH {
+            ENOUGH as u8
         } else if blocks > 64 {
             64
         } else {
@@ -122,6 +122,7 @@ impl Shard {
             let full = core::mem::replace(recent, Vec::with_capacity(capacity(class)));
             recent.push(block);
             state.kept = state.kept + size - full.len() * size;
+            state.looked_at = state.kept;
             return Freed::Full(full);
         }
         recent.push(block);

@@ -1,21 +1,24 @@
 //! `urEventSetCallback`: the application's functions that an event's progress calls.
 //!
-//! A stream of the device's own waits for the event's native event and then has the function called by the worker
-//! ([`crate::device::native_context::callback_streams`]). The event is kept alive until the function has returned. Must never put
-//! anything on the event's own stream: that would make the callback wait for later commands.
+//! A thread notices what the command has reached and has the function called by the worker ([`crate::stream::event::watch`]).
+//! The event is kept alive until the function has returned. Must never put anything on a stream: on the event's own it would
+//! make the callback wait for later commands, on another it could hold up others.
 
+use core::cell::Cell;
 use core::ffi::c_void;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use ur_ffi::{ur_event_handle_t, ur_execution_info_t, ur_result_t};
 
-use crate::device::native_context::callback_streams::{Call, NOWHERE, StreamPosition};
+use crate::device::event_pool::PooledEvent;
 use crate::device::worker;
 use crate::driver::Driver;
+use crate::driver::graphs::CaptureMode;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::stream::event::Event;
+use crate::stream::event::watch::{self, Call, NOWHERE, StreamPosition};
+use crate::stream::event::{Event, info};
 use crate::stream::promise::{Dependent, Outcome};
 
 /// The application's function.
@@ -67,7 +70,7 @@ pub fn set<D: Driver>(
             promise.add(Arc::new(Unresolved(Mutex::new(Some(callback)))));
             Ok(())
         }
-        None => register(event, status, callback.into_call()),
+        None => register(&event.to_arc(), status, callback.into_call()),
     }
 }
 
@@ -86,35 +89,72 @@ impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Unresolved<D> {
     }
 }
 
-/// Has something called once a submitted command has finished, or its device is lost.
+/// Has something called once a submitted command has finished, its device is lost, or the event has gone: the event is not kept alive
+/// for it.
 ///
 /// # Errors
 /// What the native library answers.
-pub fn when_complete<D: Driver>(event: &Event<D>, call: Call) -> Result<()> {
+pub fn when_complete<D: Driver>(event: &Arc<Object<Event<D>>>, call: Call) -> Result<()> {
     register(event, ur_execution_info_t::COMPLETE, call)
 }
 
 /// Has the call made when `event`, which lies on a stream, has reached the status.
-fn register<D: Driver>(event: &Event<D>, status: ur_execution_info_t, call: Call) -> Result<()> {
+fn register<D: Driver>(event: &Arc<Object<Event<D>>>, status: ur_execution_info_t, call: Call) -> Result<()> {
     // Commands are with the device as soon as there is an event of them.
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
         return at_once(call);
     }
-    let native = &*event.stream.device.native;
-    // The signals of a reusable event may be several queues', and come in any order.
-    let stream = if event.is_off_stream() { NOWHERE } else { Arc::as_ptr(&event.stream).addr() };
-    let start = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref());
-    if let Some(start) = start.filter(|_| status == ur_execution_info_t::RUNNING) {
-        let position = StreamPosition { stream, at: event.position * 2 };
-        return native.callback_streams.add(native, start, position, call);
+    if event.is_off_stream() {
+        return register_signal(event, call);
     }
+    // Asking for an event reads memory; asking for a stream that has work makes the device answer.
     event.stream.ensure_recorded(event)?;
-    match event.marker() {
-        Some(marker) => {
-            let position = StreamPosition { stream, at: event.position * 2 + 1 };
-            native.callback_streams.add(native, marker, position, call)
-        }
-        None => at_once(call),
+    let is_timed = event.stamps.as_ref().is_some_and(|stamps| stamps.start.is_some());
+    let wants_start = status == ur_execution_info_t::RUNNING && is_timed;
+    let at = event.position * 2 + u64::from(!wants_start);
+    let weak = Arc::downgrade(event);
+    let question = move || {
+        // An event that nobody has any more is of no interest to whoever is called.
+        let Some(event) = weak.upgrade() else { return true };
+        is_reached(event.stream.driver, || if wants_start { info::has_started(&event) } else { event.is_complete() })
+    };
+    watch::add(StreamPosition { stream: Arc::as_ptr(&event.stream).addr(), at }, Arc::new(question), call)
+}
+
+/// As [`register`] for the last signal of an event that may be signalled again before that is reached: an event of our own stands
+/// for it, on a stream that waits for it.
+fn register_signal<D: Driver>(event: &Event<D>, call: Call) -> Result<()> {
+    let Some(signal) = event.marker() else { return at_once(call) };
+    let native = &event.stream.device.native;
+    let snapshot = native.on_scratch_stream(|stream| {
+        native.driver.stream_wait(stream, signal.raw())?;
+        PooledEvent::record(native, stream, false)
+    })?;
+    let question = move || {
+        let native = snapshot.native_context();
+        let is_complete = || native.driver.event_is_complete(snapshot.raw()).map_err(|error| native.failed(error));
+        is_reached(native.driver, is_complete)
+    };
+    // The signals may be several queues', and come in any order.
+    watch::add(StreamPosition { stream: NOWHERE, at: 0 }, Arc::new(question), call)
+}
+
+/// What a question is answered, on the thread that watches.
+fn is_reached<D: Driver>(driver: &D, ask: impl FnOnce() -> Result<bool>) -> bool {
+    relax_captures(driver);
+    // A lost device reaches nothing any more. Other failures are another question's, or the end of the process.
+    ask().unwrap_or_else(|error| error.code() == ur_result_t::ERROR_DEVICE_LOST)
+}
+
+/// Says once that this thread's questions are no part of what anybody captures: a capture of the application's own that
+/// forbids questions would break.
+fn relax_captures<D: Driver>(driver: &D) {
+    thread_local! {
+        static IS_RELAXED: Cell<bool> = const { Cell::new(false) };
+    }
+    if !IS_RELAXED.replace(true) {
+        // Without captures there is nothing to say.
+        let _ = driver.exchange_capture_mode(CaptureMode::Relaxed);
     }
 }
 

@@ -74,7 +74,7 @@ fn status<D: Driver>(event: &Event<D>) -> Result<ur_event_status_t> {
     Ok(if has_started(event)? { ur_event_status_t::RUNNING } else { ur_event_status_t::SUBMITTED })
 }
 
-fn has_started<D: Driver>(event: &Event<D>) -> Result<bool> {
+pub(super) fn has_started<D: Driver>(event: &Event<D>) -> Result<bool> {
     let Some(event) = event.submitted() else { return Ok(false) };
     let Some(start) = event.stamps.as_ref().and_then(|stamps| stamps.start.as_ref()) else { return Ok(false) };
     let device = &event.stream.device;

@@ -17,7 +17,6 @@ use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
-use crate::pool::out_of_memory::with_relief;
 
 /// What the handle of physical memory names.
 pub struct PhysicalMem<D: Driver> {
@@ -106,7 +105,7 @@ pub fn create<D: Driver>(
         ));
     }
     let state = context.state(device)?;
-    let raw = with_relief(context, &state, || None, || driver.create_physical(device.raw, size, shareable))?;
+    let raw = driver.create_physical(device.raw, size, shareable)?;
     out.write_object(Object::new(PhysicalMem { raw, context: context.to_arc(), state, size, flags, imported: false }));
     Ok(())
 }

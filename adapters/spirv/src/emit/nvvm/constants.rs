@@ -32,6 +32,8 @@ impl Writer<'_> {
         let place = |error| Self::place(error, definition.instruction);
         let value = self.folder.value(self.module, id).map_err(place)?;
         let text: Rc<str> = self.constant_text(definition.ty, &value).map_err(place)?.into();
+        self.names_length += text.len();
+        self.check_length().map_err(place)?;
         self.constants.insert(id, Rc::clone(&text));
         Ok(text)
     }
@@ -229,7 +231,7 @@ fn widen_single(bits: u32) -> u64 {
 /// A number as a constant of a floating-point type.
 pub(super) fn float_text(scalar: Scalar, value: f64) -> String {
     let bits = match scalar {
-        Scalar::Float(16) => u64::from(crate::fold::single_to_half(value as f32)),
+        Scalar::Float(16) => u64::from(crate::fold::to_half(value)),
         Scalar::Float(32) => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     };

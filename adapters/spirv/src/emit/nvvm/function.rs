@@ -1,6 +1,6 @@
 //! Functions and their blocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::Writer;
@@ -20,6 +20,10 @@ pub(super) struct Current {
     pub copied_builtins: Vec<Id>,
     /// The hints of loops: by the block that continues it, the header and the metadata node.
     pub loops: HashMap<Id, (Id, usize)>,
+    /// Addresses that are made before a loop which steps from them.
+    pub loop_bases: HashSet<Id>,
+    /// How often each switch names each block.
+    pub switches: HashMap<Id, HashMap<Id, usize>>,
     /// How deep the constant of an address nests that is being written.
     pub address_depth: u32,
 }
@@ -70,19 +74,27 @@ impl Writer<'_> {
     }
 
     /// Functions and variables that other modules see, written whether or not a kernel reaches them; with a list of kernels
-    /// only what they reach.
+    /// only what they reach and what the program's other modules import.
     pub(super) fn write_exports(&mut self) -> Result<()> {
-        if self.options.kernels.is_some() {
-            return Ok(());
-        }
         let module = self.module;
         for function in &module.functions {
-            let exported = module.linkage(function.id).is_some_and(|(_, linkage)| linkage != 1);
+            let exported = self.is_exported(function.id);
             if exported && !function.blocks.is_empty() && !module.is_entry_point(function.id) {
                 self.function_name(function.id)?;
             }
         }
         self.write_exported_variables()
+    }
+
+    /// Whether others see the id by name, and may use it.
+    pub(super) fn is_exported(&self, id: Id) -> bool {
+        const IMPORT: u32 = 1;
+        let Some((name, linkage)) = self.module.linkage(id) else {
+            return false;
+        };
+        let wanted =
+            self.options.kernels.is_none() || self.imported.is_some_and(|imported| imported.contains(&symbol(&name)));
+        linkage != IMPORT && wanted
     }
 
     pub(super) fn write_function(&mut self, id: Id) -> Result<()> {
@@ -138,6 +150,7 @@ impl Writer<'_> {
             }
         }
         self.find_loops(function)?;
+        self.find_loop_bases(function)?;
         self.find_copied_builtins(function);
         Ok(())
     }
@@ -163,21 +176,23 @@ impl Writer<'_> {
     fn write_block(&mut self, block: &Block) -> Result<()> {
         let module = self.module;
         for &instruction in &module.body[block.first..block.end] {
-            self.write_instruction(instruction).map_err(|error| Self::place(error, instruction))?;
+            let written = self.write_instruction(instruction).and_then(|()| self.check_length());
+            written.map_err(|error| Self::place(error, instruction))?;
         }
         Ok(())
     }
 
     /// Built-in variables that the function does more with than to load them whole.
     fn find_copied_builtins(&mut self, function: &Function) {
-        let mut copied = Vec::new();
+        let (mut copied, mut known) = (Vec::new(), HashSet::new());
         for block in &function.blocks {
             for &instruction in &self.module.body[block.first..block.end] {
                 if instruction.opcode == op::LOAD {
                     continue;
                 }
                 for &id in self.module.operands(instruction) {
-                    if self.builtin(id).is_some() && !copied.contains(&id) && self.names_id(instruction, id) {
+                    if self.builtin(id).is_some() && !known.contains(&id) && self.names_id(instruction, id) {
+                        known.insert(id);
                         copied.push(id);
                     }
                 }

@@ -29,8 +29,7 @@ impl Writer<'_> {
     /// Writes the variables that other modules or the host see by name.
     pub(super) fn write_exported_variables(&mut self) -> Result<()> {
         for &id in &self.module.variables {
-            let exported = self.module.linkage(id).is_some_and(|(_, linkage)| linkage != 1);
-            if exported && self.builtin(id).is_none() {
+            if self.is_exported(id) && self.builtin(id).is_none() {
                 self.variable_text(id)?;
             }
         }
@@ -100,7 +99,7 @@ impl Writer<'_> {
 }
 
 /// A name that PTX takes: what it does not take is replaced.
-pub(super) fn symbol(name: &str) -> String {
+pub(in super::super) fn symbol(name: &str) -> String {
     let fits =
         |at: usize, c: char| c.is_ascii_alphanumeric() && (at > 0 || !c.is_ascii_digit()) || c == '_' || c == '$';
     name.char_indices().map(|(at, c)| if fits(at, c) { c } else { '_' }).collect()

@@ -1,5 +1,6 @@
 //! Entry points: their parameters as the host gives them, and what the compiler is told of their sizes.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::Writer;
@@ -25,18 +26,20 @@ impl Writer<'_> {
         let module = self.module;
         let kernels = module.kernels()?;
         if let Some(wanted) = &self.options.kernels {
-            let missing = wanted.iter().find(|name| !kernels.iter().any(|kernel| kernel.name == **name));
+            let known: HashSet<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+            let missing = wanted.iter().find(|name| !known.contains(name.as_str()));
             if let Some(name) = missing {
                 return Err(Error::option(format!("the module has no kernel {name}")));
             }
         }
         let called = self.called();
+        let wanted: Option<HashSet<&str>> =
+            self.options.kernels.as_ref().map(|wanted| wanted.iter().map(String::as_str).collect());
         for (entry, kernel) in module.entry_points.iter().zip(kernels) {
-            let wanted = self.options.kernels.as_ref().is_none_or(|wanted| wanted.contains(&kernel.name));
-            if wanted {
+            if wanted.as_ref().is_none_or(|wanted| wanted.contains(kernel.name.as_str())) {
                 let place = |error| Self::place(error, entry.instruction);
                 self.check_modes(entry, &kernel).map_err(place)?;
-                self.write_kernel(entry, &kernel, &called).map_err(place)?;
+                self.write_kernel(entry, &kernel, &called).and_then(|()| self.check_length()).map_err(place)?;
                 self.result.kernels.push(kernel);
             }
         }
@@ -44,8 +47,8 @@ impl Writer<'_> {
     }
 
     /// Functions that others call or point to, and those of several entry points.
-    fn called(&self) -> Vec<Id> {
-        let mut called: Vec<Id> = Vec::new();
+    fn called(&self) -> HashSet<Id> {
+        let mut called: HashSet<Id> = HashSet::new();
         for &instruction in self.module.body.iter().filter(|i| i.opcode == op::FUNCTION_CALL) {
             called.extend(self.module.operand(instruction, 2).ok());
         }
@@ -54,11 +57,8 @@ impl Writer<'_> {
                 called.extend(self.module.operand(definition.instruction, 2).ok());
             }
         }
-        for (at, entry) in self.module.entry_points.iter().enumerate() {
-            if self.module.entry_points[..at].iter().any(|other| other.function == entry.function) {
-                called.push(entry.function);
-            }
-        }
+        let several = self.module.entry_functions.iter().filter(|(_, count)| **count > 1);
+        called.extend(several.map(|(function, _)| *function));
         called
     }
 
@@ -70,7 +70,7 @@ impl Writer<'_> {
             let size = kernel.sub_group_size.unwrap_or(0);
             return Err(Error::unsupported(format!("kernel {} wants sub-groups of {size}; they have 32", kernel.name)));
         }
-        for &(_, mode) in self.module.modes.iter().filter(|mode| mode.0 == entry.function) {
+        for &mode in self.module.modes_of(entry.function) {
             let place = |error| Self::place(error, mode);
             match self.module.operand(mode, 1)? {
                 mode_number::INITIALIZER | mode_number::FINALIZER => {
@@ -90,14 +90,24 @@ impl Writer<'_> {
                 | mode_number::ROUNDING_MODE_RTE
                 | mode_number::MAX_WORKGROUP_SIZE_INTEL
                 | mode_number::MAX_WORK_DIM_INTEL
-                | mode_number::NO_GLOBAL_OFFSET_INTEL => {}
+                | mode_number::NO_GLOBAL_OFFSET_INTEL
+                | mode_number::FLOATING_POINT_MODE_IEEE_INTEL => {}
+                // Hints for other devices, and flags that an instruction says for itself.
+                mode_number::SHARED_LOCAL_MEMORY_SIZE_INTEL
+                | mode_number::NUM_SIMD_WORKITEMS_INTEL
+                | mode_number::SCHEDULER_TARGET_FMAX_MHZ_INTEL
+                | mode_number::MAXIMALLY_RECONVERGES_KHR
+                | mode_number::FP_FAST_MATH_DEFAULT
+                | mode_number::STREAMING_INTERFACE_INTEL
+                | mode_number::REGISTER_MAP_INTERFACE_INTEL
+                | mode_number::MAXIMUM_REGISTERS_INTEL..=mode_number::NAMED_MAXIMUM_REGISTERS_INTEL => {}
                 other => return Err(place(Error::unsupported(format!("execution mode {other}")))),
             }
         }
         Ok(())
     }
 
-    fn write_kernel(&mut self, entry: &EntryPoint, kernel: &Kernel, called: &[Id]) -> Result<()> {
+    fn write_kernel(&mut self, entry: &EntryPoint, kernel: &Kernel, called: &HashSet<Id>) -> Result<()> {
         let module = self.module;
         let function = module.function(entry.function)?;
         let name =

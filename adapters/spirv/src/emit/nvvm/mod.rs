@@ -11,11 +11,13 @@ mod group;
 mod helper;
 mod instruction;
 mod kernel;
+mod loop_bases;
 mod metadata;
 mod opencl;
 mod types;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -26,16 +28,29 @@ use crate::model::{Id, Instruction, Layouts, Module};
 
 use super::{Dialect, Emitter, Options, Translation};
 
+pub(super) use globals::symbol;
+
 /// The emitter of NVVM IR.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NvvmEmitter;
 
 impl Emitter for NvvmEmitter {
     fn emit(&self, module: &Module, options: &Options) -> Result<Translation> {
-        let mut writer = Writer::new(module, options);
-        writer.write_module()?;
-        writer.finish()
+        emit_for(module, options, None)
     }
+}
+
+/// Translates a module of a program. `imported` are names that the program's modules import from each other; without them
+/// everything that is exported is kept, unless single kernels are wanted.
+pub(super) fn emit_for<'m>(
+    module: &'m Module,
+    options: &'m Options,
+    imported: Option<&'m BTreeSet<String>>,
+) -> Result<Translation> {
+    let mut writer = Writer::new(module, options);
+    writer.imported = imported;
+    writer.write_module()?;
+    writer.finish()
 }
 
 const TRIPLE: &str = "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-\
@@ -49,11 +64,18 @@ const ATTRIBUTES: &str = "attributes #0 = { convergent nounwind }\nattributes #1
 struct Writer<'m> {
     module: &'m Module,
     options: &'m Options,
+    /// What other modules of the program import.
+    imported: Option<&'m BTreeSet<String>>,
     opaque: bool,
     folder: Folder,
+    /// Constants that instructions take as numbers, for those who only look.
+    numbers: RefCell<Folder>,
     layouts: Layouts,
     types: HashMap<Id, Rc<str>>,
     constants: HashMap<Id, Rc<str>>,
+    /// Bytes of the texts of types and constants.
+    names_length: usize,
+    remarks: HashSet<String>,
     structures: String,
     pending_structures: Vec<Id>,
     globals: String,
@@ -82,8 +104,12 @@ impl<'m> Writer<'m> {
         Self {
             module,
             options,
+            imported: None,
             opaque: options.dialect == Dialect::Opaque,
             folder: Folder::default(),
+            numbers: RefCell::default(),
+            names_length: 0,
+            remarks: HashSet::new(),
             layouts: Layouts::default(),
             types: HashMap::new(),
             constants: HashMap::new(),
@@ -121,11 +147,18 @@ impl<'m> Writer<'m> {
             } else {
                 break;
             }
-            if self.functions.len() + self.globals.len() > limits::MAX_TEXT {
-                return Err(Error::limit(format!("the text is longer than {} bytes", limits::MAX_TEXT)));
-            }
+            self.check_length()?;
         }
         self.write_versions();
+        Ok(())
+    }
+
+    /// The text so far, that of names included, keeps within the limit.
+    fn check_length(&self) -> Result<()> {
+        let text = self.functions.len() + self.globals.len() + self.helper_text.len() + self.out.len();
+        if text + self.names_length > limits::MAX_TEXT {
+            return Err(Error::limit(format!("the text is longer than {} bytes", limits::MAX_TEXT)));
+        }
         Ok(())
     }
 
@@ -143,7 +176,7 @@ impl<'m> Writer<'m> {
         text.push_str(ATTRIBUTES);
         self.metadata.write(&mut text);
         self.result.text = text;
-        self.result.contraction_off = self.module.forbids_contraction();
+        self.result.contraction_off |= self.module.forbids_contraction();
         Ok(self.result)
     }
 
@@ -176,6 +209,10 @@ impl<'m> Writer<'m> {
 
     /// Writes an instruction that has no result.
     fn put(&mut self, text: std::fmt::Arguments<'_>) {
+        if self.out.len() > limits::MAX_TEXT {
+            // One instruction can be that long; `check_length` refuses the module behind it.
+            return;
+        }
         // Writing to a string does not fail.
         let _ = writeln!(self.out, "  {text}{}", self.location);
     }
@@ -212,7 +249,7 @@ impl<'m> Writer<'m> {
     }
 
     fn remark(&mut self, text: &str) {
-        if !self.result.log.lines().any(|line| line == text) {
+        if self.remarks.insert(text.to_owned()) {
             self.result.log.push_str(text);
             self.result.log.push('\n');
         }

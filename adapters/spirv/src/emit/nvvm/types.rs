@@ -97,13 +97,15 @@ impl Writer<'_> {
             Type::Pointer(class, pointee) => self.pointer_type(class, pointee)?.into(),
             Type::Function(returns, parameters) => self.function_type(returns, parameters)?.into(),
             Type::Other(opcode) => {
-                let name = crate::grammar::name(opcode);
-                return Err(Error::unsupported(format!("{name} has no counterpart in a CUDA kernel")));
+                let (name, why) = (crate::grammar::name(opcode), crate::grammar::refusal(opcode));
+                return Err(Error::unsupported(format!("{name}: {}", why.message())));
             }
         };
         if text.len() > 1 << 16 {
             return Err(Error::limit("the name of a type is longer than 65536 bytes"));
         }
+        self.names_length += text.len();
+        self.check_length()?;
         self.types.insert(id, Rc::clone(&text));
         Ok(text)
     }

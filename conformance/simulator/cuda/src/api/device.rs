@@ -116,12 +116,12 @@ pub extern "C" fn cuDeviceGetP2PAttribute(
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetDefaultMemPool(out: Out<Handle>, dev: CUdevice) -> CUresult {
-    call!(cuDeviceGetDefaultMemPool, { out.put(device::get(dev)?.default_pool().handle) })
+    call!(cuDeviceGetDefaultMemPool, { out.put(device::get(dev)?.default_pool()?.handle) })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetMemPool(out: Out<Handle>, dev: CUdevice) -> CUresult {
-    call!(cuDeviceGetMemPool, { out.put(device::get(dev)?.pool().handle) })
+    call!(cuDeviceGetMemPool, { out.put(device::get(dev)?.pool()?.handle) })
 }
 
 #[unsafe(no_mangle)]

@@ -127,7 +127,7 @@ pub extern "C" fn cuMemAllocAsync(out: Out<CUdeviceptr>, size: usize, stream: Ha
     call!(cuMemAllocAsync, {
         out.required()?;
         let stream = stream::resolve(stream)?;
-        out.put(allocate(&stream.context.device.pool(), &stream, size)?)
+        out.put(allocate(&stream.context.device.pool()?, &stream, size)?)
     })
 }
 

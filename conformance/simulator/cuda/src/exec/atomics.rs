@@ -149,7 +149,6 @@ pub(crate) fn function(kind: Kind, value: Value) -> Option<AtomicFn> {
         (Value::B32, _) => bits!(kind, AtomicU32, u32),
         (Value::B64, _) => bits!(kind, AtomicU64, u64),
         (Value::B16, Kind::CompareSwap) => Some(compare_swap!(AtomicU16, u16)),
-        (Value::B16, Kind::Exchange) => Some(method!(AtomicU16, u16, swap)),
         (Value::B16, _) => None,
         (Value::F32, Kind::Add) => Some(update!(AtomicU32, u32, old, b => {
             super::math::float::bits32(f32::from_bits(old) + f32::from_bits(b)) as u32

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// The most shared memory of a block, that of the largest hardware.
 const MAX_SHARED: u64 = 256 << 10;
+/// Accesses behind the shared memory that a launch asked for do not fault up to a multiple of this (`docs/probes/shared_bounds.c`).
+const SHARED_PIECE: u64 = 128;
 /// A grid that runs longer than this gets helper threads.
 const ALONE: Duration = Duration::from_micros(150);
 /// Rounds of turns after which a worker takes another block beside the ones it has: they may wait for it.
@@ -31,6 +33,10 @@ pub(super) struct Launch<'a> {
     pub warps: u32,
     pub local_bytes: usize,
     pub shared_size: u64,
+    /// Bytes of shared memory that do not fault.
+    pub shared_reach: u64,
+    /// Whether an access that does not fault was reported.
+    pub strayed: AtomicBool,
     /// The parameter buffer, aligned.
     pub params: Vec<u128>,
     pub params_size: u64,
@@ -150,6 +156,8 @@ pub(super) fn launch(
         warps: threads.div_ceil(32),
         local_bytes: kernel.local_bytes,
         shared_size,
+        shared_reach: shared_size.next_multiple_of(SHARED_PIECE),
+        strayed: AtomicBool::new(false),
         params: buffer,
         params_size: params.len() as u64,
         workspace: workspace_start..workspace_start + 64,

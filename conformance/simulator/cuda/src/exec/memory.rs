@@ -3,7 +3,7 @@
 use super::op::{Address, LANES, LOCAL_WINDOW, Lanes, Load, PARAM_WINDOW, SHARED_WINDOW, Space, Store, WINDOW_MASK};
 use super::{Access, FaultKind, Memory};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// A memory access that is not allowed.
 #[derive(Debug)]
@@ -27,6 +27,10 @@ pub(super) struct View<'a> {
     pub workspace: Range<u64>,
     pub shared: *mut u8,
     pub shared_size: u64,
+    /// How much of it does not fault; never less.
+    pub shared_reach: u64,
+    /// Whether the launch has told of an access between the two.
+    pub strayed: &'a AtomicBool,
     /// The local memory of lane 0; the other lanes' follow.
     pub local: *mut u8,
     /// Local memory of one lane.
@@ -97,15 +101,21 @@ impl View<'_> {
         // Windows are addressed by 32 bits.
         let offset = u64::from(address as u32);
         if offset + len > size {
-            let message =
-                format!("illegal {} of {len} bytes at offset {offset:#x} of {what} of {size} bytes", name(access));
-            return Err(Problem { lane, kind: FaultKind::IllegalAddress, message });
+            let message = |sort: &str| {
+                format!("{sort} {} of {len} bytes at offset {offset:#x} of {what} of {size} bytes", name(access))
+            };
+            if space != Space::Shared || offset + len > self.shared_reach {
+                return Err(Problem { lane, kind: FaultKind::IllegalAddress, message: message("illegal") });
+            }
+            if !self.strayed.swap(true, Relaxed) {
+                self.memory.stray(&message("stray"));
+            }
         }
         if space == Space::Param && access != Access::Read {
             let message = format!("illegal {} of the kernel's parameters", name(access));
             return Err(Problem { lane, kind: FaultKind::AddressSpace, message });
         }
-        // SAFETY: the offset was just checked to lie within the piece of memory at `base`.
+        // SAFETY: the offset was just checked to lie within the piece of memory at `base`, which has `shared_reach` bytes if it is shared.
         Ok(unsafe { base.add(offset as usize) })
     }
 

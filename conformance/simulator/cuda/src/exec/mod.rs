@@ -99,6 +99,9 @@ pub trait Memory: Sync {
     /// return the whole allocation.
     fn check(&self, address: u64, len: usize, access: Access) -> Result<Range<u64>, MemoryFault>;
 
+    /// Told once a launch, of an access that is not allowed and that the hardware lets pass.
+    fn stray(&self, _message: &str) {}
+
     /// The texture object of a handle; where there are no images, no handle is one's.
     fn texture(&self, handle: u64) -> Result<image::Texture, MemoryFault> {
         Err(MemoryFault { message: format!("{handle:#x} is no texture object") })

@@ -667,6 +667,8 @@ impl Block<'_> {
             workspace: launch.workspace.clone(),
             shared: self.shared.as_mut_ptr().cast(),
             shared_size: launch.shared_size,
+            shared_reach: launch.shared_reach,
+            strayed: &launch.strayed,
             local: local.as_mut_ptr().cast(),
             stride,
             params: launch.params.as_ptr().cast(),

@@ -6,6 +6,9 @@ use super::memory::{Problem, View, lanes};
 use super::op::*;
 use super::warp::set;
 
+/// What a lane reads from one that is not there.
+const UNDEFINED: u64 = 0xbad1_bad1;
+
 /// Where an operation names the lanes it is for, if it is one that waits for them.
 pub(super) fn members(op: &Op) -> Option<Slot> {
     match op {
@@ -141,9 +144,8 @@ fn shuffle(regs: &[Lanes], mode: Shuffle, [a, b, c]: [Slot; 3], present: u32) ->
             Shuffle::Idx => (first | (by & !segment), first | (by & !segment) <= last),
         };
         let from = if fits { from } else { lane };
-        // A value from a lane that does not take part is undefined; this one's own is as good as any.
-        let from = if present >> from & 1 != 0 { from } else { lane };
-        out[lane as usize] = a[from as usize];
+        // A value from a lane that does not take part is undefined: one that no kernel takes for a right one.
+        out[lane as usize] = if present >> from & 1 != 0 { a[from as usize] } else { UNDEFINED };
         valid |= u32::from(fits) << lane;
     }
     (out, valid)

@@ -69,6 +69,8 @@ pub struct Capture {
     streams: Mutex<Vec<Weak<Stream>>>,
     /// Tails of streams that were destroyed.
     lost: Mutex<Vec<Handle>>,
+    /// Nodes that a call has set a tail to, or has taken out of one: they need not be joined.
+    excused: Mutex<HashSet<Handle>>,
 }
 
 /// A stream's part in a capture.
@@ -151,6 +153,7 @@ pub fn begin(stream: &Arc<Stream>, mode: Mode, given: Option<(Arc<Graph>, Vec<Ha
         invalidated: AtomicBool::new(false),
         streams: Mutex::default(),
         lost: Mutex::default(),
+        excused: Mutex::default(),
     });
     CAPTURES.lock().push(capture.clone());
     ACTIVE.fetch_add(1, Ordering::AcqRel);
@@ -178,6 +181,9 @@ pub fn end(stream: &Arc<Stream>) -> Result<Handle> {
         }
     }
     forget(&capture);
+    let excused = capture.excused.lock();
+    left.retain(|node| !excused.contains(node));
+    drop(excused);
     let result = if capture.mode != Mode::Relaxed && capture.thread != std::thread::current().id() {
         Err(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
     } else if capture.is_invalidated() {
@@ -396,7 +402,7 @@ pub fn set_tail(stream: &Stream, nodes: &[Handle], replaces: bool) -> Result {
     let mut part = stream.capture.lock();
     let Some(part) = &mut *part else { return Err(CUDA_ERROR_ILLEGAL_STATE) };
     if replaces {
-        part.tail.clear();
+        part.capture.excused.lock().extend(part.tail.drain(..).chain(nodes.iter().copied()));
     }
     let new: Vec<_> = nodes.iter().copied().filter(|node| !part.tail.contains(node)).collect();
     part.tail.extend(new);

@@ -63,6 +63,8 @@ pub(super) struct Body {
 /// Everything a module's text declares.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
+    /// What `.version` says, as a number: minor versions of PTX have one digit.
+    pub version: f64,
     pub globals: Vec<GlobalVariable>,
     pub shared: Vec<SharedVariable>,
     pub functions: Vec<FunctionDeclaration>,
@@ -72,20 +74,19 @@ pub(super) struct Parsed {
 /// Reads a whole text for a device of compute capability `sm`.
 pub(super) fn parse(text: &str, sm: u32) -> Result<Parsed, LoadError> {
     let mut cursor = Cursor::new(tokens(text)?);
-    header(&mut cursor, sm)?;
-    let mut parsed = Parsed::default();
+    let mut parsed = Parsed { version: header(&mut cursor, sm)?, ..Parsed::default() };
     while !cursor.at_end() {
         item(&mut cursor, &mut parsed)?;
     }
     Ok(parsed)
 }
 
-/// `.version`, `.target`, `.address_size`.
-fn header(cursor: &mut Cursor, sm: u32) -> Result<(), LoadError> {
+/// `.version`, `.target`, `.address_size`; the version.
+fn header(cursor: &mut Cursor, sm: u32) -> Result<f64, LoadError> {
     if !cursor.accept_directive("version") {
         return Err(LoadError::syntax(cursor.line(), "missing .version directive at the start of the text"));
     }
-    version(cursor)?;
+    let version = version(cursor)?;
     if !cursor.accept_directive("target") {
         return Err(LoadError::syntax(cursor.line(), "missing .target directive"));
     }
@@ -97,10 +98,10 @@ fn header(cursor: &mut Cursor, sm: u32) -> Result<(), LoadError> {
             return Err(LoadError::syntax(line, format!(".address_size {size}: only 64 is supported")));
         }
     }
-    Ok(())
+    Ok(version)
 }
 
-fn version(cursor: &mut Cursor) -> Result<(), LoadError> {
+fn version(cursor: &mut Cursor) -> Result<f64, LoadError> {
     let line = cursor.line();
     let number = match cursor.next() {
         Token::Double(bits) => f64::from_bits(bits),
@@ -114,7 +115,7 @@ fn version(cursor: &mut Cursor) -> Result<(), LoadError> {
             format!("unsupported .version {number}: the newest supported is {NEWEST_VERSION}.x"),
         ));
     }
-    Ok(())
+    Ok(number)
 }
 
 fn target(cursor: &mut Cursor, sm: u32) -> Result<(), LoadError> {

@@ -119,6 +119,16 @@ fn targets_and_versions_beyond_the_device() {
 }
 
 #[test]
+fn volatile_accesses_of_local_memory_need_the_version_that_has_them() {
+    for access in ["ld.volatile.local.u32 %r1, [%rd1];", "st.local.volatile.u32 [%rd1], %r1;"] {
+        let text = kernel(access);
+        let message = "ptx line 6: error: '.volatile' with '.local' needs .version 9.1";
+        fails(&text.replace("7.0", "9.0"), LoadErrorKind::Operand, message);
+        assert!(Module::parse(text.replace("7.0", "9.1").as_bytes(), 90).is_ok());
+    }
+}
+
+#[test]
 fn what_a_module_declares_can_be_read_back() {
     let text = ".version 7.0
 .target sm_70

@@ -32,11 +32,11 @@ fn stray_accesses_name_line_and_thread() {
     assert_eq!((kind, line, thread), (FaultKind::IllegalAddress, 13, [0, 0, 0]));
     assert_eq!(message, "illegal write of 4 bytes at 0x1000: not a buffer of the test");
 
-    // 64 bytes of dynamic shared memory: thread 16 is the first beyond.
+    // 64 bytes of dynamic shared memory, which the hardware ends at 128: thread 2 is the first beyond.
     let (kind, line, thread, message) =
-        memory_fault("shl.b32 %r1, %r0, 2; mov.u32 %r2, dynamic; add.u32 %r1, %r1, %r2;\nld.shared.u32 %r3, [%r1];");
-    assert_eq!((kind, line, thread), (FaultKind::IllegalAddress, 13, [16, 0, 0]));
-    assert_eq!(message, "illegal read of 4 bytes at offset 0x40 of shared memory of 64 bytes");
+        memory_fault("shl.b32 %r1, %r0, 6; mov.u32 %r2, dynamic; add.u32 %r1, %r1, %r2;\nld.shared.u32 %r3, [%r1];");
+    assert_eq!((kind, line, thread), (FaultKind::IllegalAddress, 13, [2, 0, 0]));
+    assert_eq!(message, "illegal read of 4 bytes at offset 0x80 of shared memory of 64 bytes");
 
     let (kind, ..) = memory_fault("mov.u32 %r1, dynamic; ld.shared.u32 %r3, [%r1+2];");
     assert_eq!(kind, FaultKind::Misaligned);
@@ -89,6 +89,13 @@ fn barriers_that_cannot_complete_are_deadlocks() {
     // A lane named that waits elsewhere.
     let body = "setp.lt.u32 %p1, %r0, 16; @%p1 bra A; shfl.sync.idx.b32 %r1, %r0, 0, 31, -1; ret; A: bar.sync 0; ret;";
     assert!(matches!(fault(body, 32), LaunchFault::Deadlock { .. }));
+    // Two shuffles that wait for each other's lanes.
+    let shuffle = "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1;";
+    let body = format!("setp.lt.u32 %p1, %r0, 16; @%p1 bra A; {shuffle} ret; A: {shuffle} ret;");
+    match fault(&body, 32) {
+        LaunchFault::Deadlock { message, .. } => assert!(message.contains(".sync instruction"), "{message}"),
+        other => panic!("{other}"),
+    }
 }
 
 #[test]
@@ -199,6 +206,22 @@ fn diverged_lanes_meet_before_a_shuffle_and_an_indexed_jump_spreads_them() {
     for (lane, got) in out.iter().enumerate() {
         assert_eq!(*got as usize, [10, 20, 30, 30][(lane ^ 1) % 4] + lane % 4);
     }
+}
+
+#[test]
+fn lanes_that_have_ended_are_not_waited_for_by_a_shuffle() {
+    let device = kernel(
+        ".param .u64 q",
+        "ld.param.u64 %rd1, [q]; mad.wide.u32 %rd1, %r0, 4, %rd1;
+        setp.ge.u32 %p1, %r0, 16; @%p1 bra END;
+        shfl.sync.bfly.b32 %r3, %r0, 1, 31, -1;
+        st.global.u32 [%rd1], %r3;
+        END: ret;",
+    );
+    let mut out = vec![0u32; 32];
+    device.run("k", [1, 1, 1], [32, 1, 1], 0, &[Value::Out(Span::of_mut(&mut out))]);
+    let want: Vec<u32> = (0..32).map(|lane| if lane < 16 { lane ^ 1 } else { 0 }).collect();
+    assert_eq!(out, want);
 }
 
 /// Each block spins until all have arrived.

@@ -6,27 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::{Mode, programs};
+use crate::travelling;
 use xtask::commands::wheel;
 use xtask::fail;
 use xtask::support::failure::{Context, Result};
+use xtask::support::files;
 use xtask::support::workspace::{Release, Workspace};
-use xtask::support::{files, process};
 
 /// Bytes of a part. With the checkout it must stay below 64 MiB.
 const PART: usize = 49 << 20;
-/// The Python of the machines with a GPU; `UR_BUNDLE_PYTHON` names another, to try a bundle elsewhere.
-const PYTHON: &str = "3.12";
-const PLATFORMS: [&str; 5] = [
-    "manylinux_2_28_x86_64",
-    "manylinux_2_27_x86_64",
-    "manylinux_2_17_x86_64",
-    "manylinux2014_x86_64",
-    "manylinux1_x86_64",
-];
-const OURS: [&str; 3] = ["libur_loader.so.0", "libur_adapter_cuda.so.0", "libsimcuda.so"];
+const OURS: [&str; 4] = ["libur_loader.so.0", "libur_adapter_cuda.so.0", "libur_sycl_images.so", "libsimcuda.so"];
 const SCRIPT: &str = "conformance/sycl/run_on_gpu.py";
 
 /// The command.
@@ -40,7 +31,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
 
 /// Makes the parts of some releases; those of the others stay as they are.
 fn make(workspace: &Workspace, releases: &[Release]) -> Result {
-    let wheels = wheel::make(workspace)?;
+    let wheels = wheel::make(workspace, &Release::ALL)?;
     for (release, ours) in wheels.iter().filter(|(release, _)| releases.contains(release)) {
         let mode = Mode::prepare(workspace, *release)?;
         let list = programs::find(workspace, &[])?;
@@ -51,9 +42,7 @@ fn make(workspace: &Workspace, releases: &[Release]) -> Result {
         share(&folder)?;
 
         let archive = folder.with_file_name(format!("{}.tar.xz", release.name()));
-        let mut tar = Command::new("tar");
-        tar.args(["--sort=name", "--owner=0", "--group=0", "--use-compress-program=xz -T2 -9", "-cf"]).arg(&archive);
-        process::run(tar.arg("-C").arg(&folder).arg("."))?;
+        travelling::pack(&folder, &archive)?;
         cut(workspace, *release, &archive)?;
     }
     Ok(())
@@ -75,49 +64,19 @@ fn fill(workspace: &Workspace, mode: &Mode, list: &[programs::Program], folder: 
     let mut kept: BTreeSet<PathBuf> =
         files::list(folder)?.into_iter().filter(|file| file.starts_with("wheels")).collect();
     for (to, from) in wanted {
-        put(&from, &folder.join(&to))?;
+        travelling::put(&from, &folder.join(&to))?;
         kept.insert(to);
     }
     files::keep_only(folder, &kept)
 }
 
-/// Copies a file, a library without its symbol names.
-fn put(from: &Path, to: &Path) -> Result {
-    if !files::outdated(to, &[from]) {
-        return Ok(());
-    }
-    let start = fs::read(from).context(from.display())?;
-    if !start.starts_with(b"\x7fELF") {
-        return files::copy(from, to).map(drop);
-    }
-    fs::create_dir_all(to.parent().unwrap_or(to)).context(to.display())?;
-    process::run(Command::new("strip").args(["--strip-all", "-o"]).arg(to).arg(from))
-}
-
 /// The wheels that pip wants for dpctl, its tests and ours: ours as it is, the others as folders of what they hold.
 fn stock(workspace: &Workspace, release: Release, ours: &Path, folder: &Path) -> Result {
-    let version = std::env::var("UR_BUNDLE_PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
+    let version = travelling::python();
     let downloads = workspace.target().join("sycl-bundle").join(format!("downloads-{}-{version}", release.name()));
-    let python = process::need(&["python3", "python"], "fetching wheels")?;
-    let mut pip = process::limited(900, python);
-    pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]);
-    pip.args(["--implementation=cp", "--python-version", &version]);
-    pip.args(PLATFORMS.map(|platform| format!("--platform={platform}")));
-    pip.arg("--find-links").arg(&downloads).arg("--dest").arg(&downloads);
-    process::run(pip.args(["dpctl==0.22.1", release.sycl_wheel(), "pytest", "cython", "setuptools", "pip"]))?;
-
-    let mut kept = BTreeSet::new();
-    for wheel in files::list(&downloads)? {
-        let tree = folder.join(&wheel);
-        // Unpacked under another name first: a folder of the right name is whole.
-        if !tree.is_dir() {
-            let fresh = tree.with_extension("new");
-            let mut unzip = process::limited(300, python);
-            process::run(unzip.args(["-m", "zipfile", "-e"]).arg(downloads.join(&wheel)).arg(&fresh))?;
-            fs::rename(&fresh, &tree).context(tree.display())?;
-        }
-        kept.extend(files::list(&tree)?.into_iter().map(|file| wheel.join(file)));
-    }
+    let wanted = ["dpctl==0.22.1", release.sycl_wheel(), "pytest", "cython", "setuptools", "pip"];
+    travelling::download(&downloads, &wanted)?;
+    let mut kept = travelling::unpack(&downloads, folder)?;
     let name = PathBuf::from(ours.file_name().unwrap_or_default());
     files::copy(ours, &folder.join(&name))?;
     kept.insert(name);

@@ -42,7 +42,8 @@ impl Expectations {
         let tables: BTreeMap<String, Value> = toml::from_str(text).context("it is no TOML")?;
         let mut expectations = Self::default();
         for (name, table) in &tables {
-            let known = name == BOTH || name == "suite" || Release::ALL.iter().any(|release| release.name() == name);
+            let known = [BOTH, "suite", "sample"].contains(&name.as_str())
+                || Release::ALL.iter().any(|release| release.name() == name);
             let Some(table) = table.as_table().filter(|_| known) else { fail!("`{name}` is no table it may have") };
             if name == "suite" {
                 expectations.counts = counts(table.get(release.name()))?;
@@ -75,7 +76,7 @@ impl Expectations {
             let entry = self.entry(what);
             used.extend(entry);
             let text = match (outcome, entry) {
-                (Outcome::Passed, Some(entry)) if !what.starts_with("dpctl/") => {
+                (Outcome::Passed, Some(entry)) if !is_of_suite(what) => {
                     format!("passes, and must be taken off the list: `{entry}`")
                 }
                 (Outcome::Failed(text) | Outcome::Skipped(text), None) => text.clone(),
@@ -92,7 +93,7 @@ impl Expectations {
     }
 
     /// Whether the suite's counts are those of the list.
-    pub fn judge_counts(&self, suite: &Suite) -> Option<Surprise> {
+    pub fn judge_counts(&self, name: &str, suite: &Suite) -> Option<Surprise> {
         let found = (suite.passed, suite.skipped);
         let text = format!("{} passed and {} skipped", found.0, found.1);
         let expected = match self.counts {
@@ -100,8 +101,13 @@ impl Expectations {
             Some((passed, skipped)) => format!("the list says {passed} and {skipped}"),
             None => "the list says nothing".to_owned(),
         };
-        Some(Surprise { what: "dpctl's suite".to_owned(), text: format!("{text}; {expected}") })
+        Some(Surprise { what: format!("{name}'s suite"), text: format!("{text}; {expected}") })
     }
+}
+
+/// Whether this is a test of a package's suite, of which only those that failed are told.
+fn is_of_suite(what: &str) -> bool {
+    what.starts_with("dpctl/") || what.starts_with("dpnp/")
 }
 
 fn counts(value: Option<&Value>) -> Result<Option<(usize, usize)>> {
@@ -141,8 +147,8 @@ mod tests {
     #[test]
     fn counts_are_compared_and_reasons_are_needed() {
         let list = Expectations::parse(TEXT, Release::R2026_2).expect("a list");
-        assert!(list.judge_counts(&Suite { passed: 3, skipped: 4, ..Suite::default() }).is_none());
-        assert!(list.judge_counts(&Suite { passed: 2, skipped: 4, ..Suite::default() }).is_some());
+        assert!(list.judge_counts("dpctl", &Suite { passed: 3, skipped: 4, ..Suite::default() }).is_none());
+        assert!(list.judge_counts("dpctl", &Suite { passed: 2, skipped: 4, ..Suite::default() }).is_some());
         for bad in ["[both]\na = \"\"", "[both]\na = 1", "[other]\na = \"b\"", "x = 1", "[suite]\n\"2026.2\" = {}"] {
             assert!(Expectations::parse(bad, Release::R2026_2).is_err(), "{bad}");
         }

@@ -4,10 +4,10 @@
 
 mod builtins;
 pub mod bundle;
-mod expectations;
+pub mod expectations;
 mod mode;
 pub mod programs;
-mod suite;
+pub mod suite;
 
 use std::time::Instant;
 
@@ -23,6 +23,11 @@ use programs::{Outcome, Program};
 const WHOLE_SUITE: &str = "dpctl-suite";
 
 const EXPECTATIONS: &str = "conformance/sycl/expectations.toml";
+
+/// Seconds of one process of dpctl's suite; the whole takes about sixty, and far more on a busy machine.
+const SUITE_LIMIT: u32 = 540;
+/// How often dpctl's suite may end its process.
+const MOST_CRASHES: usize = 60;
 
 struct Options {
     releases: Vec<Release>,
@@ -109,7 +114,13 @@ fn column(workspace: &Workspace, release: Release, programs: &[Program], options
     if options.suite {
         // With an entry for all of it, the suite cannot be run to its end, and must not be.
         let whole = expectations.reason(WHOLE_SUITE).is_some();
-        match suite::run(workspace, &mode, if whole { 0 } else { suite::MOST_CRASHES }) {
+        let plan = suite::Plan {
+            name: "dpctl".to_owned(),
+            record: mode.scratch().join("dpctl-suite.record"),
+            words: ["--pyargs", "dpctl.tests"].map(str::to_owned).to_vec(),
+            most_crashes: if whole { 0 } else { MOST_CRASHES },
+        };
+        match suite::run(workspace, &plan, || mode.command(SUITE_LIMIT, mode.venv.python())) {
             Ok(done) => {
                 results.extend(done.failed.iter().map(|(test, outcome)| (format!("dpctl/{test}"), outcome.clone())));
                 results.extend(whole.then(|| (WHOLE_SUITE.to_owned(), Outcome::Passed)));
@@ -120,7 +131,7 @@ fn column(workspace: &Workspace, release: Release, programs: &[Program], options
     }
     println!("all in {:.1} s", start.elapsed().as_secs_f64());
     let mut surprises = expectations.judge(&results, options.suite && options.filters.is_empty());
-    surprises.extend(suite.as_ref().and_then(|suite| expectations.judge_counts(suite)));
+    surprises.extend(suite.as_ref().and_then(|suite| expectations.judge_counts("dpctl", suite)));
     results.truncate(shown);
     Ok(Column { release, results, suite, expectations, surprises })
 }

@@ -20,6 +20,9 @@ const PACKAGES: [&str; 5] = ["dpctl==0.22.1", "intel-sycl-rt==2026.2.0", "pytest
 /// Carries `libdevice.10.bc`, CUDA's library of mathematical functions, which the compiler takes from a CUDA toolkit.
 const LIBDEVICE_WHEEL: &str = "triton==3.6.0";
 
+/// Carries libnvvm, which compiles kernels that come as SPIR-V.
+const NVVM_WHEEL: &str = "nvidia-nvvm==13.5.37";
+
 /// A release's runtime, ready to be run.
 pub struct Mode {
     /// The release.
@@ -29,6 +32,7 @@ pub struct Mode {
     /// What we built for it.
     pub dist: Dist,
     toolchain: Toolchain,
+    nvvm: PathBuf,
     scratch: PathBuf,
 }
 
@@ -50,8 +54,10 @@ impl Mode {
             Release::R2026_1 => sycl_cpu::venv(workspace)?,
         };
         let toolchain = Toolchain::prepare(workspace, release, &venv)?;
+        let nvvm = workspace.target().join("nvvm");
+        python::unpack(&workspace.target().join("wheels"), NVVM_WHEEL, "/cu13/", &nvvm)?;
         let scratch = workspace.target().join("sycl-programs").join(release.name());
-        Ok(Mode { release, venv, dist, toolchain, scratch })
+        Ok(Mode { release, venv, dist, toolchain, nvvm, scratch })
     }
 
     /// Who runs on whom, for a heading.
@@ -82,14 +88,21 @@ impl Mode {
         command.env("LD_LIBRARY_PATH", process::path_list(folders)?);
         command.env("UR_ADAPTERS_FORCE_LOAD", self.dist.library("libur_adapter_cuda.so.0"));
         command.env("UR_CUDA_LIBRARY", self.dist.library("libsimcuda.so"));
+        // Kernels that come as SPIR-V.
+        command.env("LD_PRELOAD", self.images()).env("UR_NVVM_LIBRARY", self.nvvm.join("lib/libnvvm.so.4"));
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         Ok(command)
+    }
+
+    /// Offers SPIR-V images to the device.
+    fn images(&self) -> PathBuf {
+        self.dist.library("libur_sycl_images.so")
     }
 
     /// The same for a program that compiles kernels.
     pub fn compiling(&self, seconds: u32, program: impl AsRef<OsStr>) -> Result<Command> {
         let mut command = self.command(seconds, program)?;
-        command.env("LD_PRELOAD", &self.toolchain.shim);
+        command.env("LD_PRELOAD", process::path_list(&[&self.toolchain.shim, &self.images()])?);
         command.env("UR_SYCL_TOOLCHAIN", &self.toolchain.root).env("UR_SYCL_CUDA", &self.toolchain.cuda);
         // What the compiler makes of SYCL's header is the same for every program and takes a third of its time.
         command.env("UR_SYCL_PCH", self.scratch.join("pch"));

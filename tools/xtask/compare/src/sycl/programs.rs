@@ -237,7 +237,7 @@ fn tail(text: &str) -> String {
 }
 
 /// Applies `work` to every item, on as many threads as there are processors; the results are in the items' order.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(items.iter().map(|_| None).collect::<Vec<Option<R>>>());
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());

@@ -1,23 +1,31 @@
-//! dpctl's own suite on a mode. A test that ends the process is noted, and the rest goes on in a new one, so one crash
+//! The own suite of a package on a runtime. A test that ends the process is noted, and the rest goes on in a new one, so one crash
 //! hides nothing; `conformance/sycl/record.py` writes what happens to each test as it happens.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
 
-use super::mode::Mode;
 use super::programs::Outcome;
 use xtask::fail;
 use xtask::support::failure::{Context, Result};
-use xtask::support::process;
 use xtask::support::workspace::Workspace;
+use xtask::support::{files, process};
 
-/// Seconds of one process; the whole suite takes about sixty, and far more on a busy machine.
-const LIMIT: u32 = 540;
 /// Seconds after which a test counts as hanging.
 const TEST_LIMIT: &str = "200";
-/// A suite that ends its process more often than this is not worth the wait.
-pub const MOST_CRASHES: usize = 60;
+
+/// Tests to be run.
+pub struct Plan {
+    /// Whose tests they are: results are called after it.
+    pub name: String,
+    /// Where what happened is written.
+    pub record: PathBuf,
+    /// What follows the options that all suites have: files, or a package.
+    pub words: Vec<String>,
+    /// A suite that ends its process more often than this is not worth the wait.
+    pub most_crashes: usize,
+}
 
 /// What the suite gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,14 +38,13 @@ pub struct Suite {
     pub failed: BTreeMap<String, Outcome>,
 }
 
-/// Runs it; after more crashes than that it gives up.
-pub fn run(workspace: &Workspace, mode: &Mode, most_crashes: usize) -> Result<Suite> {
-    let record = mode.scratch().join("dpctl-suite.record");
-    fs::create_dir_all(mode.scratch()).context(mode.scratch().display())?;
-    fs::write(&record, "").context(record.display())?;
-    for _ in 0..=most_crashes {
-        let (ended, printed) = once(workspace, mode, &record)?;
-        let (suite, open) = read(&fs::read_to_string(&record).context(record.display())?);
+/// Runs it, by an interpreter that `python` makes ready; after more crashes than the plan has it gives up.
+pub fn run(workspace: &Workspace, plan: &Plan, python: impl Fn() -> Result<Command>) -> Result<Suite> {
+    let (name, record) = (&plan.name, &plan.record);
+    files::write(record, b"")?;
+    for _ in 0..=plan.most_crashes {
+        let (ended, printed) = once(workspace, plan, python()?)?;
+        let (suite, open) = read(&fs::read_to_string(record).context(record.display())?);
         let Some(open) = open else {
             // 0: all passed; 1: some failed; 5: none was left.
             if !matches!(ended, Some(0 | 1 | 5)) {
@@ -45,21 +52,20 @@ pub fn run(workspace: &Workspace, mode: &Mode, most_crashes: usize) -> Result<Su
             }
             return Ok(suite);
         };
-        println!("  dpctl/{open} ended its process");
+        println!("  {name}/{open} ended its process");
         let note = format!("crashed\t{open}\t{}\n", crash(&printed));
-        let text = fs::read_to_string(&record).context(record.display())? + &note;
-        fs::write(&record, text).context(record.display())?;
+        let text = fs::read_to_string(record).context(record.display())? + &note;
+        fs::write(record, text).context(record.display())?;
     }
-    fail!("dpctl's suite ended its process {} times; see {}", most_crashes + 1, record.display())
+    fail!("the tests of {name} ended their process {} times; see {}", plan.most_crashes + 1, record.display())
 }
 
-fn once(workspace: &Workspace, mode: &Mode, record: &Path) -> Result<(Option<i32>, String)> {
-    let mut command = mode.command(LIMIT, mode.venv.python())?;
+fn once(workspace: &Workspace, plan: &Plan, mut command: Command) -> Result<(Option<i32>, String)> {
     command.current_dir(std::env::temp_dir());
-    command.env("PYTHONPATH", workspace.path("conformance/sycl")).env("UR_SYCL_RECORD", record);
+    command.env("PYTHONPATH", workspace.path("conformance/sycl")).env("UR_SYCL_RECORD", &plan.record);
     command.args(["-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "record"]);
     command.args(["-o", &format!("faulthandler_timeout={TEST_LIMIT}"), "-o", "faulthandler_exit_on_timeout=true"]);
-    let (status, printed) = process::outcome(command.args(["--pyargs", "dpctl.tests"]))?;
+    let (status, printed) = process::outcome(command.args(&plan.words))?;
     Ok((status.code(), printed.stdout + &printed.stderr))
 }
 

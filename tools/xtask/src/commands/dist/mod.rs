@@ -20,6 +20,9 @@ pub use packages::compiler_flags;
 /// Programs that only work in this tree.
 const BUILD_TOOLS: [&str; 3] = ["generator", "xtask", "xtask-compare"];
 
+/// Offers SPIR-V images of SYCL libraries to the adapters' devices.
+const IMAGES: &str = "libur_sycl_images.so";
+
 /// A laid-out release.
 pub struct Dist {
     folder: PathBuf,
@@ -94,6 +97,9 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
         symbols::check_adapter(library, &workspace.version_script(release))?;
         layout.library(library, &format!("lib{}.so.0", name.trim_end_matches(&release.suffix("_"))))?;
     }
+    let images = built.file(IMAGES)?;
+    symbols::check_images(images)?;
+    layout.copy(images, &format!("lib/{IMAGES}"))?;
     for name in parts.natives() {
         let name = format!("lib{name}.so");
         layout.copy(built.file(&name)?, &format!("lib/{name}"))?;
@@ -102,7 +108,11 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
         layout.copy(built.file(name)?, &format!("bin/{name}"))?;
     }
     layout.folder(&workspace.headers(release), "include", &["h"])?;
-    layout.folder(&workspace.path("conformance/kernels"), "share/kernels", &["ptx", "fatbin", "cubin", "cu", "h"])?;
+    layout.folder(
+        &workspace.path("conformance/kernels"),
+        "share/kernels",
+        &["ptx", "spv", "fatbin", "cubin", "cu", "h"],
+    )?;
     for (path, text) in packages::files(release) {
         layout.write(&path, text.as_bytes())?;
     }
@@ -115,6 +125,8 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
 struct Parts {
     loader: Package,
     adapters: Vec<Package>,
+    /// What stands beside the adapters and is for every release.
+    images: Package,
     natives: Vec<Package>,
     programs: Vec<Package>,
 }
@@ -131,11 +143,15 @@ impl Parts {
         else {
             fail!("the workspace has no loader for oneAPI {}", release.name())
         };
+        let Some(images) = within("adapters/sycl-images", |_| true).pop() else {
+            fail!("the workspace has no adapters/sycl-images")
+        };
         let mut adapters = within("adapters", |package| package.library.is_some());
         adapters.retain(|package| package.release == Some(release));
         Ok(Parts {
             loader,
             adapters,
+            images,
             natives: within("conformance", |package| package.library.is_some()),
             programs: within("tools", |package| !package.programs.is_empty() && !BUILD_TOOLS.contains(&&*package.name)),
         })
@@ -143,7 +159,7 @@ impl Parts {
 
     fn all(&self) -> Vec<&Package> {
         let rest = self.adapters.iter().chain(&self.natives).chain(&self.programs);
-        std::iter::once(&self.loader).chain(rest).collect()
+        [&self.loader, &self.images].into_iter().chain(rest).collect()
     }
 
     fn adapters(&self) -> impl Iterator<Item = &str> {

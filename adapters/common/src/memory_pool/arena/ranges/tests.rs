@@ -10,6 +10,13 @@ const BLOCK: usize = 512;
 /// Streams are letters here, and events numbers.
 type Plain = Ranges<char, u32>;
 
+/// One free region.
+fn region(start: usize, size: usize) -> Plain {
+    let mut ranges = Plain::new();
+    ranges.add_region(start, size);
+    ranges
+}
+
 fn take(ranges: &mut Plain, key: StreamKey, size: usize) -> Option<Taken<char, u32>> {
     ranges.take_own(key, size).or_else(|| ranges.take_free(size)).or_else(|| ranges.take_covered(size))
 }
@@ -20,7 +27,7 @@ fn give(ranges: &mut Plain, start: usize, key: StreamKey, position: u64) {
 
 /// Ranges of which stream 1 has freed two blocks, by its commands 1 and 2.
 fn two_freed() -> Plain {
-    let mut ranges = Plain::new(0, 2 * BLOCK);
+    let mut ranges = region(0, 2 * BLOCK);
     let blocks = [ranges.take_free(BLOCK), ranges.take_free(BLOCK)].map(|taken| taken.expect("a block").start);
     give(&mut ranges, blocks[0], 1, 1);
     give(&mut ranges, blocks[1], 1, 2);
@@ -59,7 +66,7 @@ fn what_an_event_covers_keeps_it_when_a_later_one_comes() {
 
 #[test]
 fn what_is_put_back_has_the_order_that_it_came_with_and_is_joined_with_its_rest() {
-    let mut ranges = Plain::new(0, 4 * BLOCK);
+    let mut ranges = region(0, 4 * BLOCK);
     let whole = ranges.take_free(4 * BLOCK).expect("all of it").start;
     give(&mut ranges, whole, 1, 5);
     ranges.mark(1, 6, 77);
@@ -79,15 +86,48 @@ fn what_is_put_back_has_the_order_that_it_came_with_and_is_joined_with_its_rest(
 
 #[test]
 fn ranges_that_become_free_grow_together() {
-    let mut ranges = Plain::new(BLOCK, 8 * BLOCK);
+    let mut ranges = region(BLOCK, 8 * BLOCK);
     let starts: Vec<_> = (0..8).map(|_| ranges.take_free(BLOCK).expect("a block").start).collect();
     assert!(ranges.take_free(1).is_none());
     for (at, start) in starts.into_iter().enumerate() {
-        give(&mut ranges, start, 1 + at % 3, at as u64);
+        give(&mut ranges, start, 1 + at as StreamKey % 3, at as u64);
     }
     (1..=3).for_each(|key| ranges.finish(key, 8));
     assert_eq!(ranges.take_free(8 * BLOCK).map(|taken| taken.start), Some(BLOCK));
     assert!(ranges.stream_after(None).is_none(), "streams without freed ranges are forgotten");
+}
+
+/// Two native allocations can have neighbouring addresses.
+#[test]
+fn regions_that_touch_are_never_joined_and_leave_when_all_of_them_is_free() {
+    let mut ranges = Plain::new();
+    [2, 0, 1].into_iter().for_each(|at| ranges.add_region(at * 4 * BLOCK, 4 * BLOCK));
+    assert!(ranges.take_free(5 * BLOCK).is_none(), "a block over the border of two regions");
+    let blocks = [(); 3].map(|()| ranges.take_free(4 * BLOCK).expect("a region").start);
+    (1u64..).zip(blocks).for_each(|(position, block)| give(&mut ranges, block, 1, position));
+    ranges.finish(1, 3);
+    assert!(ranges.take_free(5 * BLOCK).is_none());
+    let block = ranges.take_free(BLOCK).expect("a block").start;
+    assert_eq!(block, 0);
+    assert_eq!(ranges.take_free_regions(7 * BLOCK), [(8 * BLOCK, 4 * BLOCK)], "no more than so many bytes");
+    assert_eq!(ranges.take_free_regions(usize::MAX), [(4 * BLOCK, 4 * BLOCK)], "and none with a block out");
+    give(&mut ranges, block, 1, 4);
+    assert_eq!(ranges.take_free_regions(usize::MAX), [], "nor one that a stream may use");
+    ranges.finish(1, 4);
+    assert_eq!(ranges.take_free_regions(usize::MAX), [(0, 4 * BLOCK)]);
+    assert!(ranges.take_free(1).is_none() && !ranges.has_free(1));
+}
+
+#[test]
+fn whoever_comes_after_a_command_gets_what_was_freed_by_then_and_nothing_later() {
+    let mut ranges = two_freed();
+    assert!(ranges.take_freed_before(1, BLOCK, 0).is_none(), "freed later");
+    assert!(ranges.take_freed_before(2, BLOCK, 9).is_none(), "freed by another stream");
+    assert!(ranges.take_freed_before(1, 2 * BLOCK, 9).is_none(), "too small");
+    assert_eq!(
+        [1, 1, 2].map(|position| ranges.take_freed_before(1, BLOCK, position).map(|taken| taken.start)),
+        [Some(0), None, Some(BLOCK)]
+    );
 }
 
 /// (start, size, stream, position, event).
@@ -113,7 +153,7 @@ impl Naive {
             let fitting = (0..self.free.len()).filter(|&at| self.free[at].1 >= size);
             let at = fitting.min_by_key(|&at| (self.free[at].1, self.free[at].0))?;
             let (start, length) = self.free.remove(at);
-            self.freed.push((start, length, usize::MAX, 0, None));
+            self.freed.push((start, length, StreamKey::MAX, 0, None));
             Some((self.freed.len() - 1, None))
         });
         let found = found.or_else(|| {
@@ -122,7 +162,7 @@ impl Naive {
         });
         let (at, mark) = found?;
         let (start, length, key, position, event) = self.freed.remove(at);
-        if length > size && key == usize::MAX {
+        if length > size && key == StreamKey::MAX {
             self.free.push((start + size, length - size));
         } else if length > size {
             self.freed.push((start + size, length - size, key, position, event));
@@ -159,27 +199,27 @@ impl Naive {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Take {
-        stream: usize,
+        stream: StreamKey,
         blocks: usize,
         fails: bool,
     },
     Give {
-        stream: usize,
+        stream: StreamKey,
         which: usize,
     },
     /// An event is recorded now and told of `late` frees later.
     Mark {
-        stream: usize,
+        stream: StreamKey,
         late: u64,
     },
     Finish {
-        stream: usize,
+        stream: StreamKey,
         behind: u64,
     },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let stream = 1usize..4;
+    let stream = 1..4 as StreamKey;
     prop::collection::vec(
         prop_oneof![
             (stream.clone(), 1usize..6, any::<bool>()).prop_map(|(stream, blocks, fails)| Step::Take {
@@ -198,7 +238,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #[test]
     fn every_answer_is_that_of_a_plain_list(steps in steps()) {
-        let mut ranges = Plain::new(0, 32 * BLOCK);
+        let mut ranges = region(0, 32 * BLOCK);
         let mut naive = Naive { free: vec![(0, 32 * BLOCK)], ..Naive::default() };
         let mut position = 0;
         for (number, step) in (0u32..).zip(steps) {
@@ -244,11 +284,11 @@ proptest! {
 
 /// The steps of each kind of question with `freed` blocks freed by two streams, half of them covered by events.
 fn costs(freed: usize) -> [(&'static str, usize); 6] {
-    let mut ranges = Plain::new(0, 4 * freed * BLOCK);
+    let mut ranges = region(0, 4 * freed * BLOCK);
     let starts: Vec<_> = (0..freed).map(|_| ranges.take_free(2 * BLOCK).expect("a block").start).collect();
     for (position, start) in (1u64..).zip(starts) {
         // Sizes and addresses in no order.
-        give(&mut ranges, start, 1 + (start / BLOCK * 7 % 11) % 2, position);
+        give(&mut ranges, start, 1 + (start / BLOCK * 7 % 11) as StreamKey % 2, position);
     }
     ranges.mark(1, freed as u64 / 2, 1);
     let (own, own_cost) = steps_of(|| ranges.take_own(1, BLOCK));
@@ -282,7 +322,7 @@ fn no_question_goes_through_the_ranges() {
 #[test]
 fn asking_again_costs_nothing_for_what_was_told_already() {
     let cost = |freed: usize| {
-        let mut ranges = Plain::new(0, 4 * freed * BLOCK);
+        let mut ranges = region(0, 4 * freed * BLOCK);
         let starts: Vec<_> = (0..freed).map(|_| ranges.take_free(BLOCK).expect("a block").start).collect();
         (1u64..).zip(starts).for_each(|(position, start)| give(&mut ranges, start, 1, position));
         ranges.mark(1, freed as u64, 1);

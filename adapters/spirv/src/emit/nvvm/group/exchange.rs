@@ -1,4 +1,7 @@
 //! Values that lanes of a sub-group give each other.
+//!
+//! Intel's shuffles are what SYCL's group functions become, which all lanes of the sub-group reach: they name the lanes that exist, so
+//! that lanes which parted before them wait for each other. All others are about the active lanes, and must not wait for any.
 
 use super::super::Writer;
 use super::super::instruction::Inst;
@@ -11,23 +14,26 @@ impl Writer<'_> {
     pub(super) fn exchange(&mut self, inst: Inst<'_>) -> Result<()> {
         match inst.opcode() {
             op::SUBGROUP_SHUFFLE_DOWN_INTEL | op::SUBGROUP_SHUFFLE_UP_INTEL => return self.shuffle_of_two(inst),
-            op::SUBGROUP_SHUFFLE_INTEL | op::SUBGROUP_READ_INVOCATION_KHR => {
-                let lane = self.lane_of(inst.arg(1)?)?;
-                return self.exchanged(inst, 0, Mode::Index, &lane);
+            op::SUBGROUP_SHUFFLE_INTEL | op::SUBGROUP_SHUFFLE_XOR_INTEL => {
+                let mode = if inst.opcode() == op::SUBGROUP_SHUFFLE_INTEL { Mode::Index } else { Mode::Xor };
+                let (lane, existing) = (self.lane_of(inst.arg(1)?)?, self.sub_group_mask());
+                return self.exchanged(inst, 0, mode, &lane, &existing);
             }
-            op::SUBGROUP_SHUFFLE_XOR_INTEL => {
-                let bits = self.lane_of(inst.arg(1)?)?;
-                return self.exchanged(inst, 0, Mode::Xor, &bits);
+            op::SUBGROUP_READ_INVOCATION_KHR => {
+                let (lane, active) = (self.lane_of(inst.arg(1)?)?, self.active_mask());
+                return self.exchanged(inst, 0, Mode::Index, &lane, &active);
             }
             op::SUBGROUP_FIRST_INVOCATION_KHR => {
-                let lane = self.first_active();
-                return self.exchanged(inst, 0, Mode::Index, &lane);
+                let active = self.active_mask();
+                let lane = self.first_of(&active);
+                return self.exchanged(inst, 0, Mode::Index, &lane, &active);
             }
             _ => {}
         }
         self.must_be_sub_group(inst.arg(0)?)?;
+        let active = self.active_mask();
         let (mode, lane) = match inst.opcode() {
-            op::GROUP_NON_UNIFORM_BROADCAST_FIRST => (Mode::Index, self.first_active()),
+            op::GROUP_NON_UNIFORM_BROADCAST_FIRST => (Mode::Index, self.first_of(&active)),
             op::GROUP_NON_UNIFORM_BROADCAST | op::GROUP_NON_UNIFORM_SHUFFLE => {
                 (Mode::Index, self.lane_of(inst.arg(2)?)?)
             }
@@ -48,21 +54,19 @@ impl Writer<'_> {
             }
             _ => (Mode::Index, self.rotated_lane(inst)?),
         };
-        self.exchanged(inst, 1, mode, &lane)
+        self.exchanged(inst, 1, mode, &lane, &active)
     }
 
-    /// The value of operand `at` from another lane.
-    fn exchanged(&mut self, inst: Inst<'_>, at: usize, mode: Mode, lane: &str) -> Result<()> {
+    /// The value of operand `at` from another lane; `mask` names the lanes that take part.
+    fn exchanged(&mut self, inst: Inst<'_>, at: usize, mode: Mode, lane: &str, mask: &str) -> Result<()> {
         let scalar = self.shape(inst.ty()?)?.0;
-        let mask = self.active_mask();
         self.set_per_element(inst, &[inst.arg(at)?], |writer, values| {
-            writer.shuffle(mode, scalar, &values[0], lane, &mask)
+            writer.shuffle(mode, scalar, &values[0], lane, mask)
         })
     }
 
-    fn first_active(&mut self) -> String {
-        let mask = self.active_mask();
-        self.count_bits("llvm.cttz", ", i1 false", Scalar::Int(32), &mask)
+    fn first_of(&mut self, mask: &str) -> String {
+        self.count_bits("llvm.cttz", ", i1 false", Scalar::Int(32), mask)
     }
 
     /// The lane so far above, around the end of the sub-group or of the cluster.
@@ -91,7 +95,7 @@ impl Writer<'_> {
         };
         let from = self.let_temp(format_args!("and i32 {moved}, 31"));
         let beyond = self.let_temp(format_args!("icmp ugt i32 {moved}, 31"));
-        let (scalar, mask) = (self.shape(inst.ty()?)?.0, self.active_mask());
+        let (scalar, mask) = (self.shape(inst.ty()?)?.0, self.sub_group_mask());
         let ty = scalar.text();
         self.set_per_element(inst, &inst.args()[..2], |writer, values| {
             // Down takes (current, next), up (previous, current).

@@ -16,6 +16,7 @@ use crate::grammar::op;
 use crate::model::Id;
 
 pub(super) use operation::Operation;
+use reduce::Lanes;
 
 /// `GroupOperation`.
 const REDUCE: u32 = 0;
@@ -56,7 +57,7 @@ impl<'m> Writer<'m> {
             | op::SUBGROUP_FIRST_INVOCATION_KHR
             | op::SUBGROUP_READ_INVOCATION_KHR
             | op::SUBGROUP_SHUFFLE_INTEL..=op::SUBGROUP_SHUFFLE_XOR_INTEL => self.exchange(inst),
-            _ => Err(Error::unsupported("no CUDA kernel can do this")),
+            opcode => Err(crate::grammar::refusal(opcode)),
         }
     }
 
@@ -91,7 +92,7 @@ impl<'m> Writer<'m> {
         }
         let mask = self.sub_group_mask();
         self.set_per_element(inst, &[inst.arg(2)?], |writer, values| {
-            writer.sub_group_operation(operation, shape.0, kind, &values[0], (&mask, &mask))
+            writer.sub_group_operation(operation, shape.0, kind, &values[0], Lanes::existing(&mask))
         })
     }
 
@@ -115,8 +116,9 @@ impl<'m> Writer<'m> {
             let ballot = self.typed(inst.arg(3)?)?;
             members = self.let_temp(format_args!("extractelement {ballot}, i32 0"));
         }
+        let lanes = Lanes { active: &mask, members: &members, contiguous: false };
         self.set_per_element(inst, &[inst.arg(2)?], |writer, values| {
-            writer.sub_group_operation(operation, scalar, kind, &values[0], (&mask, &members))
+            writer.sub_group_operation(operation, scalar, kind, &values[0], lanes)
         })
     }
 

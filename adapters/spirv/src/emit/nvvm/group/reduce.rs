@@ -1,5 +1,5 @@
-//! Reductions and scans of a sub-group. All 32 lanes take the short way, a tree of five shuffles; any other set of lanes is
-//! walked lane by lane, which is right for every set.
+//! Reductions and scans of a sub-group, by trees of five shuffles. Lanes that begin at the first and have no gap, as those of every
+//! uniform operation, always take a tree; of any other set only all 32 do, else one lane after the other is looked at.
 
 use super::super::Writer;
 use super::super::helper::{Head, Motion};
@@ -9,15 +9,38 @@ use super::shuffle::Mode;
 use super::{EXCLUSIVE_SCAN, INCLUSIVE_SCAN, REDUCE};
 use crate::error::{Error, Result};
 
+/// The lanes of an operation.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes<'a> {
+    /// Those that execute it.
+    pub active: &'a str,
+    /// Those whose values count for this one.
+    pub members: &'a str,
+    /// Both are the lanes below some number.
+    pub contiguous: bool,
+}
+
+impl<'a> Lanes<'a> {
+    /// All lanes of a sub-group.
+    pub(super) fn existing(mask: &'a str) -> Self {
+        Self { active: mask, members: mask, contiguous: true }
+    }
+
+    /// The lanes of a helper's parameters.
+    fn of_helper(contiguous: bool) -> Lanes<'static> {
+        Lanes { active: "%lanes", members: "%members", contiguous }
+    }
+}
+
 impl Writer<'_> {
-    /// A reduction or scan. `lanes` are those that execute this, and those whose values count for this one.
+    /// A reduction or scan.
     pub(super) fn sub_group_operation(
         &mut self,
         operation: Operation,
         scalar: Scalar,
         kind: u32,
         value: &str,
-        (lanes, members): (&str, &str),
+        lanes: Lanes<'_>,
     ) -> Result<String> {
         let ty = scalar.text();
         let what = match kind {
@@ -26,15 +49,92 @@ impl Writer<'_> {
             EXCLUSIVE_SCAN => "before",
             _ => return Err(Error::unsupported(format!("group operation {kind}"))),
         };
-        let name = format!("ur_{what}_{}_{}", operation.name(), scalar.suffix());
+        if kind == REDUCE
+            && lanes.active == lanes.members
+            && let Some(reduced) = self.redux(operation, scalar, value, lanes.active)
+        {
+            return Ok(reduced);
+        }
+        let some = if lanes.contiguous { "" } else { "some_" };
+        let name = format!("ur_{what}_{some}{}_{}", operation.name(), scalar.suffix());
         let parameters = format!("{ty} %x, i32 %lanes, i32 %members");
         let head = Head { name: &name, returns: ty, parameters: &parameters, motion: Motion::Convergent };
-        self.helper(&head, |writer| match kind {
-            REDUCE => writer.reduce_body(operation, scalar),
-            INCLUSIVE_SCAN => writer.scan_body(operation, scalar),
-            _ => writer.exclusive_body(operation, scalar),
+        self.helper(&head, |writer| match (kind, lanes.contiguous) {
+            (REDUCE, true) => writer.reduce_front(operation, scalar),
+            (INCLUSIVE_SCAN, true) => {
+                writer.label("entry");
+                let value = writer.scan_tree(operation, scalar, "%x", "%lanes")?;
+                writer.ret(ty, &value);
+                Ok(())
+            }
+            (REDUCE, false) => writer.reduce_some(operation, scalar),
+            (INCLUSIVE_SCAN, false) => writer.scan_some(operation, scalar),
+            (_, contiguous) => writer.exclusive_body(operation, scalar, contiguous),
         })?;
-        Ok(self.let_temp(format_args!("call {ty} @{name}({ty} {value}, i32 {lanes}, i32 {members}) #0")))
+        let Lanes { active, members, .. } = lanes;
+        Ok(self.let_temp(format_args!("call {ty} @{name}({ty} {value}, i32 {active}, i32 {members}) #0")))
+    }
+
+    /// One instruction for integers of up to 32 bits, for any set of lanes; `None` where the device has none.
+    fn redux(&mut self, operation: Operation, scalar: Scalar, value: &str, lanes: &str) -> Option<String> {
+        const FIRST_SM: u32 = 80;
+        let name = match operation {
+            Operation::IntegerAdd => "add.u32",
+            Operation::SignedMin => "min.s32",
+            Operation::SignedMax => "max.s32",
+            Operation::UnsignedMin => "min.u32",
+            Operation::UnsignedMax => "max.u32",
+            Operation::And => "and.b32",
+            Operation::Or => "or.b32",
+            Operation::Xor => "xor.b32",
+            _ => return None,
+        };
+        if self.options.sm < FIRST_SM || scalar.bits() > 32 {
+            return None;
+        }
+        let (ty, narrow) = (scalar.text(), scalar.bits() < 32);
+        let mut value = value.to_owned();
+        if narrow {
+            let extend = if name.ends_with("s32") { "sext" } else { "zext" };
+            value = self.let_temp(format_args!("{extend} {ty} {value} to i32"));
+        }
+        let reduced = self.let_temp(format_args!(
+            "call i32 asm sideeffect \"redux.sync.{name} $0, $1, $2;\", \"=r,r,r\"(i32 {value}, i32 {lanes}) #0"
+        ));
+        Some(if narrow { self.let_temp(format_args!("trunc i32 {reduced} to {ty}")) } else { reduced })
+    }
+
+    /// The reduction of all 32 lanes, which all get.
+    pub(super) fn reduce_all(&mut self, operation: Operation, scalar: Scalar, value: &str) -> Result<String> {
+        match self.redux(operation, scalar, value, "-1") {
+            Some(reduced) => Ok(reduced),
+            None => self.butterfly(operation, scalar, value, 32),
+        }
+    }
+
+    /// The lanes below some number: a tree towards the first, which then tells the others.
+    fn reduce_front(&mut self, operation: Operation, scalar: Scalar) -> Result<()> {
+        let ty = scalar.text();
+        self.label("entry");
+        let all = self.let_temp(format_args!("icmp eq i32 %lanes, -1"));
+        self.put(format_args!("br i1 {all}, label %tree, label %front"));
+        self.label("tree");
+        let value = self.butterfly(operation, scalar, "%x", 32)?;
+        self.ret(ty, &value);
+        self.label("front");
+        let lane = self.register("laneid");
+        let count = self.count_bits("llvm.ctpop", "", Scalar::Int(32), "%lanes");
+        let mut value = "%x".to_owned();
+        for distance in [16, 8, 4, 2, 1] {
+            let above = self.shuffle(Mode::Down, scalar, &value, &distance.to_string(), "%lanes")?;
+            let both = self.combine(operation, scalar, &value, &above)?;
+            let from = self.let_temp(format_args!("add i32 {lane}, {distance}"));
+            let exists = self.let_temp(format_args!("icmp ult i32 {from}, {count}"));
+            value = self.let_temp(format_args!("select i1 {exists}, {ty} {both}, {ty} {value}"));
+        }
+        let whole = self.shuffle(Mode::Index, scalar, &value, "0", "%lanes")?;
+        self.ret(ty, &whole);
+        Ok(())
     }
 
     /// Branches to `tree` if all lanes take part, else to `walk`.
@@ -45,47 +145,46 @@ impl Writer<'_> {
         self.put(format_args!("br i1 {all}, label %tree, label %walk"));
     }
 
-    fn reduce_body(&mut self, operation: Operation, scalar: Scalar) -> Result<()> {
+    fn reduce_some(&mut self, operation: Operation, scalar: Scalar) -> Result<()> {
         self.choose_way();
         self.label("tree");
-        let value = self.butterfly(operation, scalar, "%x", 32, "-1")?;
+        let value = self.butterfly(operation, scalar, "%x", 32)?;
         self.ret(scalar.text(), &value);
         self.walk(operation, scalar, false)
     }
 
     /// Every lane combines with the lane that differs by one bit, for each bit below `size`: all get the same result.
-    pub(super) fn butterfly(
-        &mut self,
-        operation: Operation,
-        scalar: Scalar,
-        value: &str,
-        size: u32,
-        mask: &str,
-    ) -> Result<String> {
+    fn butterfly(&mut self, operation: Operation, scalar: Scalar, value: &str, size: u32) -> Result<String> {
         let (mut value, mut distance) = (value.to_owned(), size / 2);
         while distance > 0 {
-            let other = self.shuffle(Mode::Xor, scalar, &value, &distance.to_string(), mask)?;
+            let other = self.shuffle(Mode::Xor, scalar, &value, &distance.to_string(), "-1")?;
             value = self.combine(operation, scalar, &value, &other)?;
             distance /= 2;
         }
         Ok(value)
     }
 
-    fn scan_body(&mut self, operation: Operation, scalar: Scalar) -> Result<()> {
+    fn scan_some(&mut self, operation: Operation, scalar: Scalar) -> Result<()> {
         self.choose_way();
         self.label("tree");
-        let value = self.scan_tree(operation, scalar, "%x")?;
+        let value = self.scan_tree(operation, scalar, "%x", "-1")?;
         self.ret(scalar.text(), &value);
         self.walk(operation, scalar, true)
     }
 
-    /// The inclusive scan of all 32 lanes.
-    pub(super) fn scan_tree(&mut self, operation: Operation, scalar: Scalar, value: &str) -> Result<String> {
+    /// The inclusive scan of the lanes of `mask`, which are those below some number.
+    pub(super) fn scan_tree(
+        &mut self,
+        operation: Operation,
+        scalar: Scalar,
+        value: &str,
+        mask: &str,
+    ) -> Result<String> {
         let ty = scalar.text();
         let lane = self.register("laneid");
         let mut value = value.to_owned();
         for distance in [1, 2, 4, 8, 16] {
-            let below = self.shuffle(Mode::Up, scalar, &value, &distance.to_string(), "-1")?;
+            let below = self.shuffle(Mode::Up, scalar, &value, &distance.to_string(), mask)?;
             let both = self.combine(operation, scalar, &below, &value)?;
             let exists = self.let_temp(format_args!("icmp uge i32 {lane}, {distance}"));
             value = self.let_temp(format_args!("select i1 {exists}, {ty} {both}, {ty} {value}"));
@@ -93,7 +192,7 @@ impl Writer<'_> {
         Ok(value)
     }
 
-    /// Looks at each lane in turn; the members' values count, in a scan those up to this lane.
+    /// Looks at each active lane in turn; the members' values count, in a scan those up to this lane.
     fn walk(&mut self, operation: Operation, scalar: Scalar, scans: bool) -> Result<()> {
         let (ty, neutral) = (scalar.text(), operation.neutral(scalar));
         self.label("walk");
@@ -105,16 +204,18 @@ impl Writer<'_> {
         };
         self.put(format_args!("br label %step"));
         self.label("step");
-        self.put(format_args!("%at = phi i32 [ 0, %walk ], [ %next, %step ]"));
+        self.put(format_args!("%left = phi i32 [ %lanes, %walk ], [ %rest, %step ]"));
         self.put(format_args!("%sum = phi {ty} [ {neutral}, %walk ], [ %kept, %step ]"));
-        let other = self.shuffle(Mode::Index, scalar, "%x", "%at", "%lanes")?;
+        let at = self.count_bits("llvm.cttz", ", i1 false", Scalar::Int(32), "%left");
+        let other = self.shuffle(Mode::Index, scalar, "%x", &at, "%lanes")?;
         let both = self.combine(operation, scalar, "%sum", &other)?;
-        let bit = self.let_temp(format_args!("shl i32 1, %at"));
+        let others = self.let_temp(format_args!("add i32 %left, -1"));
+        self.put(format_args!("%rest = and i32 %left, {others}"));
+        let bit = self.let_temp(format_args!("xor i32 %left, %rest"));
         let present = self.let_temp(format_args!("and i32 {counted}, {bit}"));
         let counts = self.let_temp(format_args!("icmp ne i32 {present}, 0"));
         self.put(format_args!("%kept = select i1 {counts}, {ty} {both}, {ty} %sum"));
-        self.put(format_args!("%next = add i32 %at, 1"));
-        let done = self.let_temp(format_args!("icmp eq i32 %next, 32"));
+        let done = self.let_temp(format_args!("icmp eq i32 %rest, 0"));
         // Unrolled, the way that is seldom taken would be most of a kernel's code.
         let hint = self.metadata.node("!{!\"llvm.loop.unroll.disable\"}");
         let hint = self.metadata.distinct(&[hint]);
@@ -125,17 +226,22 @@ impl Writer<'_> {
     }
 
     /// The inclusive scan of the member before this lane.
-    fn exclusive_body(&mut self, operation: Operation, scalar: Scalar) -> Result<()> {
+    fn exclusive_body(&mut self, operation: Operation, scalar: Scalar, contiguous: bool) -> Result<()> {
         let (ty, neutral) = (scalar.text(), operation.neutral(scalar));
         // The sum of nothing is zero, not minus zero.
         let neutral = if operation == Operation::FloatAdd { "0.0".to_owned() } else { neutral };
         self.label("entry");
-        let inclusive = self.sub_group_operation(operation, scalar, INCLUSIVE_SCAN, "%x", ("%lanes", "%members"))?;
+        let lanes = Lanes::of_helper(contiguous);
+        let inclusive = self.sub_group_operation(operation, scalar, INCLUSIVE_SCAN, "%x", lanes)?;
         let lower = self.register("lanemask.lt");
         let before = self.let_temp(format_args!("and i32 %members, {lower}"));
-        let zeros = self.count_bits("llvm.ctlz", ", i1 false", Scalar::Int(32), &before);
-        let previous = self.let_temp(format_args!("sub i32 31, {zeros}"));
-        let value = self.shuffle(Mode::Index, scalar, &inclusive, &previous, "%lanes")?;
+        let value = if contiguous {
+            self.shuffle(Mode::Up, scalar, &inclusive, "1", "%lanes")?
+        } else {
+            let zeros = self.count_bits("llvm.ctlz", ", i1 false", Scalar::Int(32), &before);
+            let previous = self.let_temp(format_args!("sub i32 31, {zeros}"));
+            self.shuffle(Mode::Index, scalar, &inclusive, &previous, "%lanes")?
+        };
         let none = self.let_temp(format_args!("icmp eq i32 {before}, 0"));
         let value = self.let_temp(format_args!("select i1 {none}, {ty} {neutral}, {ty} {value}"));
         self.ret(ty, &value);
@@ -160,7 +266,7 @@ impl Writer<'_> {
             let all = writer.let_temp(format_args!("icmp eq i32 %lanes, -1"));
             writer.put(format_args!("br i1 {all}, label %tree, label %walk"));
             writer.label("tree");
-            let value = writer.butterfly(operation, scalar, "%x", size, "-1")?;
+            let value = writer.butterfly(operation, scalar, "%x", size)?;
             writer.ret(ty, &value);
             writer.walk(operation, scalar, false)
         })?;

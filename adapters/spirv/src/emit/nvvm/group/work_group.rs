@@ -6,6 +6,7 @@ use super::super::helper::{Head, Motion};
 use super::super::instruction::Inst;
 use super::super::types::Scalar;
 use super::operation::Operation;
+use super::reduce::Lanes;
 use super::{EXCLUSIVE_SCAN, INCLUSIVE_SCAN, REDUCE};
 use crate::error::{Error, Result};
 
@@ -38,7 +39,7 @@ impl Writer<'_> {
         let ty = scalar.text();
         self.label("entry");
         let mask = self.sub_group_mask();
-        let own = self.sub_group_operation(operation, scalar, kind, "%x", (&mask, &mask))?;
+        let own = self.sub_group_operation(operation, scalar, kind, "%x", Lanes::existing(&mask))?;
         // The last lane of a sub-group holds its whole result.
         let total = match kind {
             EXCLUSIVE_SCAN => self.combine(operation, scalar, &own, "%x")?,
@@ -70,10 +71,10 @@ impl Writer<'_> {
         let neutral = operation.neutral(scalar);
         let part = self.let_temp(format_args!("select i1 {exists}, {ty} {stored}, {ty} {neutral}"));
         if kind == REDUCE {
-            let whole = self.butterfly(operation, scalar, &part, 32, "-1")?;
+            let whole = self.reduce_all(operation, scalar, &part)?;
             self.store_scratch(scalar, RESULT_WORD, &whole);
         } else {
-            let whole = self.scan_tree(operation, scalar, &part)?;
+            let whole = self.scan_tree(operation, scalar, &part, "-1")?;
             self.store_scratch(scalar, &lane, &whole);
         }
         self.put(format_args!("br label %joined"));

@@ -3,7 +3,7 @@
 use super::super::Writer;
 use super::super::types::Scalar;
 use super::Inst;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grammar::op;
 use crate::model::{Id, kind};
 
@@ -42,7 +42,7 @@ impl Writer<'_> {
             op::DOT => self.dot(inst)?,
             op::I_ADD_CARRY | op::I_SUB_BORROW => self.carry(inst)?,
             op::U_MUL_EXTENDED | op::S_MUL_EXTENDED => self.extended_product(inst)?,
-            _ => return Err(Error::unsupported("matrices")),
+            opcode => return Err(crate::grammar::refusal(opcode)),
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Writer<'_> {
         let result = inst.result()?;
         let (scalar, count) = self.shape(inst.ty()?)?;
         let uncontracted = self.module.decoration(result, kind::NO_CONTRACTION).is_some() && name != "fdiv";
-        if uncontracted && scalar != Scalar::Float(16) {
+        if uncontracted {
             return self.set_per_element(inst, inst.args(), |writer, values| {
                 Ok(writer.rounded(name, scalar, &values[0], &values[1]))
             });
@@ -82,8 +82,15 @@ impl Writer<'_> {
 
     /// An operation that no compiler fuses with another.
     fn rounded(&mut self, name: &str, scalar: Scalar, a: &str, b: &str) -> String {
-        let (letter, constraint) = if scalar == Scalar::Float(32) { ("f32", "f") } else { ("f64", "d") };
         let (ty, what) = (scalar.text(), name.trim_start_matches('f'));
+        if scalar == Scalar::Float(16) {
+            let a = self.let_temp(format_args!("bitcast half {a} to i16"));
+            let b = self.let_temp(format_args!("bitcast half {b} to i16"));
+            let bits = self
+                .let_temp(format_args!("call i16 asm \"{what}.rn.f16 $0, $1, $2;\", \"=h,h,h\"(i16 {a}, i16 {b}) #3"));
+            return self.let_temp(format_args!("bitcast i16 {bits} to half"));
+        }
+        let (letter, constraint) = if scalar == Scalar::Float(32) { ("f32", "f") } else { ("f64", "d") };
         self.let_temp(format_args!(
             "call {ty} asm \"{what}.rn.{letter} $0, $1, $2;\", \"={constraint},{constraint},{constraint}\"({ty} {a}, {ty} {b}) #3"
         ))

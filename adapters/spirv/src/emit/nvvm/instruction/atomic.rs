@@ -65,14 +65,19 @@ impl Writer<'_> {
         self.put(format_args!("call void asm sideeffect \"fence.{kind}.{scope};\", \"~{{memory}}\"() #3"));
     }
 
+    /// The fence that scope and semantics ask for, if they ask for one.
+    pub(super) fn fence_of(&mut self, scope: Id, semantics: Id) -> Result<()> {
+        let order = self.order(scope, semantics)?;
+        if order.acquire || order.release {
+            self.fence(order);
+        }
+        Ok(())
+    }
+
     /// `OpMemoryBarrier` and `OpControlBarrier`.
     pub(super) fn barrier(&mut self, inst: Inst<'_>) -> Result<()> {
         if inst.opcode() == op::MEMORY_BARRIER {
-            let order = self.order(inst.plain(0)?, inst.plain(1)?)?;
-            if order.acquire || order.release {
-                self.fence(order);
-            }
-            return Ok(());
+            return self.fence_of(inst.plain(0)?, inst.plain(1)?);
         }
         let order = self.order(inst.plain(1)?, inst.plain(2)?)?;
         // A barrier orders the memory of its own threads by itself.
@@ -322,7 +327,10 @@ impl Writer<'_> {
         let order = self.order(inst.arg(1)?, inst.arg(2)?)?;
         let scalar = self.scalar(inst.ty()?)?;
         let function = if inst.opcode() == op::ATOMIC_F_MIN_EXT { "fmin" } else { "fmax" };
-        let register = Register::of(scalar)?;
+        let register = match scalar.bits() {
+            16 => Register { letter: "h", text: "i16", bits: 16 },
+            _ => Register::of(scalar)?,
+        };
         let place = self.place_of(inst.arg(0)?)?;
         let scope = order.scope.unwrap_or("cta");
         let space = place.space.trim_start_matches('.');

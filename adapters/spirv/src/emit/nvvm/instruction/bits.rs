@@ -3,7 +3,7 @@
 use super::super::Writer;
 use super::super::types::Scalar;
 use super::Inst;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grammar::op;
 
 impl Writer<'_> {
@@ -25,8 +25,8 @@ impl Writer<'_> {
             op::BIT_COUNT => self.counted(inst, "llvm.ctpop", ""),
             op::U_COUNT_LEADING_ZEROS_INTEL => self.counted(inst, "llvm.ctlz", ", i1 false"),
             op::U_COUNT_TRAILING_ZEROS_INTEL => self.counted(inst, "llvm.cttz", ", i1 false"),
-            op::I_MUL32X16_INTEL | op::U_MUL32X16_INTEL => Err(Error::unsupported("products of 32 and 16 bits")),
-            _ => self.intel_integer(inst),
+            op::ABS_I_SUB_INTEL..=op::U_SUB_SAT_INTEL => self.intel_integer(inst),
+            opcode => Err(crate::grammar::refusal(opcode)),
         }
     }
 

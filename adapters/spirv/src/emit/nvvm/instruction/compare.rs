@@ -3,7 +3,7 @@
 use super::super::Writer;
 use super::super::types::Scalar;
 use super::Inst;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grammar::op;
 
 impl Writer<'_> {
@@ -36,7 +36,7 @@ impl Writer<'_> {
                 Ok(())
             }
             op::SELECT => self.select(inst),
-            _ => Err(Error::unsupported("this comparison")),
+            opcode => Err(crate::grammar::refusal(opcode)),
         }
     }
 

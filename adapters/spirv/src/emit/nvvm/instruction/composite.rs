@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::Writer;
 use super::Inst;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grammar::op;
 use crate::model::{Id, Type};
 
@@ -33,14 +33,7 @@ impl Writer<'_> {
             }
             op::COMPOSITE_INSERT => self.insert(inst)?,
             op::COPY_OBJECT => self.copy_of(inst, inst.arg(0)?)?,
-            op::COPY_LOGICAL => {
-                let (from, to) = (self.module.type_of(inst.arg(0)?)?, inst.ty()?);
-                if self.type_text(from)? != self.type_text(to)? {
-                    return Err(Error::unsupported("a copy between types that are not the same"));
-                }
-                self.copy_of(inst, inst.arg(0)?)?;
-            }
-            _ => return Err(Error::unsupported("this operation on composites")),
+            opcode => return Err(crate::grammar::refusal(opcode)),
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Phis, branches, returns, and the hints of loops.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::super::Writer;
@@ -43,7 +44,7 @@ impl Writer<'_> {
                 self.put(format_args!("unreachable"));
                 Ok(())
             }
-            _ => Err(Error::unsupported("a fragment's end")),
+            opcode => Err(crate::grammar::refusal(opcode)),
         }
     }
 
@@ -67,17 +68,23 @@ impl Writer<'_> {
     }
 
     /// How often the terminator of `parent` names the block that is being written.
-    fn edges(&self, parent: Id) -> Result<usize> {
+    fn edges(&mut self, parent: Id) -> Result<usize> {
         let missing = || Error::malformed(format!("block {parent} does not exist"));
         let &terminator = self.current.terminators.get(&parent).ok_or_else(missing)?;
         if terminator.opcode != op::SWITCH {
             return Ok(1);
         }
-        let cases = self.cases(terminator)?;
-        let default = self.module.operand(terminator, 1)?;
         let here = self.current.block;
-        let named = cases.iter().filter(|case| case.1 == here).count() + usize::from(default == here);
-        Ok(named.max(1))
+        if !self.current.switches.contains_key(&parent) {
+            let mut named: HashMap<Id, usize> = HashMap::new();
+            for (_, label) in self.cases(terminator)? {
+                *named.entry(label).or_default() += 1;
+            }
+            *named.entry(self.module.operand(terminator, 1)?).or_default() += 1;
+            self.current.switches.insert(parent, named);
+        }
+        let named = self.current.switches.get(&parent).and_then(|named| named.get(&here));
+        Ok(named.copied().unwrap_or(1))
     }
 
     /// The literals and labels of a switch.

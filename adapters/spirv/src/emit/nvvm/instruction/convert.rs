@@ -45,7 +45,7 @@ impl Writer<'_> {
             op::U_CONVERT => widening("zext", "trunc", from.0, to.0),
             op::S_CONVERT => widening("sext", "trunc", from.0, to.0),
             op::F_CONVERT => widening("fpext", "fptrunc", from.0, to.0),
-            _ => return Err(Error::unsupported("this conversion")),
+            opcode => return Err(crate::grammar::refusal(opcode)),
         };
         if name.is_empty() {
             return self.copy_of(inst, inst.arg(0)?);

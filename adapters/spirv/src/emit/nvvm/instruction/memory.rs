@@ -64,7 +64,7 @@ impl<'m> Writer<'m> {
             op::LOAD => self.load(inst),
             op::STORE => self.store(inst),
             op::COPY_MEMORY | op::COPY_MEMORY_SIZED => self.copy_memory(inst),
-            _ => Err(Error::unsupported("images")),
+            opcode => Err(crate::grammar::refusal(opcode)),
         }
     }
 
@@ -101,7 +101,14 @@ impl<'m> Writer<'m> {
     }
 
     /// `memcpy` between two pointers, each with its address space.
-    fn copy_bytes(&mut self, to: &(String, u32), from: &(String, u32), size: &str, align: u64, volatile: bool) {
+    pub(in super::super) fn copy_bytes(
+        &mut self,
+        to: &(String, u32),
+        from: &(String, u32),
+        size: &str,
+        align: u64,
+        volatile: bool,
+    ) {
         let spaced = |space: u32| if self.opaque { format!("p{space}") } else { format!("p{space}i8") };
         let name = format!("llvm.memcpy.{}.{}.i64", spaced(to.1), spaced(from.1));
         let (target, source) = (self.pointer_text("i8", to.1), self.pointer_text("i8", from.1));
@@ -111,6 +118,15 @@ impl<'m> Writer<'m> {
         self.put(format_args!(
             "call void @{name}({target} align {align} {to}, {source} align {align} {from}, {size}, i1 {volatile})"
         ));
+    }
+
+    /// `memset` of bytes at a pointer with its address space.
+    pub(in super::super) fn fill_bytes(&mut self, to: &(String, u32), byte: &str, size: &str) {
+        let spaced = if self.opaque { format!("p{}", to.1) } else { format!("p{}i8", to.1) };
+        let (name, target) = (format!("llvm.memset.{spaced}.i64"), self.pointer_text("i8", to.1));
+        self.declare(&name, "void", &format!("{target}, i8, i64, i1"));
+        let to = self.let_temp(format_args!("bitcast {} to {target}", to.0));
+        self.put(format_args!("call void @{name}({target} align 1 {to}, i8 {byte}, {size}, i1 false)"));
     }
 
     /// What follows a load or a store: alignment and metadata.
@@ -165,7 +181,7 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    fn spaced(&mut self, pointer: Id) -> Result<(String, u32)> {
+    pub(in super::super) fn spaced(&mut self, pointer: Id) -> Result<(String, u32)> {
         let class = self.module.pointer(self.module.type_of(pointer)?)?.0;
         Ok((self.typed(pointer)?, address_space(class)?))
     }

@@ -8,6 +8,7 @@ mod composite;
 mod control;
 mod convert;
 mod dot;
+mod extension;
 mod memory;
 mod pointer;
 
@@ -79,7 +80,7 @@ impl<'m> Writer<'m> {
             | op::CONVERT_U_TO_PTR
             | op::PTR_CAST_TO_GENERIC..=op::GENERIC_CAST_TO_PTR_EXPLICIT
             | op::PTR_EQUAL..=op::PTR_DIFF => self.pointer(inst),
-            op::VECTOR_EXTRACT_DYNAMIC..=op::COPY_OBJECT | op::COPY_LOGICAL => self.composite(inst),
+            op::VECTOR_EXTRACT_DYNAMIC..=op::COPY_OBJECT => self.composite(inst),
             op::CONVERT_F_TO_U..=op::F_CONVERT
             | op::SAT_CONVERT_S_TO_U
             | op::SAT_CONVERT_U_TO_S
@@ -93,6 +94,10 @@ impl<'m> Writer<'m> {
             }
             op::S_DOT..=op::S_DOT_ACC_SAT | op::U_DOT_ACC_SAT | op::SU_DOT_ACC_SAT => self.packed_dot(inst),
             op::CONTROL_BARRIER | op::MEMORY_BARRIER => self.barrier(inst),
+            op::CONTROL_BARRIER_ARRIVE_INTEL | op::CONTROL_BARRIER_WAIT_INTEL => self.split_barrier(inst),
+            op::SUBGROUP_BLOCK_READ_INTEL | op::SUBGROUP_BLOCK_WRITE_INTEL => self.block_access(inst),
+            op::READ_CLOCK_KHR => self.read_clock(inst),
+            op::ARITHMETIC_FENCE_EXT => self.arithmetic_fence(inst),
             op::ATOMIC_LOAD..=op::ATOMIC_XOR
             | op::ATOMIC_FLAG_TEST_AND_SET
             | op::ATOMIC_FLAG_CLEAR
@@ -145,7 +150,7 @@ impl<'m> Writer<'m> {
         if !self.module.is_constant(id) {
             return Err(Error::unsupported(format!("operand {id} is no constant")));
         }
-        crate::fold::integer(self.module, id)
+        self.numbers.borrow_mut().integer(self.module, id)
     }
 
     /// Applies `each` to every element of the operands and puts the results together; a scalar among vectors goes to each.

@@ -76,7 +76,13 @@ impl Writer<'_> {
                 let _ = write!(text, ", {}", self.typed(index)?);
             }
         }
-        self.set(inst.result()?, format_args!("{text}"));
+        let result = inst.result()?;
+        if self.current.loop_bases.contains(&result) {
+            let (address, ty) = (self.let_temp(format_args!("{text}")), self.type_text(inst.ty()?)?);
+            self.set(result, format_args!("call {ty} asm \"mov.b64 $0, $1;\", \"=l,l\"({ty} {address})"));
+        } else {
+            self.set(result, format_args!("{text}"));
+        }
         Ok(())
     }
 

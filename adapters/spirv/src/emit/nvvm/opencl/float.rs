@@ -74,7 +74,12 @@ const FAST: [(&str, &str); 9] = [
 
 /// Whether libdevice has the function for 32 and 64 bits.
 pub(super) fn is_device_function(name: &str) -> bool {
-    SAME.iter().any(|(known, _)| *known == name)
+    device_function_operands(name).is_some()
+}
+
+/// How many operands a function has that libdevice names so.
+pub(super) fn device_function_operands(name: &str) -> Option<usize> {
+    SAME.iter().find(|(known, _)| *known == name).map(|(_, count)| *count)
 }
 
 impl Writer<'_> {
@@ -120,7 +125,13 @@ impl Writer<'_> {
             "mad" => self.math_call("fma", from, values),
             // Numbers of half precision next to each other are not next to each other in single.
             "nextafter" if from.bits() == 16 => Ok(self.next_half(&values[0], &values[1])),
-            "ilogb" => self.with_integer_result("ilogb", from, &values[0]),
+            "ilogb" => {
+                // OpenCL's headers say INT_MAX for what is no number, libdevice INT_MIN.
+                let exponent = self.with_integer_result("ilogb", from, &values[0])?;
+                let (ty, x) = (from.text(), &values[0]);
+                let unordered = self.let_temp(format_args!("fcmp uno {ty} {x}, {x}"));
+                Ok(self.let_temp(format_args!("select i1 {unordered}, i32 {}, i32 {exponent}", i32::MAX)))
+            }
             "ldexp" => self.load_exponent(from, values),
             _ if is_device_function(name) => self.math_call(name, from, values),
             "divide" => Ok(self.let_temp(format_args!("fdiv {} {}, {}", from.text(), values[0], values[1]))),

@@ -27,54 +27,58 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn intrinsic_import(&mut self, inst: Inst<'m>, name: &str, operands: &'m [Id]) -> Result<bool> {
-        let Some((base, _)) = name.rsplit_once('.') else {
-            return Ok(false);
-        };
-        let function = match base {
-            "usub.sat" => "u_sub_sat",
-            "uadd.sat" => "u_add_sat",
-            "ssub.sat" => "s_sub_sat",
-            "sadd.sat" => "s_add_sat",
-            "umin" => "u_min",
-            "umax" => "u_max",
-            "smin" => "s_min",
-            "smax" => "s_max",
-            "ctpop" => "popcount",
-            "abs" => "s_abs",
-            "ctlz" => "clz",
-            "cttz" => "ctz",
-            _ => return Ok(false),
-        };
-        let taken = if matches!(base, "abs" | "ctlz" | "cttz") { 1 } else { operands.len() };
-        let operands = operands.get(..taken).ok_or_else(|| Error::malformed("an operand is missing"))?;
-        let wanted = if matches!(function, "popcount" | "s_abs" | "clz" | "ctz") { 1 } else { 2 };
-        if operands.len() != wanted {
-            return Err(Error::malformed(format!("{name} takes {wanted} operands")));
-        }
-        let scalar = self.shape(inst.ty()?)?.0;
-        if !matches!(scalar, Scalar::Int(_)) {
-            return Ok(false);
-        }
-        self.set_per_element(inst, operands, |writer, values| writer.integer_function(function, scalar, values))?;
-        Ok(true)
-    }
-
-    /// `__devicelib_sinf` and the like.
+    /// `__devicelib_sinf` and the like, `__devicelib_memcpy` and `__devicelib_memset`.
     fn library_import(&mut self, inst: Inst<'m>, name: &str, operands: &'m [Id]) -> Result<bool> {
+        if let ("memcpy" | "memset", &[to, what, size]) = (name, operands) {
+            return self.memory_import(inst, name, (to, what, size));
+        }
         let Ok((scalar @ Scalar::Float(32 | 64), 1)) = self.shape(inst.ty()?) else {
             return Ok(false);
         };
         let base = if scalar.bits() == 32 { name.strip_suffix('f') } else { Some(name) };
-        let Some(base) = base.filter(|base| is_device_function(base)) else {
+        let Some(base) = base else {
             return Ok(false);
         };
+        if let ("frexp" | "modf", 2) | ("remquo", 3) = (base, operands.len()) {
+            self.with_pointer_result(inst, base, operands)?;
+            return Ok(true);
+        }
+        if let ("ldexp" | "scalbn", &[_, exponent]) = (base, operands) {
+            let int = self.shape(self.module.type_of(exponent)?)? == (Scalar::Int(32), 1);
+            if int {
+                self.set_per_element(inst, operands, |w, values| w.float_function("ldexp", scalar, scalar, values))?;
+            }
+            return Ok(int);
+        }
+        if !is_device_function(base) {
+            return Ok(false);
+        }
         for &operand in operands {
             if self.shape(self.module.type_of(operand)?)? != (scalar, 1) {
                 return Ok(false);
             }
         }
         self.set_per_element(inst, operands, |writer, values| writer.math_call(base, scalar, values))?;
+        Ok(true)
+    }
+
+    /// Both return the address that they write to.
+    fn memory_import(&mut self, inst: Inst<'m>, name: &str, (to, what, size): (Id, Id, Id)) -> Result<bool> {
+        let bits = self.scalar(self.module.type_of(size)?)?.bits();
+        let value = self.value(size)?;
+        let size = format!("i64 {}", self.resize(&value, bits, 64));
+        let target = self.spaced(to)?;
+        if name == "memcpy" {
+            let from = self.spaced(what)?;
+            self.copy_bytes(&target, &from, &size, 1, false);
+        } else {
+            let (bits, byte) = (self.scalar(self.module.type_of(what)?)?.bits(), self.value(what)?);
+            let byte = self.resize(&byte, bits, 8);
+            self.fill_bytes(&target, &byte, &size);
+        }
+        if *self.type_text(inst.ty()?)? != *"void" {
+            self.copy_of(inst, to)?;
+        }
         Ok(true)
     }
 

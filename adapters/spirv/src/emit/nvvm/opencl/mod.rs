@@ -7,6 +7,7 @@ mod float;
 mod geometric;
 mod import;
 mod integer;
+mod intrinsic;
 mod math;
 mod pointer_result;
 mod print;

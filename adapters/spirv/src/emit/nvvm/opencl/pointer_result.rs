@@ -46,7 +46,13 @@ impl<'m> Writer<'m> {
                 wide.push(self.at_least_single(scalar, value).0);
             }
             let (first, second) = self.two_results(name, Scalar::Float(32), &wide)?;
-            let first = self.back_to(scalar, &first);
+            let mut first = self.back_to(scalar, &first);
+            if name == "fract" {
+                // Rounding may have reached 1.
+                let one = self.let_temp(format_args!("fcmp oge half {first}, {}", float_text(scalar, 1.0)));
+                let below = float_text(scalar, 1.0 - 2f64.powi(-11));
+                first = self.let_temp(format_args!("select i1 {one}, half {below}, half {first}"));
+            }
             let is_number = matches!(name, "fract" | "modf" | "sincos");
             return Ok((first, if is_number { self.back_to(scalar, &second) } else { second }));
         }
@@ -60,7 +66,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// `fmin(x - floor(x), the number below 1)`. Exact.
+    /// `fmin(x - floor(x), the number below 1)`; zeroes stay as they are. Exact.
     fn fraction(&mut self, scalar: Scalar, x: &str) -> Result<(String, String)> {
         let ty = scalar.text();
         let floor = self.math_call("floor", scalar, &[x.to_owned()])?;
@@ -71,8 +77,8 @@ impl<'m> Writer<'m> {
         let rest = self.let_temp(format_args!("select i1 {infinite}, {ty} 0.0, {ty} {rest}"));
         let signed = self.math_call("copysign", scalar, &[rest.clone(), x.to_owned()])?;
         let rest = self.let_temp(format_args!("select i1 {infinite}, {ty} {signed}, {ty} {rest}"));
-        let unordered = self.let_temp(format_args!("fcmp uno {ty} {x}, {x}"));
-        Ok((self.let_temp(format_args!("select i1 {unordered}, {ty} {x}, {ty} {rest}")), floor))
+        let itself = self.let_temp(format_args!("fcmp ueq {ty} {x}, 0.0"));
+        Ok((self.let_temp(format_args!("select i1 {itself}, {ty} {x}, {ty} {rest}")), floor))
     }
 
     fn whole_and_rest(&mut self, scalar: Scalar, x: &str) -> Result<(String, String)> {

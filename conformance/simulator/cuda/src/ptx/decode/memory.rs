@@ -20,11 +20,14 @@ const SPACES: [(&str, Space); 10] = [
     ("generic", Space::Generic),
 ];
 
+/// The version of PTX that has volatile accesses of local memory.
+const VOLATILE_LOCAL: f64 = 9.1;
+
 const SCOPES: [&str; 5] = ["cta", "cluster", "gpu", "sys", "gl"];
 
-pub(super) fn decode(i: &mut Instr<'_>) -> Result<(), LoadError> {
+pub(super) fn decode(i: &mut Instr<'_>, parsed: &Parsed) -> Result<(), LoadError> {
     match i.base {
-        "ld" | "ldu" | "st" => access(i),
+        "ld" | "ldu" | "st" => access(i, parsed.version),
         "cvta" => cvta(i),
         "isspacep" => isspacep(i),
         "cp" => copy(i),
@@ -48,7 +51,7 @@ pub(super) fn hints(i: &mut Instr<'_>) -> bool {
     policy
 }
 
-fn access(i: &mut Instr<'_>) -> Result<(), LoadError> {
+fn access(i: &mut Instr<'_>, version: f64) -> Result<(), LoadError> {
     let ty = i.ty()?;
     if ty == Type::Pred {
         return Err(i.unknown());
@@ -61,7 +64,10 @@ fn access(i: &mut Instr<'_>) -> Result<(), LoadError> {
     }
     let policy = hints(i);
     let ordered = if store { i.flag("release") } else { i.flag("acquire") };
-    i.ignore(&["weak", "volatile", "relaxed", "mmio", "unified"]);
+    if i.flag("volatile") && space == Space::Local && version < VOLATILE_LOCAL {
+        return Err(i.error("'.volatile' with '.local' needs .version 9.1"));
+    }
+    i.ignore(&["weak", "relaxed", "mmio", "unified"]);
     i.ignore(&SCOPES[..4]);
     i.ignore(if store { &["wb", "cg", "cs", "wt"] } else { &["ca", "cg", "cs", "lu", "cv", "nc"] });
     i.arity(if policy { 3 } else { 2 })?;

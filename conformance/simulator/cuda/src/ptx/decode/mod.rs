@@ -50,7 +50,7 @@ fn family(base: &str) -> Option<Decoder> {
         "cvt" => |i, _| convert::decode(i),
         "mov" => |i, _| moves::decode(i),
         "ld" | "ldu" | "st" | "cvta" | "isspacep" | "prefetch" | "prefetchu" | "cp" | "discard" | "applypriority" => {
-            |i, _| memory::decode(i)
+            |i, parsed| memory::decode(i, parsed)
         }
         "atom" | "red" => |i, _| atomic::decode(i),
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "bar" | "barrier" | "membar" | "fence"

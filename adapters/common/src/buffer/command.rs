@@ -1,0 +1,200 @@
+//! The command that works with buffers: it locks their bytes while it is put on its stream, and brings them there first.
+//!
+//! One that is deferred keeps the storages and what it does with their bytes ([`Work::Owned`]); it locks nothing until its
+//! turn. A device's memory is made at the enqueue all the same: so the one who enqueues hears that there is none, and whoever
+//! submits deferred commands does not wait for it.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::buffer::moving::location_of;
+use crate::buffer::pending_uses::CommandStream;
+use crate::buffer::storage::{At, BufferAccess, CapturedBytes, LockedBuffers, Memory, OwnedAccess};
+use crate::command::deferral::{Deferring, Owned};
+use crate::command::submission::Submission;
+use crate::command::{Command, Request, submit, submit_and_wait};
+use crate::driver::Driver;
+use crate::object::Object;
+use crate::object::error::{Error, Result};
+use crate::queue::Queue;
+use crate::stream::capture::{self, Capture};
+
+/// What a command does with buffers, whose bytes are locked meanwhile.
+pub trait Work<D: Driver>: Sized {
+    /// The same, when it holds all that it needs.
+    type Owned: Work<D, Owned = Self::Owned> + Send + 'static;
+
+    /// Puts it on the stream, once. What it holds is dropped later, without a lock.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()>;
+
+    /// Lets it be kept: what of the application's memory it reads when it is enqueued, it copies.
+    fn into_owned(self) -> Self::Owned;
+
+    /// Keeps with a capture what it uses beside the buffers.
+    fn keep(&self, _capture: &Capture<D>) {}
+
+    /// Whether it could block where a command on device memory alone would not, as a copy from pageable memory can.
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+/// Work that a function does.
+struct Function<F>(F);
+
+impl<D: Driver, F> Work<D> for Function<F>
+where
+    F: FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
+{
+    type Owned = Self;
+
+    fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
+        (self.0)(driver, stream, locked)
+    }
+
+    fn into_owned(self) -> Self {
+        self
+    }
+}
+
+/// Puts a command on its queue that works with buffers of the queue's context in a way of its own.
+///
+/// # Errors
+/// As [`submit_on_buffers`].
+pub fn with_locked_buffers<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    uses: &[BufferAccess<'_, D>],
+    work: impl FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
+) -> Result<()> {
+    submit_on_buffers(request, blocking, uses, Function(work))
+}
+
+/// Puts a command on its queue that works with buffers of the queue's context.
+///
+/// # Errors
+/// As [`submit`]; what the work answers, and the native library to memory that is made for it.
+pub fn submit_on_buffers<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    uses: &[BufferAccess<'_, D>],
+    work: impl Work<D>,
+) -> Result<()> {
+    let queue = request.queue;
+    let location = location_of(&queue.context, &queue.device.device)?;
+    for used in uses {
+        // What is read wherever it is needs no memory of the device, unless the device is the only one.
+        if used.at == At::Device || matches!(used.storage.memory, Memory::Late(_)) {
+            used.storage.make(&queue.device, location)?;
+        }
+    }
+    let command = OnBuffers { queue, location, uses, work };
+    if blocking { submit_and_wait(request, command) } else { submit(request, command) }
+}
+
+/// A command that works with buffers.
+struct OnBuffers<'s, 'q, 'u, D: Driver, W> {
+    queue: &'q Object<Queue<D>>,
+    location: usize,
+    uses: &'u [BufferAccess<'s, D>],
+    work: W,
+}
+
+impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
+    type Output = ();
+
+    fn put_on(mut self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        let native =
+            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
+        let place = (submission.stream(), submission.position());
+        self.work.put_on(driver, stream, &LockedBuffers::open(native, place, self.uses))
+    }
+
+    /// A launch uses the addresses that are told now, which are those of the memory at the device. Bytes that move are brought there
+    /// when the graph is launched.
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        for used in self.uses {
+            let storage = used.storage.to_arc();
+            match (&used.storage.memory, used.at) {
+                (Memory::Moving(_), At::Host) => {
+                    return Err(capture::unsupported("a command on a buffer's bytes in the application's memory"));
+                }
+                (Memory::Moving(_), _) => {
+                    capture.keep(Arc::new(CapturedBytes { storage, access: used.access.clone() }));
+                }
+                _ => capture.keep(storage),
+            }
+        }
+        self.work.keep(capture);
+        Ok(())
+    }
+
+    fn put_in_capture(mut self, submission: &mut Submission<'_, D>, _: &Capture<D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
+        let native =
+            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
+        let place = (submission.stream(), submission.position());
+        self.work.put_on(driver, stream, &LockedBuffers::in_capture(native, place, self.uses)?)
+    }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let uses = self.uses.iter().map(BufferAccess::to_owned).collect();
+        Ok((Box::new(OwnedOnBuffers { uses, work: self.work.into_owned() }), ()))
+    }
+}
+
+/// The same, deferred.
+struct OwnedOnBuffers<D: Driver, W> {
+    uses: SmallVec<[OwnedAccess<D>; 1]>,
+    work: W,
+}
+
+/// Work of a command that is dropped under the stream's lock, which the work outlives.
+struct Lent<'w, W>(&'w mut Option<W>);
+
+impl<D: Driver, W: Work<D, Owned = W> + Send + 'static> Work<D> for Lent<'_, W> {
+    type Owned = W;
+
+    fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
+        self.0.as_mut().map_or(Ok(()), |work| work.put_on(driver, stream, locked))
+    }
+
+    fn into_owned(self) -> W {
+        let Some(work) = self.0.take() else { unreachable!("a command is deferred or put on a stream") };
+        work
+    }
+}
+
+impl<D: Driver, W: Work<D, Owned = W> + Send + 'static> Owned<D> for OwnedOnBuffers<D, W> {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        let Self { uses, work } = *self;
+        let mut work = Some(work);
+        let submitted = {
+            let uses: SmallVec<[_; 2]> = uses.iter().map(OwnedAccess::borrow).collect();
+            submit_on_buffers(request, false, &uses, Lent(&mut work))
+        };
+        end(uses, work);
+        submitted
+    }
+
+    fn fail(self: Box<Self>, _: &Error) {
+        end(self.uses, Some(self.work));
+    }
+
+    /// Bytes that move can be locked by a thread that is inside a native call.
+    fn may_block(&self) -> bool {
+        self.work.may_block() || self.uses.iter().any(|used| used.borrow().storage.moves())
+    }
+}
+
+/// Ends a deferred command's uses of buffers, before anybody hears of the command.
+fn end<D: Driver, W>(uses: SmallVec<[OwnedAccess<D>; 1]>, work: Option<W>) {
+    // It may hold a buffer too.
+    drop(work);
+    uses.into_iter().for_each(OwnedAccess::end);
+}

@@ -1,0 +1,56 @@
+//! Plain native memory of a context: the one call for each kind, and what a device's cache of staging memory gives back.
+
+use std::sync::Arc;
+
+use super::{Home, NativeContext, Parts, own_memory};
+use crate::device::deferred;
+use crate::device::relief::Holdings;
+use crate::driver::{Driver, MemoryKind};
+use crate::object::error::Result;
+
+impl<D: Driver> Parts<D> {
+    /// A native allocation.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn allocate(&self, kind: MemoryKind, bytes: usize) -> Result<usize> {
+        let address = {
+            let _scope = self.enter()?;
+            match kind {
+                MemoryKind::Device => self.driver.allocate_device(bytes),
+                MemoryKind::Host => self.driver.allocate_host(bytes),
+                MemoryKind::Shared => self.driver.allocate_shared(bytes),
+            }?
+        };
+        deferred::note_allocated(address, bytes);
+        // Memory of a lost device goes without a free.
+        own_memory::remove(address);
+        Ok(address)
+    }
+}
+
+impl<D: Driver> Home<D> {
+    /// Gives staging memory back that is kept for the next command: how many bytes. It may wait for the device.
+    pub fn give_staging_back(&self) -> u64 {
+        let Some(native) = self.get() else { return 0 };
+        let bytes = native.staging.kept_bytes();
+        let pages = native.staging.take_all();
+        if !pages.is_empty() {
+            deferred::run(move || free_pages(&native, pages));
+        }
+        bytes as u64
+    }
+
+    /// Tells what is kept beside what contexts have.
+    pub fn tell(&self, holdings: &mut Holdings) {
+        if let Some(native) = self.get() {
+            holdings.add("staging memory", 0, native.staging.kept_bytes() as u64);
+        }
+    }
+}
+
+fn free_pages<D: Driver>(native: &Arc<NativeContext<D>>, pages: Vec<usize>) {
+    for page in pages {
+        own_memory::free_pinned(native.driver, page);
+    }
+}

@@ -1,0 +1,31 @@
+//! A finalised graph as it was when a launch of it was deferred.
+//!
+//! A change is for launches that are enqueued after it, so a deferred launch keeps what it was enqueued with. All that are
+//! deferred between two changes share one snapshot. In the launch's turn the snapshot takes the place of what is known by then
+//! (`Changes::exchange`), the native library is told, and what is known by then is told again before the next launch.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::driver::Driver;
+use crate::graph::memory_uses::Used;
+use crate::graph::recorded_kernel::{NativeForm, RecordedKernel};
+use crate::object::Object;
+use crate::stream::event::Event;
+
+/// What changes can alter of a graph.
+pub struct Snapshot<D: Driver> {
+    /// Launches.
+    pub launches: Vec<(RecordedKernel<D>, Option<NativeForm<D>>)>,
+    /// What events' nodes name.
+    pub events: SmallVec<[Arc<Object<Event<D>>>; 2]>,
+    /// What all commands together do with buffers and images.
+    pub uses: Box<[Used<D>]>,
+}
+
+impl<D: Driver> Clone for Snapshot<D> {
+    fn clone(&self) -> Self {
+        Self { launches: self.launches.clone(), events: self.events.clone(), uses: self.uses.clone() }
+    }
+}

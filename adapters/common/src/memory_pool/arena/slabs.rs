@@ -1,0 +1,293 @@
+//! Slabs: plain native memory that an arena grows by and gives back.
+//!
+//! They stand in where the native library has no pools of a kind: HIP's host and managed memory, CUDA's managed memory with a
+//! maximum, devices without pools. Each is a native allocation. The first has 2 MiB, each further one as much as there is already,
+//! up to 32 MiB, and never less than the request. A pool with a maximum takes 32 MiB at a time, as native pools do, so that small
+//! slabs do not break up what it may hold.
+//!
+//! A native free waits for all work of the device, and while it waits, launches of other threads wait too
+//! (`docs/native-facts.md`). So slabs go back only while no stream of the context has work; what must go at another time is
+//! parked with the native context. Must not be called with a stream's lock held: making a slab can wait.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::device::native_context::NativeContext;
+use crate::device::relief::PATIENCE;
+use crate::device::{Device, deferred, peer};
+use crate::driver::{Driver, MemoryKind, PoolAttribute};
+use crate::memory_pool::plain::owned;
+use crate::memory_pool::registry::Registry;
+use crate::object::Object;
+use crate::object::error::{Error, Result};
+use crate::sync::mutation;
+
+use super::{ALIGNMENT, usable};
+
+/// Bytes of the first slab of a pool without a maximum.
+const LEAST: usize = 2 << 20;
+/// Bytes of a slab that no single request needs larger.
+const MOST: usize = 32 << 20;
+/// Sizes of slabs are multiples of it, where the maximum allows.
+const STEP: usize = 64 << 10;
+
+/// How much the slabs of an arena are.
+#[derive(Debug, Default)]
+struct Figures {
+    /// Native allocations by the first byte that blocks are cut from: base and bytes.
+    native: HashMap<usize, (usize, usize)>,
+    /// Bytes of these and of those that are being made.
+    reserved: usize,
+    high: usize,
+    /// Threads that make slabs or give some back.
+    changing: usize,
+    /// How many such changes have ended.
+    changes: u64,
+}
+
+/// The source of an arena's slabs.
+pub struct Slabs<D: Driver> {
+    kind: MemoryKind,
+    /// The most bytes at a time; 0 for no limit.
+    max_size: usize,
+    figures: Mutex<Figures>,
+    changed: Condvar,
+    registry: Weak<Registry<D>>,
+    native: Arc<NativeContext<D>>,
+    /// Devices that were let at the memory of the pool's own, until it ends.
+    _peers: Peers<D>,
+}
+
+/// Slabs are being made or given back until this is dropped: bytes that count against the maximum and that nobody can have.
+pub(super) struct Change<'a, D: Driver>(&'a Slabs<D>);
+
+impl<D: Driver> Drop for Change<'_, D> {
+    fn drop(&mut self) {
+        let mut figures = self.0.figures.lock();
+        figures.changing -= 1;
+        figures.changes += 1;
+        self.0.changed.notify_all();
+    }
+}
+
+/// A new slab. The change ends when whoever asked has noted it, so that who waits for the change finds it.
+pub(super) struct Made<'a, D: Driver> {
+    pub(super) base: usize,
+    pub(super) bytes: usize,
+    _change: Change<'a, D>,
+}
+
+/// Devices that reach another one's plain memory as long as this lives.
+struct Peers<D: Driver> {
+    own: Arc<Object<Device<D>>>,
+    enabled: Vec<Arc<Object<Device<D>>>>,
+}
+
+impl<D: Driver> Peers<D> {
+    fn enable(own: &Arc<Object<Device<D>>>, peers: &[Arc<Object<Device<D>>>]) -> Result<Self> {
+        let mut access = Self { own: Arc::clone(own), enabled: Vec::new() };
+        for device in peers {
+            peer::enable(device, own)?;
+            access.enabled.push(Arc::clone(device));
+        }
+        Ok(access)
+    }
+}
+
+impl<D: Driver> Drop for Peers<D> {
+    fn drop(&mut self) {
+        for device in &self.enabled {
+            // Nobody is left to tell; the access stays then.
+            let _ = peer::disable(device, &self.own);
+        }
+    }
+}
+
+impl<D: Driver> Slabs<D> {
+    /// The source of slabs of a kind for a pool of at most `max_size` bytes; 0 is no limit. `peers` reach device memory too; host
+    /// and managed memory is every device's.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` for managed memory on a device that has none, and for peers without a link; what the native library
+    /// answers.
+    pub fn new(
+        kind: MemoryKind,
+        max_size: usize,
+        device: &Arc<Object<Device<D>>>,
+        peers: &[Arc<Object<Device<D>>>],
+        native: &Arc<NativeContext<D>>,
+        registry: &Weak<Registry<D>>,
+    ) -> Result<Self> {
+        if kind == MemoryKind::Shared && !device.properties.managed_memory {
+            return Err(Error::unsupported("managed memory on this device"));
+        }
+        let peers = if kind == MemoryKind::Device { peers } else { &[] };
+        Ok(Self {
+            kind,
+            max_size,
+            figures: Mutex::default(),
+            changed: Condvar::new(),
+            registry: Weak::clone(registry),
+            native: Arc::clone(native),
+            _peers: Peers::enable(device, peers)?,
+        })
+    }
+
+    /// Bytes held now, or the most held since the mark was reset.
+    #[must_use]
+    pub fn reserved(&self, attribute: PoolAttribute) -> usize {
+        let figures = self.figures.lock();
+        if attribute == PoolAttribute::ReservedHigh { figures.high } else { figures.reserved }
+    }
+
+    /// Makes what is held the mark.
+    pub fn reset_high(&self) {
+        let mut figures = self.figures.lock();
+        figures.high = figures.reserved;
+    }
+
+    /// Says that slabs are about to go back.
+    pub(super) fn begin_change(&self) -> Change<'_, D> {
+        self.figures.lock().changing += 1;
+        Change(self)
+    }
+
+    /// How many changes have ended.
+    pub(super) fn changes(&self) -> u64 {
+        self.figures.lock().changes
+    }
+
+    /// Waits for the end of a change that other threads are at, unless one has ended since [`Slabs::changes`] answered `seen`.
+    /// `false` if nobody is at one, or it takes longer than the relief's patience: it may be inside a native call that ends only
+    /// after this thread has gone on.
+    pub(super) fn wait_for_change(&self, seen: u64) -> bool {
+        let mut figures = self.figures.lock();
+        if figures.changes == seen && figures.changing > 0 {
+            self.changed.wait_while_for(&mut figures, |figures| figures.changes == seen, PATIENCE);
+        }
+        figures.changes != seen
+    }
+
+    /// A new slab for a block of `size` bytes. `None` if the maximum stands against it. Where there is less memory than a usual
+    /// slab has, one for the block alone is tried.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub(super) fn make(&self, size: usize) -> Result<Option<Made<'_, D>>> {
+        let Some((bytes, change)) = self.reserve_in_change(size) else { return Ok(None) };
+        match self.allocate(bytes) {
+            Ok(base) => Ok(Some(self.add(base, bytes, change))),
+            Err(first) => {
+                self.unreserve(bytes);
+                let less = self.reserve_in(&mut self.figures.lock(), |_| (size < bytes).then_some(size));
+                let Some(bytes) = less else { return Err(first) };
+                match self.allocate(bytes) {
+                    Ok(base) => Ok(Some(self.add(base, bytes, change))),
+                    Err(_) => {
+                        self.unreserve(bytes);
+                        Err(first)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bytes of the next slab beside so many; `None` for a request that the maximum has no room for.
+    fn usual(&self, reserved: usize, size: usize) -> Option<usize> {
+        if self.max_size == 0 {
+            return size.max(reserved.clamp(LEAST, MOST)).checked_next_multiple_of(STEP);
+        }
+        let left = self.max_size.checked_sub(reserved).filter(|left| size <= *left)?;
+        // One that is asked for a large part gets just that, so that the rest stays whole.
+        let bytes = if self.max_size > MOST && size > MOST / 4 { size } else { size.max(MOST) };
+        Some(bytes.min(left))
+    }
+
+    /// Bytes of a usual slab for a block of `size` bytes, which count from now on.
+    fn reserve_in_change(&self, size: usize) -> Option<(usize, Change<'_, D>)> {
+        let mut figures = self.figures.lock();
+        let bytes = self.reserve_in(&mut figures, |reserved| self.usual(reserved, size))?;
+        figures.changing += 1;
+        drop(figures);
+        Some((bytes, Change(self)))
+    }
+
+    fn reserve_in(&self, figures: &mut Figures, bytes: impl FnOnce(usize) -> Option<usize>) -> Option<usize> {
+        let bytes = bytes(figures.reserved)?;
+        let reserved = figures.reserved.checked_add(bytes)?;
+        if self.max_size > 0 && reserved > self.max_size {
+            return None;
+        }
+        figures.reserved = reserved;
+        Some(bytes)
+    }
+
+    fn unreserve(&self, bytes: usize) {
+        self.figures.lock().reserved -= bytes;
+    }
+
+    /// A native allocation. What pools that ended have parked goes back first where that waits for nobody, so that pools which
+    /// come and go hold no more than they use.
+    fn allocate(&self, bytes: usize) -> Result<usize> {
+        if !self.native.parked_memory.is_empty() && self.is_quiet() {
+            self.native.free_parked_memory();
+        }
+        self.native.allocate(self.kind, bytes)
+    }
+
+    /// Notes a native allocation, before anybody has a block of it.
+    fn add<'a>(&self, base: usize, bytes: usize, change: Change<'a, D>) -> Made<'a, D> {
+        owned::add(base, bytes, &Weak::<()>::new());
+        let mut figures = self.figures.lock();
+        figures.high = figures.high.max(figures.reserved);
+        figures.native.insert(usable(base, bytes).0, (base, bytes));
+        Made { base, bytes, _change: change }
+    }
+
+    /// Whether no stream of the context has work, so that a native free returns at once. Not asked while nothing is to be freed.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.registry.upgrade().is_none_or(|registry| registry.is_quiet())
+    }
+
+    /// Gives slabs back to the native library, by the first bytes of their regions.
+    ///
+    /// # Errors
+    /// What the native library answers first.
+    pub(super) fn free(&self, regions: Vec<(usize, usize)>) -> Result<()> {
+        let free = |(base, bytes)| {
+            drop(owned::remove(base));
+            deferred::free(self.native.driver, &self.native, self.kind, base, bytes)
+        };
+        self.forget(regions).into_iter().map(free).fold(Ok(()), Result::and)
+    }
+
+    fn forget(&self, regions: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+        let mut figures = self.figures.lock();
+        let off = if mutation::is(mutation::Bug::SlabAccountOff) { ALIGNMENT } else { 0 };
+        let slabs: Vec<_> = regions.iter().filter_map(|(start, _)| figures.native.remove(start)).collect();
+        figures.reserved -= slabs.iter().map(|(_, bytes)| bytes - off).sum::<usize>();
+        slabs
+    }
+
+    /// The pool is gone, and none of its blocks is out. What streams may still use is parked until the device has done.
+    pub(super) fn end(&self, regions: Vec<(usize, usize)>) {
+        if regions.is_empty() {
+            return;
+        }
+        if self.is_quiet() {
+            // Nobody is left to tell.
+            let _ = self.free(regions);
+            return;
+        }
+        let (driver, kind) = (self.native.driver, self.kind);
+        for (base, _) in self.forget(regions) {
+            self.native.parked_memory.park(move || {
+                drop(owned::remove(base));
+                let _ = deferred::free_now(driver, kind, base);
+            });
+        }
+    }
+}

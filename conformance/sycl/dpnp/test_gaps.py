@@ -1,0 +1,370 @@
+"""dpnp with our wheel where oneMKL has nothing for the device: products by cuBLAS and without it, the rest by NumPy with one warning,
+or not at all, and nothing new on a CPU device. `cargo xtask dpnp` runs it on the simulated driver.
+
+UR_TEST_CUBLAS names a cuBLAS for that driver, UR_TEST_OPENCL an OpenCL runtime with a CPU device.
+"""
+
+import ctypes
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy
+import pytest
+
+CUBLAS = os.environ["UR_TEST_CUBLAS"]
+# What a test looks into is the simulated cuBLAS and the counts of the simulated driver.
+on_simulated_driver = pytest.mark.skipif(
+    "simcuda" not in os.environ.get("UR_CUDA_LIBRARY", "") or not hasattr(ctypes.CDLL(CUBLAS), "hold"),
+    reason="for the simulated driver and cuBLAS",
+)
+
+
+def run(script, **environment):
+    """What a new interpreter prints, and what it complains of."""
+    variables = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], env=variables, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def dpnp():
+    os.environ["UR_CUBLAS_LIBRARY"] = CUBLAS
+    import dpnp
+
+    assert dpnp.arange(1).sycl_queue.backend.name == "cuda"
+    return dpnp
+
+
+def products():
+    return ctypes.c_int.in_dll(ctypes.CDLL(CUBLAS), "products").value
+
+
+def matrix(shape, dtype):
+    values = numpy.arange(numpy.prod(shape)).reshape(shape) % 7 + 1
+    return (values + 1j * values[..., ::-1] if numpy.dtype(dtype).kind == "c" else values).astype(dtype)
+
+
+LAYOUTS = {
+    "rows": lambda a: a,
+    "columns": lambda a: a.swapaxes(-1, -2).copy().swapaxes(-1, -2),
+    "part": lambda a: numpy.concatenate((a, a), axis=-1)[..., : a.shape[-1]],
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize("right", LAYOUTS)
+@pytest.mark.parametrize("shapes", [((5, 3), (3, 4)), ((1, 3), (3, 4)), ((2, 5, 3), (2, 3, 4)), ((2, 5, 3), (3, 4)), ((5, 3), (3,))])
+def test_products_are_cublas_ones(dpnp, dtype, left, right, shapes):
+    a, b = (matrix(shape, dtype) for shape in shapes)
+    right = right if b.ndim > 1 else "rows"
+    a, b = LAYOUTS[left](a), LAYOUTS[right](b)
+    before = products()
+    result = dpnp.matmul(device(dpnp, a), device(dpnp, b))
+    numpy.testing.assert_allclose(dpnp.asnumpy(result), numpy.matmul(a, b), rtol=1e-5)
+    assert result.dtype == a.dtype and products() == before + 1
+
+
+def device(dpnp, values):
+    """An array of the same layout."""
+    base = values if values.base is None else values.base
+    if values.strides == numpy.ascontiguousarray(values).strides:
+        return dpnp.asarray(values)
+    if values.shape == base.shape[:-2] + base.shape[:-3:-1]:
+        return dpnp.asarray(numpy.ascontiguousarray(base)).swapaxes(-1, -2)
+    return dpnp.asarray(base)[..., : values.shape[-1]]
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_products_go_into_what_is_given(dpnp, order):
+    a, b = matrix((5, 3), "f8"), matrix((3, 4), "f8")
+    out = dpnp.zeros((5, 4), order=order)
+    before = products()
+    assert dpnp.matmul(dpnp.asarray(a), dpnp.asarray(b), out=out) is out
+    numpy.testing.assert_allclose(dpnp.asnumpy(out), a @ b)
+    assert products() == before + 1
+
+
+def test_a_product_with_its_own_transpose_is_cublas_one(dpnp):
+    a = matrix((4, 3), "f8")
+    before, array = products(), dpnp.asarray(a)
+    numpy.testing.assert_allclose(dpnp.asnumpy(array @ array.T), a @ a.T)
+    assert products() == before + 1
+
+
+PLAIN = """
+    import ctypes, os, dpnp, numpy
+    cublas = ctypes.CDLL(os.environ["UR_CUBLAS_LIBRARY"])
+    driver = ctypes.CDLL(os.environ.get("UR_CUDA_LIBRARY") or "libcuda.so.1")
+    queue = dpnp.arange(1).sycl_queue
+    values = numpy.arange(16.0).reshape(4, 4)
+    a, out = dpnp.asarray(values), dpnp.empty((4, 4))
+    for _ in range(3):
+        dpnp.matmul(a, a, out=out)
+        queue.wait()
+    # A driver loads kernels when nothing runs, so these are loaded before products are held back.
+    a + a, -a, a.copy()
+    queue.wait()
+"""
+
+
+def plain(script):
+    """What a script prints that begins with some products of 4 x 4 matrices."""
+    return run(textwrap.dedent(PLAIN) + textwrap.dedent(script), UR_CUBLAS_LIBRARY=CUBLAS)[0].strip()
+
+
+@on_simulated_driver
+def test_a_product_sets_no_stream_again_and_waits_for_nothing_that_is_over():
+    script = """
+        names = ("cuStreamSynchronize", "cuCtxSynchronize", "cuStreamGetCtx", "cuMemAlloc_v2", "cuMemAllocAsync")
+        count = lambda: [ctypes.c_int.in_dll(cublas, "streams_set").value, *(driver.simcudaCallCount(name.encode()) for name in names)]
+        before = count()
+        for _ in range(5):
+            dpnp.matmul(a, a, out=out)
+        print([now - then for now, then in zip(count(), before)])
+    """
+    assert plain(script) == "[0, 0, 0, 0, 0, 0]"
+
+
+@on_simulated_driver
+def test_a_product_is_submitted_and_not_waited_for():
+    script = """
+        cublas.hold(1)
+        product = dpnp.matmul(a, a, out=out)
+        more = product + product
+        event = dpnp.dpnp_utils.dpnp_utils_linearalgebra.dpu.SequentialOrderManager[queue].submitted_events[-1]
+        print(event.execution_status.name == "complete")
+        cublas.hold(0)
+        numpy.testing.assert_array_equal(dpnp.asnumpy(more), 2 * (values @ values))
+        print(event.execution_status.name == "complete")
+    """
+    assert plain(script).split() == ["False", "True"]
+
+
+@on_simulated_driver
+def test_a_product_comes_after_what_made_its_operands():
+    # What is submitted while events are waited for is told by the count of products, without a race.
+    script = """
+        import dpctl, types
+        from ur_adapters.dpnp_gaps import cublas as gap
+        products, seen = ctypes.c_int.in_dll(cublas, "products"), []
+
+        class Event:
+            def __new__(cls):
+                return dpctl.SyclEvent()
+
+            @staticmethod
+            def wait_for(events):
+                seen.append((products.value, any(event.execution_status.name != "complete" for event in events)))
+                cublas.hold(0)
+                dpctl.SyclEvent.wait_for(events)
+
+        gap.dpctl = types.SimpleNamespace(SyclEvent=Event, backend_type=dpctl.backend_type)
+        cublas.hold(1)
+        product = dpnp.matmul(a, a)
+        seen.clear()
+        cublas.hold(1)
+        product = (product + product) @ a
+        cublas.hold(0)
+        numpy.testing.assert_array_equal(dpnp.asnumpy(product), 2 * (values @ values) @ values)
+        print(seen, products.value)
+    """
+    assert plain(script) == "[(4, True)] 5"
+
+
+@on_simulated_driver
+def test_operands_of_a_product_on_its_way_stay_alive():
+    script = """
+        import sys
+        arrays = a.get_array(), out.get_array()
+        counts = lambda: [sys.getrefcount(arrays[0]), sys.getrefcount(arrays[1])]
+        before = counts()
+        cublas.hold(1)
+        dpnp.matmul(a, a, out=out)
+        print([now - then for now, then in zip(counts(), before)])
+        cublas.hold(0)
+    """
+    assert plain(script) == "[2, 1]"
+
+
+def test_two_matrices_by_rows_are_multiplied_without_dpnps_preparation(dpnp):
+    a, names = dpnp.asarray(matrix((4, 4), "f8")), []
+    dpnp.matmul(a, a)
+
+    def note(frame, event, argument):
+        # Cython's functions are seen too, and cost little.
+        if event == "call" and frame.f_code.co_filename.endswith(".py"):
+            names.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    dpnp.matmul(a, a)
+    sys.setprofile(None)
+    assert "reshape" not in names and len(names) <= 60, names
+
+
+@pytest.mark.parametrize("options", [{"order": "F"}, {"dtype": "f4"}, {"axes": [(0, 1), (0, 1), (1, 0)]}, {"casting": "no"}])
+def test_a_product_with_options_is_as_dpnp_makes_it(dpnp, options):
+    a = matrix((4, 3), "f8") + 0.5
+    ours = {**options, **({"casting": "same_kind"} if "dtype" in options else {})}
+    result = dpnp.matmul(dpnp.asarray(a), dpnp.asarray(a.T.copy()), **ours)
+    expected = numpy.matmul(a, a.T.copy(), **ours)
+    numpy.testing.assert_allclose(dpnp.asnumpy(result), expected, rtol=1e-5)
+    assert result.dtype == expected.dtype and result.flags.f_contiguous == expected.flags.f_contiguous
+
+
+def test_a_product_into_its_own_operand_is_right(dpnp):
+    values = matrix((4, 4), "f8")
+    a = dpnp.asarray(values)
+    assert dpnp.matmul(a, a, out=a) is a
+    numpy.testing.assert_allclose(dpnp.asnumpy(a), values @ values)
+
+
+def test_a_product_into_what_does_not_take_it_is_refused(dpnp):
+    a = dpnp.asarray(matrix((4, 4), "f8"))
+    for out in (dpnp.empty((4, 4), dtype="i4"), dpnp.empty((3, 4)), numpy.empty((4, 4))):
+        with pytest.raises((TypeError, ValueError)):
+            dpnp.matmul(a, a, out=out)
+    with pytest.raises(ValueError):
+        dpnp.matmul(a, dpnp.asarray(matrix((3, 4), "f8")))
+
+
+def test_a_product_on_a_queue_in_order_is_waited_for_without_the_lock_that_other_products_need(dpnp, monkeypatch):
+    import dpctl
+    from ur_adapters.dpnp_gaps import cublas as gap
+
+    queue = dpctl.SyclQueue(dpnp.arange(1).sycl_device, property="in_order")
+    a, cuda, locked = dpnp.asarray(matrix((4, 4), "f8"), sycl_queue=queue), gap._get().cuda, []
+    synchronize = cuda.cuStreamSynchronize
+    monkeypatch.setattr(cuda, "cuStreamSynchronize", lambda stream: locked.append(gap._lock.locked()) or synchronize(stream))
+    dpnp.matmul(a, a)
+    assert locked == [False]
+
+
+def test_queues_in_order_get_products_too():
+    script = """
+        import dpctl
+        queue = dpctl.SyclQueue(queue.sycl_device, property="in_order")
+        b = dpnp.asarray(values, sycl_queue=queue)
+        numpy.testing.assert_array_equal(dpnp.asnumpy((b @ b + 1.0) @ b), (values @ values + 1) @ values)
+        print(ctypes.c_int.in_dll(cublas, "products").value)
+    """
+    assert plain(script) == "5"
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i4", "f2"])
+@pytest.mark.parametrize("order", "CF")
+def test_without_cublas_dpnps_kernels_multiply(dtype, order):
+    script = f"""
+        import dpnp, numpy
+        a = numpy.asarray(numpy.arange(15).reshape(5, 3) % 4, dtype="{dtype}", order="{order}")
+        b = numpy.asarray(numpy.arange(12).reshape(3, 4) % 5, dtype="{dtype}", order="{order}")
+        x, y = dpnp.asarray(a, order="{order}"), dpnp.asarray(b, order="{order}")
+        numpy.testing.assert_allclose(dpnp.asnumpy(x @ y), a @ b)
+        numpy.testing.assert_allclose(dpnp.asnumpy(x @ x.T), a @ a.T)
+        numpy.testing.assert_allclose(dpnp.asnumpy(x @ y[:, 0]), a @ b[:, 0])
+        numpy.testing.assert_allclose(dpnp.asnumpy(dpnp.vdot(x[0], x[1])), numpy.vdot(a[0], a[1]))
+        numpy.testing.assert_allclose(dpnp.asnumpy(dpnp.dot(x[0], x[1])), numpy.dot(a[0], a[1]))
+        stacked, other = numpy.stack([a, a]), numpy.stack([b, 2 * b])
+        numpy.testing.assert_allclose(dpnp.asnumpy(dpnp.asarray(stacked) @ dpnp.asarray(other)), stacked @ other)
+    """
+    assert run(script, UR_CUBLAS_LIBRARY="/nowhere/libcublas.so") == ("", "")
+
+
+HOST = {
+    "numbers": "dpnp.random.rand(3), dpnp.random.beta(1.0, 2.0, 3), dpnp.random.RandomState(5).normal(size=3)",
+    "transforms": "dpnp.fft.fft(dpnp.arange(8.0))",
+    "algebra": "dpnp.linalg.inv(dpnp.eye(3) * 2), dpnp.linalg.svd(dpnp.eye(3))",
+}
+
+
+@pytest.mark.parametrize("what", HOST)
+def test_numpy_computes_and_says_so_once(what):
+    _, complaint = run(f"import dpnp\nfor _ in range(2):\n    {HOST[what]}")
+    assert complaint.count("HostWarning") == 1, complaint
+
+
+@pytest.mark.parametrize("what", HOST)
+def test_or_it_is_an_error(what):
+    script = f"""
+        import dpnp
+        for expression in {HOST[what].replace("), ", ");").split(";")!r}:
+            try:
+                eval(expression)
+            except NotImplementedError as error:
+                assert "UR_ADAPTERS_DPNP=host" in str(error), error
+            else:
+                print("no error:", expression)
+    """
+    assert run(script, UR_ADAPTERS_DPNP="raise") == ("", "")
+
+
+def test_a_word_that_means_nothing_is_refused():
+    script = "import dpctl\ntry:\n    import dpnp\nexcept ValueError as error:\n    print(error)"
+    assert "'off'" in run(script, UR_ADAPTERS_DPNP="perhaps")[0]
+
+
+def test_off_leaves_dpnp_as_it_is():
+    script = "import dpnp.linalg.dpnp_utils_linalg as utils; print(utils.dpnp_inv.__module__)"
+    assert run(script, UR_ADAPTERS_DPNP="off")[0].strip() == "dpnp.linalg.dpnp_utils_linalg"
+    assert "ur_adapters" in run(script)[0]
+
+
+def test_random_numbers_are_those_of_their_seed():
+    script = """
+        import dpnp
+        dpnp.random.seed(7)
+        first = dpnp.random.rand(4), dpnp.random.poisson(3.0, 4)
+        dpnp.random.seed(7)
+        second = dpnp.random.rand(4), dpnp.random.poisson(3.0, 4)
+        print([bool((a == b).all()) for a, b in zip(first, second)], second[1].dtype)
+        print(abs(float(dpnp.random.uniform(5.0, 6.0, 1000).mean()) - 5.5) < 0.1, dpnp.random.randint(3, size=5).dtype)
+        x = dpnp.arange(50)
+        dpnp.random.shuffle(x)
+        print(int(x.sum()), bool((x == dpnp.arange(50)).all()))
+    """
+    assert run(script)[0].splitlines() == ["[True, True] int32", "True int32", "1225 False"]
+
+
+def test_arrays_of_dpnp_tensor_are_taken_too():
+    script = """
+        import dpnp
+        print(dpnp.asnumpy(dpnp.linalg.inv(dpnp.tensor.asarray([[2.0, 0], [0, 4]]))).tolist())
+    """
+    printed, complaint = run(script)
+    assert printed.strip() == "[[0.5, 0.0], [0.0, 0.25]]" and "HostWarning" in complaint
+
+
+def test_factors_solve_what_they_are_of():
+    script = """
+        import dpnp, numpy
+        from dpnp.scipy import linalg
+        a = numpy.array([[0.0, 2, 1], [3, 1, 4], [1, 5, 9]])
+        for values in (a, a + 1j * a.T):
+            b = numpy.arange(6.0).reshape(3, 2).astype(values.dtype)
+            factors = linalg.lu_factor(dpnp.asarray(values))
+            for trans, system in ((0, values), (1, values.T), (2, values.conj().T)):
+                x = linalg.lu_solve(factors, dpnp.asarray(b), trans=trans)
+                numpy.testing.assert_allclose(system @ dpnp.asnumpy(x), b, atol=1e-12)
+    """
+    assert "HostWarning" in run(script)[1]
+
+
+CPU = """
+    import dpnp, dpctl
+    queue = dpctl.SyclQueue("opencl:cpu")
+    a = dpnp.asarray([[4.0, 1], [1, 3]], sycl_queue=queue)
+    state = dpnp.random.RandomState(3, sycl_queue=queue)
+    print(a @ a, dpnp.linalg.inv(a), dpnp.fft.fft(a), dpnp.exp(a), a.sum(), state.rand(3))
+"""
+
+
+def test_a_cpu_device_is_left_to_onemkl():
+    variables = {"OCL_ICD_FILENAMES": os.environ["UR_TEST_OPENCL"], "UR_ADAPTERS_DPNP": "raise"}
+    ours = run(CPU, **variables)
+    stock = run(CPU, UR_ADAPTERS_HOOK="0", **variables)
+    assert ours == stock and ours[1] == ""

@@ -1,0 +1,228 @@
+//! Processes that share a timeline with a test and do what it tells them, a line each.
+
+use core::ffi::{c_int, c_ulong};
+use core::fmt::Write as _;
+
+use ur_conformance::child::{self, Piped};
+use ur_conformance::ffi::ur_result_t as Code;
+use ur_conformance::{Event, Fixture, Gate, Queue, Timeline, extension, ok, ur};
+
+/// So long a wait takes at most: far more than it needs, since only one that hangs gets there.
+pub const PATIENCE: u64 = 30_000_000_000;
+/// Why processes make the timeline fail.
+pub const CAUSE: Code = Code::ERROR_INVALID_ARGUMENT;
+
+const DATA: &str = "UR_TEST_IPC_TIMELINE";
+
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    safe fn prctl(option: c_int, argument: c_ulong) -> c_int;
+}
+
+/// Lets any process of the user at this one's descriptors where the system restricts that.
+fn let_others() {
+    const PR_SET_PTRACER: c_int = 0x5961_6d61;
+    // Where nothing is restricted there is nothing to allow.
+    let _ = prctl(PR_SET_PTRACER, c_ulong::MAX);
+}
+
+/// Whether loader and adapter share timelines.
+pub fn are_there() -> bool {
+    let are_there = extension::has("urIPCGetTimelineHandleExt");
+    if !are_there {
+        println!("skipped: the loader or the adapter shares no timelines");
+    }
+    are_there
+}
+
+/// A process that has the timeline.
+pub struct Peer(Piped);
+
+impl Peer {
+    /// Has it do something, and gives its answer.
+    #[track_caller]
+    pub fn ask(&mut self, what: &str) -> String {
+        self.0.ask(what)
+    }
+
+    /// Has it do something, whose answer [`Peer::answer`] gives.
+    #[track_caller]
+    pub fn tell(&mut self, what: &str) {
+        self.0.tell(what);
+    }
+
+    /// Its next answer.
+    #[track_caller]
+    pub fn answer(&mut self) -> String {
+        self.0.line()
+    }
+
+    /// Has it do something that must succeed.
+    #[track_caller]
+    pub fn done(&mut self, what: &str) {
+        let answer = self.ask(what);
+        assert_eq!(answer, told(Code::SUCCESS), "{what}");
+    }
+
+    /// Kills it.
+    #[track_caller]
+    pub fn kill(self) {
+        self.0.kill();
+    }
+
+    /// Has it end as a program does.
+    #[track_caller]
+    pub fn end(self) {
+        self.0.end();
+    }
+}
+
+/// How a process tells a code.
+pub fn told(code: Code) -> String {
+    code.0.to_string()
+}
+
+/// Runs a test in this process, with a timeline at 0 and as many processes that have it too. Answers nothing in those.
+#[track_caller]
+pub fn with<const N: usize>(test: &str, here: impl FnOnce(&Fixture, Timeline, [Peer; N])) {
+    if !are_there() {
+        return;
+    }
+    let_others();
+    let fixture = Fixture::new();
+    if let Ok(data) = std::env::var(DATA) {
+        return serve(&fixture, &from_text(&data));
+    }
+    let timeline = Timeline::shared(&fixture, 0);
+    let (pointer, data) = timeline.share();
+    let mut peers = Vec::new();
+    for _ in 0..N {
+        // Not in a closure, which would be the caller instead of the test.
+        peers.push(child::piped(test, &[(DATA, to_text(&data))]));
+    }
+    peers.iter_mut().for_each(|peer| assert_eq!(peer.line(), "here"));
+    let peers = peers.into_iter().map(Peer).collect::<Vec<_>>().try_into();
+    ok!(TimelineExt.pfnIPCPutTimelineHandleExt(fixture.context(), pointer));
+    here(&fixture, timeline, peers.unwrap_or_else(|_| panic!("as many as were started")));
+}
+
+fn to_text(data: &[u8]) -> String {
+    data.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn from_text(text: &str) -> Vec<u8> {
+    let digits = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("two digits");
+    (0..text.len()).step_by(2).map(digits).collect()
+}
+
+/// What a process does that a test has started.
+fn serve(fixture: &Fixture, data: &[u8]) {
+    let servant = Servant {
+        timeline: Timeline::open(fixture, data),
+        queue: fixture.in_order(),
+        gate: Gate::new(fixture),
+        point: None,
+    };
+    child::say("here");
+    servant.obey();
+}
+
+struct Servant<'f> {
+    timeline: Timeline,
+    queue: Queue,
+    gate: Gate<'f>,
+    point: Option<Event>,
+}
+
+impl Servant<'_> {
+    fn obey(mut self) {
+        let mut lines = std::io::stdin().lines();
+        while let Some(line) = lines.next() {
+            let line = line.expect("what the test wants");
+            let mut words = line.split(' ');
+            let what = words.next().unwrap_or_default();
+            let value = words.next().map_or(0, |value| value.parse().expect("a value"));
+            match what {
+                // Without exit handlers: a native library's can wait for what runs.
+                // SAFETY: no precondition.
+                "exit" => unsafe { libc::_exit(0) },
+                "release" => {
+                    drop(self.point.take());
+                    assert_eq!(self.timeline.release(), Code::SUCCESS);
+                    child::say("released");
+                    return lines.for_each(drop);
+                }
+                _ => child::say(&self.answer(what, value)),
+            }
+        }
+    }
+
+    fn answer(&mut self, what: &str, value: u64) -> String {
+        let (handle, queue) = (self.timeline.handle(), &self.queue);
+        match what {
+            "signal" => told(ur!(TimelineExt.pfnTimelineSignalExt(handle, value))),
+            "fail" => told(ur!(TimelineExt.pfnTimelineFailExt(handle, CAUSE))),
+            "wait" => told(self.timeline.wait(value, PATIENCE)),
+            "value" => self.timeline.value().to_string(),
+            "status" => told(self.timeline.status()),
+            // A signal that is reached only once the gate is open.
+            "submit" => {
+                self.gate.block(queue);
+                queue.signal(&self.timeline, value);
+                told(Code::SUCCESS)
+            }
+            "open" => {
+                self.gate.open();
+                told(ur!(Queue.pfnFinish(queue.handle())))
+            }
+            // Something that waits for the value.
+            "point" => {
+                self.point = Some(self.timeline.event(value));
+                told(Code::SUCCESS)
+            }
+            "keep" => {
+                queue.wait_for(&self.timeline, value);
+                queue.signal(&self.timeline, value + 1);
+                told(Code::SUCCESS)
+            }
+            // A signal of every odd value behind a wait for the even one before it.
+            "odd" => {
+                for even in (2..=value).step_by(2) {
+                    queue.wait_for(&self.timeline, even);
+                    queue.signal(&self.timeline, even + 1);
+                }
+                told(ur!(Queue.pfnFinish(queue.handle())))
+            }
+            "fork" => fork_and_stay(),
+            "share" => {
+                let (_, data) = self.timeline.share();
+                to_text(&data)
+            }
+            "files" => open_files().to_string(),
+            other => panic!("`{other}` is nothing to do"),
+        }
+    }
+}
+
+/// How many descriptors this process has.
+pub fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+/// Leaves a child of this process behind that does nothing until nobody reads its parent's output any more, or half a minute long.
+fn fork_and_stay() -> String {
+    // SAFETY: the child makes system calls alone.
+    match unsafe { libc::fork() } {
+        0 => loop {
+            // SAFETY: no precondition.
+            unsafe {
+                libc::alarm(30);
+                libc::pause();
+            }
+        },
+        child => child.to_string(),
+    }
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# What a release is to show on GPUs, in calls that fit a machine lent by the minute. Called by run.sh, which says where everything is.
+#
+#   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side; then each with both
+#   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
+#   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
+#                          random programs of timelines, plain memory unpooled and guarded, and the probes below docs/probes whose answers native-facts.md calls unproven
+#
+# What it prints at the end is short; all lines are in $OUT (or /tmp), a file a step.
+set -u
+out=${OUT:-/tmp}
+dist=$UR_TEST_DIST
+here=$(dirname "$0")
+
+# step NAME SECONDS COMMAND...: the last lines of what it said, and how it ended.
+step() {
+    name=$1 limit=$2
+    shift 2
+    timeout -k 10 "$limit" "$@" >"$out/$name.txt" 2>&1
+    status=$?
+    echo "### $name: rc $status, $(date +%T)"
+    tail -n "${LINES_SHOWN:-12}" "$out/$name.txt"
+}
+
+# table NAME SECONDS ARGUMENTS...: a table of urbench.
+table() {
+    name=$1 limit=$2
+    shift 2
+    timeout -k 10 "$limit" "$dist/bin/urbench" --loader "$dist/lib/libur_loader.so.0" --native "$UR_TEST_NATIVE" \
+        --kernels "$dist/share/kernels" --table "$@" >"$out/$name.txt" 2>&1
+    echo "### $name: rc $?, $(date +%T)"
+    grep '^|' "$out/$name.txt" | cut -c1-128
+}
+
+# The machine's own libnvvm, whose PTX its driver takes.
+nvvm() { ls /usr/local/cuda*/nvvm/lib64/libnvvm.so.4 2>/dev/null | head -n 1; }
+
+suites() {
+    export SUITE_LIMIT=140
+    for side in "0 cuda" "1 hip"; do
+        set -- $side
+        mkdir -p "$out/one"
+        CUDA_VISIBLE_DEVICES=$1 OUT="$out/one" SUITE_JOBS=15 sh "$here/suite.sh" "$2" >"$out/one/$2.txt" 2>&1 &
+    done
+    wait
+    for adapter in cuda hip; do
+        echo "### one GPU: $adapter"
+        tail -c 3000 "$out/one/$adapter.txt"
+    done
+    for adapter in cuda hip; do
+        SUITE_JOBS=28 LINES_SHOWN=40 step "two-$adapter" 190 sh "$here/suite.sh" "$adapter"
+    done
+}
+
+figures() {
+    cuda="--adapter $dist/lib/libur_adapter_cuda.so.0"
+    hip="--adapter $dist/lib/libur_adapter_hip.so.0 --hip $dist/lib/libhip_on_cuda.so"
+    export CUDA_VISIBLE_DEVICES=0
+    # shellcheck disable=SC2086 # the adapter's words
+    {
+        table work 70 $cuda --only work --processes 3
+        table graphs 80 $cuda --only graphs --rounds 9 --round-time 2
+        for group in objects threads lifetimes growth timelines; do table "$group" 60 $cuda --only "$group"; done
+        # These are no rows of the table.
+        step replays 60 "$dist/bin/urbench" --loader "$dist/lib/libur_loader.so.0" --native "$UR_TEST_NATIVE" \
+            --kernels "$dist/share/kernels" $cuda --only replays
+        UR_NVVM_LIBRARY=$(nvvm) table programs 60 $cuda --only programs
+        export UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so"
+        table hip-work 40 $hip --only work
+        table hip-graphs 40 $hip --only graphs --rounds 5 --round-time 2
+    }
+}
+
+proofs() {
+    export CUDA_VISIBLE_DEVICES=0
+    step spirv 60 python3 "$here/spirv/run.py" "$UR_TEST_NATIVE"
+    UR_TEST_NVVM=$(nvvm) step il 100 "$TESTS/il"
+    # One test's gate holds up the other queue where they share a channel.
+    CUDA_DEVICE_MAX_CONNECTIONS=1 step one-channel 100 "$TESTS/queues" timelines:: \
+        --skip urTimelineSignalExt_does_not_wait_for_a_stream_that_is_full
+    for channels in 1 2 8; do CUDA_DEVICE_MAX_CONNECTIONS=$channels step "channels-$channels" 30 "$here/probes/channels"; done
+    UR_MODEL_TIMELINES=10000 step timelines 120 "$TESTS/model" timelines
+    LINES_SHOWN=30 step managed_waits 60 "$here/probes/managed_waits"
+    # Memory of the application's own is not pooled, then guarded.
+    UR_USM_POOL=0 step unpooled 100 "$TESTS/usm"
+    UR_USM_POOL_DEBUG=1 step guarded 100 "$TESTS/usm"
+    step vulkan 120 sh "$here/run.sh" vulkan cuda hip
+}
+
+for part in "$@"; do
+    case $part in
+        suites | figures | proofs) $part ;;
+        *) echo "plan: suites, figures or proofs, not $part" >&2; exit 2 ;;
+    esac
+done
