@@ -35,7 +35,7 @@ fn sanitizer(workspace: &Workspace) -> Result {
     let mut command = cargo(workspace, "tsan");
     command.env("RUSTC_BOOTSTRAP", "1");
     command.env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer");
-    // One test at a time, on the main thread: the harness's own hand-overs are not instrumented.
+    // One test at a time: the harness's own hand-overs are not instrumented.
     command.env("RUST_TEST_THREADS", "1");
     command.env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
     // A target named apart keeps the sanitizer out of build scripts.
