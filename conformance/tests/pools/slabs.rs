@@ -130,6 +130,27 @@ fn urUSMPoolTrimToExp_beside_a_busy_queue_waits_for_nobody_and_gives_slabs_back_
     });
 }
 
+/// An event behind the queue's frees would be recorded on a stream that has nothing to do, and a trim would find the memory in use
+/// until the device has got there.
+#[test]
+fn urQueueRelease_of_a_finished_queue_records_nothing_and_leaves_its_blocks_to_the_next_trim() {
+    let test = "urQueueRelease_of_a_finished_queue_records_nothing_and_leaves_its_blocks_to_the_next_trim";
+    on_slabs(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        for kind in Kind::ALL {
+            let (pool, queue) = (hoarder(&fixture), fixture.in_order());
+            give(&queue, Take::new(MIB).kind(kind).from(&pool).on(&queue));
+            queue.finish();
+            let ((), calls) = sim.calls_of(|| drop(queue));
+            let recorded = calls.iter().find(|(name, _)| name.contains("EventRecord"));
+            assert_eq!(recorded, None, "{kind:?}");
+            pool::trim(&fixture, pool.handle(), 0);
+            assert_eq!(reserved(&pool), 0, "{kind:?}");
+        }
+    });
+}
+
 /// The last block is freed on a queue that stands at a gate, and the pool is gone.
 #[test]
 fn a_pool_that_ends_beside_a_busy_queue_waits_for_nobody_and_leaves_nothing_behind_the_adapter() {

@@ -253,6 +253,11 @@ impl<D: Driver> Arena<D> {
         }
     }
 
+    /// Makes free what a stream freed up to its command `position`, which has finished.
+    pub fn finish(&self, stream: &(impl PoolStream<D> + ?Sized), position: u64) {
+        self.with(|state| state.finish(stream.key(), position));
+    }
+
     /// Says that an event covers what a stream freed up to its command `position`: it was recorded there, so what the stream
     /// freed later is not behind it.
     pub fn mark(&self, stream: &(impl PoolStream<D> + ?Sized), position: u64, marker: &Arc<PooledEvent<D>>) {

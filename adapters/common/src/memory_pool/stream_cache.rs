@@ -271,8 +271,14 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     /// Whether the stream keeps blocks of a backend that `which` names, or may have freed some natively.
     #[must_use]
     pub fn has_to_do_with(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> bool {
+        self.keeps_any(&which) || self.frees_natively(which)
+    }
+
+    /// Whether blocks of a backend that `which` names may have gone back by native calls on the stream.
+    #[must_use]
+    pub fn frees_natively(&self, which: impl Fn(&PoolBackend<D>) -> bool) -> bool {
         let frees = |backend: &PoolBackend<D>| backend.arena().is_none() && which(backend);
-        self.keeps_any(&which) || self.pools.iter().flatten().any(|cache_of_pool| frees(&cache_of_pool.backend))
+        self.pools.iter().flatten().any(|cache_of_pool| frees(&cache_of_pool.backend))
     }
 
     /// Ends the stream's dealings with a pool: empties its free lists and leaves its blocks to their entries. The backends

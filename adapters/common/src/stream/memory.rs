@@ -34,11 +34,12 @@ impl<D: Driver> Stream<D> {
 
     fn flush_in(&self, mut state: Held<'_, D>, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let idle = self.has_nothing_to_do(&state)?;
+        let natively = state.cache.frees_natively(&which);
         {
             let state = &mut *state;
             state.cache.flush(self, &mut state.position, which)?;
         }
-        self.see_frees(state, idle)
+        self.see_frees(state, idle, natively)
     }
 
     /// Gives back what pools whose memory comes in slabs may not keep over a synchronisation, which has just been.
@@ -55,12 +56,17 @@ impl<D: Driver> Stream<D> {
         Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(&self.native)?)
     }
 
-    /// Waits until the library has seen the frees that an idle stream was given, and for nothing that may come after.
-    fn see_frees(&self, state: Held<'_, D>, idle: bool) -> Result<()> {
+    /// Waits until the library has seen the frees that an idle stream was given, if it was given any, and for nothing that may
+    /// come after.
+    fn see_frees(&self, state: Held<'_, D>, idle: bool, natively: bool) -> Result<()> {
         if !idle {
             return Ok(());
         }
         let position = state.position;
+        if !natively {
+            self.note_completed(position);
+            return Ok(());
+        }
         let marker = PooledEvent::record(&self.device, &self.native, false)?;
         drop(state);
         self.device.driver.synchronize_event(marker.raw()).map_err(|error| self.device.failed(error))?;
@@ -74,12 +80,13 @@ impl<D: Driver> Stream<D> {
         let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
         let gives_back = state.cache.keeps_any(|backend: &PoolBackend<D>| backend.pool == pool);
         let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
+        let natively = state.cache.frees_natively(|backend| backend.pool == pool);
         let closed = {
             let state = &mut *state;
             state.cache.close(self, &mut state.position, pool)
         };
         // The pool waits for its end a little longer if this fails.
-        let _ = self.see_frees(state, idle);
+        let _ = self.see_frees(state, idle, natively);
         closed.iter().for_each(|backend| self.registry.end_if_unused(backend));
     }
 
@@ -121,21 +128,24 @@ impl<D: Driver> Stream<D> {
         let mut state = self.lock();
         let state_ref = &mut *state;
         let arenas = state_ref.cache.arenas();
+        let has_finished = self.is_exact() && self.is_completed(state_ref.position);
         let ended = state_ref.cache.end(self, &mut state_ref.position);
         let position = state_ref.position;
-        if !arenas.is_empty() {
+        let arenas = arenas.iter().filter_map(|backend| backend.arena());
+        if has_finished {
+            // What used the blocks that were kept has finished before they were freed here.
+            arenas.for_each(|arena| arena.finish(self, position));
+        } else if arenas.clone().next().is_some() {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
             if let Ok(marker) = PooledEvent::record(&self.device, &self.native, false) {
                 let marker = Arc::new(marker);
-                arenas
-                    .iter()
-                    .filter_map(|backend| backend.arena())
-                    .for_each(|arena| arena.mark(self, position, &marker));
+                arenas.for_each(|arena| arena.mark(self, position, &marker));
             }
         }
         // A stream that stays somebody else's may have gone before its queue, so it is not touched without need.
         let may_have_more = self.is_shared() && self.owned.is_some();
-        let has_work = may_have_more || !self.is_completed(position);
+        // Frees of what was kept are no work on plain memory.
+        let has_work = may_have_more || !(has_finished || self.is_completed(position));
         let progress = self.registry.progress();
         if has_work && progress.is_used() {
             // The same for plain memory that is freed; a lost device runs nothing.
