@@ -421,6 +421,8 @@ impl<D: Driver> Values<D> {
         }
         match last {
             Some(value) => self.note_reached(value),
+            // Of few the next time says it, and nobody is asked meanwhile.
+            None if before <= 2 * FEW => {}
             None => self.look(),
         }
         let mut state = self.state.lock();
