@@ -36,8 +36,8 @@ pub enum Memory<D: Driver> {
     },
     /// At one address of the context's only device, once there is one.
     Late(Late<D>),
-    /// At several locations, current at some of them.
-    Moving(MovingMemory<D>),
+    /// At several locations, current at some of them. Apart, since it is much larger than the others.
+    Moving(Box<MovingMemory<D>>),
 }
 
 /// Memory of a context's only device that is made at its first use.
