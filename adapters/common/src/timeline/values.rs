@@ -484,7 +484,8 @@ impl<D: Driver> Values<D> {
         let first = state.place_of(value);
         for open in state.open.range_mut(first..).take(2 * FEW) {
             let stream = Arc::as_ptr(&open.event.stream);
-            if streams.contains(&stream) {
+            // Signals of one stream come one after another.
+            if streams.last() == Some(&stream) || streams.contains(&stream) {
                 continue;
             }
             streams.push(stream);
