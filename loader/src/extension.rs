@@ -62,6 +62,7 @@ impl Extensions {
     ///
     /// # Safety
     /// A handle that is not null must be a live one that an adapter made: its first word points to the adapter's table.
+    #[inline]
     pub unsafe fn of<H>(&self, handle: *mut H) -> Result<&'static ExtensionTables, ur_result_t> {
         if handle.is_null() {
             return Err(ur_result_t::ERROR_INVALID_NULL_HANDLE);

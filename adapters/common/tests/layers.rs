@@ -173,7 +173,13 @@ fn no_room_imports_one_above_it() {
 /// The one way in: nobody but the guard records what is pending on a stream, makes it wait for events, or counts commands.
 #[test]
 fn commands_record_wait_and_count_in_the_submission_alone() {
-    let rules = [".record_pending_events(", ".record_all_pending_events(", ".wait_for(", "state.position += "];
+    let rules = [
+        ".record_pending_events(",
+        ".record_all_pending_events(",
+        ".wait_for(",
+        ".wait_for_native(",
+        "state.position += ",
+    ];
     for source in sources().iter().filter(|source| source.room() != "stream") {
         if source.module == ["command", "submission"] {
             assert!(rules.iter().all(|rule| source.code.contains(rule)), "the guard has moved; this test looks for it");

@@ -451,3 +451,26 @@ fn a_timeline_of_many_signals_has_as_many_native_events_as_are_in_flight() {
         assert!(events <= 4 * 64, "{events} native events for 64 signals in flight");
     }
 }
+
+#[test]
+fn urEnqueueTimelineWaitExt_makes_one_native_wait_for_each_value_that_nothing_before_it_waited_for() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let sim = needs_sim!(fixture);
+    let handovers = Handovers::new(&fixture);
+    let ([from, to], mut gate) = (&handovers.queues, Gate::new(&fixture));
+    gate.block(from);
+    for value in 1..=3 {
+        one(&handovers.kernel).on(from);
+        from.signal(&handovers.timeline, value);
+    }
+    // Behind the wait for 2 nothing is left to wait for of what came before it, and 3 comes later.
+    for (value, waits) in [(1, 1), (2, 1), (2, 0), (1, 0), (3, 1)] {
+        let expected = [("cuStreamWaitEvent", waits)];
+        sim.expect_calls(&expected[..waits as usize], || to.wait_for(&handovers.timeline, value));
+    }
+    gate.open();
+    handovers.queues.iter().for_each(Queue::finish);
+}

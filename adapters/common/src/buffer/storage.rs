@@ -8,7 +8,7 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::buffer::block::Block;
 use crate::buffer::command_bytes::{self, CommandBytes};
@@ -36,8 +36,20 @@ pub enum Memory<D: Driver> {
     },
     /// At one address of the context's only device, once there is one.
     Late(Late<D>),
-    /// At several locations, current at some of them.
-    Moving(MovingMemory<D>),
+    /// At several locations, current at some of them. Apart, since it is much larger than the others.
+    Moving(Box<MovingMemory<D>>),
+}
+
+impl<D: Driver> Memory<D> {
+    /// The one address, if there is no other; 0 before it is made.
+    #[inline]
+    fn fixed_address(&self) -> Option<usize> {
+        match self {
+            Self::Fixed { block, .. } => Some(block.address()),
+            Self::Late(late) => Some(late.address()),
+            Self::Moving(_) => None,
+        }
+    }
 }
 
 /// Memory of a context's only device that is made at its first use.
@@ -292,19 +304,30 @@ pub struct CapturedBytes<D: Driver> {
     pub access: Access,
 }
 
-/// A storage in use by a command that is being put on its stream.
-enum Opened<'s, D: Driver> {
+/// A storage in use by a command that is being put on its stream: at one address, or with its locked memory.
+enum Opened<M> {
     Fixed(usize),
-    Moving(LockedMemory<'s, D>),
+    Moving(M),
 }
 
-impl<'s, D: Driver> Opened<'s, D> {
+/// Storages in use, each once, ordered by their addresses.
+type OpenedList<'s, D> = SmallVec<[(&'s Storage<D>, Opened<LockedMemory<'s, D>>); 2]>;
+
+/// The storages that a command uses.
+#[allow(clippy::large_enum_variant, reason = "it is made where it stays, and never moved")]
+enum OpenedStorages<'s, D: Driver> {
+    /// The only one, at one address: most commands have no more, and fill nothing of what the others need.
+    Fixed(usize),
+    /// Any.
+    Each(OpenedList<'s, D>),
+}
+
+impl<'s, D: Driver> Opened<LockedMemory<'s, D>> {
     /// Locks what a command at a location uses of one storage.
     fn new(storage: &'s Storage<D>, location: usize, uses: &[&BufferAccess<'s, D>]) -> Self {
         let moving = match &storage.memory {
-            Memory::Fixed { block, .. } => return Self::Fixed(block.address()),
-            Memory::Late(late) => return Self::Fixed(late.address()),
             Memory::Moving(moving) => moving,
+            fixed => return Self::Fixed(fixed.fixed_address().unwrap_or_default()),
         };
         let wanted: SmallVec<[_; 2]> = uses
             .iter()
@@ -325,7 +348,7 @@ pub struct LockedBuffers<'s, 'q, 'u, D: Driver> {
     /// The stream and the command's position there.
     place: (&'q Arc<Stream<D>>, u64),
     uses: &'u [BufferAccess<'s, D>],
-    opened: SmallVec<[(&'s Storage<D>, Opened<'s, D>); 2]>,
+    opened: OpenedStorages<'s, D>,
     is_captured: bool,
 }
 
@@ -336,19 +359,26 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         place: (&'q Arc<Stream<D>>, u64),
         uses: &'u [BufferAccess<'s, D>],
     ) -> Self {
+        // Each made in place: what is chosen first and stored then is copied, with the room for what it does not have.
+        if let [used] = uses
+            && let Some(address) = used.storage.memory.fixed_address()
+        {
+            return Self { stream, place, uses, opened: OpenedStorages::Fixed(address), is_captured: false };
+        }
+        let location = stream.location;
+        Self { stream, place, uses, opened: Self::open_each(location, uses), is_captured: false }
+    }
+
+    #[inline(never)]
+    fn open_each(location: usize, uses: &'u [BufferAccess<'s, D>]) -> OpenedStorages<'s, D> {
         let open = |of_it: &[&BufferAccess<'s, D>]| {
             let storage = of_it[0].storage;
-            (storage, Opened::new(storage, stream.location, of_it))
+            (storage, Opened::new(storage, location, of_it))
         };
-        let opened = match uses {
-            [used] => smallvec![open(&[used])],
-            _ => {
-                let mut by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
-                by_storage.sort_unstable_by_key(|used| address_of(used.storage));
-                by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage)).map(open).collect()
-            }
-        };
-        Self { stream, place, uses, opened, is_captured: false }
+        let mut by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
+        by_storage.sort_unstable_by_key(|used| address_of(used.storage));
+        let by_storage = by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage));
+        OpenedStorages::Each(by_storage.map(open).collect())
     }
 
     /// The device that the command runs on.
@@ -377,13 +407,22 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
             opened.push((used.storage, Opened::Fixed(used.storage.address_at(stream.device)?)));
         }
         opened.sort_unstable_by_key(|(storage, _): &(&Storage<D>, _)| address_of(storage));
-        Ok(Self { stream, place, uses, opened, is_captured: true })
+        Ok(Self { stream, place, uses, opened: OpenedStorages::Each(opened), is_captured: true })
     }
 
-    fn memory(&self, used: &BufferAccess<'s, D>) -> &Opened<'s, D> {
-        let found = self.opened.binary_search_by_key(&address_of(used.storage), |(known, _)| address_of(known));
-        let Ok(at) = found else { unreachable!("a command opens every storage that it uses") };
-        &self.opened[at].1
+    #[inline]
+    fn memory(&self, used: &BufferAccess<'s, D>) -> Opened<&LockedMemory<'s, D>> {
+        match &self.opened {
+            OpenedStorages::Fixed(address) => Opened::Fixed(*address),
+            OpenedStorages::Each(opened) => {
+                let found = opened.binary_search_by_key(&address_of(used.storage), |(known, _)| address_of(known));
+                let Ok(at) = found else { unreachable!("a command opens every storage that it uses") };
+                match &opened[at].1 {
+                    Opened::Fixed(address) => Opened::Fixed(*address),
+                    Opened::Moving(locked) => Opened::Moving(locked),
+                }
+            }
+        }
     }
 
     /// Makes ready for the access of that index; gives its bytes.
@@ -393,7 +432,7 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     pub fn prepare(&self, index: usize) -> Result<CommandBytes> {
         let used = &self.uses[index];
         let base = match (self.memory(used), used.at) {
-            (Opened::Fixed(address), _) => *address,
+            (Opened::Fixed(address), _) => address,
             (Opened::Moving(locked), At::Host) => locked.prepare(&self.stream, locked.host(), &used.access)?,
             (Opened::Moving(locked), _) => locked.prepare(&self.stream, self.stream.location, &used.access)?,
         };
@@ -440,7 +479,7 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
             command_bytes::copy(self.stream.device.driver, self.stream.stream, to, from)
         };
         match self.memory(used) {
-            Opened::Fixed(address) => copy(range.clone(), *address + range.start),
+            Opened::Fixed(address) => copy(range.clone(), address + range.start),
             Opened::Moving(locked) => {
                 let pieces = locked.pieces(&self.stream, range)?;
                 let copied = pieces.iter().try_for_each(|Piece { range, address, .. }| copy(range.clone(), *address));

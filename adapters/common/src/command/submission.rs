@@ -203,6 +203,15 @@ impl<'s, D: Driver> Submission<'s, D> {
         events.try_for_each(|event| self.state.wait_for(self.stream, event))
     }
 
+    /// Makes the stream wait for an event of another stream that is recorded, on a stream, and not known to be complete.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn wait_for_recorded(&mut self, event: &Event<D>) -> Result<()> {
+        self.state.wait_for_native(self.stream, event)
+    }
+
     /// Marks the start of a command whose times are wanted; `queued` is when the application asked for it.
     ///
     /// # Errors

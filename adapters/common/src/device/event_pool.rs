@@ -198,8 +198,17 @@ impl<D: Driver> PooledEvent<D> {
     /// # Errors
     /// What the native library answers; the event goes back to its pool then.
     pub fn record_again(self, stream: &D::Stream) -> Result<Self> {
-        self.native.driver.record_event(&self.raw, stream)?;
+        self.record_in_place(stream)?;
         Ok(self)
+    }
+
+    /// As [`PooledEvent::record_again`], for whoever keeps it where it is.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn record_in_place(&self, stream: &D::Stream) -> Result<()> {
+        self.native.driver.record_event(&self.raw, stream)
     }
 
     /// An event of somebody else's, destroyed with the marker if `owned`.

@@ -86,7 +86,7 @@ impl<'a, D: Driver> Append<'a, D> {
     ///
     /// # Errors
     /// As [`Append::record_as`].
-    #[inline]
+    #[inline(always)]
     pub fn record_launch(self, kernel: &Object<Kernel<D>>, launch: &NodeLaunch<'_, D>) -> Result<()> {
         if unlikely(!self.outside.is_nothing()) {
             return self.record_as(|graph, retained| {

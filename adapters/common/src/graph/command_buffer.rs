@@ -123,14 +123,12 @@ impl<D: Driver> CommandBuffer<D> {
     ///
     /// # Errors
     /// `INVALID_OPERATION` for a buffer that is finalised.
+    #[inline]
     pub fn record(&self) -> Result<MutexGuard<'_, Recording<D>>> {
         let parts = self.parts();
         let recording = parts.recording.lock();
         if parts.executable.get().is_some() {
-            return Err(Error::new(
-                ur_result_t::ERROR_INVALID_OPERATION,
-                "the command buffer is finalised and takes no more commands; append to a new one",
-            ));
+            return Err(already_finalised());
         }
         if unlikely(recording.graph.is_damaged()) {
             return Err(damaged());
@@ -172,6 +170,12 @@ impl<D: Driver> CommandBuffer<D> {
         let _ = self.parts().executable.set(executable);
         Ok(())
     }
+}
+
+#[cold]
+fn already_finalised() -> Error {
+    let text = "the command buffer is finalised and takes no more commands; append to a new one";
+    Error::new(ur_result_t::ERROR_INVALID_OPERATION, text)
 }
 
 #[cold]

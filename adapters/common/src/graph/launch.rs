@@ -69,7 +69,8 @@ fn recorded(sizes: WorkSizes<'_>) -> RecordedSizes {
 }
 
 /// The one append behind both entry points. A plain launch that stays as it is goes from the caller's memory into the node,
-/// and nothing of it is kept but the kernel.
+/// and nothing of it is kept but the kernel. In its callers, so that nothing of the append is copied on the way.
+#[inline(always)]
 fn append_launch<D: Driver>(
     name: &str,
     append: Append<'_, D>,

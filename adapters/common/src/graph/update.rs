@@ -77,7 +77,7 @@ impl<'a, D: Driver> Change<'a, D> {
     /// # Errors
     /// `INVALID_NULL_HANDLE`, `INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP`, `INVALID_KERNEL` for handles that are none;
     /// `INVALID_NULL_POINTER` for a list that is missing; `INVALID_WORK_DIMENSION`.
-    #[inline]
+    #[inline(always)]
     fn read(description: &'a Description) -> Result<Self> {
         let dimensions = description.newWorkDim;
         if dimensions > 3 {

@@ -92,13 +92,13 @@ fn memory<D: Driver>(
     }
     if let Some(host) = host.filter(|_| flags.contains(ur_mem_flags_t::USE_HOST_POINTER)) {
         let block = Block::of_application(host.pHost.expose_provenance());
-        return Ok(Memory::Moving(MovingMemory::new(context, size, Some(block))?));
+        return Ok(Memory::Moving(Box::new(MovingMemory::new(context, size, Some(block))?)));
     }
     let copy = copied.map(Block::copy_of).transpose()?;
     if context.devices().nth(1).is_none() {
         return Ok(Memory::Late(Late::new(copy)));
     }
-    Ok(Memory::Moving(MovingMemory::new(context, size, copy)?))
+    Ok(Memory::Moving(Box::new(MovingMemory::new(context, size, copy)?)))
 }
 
 /// `urMemBufferPartition`.

@@ -6,7 +6,6 @@
 use core::ffi::c_void;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use ur_ffi::{ur_command_t, ur_map_flags_t, ur_result_t};
 
 use crate::buffer::Buffer;
@@ -79,8 +78,8 @@ fn staged<D: Driver>(
     let reads = access.reads;
     // What the host may write at once must be nobody's. A queue out of order has not chosen a stream yet.
     let stream = (reads && queue.is_in_order()).then(|| queue.first());
-    let take = || buffer.maps().staging.take(&queue.device.native, stream, access.range.len());
-    let staging = Arc::new(Mutex::new(reclaiming(&queue.device.device, take)?));
+    let take = || buffer.maps().take_staging(&queue.device.native, stream, access.range.len());
+    let staging = reclaiming(&queue.device.device, take)?;
     let used = BufferAccess::anywhere(&buffer.storage, access.range.clone());
     let to = Arc::clone(&staging);
     with_locked_buffers(request, blocking, &[used], move |_, _, locked| {

@@ -96,7 +96,8 @@ pub fn create_with_native_handle<D: Driver>(
         if context.devices().nth(1).is_none() {
             Memory::Fixed { block, on_host: false }
         } else {
-            Memory::Moving(MovingMemory::new(context, size, None)?.at_device(location_of(context, device)?, block))
+            let moving = MovingMemory::new(context, size, None)?;
+            Memory::Moving(Box::new(moving.at_device(location_of(context, device)?, block)))
         }
     } else {
         Memory::Fixed { block: block(&first), on_host: true }

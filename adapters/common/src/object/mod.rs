@@ -103,7 +103,12 @@ impl<T: Body> Object<T> {
 
     /// A new object and the application's first reference to it.
     pub fn into_handle(object: Arc<Self>) -> *mut T::Opaque {
-        Self::retain_handle(&object)
+        let handle = object.handle();
+        if object.references.fetch_add(1, Ordering::Relaxed) == 0 {
+            // The application's references together own one count of the `Arc`: this one, which so is not counted twice.
+            let _ = Arc::into_raw(object);
+        }
+        handle
     }
 
     /// Gives the application one more reference and the handle that goes with it.

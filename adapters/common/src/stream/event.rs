@@ -224,6 +224,23 @@ impl<D: Driver> Event<D> {
         *self.complete.get_mut() = false;
     }
 
+    /// Makes a forgotten event of the same stream stand for the stream's last command, and records its native event where it
+    /// lies: nobody else sees the event. The caller holds the stream's lock.
+    ///
+    /// # Errors
+    /// What the native library answers; the event is not to be used then.
+    #[inline]
+    pub fn record_anew(&mut self, position: u64, command: ur_command_t) -> Result<()> {
+        let Some(End::Own(marker)) = self.end.get() else {
+            self.refill(position, command);
+            return self.record();
+        };
+        marker.record_in_place(&self.stream.native)?;
+        (self.stamps, self.position, self.command) = (None, position, command);
+        *self.complete.get_mut() = false;
+        Ok(())
+    }
+
     /// What says whether the command has finished.
     ///
     /// # Errors

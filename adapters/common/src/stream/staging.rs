@@ -79,7 +79,24 @@ impl<D: Driver> Staging<D> {
 
     /// Notes that the command of that position uses it.
     pub fn used_by(&mut self, stream: &Arc<Stream<D>>, position: u64) {
+        // Most often the stream that used it before.
+        if let Some(last) = &mut self.last
+            && Arc::ptr_eq(&last.stream, stream)
+        {
+            (last.position, last.marker) = (position, None);
+            return;
+        }
         self.last = Some(LastUse { stream: Arc::clone(stream), position, marker: None });
+    }
+
+    /// Makes it the memory of the stream's next command, for so many bytes, whatever is still on the stream; `false` if that
+    /// cannot be.
+    pub fn begin_again(&mut self, stream: &Arc<Stream<D>>, size: usize) -> bool {
+        let serves = self.serves(stream, size);
+        if serves {
+            self.size = size;
+        }
+        serves
     }
 
     /// Whether the next command of the stream may use it for so many bytes, whatever is still on the stream.

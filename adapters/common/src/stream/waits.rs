@@ -28,25 +28,31 @@ impl<D: Driver> StreamState<D> {
                 None => event.let_wait(stream),
             };
         }
-        if let Some(marker) = event.marker() {
-            if self.has_waited(event.stream.key, event.position) {
-                return Ok(());
-            }
-            stream.device.driver.stream_wait(&stream.native, marker.raw())?;
-            self.remember_wait(event.stream.key, event.position);
+        self.wait_for_native(stream, event)
+    }
+
+    /// As [`StreamState::wait_for`], for an event of which is known that it is a command's of another stream and not complete.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn wait_for_native(&mut self, stream: &Stream<D>, event: &Event<D>) -> Result<()> {
+        let Some(marker) = event.marker() else { return Ok(()) };
+        let (key, position) = (event.stream.key, event.position);
+        let before = self.waited.iter_mut().find(|(stream, _)| *stream == key);
+        if before.as_ref().is_some_and(|(_, upto)| *upto >= position) {
+            return Ok(());
+        }
+        stream.driver.stream_wait(&stream.native, marker.raw())?;
+        match before {
+            Some((_, upto)) => *upto = position,
+            None => self.remember_wait(key, position),
         }
         Ok(())
     }
 
-    fn has_waited(&self, key: u64, position: u64) -> bool {
-        self.waited.iter().any(|(stream, upto)| *stream == key && *upto >= position)
-    }
-
+    /// Remembers the first wait for a stream.
     fn remember_wait(&mut self, key: u64, position: u64) {
-        if let Some(entry) = self.waited.iter_mut().find(|(stream, _)| *stream == key) {
-            entry.1 = entry.1.max(position);
-            return;
-        }
         if self.waited.len() == REMEMBERED_WAITS {
             self.waited.remove(0);
         }

@@ -84,5 +84,5 @@ pub(super) fn wait<D: Driver>(
         return None;
     }
     let mut submission = Submission::over(stream);
-    Some(submission.begin_work().and_then(|()| submission.wait_for_events(core::iter::once(&*event))))
+    Some(submission.begin_work().and_then(|()| submission.wait_for_recorded(&event)))
 }

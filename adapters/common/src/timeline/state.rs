@@ -63,6 +63,12 @@ impl<D: Driver> State<D> {
         if value <= self.reached {
             return Known::Reached;
         }
+        // Most ask for the value that was signalled last.
+        if let Some(last) = self.open.back()
+            && last.value == value
+        {
+            return Known::Submitted(Arc::clone(&last.event));
+        }
         match (self.open.get(self.place_of(value)), &self.failure) {
             (Some(open), _) => Known::Submitted(Arc::clone(&open.event)),
             (None, Some(failure)) if value > self.owed => Known::Failed(failure.clone()),
@@ -70,13 +76,10 @@ impl<D: Driver> State<D> {
         }
     }
 
-    /// Where the first open signal of a value or a larger one is. Most ask for the last one or for a later one.
-    #[inline]
+    /// Where the first open signal of a value or a larger one is.
     pub(super) fn place_of(&self, value: u64) -> usize {
-        let last = self.open.len().wrapping_sub(1);
         match self.open.back() {
-            Some(open) if open.value == value => last,
-            Some(open) if open.value > value => self.open.partition_point(|open| open.value < value),
+            Some(last) if last.value >= value => self.open.partition_point(|open| open.value < value),
             _ => self.open.len(),
         }
     }
@@ -112,11 +115,11 @@ impl<D: Driver> State<D> {
     #[inline]
     pub(super) fn insert(&mut self, value: u64, event: SharedEvent<D>) {
         let open = Open { value, event, is_watched: false };
-        match self.place_of(value) {
-            place if place == self.open.len() => self.open.push_back(open),
+        if unlikely(self.open.back().is_some_and(|last| last.value > value)) {
             // Another thread reserved a larger value, and published it first.
-            place => self.open.insert(place, open),
+            return self.open.insert(self.place_of(value), open);
         }
+        self.open.push_back(open);
     }
 
     /// Whether a signal is news to anybody at once.

@@ -421,6 +421,8 @@ impl<D: Driver> Values<D> {
         }
         match last {
             Some(value) => self.note_reached(value),
+            // Of few the next time says it, and nobody is asked meanwhile.
+            None if before <= 2 * FEW => {}
             None => self.look(),
         }
         let mut state = self.state.lock();
@@ -482,7 +484,8 @@ impl<D: Driver> Values<D> {
         let first = state.place_of(value);
         for open in state.open.range_mut(first..).take(2 * FEW) {
             let stream = Arc::as_ptr(&open.event.stream);
-            if streams.contains(&stream) {
+            // Signals of one stream come one after another.
+            if streams.last() == Some(&stream) || streams.contains(&stream) {
                 continue;
             }
             streams.push(stream);

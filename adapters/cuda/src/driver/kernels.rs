@@ -138,8 +138,9 @@ impl Kernels for Cuda {
     }
 
     /// By the extended call where the driver has it: it costs the driver less than `cuLaunchKernel`
-    /// (`docs/native-facts.md`).
-    #[inline]
+    /// (`docs/native-facts.md`). In its callers, or every launch would pass eight values once more (`urbench`'s row
+    /// `work: launch`).
+    #[inline(always)]
     unsafe fn launch(
         &self,
         function: CUfunction,

@@ -32,11 +32,14 @@ impl<D: Driver> StreamState<D> {
         command: ur_command_t,
         make: impl FnOnce() -> Event<D>,
     ) -> Result<Arc<Object<Event<D>>>> {
-        let event = match self.refill_timepoint(command) {
+        let event = match self.record_unused_timepoint(command)? {
             Some(event) => event,
-            None => Recycled::new(make()),
+            None => {
+                let event = Recycled::new(make());
+                event.record()?;
+                event
+            }
         };
-        event.record()?;
         let shared = event.to_arc();
         if unlikely(self.timepoints.len() == MOST_KEPT) {
             drop(self.timepoints.pop_front());
@@ -45,17 +48,18 @@ impl<D: Driver> StreamState<D> {
         Ok(shared)
     }
 
-    /// Fills the oldest event again that nobody holds. One that is held longer than those behind it goes to their end.
+    /// Fills the oldest event again that nobody holds, and records it. One that is held longer than those behind it goes to
+    /// their end.
     #[inline]
-    fn refill_timepoint(&mut self, command: ur_command_t) -> Option<Recycled<Event<D>>> {
+    fn record_unused_timepoint(&mut self, command: ur_command_t) -> Result<Option<Recycled<Event<D>>>> {
         for _ in 0..2 {
-            let mut event = self.timepoints.pop_front()?;
+            let Some(mut event) = self.timepoints.pop_front() else { break };
             if let Some(body) = event.unused() {
-                body.refill(self.position, command);
-                return Some(event);
+                body.record_anew(self.position, command)?;
+                return Ok(Some(event));
             }
             self.timepoints.push_back(event);
         }
-        None
+        Ok(None)
     }
 }
