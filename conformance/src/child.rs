@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::memory;
+use crate::{memory, pool};
 
 const VARIABLE: &str = "UR_TEST_CHILD";
 
@@ -52,6 +52,13 @@ pub fn with_pooled_memory(test: &str, body: impl FnOnce()) {
         return body();
     }
     in_process(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], body);
+}
+
+/// Runs a body whose promise is about the calls of native pools: here, or in a child where the environment has all memory of pools
+/// in slabs.
+#[track_caller]
+pub fn with_native_pools(test: &str, body: impl FnOnce()) {
+    if pool::in_slabs() { in_process(test, &[pool::NATIVE_POOLS], body) } else { body() }
 }
 
 /// So long a body of [`in_time`] may take: far more than it needs, since only one that hangs gets there.

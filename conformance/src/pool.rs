@@ -11,12 +11,22 @@ use ur_ffi::{
     ur_usm_pool_info_t, ur_usm_pool_limits_desc_t, ur_usm_type_t,
 };
 
+use crate::below::Below;
 use crate::memory::Kind;
 use crate::owned::event_of;
 use crate::{Event, Fixture, Pool, Queue, expect_success, query, ur};
 
 /// The variable with which all memory of pools comes in slabs, on real drivers too.
 pub const NO_NATIVE_POOLS: (&str, &str) = ("UR_USM_NATIVE_POOLS", "0");
+
+/// The variable for a child whose memory of pools is the native library's, whatever this process has.
+pub const NATIVE_POOLS: (&str, &str) = ("UR_USM_NATIVE_POOLS", "1");
+
+/// Whether memory of a kind comes from native pools: of shared memory never, and HIP has pools of device memory alone.
+#[must_use]
+pub fn is_native(kind: Kind) -> bool {
+    !in_slabs() && (kind == Kind::Device || kind == Kind::Host && !Below::the_adapter().is_hip())
+}
 
 /// Whether this process runs with [`NO_NATIVE_POOLS`].
 #[must_use]

@@ -4,7 +4,6 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use ur_conformance::below::Below;
 use ur_conformance::ffi::{
     UR_USM_POOL_FLAGS_MASK, ur_base_desc_t, ur_queue_flags_t, ur_result_t as Code, ur_structure_type_t,
     ur_usm_alloc_info_t, ur_usm_desc_t, ur_usm_pool_desc_t, ur_usm_pool_flags_t as Flags, ur_usm_pool_handle_t,
@@ -12,7 +11,9 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, CURRENT, Plan, Take, figure, free, free_of, give, give_after, used};
-use ur_conformance::{Fixture, Gate, Kind, Launch, Pool, Queue, ask, needs_sim, ok, query, refused, renew_adapter, ur};
+use ur_conformance::{
+    Fixture, Gate, Kind, Launch, Pool, Queue, ask, child, needs_sim, ok, query, refused, renew_adapter, ur,
+};
 
 fn device_of(fixture: &Fixture, pointer: *mut c_void) -> *mut c_void {
     let (context, property) = (fixture.context(), ur_usm_alloc_info_t::DEVICE);
@@ -29,11 +30,6 @@ fn current_of(fixture: &Fixture) -> ur_usm_pool_handle_t {
     let mut pool = null_mut();
     ok!(USMExp.pfnPoolGetDevicePoolExp(fixture.context(), fixture.device(), &raw mut pool));
     pool
-}
-
-/// HIP has pools of device memory alone.
-fn has_native_pools_of(kind: Kind) -> bool {
-    kind == Kind::Device || !Below::the_adapter().is_hip()
 }
 
 fn native_pools(fixture: &Fixture) -> Option<u64> {
@@ -176,28 +172,34 @@ fn a_pool_serves_every_kind_that_the_device_has_memory_of() {
 
 #[test]
 fn a_pool_makes_one_native_pool_for_each_device_and_kind_that_the_library_has_pools_of_at_first_need() {
-    let fixture = Fixture::over_all_devices();
-    let _sim = needs_sim!(fixture);
-    let queues: Vec<_> =
-        fixture.devices.iter().map(|&device| fixture.queue_in(fixture.context(), device, Default::default())).collect();
-    let kinds = pool::kinds(&queues[0]);
-    let before = native_pools(&fixture);
-    let more = |count: u64| before.map(|before| before + count);
-    let pool = Plan::new().core_of(&fixture);
-    assert_eq!(native_pools(&fixture), before, "nothing was asked of it yet");
-    let mut made = 0;
-    for queue in &queues {
-        for &kind in &kinds {
-            made += u64::from(has_native_pools_of(kind));
-            for _ in 0..2 {
-                give(queue, Take::new(64).kind(kind).from(&pool).on(queue));
-                assert_eq!(native_pools(&fixture), more(made), "{kind:?}");
+    let test = "a_pool_makes_one_native_pool_for_each_device_and_kind_that_the_library_has_pools_of_at_first_need";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::over_all_devices();
+        let _sim = needs_sim!(fixture);
+        let queues: Vec<_> = fixture
+            .devices
+            .iter()
+            .map(|&device| fixture.queue_in(fixture.context(), device, Default::default()))
+            .collect();
+        let kinds = pool::kinds(&queues[0]);
+        let before = native_pools(&fixture);
+        let more = |count: u64| before.map(|before| before + count);
+        let pool = Plan::new().core_of(&fixture);
+        assert_eq!(native_pools(&fixture), before, "nothing was asked of it yet");
+        let mut made = 0;
+        for queue in &queues {
+            for &kind in &kinds {
+                made += u64::from(pool::is_native(kind));
+                for _ in 0..2 {
+                    give(queue, Take::new(64).kind(kind).from(&pool).on(queue));
+                    assert_eq!(native_pools(&fixture), more(made), "{kind:?}");
+                }
             }
         }
-    }
-    queues.iter().for_each(Queue::finish);
-    drop(pool);
-    assert_eq!(native_pools(&fixture), before, "they go with the pool when their memory is back");
+        queues.iter().for_each(Queue::finish);
+        drop(pool);
+        assert_eq!(native_pools(&fixture), before, "they go with the pool when their memory is back");
+    });
 }
 
 #[test]
@@ -439,44 +441,47 @@ fn urUSMPoolSetDevicePoolExp_takes_a_pool_of_the_whole_context() {
 
 #[test]
 fn a_destroyed_pool_s_blocks_stay_valid_until_they_are_freed_and_the_native_pool_goes_after_the_last() {
-    let fixture = Fixture::new();
-    let (queue, other) = (fixture.in_order(), fixture.in_order());
-    let before = native_pools(&fixture);
-    let gone = fixture.in_order();
-    let pool = Plan::new().of(&fixture);
-    let blocks: Vec<_> = (0..4).map(|_| Take::new(4096).from(&pool).on(&queue)).collect();
-    let orphan = Take::new(4096).from(&pool).on(&gone);
-    gone.finish();
-    drop(gone);
-    // One stays in the magazine until now.
-    give(&queue, Take::new(8192).from(&pool).on(&queue));
-    ok!(USMExp.pfnPoolDestroyExp(fixture.context(), fixture.device(), pool.handle()));
-    let handle = pool.handle();
-    core::mem::forget(pool);
-    queue.finish();
-    for &block in blocks.iter().chain([&orphan]) {
-        works(&queue, block, 4096);
-        let (context, property) = (fixture.context(), ur_usm_alloc_info_t::POOL);
-        let told: *mut c_void = query::get(ask!(USM.pfnGetMemAllocInfo(context, block.cast_const(), property)));
-        assert!(told.is_null() && !handle.is_null(), "a pool that is gone has no handle to tell");
-    }
-    let still = before.map(|before| before + 1);
-    assert_eq!(native_pools(&fixture), still);
-    give(&queue, blocks[0]);
-    drop(give_after(&other, blocks[1], &[]));
-    ok!(USM.pfnFree(fixture.context(), blocks[2]));
-    give(&other, orphan);
-    assert_eq!(native_pools(&fixture), still);
-    assert_eq!(free(&queue, blocks[0]), Code::ERROR_INVALID_MEM_OBJECT);
-    give(&queue, blocks[3]);
-    assert_eq!(native_pools(&fixture), still, "nobody has waited for the last free");
-    queue.finish();
-    other.finish();
-    let next = Plan::new().of(&fixture);
-    give(&queue, Take::new(64).from(&next).on(&queue));
-    queue.finish();
-    drop(next);
-    assert_eq!(native_pools(&fixture), before, "it goes with the next pool that ends");
+    let test = "a_destroyed_pool_s_blocks_stay_valid_until_they_are_freed_and_the_native_pool_goes_after_the_last";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let (queue, other) = (fixture.in_order(), fixture.in_order());
+        let before = native_pools(&fixture);
+        let gone = fixture.in_order();
+        let pool = Plan::new().of(&fixture);
+        let blocks: Vec<_> = (0..4).map(|_| Take::new(4096).from(&pool).on(&queue)).collect();
+        let orphan = Take::new(4096).from(&pool).on(&gone);
+        gone.finish();
+        drop(gone);
+        // One stays in the magazine until now.
+        give(&queue, Take::new(8192).from(&pool).on(&queue));
+        ok!(USMExp.pfnPoolDestroyExp(fixture.context(), fixture.device(), pool.handle()));
+        let handle = pool.handle();
+        core::mem::forget(pool);
+        queue.finish();
+        for &block in blocks.iter().chain([&orphan]) {
+            works(&queue, block, 4096);
+            let (context, property) = (fixture.context(), ur_usm_alloc_info_t::POOL);
+            let told: *mut c_void = query::get(ask!(USM.pfnGetMemAllocInfo(context, block.cast_const(), property)));
+            assert!(told.is_null() && !handle.is_null(), "a pool that is gone has no handle to tell");
+        }
+        let still = before.map(|before| before + 1);
+        assert_eq!(native_pools(&fixture), still);
+        give(&queue, blocks[0]);
+        drop(give_after(&other, blocks[1], &[]));
+        ok!(USM.pfnFree(fixture.context(), blocks[2]));
+        give(&other, orphan);
+        assert_eq!(native_pools(&fixture), still);
+        assert_eq!(free(&queue, blocks[0]), Code::ERROR_INVALID_MEM_OBJECT);
+        give(&queue, blocks[3]);
+        assert_eq!(native_pools(&fixture), still, "nobody has waited for the last free");
+        queue.finish();
+        other.finish();
+        let next = Plan::new().of(&fixture);
+        give(&queue, Take::new(64).from(&next).on(&queue));
+        queue.finish();
+        drop(next);
+        assert_eq!(native_pools(&fixture), before, "it goes with the next pool that ends");
+    });
 }
 
 #[test]
@@ -693,22 +698,25 @@ fn urUSMPoolDestroyExp_of_a_pool_that_gave_host_memory_waits_for_nobody_and_harm
 /// A pool that holds memory is destroyed after a wait for the device alone: CUDA 13.0 crashes over anything else.
 #[test]
 fn a_pool_with_a_block_that_nobody_freed_ends_after_a_wait_with_the_adapter_s_last_reference() {
-    let mut fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let context = fixture.context_of(&[fixture.device()]);
-    let queue = fixture.queue_in(context.handle(), fixture.device(), ur_queue_flags_t::empty());
-    let pool = Plan::new().create(context.handle(), fixture.device()).expect("a pool");
-    let _never_freed = Take::new(1000).from(&pool).on(&queue);
-    let kernel = fixture.kernel(&fixture.program_in(context.handle(), "basic.ptx"), c"empty");
-    let event = Launch::new(&kernel, &[1]).event_on(&queue);
-    drop((kernel, pool, queue, context));
-    let ends = |work: &mut dyn FnMut()| {
-        let ((), calls) = sim.calls_of(work);
-        let count = |name: &str| calls.get(name).copied().unwrap_or(0);
-        (count("cuCtxSynchronize"), count("cuMemPoolDestroy"))
-    };
-    let mut event = Some(event);
-    assert_eq!(ends(&mut || drop(event.take())), (0, 0), "a release waits for nothing");
-    assert_eq!(ends(&mut renew_adapter), (1, 1));
-    fixture.accept_objects();
+    let test = "a_pool_with_a_block_that_nobody_freed_ends_after_a_wait_with_the_adapter_s_last_reference";
+    child::with_native_pools(test, || {
+        let mut fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let context = fixture.context_of(&[fixture.device()]);
+        let queue = fixture.queue_in(context.handle(), fixture.device(), ur_queue_flags_t::empty());
+        let pool = Plan::new().create(context.handle(), fixture.device()).expect("a pool");
+        let _never_freed = Take::new(1000).from(&pool).on(&queue);
+        let kernel = fixture.kernel(&fixture.program_in(context.handle(), "basic.ptx"), c"empty");
+        let event = Launch::new(&kernel, &[1]).event_on(&queue);
+        drop((kernel, pool, queue, context));
+        let ends = |work: &mut dyn FnMut()| {
+            let ((), calls) = sim.calls_of(work);
+            let count = |name: &str| calls.get(name).copied().unwrap_or(0);
+            (count("cuCtxSynchronize"), count("cuMemPoolDestroy"))
+        };
+        let mut event = Some(event);
+        assert_eq!(ends(&mut || drop(event.take())), (0, 0), "a release waits for nothing");
+        assert_eq!(ends(&mut renew_adapter), (1, 1));
+        fixture.accept_objects();
+    });
 }

@@ -69,32 +69,38 @@ fn an_allocation_after_a_free_of_its_size_makes_no_native_call() {
 
 #[test]
 fn an_allocation_that_nothing_kept_serves_is_one_native_call() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let queue = fixture.in_order();
-    let pool = Plan::new().of(&fixture);
-    give(&queue, Take::new(64).from(&pool).on(&queue));
-    let block = sim.expect_calls(&[(ALLOC, 1)], || Take::new(4096).from(&pool).on(&queue));
-    let other = sim.expect_calls(&[(ALLOC, 1)], || Take::new(4096).from(&pool).event_on(&queue).0);
-    sim.expect_calls(&[], || [block, other].into_iter().for_each(|block| give(&queue, block)));
-    queue.finish();
+    let test = "an_allocation_that_nothing_kept_serves_is_one_native_call";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queue = fixture.in_order();
+        let pool = Plan::new().of(&fixture);
+        give(&queue, Take::new(64).from(&pool).on(&queue));
+        let block = sim.expect_calls(&[(ALLOC, 1)], || Take::new(4096).from(&pool).on(&queue));
+        let other = sim.expect_calls(&[(ALLOC, 1)], || Take::new(4096).from(&pool).event_on(&queue).0);
+        sim.expect_calls(&[], || [block, other].into_iter().for_each(|block| give(&queue, block)));
+        queue.finish();
+    });
 }
 
 #[test]
 fn sizes_go_together_in_steps_of_512_bytes() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let queue = fixture.in_order();
-    let pool = Plan::new().of(&fixture);
-    for (first, second, served) in
-        [(1, 512, true), (512, 1, true), (512, 513, false), (513, 1024, true), (1025, 1024, false)]
-    {
-        keep(&queue, &pool, 1, first);
-        let calls = pool_calls(sim, || give(&queue, Take::new(second).from(&pool).on(&queue)));
-        assert_eq!(calls == (0, 0), served, "{second} bytes after {first}");
-        pool::trim(&fixture, pool.handle(), 0);
-    }
-    queue.finish();
+    let test = "sizes_go_together_in_steps_of_512_bytes";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queue = fixture.in_order();
+        let pool = Plan::new().of(&fixture);
+        for (first, second, served) in
+            [(1, 512, true), (512, 1, true), (512, 513, false), (513, 1024, true), (1025, 1024, false)]
+        {
+            keep(&queue, &pool, 1, first);
+            let calls = pool_calls(sim, || give(&queue, Take::new(second).from(&pool).on(&queue)));
+            assert_eq!(calls == (0, 0), served, "{second} bytes after {first}");
+            pool::trim(&fixture, pool.handle(), 0);
+        }
+        queue.finish();
+    });
 }
 
 /// libsycl's `async_malloc` and `async_free`: a barrier's event, the call that waits for it and gives one, all let go.
@@ -131,7 +137,7 @@ fn the_way_libsycl_allocates_makes_no_native_call() {
 #[test]
 fn the_way_libsycl_allocates_is_two_native_calls_without_magazines() {
     let test = "the_way_libsycl_allocates_is_two_native_calls_without_magazines";
-    child::in_process(test, &[(VARIABLE, "0")], || {
+    child::in_process(test, &[(VARIABLE, "0"), pool::NATIVE_POOLS], || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let queue = fixture.in_order();
@@ -147,7 +153,7 @@ fn the_way_libsycl_allocates_is_two_native_calls_without_magazines() {
 #[test]
 fn UR_USM_MAGAZINE_BYTES_0_keeps_nothing() {
     let test = "UR_USM_MAGAZINE_BYTES_0_keeps_nothing";
-    child::in_process(test, &[(VARIABLE, "0")], || {
+    child::in_process(test, &[(VARIABLE, "0"), pool::NATIVE_POOLS], || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         for queue in [fixture.in_order(), fixture.out_of_order()] {
@@ -163,7 +169,7 @@ fn UR_USM_MAGAZINE_BYTES_0_keeps_nothing() {
 #[test]
 fn UR_USM_MAGAZINE_BYTES_bounds_what_a_queue_keeps_of_each_pool() {
     let test = "UR_USM_MAGAZINE_BYTES_bounds_what_a_queue_keeps_of_each_pool";
-    child::in_process(test, &[(VARIABLE, "8K")], || {
+    child::in_process(test, &[(VARIABLE, "8K"), pool::NATIVE_POOLS], || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let queues = [fixture.in_order(), fixture.in_order()];
@@ -188,12 +194,15 @@ fn UR_USM_MAGAZINE_BYTES_bounds_what_a_queue_keeps_of_each_pool() {
 #[test]
 fn UR_USM_MAGAZINE_BYTES_that_is_no_number_leaves_the_64_MiB() {
     let test = "UR_USM_MAGAZINE_BYTES_that_is_no_number_leaves_the_64_MiB";
-    child::in_process(test, &[(VARIABLE, "plenty")], expect_64_MiB_are_kept);
+    child::in_process(test, &[(VARIABLE, "plenty"), pool::NATIVE_POOLS], expect_64_MiB_are_kept);
 }
 
 #[test]
 fn a_queue_keeps_64_MiB_of_each_pool_unless_told_otherwise() {
-    expect_64_MiB_are_kept();
+    let test = "a_queue_keeps_64_MiB_of_each_pool_unless_told_otherwise";
+    child::with_native_pools(test, || {
+        expect_64_MiB_are_kept();
+    });
 }
 
 #[test]
@@ -228,34 +237,40 @@ fn a_kept_block_serves_no_other_pool_and_no_other_queue() {
 /// A free on another queue leaves the block with that queue, whose order it follows.
 #[test]
 fn a_block_is_kept_by_the_queue_that_freed_it() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let (owner, other) = (fixture.in_order(), fixture.in_order());
-    let pool = hoarder(&fixture);
-    keep(&other, &pool, 1, 512);
-    let (block, allocated) = Take::new(4096).from(&pool).event_on(&owner);
-    allocated.wait();
-    give(&other, block);
-    assert_eq!(pool_calls(sim, || assert_eq!(Take::new(4096).from(&pool).on(&other), block)), (0, 0));
-    give(&other, block);
-    assert_eq!(pool_calls(sim, || keep(&owner, &pool, 1, 4096)), (1, 0));
-    owner.finish();
-    other.finish();
+    let test = "a_block_is_kept_by_the_queue_that_freed_it";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (owner, other) = (fixture.in_order(), fixture.in_order());
+        let pool = hoarder(&fixture);
+        keep(&other, &pool, 1, 512);
+        let (block, allocated) = Take::new(4096).from(&pool).event_on(&owner);
+        allocated.wait();
+        give(&other, block);
+        assert_eq!(pool_calls(sim, || assert_eq!(Take::new(4096).from(&pool).on(&other), block)), (0, 0));
+        give(&other, block);
+        assert_eq!(pool_calls(sim, || keep(&owner, &pool, 1, 4096)), (1, 0));
+        owner.finish();
+        other.finish();
+    });
 }
 
 #[test]
 fn a_block_freed_on_another_device_s_queue_goes_back_at_once() {
-    let fixture = Fixture::over_all_devices();
-    let sim = needs_sim!(fixture);
-    let Some(&device) = fixture.devices.get(1) else { return };
-    let (owner, other) = (fixture.in_order(), fixture.queue_in(fixture.context(), device, Flags::empty()));
-    let pool = hoarder(&fixture);
-    let (block, allocated) = Take::new(4096).from(&pool).event_on(&owner);
-    allocated.wait();
-    assert_eq!(pool_calls(sim, || give(&other, block)), (0, 1));
-    assert_eq!(used(pool.handle()).0, 0);
-    owner.finish();
-    other.finish();
+    let test = "a_block_freed_on_another_device_s_queue_goes_back_at_once";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::over_all_devices();
+        let sim = needs_sim!(fixture);
+        let Some(&device) = fixture.devices.get(1) else { return };
+        let (owner, other) = (fixture.in_order(), fixture.queue_in(fixture.context(), device, Flags::empty()));
+        let pool = hoarder(&fixture);
+        let (block, allocated) = Take::new(4096).from(&pool).event_on(&owner);
+        allocated.wait();
+        assert_eq!(pool_calls(sim, || give(&other, block)), (0, 1));
+        assert_eq!(used(pool.handle()).0, 0);
+        owner.finish();
+        other.finish();
+    });
 }
 
 #[test]
@@ -272,77 +287,89 @@ fn kept_blocks_count_as_free() {
 
 #[test]
 fn urUSMPoolTrimToExp_empties_the_magazines_of_its_pool_on_every_queue() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let queues = [fixture.in_order(), fixture.in_order(), fixture.out_of_order()];
-    let (pool, other) = (hoarder(&fixture), hoarder(&fixture));
-    // Each queue its own size: of one size they would serve each other.
-    for (queue, bytes) in queues.iter().zip([4096, 8192, 12288]) {
-        keep(queue, &pool, 2, bytes);
-        keep(queue, &other, 2, bytes);
-        queue.finish();
-    }
-    let (_, calls) = sim.calls_of(|| pool::trim(&fixture, pool.handle(), 0));
-    assert_eq!((calls.get(FREE), calls.get(TRIM)), (Some(&6), Some(&1)), "{calls:?}");
-    assert_eq!(figure(pool.handle(), info::RESERVED_CURRENT_EXP), 0);
-    assert!(figure(other.handle(), info::RESERVED_CURRENT_EXP) > 0);
-    assert_eq!(pool_calls(sim, || keep(&queues[0], &other, 2, 4096)), (0, 0), "another pool's stay");
-    queues.iter().for_each(Queue::finish);
+    let test = "urUSMPoolTrimToExp_empties_the_magazines_of_its_pool_on_every_queue";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queues = [fixture.in_order(), fixture.in_order(), fixture.out_of_order()];
+        let (pool, other) = (hoarder(&fixture), hoarder(&fixture));
+        // Each queue its own size: of one size they would serve each other.
+        for (queue, bytes) in queues.iter().zip([4096, 8192, 12288]) {
+            keep(queue, &pool, 2, bytes);
+            keep(queue, &other, 2, bytes);
+            queue.finish();
+        }
+        let (_, calls) = sim.calls_of(|| pool::trim(&fixture, pool.handle(), 0));
+        assert_eq!((calls.get(FREE), calls.get(TRIM)), (Some(&6), Some(&1)), "{calls:?}");
+        assert_eq!(figure(pool.handle(), info::RESERVED_CURRENT_EXP), 0);
+        assert!(figure(other.handle(), info::RESERVED_CURRENT_EXP) > 0);
+        assert_eq!(pool_calls(sim, || keep(&queues[0], &other, 2, 4096)), (0, 0), "another pool's stay");
+        queues.iter().for_each(Queue::finish);
+    });
 }
 
 #[test]
 fn a_pool_s_destruction_empties_its_magazines() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let queues = [fixture.in_order(), fixture.in_order(), fixture.out_of_order()];
-    let (pool, other) = (hoarder(&fixture), hoarder(&fixture));
-    for queue in &queues {
-        keep(queue, &pool, 2, 4096);
-        keep(queue, &other, 2, 4096);
-    }
-    let (_, calls) = sim.calls_of(|| drop(pool));
-    assert_eq!((calls.get(FREE), calls.get("cuMemPoolDestroy")), (Some(&6), Some(&1)), "{calls:?}");
-    assert_eq!(pool_calls(sim, || keep(&queues[0], &other, 2, 4096)), (0, 0), "another pool's stay");
-    queues.iter().for_each(Queue::finish);
+    let test = "a_pool_s_destruction_empties_its_magazines";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queues = [fixture.in_order(), fixture.in_order(), fixture.out_of_order()];
+        let (pool, other) = (hoarder(&fixture), hoarder(&fixture));
+        for queue in &queues {
+            keep(queue, &pool, 2, 4096);
+            keep(queue, &other, 2, 4096);
+        }
+        let (_, calls) = sim.calls_of(|| drop(pool));
+        assert_eq!((calls.get(FREE), calls.get("cuMemPoolDestroy")), (Some(&6), Some(&1)), "{calls:?}");
+        assert_eq!(pool_calls(sim, || keep(&queues[0], &other, 2, 4096)), (0, 0), "another pool's stay");
+        queues.iter().for_each(Queue::finish);
+    });
 }
 
 #[test]
 fn a_queue_s_release_empties_its_magazines() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let pool = hoarder(&fixture);
-    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
-        let (queue, other) = (fixture.queue(flags), fixture.in_order());
-        keep(&queue, &pool, 3, 4096);
-        keep(&other, &pool, 1, 4096);
-        // Somebody still holds an event of the queue, which holds the queue.
-        let held = event_of(|event| ur!(Enqueue.pfnEventsWait(queue.handle(), 0, null(), event)));
-        assert_eq!(pool_calls(sim, || drop(queue)), (0, 3), "{flags:?}");
-        drop(held);
-        assert_eq!(pool_calls(sim, || keep(&other, &pool, 1, 4096)), (0, 0), "another queue's stay");
-        assert_eq!(used(pool.handle()).0, 0);
-        other.finish();
-    }
+    let test = "a_queue_s_release_empties_its_magazines";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let pool = hoarder(&fixture);
+        for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+            let (queue, other) = (fixture.queue(flags), fixture.in_order());
+            keep(&queue, &pool, 3, 4096);
+            keep(&other, &pool, 1, 4096);
+            // Somebody still holds an event of the queue, which holds the queue.
+            let held = event_of(|event| ur!(Enqueue.pfnEventsWait(queue.handle(), 0, null(), event)));
+            assert_eq!(pool_calls(sim, || drop(queue)), (0, 3), "{flags:?}");
+            drop(held);
+            assert_eq!(pool_calls(sim, || keep(&other, &pool, 1, 4096)), (0, 0), "another queue's stay");
+            assert_eq!(used(pool.handle()).0, 0);
+            other.finish();
+        }
+    });
 }
 
 #[test]
 fn urQueueFinish_empties_magazines_as_far_as_the_pool_holds_more_than_its_threshold() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let queue = fixture.in_order();
-    for (threshold, back) in [(0, 8), (1024, 7), (4096, 4), (8191, 1), (8192, 0), (usize::MAX, 0)] {
-        let pool = Plan::new().limits(0, threshold).of(&fixture);
-        keep(&queue, &pool, 8, 1024);
-        assert_eq!(pool_calls(sim, || queue.finish()), (0, back), "a threshold of {threshold}");
-        assert_eq!(pool_calls(sim, || queue.finish()), (0, 0));
-        assert_eq!(pool_calls(sim, || keep(&queue, &pool, 8, 1024)), (back, 0), "a threshold of {threshold}");
-        // What is out counts, and cannot go back.
-        let block = Take::new(1 << 20).from(&pool).on(&queue);
-        let kept = if threshold == usize::MAX { 0 } else { 8 };
-        assert_eq!(pool_calls(sim, || queue.finish()), (0, kept), "a threshold of {threshold}");
-        give(&queue, block);
-        assert_eq!(set(pool.handle(), info::RELEASE_THRESHOLD_EXP, 0), Code::SUCCESS);
-    }
+    let test = "urQueueFinish_empties_magazines_as_far_as_the_pool_holds_more_than_its_threshold";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queue = fixture.in_order();
+        for (threshold, back) in [(0, 8), (1024, 7), (4096, 4), (8191, 1), (8192, 0), (usize::MAX, 0)] {
+            let pool = Plan::new().limits(0, threshold).of(&fixture);
+            keep(&queue, &pool, 8, 1024);
+            assert_eq!(pool_calls(sim, || queue.finish()), (0, back), "a threshold of {threshold}");
+            assert_eq!(pool_calls(sim, || queue.finish()), (0, 0));
+            assert_eq!(pool_calls(sim, || keep(&queue, &pool, 8, 1024)), (back, 0), "a threshold of {threshold}");
+            // What is out counts, and cannot go back.
+            let block = Take::new(1 << 20).from(&pool).on(&queue);
+            let kept = if threshold == usize::MAX { 0 } else { 8 };
+            assert_eq!(pool_calls(sim, || queue.finish()), (0, kept), "a threshold of {threshold}");
+            give(&queue, block);
+            assert_eq!(set(pool.handle(), info::RELEASE_THRESHOLD_EXP, 0), Code::SUCCESS);
+        }
+    });
 }
 
 #[test]
@@ -437,7 +464,7 @@ fn an_out_of_order_queue_takes_blocks_back_once_the_stream_has_finished() {
 #[test]
 fn the_allocation_that_finds_the_device_full_gets_what_other_queues_keep() {
     let test = "the_allocation_that_finds_the_device_full_gets_what_other_queues_keep";
-    child::in_process(test, &[("SIMCUDA_MEMORY", "256M"), (VARIABLE, "1G")], || {
+    child::in_process(test, &[("SIMCUDA_MEMORY", "256M"), (VARIABLE, "1G"), pool::NATIVE_POOLS], || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let (first, second) = (fixture.in_order(), fixture.in_order());
@@ -481,7 +508,7 @@ fn a_chained_launch_is_one_launch_and_one_record_and_makes_no_native_event() {
 #[test]
 fn memory_that_is_used_after_its_stream_ordered_free_is_reported_without_magazines() {
     let test = "memory_that_is_used_after_its_stream_ordered_free_is_reported_without_magazines";
-    child::in_process(test, &[(VARIABLE, "0")], || {
+    child::in_process(test, &[(VARIABLE, "0"), pool::NATIVE_POOLS], || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let (queue, pool) = (fixture.in_order(), hoarder(&fixture));

@@ -15,5 +15,6 @@ mod out_of_memory;
 mod over_caller_memory;
 mod policy;
 mod prefill;
+mod shared;
 mod slabs;
 mod stream_ordered;

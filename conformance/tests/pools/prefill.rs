@@ -3,7 +3,6 @@
 
 use core::ptr::null_mut;
 
-use ur_conformance::below::Below;
 use ur_conformance::ffi::{ur_result_t as Code, ur_usm_pool_info_t as info, ur_usm_type_t};
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, Figures, Plan, Take, figure, give, type_of};
@@ -110,7 +109,7 @@ fn urUSMPoolGetNativeHandleExt_gives_the_native_pool_of_each_kind_where_there_is
                 (answer, native)
             };
             let (answer, native) = get();
-            if pool::in_slabs() || Below::the_adapter().is_hip() && kind != Kind::Device {
+            if !pool::is_native(kind) {
                 assert_eq!((answer, native), (Code::ERROR_UNSUPPORTED_FEATURE, 0), "{kind:?}");
                 continue;
             }

@@ -7,7 +7,9 @@ use ur_conformance::ffi::{
     UR_QUEUE_FLAGS_MASK, ur_event_info_t, ur_queue_flags_t as Flags, ur_queue_info_t as info, ur_queue_properties_t,
     ur_structure_type_t,
 };
-use ur_conformance::{Fixture, Gate, Kind, Launch, Queue, ask, check_every_property, needs_sim, ok, query, refused};
+use ur_conformance::{
+    Fixture, Gate, Kind, Launch, Queue, ask, check_every_property, child, needs_sim, ok, query, refused,
+};
 
 #[test]
 fn urQueueCreate_takes_every_combination_of_flags_that_makes_sense_and_tells_them_again() {
@@ -291,33 +293,36 @@ fn urQueueRelease_keeps_no_stream_with_a_part_of_a_wait_list() {
 /// The wait that a command put on the stream stays there though the command itself could not be put behind it.
 #[test]
 fn urQueueRelease_keeps_no_stream_with_a_failed_command_s_wait() {
-    let fixture = Fixture::new();
-    let sim = needs_sim!(fixture);
-    let (blocked, memory) = (fixture.in_order(), fixture.memory(Kind::Device, 4));
-    let mut gate = Gate::new(&fixture);
-    let event = gate.block_event(&blocked);
-    let queue = fixture.in_order();
-    let (list, mut block) = ([event.handle()], null_mut());
-    sim.fail("cuMemAllocFromPoolAsync", 1, ur_conformance::sim::status::UNKNOWN);
-    let (q, out) = (queue.handle(), &raw mut block);
-    let answer = ur_conformance::ur!(EnqueueExp.pfnUSMDeviceAllocExp(
-        q,
-        null_mut(),
-        4096,
-        null(),
-        1,
-        list.as_ptr(),
-        out,
-        null_mut()
-    ));
-    sim.clear_faults();
-    assert_ne!(answer, ur_conformance::ffi::ur_result_t::SUCCESS);
-    drop(queue);
-    let next = fixture.in_order();
-    memory.write(&next, &[6u32]);
-    assert!(!gate.has_passed(), "the next queue waits for what the first one's command was to wait for");
-    gate.open();
-    blocked.finish();
+    let test = "urQueueRelease_keeps_no_stream_with_a_failed_command_s_wait";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (blocked, memory) = (fixture.in_order(), fixture.memory(Kind::Device, 4));
+        let mut gate = Gate::new(&fixture);
+        let event = gate.block_event(&blocked);
+        let queue = fixture.in_order();
+        let (list, mut block) = ([event.handle()], null_mut());
+        sim.fail("cuMemAllocFromPoolAsync", 1, ur_conformance::sim::status::UNKNOWN);
+        let (q, out) = (queue.handle(), &raw mut block);
+        let answer = ur_conformance::ur!(EnqueueExp.pfnUSMDeviceAllocExp(
+            q,
+            null_mut(),
+            4096,
+            null(),
+            1,
+            list.as_ptr(),
+            out,
+            null_mut()
+        ));
+        sim.clear_faults();
+        assert_ne!(answer, ur_conformance::ffi::ur_result_t::SUCCESS);
+        drop(queue);
+        let next = fixture.in_order();
+        memory.write(&next, &[6u32]);
+        assert!(!gate.has_passed(), "the next queue waits for what the first one's command was to wait for");
+        gate.open();
+        blocked.finish();
+    });
 }
 
 #[test]

@@ -8,3 +8,4 @@ mod plain;
 mod plain_order;
 mod prefetch_advise;
 mod rows;
+mod rows_from_pools;

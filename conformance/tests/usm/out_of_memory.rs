@@ -12,7 +12,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::image::{self, Shape};
 use ur_conformance::memory::allocate;
-use ur_conformance::pool::{Plan, Take, give};
+use ur_conformance::pool::{NATIVE_POOLS, Plan, Take, give};
 use ur_conformance::sim::status;
 use ur_conformance::{
     Buffer, Context, Fixture, Kind, Launch, Pool, Queue, Sim, ask, child, expect_success, graph, last_error, needs_sim,
@@ -40,7 +40,14 @@ fn gets_what_is_kept<R>(fixture: &Fixture, sim: &Sim, native: &str, call: impl F
 /// Runs a test where nothing was kept before and pooling is on.
 #[track_caller]
 fn alone(test: &str, body: impl FnOnce(&Fixture, &Sim)) {
-    child::in_process(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], || {
+    alone_with(test, &[], body);
+}
+
+/// The same with more variables.
+#[track_caller]
+fn alone_with(test: &str, more: &[(&str, &str)], body: impl FnOnce(&Fixture, &Sim)) {
+    let variables = [&[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], more].concat();
+    child::in_process(test, &variables, || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         body(&fixture, sim);
@@ -164,7 +171,7 @@ fn urUSMPitchedAllocExp_gets_what_is_kept() {
 
 #[test]
 fn urUSMPoolCreateExp_s_first_block_gets_what_is_kept() {
-    alone("urUSMPoolCreateExp_s_first_block_gets_what_is_kept", |fixture, sim| {
+    alone_with("urUSMPoolCreateExp_s_first_block_gets_what_is_kept", &[NATIVE_POOLS], |fixture, sim| {
         let queue = fixture.in_order();
         gets_what_is_kept(fixture, sim, "cuMemPoolCreate", || {
             let pool = Plan::new().of(fixture);

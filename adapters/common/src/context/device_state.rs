@@ -147,8 +147,7 @@ impl<D: Driver> Reclaim for DeviceState<D> {
         let held = || backends.iter().filter_map(|one| one.reserved(PoolAttribute::ReservedCurrent).ok()).sum::<u64>();
         let before = held();
         // First what is nobody's any more.
-        let is_quiet = || self.registry.upgrade().is_none_or(|registry| registry.is_quiet());
-        self.native.deferred_pools.trim(self.driver, is_quiet);
+        self.native.deferred_pools.trim(self.driver);
         self.native.free_parked_memory();
         let on_device = |backend: &PoolBackend<D>| Arc::ptr_eq(&backend.device, &self.device);
         let flushed = self.registry.upgrade().map_or(Ok(()), |registry| registry.flush(on_device));

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use ur_ffi::ur_result_t;
 
 use crate::device::Device;
-use crate::device::native_context::deferred_destruction::{DeferredDestruction, Trims};
+use crate::device::native_context::deferred_destruction::DeferredDestruction;
 use crate::device::native_context::{NativeContext, Parts};
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::memory_pool::arena::slabs::Slabs;
@@ -507,24 +507,13 @@ impl<D: Driver> PoolBackend<D> {
         self.kind != MemoryKind::Device || free() < step
     }
 
-    fn trims(&self) -> Trims {
-        let registry = || self.registration.get().and_then(|(_, registry)| registry.upgrade());
-        native_pool::trims(self.kind, || registry().is_none_or(|registry| registry.is_quiet()))
-    }
-
-    /// Whether a trim waits for nobody's work.
-    pub fn can_trim(&self) -> bool {
-        matches!(self.backing, Backing::Arena(_)) || self.trims() != Trims::NotNow
-    }
-
-    /// Gives what nobody uses beyond `keep` bytes back to the device. Shared memory of a native pool stays while a queue of the
-    /// context has work, for later trims.
+    /// Gives what nobody uses beyond `keep` bytes back to the device. Slabs stay while a queue of the context has work, for later
+    /// trims.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn trim(&self, keep: usize) -> Result<()> {
         match &self.backing {
-            Backing::Native(_) if self.trims() == Trims::NotNow => Ok(()),
             Backing::Native(pool) => native_pool::trim(self.driver, pool, keep),
             Backing::Arena(arena) => arena.trim(keep),
         }
@@ -589,8 +578,7 @@ impl<D: Driver> PoolBackend<D> {
 
 impl<D: Driver> Drop for PoolBackend<D> {
     fn drop(&mut self) {
-        let trims = self.trims();
         let Backing::Native(pool) = &mut self.backing else { return };
-        self.deferred_pools.end(self.driver, core::mem::take(pool), trims);
+        self.deferred_pools.end(self.driver, core::mem::take(pool));
     }
 }

@@ -1,11 +1,13 @@
 //! A native pool as a pool's settings want it.
 //!
 //! Which kinds of pools there are is the driver's to say; whoever asks for one that is not there gets slabs instead
-//! ([`crate::memory_pool::arena::slabs`]).
+//! ([`crate::memory_pool::arena::slabs`]). Shared memory always comes in slabs: on an H200 a trim of a native pool of managed
+//! memory waited for another stream's kernel, and perhaps the free of a block does (`docs/native-facts.md`). Frees are made in
+//! so many places, under streams' locks too, that no call of such a pool would be safe.
 
 use crate::device::Device;
 use crate::device::native_context::Parts;
-use crate::device::native_context::deferred_destruction::{Trims, end_pool};
+use crate::device::native_context::deferred_destruction::end_pool;
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::memory_pool::settings::{Settings, native_pools};
 use crate::object::error::{Error, Result};
@@ -13,8 +15,8 @@ use crate::object::error::{Error, Result};
 /// A native pool with the settings of its pool.
 ///
 /// # Errors
-/// `UNSUPPORTED_FEATURE` where the library has no pools of the kind, or none with a maximum, or is not to be asked for any; what it
-/// answers else.
+/// `UNSUPPORTED_FEATURE` for shared memory, where the library has no pools of the kind or none with a maximum, or is not to be
+/// asked for any; what it answers else.
 pub(super) fn create<D: Driver>(
     settings: &Settings<D>,
     kind: MemoryKind,
@@ -22,8 +24,8 @@ pub(super) fn create<D: Driver>(
     native: &Parts<D>,
 ) -> Result<D::Pool> {
     let driver = native.driver;
-    if !device.properties.memory_pools || !native_pools() {
-        return Err(Error::unsupported("stream-ordered memory on this device"));
+    if kind == MemoryKind::Shared || !device.properties.memory_pools || !native_pools() {
+        return Err(Error::unsupported("a native pool of the kind on this device"));
     }
     let pool = driver.create_pool(kind, device.raw, settings.max_size)?;
     let configured = configure(driver, &pool, settings, kind, device);
@@ -62,16 +64,6 @@ fn configure<D: Driver>(
             .allow_pool_access(pool, device.raw)
             .and_then(|()| settings.others.iter().try_for_each(|other| driver.allow_pool_access(pool, other.raw))),
         MemoryKind::Shared => Ok(()),
-    }
-}
-
-/// When a pool may be told to give memory back. Beside a kernel that runs, a trim of managed memory and the frees before it waited on
-/// an H200; which of the two calls did is not known (`docs/native-facts.md`), so neither is made.
-pub(super) fn trims(kind: MemoryKind, is_quiet: impl FnOnce() -> bool) -> Trims {
-    match kind {
-        MemoryKind::Device | MemoryKind::Host => Trims::Always,
-        MemoryKind::Shared if is_quiet() => Trims::NowAsQuiet,
-        MemoryKind::Shared => Trims::NotNow,
     }
 }
 

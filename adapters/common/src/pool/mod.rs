@@ -354,9 +354,8 @@ pub fn set_current_pool<D: Driver>(
     Ok(())
 }
 
-/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes; shared memory
-/// of native pools stays while a queue has work ([`PoolBackend::can_trim`]). The default pool's trim does the same for each kind
-/// of plain memory that the context keeps on the device.
+/// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes; slabs stay while
+/// a queue has work. The default pool's trim does the same for each kind of plain memory that the context keeps on the device.
 ///
 /// # Errors
 /// As [`set_current_pool`]; what the native library answers.
@@ -367,7 +366,7 @@ pub fn trim_to<D: Driver>(
     keep: usize,
 ) -> Result<()> {
     check_owners("urUSMPoolTrimToExp", context, device, pool)?;
-    let backends: Vec<_> = pool.backends().iter().filter(|backend| backend.can_trim()).cloned().collect();
+    let backends = pool.backends();
     context.registry.flush(|kept| backends.iter().any(|backend| core::ptr::eq(kept, Arc::as_ptr(backend))))?;
     backends.iter().try_for_each(|backend| backend.trim(keep))?;
     if pool.is_default() {

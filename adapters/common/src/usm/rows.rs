@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
 use crate::device::deferred;
+use crate::device::relief::reclaiming;
 use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, PointerInfo, Rows};
 use crate::memory_pool::plain::owned;
@@ -24,11 +25,15 @@ use crate::pool::UsmPool;
 use crate::pool::extent::{Extent, plain_around};
 use crate::queue::Queue;
 use crate::stream::capture::Capture;
-use crate::usm::check_alignment;
 use crate::usm::fill::{Plan, lay_down, plan};
+use crate::usm::{Plain, check_alignment};
 
 /// The widest pitch of native copies and fills of rows, in bytes. Wider rectangles go row by row.
 pub const MAX_PITCH: usize = i32::MAX as usize;
+
+/// What rows in a block of a pool begin at multiples of, bytes: what a native library's own rows do, and what blocks do. It suits
+/// elements of every size.
+const POOL_PITCH: usize = 512;
 
 /// Up to so many rows, filling each costs no more than copying.
 const FEW_ROWS: usize = 8;
@@ -326,12 +331,13 @@ impl Fill<'_> {
     }
 }
 
-/// `urUSMPitchedAllocExp`: device memory for `urUSMFree`. The native library chooses pitch and start.
+/// `urUSMPitchedAllocExp`: device memory for `urUSMFree`. The native library chooses pitch and start; from a pool it is one block,
+/// whose rows begin at multiples of [`POOL_PITCH`].
 ///
 /// # Errors
 /// `INVALID_USM_SIZE` for no bytes or more than the device has; `INVALID_VALUE` or
-/// `UNSUPPORTED_ALIGNMENT` for the alignment; `UNSUPPORTED_FEATURE` for a pool, since no native pool gives rows;
-/// `OUT_OF_DEVICE_MEMORY`.
+/// `UNSUPPORTED_ALIGNMENT` for the alignment; `INVALID_CONTEXT`, `INVALID_DEVICE` or `INVALID_VALUE` for a pool of others or of
+/// another kind of memory; `OUT_OF_DEVICE_MEMORY`.
 pub fn pitched_alloc<D: Driver>(
     context: &Object<Context<D>>,
     device: &Object<Device<D>>,
@@ -344,30 +350,40 @@ pub fn pitched_alloc<D: Driver>(
     pitch: Out<'_, usize>,
 ) -> Result<()> {
     const NAME: &str = "urUSMPitchedAllocExp";
-    if pool.is_some() {
-        return Err(Error::unsupported("rows from a USM pool (give no pool)"));
+    let fits = |size: &usize| *size != 0 && *size as u64 <= device.properties.global_memory;
+    let misfit = || {
+        Error::new(
+            ur_result_t::ERROR_INVALID_USM_SIZE,
+            format!("{NAME}: {height} rows of {width} bytes are no bytes, or more than the device has"),
+        )
+    };
+    let state = context.state(device)?;
+    if let Some(pool) = pool {
+        let rows = pool_pitch(width, device.properties.image_pitch_align);
+        let bytes = rows.and_then(|rows| rows.checked_mul(height)).filter(fits).ok_or_else(misfit)?;
+        Plain::new(NAME, context, Some(device), desc, Some(pool), bytes, out)?.allocate(&state, MemoryKind::Device)?;
+        pitch.write(bytes / height);
+        return Ok(());
     }
     if let Some(desc) = desc {
         check_alignment(NAME, desc.align)?;
     }
-    let fits = |size: usize| size != 0 && size as u64 <= device.properties.global_memory;
-    if !width.checked_mul(height).is_some_and(fits) {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_USM_SIZE,
-            format!("{NAME}: {height} rows of {width} bytes are no bytes, or more than the device has"),
-        ));
-    }
+    width.checked_mul(height).filter(fits).ok_or_else(misfit)?;
     // The library takes elements of these sizes. A pitch for one of them suits smaller elements too.
     let element = [4, 8].into_iter().find(|size| element <= *size as usize).unwrap_or(16);
-    let state = context.state(device)?;
-    let (address, bytes) = {
+    let (address, bytes) = reclaiming(&state.device, || {
         let _scope = state.enter()?;
-        state.driver.allocate_pitched(width, height, element)?
-    };
+        state.driver.allocate_pitched(width, height, element)
+    })?;
     deferred::note_allocated(address, bytes * height);
     out.write_address(address);
     pitch.write(bytes);
     Ok(())
+}
+
+/// The pitch of rows in a block of a pool. `None` if there is no such number.
+fn pool_pitch(width: usize, image_pitch_align: u32) -> Option<usize> {
+    width.checked_next_multiple_of(POOL_PITCH.max(image_pitch_align as usize))
 }
 
 #[cfg(test)]
@@ -393,6 +409,13 @@ mod tests {
     fn a_library_that_fills_rows_of_bytes_alone_gets_no_wider_ones() {
         assert_eq!(one_call(8, 64, 32, &[1, 2], &[1]), None);
         assert_eq!(one_call(8, 64, 32, &[2, 2], &[1]), Some((1, 2)));
+    }
+
+    #[test]
+    fn rows_of_a_pool_begin_where_images_may_and_stay_countable() {
+        assert_eq!([1, 512, 513, 4096].map(|width| pool_pitch(width, 32)), [512, 512, 1024, 4096].map(Some));
+        assert_eq!(pool_pitch(513, 2048), Some(2048), "a device that asks for more");
+        assert_eq!((pool_pitch(0, 32), pool_pitch(usize::MAX, 32)), (Some(0), None));
     }
 
     #[test]

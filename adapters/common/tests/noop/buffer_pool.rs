@@ -1,17 +1,20 @@
 //! Blocks of buffer-backed and other pools, with the steps of two threads put in an order that no scheduler need be asked for.
 
+use core::cell::Cell;
 use core::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use super::handles::{Handles, turn};
 use ur_adapter::api::noop::{Noop, NoopDevice};
+use ur_adapter::context::Context;
+use ur_adapter::device::Device;
 use ur_adapter::driver::MemoryKind;
 use ur_adapter::driver::devices::DeviceName as _;
 use ur_adapter::memory_pool::arena::{Arena, Reach};
 use ur_adapter::memory_pool::registry::Block;
 use ur_adapter::object;
 use ur_adapter::pool::extent::Extent;
-use ur_adapter::pool::{stream_ordered, stream_ordered_free};
+use ur_adapter::pool::{UsmPool, out_of_memory, stream_ordered, stream_ordered_free};
 use ur_adapter::queue::Queue;
 use ur_adapter::stream::Stream;
 use ur_adapter::stream::delegated::Word;
@@ -92,6 +95,62 @@ fn urUSMFree_of_a_block_whose_queue_is_released_meanwhile_leaves_nothing_with_it
         stream_ordered_free::free::<Noop>(queue, null_mut(), memory, 0, null(), null_mut()).expect("a free");
         handles.release_queue(queue);
     }
+}
+
+/// A full pool gets back what a queue keeps of it. Before the request is tried again, that queue's thread takes the block and frees
+/// it once more: the queue keeps it again, so the request is helped by another relief alone.
+#[test]
+fn urEnqueueUSMDeviceAllocExp_on_a_full_pool_is_helped_though_another_thread_was_there_first() {
+    let _turn = turn();
+    let handles = Handles::new();
+    let queues = [handles.queue(), handles.queue()];
+    let (memory, handle) = handles.pool_over_memory(BLOCK);
+    let take_and_free = |queue| {
+        let mut block = null_mut();
+        // SAFETY: live handles, a writable output; nothing uses the block.
+        unsafe {
+            let out = &raw mut block;
+            stream_ordered::device_alloc::<Noop>(queue, handle, BLOCK, null(), 0, null(), out, null_mut())?;
+            stream_ordered_free::free::<Noop>(queue, null_mut(), block, 0, null(), null_mut())
+        }
+    };
+    take_and_free(queues[0]).expect("all that the pool has");
+    for others in [0, 1, 2] {
+        // SAFETY: live handles.
+        let (context, device, pool) = unsafe {
+            (
+                object::borrow::<Context<Noop>>(handles.context()).expect("a context"),
+                object::borrow::<Device<Noop>>(handles.device()).expect("a device"),
+                object::borrow::<UsmPool<Noop>>(handle).expect("a pool"),
+            )
+        };
+        let state = context.state(device).expect("a device of the context");
+        let backend = pool.backend(MemoryKind::Device, &state).expect("the pool's memory");
+        let mine = stream(queues[1]);
+        let tries = Cell::new(0);
+        let request = || {
+            let tried = tries.replace(tries.get() + 1);
+            if (1..=others).contains(&tried) {
+                take_and_free(queues[0])?;
+            }
+            let state = mine.lock();
+            let taken = backend.take(&*mine, BLOCK);
+            drop(state);
+            taken
+        };
+        let draws = || Some((Arc::clone(&backend), BLOCK));
+        let block = out_of_memory::with_relief(context, &state, draws, request).expect("what nobody uses");
+        assert_eq!((block, tries.get()), (memory.addr(), 2 + others));
+        let mut state = mine.lock();
+        state.position += 1;
+        let position = state.position;
+        backend.give_back(&*mine, position, block, BLOCK).expect("a free");
+        drop(state);
+        take_and_free(queues[0]).expect("all that the pool has");
+    }
+    queues.into_iter().for_each(|queue| handles.release_queue(queue));
+    handles.release_pool(handle);
+    handles.free(memory);
 }
 
 /// The native library tells the start of its own region for blocks of host pools, with the block's size.

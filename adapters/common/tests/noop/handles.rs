@@ -70,6 +70,38 @@ impl Handles {
         made
     }
 
+    /// The device.
+    pub fn device(&self) -> ur_device_handle_t {
+        self.device
+    }
+
+    /// Plain device memory, and a pool over it.
+    pub fn pool_over_memory(&self, bytes: usize) -> (*mut core::ffi::c_void, ur_usm_pool_handle_t) {
+        let (mut memory, mut made) = (null_mut(), null_mut());
+        // SAFETY: live handles, writable outputs, a valid descriptor chained behind another one.
+        unsafe {
+            let out = &raw mut memory;
+            expect_success(urUSMDeviceAlloc::<Noop>(self.context, self.device, null(), null_mut(), bytes, out));
+            let (size, device) = (bytes, self.device);
+            let buffer = ur_usm_pool_buffer_desc_t {
+                pMem: memory,
+                size,
+                memType: ur_usm_type_t::DEVICE,
+                device,
+                ..Default::default()
+            };
+            let mut desc = ur_usm_pool_desc_t { pNext: (&raw const buffer).cast(), ..Default::default() };
+            expect_success(urUSMPoolCreateExp::<Noop>(self.context, self.device, &raw mut desc, &raw mut made));
+        }
+        (memory, made)
+    }
+
+    /// Frees plain memory.
+    pub fn free(&self, memory: *mut core::ffi::c_void) {
+        // SAFETY: a live context, memory that nothing uses any more.
+        expect_success(unsafe { urUSMFree::<Noop>(self.context, memory) });
+    }
+
     /// A pool of the context, which makes its memory at first need.
     pub fn lazy_pool(&self) -> ur_usm_pool_handle_t {
         let mut desc = ur_usm_pool_desc_t::default();

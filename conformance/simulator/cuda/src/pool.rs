@@ -16,6 +16,7 @@ use crate::region::Region;
 use crate::reports::{self, Kind as Misuse};
 use crate::stream::{self, Stream};
 use crate::sys::*;
+use crate::waiting;
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 use parking_lot::Mutex;
@@ -346,7 +347,7 @@ impl Pool {
             state.reserved.now > keep.max(state.used.now)
         };
         if has_more && self.location == Location::Managed {
-            crate::device::all().iter().for_each(|device| crate::waiting::for_device(device.ordinal));
+            waiting::for_every_device();
         }
         let mut state = self.state.lock();
         let gone = Gone::KnownAt(state.synchronised);
@@ -445,6 +446,11 @@ pub fn destroy(handle: Handle) -> Result {
     if pool.default {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
+    // What the end gives back, a trim would.
+    let has_memory = pool.state.lock().reserved.now > 0;
+    if has_memory && pool.location == Location::Managed {
+        waiting::for_every_device();
+    }
     for device in device::all() {
         let mut current = device.current_pool.lock();
         if current.as_ref().is_some_and(|current| current.handle == handle) {
@@ -476,6 +482,10 @@ pub fn free_async(address: u64, stream: &Arc<Stream>) -> Result {
             && memory::history(address).is_some_and(|old| old.base == address && old.kind == Kind::Pool);
         return if again { Ok(()) } else { Err(CUDA_ERROR_INVALID_VALUE) };
     };
+    let is_managed = allocation.pool.as_ref().is_some_and(|pool| pool.location == Location::Managed);
+    if is_managed && device::config().is_some_and(|config| config.managed_frees_wait) {
+        waiting::for_every_device();
+    }
     stream.submit(|point| {
         if !allocation.born.is_before(point) {
             let text = format!("{address:#x} is freed on a stream not ordered after its allocation");

@@ -21,11 +21,16 @@ pub fn for_device(ordinal: usize) {
     }
 }
 
+/// Waits for all that was submitted to any device by now, as what changes managed memory does.
+pub fn for_every_device() {
+    crate::device::all().iter().for_each(|device| for_device(device.ordinal));
+}
+
 /// Waits for the device that an allocation lies on, or, of host memory, for the device of its context.
 pub fn for_device_of(allocation: &Allocation) {
     match allocation.device.or_else(|| Some(CONTEXTS.get(allocation.context)?.device.ordinal)) {
         Some(ordinal) => for_device(ordinal),
-        None => crate::device::all().iter().for_each(|device| for_device(device.ordinal)),
+        None => for_every_device(),
     }
 }
 

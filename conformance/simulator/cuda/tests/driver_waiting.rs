@@ -126,6 +126,25 @@ fn frees_of_nothing_of_pool_memory_and_of_wrong_pointers_wait_for_nobody() {
 }
 
 #[test]
+fn the_trim_and_the_end_of_a_pool_of_managed_memory_wait_and_a_free_in_stream_order_does_not() {
+    let setup = Setup::new();
+    let props = CUmemPoolProps { alloc_type: CU_MEM_ALLOCATION_TYPE_MANAGED, ..device_pool(0) };
+    let pool: Handle = get!(cuMemPoolCreate(&props));
+    let keeps = u64::MAX;
+    ok!(cuMemPoolSetAttribute(pool, 4, (&raw const keeps).cast_mut().cast()));
+    let freed = || {
+        let block: u64 = get!(cuMemAllocFromPoolAsync(SIZE, pool, setup.other));
+        assert!(!setup.waits(|| ok!(cuMemFreeAsync(block, setup.other))), "cuMemFreeAsync");
+        ok!(cuStreamSynchronize(setup.other));
+    };
+    assert!(!setup.waits(|| ok!(cuMemPoolTrimTo(pool, 0))), "of nothing");
+    freed();
+    assert!(setup.waits(|| ok!(cuMemPoolTrimTo(pool, 0))), "cuMemPoolTrimTo");
+    freed();
+    assert!(setup.waits(|| ok!(cuMemPoolDestroy(pool))), "cuMemPoolDestroy");
+}
+
+#[test]
 fn a_free_waits_for_a_value_wait_too() {
     let setup = Setup::new();
     let flag: u64 = get!(cuMemHostAlloc(8, 0));

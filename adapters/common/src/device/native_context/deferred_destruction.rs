@@ -4,8 +4,10 @@
 //! synchronisation has seen its last frees, and whoever destroys a pool must not be made to wait for the device. So a pool
 //! ends when the native library holds no memory for it any more, which says that the frees were seen. Until then it is parked
 //! here, told to keep nothing; each pool that ends gives the oldest ones another chance, a full device all of them, and the
-//! end of the native context, which waits for everything, ends all. A pool whose trim waits for the device is
-//! looked at only while that has nothing to do. A pool with memory must never be destroyed anywhere else.
+//! end of the native context, which waits for everything, ends all. A pool with memory must never be destroyed anywhere else.
+//!
+//! Pools are trimmed and destroyed under the lock, which whoever ends another pool needs: no such call waits for work, of device and
+//! of host memory (`docs/native-facts.md`). Those of managed memory do, and none is ever made.
 
 use std::collections::VecDeque;
 
@@ -16,22 +18,8 @@ use crate::driver::{Driver, PoolAttribute};
 /// So many parked pools are looked at when another one comes: more than one, so that they become fewer.
 const LOOKED_AT: usize = 4;
 
-/// Whether a native pool is trimmed now, or a trim might wait for the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trims {
-    /// At any time.
-    Always,
-    /// While the device has nothing to do, as now.
-    NowAsQuiet,
-    /// While the device has nothing to do, and it has.
-    NotNow,
-}
-
 struct Parked<D: Driver> {
-    /// Pools that can be trimmed at any time.
     pools: VecDeque<D::Pool>,
-    /// Pools whose trims wait for the device.
-    waiting: VecDeque<D::Pool>,
     /// Whether everything was waited for, for good.
     over: bool,
 }
@@ -60,11 +48,11 @@ impl<D: Driver> DeferredDestruction<D> {
     #[must_use]
     #[allow(clippy::new_without_default, reason = "made in one place")]
     pub fn new() -> Self {
-        Self { parked: Mutex::new(Parked { pools: VecDeque::new(), waiting: VecDeque::new(), over: false }) }
+        Self { parked: Mutex::new(Parked { pools: VecDeque::new(), over: false }) }
     }
 
     /// Takes a pool over that has no block out. It gives its memory back now, or at the next synchronisation.
-    pub fn end(&self, driver: &D, pool: D::Pool, trims: Trims) {
+    pub fn end(&self, driver: &D, pool: D::Pool) {
         let mut parked = self.parked.lock();
         if parked.over {
             end_pool(driver, pool);
@@ -72,33 +60,23 @@ impl<D: Driver> DeferredDestruction<D> {
         }
         // A refusal leaves the memory with the pool until the native context's end.
         let _ = driver.set_pool_attribute(&pool, PoolAttribute::ReleaseThreshold, 0);
-        let list = if trims == Trims::Always { &mut parked.pools } else { &mut parked.waiting };
-        list.push_front(pool);
-        if trims != Trims::NotNow {
-            end_or_keep(driver, list, 1 + LOOKED_AT);
-        }
+        parked.pools.push_front(pool);
+        end_or_keep(driver, &mut parked.pools, 1 + LOOKED_AT);
     }
 
     /// Takes the memory of the pools that are parked, as far as their frees were reached: the device is full.
-    pub fn trim(&self, driver: &D, is_quiet: impl FnOnce() -> bool) {
-        let mut parked = self.parked.lock();
-        end_or_keep(driver, &mut parked.pools, usize::MAX);
-        if !parked.waiting.is_empty() && is_quiet() {
-            end_or_keep(driver, &mut parked.waiting, usize::MAX);
-        }
+    pub fn trim(&self, driver: &D) {
+        end_or_keep(driver, &mut self.parked.lock().pools, usize::MAX);
     }
 
     /// Destroys the pools that are parked now, as [`DeferredDestruction::close`] does.
     pub fn clear(&self, driver: &D, wait: impl FnOnce()) {
-        let (pools, waiting) = {
-            let mut parked = self.parked.lock();
-            (std::mem::take(&mut parked.pools), std::mem::take(&mut parked.waiting))
-        };
-        if pools.is_empty() && waiting.is_empty() {
+        let pools = std::mem::take(&mut self.parked.lock().pools);
+        if pools.is_empty() {
             return;
         }
         wait();
-        for pool in pools.into_iter().chain(waiting) {
+        for pool in pools {
             end_pool(driver, pool);
         }
     }

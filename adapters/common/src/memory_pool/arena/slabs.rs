@@ -1,7 +1,7 @@
 //! Slabs: plain native memory that an arena grows by and gives back.
 //!
-//! They stand in where the native library has no pools of a kind: HIP's host and managed memory, CUDA's managed memory with a
-//! maximum, devices without pools. Each is a native allocation. The first has 2 MiB, each further one as much as there is already,
+//! They stand in where the native library has no pools of a kind, or none that wait for nobody: managed memory, HIP's host
+//! memory, devices without pools. Each is a native allocation. The first has 2 MiB, each further one as much as there is already,
 //! up to 32 MiB, and never less than the request. A pool with a maximum takes 32 MiB at a time, as native pools do, so that small
 //! slabs do not break up what it may hold.
 //!
@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Condvar, Mutex};
+use ur_ffi::ur_result_t;
 
 use crate::device::native_context::NativeContext;
 use crate::device::relief::PATIENCE;
@@ -234,7 +235,11 @@ impl<D: Driver> Slabs<D> {
         if !self.native.parked_memory.is_empty() && self.is_quiet() {
             self.native.free_parked_memory();
         }
-        self.native.allocate(self.kind, bytes)
+        // Who asks a pool hears the same of every kind.
+        self.native.allocate(self.kind, bytes).map_err(|error| match error.code() {
+            ur_result_t::ERROR_OUT_OF_HOST_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY),
+            _ => error,
+        })
     }
 
     /// Notes a native allocation, before anybody has a block of it.
