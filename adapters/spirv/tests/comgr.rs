@@ -87,6 +87,8 @@ fn required_sizes_and_lines_reach_the_code_object() {
         check_module(&comgr, "modules", "info", ("gfx1030", 32), &options).unwrap();
         check_module(&comgr, "modules", "pointers", ("gfx1030", 32), &options).unwrap();
     }
+    // Architectures that have both sizes of waves are told which.
+    check_module(&comgr, "kernels", "tree72", ("gfx1030", 64), &Options::for_amdgcn(64)).unwrap();
 }
 
 #[test]
