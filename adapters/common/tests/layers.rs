@@ -190,14 +190,15 @@ fn commands_record_wait_and_count_in_the_submission_alone() {
     }
 }
 
-/// The translator has two users: the one that finds its library, and the one that translates.
+/// The translator has two kinds of users: those that find its libraries, and the one that translates.
 #[test]
 fn spirv_is_translated_in_one_place() {
     let users: Vec<_> = sources().into_iter().filter(|source| source.code.contains("ur_spirv")).collect();
     assert!(users.len() > 1, "nobody translates");
     for source in users {
         let path = source.module.join("::");
-        let known = path == "driver::native::nvvm" || path.starts_with("program::spirv");
+        let known = matches!(path.as_str(), "driver::native::nvvm" | "driver::native::comgr")
+            || path.starts_with("program::spirv");
         assert!(known, "{} knows `ur_spirv`: ask `program::spirv`", source.path.display());
     }
 }

@@ -10,7 +10,7 @@ use ur_adapter::driver::Graphs as _;
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::ptx::version_of_cuda;
 use ur_adapter::driver::native::{check, failed};
-use ur_adapter::driver::properties::{DeviceProperties, PtxTarget};
+use ur_adapter::driver::properties::{DeviceProperties, PtxTarget, SpirvTarget};
 use ur_adapter::object::error::Result;
 
 use crate::driver::Cuda;
@@ -167,10 +167,10 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         driver_version: driver.version()?,
         architecture: format!("sm_{}{}", capability.0, capability.1),
         binary_target: ur_ffi::UR_DEVICE_BINARY_TARGET_NVPTX64,
-        ptx: Some(PtxTarget {
+        spirv: Some(SpirvTarget::Ptx(PtxTarget {
             sm: capability.0 * 10 + capability.1,
             version: version_of_cuda(driver.version / 1000, driver.version % 1000 / 10),
-        }),
+        })),
         program_link: true,
         version: format!("{}.{}", capability.0, capability.1),
         compute_capability: capability,

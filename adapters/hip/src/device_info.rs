@@ -9,7 +9,7 @@ use core::ffi::c_int;
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::ptx::version_of_architecture;
 use ur_adapter::driver::native::{check, failed};
-use ur_adapter::driver::properties::{DeviceProperties, PtxTarget};
+use ur_adapter::driver::properties::{AmdgcnTarget, DeviceProperties, PtxTarget, SpirvTarget};
 use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::object::error::Result;
 
@@ -63,6 +63,16 @@ impl Identity {
     /// Whether the name is AMD's; then it is the version too, and there is no compute capability.
     fn is_amd(&self) -> bool {
         self.architecture.starts_with("gfx")
+    }
+
+    /// What SPIR-V is compiled to for the device's loader.
+    fn spirv_target(&self, version: [u32; 2], wave_size: u32) -> SpirvTarget {
+        if self.is_amd() {
+            return SpirvTarget::Amdgcn(AmdgcnTarget { architecture: self.architecture.clone(), wave_size });
+        }
+        // The library is a layer over a driver whose release no call tells: what the device came with is what is sure.
+        let sm = version[0] * 10 + version[1];
+        SpirvTarget::Ptx(PtxTarget { sm, version: version_of_architecture(sm) })
     }
 
     /// Bytes of a line of the last cache that all of the device shares.
@@ -131,6 +141,7 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         read.number(of::hipDeviceAttributeComputeCapabilityMajor)?,
         read.number(of::hipDeviceAttributeComputeCapabilityMinor)?,
     ];
+    let wave_size = read.number(of::hipDeviceAttributeWarpSize)?;
     let block_memory = read.size(of::hipDeviceAttributeMaxSharedMemoryPerBlock)?;
     let plane = read.image([of::hipDeviceAttributeMaxTexture2DWidth, of::hipDeviceAttributeMaxTexture2DHeight])?;
     let line = read.size(of::hipDeviceAttributeMaxTexture1DWidth)?;
@@ -160,7 +171,7 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         max_threads_per_block: read.number(of::hipDeviceAttributeMaxThreadsPerBlock)?,
         max_block: read.three(of::hipDeviceAttributeMaxBlockDimX)?,
         max_grid: read.three(of::hipDeviceAttributeMaxGridDimX)?,
-        warp_size: read.number(of::hipDeviceAttributeWarpSize)?,
+        warp_size: wave_size,
         compute_units: read.number(of::hipDeviceAttributeMultiprocessorCount)?,
         max_threads_per_unit: read.number(of::hipDeviceAttributeMaxThreadsPerMultiProcessor)?,
         max_blocks_per_unit: read.some(of::hipDeviceAttributeMaxBlocksPerMultiProcessor)?,
@@ -241,6 +252,7 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
             LAYERS,
         ],
 
+        spirv: Some(identity.spirv_target(version, wave_size)),
         name: identity.name,
         architecture: identity.architecture,
         binary_target: if amd {
@@ -248,11 +260,6 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         } else {
             ur_ffi::UR_DEVICE_BINARY_TARGET_NVPTX64
         },
-        // The library is a layer over a driver whose release no call tells: what the device came with is what is sure.
-        ptx: (!amd).then(|| {
-            let sm = version[0] * 10 + version[1];
-            PtxTarget { sm, version: version_of_architecture(sm) }
-        }),
         program_link: false,
     })
 }
@@ -282,6 +289,16 @@ mod tests {
             let identity = named(architecture);
             assert_eq!((identity.is_amd(), identity.cache_line()), (amd, line), "{architecture}");
         }
+    }
+
+    #[test]
+    fn spirv_becomes_what_the_devices_loader_takes() {
+        let amd = AmdgcnTarget { architecture: "gfx90a:sramecc+:xnack-".to_owned(), wave_size: 64 };
+        assert_eq!(named("gfx90a:sramecc+:xnack-").spirv_target([9, 0], 64), SpirvTarget::Amdgcn(amd));
+        let SpirvTarget::Ptx(ptx) = named("sm_90").spirv_target([9, 0], 32) else {
+            panic!("NVIDIA's loader takes PTX")
+        };
+        assert_eq!(ptx.sm, 90);
     }
 
     #[test]

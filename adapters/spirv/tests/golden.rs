@@ -1,4 +1,4 @@
-//! The text of a few modules in both dialects, compared with what is checked in. `UR_SPIRV_BLESS=1` writes it anew.
+//! The text of a few modules in every dialect, compared with what is checked in. `UR_SPIRV_BLESS=1` writes it anew.
 
 mod common;
 
@@ -68,6 +68,19 @@ fn control_flow_and_memory() {
     compare_both("kernels", "control");
     compare_both("kernels", "memory");
     compare_both("kernels", "atomic");
+}
+
+#[test]
+fn for_amd_devices_with_either_wave_size() {
+    for wave_size in [32, 64] {
+        let options = Options::for_amdgcn(wave_size);
+        for name in ["control", "memory", "atomic", "tree72", "contraction"] {
+            compare("kernels", name, &options, &format!("-amdgcn{wave_size}"));
+        }
+        compare("modules", "exporter", &options, &format!("-amdgcn{wave_size}"));
+    }
+    compare("modules", "info", &Options::for_amdgcn(32), "-amdgcn32");
+    compare("modules", "pointers", &Options { global_offset: true, ..Options::for_amdgcn(32) }, "-amdgcn32-offset");
 }
 
 #[test]

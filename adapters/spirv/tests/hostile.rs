@@ -16,7 +16,7 @@ fn with(words: &[u32]) -> Vec<u8> {
     bytes(&[&HEADER[..], &[3 << 16 | 14, 2, 2], words].concat())
 }
 
-/// Reads and translates in both dialects; what comes out does not matter.
+/// Reads and translates in every dialect; what comes out does not matter.
 fn try_all(bytes: &[u8]) {
     let Ok(module) = parse(bytes) else { return };
     let _ = module.kernels();
@@ -25,6 +25,9 @@ fn try_all(bytes: &[u8]) {
         for line_info in [false, true] {
             let _ = translate(&module, &Options { dialect, line_info, ..Options::for_architecture(90) });
         }
+    }
+    for wave_size in [32, 64] {
+        let _ = translate(&module, &Options { line_info: wave_size == 32, ..Options::for_amdgcn(wave_size) });
     }
     let _ = link(&[&module], &Options { global_offset: true, ..Options::for_architecture(75) });
 }

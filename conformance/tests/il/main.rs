@@ -3,6 +3,7 @@
 //! Each test runs in a process of its own, whose libnvvm is the simulated one ([`toolchain`]); `UR_TEST_NVVM` names a real one for the
 //! tests that do not look into it.
 
+mod amdgcn;
 mod cache;
 mod concurrent;
 mod faults;

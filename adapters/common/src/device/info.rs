@@ -21,9 +21,9 @@ use crate::device::Device;
 use crate::device::adapter;
 use crate::device::relief::Holdings;
 use crate::device::scope::Held;
-use crate::driver::native::nvvm;
+use crate::driver::native::{comgr, nvvm};
 use crate::driver::properties::DeviceProperties;
-use crate::driver::{Driver, Sensor};
+use crate::driver::{Driver, Sensor, SpirvTarget};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
@@ -81,9 +81,13 @@ const LIVE: [ur_device_info_t; 13] = [
     ur_device_info_t::MAX_POWER_LIMIT,
 ];
 
-/// Whether SPIR-V can be compiled for the device: its loader takes PTX, and libnvvm is there.
+/// Whether SPIR-V can be compiled for the device: something compiles for its loader, and is there.
 fn takes_spirv<D: Driver>(device: &Device<D>) -> bool {
-    device.properties.ptx.is_some() && nvvm::is_available()
+    match device.properties.spirv {
+        Some(SpirvTarget::Ptx(_)) => nvvm::is_available(),
+        Some(SpirvTarget::Amdgcn(_)) => comgr::is_available(),
+        None => false,
+    }
 }
 
 /// What the device's properties say, `None` for a number that no group knows.

@@ -55,7 +55,7 @@ pub fn get<D: Driver>(_adapter: &Object<Adapter<D>>, list: ListOut<'_, ur_platfo
     }
     let found: Option<&Object<Platform<D>>> = match adapter::open::<D>() {
         Ok(native) if !native.devices.is_empty() => {
-            if native.devices.iter().any(|device| device.properties.ptx.is_some()) {
+            if native.devices.iter().any(|device| device.properties.spirv.is_some()) {
                 sycl_images::ask_for(D::BACKEND);
             }
             Some(&native.platform)

@@ -56,7 +56,7 @@ pub use memory::{Memory, MemoryKind, PointerInfo};
 pub use modules::{BuildRequest, CheckedImage, Modules};
 pub use native::{cell, text_of};
 pub use pools::{PoolAttribute, Pools};
-pub use properties::{DeviceProperties, PtxTarget};
+pub use properties::{AmdgcnTarget, DeviceProperties, PtxTarget, SpirvTarget};
 pub use streams::{StreamKind, Streams};
 pub use transfers::{Rows, Transfers};
 pub use virtual_memory::{Access, VirtualMemory};

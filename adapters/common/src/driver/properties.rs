@@ -12,6 +12,24 @@ pub struct PtxTarget {
     pub version: (u32, u32),
 }
 
+/// The machine code of AMD's that a device's loader takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AmdgcnTarget {
+    /// The architecture with its features, as in `gfx90a:sramecc+:xnack-`.
+    pub architecture: String,
+    /// Threads of a wave.
+    pub wave_size: u32,
+}
+
+/// What SPIR-V becomes for a device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SpirvTarget {
+    /// PTX, by libnvvm.
+    Ptx(PtxTarget),
+    /// A code object, by libamd_comgr.
+    Amdgcn(AmdgcnTarget),
+}
+
 /// Properties of one device that stay the same for the life of the process.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceProperties {
@@ -23,8 +41,8 @@ pub struct DeviceProperties {
     pub architecture: String,
     /// The target string of images for the device, `UR_DEVICE_BINARY_TARGET_*`.
     pub binary_target: &'static str,
-    /// The PTX that the native loader takes; `None` where it takes machine code alone.
-    pub ptx: Option<PtxTarget>,
+    /// What SPIR-V is compiled to for the native loader; `None` where nothing compiles it.
+    pub spirv: Option<SpirvTarget>,
     /// Whether the native library links images.
     pub program_link: bool,
     /// What `UR_DEVICE_INFO_VERSION` answers: `9.0` or `gfx90a`. SYCL derives the architecture from it.

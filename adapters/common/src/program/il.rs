@@ -17,7 +17,7 @@ use ur_ffi::{
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::relief::reclaiming;
-use crate::driver::{BuildRequest, CheckedImage, Driver, PtxTarget};
+use crate::driver::{BuildRequest, CheckedImage, Driver, SpirvTarget};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Object, null_pointer};
@@ -32,8 +32,8 @@ const COMPILER_STACK: usize = 8 << 20;
 pub struct Il {
     /// The modules, with the constants that were set. A leaf.
     sources: Mutex<Vec<Source>>,
-    /// What the loader of the device takes.
-    ptx: PtxTarget,
+    /// What it is compiled to.
+    target: SpirvTarget,
     /// Most threads of a work-group on the device.
     max_threads: u32,
     /// What the modules say of their kernels, read once somebody asks.
@@ -46,13 +46,13 @@ impl Il {
     /// Modules for a device.
     ///
     /// # Errors
-    /// `UNSUPPORTED_FEATURE` when its loader takes machine code alone.
+    /// `UNSUPPORTED_FEATURE` when nothing compiles for its loader.
     fn new<D: Driver>(call: &str, device: &Device<D>, sources: Vec<Source>) -> Result<Self> {
         let properties = &device.properties;
-        let ptx = properties.ptx.ok_or_else(|| no_compiler(call, &properties.architecture))?;
+        let target = properties.spirv.clone().ok_or_else(|| no_compiler(call, &properties.architecture))?;
         Ok(Self {
             sources: Mutex::new(sources),
-            ptx,
+            target,
             max_threads: properties.max_threads_per_block,
             kernels: OnceLock::new(),
             building: Mutex::new(()),
@@ -62,7 +62,7 @@ impl Il {
     /// A module for a device, copied unless another device of the program has it.
     ///
     /// # Errors
-    /// As [`Source::new`]; `UNSUPPORTED_FEATURE` when the device's loader takes machine code alone.
+    /// As [`Source::new`]; `UNSUPPORTED_FEATURE` when nothing compiles for the device's loader.
     pub(super) fn shared<D: Driver>(
         call: &str,
         device: &Device<D>,
@@ -80,6 +80,11 @@ impl Il {
     /// The modules with their constants.
     pub(super) fn sources(&self) -> Vec<Source> {
         self.sources.lock().clone()
+    }
+
+    /// What they are compiled to.
+    pub(super) fn target(&self) -> SpirvTarget {
+        self.target.clone()
     }
 
     /// What the modules say of their kernels.
@@ -115,7 +120,7 @@ impl Il {
     }
 
     fn request<'a>(&self, sources: &'a [Source], options: &'a BuildOptions, allows_imports: bool) -> Request<'a> {
-        let (target, max_threads) = (self.ptx, self.max_threads);
+        let (target, max_threads) = (self.target.clone(), self.max_threads);
         Request { sources, target, max_threads, options, global_offset: false, allows_imports }
     }
 }
@@ -125,8 +130,8 @@ fn no_compiler(call: &str, architecture: &str) -> Error {
     Error::new(
         ur_result_t::ERROR_UNSUPPORTED_FEATURE,
         format!(
-            "{call}: SPIR-V is compiled to PTX, and the loader of {architecture} takes machine code alone; compile for amdgcn and \
-             give the code object to urProgramCreateWithBinary"
+            "{call}: SPIR-V is compiled to PTX or for amdgcn, and the loader of {architecture} takes neither; give its machine code to \
+             urProgramCreateWithBinary"
         ),
     )
 }
@@ -135,7 +140,7 @@ fn no_compiler(call: &str, architecture: &str) -> Error {
 ///
 /// # Errors
 /// `INVALID_BINARY` for what is no SPIR-V or is wrong, with word and instruction; `UNSUPPORTED_FEATURE` for a version that is
-/// unknown, and for devices whose loader takes machine code alone; what is wrong with the metadata.
+/// unknown, and for devices for whose loader nothing compiles; what is wrong with the metadata.
 pub fn create<D: Driver>(
     context: &Object<Context<D>>,
     bytes: &[u8],
@@ -217,14 +222,14 @@ struct Build<'a, D: Driver> {
 /// What the images of some devices are made of, and what became of it.
 struct Group {
     sources: Vec<Source>,
-    ptx: PtxTarget,
+    target: SpirvTarget,
     max_threads: u32,
     product: OnceLock<Result<Product>>,
 }
 
 impl Group {
     fn suits(&self, il: &Il, sources: &[Source]) -> bool {
-        self.ptx == il.ptx && self.max_threads == il.max_threads && self.sources == sources
+        self.target == il.target && self.max_threads == il.max_threads && self.sources == sources
     }
 }
 
@@ -267,7 +272,12 @@ impl<D: Driver> Build<'_, D> {
         if let Some(known) = self.groups.iter().position(|group| group.suits(il, &sources)) {
             return known;
         }
-        self.groups.push(Group { sources, ptx: il.ptx, max_threads: il.max_threads, product: OnceLock::new() });
+        self.groups.push(Group {
+            sources,
+            target: il.target.clone(),
+            max_threads: il.max_threads,
+            product: OnceLock::new(),
+        });
         self.groups.len() - 1
     }
 
@@ -279,7 +289,7 @@ impl<D: Driver> Build<'_, D> {
         let group = &self.groups[group];
         let compiled = group.product.get_or_init(|| il.compile(&group.sources, &self.options, false));
         let made = compiled.clone().and_then(|product| {
-            let image = CheckedImage::new(state.driver, product.ptx.as_bytes())?;
+            let image = CheckedImage::new(state.driver, &product.image)?;
             Ok((Arc::new(image), product.log))
         });
         let (image, log) = made.map_err(|error| target.refuse(self.text, build_failure(error)))?;
@@ -373,7 +383,7 @@ pub(super) fn image_for_link<D: Driver>(
     match (&target.il, target.image()) {
         (Some(il), _) => {
             let product = il.compile(&il.sources(), options, true)?;
-            Ok(Arc::new(CheckedImage::new(driver, product.ptx.as_bytes())?))
+            Ok(Arc::new(CheckedImage::new(driver, &product.image)?))
         }
         (None, Some(image)) => Ok(image),
         (None, None) => Err(Error::new(
@@ -383,10 +393,10 @@ pub(super) fn image_for_link<D: Driver>(
     }
 }
 
-/// Links modules into one program for a device, by libnvvm. `None` if some program has no SPIR-V.
+/// Links modules into one program for a device, by the compiler. `None` if some program has no SPIR-V.
 ///
 /// # Errors
-/// `PROGRAM_LINK_FAILURE` with names that are missing or what libnvvm says; as [`spirv::compile`].
+/// `PROGRAM_LINK_FAILURE` with names that are missing or what the compiler says; as [`spirv::compile`].
 pub(super) fn link<D: Driver>(
     context: &Context<D>,
     device: &Object<Device<D>>,
@@ -405,7 +415,7 @@ pub(super) fn link<D: Driver>(
         ur_result_t::ERROR_PROGRAM_BUILD_FAILURE => error.with_code(FAILURE),
         _ => error,
     })?;
-    let image = CheckedImage::new(state.driver, product.ptx.as_bytes())?;
+    let image = CheckedImage::new(state.driver, &product.image)?;
     let target = Target::of_il(device.to_arc(), il);
     target.set_image(Arc::new(image));
     load(&state, &target, options, &parsed, &product.log).map_err(|error| as_failure(error, "", FAILURE))?;

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::context::DeviceState;
 use crate::device::relief::reclaiming;
-use crate::driver::{BuildRequest, CheckedImage, Driver};
+use crate::driver::{BuildRequest, CheckedImage, Driver, SpirvTarget};
 use crate::object::error::Result;
 use crate::program::Module;
 use crate::program::il::Il;
@@ -19,6 +19,7 @@ use crate::program::spirv::{self, BuildOptions, Request, Source};
 /// What such an image is made of, and the module once there is one.
 pub struct OffsetImage<D: Driver> {
     sources: Vec<Source>,
+    target: SpirvTarget,
     options: BuildOptions,
     /// Held while the module is made: only launches with an offset take it, and all of them need the module.
     module: Mutex<Option<Arc<Module<D>>>>,
@@ -27,7 +28,12 @@ pub struct OffsetImage<D: Driver> {
 impl<D: Driver> OffsetImage<D> {
     /// That of an image that was built with the words of these options.
     pub(super) fn new(il: &Il, words: &[String]) -> Self {
-        Self { sources: il.sources(), options: BuildOptions::parse(words), module: Mutex::new(None) }
+        Self {
+            sources: il.sources(),
+            target: il.target(),
+            options: BuildOptions::parse(words),
+            module: Mutex::new(None),
+        }
     }
 
     /// The module, made if it is not there.
@@ -48,14 +54,13 @@ impl<D: Driver> OffsetImage<D> {
         let properties = &state.device.properties;
         let product = spirv::compile(&Request {
             sources: &self.sources,
-            // It was built for this device, so there is one.
-            target: properties.ptx.unwrap_or_default(),
+            target: self.target.clone(),
             max_threads: properties.max_threads_per_block,
             options: &self.options,
             global_offset: true,
             allows_imports: false,
         })?;
-        let image = CheckedImage::new(state.driver, product.ptx.as_bytes())?;
+        let image = CheckedImage::new(state.driver, &product.image)?;
         let raw = reclaiming(&state.device, || {
             let mut request = BuildRequest { options: &self.options.loader, log: String::new() };
             let _scope = state.enter()?;

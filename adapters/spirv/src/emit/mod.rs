@@ -1,25 +1,30 @@
-//! From a [`Module`] to the text that a target's compiler takes. What differs between targets is behind [`Emitter`], so that a
-//! direct PTX emitter or one for amdgcn can stand beside the one for NVVM IR. The model above knows none of them.
+//! From a [`Module`] to the text that a target's compiler takes. What differs between compilers is behind [`Emitter`], so that a
+//! direct PTX emitter can stand beside the one for LLVM's text, which has dialects of its own. The model above knows none of them.
 
 mod link;
-mod nvvm;
+mod llvm;
 
 pub use link::{Linked, link};
-pub use nvvm::NvvmEmitter;
+pub use llvm::LlvmEmitter;
 
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
 use crate::model::{Kernel, Module};
-use nvvm::symbol;
+use llvm::symbol;
 
-/// The version of LLVM's text that the compiler takes.
+/// The text that the compiler takes: LLVM's version of it and, for AMD's devices, the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// LLVM 7: pointers have types. libnvvm takes it for architectures before `compute_100`.
     Typed,
     /// LLVM 22: pointers are opaque. libnvvm takes it from `compute_100` on.
     Opaque,
+    /// LLVM 15 and later for `amdgcn`: pointers are opaque, and address spaces and intrinsics are AMD's. `libamd_comgr` takes it.
+    Amdgcn {
+        /// Lanes of a sub-group: 64 on gfx9 and before, 32 after it.
+        wave_size: u32,
+    },
 }
 
 impl Dialect {
@@ -28,6 +33,15 @@ impl Dialect {
     pub fn for_architecture(sm: u32) -> Self {
         if sm >= 100 { Self::Opaque } else { Self::Typed }
     }
+
+    /// Lanes of a full sub-group.
+    #[must_use]
+    pub fn sub_group_size(self) -> u32 {
+        match self {
+            Self::Typed | Self::Opaque => 32,
+            Self::Amdgcn { wave_size } => wave_size,
+        }
+    }
 }
 
 /// What is to be made of a module.
@@ -35,7 +49,7 @@ impl Dialect {
 pub struct Options {
     /// The text's dialect.
     pub dialect: Dialect,
-    /// The architecture, as in `sm_90`; at least 70.
+    /// The architecture, as in `sm_90`; at least 70. 0 for AMD's devices, whose text is the same for all of one wave size.
     pub sm: u32,
     /// The kernels to translate, by name; all if `None`. What they do not call is left out.
     pub kernels: Option<Vec<String>>,
@@ -60,6 +74,12 @@ impl Options {
             global_offset: false,
         }
     }
+
+    /// Everything for AMD's devices with waves of this many lanes, with groups of up to 1024 threads.
+    #[must_use]
+    pub fn for_amdgcn(wave_size: u32) -> Self {
+        Self { dialect: Dialect::Amdgcn { wave_size }, sm: 0, ..Self::for_architecture(0) }
+    }
 }
 
 /// A translated module.
@@ -69,7 +89,7 @@ pub struct Translation {
     pub text: String,
     /// The kernels in it.
     pub kernels: Vec<Kernel>,
-    /// It calls functions of libdevice.
+    /// It calls functions of the target's library: libdevice, or OCML.
     pub uses_libdevice: bool,
     /// Some kernel forbids fused multiplications and additions, or has an arithmetic fence; the compiler must then fuse none.
     pub contraction_off: bool,
@@ -112,21 +132,28 @@ pub trait Emitter {
     fn emit(&self, module: &Module, options: &Options) -> Result<Translation>;
 }
 
-/// Translates a module to NVVM IR.
+/// Translates a module to LLVM's text.
 ///
 /// # Errors
-/// The module holds what CUDA or this crate does not support, or an option is wrong.
+/// The module holds what the target or this crate does not support, or an option is wrong.
 pub fn translate(module: &Module, options: &Options) -> Result<Translation> {
     translate_with(module, options, None)
 }
 
 /// As [`translate`]; of the names that other modules of the program import, those that the module exports are kept.
 fn translate_with(module: &Module, options: &Options, imported: Option<&BTreeSet<String>>) -> Result<Translation> {
-    if options.sm < 70 {
-        return Err(Error::option(format!(
-            "sm_{} has no memory model; sm_70 is the oldest that is supported",
-            options.sm
-        )));
+    match options.dialect {
+        Dialect::Amdgcn { wave_size: 32 | 64 } => {}
+        Dialect::Amdgcn { wave_size } => {
+            return Err(Error::option(format!("a wave of {wave_size} lanes; AMD's devices have 32 or 64")));
+        }
+        Dialect::Typed | Dialect::Opaque if options.sm < 70 => {
+            return Err(Error::option(format!(
+                "sm_{} has no memory model; sm_70 is the oldest that is supported",
+                options.sm
+            )));
+        }
+        Dialect::Typed | Dialect::Opaque => {}
     }
-    nvvm::emit_for(module, options, imported)
+    llvm::emit_for(module, options, imported)
 }

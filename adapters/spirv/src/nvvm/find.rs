@@ -56,7 +56,7 @@ pub fn found() -> Option<PathBuf> {
 }
 
 /// Where the dynamic linker looks for a bare name on the usual systems.
-fn linker_folders() -> impl Iterator<Item = PathBuf> {
+pub(crate) fn linker_folders() -> impl Iterator<Item = PathBuf> {
     const USUAL: [&str; 5] =
         ["/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
     let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! libnvvm: NVVM IR to PTX. The library is NVIDIA's, comes with the CUDA toolkit or from PyPI, needs no GPU, and is opened at run
 //! time. [`Compiler`] is what the rest of a program sees, so that it can be tested without the library.
 
-mod find;
+pub(crate) mod find;
 mod library;
 
 pub use find::{LIBRARY_VARIABLE, candidates, found};
@@ -38,7 +38,7 @@ pub struct Compiled {
     pub log: String,
 }
 
-/// Why there is no PTX.
+/// Why there is no PTX or code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompileError {
     /// The library was not found, or is none that this crate can use.

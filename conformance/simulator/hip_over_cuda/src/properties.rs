@@ -54,11 +54,13 @@ impl Reader<'_> {
     }
 
     fn architecture(&self) -> [c_char; 256] {
-        let name = format!(
-            "sm_{}{}",
-            self.int(hipDeviceAttributeComputeCapabilityMajor),
-            self.int(hipDeviceAttributeComputeCapabilityMinor)
-        );
+        let name = crate::module::amd_architecture().unwrap_or_else(|| {
+            format!(
+                "sm_{}{}",
+                self.int(hipDeviceAttributeComputeCapabilityMajor),
+                self.int(hipDeviceAttributeComputeCapabilityMinor)
+            )
+        });
         let mut text = [0; 256];
         for (place, byte) in text.iter_mut().zip(name.bytes()) {
             *place = c_char::from_ne_bytes([byte]);

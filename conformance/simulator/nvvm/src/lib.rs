@@ -1,4 +1,5 @@
 //! libnvvm's C API over a folder of PTX: a program gets the text that has all of its kernels, which the real library made before.
+//! libamd_comgr's is beside it ([`comgr`]).
 //!
 //! It compiles nothing, and takes no text that has not the form of NVVM IR. What it is asked is written down in the folder that
 //! `SIMNVVM_FOLDER` names, so that a test can count compilations of many processes, read what was compiled, have it refused, and
@@ -12,6 +13,8 @@
 //! | `refuse` | if it is there, every compilation fails with its text as log |
 //! | `entered`, `leave` | if they are there: pipes; a compilation writes a byte to the first and waits for one from the second |
 #![allow(non_snake_case, reason = "the API's names")]
+
+pub mod comgr;
 
 use std::env;
 use std::ffi::{CStr, c_char, c_int};
@@ -181,19 +184,27 @@ fn compiled(texts: &[String], options: &[String]) -> Result<String, (c_int, Stri
     {
         return refused(INVALID_IR, "the text is no NVVM IR");
     }
-    let Some(folder) = env::var_os("SIMNVVM_FOLDER").map(PathBuf::from) else {
-        return refused(COMPILATION, "SIMNVVM_FOLDER names no folder");
-    };
-    note(&folder, &texts.join("\n"), options);
-    hold_up(&folder);
-    if let Ok(log) = fs::read_to_string(folder.join("refuse")) {
-        return Err((COMPILATION, log));
-    }
+    refuse_by_folder(texts, options).map_err(|log| (COMPILATION, log))?;
     let kernels: Vec<&str> = texts.iter().flat_map(|text| kernels(text)).collect();
-    match answer(&folder, &kernels) {
+    match answer_of(&kernels) {
         Some(ptx) => Ok(ptx),
         None => refused(COMPILATION, &format!("no file has the kernels {kernels:?}")),
     }
+}
+
+/// Writes down what is compiled, waits where a test wants it, and refuses with the log that one wants.
+fn refuse_by_folder(texts: &[String], options: &[String]) -> Result<(), String> {
+    let folder = folder().ok_or("simnvvm: SIMNVVM_FOLDER names no folder")?;
+    note(&folder, &texts.join("\n"), options);
+    hold_up(&folder);
+    match fs::read_to_string(folder.join("refuse")) {
+        Ok(log) => Err(log),
+        Err(_) => Ok(()),
+    }
+}
+
+fn folder() -> Option<PathBuf> {
+    env::var_os("SIMNVVM_FOLDER").map(PathBuf::from)
 }
 
 /// Writes down what is compiled.
@@ -221,8 +232,8 @@ fn kernels(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The first file, by name, that has all of these kernels.
-fn answer(folder: &Path, kernels: &[&str]) -> Option<String> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+fn answer_of(kernels: &[&str]) -> Option<String> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder()?).ok()?.flatten().map(|entry| entry.path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "ptx"));
     files.sort();
     let texts = files.into_iter().filter_map(|file| fs::read_to_string(file).ok());

@@ -26,7 +26,11 @@ pub const HIP_ADAPTER: &str = "libur_adapter_hip.so.0";
 
 /// AMD's runtime as Debian has it, and the package that holds it.
 const DEBIAN_HIP: &str = "libamdhip64.so.5";
-const DEBIAN_PACKAGE: &str = "libamdhip64-5";
+const DEBIAN_PACKAGE: &[&str] = &["libamdhip64-5"];
+
+/// AMD's compiler as Debian has it, and the packages that hold it and the device libraries.
+const DEBIAN_COMGR: &str = "libamd_comgr.so.2";
+const DEBIAN_COMGR_PACKAGES: &[&str] = &["libamd-comgr2", "rocm-device-libs"];
 
 /// The command.
 pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
@@ -77,6 +81,8 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
             process::run(command.args(["--quick", "--hip"]).arg(newest.library("libhip_on_cuda.so")))
         });
         let tests = report.cargo("Debian's HIP runtime", |lines| debian_hip(workspace, &newest, &older, lines));
+        report.add(tests);
+        let tests = report.cargo("Debian's comgr", |lines| debian_comgr(workspace, lines));
         report.add(tests);
         for adapter in ["cuda", "hip"] {
             let native = newest.library("libsimcuda.so").display().to_string();
@@ -132,7 +138,7 @@ fn rename(word: &str, line: &str) -> String {
 
 /// The HIP adapter on AMD's own runtime as Debian has it, on a machine that need not have a GPU of AMD's.
 fn debian_hip(workspace: &Workspace, newest: &Dist, older: &Dist, lines: &mut Vec<String>) -> Result {
-    if let Err(reason) = debian_hip_is_there() {
+    if let Err(reason) = debian_library_is_there(DEBIAN_HIP, DEBIAN_PACKAGE) {
         println!("skipped: {DEBIAN_HIP} is not here, because {reason}");
         return Ok(());
     }
@@ -153,11 +159,28 @@ fn debian_hip(workspace: &Workspace, newest: &Dist, older: &Dist, lines: &mut Ve
     Ok(())
 }
 
-/// Installs Debian's HIP runtime unless it is there; why it is not, otherwise.
-fn debian_hip_is_there() -> std::result::Result<(), String> {
+/// SPIR-V for AMD's devices by the compiler that Debian has: those tests that need it and are ignored elsewhere.
+fn debian_comgr(workspace: &Workspace, lines: &mut Vec<String>) -> Result {
+    if let Err(reason) = debian_library_is_there(DEBIAN_COMGR, DEBIAN_COMGR_PACKAGES) {
+        println!("skipped: {DEBIAN_COMGR} is not here, because {reason}");
+        return Ok(());
+    }
+    let tests = |package: &[&str]| {
+        let mut command = cargo::cargo(workspace);
+        command.args(["test", "--no-fail-fast", "--package"]).args(package);
+        command
+    };
+    let ignored = "--ignored".to_owned();
+    named_tests("comgr: ", &mut tests(&["ur-spirv", "--test", "comgr"]), std::slice::from_ref(&ignored), lines)?;
+    let own = [ignored, "by_comgr".to_owned()];
+    named_tests("comgr: ", &mut tests(&["ur-adapter", "--lib"]), &own, lines)
+}
+
+/// Installs a library of Debian's unless it is there; why it is not, otherwise.
+fn debian_library_is_there(library: &str, packages: &[&str]) -> std::result::Result<(), String> {
     let is_listed = || {
         let listed = process::outcome(process::limited(60, "ldconfig").arg("-p"));
-        listed.is_ok_and(|(_, printed)| printed.stdout.contains(DEBIAN_HIP))
+        listed.is_ok_and(|(_, printed)| printed.stdout.contains(library))
     };
     if is_listed() {
         return Ok(());
@@ -172,10 +195,10 @@ fn debian_hip_is_there() -> std::result::Result<(), String> {
         let last = printed.stderr.lines().last().unwrap_or("it gave no reason").to_owned();
         if status.success() { Ok(()) } else { Err(format!("apt-get {} says: {last}", arguments.join(" "))) }
     };
-    let install = || apt(400, &["install", "--yes", "--no-install-recommends", DEBIAN_PACKAGE]);
+    let install = || apt(400, &[&["install", "--yes", "--no-install-recommends"], packages].concat());
     // A machine that never read the packages' list knows none.
     install().or_else(|_| apt(120, &["update"]).and_then(|()| install()))?;
-    if is_listed() { Ok(()) } else { Err(format!("{DEBIAN_PACKAGE} is installed and holds no such library")) }
+    if is_listed() { Ok(()) } else { Err(format!("{} is installed and holds no such library", packages.join(" "))) }
 }
 
 /// What is given to the tests themselves. Without the facts, the tests that read them would fail; they are left out by

@@ -13,7 +13,7 @@ fn gpu() -> DeviceProperties {
         driver_version: "API 13.0".to_owned(),
         architecture: "sm_90".to_owned(),
         binary_target: "nvptx64",
-        ptx: Some(crate::driver::PtxTarget { sm: 90, version: (9, 0) }),
+        spirv: Some(crate::driver::SpirvTarget::Ptx(crate::driver::PtxTarget { sm: 90, version: (9, 0) })),
         program_link: true,
         version: "9.0".to_owned(),
         compute_capability: (9, 0),

@@ -5,6 +5,7 @@
 
 pub mod attributes;
 pub mod cell;
+pub mod comgr;
 pub mod external_layouts;
 pub mod image_layouts;
 pub mod library;

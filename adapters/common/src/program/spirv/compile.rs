@@ -1,26 +1,34 @@
-//! One compilation: modules to text of NVVM IR, all of it through libnvvm, and the PTX in a version that the driver takes.
+//! One compilation: modules to LLVM's text, all of it through the target's compiler, and PTX in a version that the driver takes.
 
 use std::collections::BTreeSet;
 
 use ur_ffi::ur_result_t;
+use ur_spirv::comgr::{Flags, Isa};
 use ur_spirv::nvvm::{Compiler, Nvvm, with_ptx_version};
-use ur_spirv::{Options, Translation, translate};
+use ur_spirv::{Dialect, Options, Translation, translate};
 
-use crate::driver::native::nvvm;
+use crate::driver::native::{comgr, nvvm};
+use crate::driver::{AmdgcnTarget, PtxTarget, SpirvTarget};
 use crate::object::error::{Error, Result};
-use crate::program::spirv::{Product, Request, Source, refused};
+use crate::program::spirv::{BuildOptions, Product, Request, Source, refused};
 
 /// Compiles.
 ///
 /// # Errors
 /// As [`super::compile`].
 pub(super) fn run(request: &Request<'_>) -> Result<Product> {
+    match &request.target {
+        SpirvTarget::Ptx(target) => to_ptx(request, target),
+        SpirvTarget::Amdgcn(target) => to_code_object(request, target),
+    }
+}
+
+fn to_ptx(request: &Request<'_>, target: &PtxTarget) -> Result<Product> {
     let library = nvvm::open()?;
-    let options = options_of(request, &library)?;
+    let options = ptx_options(request, target, &library)?;
     let translations = translated(request, &options)?;
-    let names: Vec<String> = (0..translations.len()).map(|number| format!("module {number}")).collect();
-    let texts: Vec<(&str, &str)> =
-        names.iter().zip(&translations).map(|(name, made)| (name.as_str(), made.text.as_str())).collect();
+    let names = names_of(&translations);
+    let texts = texts_of(&names, &translations);
     let mut words: Vec<String> = Vec::new();
     let asked = translations.iter().flat_map(|made| made.compiler_options(&options));
     for word in asked.chain(request.options.compiler.iter().cloned()) {
@@ -32,29 +40,78 @@ pub(super) fn run(request: &Request<'_>) -> Result<Product> {
     let compiled = library.compile(&texts, &words, libdevice).map_err(|error| nvvm::failed(&error))?;
     let mut log = log_of(request, &translations);
     log.push_str(&compiled.log);
-    Ok(Product { ptx: in_version(compiled.ptx, request.target.version), log })
+    Ok(Product { image: in_version(compiled.ptx, target.version).into_bytes(), log })
+}
+
+fn to_code_object(request: &Request<'_>, target: &AmdgcnTarget) -> Result<Product> {
+    let library = comgr::open()?;
+    let translations = translated(request, &amdgcn_options(request, target))?;
+    let names = names_of(&translations);
+    let isa = Isa { architecture: target.architecture.clone(), wave_size: target.wave_size };
+    let flags = flags_of(request.options, &translations);
+    let compiled =
+        library.compile(&texts_of(&names, &translations), &isa, flags).map_err(|error| comgr::failed(&error))?;
+    let mut log = log_of(request, &translations);
+    log.push_str(&compiled.log);
+    Ok(Product { image: compiled.bytes, log })
+}
+
+/// What libamd_comgr is told of how to compile, from the words for libnvvm and what the modules want.
+fn flags_of(options: &BuildOptions, translations: &[Translation]) -> Flags {
+    let says = |word: &str| options.compiler.iter().any(|known| known == word);
+    Flags {
+        unoptimised: says("-opt=0"),
+        flush_denormals: says("-ftz=1") || translations.iter().any(|made| made.flush_denormals),
+        fast_math: says("-prec-div=0"),
+        uses_library: translations.iter().any(|made| made.uses_libdevice),
+    }
+}
+
+/// The names of modules in a compiler's messages.
+fn names_of(translations: &[Translation]) -> Vec<String> {
+    (0..translations.len()).map(|number| format!("module {number}")).collect()
+}
+
+fn texts_of<'a>(names: &'a [String], translations: &'a [Translation]) -> Vec<(&'a str, &'a str)> {
+    names.iter().zip(translations).map(|(name, made)| (name.as_str(), made.text.as_str())).collect()
 }
 
 /// Translates without compiling, for the errors; what there is to say.
 ///
 /// # Errors
-/// As [`super::compile`], but for libnvvm's own.
+/// As [`super::compile`], but for the compiler's own.
 pub fn check(request: &Request<'_>) -> Result<String> {
-    let library = nvvm::open()?;
-    let options = options_of(request, &library)?;
+    let options = match &request.target {
+        SpirvTarget::Ptx(target) => {
+            let library = nvvm::open()?;
+            ptx_options(request, target, &library)?
+        }
+        SpirvTarget::Amdgcn(target) => {
+            comgr::open()?;
+            amdgcn_options(request, target)
+        }
+    };
     Ok(log_of(request, &translated(request, &options)?))
 }
 
-fn options_of(request: &Request<'_>, library: &Nvvm) -> Result<Options> {
-    let (sm, dialect) = nvvm::architecture(library, request.target.sm)?;
-    Ok(Options {
+fn ptx_options(request: &Request<'_>, target: &PtxTarget, library: &Nvvm) -> Result<Options> {
+    let (sm, dialect) = nvvm::architecture(library, target.sm)?;
+    Ok(options_of(request, sm, dialect))
+}
+
+fn amdgcn_options(request: &Request<'_>, target: &AmdgcnTarget) -> Options {
+    options_of(request, 0, Dialect::Amdgcn { wave_size: target.wave_size })
+}
+
+fn options_of(request: &Request<'_>, sm: u32, dialect: Dialect) -> Options {
+    Options {
         dialect,
         sm,
         kernels: None,
         max_threads: request.max_threads,
         line_info: request.options.line_info,
         global_offset: request.global_offset,
-    })
+    }
 }
 
 fn translated(request: &Request<'_>, options: &Options) -> Result<Vec<Translation>> {
@@ -125,6 +182,57 @@ mod tests {
             assert_eq!(in_version(ptx(version), (8, 4)), ptx(version));
         }
         assert_eq!(in_version("no version".to_owned(), (8, 4)), "no version");
+    }
+
+    #[test]
+    fn options_and_modules_say_how_a_code_object_is_made() {
+        let options = |text: &str| BuildOptions::parse(&[text.to_owned()]);
+        let plain = [Translation::default()];
+        assert_eq!(flags_of(&options("-cl-mad-enable"), &plain), Flags::default());
+        assert!(flags_of(&options("-O0"), &plain).unoptimised);
+        let fast = flags_of(&options("-cl-fast-relaxed-math"), &plain);
+        assert!(fast.fast_math && fast.flush_denormals && !fast.unoptimised);
+        let wanting = [Translation { flush_denormals: true, uses_libdevice: true, ..Translation::default() }];
+        let flags = flags_of(&options(""), &wanting);
+        assert!(flags.flush_denormals && flags.uses_library && !flags.fast_math);
+    }
+
+    /// A kernel of the suite for an architecture of AMD's.
+    fn made(architecture: &str, wave_size: u32, module: &[u8]) -> Result<Product> {
+        let sources = [Source::new(module).unwrap()];
+        let options = BuildOptions::default();
+        let target = SpirvTarget::Amdgcn(AmdgcnTarget { architecture: architecture.to_owned(), wave_size });
+        run(&Request {
+            sources: &sources,
+            target,
+            max_threads: 1024,
+            options: &options,
+            global_offset: false,
+            allows_imports: false,
+        })
+    }
+
+    /// A module that wants no size of sub-groups.
+    const CONTROL: &[u8] = include_bytes!("../../../../spirv/tests/kernels/control.spv");
+
+    #[test]
+    #[ignore = "needs libamd_comgr"]
+    fn a_code_object_is_made_of_spirv_by_comgr_and_passes_as_an_image() {
+        use crate::program::device_image::{Bytes, elf};
+        for (architecture, wave_size) in [("gfx90a:sramecc+:xnack-", 64), ("gfx1030", 32)] {
+            let product = made(architecture, wave_size, CONTROL).unwrap();
+            let machine = elf::Machine { number: 224, vendor: "AMD", format: "code object (ELF)" };
+            elf::check(Bytes(&product.image), 0, &machine).unwrap();
+            assert!(product.image.windows(5).any(|part| part == b"k.kd\0"), "{architecture}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs libamd_comgr"]
+    fn an_architecture_that_is_unknown_by_comgr_fails_the_build() {
+        let error = made("gfx7", 64, CONTROL).unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_PROGRAM_BUILD_FAILURE);
+        assert!(error.message().contains("does not know gfx7"), "{error}");
     }
 
     #[test]

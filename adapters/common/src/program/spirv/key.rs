@@ -4,10 +4,11 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use crate::driver::{AmdgcnTarget, PtxTarget, SpirvTarget};
 use crate::program::spirv::Request;
 
 /// Changes when a kept result means something else than before.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 /// A result's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +23,16 @@ impl Key {
         fields.bytes(ur_spirv::VERSION.as_bytes());
         fields.bytes(library.as_bytes());
         let (target, options) = (&request.target, request.options);
-        [target.sm, target.version.0, target.version.1, request.max_threads]
+        match target {
+            SpirvTarget::Ptx(PtxTarget { sm, version }) => {
+                [0, *sm, version.0, version.1].into_iter().for_each(|number| fields.number(number.into()));
+            }
+            SpirvTarget::Amdgcn(AmdgcnTarget { architecture, wave_size }) => {
+                [1, *wave_size].into_iter().for_each(|number| fields.number(number.into()));
+                fields.bytes(architecture.as_bytes());
+            }
+        }
+        [request.max_threads]
             .into_iter()
             .chain([options.line_info, request.global_offset, request.allows_imports].map(u32::from))
             .for_each(|number| fields.number(number.into()));
@@ -71,7 +81,6 @@ mod tests {
     use std::collections::{BTreeMap, HashSet};
 
     use super::*;
-    use crate::driver::PtxTarget;
     use crate::program::spirv::{BuildOptions, Source};
 
     fn source(bytes: &[u8], constants: &[(u32, &[u8])]) -> Source {
@@ -96,13 +105,17 @@ mod tests {
             vec![source(b"ab", &[(2, b"x")])],
             vec![source(b"abc", &[])],
         ];
-        let request = |sources, target, options, max_threads, global_offset| Request {
+        let request = |sources, target: PtxTarget, options, max_threads, global_offset| Request {
             sources,
-            target,
+            target: SpirvTarget::Ptx(target),
             max_threads,
             options,
             global_offset,
             allows_imports: false,
+        };
+        let amdgcn = |architecture: &str, wave_size| Request {
+            target: SpirvTarget::Amdgcn(AmdgcnTarget { architecture: architecture.to_owned(), wave_size }),
+            ..request(&one, target, &plain, 1024, false)
         };
         let key = |request: Request<'_>| Key::of(&request, "nvvm 1");
         let mut keys = vec![
@@ -115,6 +128,10 @@ mod tests {
             key(request(&one, target, &plain, 1024, true)),
             key(Request { allows_imports: true, ..request(&one, target, &plain, 1024, false) }),
             Key::of(&request(&one, target, &plain, 1024, false), "nvvm 2"),
+            key(amdgcn("gfx90a", 64)),
+            key(amdgcn("gfx90a:xnack+", 64)),
+            key(amdgcn("gfx1030", 32)),
+            key(amdgcn("gfx1030", 64)),
         ];
         keys.extend(sets.iter().map(|set| key(request(set, target, &plain, 1024, false))));
         let distinct: HashSet<Key> = keys.iter().copied().collect();

@@ -1,7 +1,7 @@
-//! SPIR-V to PTX: a module's bytes, constants and options in, text for a device's loader out.
+//! SPIR-V to PTX or to a code object of AMD's: a module's bytes, constants and options in, an image for a device's loader out.
 //!
-//! The translation is `ur-spirv`'s and the code generation libnvvm's; here are the way from one to the other, the library that
-//! is opened once ([`toolchain`]), and the results that are kept on disk ([`cache`]). Nothing else of the engine sees either
+//! The translation is `ur-spirv`'s and the code generation libnvvm's or libamd_comgr's; here are the way from one to the other, and
+//! the results that are kept on disk ([`cache`]). Nothing else of the engine sees either
 //! crate. Nothing here knows a device, a context or a program, makes a native call, or holds a lock while it compiles: threads
 //! compile side by side.
 
@@ -20,8 +20,8 @@ pub use compile::check;
 pub use options::BuildOptions;
 pub use ur_spirv::{Kernel, is_spirv};
 
-use crate::driver::PtxTarget;
-use crate::driver::native::nvvm;
+use crate::driver::SpirvTarget;
+use crate::driver::native::{comgr, nvvm};
 use crate::object::error::{Error, Result};
 use crate::program::spirv::key::Key;
 
@@ -92,8 +92,8 @@ impl Source {
 pub struct Request<'a> {
     /// The modules, which become one.
     pub sources: &'a [Source],
-    /// What the device's loader takes.
-    pub target: PtxTarget,
+    /// What is made.
+    pub target: SpirvTarget,
     /// Most threads of a work-group.
     pub max_threads: u32,
     /// What the application asked for.
@@ -107,8 +107,8 @@ pub struct Request<'a> {
 /// What was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Product {
-    /// The text.
-    pub ptx: String,
+    /// PTX, or a code object.
+    pub image: Vec<u8>,
     /// What translator and compiler said.
     pub log: String,
 }
@@ -116,11 +116,15 @@ pub struct Product {
 /// Compiles, unless the disk cache has it.
 ///
 /// # Errors
-/// `COMPILER_NOT_AVAILABLE` without libnvvm, with the package to install; `UNSUPPORTED_FEATURE` for an instruction that is not
+/// `COMPILER_NOT_AVAILABLE` without the library, with the package to install; `UNSUPPORTED_FEATURE` for an instruction that is not
 /// supported and `INVALID_BINARY` for one that is wrong, with its word; `PROGRAM_LINK_FAILURE` for names that no module defines;
-/// `PROGRAM_BUILD_FAILURE` with libnvvm's log.
+/// `PROGRAM_BUILD_FAILURE` with the compiler's log.
 pub fn compile(request: &Request<'_>) -> Result<Product> {
-    let key = nvvm::identity().map(|library| Key::of(request, &library));
+    let library = match request.target {
+        SpirvTarget::Ptx(_) => nvvm::identity(),
+        SpirvTarget::Amdgcn(_) => comgr::identity(),
+    };
+    let key = library.map(|library| Key::of(request, &library));
     let folder = key.as_ref().and_then(|_| cache::folder());
     if let (Some(key), Some(folder)) = (&key, folder)
         && let Some(kept) = folder.load(key)

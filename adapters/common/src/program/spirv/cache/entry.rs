@@ -1,4 +1,4 @@
-//! A result as the bytes of a file: what it is, a checksum of the rest, the log's length, log and text.
+//! A result as the bytes of a file: what it is, a checksum of the rest, the log's length, log and image.
 
 use sha2::{Digest, Sha256};
 
@@ -9,12 +9,12 @@ const SUM: usize = 32;
 
 /// The bytes of a result.
 pub(super) fn write(product: &Product) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(MAGIC.len() + SUM + 8 + product.log.len() + product.ptx.len());
+    let mut bytes = Vec::with_capacity(MAGIC.len() + SUM + 8 + product.log.len() + product.image.len());
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&[0; SUM]);
     bytes.extend_from_slice(&(product.log.len() as u64).to_le_bytes());
     bytes.extend_from_slice(product.log.as_bytes());
-    bytes.extend_from_slice(product.ptx.as_bytes());
+    bytes.extend_from_slice(&product.image);
     let sum = Sha256::digest(&bytes[MAGIC.len() + SUM..]);
     bytes[MAGIC.len()..MAGIC.len() + SUM].copy_from_slice(&sum);
     bytes
@@ -28,9 +28,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<Product> {
         return None;
     }
     let (length, rest) = rest.split_first_chunk::<8>()?;
-    let (log, ptx) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-    Some(Product { ptx: text(ptx)?, log: text(log)? })
+    let (log, image) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    Some(Product { image: image.to_vec(), log: String::from_utf8(log.to_vec()).ok()? })
 }
 
 #[cfg(test)]
@@ -39,8 +38,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_and_nothing_else() {
-        for (ptx, log) in [("", ""), (".version 8.4\n", ""), ("text", "a log\n")] {
-            let product = Product { ptx: ptx.to_owned(), log: log.to_owned() };
+        for (image, log) in [(&b""[..], ""), (b".version 8.4\n", ""), (b"\x7fELF\xff", "a log\n")] {
+            let product = Product { image: image.to_vec(), log: log.to_owned() };
             let bytes = write(&product);
             assert_eq!(read(&bytes), Some(product));
             for length in 0..bytes.len() {

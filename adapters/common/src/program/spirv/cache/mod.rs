@@ -20,7 +20,7 @@ use crate::object::log;
 use crate::program::spirv::Product;
 use crate::program::spirv::key::Key;
 
-/// How files of results end.
+/// How files of results end, code objects too.
 const ENDING: &str = "ptx";
 /// How files end that are being written.
 const UNFINISHED: &str = "tmp";

@@ -3,11 +3,11 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
-use crate::driver::PtxTarget;
+use crate::driver::{PtxTarget, SpirvTarget};
 use crate::program::spirv::{BuildOptions, Request};
 
 fn key(number: u32) -> Key {
-    let target = PtxTarget { sm: number, version: (8, 0) };
+    let target = SpirvTarget::Ptx(PtxTarget { sm: number, version: (8, 0) });
     let options = BuildOptions::default();
     let none = &[];
     Key::of(
@@ -24,7 +24,7 @@ fn key(number: u32) -> Key {
 }
 
 fn product(size: usize) -> Product {
-    Product { ptx: "x".repeat(size), log: "said".to_owned() }
+    Product { image: vec![b'x'; size], log: "said".to_owned() }
 }
 
 struct Temporary {

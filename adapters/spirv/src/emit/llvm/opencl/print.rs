@@ -1,0 +1,208 @@
+//! `printf`: the driver's `vprintf` takes the format and a block of promoted arguments. Vectors (`%v4hlf`) are written as as many
+//! numbers with commas, since the driver knows none; the format must be a constant for that.
+
+use std::fmt::Write as _;
+
+use super::super::debug::escaped;
+use super::super::helper::{Head, Motion};
+use super::super::instruction::Inst;
+use super::super::types::Scalar;
+use super::super::{Target, Writer};
+use crate::error::{Error, Result};
+use crate::fold::Value;
+use crate::grammar::op;
+use crate::model::{Id, Type};
+
+const MOST_FORMAT_BYTES: usize = 1 << 16;
+
+impl<'m> Writer<'m> {
+    pub(super) fn print(&mut self, inst: Inst<'m>, operands: &'m [Id]) -> Result<()> {
+        if self.target == Target::Amdgcn {
+            return Err(Error::unsupported("AMD's devices print through a service of the host's, which is not asked"));
+        }
+        let format = self.format_text(operands[0])?;
+        let format = expand_vectors(&format);
+        let mut values = Vec::new();
+        for &operand in &operands[1..] {
+            self.promote(operand, &mut values)?;
+        }
+        let name = self.format_global(&format);
+        let bytes = self.pointer_text("i8", 0);
+        self.declare("vprintf", "i32", &format!("{bytes}, {bytes}"));
+        let global = self.pointer_text(&format!("[{} x i8]", format.len() + 1), 1);
+        let format = self.let_temp(format_args!("addrspacecast {global} @{name} to {bytes}"));
+        let parameters: Vec<String> = values.iter().enumerate().map(|(at, v)| format!("{} %a{at}", v.0)).collect();
+        let types: Vec<&str> = values.iter().map(|value| value.0).collect();
+        let helper = format!("ur_printf_{}", types.join("_"));
+        let mut parameters = parameters.join(", ");
+        if !parameters.is_empty() {
+            parameters.insert_str(0, ", ");
+        }
+        let parameters = format!("{bytes} %format{parameters}");
+        let head = Head { name: &helper, returns: "i32", parameters: &parameters, motion: Motion::Free };
+        self.helper(&head, |writer| writer.print_body(&types, &bytes))?;
+        let mut arguments = format!("{bytes} {format}");
+        for (ty, value) in &values {
+            let _ = write!(arguments, ", {ty} {value}");
+        }
+        let printed = self.call("i32", &helper, &arguments);
+        let failed = self.let_temp(format_args!("icmp slt i32 {printed}, 0"));
+        self.set(inst.result()?, format_args!("select i1 {failed}, i32 -1, i32 0"));
+        Ok(())
+    }
+
+    /// Puts the arguments into a block on the stack, each where a C structure has it.
+    fn print_body(&mut self, types: &[&str], bytes: &str) -> Result<()> {
+        self.label("entry");
+        let block = format!("{{ {} }}", types.join(", "));
+        let mut arguments = "null".to_owned();
+        if !types.is_empty() {
+            let pointer = self.pointer_text(&block, 0);
+            let memory = self.fresh();
+            self.put_variable(&memory, &block, ", align 8");
+            for (at, ty) in types.iter().enumerate() {
+                let place = self.let_temp(format_args!("getelementptr {block}, {pointer} {memory}, i32 0, i32 {at}"));
+                let to = self.pointer_text(ty, 0);
+                self.put(format_args!("store {ty} %a{at}, {to} {place}"));
+            }
+            arguments = self.let_temp(format_args!("bitcast {pointer} {memory} to {bytes}"));
+        }
+        let printed = self.call("i32", "vprintf", &format!("{bytes} %format, {bytes} {arguments}"));
+        self.ret("i32", &printed);
+        Ok(())
+    }
+
+    fn format_global(&mut self, format: &str) -> String {
+        let name = format!("format{}", self.globals.len());
+        let length = format.len() + 1;
+        let text = escaped(format);
+        self.globals
+            .push_str(&format!("@{name} = internal addrspace(1) constant [{length} x i8] c\"{text}\\00\", align 1\n"));
+        name
+    }
+
+    /// The values that an argument becomes, as C promotes them: a vector is as many.
+    fn promote(&mut self, id: Id, values: &mut Vec<(&'static str, String)>) -> Result<()> {
+        let ty = self.module.type_of(id)?;
+        if let Type::Pointer(..) = self.module.ty(ty)? {
+            let value = self.typed(id)?;
+            values.push(("i64", self.generic_bits(id, &value)?));
+            return Ok(());
+        }
+        let ((scalar, count), text, value) = (self.shape(ty)?, self.type_text(ty)?, self.value(id)?);
+        for at in 0..count {
+            let element = match count {
+                1 => value.to_string(),
+                _ => self.let_temp(format_args!("extractelement {text} {value}, i32 {at}")),
+            };
+            values.push(match scalar {
+                Scalar::Float(64) => ("double", element),
+                Scalar::Float(_) => {
+                    ("double", self.let_temp(format_args!("fpext {} {element} to double", scalar.text())))
+                }
+                Scalar::Int(64) => ("i64", element),
+                Scalar::Int(32) => ("i32", element),
+                _ => ("i32", self.let_temp(format_args!("sext {} {element} to i32", scalar.text()))),
+            });
+        }
+        Ok(())
+    }
+
+    /// A pointer's generic address as a number, since the driver reads strings by it.
+    fn generic_bits(&mut self, id: Id, value: &str) -> Result<String> {
+        let class = self.module.pointer(self.module.type_of(id)?)?.0;
+        let generic = match super::super::types::address_space(class)? {
+            0 => value.to_owned(),
+            _ => {
+                let bytes = self.pointer_text("i8", 0);
+                format!("{bytes} {}", self.let_temp(format_args!("addrspacecast {value} to {bytes}")))
+            }
+        };
+        Ok(self.let_temp(format_args!("ptrtoint {generic} to i64")))
+    }
+
+    /// The string that a constant address points to.
+    fn format_text(&mut self, id: Id) -> Result<String> {
+        let mut id = id;
+        for _ in 0..16 {
+            let definition = *self.module.definition(id)?;
+            let operand = |at| self.module.operand(definition.instruction, at);
+            match definition.instruction.opcode {
+                op::VARIABLE => {
+                    let initializer = operand(3).map_err(|_| Error::unsupported("a format that is not known"))?;
+                    return self.string_of(initializer);
+                }
+                op::SPEC_CONSTANT_OP => id = operand(3)?,
+                op::ACCESS_CHAIN..=op::IN_BOUNDS_PTR_ACCESS_CHAIN
+                | op::BITCAST
+                | op::PTR_CAST_TO_GENERIC
+                | op::GENERIC_CAST_TO_PTR
+                | op::COPY_OBJECT => id = operand(2)?,
+                _ => break,
+            }
+        }
+        Err(Error::unsupported("a format that is no constant string"))
+    }
+
+    fn string_of(&mut self, id: Id) -> Result<String> {
+        let mut bytes = Vec::new();
+        if let Value::Composite(parts) = self.folder.value(self.module, id)? {
+            for part in parts.iter().take(MOST_FORMAT_BYTES) {
+                match part {
+                    Value::Bits(0) | Value::Null | Value::Undef => break,
+                    Value::Bits(byte) => bytes.push(*byte as u8),
+                    _ => return Err(Error::unsupported("a format that is no string")),
+                }
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// The format with every `%v` conversion written as often as the vector is long.
+fn expand_vectors(format: &str) -> String {
+    let mut out = String::with_capacity(format.len());
+    let mut rest = format;
+    while let Some(at) = rest.find('%') {
+        let (before, conversion) = rest.split_at(at);
+        out.push_str(before);
+        let end = conversion[1..].find(|c: char| c == '%' || c.is_ascii_alphabetic() && !"vhlLjzt".contains(c));
+        let Some(end) = end.map(|end| end + 2) else {
+            out.push_str(conversion);
+            return out;
+        };
+        out.push_str(&expand_conversion(&conversion[..end]));
+        rest = &conversion[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// One conversion, from its `%` to its letter.
+fn expand_conversion(conversion: &str) -> String {
+    let Some(at) = conversion.find('v') else {
+        return conversion.replace("hl", "");
+    };
+    let (flags, vector) = conversion.split_at(at);
+    let digits = vector[1..].bytes().take_while(u8::is_ascii_digit).count();
+    let (count, letters) = vector[1..].split_at(digits);
+    let count = count.parse().ok().filter(|count| matches!(count, 2 | 3 | 4 | 8 | 16)).unwrap_or(1);
+    // Elements come promoted: `h`, `hh` and `hl` say nothing more; `l` keeps its meaning for 64-bit integers.
+    let letters = letters.replace("hl", "").replace('h', "");
+    let letters =
+        if letters.ends_with(['f', 'e', 'g', 'a', 'F', 'E', 'G', 'A']) { letters.replace('l', "") } else { letters };
+    vec![format!("{flags}{letters}"); count].join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_in_a_format_become_as_many_numbers() {
+        assert_eq!(expand_vectors("a %v4hlf b %d%%"), "a %f,%f,%f,%f b %d%%");
+        assert_eq!(expand_vectors("%5.2v2f|%v2hhd|%v2ld"), "%5.2f,%5.2f|%d,%d|%ld,%ld");
+        assert_eq!(expand_vectors("%v99999999999d"), "%d");
+        assert_eq!(expand_vectors("100%"), "100%");
+    }
+}
