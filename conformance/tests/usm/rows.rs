@@ -488,6 +488,12 @@ fn urUSMPitchedAllocExp_refuses_bad_sizes_descriptions_and_outputs() {
             ok!(USM.pfnFree(c, memory));
             (memory, pitch) = (null_mut(), 7);
         }
+        (1..=16).for_each(|nth| sim.fail("cuMemAllocPitch_v2", nth, status::OUT_OF_MEMORY));
+        refused!(ERROR_OUT_OF_DEVICE_MEMORY, USMExp.pfnPitchedAllocExp(c, d, null(), none, 300, 4, 4, m, p));
+        let told = ur_conformance::last_error();
+        assert!(told.contains("urUSMPitchedAllocExp: 4 rows of 300 bytes"), "the request is named: {told}");
+        assert!(told.contains("this process has"), "who has memory is told: {told}");
+        sim.clear_faults();
     }
     assert!(memory.is_null());
     assert_eq!(pitch, 7);

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
 use crate::device::deferred;
-use crate::device::relief::reclaiming;
+use crate::device::relief::{is_full, reclaiming};
 use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, PointerInfo, Rows};
 use crate::memory_pool::plain::owned;
@@ -374,6 +374,10 @@ pub fn pitched_alloc<D: Driver>(
     let (address, bytes) = reclaiming(&state.device, || {
         let _scope = state.enter()?;
         state.driver.allocate_pitched(width, height, element)
+    })
+    .map_err(|error| {
+        let is_want = is_full(&error);
+        if is_want { error.of_request(|| format!("{NAME}: {height} rows of {width} bytes")) } else { error }
     })?;
     deferred::note_allocated(address, bytes * height);
     out.write_address(address);
