@@ -83,6 +83,34 @@ fn for_amd_devices_with_either_wave_size() {
     compare("modules", "pointers", &Options { global_offset: true, ..Options::for_amdgcn(32) }, "-amdgcn32-offset");
 }
 
+/// `memory`'s barrier of its work-group, with the execution scope of a sub-group.
+fn with_a_barrier_of_sub_groups() -> Vec<u8> {
+    let mut words: Vec<u32> = common::module("kernels", "memory")
+        .chunks_exact(4)
+        .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        .collect();
+    let (mut at, mut three, mut barrier) = (5, None, None);
+    while let Some(&first) = words.get(at) {
+        match (first & 0xffff, &words[at + 1..at + (first >> 16) as usize]) {
+            (43, &[_, id, 3]) => three = Some(id),
+            (224, _) => barrier = Some(at + 1),
+            _ => {}
+        }
+        at += (first >> 16) as usize;
+    }
+    words[barrier.unwrap()] = three.unwrap();
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+#[test]
+fn a_barrier_of_sub_groups_orders_the_memory_of_the_work_group_where_it_names_that_on_amd_devices() {
+    let text = translate(&parse(&with_a_barrier_of_sub_groups()).unwrap(), &Options::for_amdgcn(32)).unwrap().text;
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let at = lines.iter().position(|line| line.contains("call void @llvm.amdgcn.wave.barrier")).unwrap();
+    // Beside the fences of the wave.
+    assert_eq!([at - 2, at + 2].map(|at| lines[at]), ["fence syncscope(\"workgroup\") seq_cst"; 2]);
+}
+
 #[test]
 fn a_translation_does_not_depend_on_the_run() {
     for name in common::names("kernels") {

@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 use crate::grammar::op;
 use crate::model::{Id, Type};
 
+/// SPIR-V's number for the scope of a sub-group.
+const SUB_GROUP: u64 = 3;
+
 impl Writer<'_> {
     pub(in super::super) fn amdgcn_fence(&mut self, order: Order) {
         let kind = match (order.sequential, order.acquire, order.release) {
@@ -22,9 +25,14 @@ impl Writer<'_> {
 
     /// `OpControlBarrier`: what was written before it is seen behind it by who meets in it, and by the scope that it names.
     pub(in super::super) fn amdgcn_barrier(&mut self, execution: Id, order: Order) -> Result<()> {
-        let wider = (order.acquire || order.release) && matches!(order.scope, Some("sys" | "gpu"));
+        // What the barrier itself does is for those who meet in it: a work-group or, where that is asked for, a wave.
+        let is_wider = match order.scope {
+            Some("sys" | "gpu") => true,
+            Some(_) => self.constant(execution)? == SUB_GROUP,
+            None => false,
+        };
         let fence = |writer: &mut Self, acquire| {
-            if wider {
+            if is_wider && (order.acquire || order.release) {
                 writer.amdgcn_fence(Order { acquire, release: !acquire, ..order });
             }
         };
