@@ -76,7 +76,7 @@ impl<D: Driver, F: FnOnce(&Request<'_, D>) -> Result<()> + Send> Owned<D> for By
 
 /// A command that `place` submits.
 pub fn by_function<D: Driver>(place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static) -> Box<dyn Owned<D>> {
-    Box::new(ByFunction { place, may_block: false })
+    by_function_that_may_block(false, place)
 }
 
 /// As [`by_function`] for a command whose submission could block beyond its stream: it takes a lock that is held over native
@@ -84,7 +84,15 @@ pub fn by_function<D: Driver>(place: impl FnOnce(&Request<'_, D>) -> Result<()> 
 pub fn by_blocking_function<D: Driver>(
     place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static,
 ) -> Box<dyn Owned<D>> {
-    Box::new(ByFunction { place, may_block: true })
+    by_function_that_may_block(true, place)
+}
+
+/// As [`by_blocking_function`] if `may_block`, else as [`by_function`].
+pub fn by_function_that_may_block<D: Driver>(
+    may_block: bool,
+    place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static,
+) -> Box<dyn Owned<D>> {
+    Box::new(ByFunction { place, may_block })
 }
 
 /// What a command answers that cannot be kept; `path` is its type's.
