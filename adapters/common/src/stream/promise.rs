@@ -257,22 +257,4 @@ mod model {
             assert_eq!((Some(step.told.load(Ordering::Relaxed)), step.runs.load(Ordering::Relaxed)), (outcome, 1));
         });
     }
-
-    /// The signal that a deferred command makes, and a thread that looks at the command's event.
-    #[test]
-    fn who_finds_a_promise_resolved_finds_done_what_is_told_first() {
-        loom::model(|| {
-            let (promise, first) = (Promise::<u32>::of_command(), Arc::new(Step::default()));
-            promise.tell_first(Arc::clone(&first) as _);
-            let resolver = {
-                let promise = Arc::clone(&promise);
-                loom::thread::spawn(move || promise.resolve(Outcome::Submitted(Some(7))))
-            };
-            if promise.outcome().is_some() {
-                assert_eq!((first.told.load(Ordering::Relaxed), first.runs.load(Ordering::Relaxed)), (KEPT, 1));
-            }
-            resolver.join().unwrap();
-            assert!(promise.event() == Some(&7));
-        });
-    }
 }
