@@ -7,9 +7,17 @@ use core::ptr::null_mut;
 use crate::buffers::{BYTES, WORDS, make_buffer, set};
 use crate::timelines::{Fail, make_timeline};
 use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
-use ur_conformance::ffi::{CBool, ur_map_flags_t as Map, ur_mem_flags_t as Mem, ur_queue_flags_t as Flags};
+use ur_conformance::ffi::{
+    CBool, ur_event_handle_t, ur_map_flags_t as Map, ur_mem_flags_t as Mem, ur_queue_flags_t as Flags,
+    ur_queue_handle_t, ur_result_t as Code,
+};
+use ur_conformance::owned::event_of;
+use ur_conformance::pool::{self, Plan, Take};
 use ur_conformance::sim::status;
-use ur_conformance::{Environment, Event, Fixture, Image, Launch, Mem as Memory, Shape, Timeline, timeline, ur};
+use ur_conformance::{
+    Buffer, Environment, Event, Fixture, Image, Launch, Mem as Memory, Shape, Timeline, expect_code, needs_sim,
+    timeline, ur,
+};
 
 /// The event of a timeline's value.
 fn point(timeline: &Timeline, value: u64) -> Attempt<Event> {
@@ -124,4 +132,117 @@ fn an_unknown_failure_in_any_native_call_of_deferred_commands_on_memory_out_of_o
 #[test]
 fn a_lost_context_in_any_native_call_of_deferred_commands_on_memory_is_reported_as_a_lost_device() {
     sweep(1, Flags::PROFILING_ENABLE, Mem::USE_HOST_POINTER, status::ILLEGAL_ADDRESS);
+}
+
+/// When a device is lost that commands are deferred for.
+#[derive(Clone, Copy, Debug)]
+enum Lost {
+    /// While they are deferred; then what they wait for is signalled.
+    Early,
+    /// When they are on their way to streams that get nowhere.
+    Late,
+    /// While they are deferred; then nobody is left who could signal.
+    Unsignalled,
+}
+
+/// A queue, on which each command waits for the one before, and the events.
+struct Chain<'t> {
+    queue: ur_queue_handle_t,
+    timeline: &'t Timeline,
+    events: Vec<Event>,
+}
+
+impl Chain<'_> {
+    #[track_caller]
+    fn put(
+        &mut self,
+        command: impl FnOnce(ur_queue_handle_t, *const ur_event_handle_t, *mut ur_event_handle_t) -> Code,
+    ) {
+        let list = [self.events.last().map_or_else(null_mut, Event::handle)];
+        self.events.push(event_of(|event| command(self.queue, list.as_ptr(), event)));
+    }
+
+    fn begin(&mut self) {
+        self.events.push(self.timeline.event(1));
+    }
+}
+
+/// Allocations, frees and commands on a buffer behind a timeline's value, of a device that is lost.
+fn lose(fixture: &Fixture, flags: Flags, source: Mem, lost: Lost) {
+    let sim = needs_sim!(fixture);
+    let (queue, timeline) = (fixture.queue(flags), Timeline::at_zero(fixture));
+    let (kernel, pool) = (fixture.basic(c"add_constant"), Plan::new().of(fixture));
+    let (mut under, given, mut found) = (vec![1u32; WORDS], vec![5u32; WORDS], vec![0u32; WORDS]);
+    let wants = source.intersects(Mem::USE_HOST_POINTER | Mem::ALLOC_COPY_HOST_POINTER);
+    let host = if wants { under.as_mut_ptr().cast() } else { null_mut() };
+    let buffer = Buffer::of(fixture.context(), source, BYTES, host);
+    buffer.write(&queue, &given);
+    let before = Take::new(4096).from(&pool).on(&queue);
+    let (b, no, mut mapped) = (buffer.handle(), CBool::FALSE, null_mut());
+    let mut chain = Chain { queue: queue.handle(), timeline: &timeline, events: Vec::new() };
+    chain.begin();
+    let mut promised = null_mut();
+    let take = Take::new(8192).from(&pool).after(&[chain.events.last().unwrap()]);
+    chain.events.push(event_of(|event| take.enqueue(&queue, &raw mut promised, event)));
+    let from = given.as_ptr().cast_mut().cast();
+    chain.put(|q, list, event| ur!(Enqueue.pfnMemBufferWrite(q, b, no, 0, BYTES, from, 1, list, event)));
+    let launch = Launch::new(&kernel, &[WORDS]).buffer(&buffer, Mem::READ_WRITE).value(10u32).value(WORDS as u32);
+    let launched = event_of(|event| launch.after(&[chain.events.last().unwrap()]).enqueue(&queue, event));
+    chain.events.push(launched);
+    chain.put(|q, list, event| ur!(Enqueue.pfnUSMFill(q, promised, 4, from, 8192, 1, list, event)));
+    let to = found.as_mut_ptr().cast();
+    chain.put(|q, list, event| ur!(Enqueue.pfnMemBufferRead(q, b, no, 0, BYTES, to, 1, list, event)));
+    chain.put(|q, list, event| {
+        ur!(Enqueue.pfnMemBufferMap(q, b, no, Map::READ, 0, BYTES, 1, list, event, &raw mut mapped))
+    });
+    chain.put(|q, list, event| ur!(Enqueue.pfnMemUnmap(q, b, mapped, 1, list, event)));
+    for block in [before, promised] {
+        chain.put(|q, list, event| ur!(EnqueueExp.pfnUSMFreeExp(q, null_mut(), block, 1, list, event)));
+    }
+    assert_eq!(pool::used(pool.handle()).0, 4096 + 8192, "what is promised is in use, what is to be freed still");
+    match lost {
+        Lost::Early => {
+            sim.lose_device(0);
+            timeline.signal(1);
+        }
+        Lost::Late => {
+            let held = sim.hold();
+            timeline.signal(1);
+            sim.lose_device(0);
+            drop(held);
+        }
+        Lost::Unsignalled => {
+            sim.lose_device(0);
+            timeline.fail(Code::ERROR_DEVICE_LOST);
+        }
+    }
+    for (at, event) in chain.events.iter().enumerate().skip(1) {
+        let list = [event.handle()];
+        expect_code(ur!(Event.pfnWait(1, list.as_ptr())), &[Code::ERROR_DEVICE_LOST], &format!("{lost:?}, wait {at}"));
+    }
+    for _ in 0..2 {
+        expect_code(ur!(Queue.pfnFinish(queue.handle())), &[Code::ERROR_DEVICE_LOST], "urQueueFinish");
+    }
+    // What was to be freed is the application's still, unless its free got to the device before that was lost.
+    for block in [before, promised] {
+        let answer = ur!(USM.pfnFree(fixture.context(), block));
+        expect_code(answer, &[Code::SUCCESS, Code::ERROR_DEVICE_LOST, Code::ERROR_INVALID_MEM_OBJECT], "urUSMFree");
+    }
+    assert_eq!(pool::used(pool.handle()).0, 0, "{lost:?}: everything was given back");
+    drop((chain.events, queue, buffer, kernel, pool));
+}
+
+#[test]
+fn a_device_that_is_lost_while_commands_on_memory_are_deferred_is_told_by_every_wait_and_leaves_nothing() {
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE] {
+        for source in [Mem::empty(), Mem::USE_HOST_POINTER, Mem::ALLOC_HOST_POINTER] {
+            for lost in [Lost::Early, Lost::Late, Lost::Unsignalled] {
+                let fixture = Fixture::new();
+                if !timeline::are_there() {
+                    return;
+                }
+                lose(&fixture, flags, source, lost);
+            }
+        }
+    }
 }

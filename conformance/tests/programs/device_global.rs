@@ -10,7 +10,8 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::sim::status;
 use ur_conformance::{
-    Environment, Fixture, Gate, Kind, Launch, Program, Queue, ask, needs_sim, ok, owned, query, refused, ur,
+    Environment, Fixture, Gate, Kind, Launch, Program, Queue, Timeline, ask, needs_sim, ok, owned, query, refused,
+    timeline, ur,
 };
 
 fn write(queue: &Queue, program: &Program, name: &CStr, offset: usize, words: &[u32]) -> Code {
@@ -89,6 +90,27 @@ fn reading_and_writing_are_commands_of_their_queue() {
     gate.open();
     event.wait();
     assert_eq!(found.load(0), 6);
+}
+
+/// The copy waits in the driver until its stream gets there, and the stream waits for the gate.
+#[test]
+fn urTimelineSignalExt_does_not_wait_for_a_variable_that_is_read_to_the_heap_behind_it() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    let (program, mut found) = (fixture.program("basic.ptx"), [0u32]);
+    let mut gate = Gate::new(&fixture);
+    queue.wait_for(&timeline, 1);
+    gate.block(&queue);
+    let (q, p, name, to) = (queue.handle(), program.handle(), c"counter".as_ptr(), found.as_mut_ptr().cast());
+    ok!(Enqueue.pfnDeviceGlobalVariableRead(q, p, name, CBool::FALSE, 4, 0, to, 0, null(), null_mut()));
+    timeline.signal(1);
+    assert!(!gate.has_passed());
+    gate.open();
+    queue.finish();
+    assert_eq!(found, [7]);
 }
 
 #[test]

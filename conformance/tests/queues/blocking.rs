@@ -10,9 +10,12 @@ use ur_conformance::ffi::{
     CBool, ur_event_info_t, ur_event_status_t, ur_map_flags_t, ur_mem_flags_t as MemFlags, ur_mem_info_t,
     ur_queue_flags_t as Flags, ur_queue_info_t, ur_result_t as Code, ur_usm_alloc_info_t, ur_usm_type_t,
 };
+use ur_conformance::memory;
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Plan, Take};
-use ur_conformance::{Buffer, Event, Fixture, Gate, Kind, Queue, ask, expect_success, ok, query, ur};
+use ur_conformance::{
+    Buffer, Event, Fixture, Gate, Kind, Queue, Timeline, ask, expect_success, ok, query, timeline, ur,
+};
 
 /// So many times a thing is asked while a copy is on its way: the copying thread is inside the driver long before the last.
 const ROUNDS: usize = 2000;
@@ -284,4 +287,66 @@ fn urEnqueueMemBufferMap_of_one_part_holds_up_no_command_on_the_other() {
     beside(&fixture, queue, map, || parts.use_the_other(ROUNDS / 10));
     drop(parts);
     assert!(host[..PART].iter().all(|byte| *byte == 1));
+}
+
+/// Enough bytes for a copy from the heap to the device to wait in the driver.
+const LARGE: usize = 4 << 20;
+
+/// Copies that wait in the driver until their stream gets there.
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    DeviceToHeap,
+    RowsToHeap,
+    HostToHost,
+    LargeFromHeap,
+}
+
+/// The stream that the copy is for waits for the gate, and the gate for what comes after the signal.
+#[test]
+fn urTimelineSignalExt_does_not_wait_for_a_copy_that_becomes_ready_and_waits_in_the_driver() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let orders = [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE];
+    let copies = [Waiting::DeviceToHeap, Waiting::RowsToHeap, Waiting::HostToHost, Waiting::LargeFromHeap];
+    for (flags, copy) in orders.into_iter().flat_map(|flags| copies.map(|copy| (flags, copy))) {
+        signal_before(&fixture, flags, copy);
+    }
+}
+
+fn signal_before(fixture: &Fixture, flags: Flags, copy: Waiting) {
+    let size = if matches!(copy, Waiting::LargeFromHeap) { LARGE } else { PART };
+    let (queue, other) = (fixture.queue(flags), fixture.in_order());
+    let [timeline, reached] = [(); 2].map(|()| Timeline::at_zero(fixture));
+    let (device, host, mut heap) =
+        (fixture.memory(Kind::Device, size), fixture.memory(Kind::Host, 2 * PART), vec![0u8; size]);
+    let (on_heap, half) = (heap.as_mut_ptr().cast::<c_void>(), host.at(PART));
+    let (to, from) = match copy {
+        Waiting::DeviceToHeap | Waiting::RowsToHeap => (on_heap, device.pointer()),
+        Waiting::HostToHost => (half, host.pointer()),
+        Waiting::LargeFromHeap => (device.pointer(), on_heap),
+    };
+    memory::write(&other, from, &vec![9u8; size]);
+    let mut gate = Gate::new(fixture);
+    queue.wait_for(&timeline, 1);
+    let blocked = gate.block_event(&queue);
+    let (list, q, no) = ([blocked.handle()], queue.handle(), CBool::FALSE);
+    let copied: Event = event_of(|event| match copy {
+        Waiting::RowsToHeap => {
+            let (pitch, width) = (PART / 4, PART / 4);
+            ur!(Enqueue.pfnUSMMemcpy2D(q, no, to, pitch, from, pitch, width, 4, 1, list.as_ptr(), event))
+        }
+        _ => ur!(Enqueue.pfnUSMMemcpy(q, no, to, from, size, 1, list.as_ptr(), event)),
+    });
+    other.wait_for(&timeline, 1);
+    other.signal(&reached, 1);
+    timeline.signal(1);
+    // Another queue's commands behind the same value are not held up either.
+    assert_eq!(reached.wait(1, u64::MAX), Code::SUCCESS, "{copy:?}");
+    assert!(!gate.has_passed(), "{copy:?}");
+    gate.open();
+    copied.wait();
+    queue.finish();
+    assert!(memory::read::<u8>(&other, to, size).iter().all(|byte| *byte == 9), "{copy:?}, {flags:?}");
 }

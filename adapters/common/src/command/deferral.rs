@@ -12,8 +12,6 @@
 
 use core::cell::Cell;
 use std::sync::Arc;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -31,6 +29,7 @@ use crate::queue::Queue;
 use crate::stream::capture;
 use crate::stream::event::{Event, EventPromise, WaitList};
 use crate::stream::promise::{Dependent, Outcome};
+use crate::sync::countdown::Countdown;
 use crate::sync::mutation::{self, Bug};
 
 /// A command that holds all that it needs.
@@ -76,7 +75,7 @@ impl<D: Driver, F: FnOnce(&Request<'_, D>) -> Result<()> + Send> Owned<D> for By
 
 /// A command that `place` submits.
 pub fn by_function<D: Driver>(place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static) -> Box<dyn Owned<D>> {
-    Box::new(ByFunction { place, may_block: false })
+    by_function_that_may_block(false, place)
 }
 
 /// As [`by_function`] for a command whose submission could block beyond its stream: it takes a lock that is held over native
@@ -84,7 +83,15 @@ pub fn by_function<D: Driver>(place: impl FnOnce(&Request<'_, D>) -> Result<()> 
 pub fn by_blocking_function<D: Driver>(
     place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static,
 ) -> Box<dyn Owned<D>> {
-    Box::new(ByFunction { place, may_block: true })
+    by_function_that_may_block(true, place)
+}
+
+/// As [`by_blocking_function`] if `may_block`, else as [`by_function`].
+pub fn by_function_that_may_block<D: Driver>(
+    may_block: bool,
+    place: impl FnOnce(&Request<'_, D>) -> Result<()> + Send + 'static,
+) -> Box<dyn Owned<D>> {
+    Box::new(ByFunction { place, may_block })
 }
 
 /// What a command answers that cannot be kept; `path` is its type's.
@@ -237,8 +244,7 @@ pub(crate) fn defer_behind<D: Driver>(
         command: request.command,
         waits: waits.chain(barrier).collect(),
         queued: host_time_ns(),
-        missing: AtomicUsize::new(1),
-        failure: OnceLock::new(),
+        countdown: Countdown::new(),
         promise: Arc::clone(promise),
         work: Mutex::new(Some(work)),
     });
@@ -252,7 +258,7 @@ pub(crate) fn defer_behind<D: Driver>(
             kept.depend(promise);
         }
     }
-    kept.one_is_there();
+    kept.one_is_there(None);
 }
 
 /// A deferred command.
@@ -264,20 +270,19 @@ struct DeferredCommand<D: Driver> {
     /// When the application enqueued it.
     queued: u64,
     /// What it comes after that is not resolved yet; one more until it is whole.
-    missing: AtomicUsize,
-    failure: OnceLock<Error>,
+    countdown: Countdown<Error>,
     promise: Arc<EventPromise<D>>,
     work: Mutex<Option<Box<dyn Owned<D>>>>,
 }
 
 impl<D: Driver> DeferredCommand<D> {
     fn depend(self: &Arc<Self>, promise: &EventPromise<D>) {
-        self.missing.fetch_add(1, Ordering::Relaxed);
+        self.countdown.expect_one();
         promise.add(Arc::clone(self) as Arc<dyn Dependent<_>>);
     }
 
-    fn one_is_there(self: &Arc<Self>) {
-        if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+    fn one_is_there(self: &Arc<Self>, failure: Option<Error>) {
+        if self.countdown.one_is_there(failure) {
             drain::add(Arc::clone(self) as Arc<dyn Ready>);
         }
     }
@@ -297,13 +302,12 @@ impl<D: Driver> DeferredCommand<D> {
 
 impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for DeferredCommand<D> {
     fn resolved(self: Arc<Self>, outcome: &Outcome<Arc<Object<Event<D>>>>) {
-        if let Outcome::Failed(cause) = outcome
-            && !mutation::is(Bug::FailureTooShort)
-        {
-            // The first of several causes is told.
-            let _ = self.failure.set(cause.clone());
-        }
-        self.one_is_there();
+        // One of several causes is told.
+        let failure = match outcome {
+            Outcome::Failed(cause) if !mutation::is(Bug::FailureTooShort) => Some(cause.clone()),
+            _ => None,
+        };
+        self.one_is_there(failure);
     }
 }
 
@@ -313,7 +317,7 @@ impl<D: Driver> Ready for DeferredCommand<D> {
     }
 
     fn may_block(&self) -> bool {
-        if self.failure.get().is_some() {
+        if self.countdown.failure().is_some() {
             return false;
         }
         let calls_out = self.work.lock().as_ref().is_some_and(|work| work.may_block());
@@ -322,7 +326,7 @@ impl<D: Driver> Ready for DeferredCommand<D> {
 
     fn run(self: Arc<Self>) {
         let Some(work) = self.work.lock().take() else { return };
-        let outcome = match self.failure.get() {
+        let outcome = match self.countdown.failure() {
             Some(cause) => {
                 work.fail(cause);
                 Err(cause.clone())

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::device::deferred::WaitingForbidden;
 use crate::device::worker;
+use crate::sync::thread_local;
 
 /// Something that can run.
 pub trait Ready: Send + Sync {
@@ -51,7 +52,8 @@ impl Drain {
 }
 
 thread_local! {
-    static DRAIN: RefCell<Option<Drain>> = const { RefCell::new(None) };
+    #[allow(clippy::missing_const_for_thread_local, reason = "loom's macro takes no const block")]
+    static DRAIN: RefCell<Option<Drain>> = RefCell::new(None);
 }
 
 /// The thread's list, until it is empty.

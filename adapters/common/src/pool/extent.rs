@@ -54,6 +54,19 @@ pub fn plain_around<D: Driver>(context: &Context<D>, address: usize) -> Option<P
     Some(block.map(|live| (heap, live)).ok_or(()))
 }
 
+/// The kind of the live memory that an address lies in, as far as the native library need not be asked.
+pub fn known_kind<D: Driver>(context: &Context<D>, address: usize) -> Option<MemoryKind> {
+    match context.registry.find(address) {
+        Some(Block::Out { backend, .. }) => return Some(backend.kind),
+        Some(Block::Recycled) => return None,
+        None => {}
+    }
+    match plain_around(context, address) {
+        Some(plain) => plain.ok().map(|(_, live)| live.label.kind),
+        None => context.external_mappings.around(address).map(|_| MemoryKind::Device),
+    }
+}
+
 impl<D: Driver> Extent<D> {
     /// The memory around an address, or `None` when there is none that lives.
     ///

@@ -12,7 +12,7 @@ use std::ffi::CString;
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::deferral::{Deferring, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_blocking_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
 use crate::context::Context;
@@ -89,7 +89,8 @@ impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let (program, to, from, size) = (self.program.to_arc(), self.to, self.from, self.size);
         Ok((
-            by_function(move |request| {
+            // The other side can be memory that the native library does not know.
+            by_blocking_function(move |request| {
                 submit(request, CopyGlobal { device: &request.queue.device, program: &program, to, from, size })
             }),
             (),

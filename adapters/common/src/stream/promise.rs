@@ -7,13 +7,13 @@
 //! It is generic over the event, so that events may know promises.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Condvar;
 
 use crate::device::drain;
 use crate::object::error::{Error, Result};
 use crate::sync::resolution::Resolution;
+use crate::sync::{AtomicBool, Mutex, Ordering};
 
 /// What became of it.
 pub enum Outcome<E> {
@@ -54,12 +54,12 @@ impl<E: Send + Sync + 'static> Promise<E> {
     /// Of a timeline's value of which it is known what became.
     pub fn kept(outcome: Outcome<E>) -> Arc<Self> {
         let (resolution, wants_event) = (Resolution::with(outcome), AtomicBool::new(true));
-        Arc::new(Self { resolution, wants_event, is_timepoint: true, first: Mutex::default() })
+        Arc::new(Self { resolution, wants_event, is_timepoint: true, first: Mutex::new(None) })
     }
 
     fn new(is_timepoint: bool) -> Arc<Self> {
         let (resolution, wants_event) = (Resolution::new(), AtomicBool::new(false));
-        Arc::new(Self { resolution, wants_event, is_timepoint, first: Mutex::default() })
+        Arc::new(Self { resolution, wants_event, is_timepoint, first: Mutex::new(None) })
     }
 
     /// Whether it is a timeline's value, which no queue is given.
@@ -137,7 +137,7 @@ impl<E: Send + Sync + 'static> Promise<E> {
 /// A thread that waits.
 #[derive(Default)]
 struct HostWait {
-    is_resolved: Mutex<bool>,
+    is_resolved: parking_lot::Mutex<bool>,
     changed: Condvar,
 }
 
@@ -191,5 +191,70 @@ mod tests {
         promise.resolve(Outcome::Submitted(Some(8)));
         let found = [&first, &other, &late].map(|note| note.found.lock().clone());
         assert_eq!(found, [[false], [true], [true]]);
+    }
+}
+
+/// Run with `cargo xtask races`.
+#[cfg(all(test, loom))]
+mod model {
+    use ur_ffi::ur_result_t;
+
+    use super::*;
+    use crate::device::drain::Ready;
+    use crate::sync::AtomicUsize;
+
+    const KEPT: usize = 1;
+    const BROKEN: usize = 100;
+
+    /// A dependent that has something to run, as a deferred command does.
+    #[derive(Default)]
+    struct Step {
+        told: AtomicUsize,
+        runs: AtomicUsize,
+    }
+
+    fn kind(outcome: &Outcome<u32>) -> usize {
+        if matches!(outcome, Outcome::Submitted(Some(7))) { KEPT } else { BROKEN }
+    }
+
+    impl Dependent<u32> for Step {
+        fn resolved(self: Arc<Self>, outcome: &Outcome<u32>) {
+            self.told.fetch_add(kind(outcome), Ordering::Relaxed);
+            drain::add(self);
+        }
+    }
+
+    impl Ready for Step {
+        fn queue(&self) -> usize {
+            0
+        }
+
+        fn may_block(&self) -> bool {
+            false
+        }
+
+        fn run(self: Arc<Self>) {
+            self.runs.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A signal, and a failure or the last release of the timeline, while a command is put behind the value.
+    #[test]
+    fn who_depends_is_told_once_and_runs_once_whether_the_promise_is_kept_or_broken() {
+        loom::model(|| {
+            let promise = Promise::<u32>::of_timepoint();
+            let [keeper, breaker] = [true, false].map(|is_kept| {
+                let promise = Arc::clone(&promise);
+                let cause = Error::new(ur_result_t::ERROR_UNKNOWN, "");
+                let outcome = if is_kept { Outcome::Submitted(Some(7)) } else { Outcome::Failed(cause) };
+                loom::thread::spawn(move || promise.resolve(outcome))
+            });
+            let step = Arc::new(Step::default());
+            promise.add(Arc::clone(&step) as _);
+            keeper.join().unwrap();
+            breaker.join().unwrap();
+            let outcome = promise.outcome().map(kind);
+            assert_eq!((Some(step.told.load(Ordering::Relaxed)), step.runs.load(Ordering::Relaxed)), (outcome, 1));
+        });
     }
 }

@@ -151,84 +151,179 @@ mod tests {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
+    use crate::sync::countdown::Countdown;
     use crate::sync::resolution::Resolution;
-    use crate::sync::{Arc, AtomicU64, AtomicUsize};
+    use crate::sync::{Arc, AtomicUsize};
 
-    /// An in-order queue whose commands signal a timeline.
+    /// Why a command was not submitted.
+    type Cause = u32;
+    type Promise = Resolution<Option<Cause>, Arc<Command>>;
+
+    /// An in-order queue, and what [`crate::queue::Queue`] has of these.
     struct Queue {
-        deferred: DeferredCommands<Arc<Promise>, ()>,
-        /// The last value that was signalled; a smaller one behind it makes the timeline fail.
-        signalled: AtomicU64,
-        fails: AtomicBool,
+        deferred: DeferredCommands<Arc<Promise>, Cause>,
+        plain: AtomicBool,
+        /// The application's.
+        references: AtomicUsize,
+        stream: Mutex<Stream>,
     }
 
-    type Promise = Resolution<(), Arc<Command>>;
+    #[derive(Default)]
+    struct Stream {
+        submitted: Vec<u64>,
+        /// What it has for commands to come, which holds the queue.
+        keeps: bool,
+    }
 
-    /// The signal of a value, as [`crate::command::deferral`] keeps it.
+    /// A command as [`crate::command::deferral`] keeps it.
     struct Command {
         queue: Arc<Queue>,
-        value: u64,
-        missing: AtomicUsize,
+        number: u64,
+        countdown: Countdown<Cause>,
         promise: Arc<Promise>,
     }
 
     impl Queue {
-        fn submit(&self, value: u64) {
-            if self.signalled.swap(value, Ordering::AcqRel) >= value {
-                self.fails.store(true, Ordering::Relaxed);
+        fn new() -> Arc<Self> {
+            Arc::new(Self {
+                deferred: DeferredCommands::new(),
+                plain: AtomicBool::new(true),
+                references: AtomicUsize::new(1),
+                stream: Mutex::new(Stream::default()),
+            })
+        }
+
+        fn submit(&self, number: u64) {
+            let mut stream = self.stream.lock();
+            stream.submitted.push(number);
+            stream.keeps = true;
+        }
+
+        fn restore_plain(&self, is_clear: bool) {
+            self.plain.store(is_clear, Ordering::Relaxed);
+        }
+
+        fn enqueue(queue: &Arc<Self>, number: u64) -> Option<Arc<Promise>> {
+            if queue.plain.load(Ordering::Relaxed) || !queue.deferred.are_there() {
+                queue.submit(number);
+                return None;
+            }
+            Some(Self::defer(queue, number, None))
+        }
+
+        fn defer(queue: &Arc<Self>, number: u64, wait: Option<&Arc<Promise>>) -> Arc<Promise> {
+            let promise = Arc::new(Resolution::new());
+            let (owner, countdown) = (Arc::clone(queue), Countdown::new());
+            let command = Arc::new(Command { queue: owner, number, countdown, promise: Arc::clone(&promise) });
+            let is_open = |promise: &Arc<Promise>| promise.get().is_none();
+            let note = || queue.plain.store(false, Ordering::Relaxed);
+            let before = queue.deferred.begin(Arc::clone(&promise), true, is_open, note);
+            for before in before.iter().chain(wait) {
+                command.countdown.expect_one();
+                if let Err(late) = before.add(Arc::clone(&command)) {
+                    late.one_is_there(before.get().copied().flatten());
+                }
+            }
+            command.one_is_there(None);
+            promise
+        }
+
+        fn release(&self) {
+            if self.references.fetch_sub(1, Ordering::AcqRel) == 1 {
+                self.let_go();
             }
         }
 
-        fn defer(queue: &Arc<Self>, value: u64, wait: Option<&Arc<Promise>>) {
-            let promise = Arc::new(Resolution::new());
-            let missing = AtomicUsize::new(1);
-            let command = Arc::new(Command { queue: Arc::clone(queue), value, missing, promise: Arc::clone(&promise) });
-            let before = queue.deferred.begin(promise, true, |promise| promise.get().is_none(), || ());
-            for before in before.iter().chain(wait) {
-                command.missing.fetch_add(1, Ordering::Relaxed);
-                if let Err(late) = before.add(Arc::clone(&command)) {
-                    late.one_is_there();
-                }
-            }
-            command.one_is_there();
+        fn let_go(&self) {
+            self.stream.lock().keeps = false;
         }
     }
 
     impl Command {
-        fn one_is_there(&self) {
-            if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-                // What the turn does, it has done before anybody finds the queue without it.
-                self.queue.submit(self.value);
-                self.queue.deferred.end(None, |_| ());
-                resolve(&self.promise);
+        fn one_is_there(&self, failure: Option<Cause>) {
+            if self.countdown.one_is_there(failure) {
+                self.run();
+            }
+        }
+
+        /// As `DeferredCommand::run`.
+        fn run(&self) {
+            let failure = self.countdown.failure().copied();
+            if failure.is_none() {
+                self.queue.submit(self.number);
+            }
+            // What the turn does, it has done before anybody finds the queue without it.
+            self.queue.deferred.end(failure, |is_clear| self.queue.restore_plain(is_clear));
+            resolve(&self.promise, failure);
+            if self.queue.references.load(Ordering::Acquire) == 0 && !self.queue.deferred.are_there() {
+                self.queue.let_go();
             }
         }
     }
 
-    fn resolve(promise: &Promise) {
-        promise.resolve(()).into_iter().flatten().for_each(|command| command.one_is_there());
+    fn resolve(promise: &Promise, failure: Option<Cause>) {
+        promise.resolve(failure).into_iter().flatten().for_each(|command| command.one_is_there(failure));
     }
 
-    /// One thread signals what the first command waits for, while another gives the queue a second one.
+    /// One thread signals what the first command waits for, while another enqueues a second one.
     #[test]
     fn a_command_comes_after_a_deferred_one_whether_it_is_deferred_itself_or_not() {
         loom::model(|| {
-            let queue = Arc::new(Queue {
-                deferred: DeferredCommands::new(),
-                signalled: AtomicU64::new(0),
-                fails: AtomicBool::new(false),
-            });
-            let point = Arc::new(Resolution::new());
+            let (queue, point) = (Queue::new(), Arc::new(Resolution::new()));
             Queue::defer(&queue, 4, Some(&point));
-            let signaller = loom::thread::spawn(move || resolve(&point));
-            if queue.deferred.are_there() {
-                Queue::defer(&queue, 5, None)
-            } else {
-                queue.submit(5)
-            }
+            let signaller = loom::thread::spawn(move || resolve(&point, None));
+            Queue::enqueue(&queue, 5);
             signaller.join().unwrap();
-            assert!(!queue.fails.load(Ordering::Relaxed), "the values did not grow");
-            assert_eq!((queue.signalled.load(Ordering::Relaxed), queue.deferred.are_there()), (5, false));
+            assert_eq!(queue.stream.lock().submitted, [4, 5]);
+            assert!(!queue.deferred.are_there() && queue.plain.load(Ordering::Relaxed));
+        });
+    }
+
+    /// One thread makes the timeline fail, or gives its last reference back, while another enqueues a second command: that fails with
+    /// the first one or comes too late for it, the queue tells the failure once, and is not plain before it has.
+    #[test]
+    fn a_failure_reaches_what_was_deferred_before_the_queue_has_heard_of_it() {
+        loom::model(|| {
+            let (queue, point) = (Queue::new(), Arc::new(Resolution::new()));
+            let first = Queue::defer(&queue, 4, Some(&point));
+            let breaker = loom::thread::spawn(move || resolve(&point, Some(1)));
+            let second = Queue::enqueue(&queue, 5);
+            breaker.join().unwrap();
+            let failed = second.is_some_and(|second| second.get() == Some(&Some(1)));
+            let submitted = queue.stream.lock().submitted.clone();
+            assert_eq!((first.get(), submitted.len()), (Some(&Some(1)), usize::from(!failed)));
+            assert!(submitted.iter().all(|number| *number == 5));
+            assert!(!queue.deferred.are_there() && !queue.plain.load(Ordering::Relaxed));
+            let told = [(); 2].map(|()| queue.deferred.take_failure(|is_clear| queue.restore_plain(is_clear)));
+            assert_eq!((told, queue.plain.load(Ordering::Relaxed)), ([Some(1), None], true));
+        });
+    }
+
+    /// Two threads signal what one command each of two waits for; the second comes after the first too.
+    #[test]
+    fn commands_whose_waits_end_on_two_threads_go_in_their_order() {
+        loom::model(|| {
+            let (queue, points) = (Queue::new(), [(); 2].map(|()| Arc::new(Resolution::new())));
+            Queue::defer(&queue, 4, Some(&points[0]));
+            Queue::defer(&queue, 5, Some(&points[1]));
+            let signallers = points.map(|point| loom::thread::spawn(move || resolve(&point, None)));
+            signallers.into_iter().for_each(|signaller| signaller.join().unwrap());
+            assert_eq!(queue.stream.lock().submitted, [4, 5]);
+            assert!(!queue.deferred.are_there() && queue.plain.load(Ordering::Relaxed));
+        });
+    }
+
+    /// The application gives its last reference back while the last deferred command runs.
+    #[test]
+    fn a_queue_that_was_released_keeps_nothing_once_its_last_deferred_command_has_run() {
+        loom::model(|| {
+            let (queue, point) = (Queue::new(), Arc::new(Resolution::new()));
+            Queue::defer(&queue, 4, Some(&point));
+            let signaller = loom::thread::spawn(move || resolve(&point, None));
+            queue.release();
+            signaller.join().unwrap();
+            let stream = queue.stream.lock();
+            assert_eq!((&*stream.submitted, stream.keeps), (&[4][..], false));
         });
     }
 }

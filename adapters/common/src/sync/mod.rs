@@ -1,5 +1,6 @@
 //! The primitives of the code that loom checks: its own under `--cfg loom`, the usual ones otherwise.
 
+pub(crate) mod countdown;
 pub(crate) mod deferred_commands;
 pub(crate) mod gate;
 pub(crate) mod mutation;
@@ -15,6 +16,11 @@ pub use std::sync::{
     Arc,
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
 };
+#[cfg(not(loom))]
+pub(crate) use std::thread_local;
+
+#[cfg(loom)]
+pub(crate) use loom::thread_local;
 
 #[cfg(loom)]
 pub use loom::cell::UnsafeCell;

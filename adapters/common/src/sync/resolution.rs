@@ -78,23 +78,24 @@ mod tests {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
+    use crate::sync::countdown::Countdown;
     use crate::sync::{Arc, AtomicUsize, Ordering};
 
     /// What waits for several results, as a deferred command does: it runs when the last of them is there.
     struct Waiting {
-        missing: AtomicUsize,
+        countdown: Countdown<()>,
         runs: AtomicUsize,
     }
 
     impl Waiting {
         fn resolved(&self) {
-            if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            if self.countdown.one_is_there(None) {
                 self.runs.fetch_add(1, Ordering::Relaxed);
             }
         }
 
         fn depend(waiting: &Arc<Self>, on: &Resolution<u64, Arc<Self>>) {
-            waiting.missing.fetch_add(1, Ordering::Relaxed);
+            waiting.countdown.expect_one();
             if let Err(kept) = on.add(Arc::clone(waiting)) {
                 assert!(on.get().is_some(), "whoever comes too late finds the result");
                 kept.resolved();
@@ -117,7 +118,7 @@ mod model {
                 })
             });
             // One is the creator's, so that it does not run half-made.
-            let kept = Arc::new(Waiting { missing: AtomicUsize::new(1), runs: AtomicUsize::new(0) });
+            let kept = Arc::new(Waiting { countdown: Countdown::new(), runs: AtomicUsize::new(0) });
             results.iter().for_each(|result| Waiting::depend(&kept, result));
             kept.resolved();
             resolvers.into_iter().for_each(|resolver| resolver.join().unwrap());

@@ -1,35 +1,31 @@
 //! What is known of a timeline's values: what was reached, what was submitted, and who waits for what was not. It calls nobody:
-//! whoever holds its lock has a leaf.
+//! whoever holds its lock has a leaf. It is generic over the event, so that it can be checked without a device.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use ur_ffi::ur_result_t;
 
-use crate::driver::Driver;
-use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::stream::event::{Event, EventPromise};
+use crate::stream::promise::{Outcome, Promise};
+use crate::sync::mutation::{self, Bug};
 use crate::sync::unlikely::unlikely;
-
-/// An event that the engine holds.
-pub(super) type SharedEvent<D> = Arc<Object<Event<D>>>;
 
 /// Open signals that are not worth looking at.
 pub(super) const FEW: usize = 32;
 
 /// What is known of a timeline's values, behind its lock.
-pub(super) struct State<D: Driver> {
+pub(super) struct State<E> {
     /// The largest value that is known to be reached.
     pub(super) reached: u64,
     /// The largest value that was signalled, reached or not.
     pub(super) signalled: u64,
     /// Signals whose end is not known, by their values.
-    pub(super) open: VecDeque<Open<D>>,
+    pub(super) open: VecDeque<Open<E>>,
     /// How many there may be before they are looked at.
     pub(super) most_open: usize,
     /// Those who wait for a value that nobody has signalled.
-    pub(super) promises: BTreeMap<u64, Arc<EventPromise<D>>>,
+    pub(super) promises: BTreeMap<u64, Arc<Promise<E>>>,
     /// Threads that sleep until something changes.
     pub(super) watching: usize,
     pub(super) failure: Option<Error>,
@@ -38,28 +34,55 @@ pub(super) struct State<D: Driver> {
 }
 
 /// A signal whose end is not known.
-pub(super) struct Open<D: Driver> {
+pub(super) struct Open<E> {
     pub(super) value: u64,
-    pub(super) event: SharedEvent<D>,
+    pub(super) event: E,
     /// Whether threads that wait hear of its end.
     pub(super) is_watched: bool,
 }
 
 /// What is known of a value.
-pub(super) enum Known<D: Driver> {
+pub(super) enum Known<E> {
     /// It is reached.
     Reached,
     /// Its signal is on a stream.
-    Submitted(SharedEvent<D>),
+    Submitted(E),
     /// It never will be.
     Failed(Error),
     /// Nobody has signalled it.
     Nothing,
 }
 
-impl<D: Driver> State<D> {
+/// Promises that were taken out, to be resolved without the lock.
+pub(super) type Taken<E> = Vec<Arc<Promise<E>>>;
+
+/// A failure as it was noted.
+pub(super) struct Noted<E> {
+    /// Whether it is the first.
+    pub(super) is_first: bool,
+    /// The first one's cause.
+    pub(super) cause: Error,
+    /// What never will be.
+    pub(super) broken: Taken<E>,
+}
+
+impl<E: Clone + Send + Sync + 'static> State<E> {
+    /// Of a timeline that has reached a value.
+    pub(super) fn new(reached: u64) -> Self {
+        Self {
+            reached,
+            signalled: reached,
+            open: VecDeque::new(),
+            most_open: FEW,
+            promises: BTreeMap::new(),
+            watching: 0,
+            failure: None,
+            owed: 0,
+        }
+    }
+
     #[inline]
-    pub(super) fn known(&self, value: u64) -> Known<D> {
+    pub(super) fn known(&self, value: u64) -> Known<E> {
         if value <= self.reached {
             return Known::Reached;
         }
@@ -70,7 +93,7 @@ impl<D: Driver> State<D> {
             return Known::Submitted(Arc::clone(&last.event));
         }
         match (self.open.get(self.place_of(value)), &self.failure) {
-            (Some(open), _) => Known::Submitted(Arc::clone(&open.event)),
+            (Some(open), _) => Known::Submitted(open.event.clone()),
             (None, Some(failure)) if value > self.owed => Known::Failed(failure.clone()),
             (None, _) => Known::Nothing,
         }
@@ -103,7 +126,7 @@ impl<D: Driver> State<D> {
     }
 
     /// Notes that a value is reached; gives out what is through with that.
-    pub(super) fn reach(&mut self, value: u64) -> Vec<Open<D>> {
+    pub(super) fn reach(&mut self, value: u64) -> Vec<Open<E>> {
         if value <= self.reached {
             return Vec::new();
         }
@@ -113,7 +136,7 @@ impl<D: Driver> State<D> {
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, value: u64, event: SharedEvent<D>) {
+    pub(super) fn insert(&mut self, value: u64, event: E) {
         let open = Open { value, event, is_watched: false };
         if unlikely(self.open.back().is_some_and(|last| last.value > value)) {
             // Another thread reserved a larger value, and published it first.
@@ -129,9 +152,46 @@ impl<D: Driver> State<D> {
     }
 
     /// The promises that a signal of that value keeps.
-    pub(super) fn take_promises(&mut self, value: u64) -> Vec<Arc<EventPromise<D>>> {
+    pub(super) fn take_promises(&mut self, value: u64) -> Taken<E> {
         let later = value.checked_add(1).map_or_else(BTreeMap::new, |next| self.promises.split_off(&next));
         core::mem::replace(&mut self.promises, later).into_values().collect()
+    }
+
+    /// Notes a signal that is submitted; gives out the promises that it keeps.
+    pub(super) fn publish(&mut self, value: u64, event: &E) -> Taken<E> {
+        if value > self.reached {
+            self.insert(value, event.clone());
+        }
+        if mutation::is(Bug::TimelineSignalLost) {
+            return Taken::new();
+        }
+        self.take_promises(value)
+    }
+
+    /// What stands for a value, and whether it has to wait for somebody; `complete` is an event that is complete.
+    pub(super) fn promise(&mut self, value: u64, complete: &E) -> (Arc<Promise<E>>, bool) {
+        let outcome = match self.known(value) {
+            Known::Reached => Outcome::Submitted(Some(complete.clone())),
+            Known::Submitted(event) => Outcome::Submitted(Some(event)),
+            Known::Failed(cause) => Outcome::Failed(cause),
+            Known::Nothing => {
+                return (Arc::clone(self.promises.entry(value).or_insert_with(Promise::of_timepoint)), true);
+            }
+        };
+        (Promise::kept(outcome), false)
+    }
+
+    /// Notes a failure after which values up to `owed` are reached still; none if that changes nothing.
+    pub(super) fn fail(&mut self, cause: &Error, owed: u64) -> Option<Noted<E>> {
+        let is_first = self.failure.is_none();
+        // What was owed when it failed; less, if somebody is found not to keep it.
+        if !is_first && self.owed <= owed {
+            return None;
+        }
+        self.owed = owed;
+        let cause = self.failure.get_or_insert_with(|| cause.clone()).clone();
+        let never = owed.checked_add(1).map_or_else(BTreeMap::new, |next| self.promises.split_off(&next));
+        Some(Noted { is_first, cause, broken: never.into_values().collect() })
     }
 }
 
@@ -139,4 +199,108 @@ impl<D: Driver> State<D> {
 pub(super) fn not_above(value: u64, last: u64) -> Error {
     let text = format!("a signal of {value} on a timeline whose last is {last}; values only grow");
     Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
+}
+
+/// Run with `cargo xtask races`.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::stream::promise::Dependent;
+    use crate::sync::{AtomicU64, Mutex, Ordering};
+
+    /// The event of a value that was reached; that of a signal is its value.
+    const COMPLETE: u64 = 100;
+    const FAILED: u64 = 1000;
+
+    type Shared = Arc<Mutex<State<u64>>>;
+
+    fn timeline() -> Shared {
+        Arc::new(Mutex::new(State::new(0)))
+    }
+
+    /// As [`super::super::values::Values`] does it for a queue's signal.
+    fn signal(shared: &Shared, value: u64) -> bool {
+        {
+            let mut state = shared.lock();
+            if state.check_signal(value).is_err() {
+                return false;
+            }
+            state.signalled = value;
+        }
+        let kept = shared.lock().publish(value, &value);
+        kept.into_iter().for_each(|promise| promise.resolve(Outcome::Submitted(Some(value))));
+        true
+    }
+
+    fn fail(shared: &Shared) {
+        let noted = shared.lock().fail(&ur_result_t::ERROR_UNKNOWN.into(), 0);
+        for promise in noted.into_iter().flat_map(|noted| noted.broken) {
+            promise.resolve(Outcome::Failed(ur_result_t::ERROR_UNKNOWN.into()));
+        }
+    }
+
+    /// Something behind a value; sums up what it is told.
+    struct Waiting(AtomicU64);
+
+    impl Dependent<u64> for Waiting {
+        fn resolved(self: Arc<Self>, outcome: &Outcome<u64>) {
+            let told = match outcome {
+                Outcome::Submitted(event) => event.unwrap_or(0),
+                Outcome::Failed(_) => FAILED,
+            };
+            self.0.fetch_add(told, Ordering::Relaxed);
+        }
+    }
+
+    /// The promise comes too: loom does not know this `Arc`, so the last reference goes where loom sees the order.
+    fn wait_for(shared: &Shared, value: u64) -> (Arc<Waiting>, Arc<Promise<u64>>) {
+        let waiting = Arc::new(Waiting(AtomicU64::new(0)));
+        let promise = shared.lock().promise(value, &COMPLETE).0;
+        promise.add(Arc::clone(&waiting) as _);
+        (waiting, promise)
+    }
+
+    /// Two threads signal while a third one waits for the first value: it is told once, of either signal, and nobody is left waiting.
+    #[test]
+    fn who_waits_for_a_value_is_told_of_one_of_two_signals_that_race() {
+        loom::model(|| {
+            let shared = timeline();
+            let signallers = [1, 2].map(|value| {
+                let shared = Arc::clone(&shared);
+                loom::thread::spawn(move || signal(&shared, value))
+            });
+            let (waiting, _promise) = wait_for(&shared, 1);
+            let [first, second] = signallers.map(|signaller| signaller.join().unwrap());
+            let told = waiting.0.load(Ordering::Relaxed);
+            assert!(second && ((told == 1 && first) || told == 2), "{told}");
+            let state = shared.lock();
+            assert_eq!((state.signalled, state.promises.len()), (2, 0));
+            assert_eq!(
+                state.open.iter().map(|open| open.value).collect::<Vec<_>>(),
+                if first { vec![1, 2] } else { vec![2] }
+            );
+        });
+    }
+
+    /// One thread signals, one makes the timeline fail, a third one waits: for what was signalled it hears of that, else of the failure.
+    #[test]
+    fn who_waits_for_a_value_is_told_of_the_signal_or_of_the_failure_that_race() {
+        loom::model(|| {
+            let shared = timeline();
+            let signaller = {
+                let shared = Arc::clone(&shared);
+                loom::thread::spawn(move || signal(&shared, 1))
+            };
+            let breaker = {
+                let shared = Arc::clone(&shared);
+                loom::thread::spawn(move || fail(&shared))
+            };
+            let (waiting, _promise) = wait_for(&shared, 1);
+            let signalled = signaller.join().unwrap();
+            breaker.join().unwrap();
+            let told = waiting.0.load(Ordering::Relaxed);
+            assert!(told == FAILED || (told == 1 && signalled), "{told}");
+            assert_eq!(shared.lock().promises.len(), 0);
+        });
+    }
 }

@@ -8,7 +8,6 @@
 //! for what nobody had submitted.
 
 use core::mem::take;
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -23,15 +22,17 @@ use crate::object::error::{Error, Result};
 use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::event::{Event, EventPromise};
-use crate::stream::promise::{Outcome, Promise};
-use crate::sync::mutation::{self, Bug};
+use crate::stream::promise::Outcome;
 use crate::sync::unlikely::unlikely;
 use crate::timeline::foreign::Foreign;
 use crate::timeline::host_wait::{Watcher, Watchers};
 use crate::timeline::shared::Link;
-use crate::timeline::state::{FEW, State};
+use crate::timeline::state::{FEW, Noted, State, Taken};
 
-pub(super) use crate::timeline::state::{Known, SharedEvent};
+pub(super) use crate::timeline::state::Known;
+
+/// An event that the engine holds.
+pub(super) type SharedEvent<D> = Arc<Object<Event<D>>>;
 
 /// The values.
 pub struct Values<D: Driver> {
@@ -40,7 +41,7 @@ pub struct Values<D: Driver> {
     home: Arc<Object<Queue<D>>>,
     /// An event that is complete.
     complete: SharedEvent<D>,
-    state: Mutex<State<D>>,
+    state: Mutex<State<SharedEvent<D>>>,
     watchers: Arc<Watchers>,
     /// Whoever else has it.
     elsewhere: Option<Box<Elsewhere<D>>>,
@@ -86,21 +87,11 @@ impl<D: Driver> Values<D> {
         let flags = ur_queue_flags_t::empty();
         let home = Queue::over_stream(context, device, flags, StreamKind::default(), Arc::clone(&stream));
         let complete = Event::new(Arc::clone(&home) as _, stream, 1, ur_command_t::TIMELINE_SIGNAL_EXT, None);
-        let state = State {
-            reached: initial,
-            signalled: initial,
-            open: VecDeque::new(),
-            most_open: FEW,
-            promises: BTreeMap::new(),
-            watching: 0,
-            failure: None,
-            owed: 0,
-        };
         Ok(Arc::new_cyclic(|me| Self {
             context: context.to_arc(),
             home,
             complete: Object::new(complete),
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(initial)),
             watchers: Arc::default(),
             elsewhere: elsewhere(me).map(Box::new),
         }))
@@ -175,7 +166,7 @@ impl<D: Driver> Values<D> {
     }
 
     #[inline]
-    pub(super) fn known(&self, value: u64) -> Known<D> {
+    pub(super) fn known(&self, value: u64) -> Known<SharedEvent<D>> {
         self.state.lock().known(value)
     }
 
@@ -189,20 +180,11 @@ impl<D: Driver> Values<D> {
     /// What stands for the value: of one that was signalled or has failed, it is resolved.
     pub(super) fn promise(&self, value: u64) -> Arc<EventPromise<D>> {
         self.hear_others();
-        let mut state = self.state.lock();
-        let outcome = match state.known(value) {
-            Known::Reached => Outcome::Submitted(Some(Arc::clone(&self.complete))),
-            Known::Submitted(event) => Outcome::Submitted(Some(event)),
-            Known::Failed(cause) => Outcome::Failed(cause),
-            Known::Nothing => {
-                let promise = Arc::clone(state.promises.entry(value).or_insert_with(Promise::of_timepoint));
-                drop(state);
-                self.listen();
-                return promise;
-            }
-        };
-        drop(state);
-        Promise::kept(outcome)
+        let (promise, is_awaited) = self.state.lock().promise(value, &self.complete);
+        if is_awaited {
+            self.listen();
+        }
+        promise
     }
 
     /// A signal from the host.
@@ -231,7 +213,7 @@ impl<D: Driver> Values<D> {
 
     /// Notes that a value is reached which was reserved.
     #[inline]
-    fn publish_reached(&self, mut state: MutexGuard<'_, State<D>>, value: u64) {
+    fn publish_reached(&self, mut state: MutexGuard<'_, State<SharedEvent<D>>>, value: u64) {
         if unlikely(!state.open.is_empty() || state.is_awaited()) {
             return self.reach_and_tell(state, value);
         }
@@ -239,7 +221,7 @@ impl<D: Driver> Values<D> {
     }
 
     #[inline(never)]
-    fn reach_and_tell(&self, mut state: MutexGuard<'_, State<D>>, value: u64) {
+    fn reach_and_tell(&self, mut state: MutexGuard<'_, State<SharedEvent<D>>>, value: u64) {
         let promises = state.take_promises(value);
         let through = state.reach(value);
         drop(state);
@@ -248,7 +230,7 @@ impl<D: Driver> Values<D> {
     }
 
     /// Tells those who waited for a signal that is submitted now.
-    fn tell(&self, promises: Vec<Arc<EventPromise<D>>>, event: &SharedEvent<D>) {
+    fn tell(&self, promises: Taken<SharedEvent<D>>, event: &SharedEvent<D>) {
         if !promises.is_empty() {
             drain::batch(|| {
                 let outcome = || Outcome::Submitted(Some(Arc::clone(event)));
@@ -285,19 +267,8 @@ impl<D: Driver> Values<D> {
 
     /// Notes a failure: values up to `owed`, which others have signalled, are reached still. `false` if it had failed before.
     pub(super) fn hear_of_failure(&self, cause: &Error, owed: u64) -> bool {
-        let (is_first, cause, promises) = {
-            let mut state = self.state.lock();
-            let is_first = state.failure.is_none();
-            // What was owed when it failed; less, if somebody is found not to keep it.
-            if !is_first && state.owed <= owed {
-                return false;
-            }
-            state.owed = owed;
-            let cause = state.failure.get_or_insert_with(|| cause.clone()).clone();
-            let never = owed.checked_add(1).map_or_else(BTreeMap::new, |next| state.promises.split_off(&next));
-            (is_first, cause, never)
-        };
-        break_promises(promises, &cause);
+        let Some(Noted { is_first, cause, broken }) = self.state.lock().fail(cause, owed) else { return false };
+        break_promises::<D>(broken, &cause);
         self.watchers.wake();
         is_first
     }
@@ -384,11 +355,8 @@ impl<D: Driver> Values<D> {
     }
 
     #[inline(never)]
-    fn publish_and_tell(&self, mut state: MutexGuard<'_, State<D>>, value: u64, event: &SharedEvent<D>) {
-        if value > state.reached {
-            state.insert(value, Arc::clone(event));
-        }
-        let promises = if mutation::is(Bug::TimelineSignalLost) { Vec::new() } else { state.take_promises(value) };
+    fn publish_and_tell(&self, mut state: MutexGuard<'_, State<SharedEvent<D>>>, value: u64, event: &SharedEvent<D>) {
+        let promises = state.publish(value, event);
         let are_many = state.open.len() > state.most_open;
         drop(state);
         self.tell(promises, event);
@@ -528,8 +496,8 @@ impl<D: Driver> Values<D> {
     }
 }
 
-fn break_promises<D: Driver>(promises: BTreeMap<u64, Arc<EventPromise<D>>>, cause: &Error) {
-    drain::batch(|| promises.into_values().for_each(|promise| promise.resolve(Outcome::Failed(cause.clone()))));
+fn break_promises<D: Driver>(promises: Taken<SharedEvent<D>>, cause: &Error) {
+    drain::batch(|| promises.into_iter().for_each(|promise| promise.resolve(Outcome::Failed(cause.clone()))));
 }
 
 impl<D: Driver> Drop for Values<D> {
@@ -538,7 +506,10 @@ impl<D: Driver> Drop for Values<D> {
         let promises = take(&mut self.state.get_mut().promises);
         if !promises.is_empty() {
             let text = "the timeline was released, and nobody is left who could signal the value";
-            break_promises(promises, &Error::new(ur_result_t::ERROR_INVALID_OPERATION, text));
+            break_promises::<D>(
+                promises.into_values().collect(),
+                &Error::new(ur_result_t::ERROR_INVALID_OPERATION, text),
+            );
         }
     }
 }

@@ -2,15 +2,16 @@
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::deferral::{Deferring, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit, submit_and_wait};
-use crate::context::DeviceState;
-use crate::driver::Driver;
+use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
+use crate::context::{Context, DeviceState};
 use crate::driver::graphs::CopyNode;
+use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
+use crate::pool::extent::known_kind;
 use crate::stream::capture::Capture;
 use crate::sync::unlikely::unlikely;
 
@@ -46,6 +47,14 @@ fn no_bytes(name: &str) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_SIZE, format!("{name}: size is 0"))
 }
 
+/// Whether the caller of the native copy could be made to wait until its stream gets there. The native library does so for memory
+/// that it does not know, and between host memory (docs/native-facts.md): so a copy does not wait if it is known to have device
+/// memory on one side and USM on the other.
+pub(crate) fn may_wait<D: Driver>(context: &Context<D>, to: usize, from: usize) -> bool {
+    let kinds = [to, from].map(|address| known_kind(context, address));
+    kinds.contains(&None) || !kinds.contains(&Some(MemoryKind::Device))
+}
+
 /// A copy between ranges that are valid until it has finished.
 pub(crate) struct Copy<'a, D: Driver> {
     pub(crate) device: &'a DeviceState<D>,
@@ -68,9 +77,12 @@ impl<D: Driver> Command<D> for Copy<'_, D> {
         Ok(())
     }
 
-    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let Self { to, from, size, .. } = self;
-        Ok((by_function(move |request| submit(request, Copy { device: &request.queue.device, to, from, size })), ()))
+        let place =
+            move |request: &Request<'_, D>| submit(request, Copy { device: &request.queue.device, to, from, size });
+        let may_wait = may_wait(&deferring.request.queue.context, to, from);
+        Ok((by_function_that_may_block(may_wait, place), ()))
     }
 
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {

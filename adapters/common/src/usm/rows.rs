@@ -7,7 +7,7 @@ use core::ffi::c_void;
 
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
-use crate::command::deferral::{Deferring, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_function, by_function_that_may_block};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
 use crate::context::Context;
@@ -25,6 +25,7 @@ use crate::pool::UsmPool;
 use crate::pool::extent::{Extent, plain_around};
 use crate::queue::Queue;
 use crate::stream::capture::Capture;
+use crate::usm::copy::may_wait;
 use crate::usm::fill::{Plan, lay_down, plan};
 use crate::usm::{Plain, check_alignment};
 
@@ -157,9 +158,11 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
         Ok(())
     }
 
-    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let rows = self.rows;
-        Ok((by_function(move |request| submit(request, CopyRows { device: &request.queue.device, rows })), ()))
+        let may_wait = may_wait(&deferring.request.queue.context, rows.0.to.address, rows.0.from.address);
+        let place = move |request: &Request<'_, D>| submit(request, CopyRows { device: &request.queue.device, rows });
+        Ok((by_function_that_may_block(may_wait, place), ()))
     }
 }
 

@@ -186,6 +186,8 @@ fn urEnqueueTimelineWaitExt_keeps_what_comes_after_it_until_the_host_signals() {
     let other = copy(queue, &mut to[1], &from[1], &[event]);
     assert_eq!((to, event_status(event)), ([0, 0], ur_event_status_t::QUEUED));
     ok(signal(timeline, 2));
+    // A worker has the copies: the native library makes the caller of a copy between heap memory wait.
+    ok(event_wait(other));
     assert_eq!((to, event_status(other)), ([7, 8], ur_event_status_t::COMPLETE));
     ok(event_wait(event));
     ok(finish(queue));
@@ -228,6 +230,7 @@ fn urEnqueueTimelineWaitExt_before_the_signal_of_another_queue() {
     ok(enqueue_signal(queues[0], timeline, 9));
     assert_eq!((to, value(timeline)), (0, 0));
     ok(enqueue_signal(queues[1], timeline, 4));
+    ok(wait_for(timeline, 9, u64::MAX));
     assert_eq!((to, value(timeline)), (7, 9));
     queues.into_iter().for_each(|queue| test.handles.release_queue(queue));
     release(timeline);
@@ -277,6 +280,7 @@ fn urTimelineGetEventExt_gives_an_event_for_any_wait_list() {
         (0, ur_event_status_t::QUEUED, ur_event_status_t::QUEUED)
     );
     ok(signal(timeline, 2));
+    ok(event_wait(copied));
     assert_eq!(
         (to, event_status(event), event_status(copied)),
         (7, ur_event_status_t::COMPLETE, ur_event_status_t::COMPLETE)

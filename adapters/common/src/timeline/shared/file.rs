@@ -62,20 +62,30 @@ struct Place {
 static OPEN: Mutex<Open> = Mutex::new(Open { files: BTreeMap::new(), claims: BTreeSet::new() });
 
 struct Open {
-    files: BTreeMap<Identity, Weak<TimelineFile>>,
+    files: BTreeMap<Identity, Opened>,
     claims: BTreeSet<u64>,
+}
+
+/// A file that this process has, or that its last user is about to close.
+struct Opened {
+    file: Weak<TimelineFile>,
+    /// The one descriptor of it. Whoever opens the file while its last user leaves takes this over: the locks of a second one would go
+    /// with the first.
+    descriptor: Arc<OwnedFd>,
 }
 
 /// A timeline's file. A process has one descriptor of it, however often it has the timeline.
 pub struct TimelineFile {
     identity: Identity,
     map: Map<Layout>,
-    /// None once it is closed.
-    descriptor: Option<OwnedFd>,
+    /// None once it is given back.
+    descriptor: Option<Arc<OwnedFd>>,
     /// What this process has made of it.
     values: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
     /// Handle data that are out.
     lent: AtomicUsize,
+    /// Threads of this process that sleep: others may write what they like where the file counts them.
+    asleep: AtomicUsize,
 }
 
 /// Handle data of a file that are out, with which another process may yet open it.
@@ -134,7 +144,7 @@ impl TimelineFile {
         layout.reached.store(initial, SeqCst);
         layout.signalled.store(initial, SeqCst);
         layout.magic.store(MAGIC, SeqCst);
-        Ok(Self::enter(&mut OPEN.lock(), identity, map, descriptor))
+        Ok(Self::enter(&mut OPEN.lock(), identity, map, Arc::new(descriptor)))
     }
 
     /// The file that has that identity in another process or this one. `duplicate` makes a descriptor of this process's own if it
@@ -143,11 +153,21 @@ impl TimelineFile {
     /// # Errors
     /// `InvalidData` for what is no timeline's file; `Unsupported` for one of processes that this one cannot see; the system's.
     pub fn open(identity: Identity, duplicate: impl FnOnce() -> io::Result<OwnedFd>) -> io::Result<Arc<Self>> {
-        let mut open = OPEN.lock();
-        if let Some(file) = open.files.get(&identity).and_then(Weak::upgrade) {
-            return Ok(file);
-        }
-        let descriptor = duplicate()?;
+        Self::open_in(&mut OPEN.lock(), identity, duplicate)
+    }
+
+    fn open_in(
+        open: &mut Open,
+        identity: Identity,
+        duplicate: impl FnOnce() -> io::Result<OwnedFd>,
+    ) -> io::Result<Arc<Self>> {
+        let descriptor = match open.files.get(&identity) {
+            None => Arc::new(duplicate()?),
+            Some(opened) => match opened.file.upgrade() {
+                Some(file) => return Ok(file),
+                None => Arc::clone(&opened.descriptor),
+            },
+        };
         let (found, map) = Self::map(descriptor.as_fd())?;
         if found != identity || map.get().magic.load(SeqCst) != MAGIC {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no timeline's"));
@@ -155,7 +175,7 @@ impl TimelineFile {
         if map.get().process_space.load(SeqCst) != system::process_space() {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "its processes have another space of numbers"));
         }
-        Ok(Self::enter(&mut open, identity, map, descriptor))
+        Ok(Self::enter(open, identity, map, descriptor))
     }
 
     fn map(descriptor: BorrowedFd<'_>) -> io::Result<(Identity, Map<Layout>)> {
@@ -163,15 +183,16 @@ impl TimelineFile {
         Ok((system::identity(descriptor)?, map))
     }
 
-    fn enter(open: &mut Open, identity: Identity, map: Map<Layout>, descriptor: OwnedFd) -> Arc<Self> {
+    fn enter(open: &mut Open, identity: Identity, map: Map<Layout>, descriptor: Arc<OwnedFd>) -> Arc<Self> {
         let file = Arc::new(Self {
             identity,
             map,
-            descriptor: Some(descriptor),
+            descriptor: Some(Arc::clone(&descriptor)),
             values: Mutex::default(),
             lent: AtomicUsize::new(0),
+            asleep: AtomicUsize::new(0),
         });
-        open.files.insert(identity, Arc::downgrade(&file));
+        open.files.insert(identity, Opened { file: Arc::downgrade(&file), descriptor });
         file
     }
 
@@ -180,7 +201,7 @@ impl TimelineFile {
     /// # Errors
     /// None while it lives.
     pub fn descriptor(&self) -> io::Result<BorrowedFd<'_>> {
-        self.descriptor.as_ref().map(AsFd::as_fd).ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.descriptor.as_deref().map(AsFd::as_fd).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// What this process has made of it, if that lives.
@@ -189,9 +210,15 @@ impl TimelineFile {
         made.and_then(|made| made.downcast().ok())
     }
 
-    /// Notes what this process has made of it.
-    pub fn set_values(&self, values: Weak<dyn Any + Send + Sync>) {
-        *self.values.lock() = Some(values);
+    /// Notes what this process has made of it; answers what another thread has made of it before, which stays.
+    pub fn set_values<V: Send + Sync + 'static>(&self, made: &Arc<V>) -> Option<Arc<V>> {
+        let mut values = self.values.lock();
+        let before = values.as_ref().and_then(Weak::upgrade).and_then(|before| before.downcast().ok());
+        if before.is_none() {
+            let made: Weak<V> = Arc::downgrade(made);
+            *values = Some(made);
+        }
+        before
     }
 
     /// Takes a place for this process.
@@ -349,169 +376,37 @@ impl TimelineFile {
         let layout = self.map.get();
         layout.changes.fetch_add(1, SeqCst);
         // Whoever counts itself after this sees the change before it sleeps.
-        if layout.sleeping.load(SeqCst) != 0 {
+        if self.has_sleepers() {
             system::wake(&layout.changes);
         }
+    }
+
+    fn has_sleepers(&self) -> bool {
+        self.map.get().sleeping.load(SeqCst) != 0 || self.asleep.load(SeqCst) != 0
     }
 
     /// Sleeps until there are more changes than these, or as long as `timeout` says, or less.
     pub fn sleep(&self, changes: u32, timeout: Option<Duration>) {
         let layout = self.map.get();
+        self.asleep.fetch_add(1, SeqCst);
         layout.sleeping.fetch_add(1, SeqCst);
         system::sleep(&layout.changes, changes, timeout);
         layout.sleeping.fetch_sub(1, SeqCst);
+        self.asleep.fetch_sub(1, SeqCst);
     }
 }
 
 impl Drop for TimelineFile {
-    /// Closes the descriptor under the lock: the kernel takes the process's locks on the file back, and another opener of the same
-    /// file must not have got its own before.
+    /// Gives the descriptor back under the lock. If that closes it, the kernel takes all the process's locks on the file back, so another
+    /// opener either finds it here and takes it over, or comes after it is closed.
     fn drop(&mut self) {
         let mut open = OPEN.lock();
-        drop(self.descriptor.take());
-        if open.files.get(&self.identity).is_some_and(|file| file.strong_count() == 0) {
+        if open.files.get(&self.identity).is_some_and(|opened| core::ptr::eq(opened.file.as_ptr(), self)) {
             open.files.remove(&self.identity);
         }
+        drop(self.descriptor.take());
     }
 }
 
 #[cfg(all(test, target_os = "linux", not(loom)))]
-mod tests {
-    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
-
-    use super::*;
-
-    const SIZE: u64 = TimelineFile::SIZE as u64;
-    const SEALED: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
-
-    fn file(size: u64, seals: SealFlags) -> OwnedFd {
-        let file = memfd_create("test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
-        ftruncate(&file, size).unwrap();
-        fcntl_add_seals(&file, seals).unwrap();
-        file
-    }
-
-    fn open(file: OwnedFd) -> io::Result<Arc<TimelineFile>> {
-        let identity = system::identity(file.as_fd())?;
-        TimelineFile::open(identity, || Ok(file))
-    }
-
-    /// A copy of a file that has another identity, without its seals.
-    fn copy_of(original: &TimelineFile, seals: SealFlags) -> OwnedFd {
-        let mut bytes = vec![0; TimelineFile::SIZE];
-        assert_eq!(rustix::io::pread(original.descriptor().unwrap(), &mut *bytes, 0).unwrap(), bytes.len());
-        let copy = file(SIZE, SealFlags::empty());
-        assert_eq!(rustix::io::pwrite(&copy, &bytes, 0).unwrap(), bytes.len());
-        fcntl_add_seals(&copy, seals).unwrap();
-        copy
-    }
-
-    #[test]
-    fn a_file_that_could_change_its_size_or_has_another_or_is_no_timeline_s_is_refused() {
-        let right = TimelineFile::create(7).unwrap();
-        assert_eq!(open(copy_of(&right, SEALED)).unwrap().reached(), 7, "a copy is a timeline too");
-        let (one, other) = (SealFlags::SHRINK, SealFlags::GROW);
-        let unsealed = [SealFlags::empty(), one, other].map(|seals| copy_of(&right, seals));
-        let sizes = [0, 1, SIZE - 1, SIZE + 1, 2 * SIZE].map(|size| file(size, SEALED));
-        let others = [file(SIZE, SEALED), copy_of(&right, SEALED | SealFlags::WRITE)];
-        let unnamed = OwnedFd::from(std::fs::File::open("/proc/self/exe").unwrap());
-        for (at, wrong) in unsealed.into_iter().chain(sizes).chain(others).chain([unnamed]).enumerate() {
-            let answer = open(wrong).err().map(|error| error.kind());
-            assert_eq!(answer, Some(io::ErrorKind::InvalidData), "file {at}");
-        }
-    }
-
-    #[test]
-    fn what_another_space_of_processes_shares_is_refused() {
-        let right = TimelineFile::create(7).unwrap();
-        right.map.get().process_space.fetch_add(1, SeqCst);
-        let answer = open(copy_of(&right, SEALED)).err().map(|error| error.kind());
-        assert_eq!(answer, Some(io::ErrorKind::Unsupported));
-    }
-
-    #[test]
-    fn a_file_is_open_once_and_its_places_last_as_long_as_it() {
-        let first = TimelineFile::create(0).unwrap();
-        let again = TimelineFile::open(first.identity, || panic!("a second descriptor")).unwrap();
-        assert!(Arc::ptr_eq(&first, &again));
-        let claims = [first.claim().unwrap(), again.claim().unwrap()];
-        assert_ne!(claims[0].at, claims[1].at);
-        assert!(first.is_alone(), "both places are this process's");
-        claims.iter().for_each(|claim| first.leave(claim));
-        assert_eq!(first.taken().count(), 0);
-    }
-
-    #[test]
-    fn there_are_as_many_places_as_promised_and_then_none() {
-        let file = TimelineFile::create(0).unwrap();
-        let claims: Vec<_> = (0..PLACES).map(|_| file.claim().unwrap()).collect();
-        assert_eq!(file.claim().err().map(|error| error.kind()), Some(io::ErrorKind::QuotaExceeded));
-        file.leave(&claims[100]);
-        assert_eq!(file.claim().unwrap().at, 100);
-    }
-
-    /// A place as a process leaves it that is killed: taken and not locked.
-    fn dead(file: &TimelineFile, at: usize, owed: u64) -> Taken {
-        let claim = (1 << 40) | (at as u64 + 1);
-        let place = &file.map.get().places[at];
-        place.owed.store(owed, SeqCst);
-        place.claim.store(claim, SeqCst);
-        file.map.get().used.fetch_max(at as u32 + 1, SeqCst);
-        Taken { at, claim }
-    }
-
-    #[test]
-    fn a_dead_process_fails_the_timeline_if_it_owed_something_and_else_not() {
-        for (owed, failure) in [(0, None), (5, None), (6, Some(ur_result_t::ERROR_PROCESS_LOST_EXT))] {
-            let file = TimelineFile::create(5).unwrap();
-            let taken = dead(&file, 3, owed);
-            assert_eq!(file.holder(taken).unwrap(), Holder::Nobody);
-            assert!(!file.is_alone());
-            file.bury(taken);
-            assert_eq!((file.failure(), file.is_alone()), (failure, true), "{owed} owed");
-            // The place is another's by now.
-            let later = dead(&file, 3, 9);
-            file.bury(Taken { claim: taken.claim + 1, ..later });
-            assert!(!file.is_alone() && file.failure() == failure);
-        }
-    }
-
-    #[test]
-    fn whoever_takes_a_dead_process_s_place_buries_it() {
-        let file = TimelineFile::create(5).unwrap();
-        dead(&file, 0, 6);
-        let claim = file.claim().unwrap();
-        assert_eq!((claim.at, file.failure()), (0, Some(ur_result_t::ERROR_PROCESS_LOST_EXT)));
-        assert_eq!(file.most_owed(), 0);
-    }
-
-    #[test]
-    fn a_signal_grows_above_what_is_signalled_and_what_is_reached() {
-        let file = TimelineFile::create(5).unwrap();
-        assert_eq!((file.signal(5), file.signal(7), file.signal(7)), (Err(5), Ok(5), Err(7)));
-        file.take_back(7, 5);
-        // A process that writes nonsense, or nothing about its signals.
-        file.reach(9);
-        assert_eq!((file.signal(9), file.signal(10), file.signalled()), (Err(9), Ok(5), 10));
-        file.take_back(11, 3);
-        assert_eq!(file.signalled(), 10);
-    }
-
-    #[test]
-    fn whoever_sleeps_wakes_at_a_change_and_who_comes_late_does_not_sleep() {
-        let file = TimelineFile::create(0).unwrap();
-        let changes = file.changes();
-        std::thread::scope(|scope| {
-            let sleeper = scope.spawn(|| {
-                while file.changes() == changes {
-                    file.sleep(changes, None);
-                }
-            });
-            file.reach(1);
-            sleeper.join().unwrap();
-        });
-        file.sleep(changes, None);
-        file.reach(1);
-        assert_eq!(file.changes(), changes + 1, "nothing has changed");
-    }
-}
+mod tests;

@@ -158,9 +158,8 @@ impl<D: Driver> Values<D> {
             Seat::take(Arc::clone(&file)).map_err(|error| system_error("a timeline of several processes", &error))?;
         let link = |me: &Weak<Self>| Link { seat, owed: Mutex::default(), me: me.clone() };
         let values = Self::make(context, file.reached(), |me| Some(Elsewhere::Processes(link(me))))?;
-        let made: Weak<Self> = Arc::downgrade(&values);
-        file.set_values(made);
-        Ok(values)
+        // Another thread may have joined meanwhile; then the place taken here is given back.
+        Ok(file.set_values(&values).unwrap_or(values))
     }
 
     /// Takes over what other processes have reached, and their failure.
