@@ -90,7 +90,7 @@ impl<E: Clone + Send + Sync + 'static> State<E> {
         if let Some(last) = self.open.back()
             && last.value == value
         {
-            return Known::Submitted(Arc::clone(&last.event));
+            return Known::Submitted(last.event.clone());
         }
         match (self.open.get(self.place_of(value)), &self.failure) {
             (Some(open), _) => Known::Submitted(open.event.clone()),
