@@ -5,6 +5,7 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use ur_conformance::ffi::{
     CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_exp_event_desc_t, ur_map_flags_t,
@@ -311,5 +312,38 @@ fn a_barrier_that_signals_a_reusable_event_says_why_it_is_not_deferred() {
     let text = last_error();
     assert!(answer == Code::ERROR_UNSUPPORTED_FEATURE && text.contains("reusable event"), "{answer:?}: {text}");
     timeline.signal(1);
+    queue.finish();
+}
+
+/// The engine looks for the block on the queue's own stream first, then elsewhere: the queue may begin to defer in between.
+#[test]
+fn urEnqueueUSMFreeExp_of_another_queue_s_block_is_never_refused_while_a_thread_makes_the_queue_defer() {
+    const BLOCKS: usize = 3000;
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let (maker, queue, timeline) = (fixture.in_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for value in 1.. {
+                queue.wait_for(&timeline, value);
+                timeline.signal(value);
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        let answers: Vec<Code> = (0..BLOCKS)
+            .map(|_| {
+                let block = Take::new(4096).on(&maker);
+                maker.finish();
+                pool::free(&queue, block)
+            })
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(answers.iter().find(|&&answer| answer != Code::SUCCESS), None, "{}", last_error());
+    });
     queue.finish();
 }

@@ -165,6 +165,14 @@ impl<D: Driver> Command<D> for FreeClaimed<'_, D> {
         let Claimed { backend, size, .. } = self.claimed;
         state.cache.give_back_from(stream, &mut state.position, backend, self.pointer, *size)
     }
+
+    /// Another thread has made the queue defer since the stream's own cache was asked. The block lives on, and is taken when the
+    /// command's turn has come.
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let Self { claimed, pointer } = self;
+        deferring.request.queue.context.registry.unclaim(pointer, claimed);
+        Ok((by_function(move |request| free_block(request, pointer, None)), ()))
+    }
 }
 
 /// A stream-ordered free of memory that a launch of a graph has allocated.
