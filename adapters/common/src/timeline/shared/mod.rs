@@ -147,10 +147,13 @@ impl<D: Driver> Values<D> {
     /// `OUT_OF_RESOURCES` where the system has no thread left, or too many processes have the timeline; what the native library
     /// answers.
     pub fn of_file(context: &Object<Context<D>>, file: Arc<TimelineFile>) -> Result<Arc<Self>> {
-        match file.values() {
-            Some(own) => Ok(own),
-            None => Self::join(context, file),
-        }
+        let values = match file.values() {
+            Some(own) => own,
+            None => Self::join(context, file)?,
+        };
+        // Of what was left waiting the thread may just have stopped to sleep, since nobody was there who could signal.
+        values.listen();
+        Ok(values)
     }
 
     fn join(context: &Object<Context<D>>, file: Arc<TimelineFile>) -> Result<Arc<Self>> {
