@@ -177,12 +177,14 @@ fn lose(fixture: &Fixture, flags: Flags, source: Mem, lost: Lost) {
     let host = if wants { under.as_mut_ptr().cast() } else { null_mut() };
     let buffer = Buffer::of(fixture.context(), source, BYTES, host);
     buffer.write(&queue, &given);
-    let before = Take::new(4096).from(&pool).on(&queue);
+    let (take, mut before) = (Take::new(4096).from(&pool), null_mut());
+    let allocated = event_of(|event| take.enqueue(&queue, &raw mut before, event));
     let (b, no, mut mapped) = (buffer.handle(), CBool::FALSE, null_mut());
     let mut chain = Chain { queue: queue.handle(), timeline: &timeline, events: Vec::new() };
     chain.begin();
     let mut promised = null_mut();
-    let take = Take::new(8192).from(&pool).after(&[chain.events.last().unwrap()]);
+    // On a queue out of order nothing else puts the free of the first block behind its allocation.
+    let take = Take::new(8192).from(&pool).after(&[chain.events.last().unwrap(), &allocated]);
     chain.events.push(event_of(|event| take.enqueue(&queue, &raw mut promised, event)));
     let from = given.as_ptr().cast_mut().cast();
     chain.put(|q, list, event| ur!(Enqueue.pfnMemBufferWrite(q, b, no, 0, BYTES, from, 1, list, event)));
@@ -229,7 +231,7 @@ fn lose(fixture: &Fixture, flags: Flags, source: Mem, lost: Lost) {
         expect_code(answer, &[Code::SUCCESS, Code::ERROR_DEVICE_LOST, Code::ERROR_INVALID_MEM_OBJECT], "urUSMFree");
     }
     assert_eq!(pool::used(pool.handle()).0, 0, "{lost:?}: everything was given back");
-    drop((chain.events, queue, buffer, kernel, pool));
+    drop((chain.events, allocated, queue, buffer, kernel, pool));
 }
 
 #[test]
