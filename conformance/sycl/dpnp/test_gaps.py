@@ -148,11 +148,12 @@ def test_a_product_is_submitted_and_not_waited_for():
 
 @on_simulated_driver
 def test_a_product_comes_after_what_made_its_operands():
-    # What is submitted while events are waited for is told by the count of products, without a race.
+    # What is submitted while events are waited for is told by the count of products. The first product is held back until the
+    # second one waits for what is made of it.
     script = """
         import dpctl, types
         from ur_adapters.dpnp_gaps import cublas as gap
-        products, seen = ctypes.c_int.in_dll(cublas, "products"), []
+        products, seen, is_second = ctypes.c_int.in_dll(cublas, "products"), [], False
 
         class Event:
             def __new__(cls):
@@ -160,17 +161,16 @@ def test_a_product_comes_after_what_made_its_operands():
 
             @staticmethod
             def wait_for(events):
-                seen.append((products.value, any(event.execution_status.name != "complete" for event in events)))
-                cublas.hold(0)
+                if is_second:
+                    seen.append((products.value, any(event.execution_status.name != "complete" for event in events)))
+                    cublas.hold(0)
                 dpctl.SyclEvent.wait_for(events)
 
         gap.dpctl = types.SimpleNamespace(SyclEvent=Event, backend_type=dpctl.backend_type)
         cublas.hold(1)
         product = dpnp.matmul(a, a)
-        seen.clear()
-        cublas.hold(1)
+        is_second = True
         product = (product + product) @ a
-        cublas.hold(0)
         numpy.testing.assert_array_equal(dpnp.asnumpy(product), 2 * (values @ values) @ values)
         print(seen, products.value)
     """
