@@ -1,21 +1,14 @@
-//! libamd_comgr: where it is, and the one copy of it that the process has opened.
-//!
-//! As for libnvvm ([`super::nvvm`]): whether it is there is told by its file alone, it is opened for the first module that no cache
-//! has, one that could not be opened is looked for again, and a process with raised rights opens none.
+//! libamd_comgr: the process's copy of it.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use parking_lot::Mutex;
-use ur_ffi::ur_result_t;
-use ur_spirv::comgr::{Comgr, CompileError, found};
+use ur_spirv::comgr::{Comgr, found};
 
-use crate::driver::native::library::has_raised_rights;
-use crate::object::error::{Error, Result};
+use crate::driver::native::compiler_library::CompilerLibrary;
+pub use crate::driver::native::nvvm::failed;
+use crate::object::error::Result;
 
-/// Held while the library is opened; only those who need it wait.
-static OPENED: Mutex<Option<Arc<Comgr>>> = Mutex::new(None);
+static LIBRARY: CompilerLibrary<Comgr> = CompilerLibrary::new();
 
 /// Whether a library is there, without opening it.
 #[must_use]
@@ -23,20 +16,10 @@ pub fn is_available() -> bool {
     identity().is_some()
 }
 
-/// Which library it is: its file, size and time of change. Asked once found: a process stays with the library that it has.
+/// Which library it is, for keys of what it has compiled.
 #[must_use]
 pub fn identity() -> Option<String> {
-    static IDENTITY: OnceLock<String> = OnceLock::new();
-    if let Some(known) = IDENTITY.get() {
-        return Some(known.clone());
-    }
-    if has_raised_rights() {
-        return None;
-    }
-    let file = found()?;
-    let data = fs::metadata(&file).ok()?;
-    let text = format!("{} {} {}.{:09}", file.display(), data.size(), data.mtime(), data.mtime_nsec());
-    Some(IDENTITY.get_or_init(|| text).clone())
+    LIBRARY.identity(found)
 }
 
 /// The library.
@@ -44,27 +27,5 @@ pub fn identity() -> Option<String> {
 /// # Errors
 /// `COMPILER_NOT_AVAILABLE` with the package to install.
 pub fn open() -> Result<Arc<Comgr>> {
-    if has_raised_rights() {
-        return Err(Error::new(
-            ur_result_t::ERROR_COMPILER_NOT_AVAILABLE,
-            "SPIR-V is not compiled in a process with raised rights, whose variables could name any library",
-        ));
-    }
-    let mut opened = OPENED.lock();
-    if let Some(comgr) = &*opened {
-        return Ok(Arc::clone(comgr));
-    }
-    let comgr = Arc::new(Comgr::open().map_err(|error| failed(&error))?);
-    *opened = Some(Arc::clone(&comgr));
-    Ok(comgr)
-}
-
-/// The engine's error for libamd_comgr's.
-#[must_use]
-pub fn failed(error: &CompileError) -> Error {
-    let code = match error {
-        CompileError::Missing(_) => ur_result_t::ERROR_COMPILER_NOT_AVAILABLE,
-        CompileError::Refused { .. } => ur_result_t::ERROR_PROGRAM_BUILD_FAILURE,
-    };
-    Error::new(code, error.to_string())
+    LIBRARY.get(|| Comgr::open().map_err(|error| failed(&error)))
 }

@@ -6,6 +6,7 @@
 pub mod attributes;
 pub mod cell;
 pub mod comgr;
+pub mod compiler_library;
 pub mod external_layouts;
 pub mod image_layouts;
 pub mod library;

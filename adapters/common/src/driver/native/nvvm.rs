@@ -1,26 +1,18 @@
-//! libnvvm: where it is, and the one copy of it that the process has opened.
-//!
-//! Whether it is there, and which one it is, is told by its file alone; it is opened for the first module that no cache has. A
-//! library that could not be opened is looked for again at the next build, so that one installed meanwhile is found. In a
-//! process with raised rights (set-user-ID and the like) variables could name any library, so none is opened.
+//! libnvvm: the process's copy of it, and the architectures that it knows.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 use ur_spirv::Dialect;
 use ur_spirv::nvvm::{CompileError, Compiler, Nvvm, found};
 
-use crate::driver::native::library::has_raised_rights;
+use crate::driver::native::compiler_library::CompilerLibrary;
 use crate::object::error::{Error, Result};
 
 /// The versions that are taken, as `UR_DEVICE_INFO_IL_VERSION` names them.
 pub const VERSIONS: &str = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4 SPIR-V_1.5 SPIR-V_1.6";
 
-/// Held while the library is opened; only those who need it wait.
-static OPENED: Mutex<Option<Arc<Nvvm>>> = Mutex::new(None);
+static LIBRARY: CompilerLibrary<Nvvm> = CompilerLibrary::new();
 
 /// Architectures that libnvvm has known, newest first. PTX of one runs on all later devices.
 const ARCHITECTURES: [u32; 14] = [121, 120, 110, 103, 101, 100, 90, 89, 87, 86, 80, 75, 72, 70];
@@ -31,20 +23,10 @@ pub fn is_available() -> bool {
     identity().is_some()
 }
 
-/// Which library it is: its file, size and time of change. Asked once found: a process stays with the library that it has.
+/// Which library it is, for keys of what it has compiled.
 #[must_use]
 pub fn identity() -> Option<String> {
-    static IDENTITY: OnceLock<String> = OnceLock::new();
-    if let Some(known) = IDENTITY.get() {
-        return Some(known.clone());
-    }
-    if has_raised_rights() {
-        return None;
-    }
-    let file = found()?;
-    let data = fs::metadata(&file).ok()?;
-    let text = format!("{} {} {}.{:09}", file.display(), data.size(), data.mtime(), data.mtime_nsec());
-    Some(IDENTITY.get_or_init(|| text).clone())
+    LIBRARY.identity(found)
 }
 
 /// The library.
@@ -52,19 +34,7 @@ pub fn identity() -> Option<String> {
 /// # Errors
 /// `COMPILER_NOT_AVAILABLE` with the package to install.
 pub fn open() -> Result<Arc<Nvvm>> {
-    if has_raised_rights() {
-        return Err(Error::new(
-            ur_result_t::ERROR_COMPILER_NOT_AVAILABLE,
-            "SPIR-V is not compiled in a process with raised rights, whose variables could name any library",
-        ));
-    }
-    let mut opened = OPENED.lock();
-    if let Some(nvvm) = &*opened {
-        return Ok(Arc::clone(nvvm));
-    }
-    let nvvm = Arc::new(Nvvm::open().map_err(|error| failed(&error))?);
-    *opened = Some(Arc::clone(&nvvm));
-    Ok(nvvm)
+    LIBRARY.get(|| Nvvm::open().map_err(|error| failed(&error)))
 }
 
 /// The newest architecture that the library knows and the device runs, and its dialect.
@@ -86,7 +56,7 @@ pub fn architecture(nvvm: &Nvvm, device: u32) -> Result<(u32, Dialect)> {
     })
 }
 
-/// The engine's error for libnvvm's.
+/// The engine's error for a compiler's.
 #[must_use]
 pub fn failed(error: &CompileError) -> Error {
     let code = match error {
