@@ -1,8 +1,9 @@
 //! Runs what has become ready, on the thread that made it so.
 //!
 //! What runs can make more ready, without bound: so there is one list a thread, and nothing nests. What could block (a stream
-//! that is full) does not hold up the rest: it runs on a worker, with what becomes ready on the same queue behind it. Must
-//! never run anything on a native thread: nobody resolves anything there.
+//! that is full) does not hold up the rest: it runs on a worker, with what becomes ready on the same queue behind it. Other
+//! threads may enqueue as fast as this one submits, so a thread of the application runs a bounded number ([`MOST`]) and
+//! leaves the rest to a worker. Must never run anything on a native thread: nobody resolves anything there.
 
 use core::cell::RefCell;
 use core::mem::take;
@@ -12,6 +13,10 @@ use std::sync::Arc;
 use crate::device::deferred::WaitingForbidden;
 use crate::device::worker;
 use crate::sync::thread_local;
+
+/// What a thread of the application runs before a worker goes on: commands that it has made ready by one call. Fewer would
+/// send short chains through another thread, more would keep the caller longer from its own work.
+const MOST: usize = 256;
 
 /// Something that can run.
 pub trait Ready: Send + Sync {
@@ -57,7 +62,10 @@ thread_local! {
 }
 
 /// The thread's list, until it is empty.
-struct Turn;
+struct Turn {
+    /// What may still run here; a worker has no bound.
+    left: Option<usize>,
+}
 
 impl Turn {
     /// None if the thread has a list, which whoever made it works off.
@@ -68,19 +76,24 @@ impl Turn {
             drain.get_or_insert_with(|| Drain { home, ..Drain::default() });
             is_first
         };
-        DRAIN.try_with(begin).unwrap_or(false).then(|| Self)
+        let left = if home.is_some() { None } else { Some(MOST) };
+        // Not `then_some`: a turn that is dropped takes the list with it.
+        DRAIN.try_with(begin).unwrap_or(false).then(|| Self { left })
     }
 
     fn next() -> Option<(Arc<dyn Ready>, bool)> {
         DRAIN.with(|drain| drain.borrow_mut().as_mut()?.pop())
     }
 
-    fn work_off(self) {
+    fn work_off(mut self) {
         // What goes with a command that has run may wait for the device, which may wait for whoever resolved it.
         let _meanwhile = WaitingForbidden::begin();
         while let Some((ready, is_home)) = Self::next() {
             if is_home || !ready.may_block() {
                 ready.run();
+                if self.has_run_enough() {
+                    Self::leave_rest_to_worker();
+                }
                 continue;
             }
             let together = Self::take_those_that_go_with(ready);
@@ -90,12 +103,33 @@ impl Turn {
         }
     }
 
+    /// Counts what has run here.
+    fn has_run_enough(&mut self) -> bool {
+        self.left.as_mut().is_some_and(|left| {
+            *left = left.saturating_sub(1);
+            *left == 0
+        })
+    }
+
+    /// Leaves the list empty if a worker can be had. The thread blocks for no queue, so all of it is elsewhere.
+    fn leave_rest_to_worker() {
+        let rest: Vec<_> = Self::elsewhere().into();
+        if rest.is_empty() || run_on_worker(&rest) {
+            return;
+        }
+        DRAIN.with(|drain| drain.borrow_mut().as_mut().map(|drain| drain.elsewhere = rest.into()));
+    }
+
+    /// Takes what is ready elsewhere, so that nothing is dropped while the list is borrowed.
+    fn elsewhere() -> VecDeque<Arc<dyn Ready>> {
+        DRAIN.with(|drain| drain.borrow_mut().as_mut().map(|drain| take(&mut drain.elsewhere))).unwrap_or_default()
+    }
+
     /// All that would block where this would: one worker has them, or there would be as many threads as commands.
     fn take_those_that_go_with(first: Arc<dyn Ready>) -> Vec<Arc<dyn Ready>> {
         let queue = first.queue();
-        let elsewhere = DRAIN.with(|drain| drain.borrow_mut().as_mut().map(|drain| take(&mut drain.elsewhere)));
         let (mut together, mut others) = (vec![first], VecDeque::new());
-        for ready in elsewhere.into_iter().flatten() {
+        for ready in Self::elsewhere() {
             if ready.queue() == queue && ready.may_block() { together.push(ready) } else { others.push_back(ready) }
         }
         // Nothing has become ready meanwhile: that happens on other threads, or behind what runs.
@@ -183,8 +217,47 @@ mod tests {
     fn a_chain_of_a_hundred_thousand_does_not_nest() {
         let (done, steps) = channel();
         add(Arc::new(Step { queue: 1, number: 0, blocks: false, left: 100_000, done }));
+        assert!(steps.into_iter().enumerate().all(|(at, step)| (step.0, step.1) == (1, at as u32)));
+    }
+
+    #[test]
+    fn a_short_chain_runs_on_the_thread_that_made_it_ready() {
+        let (done, steps) = channel();
+        add(Arc::new(Step { queue: 1, number: 0, blocks: false, left: MOST as u32 - 1, done }));
         let here = std::thread::current().id();
         assert!(steps.into_iter().enumerate().all(|(at, step)| step == (1, at as u32, here)));
+    }
+
+    /// A chain that goes on until its caller has returned, as one does to which another thread adds all the time.
+    struct UntilReturned {
+        has_returned: std::sync::atomic::AtomicBool,
+        end: Sender<()>,
+    }
+
+    impl Ready for UntilReturned {
+        fn queue(&self) -> usize {
+            1
+        }
+
+        fn may_block(&self) -> bool {
+            false
+        }
+
+        fn run(self: Arc<Self>) {
+            if self.has_returned.load(std::sync::atomic::Ordering::Acquire) {
+                return self.end.send(()).unwrap();
+            }
+            add(self);
+        }
+    }
+
+    #[test]
+    fn a_thread_returns_from_a_chain_to_which_others_add_without_end() {
+        let (end, ended) = channel();
+        let chain = Arc::new(UntilReturned { has_returned: false.into(), end });
+        add(Arc::clone(&chain) as _);
+        chain.has_returned.store(true, std::sync::atomic::Ordering::Release);
+        ended.recv().expect("the rest of the chain runs on a worker");
     }
 
     #[test]
@@ -207,13 +280,13 @@ mod tests {
     fn those_of_a_queue_that_could_block_have_one_worker_and_the_others_are_not_held_up() {
         let (done, steps) = channel();
         let step = |number, blocks| Arc::new(Step { queue: 1, number, blocks, left: 0, done: done.clone() });
-        batch(|| (0..1000).for_each(|number| add(step(number, number % 2 == 0))));
+        batch(|| (0..MOST as u32).for_each(|number| add(step(number, number % 2 == 0))));
         drop(done);
         let (here, steps) = (std::thread::current().id(), steps.into_iter().collect::<Vec<_>>());
         let on = |is_here: bool| steps.iter().filter(move |step| (step.2 == here) == is_here).collect::<Vec<_>>();
         let (there, own) = (on(false), on(true));
-        assert!(own.iter().map(|step| step.1).eq((0..1000).filter(|number| number % 2 == 1)));
-        assert!(there.iter().map(|step| step.1).eq((0..1000).filter(|number| number % 2 == 0)));
+        assert!(own.iter().map(|step| step.1).eq((0..MOST as u32).filter(|number| number % 2 == 1)));
+        assert!(there.iter().map(|step| step.1).eq((0..MOST as u32).filter(|number| number % 2 == 0)));
         assert!(there.iter().all(|step| step.2 == there[0].2));
     }
 }

@@ -307,13 +307,21 @@ pub unsafe extern "C" fn amd_comgr_do_action(action: u32, info: Handle, input: H
                 output.0.push(said(&format!("no file has the kernels {kernels:?}")));
                 return ERROR;
             };
-            output.0.push(Data { kind: EXECUTABLE, bytes: code_object(ptx.as_bytes()) });
+            output.0.push(Data { kind: EXECUTABLE, bytes: code_object(for_any_driver(&ptx).as_bytes()) });
         }
         // What was generated is whole already.
         LINK_EXECUTABLE => output.0.clone_from(&input.0),
         _ => return INVALID_ARGUMENT,
     }
     SUCCESS
+}
+
+/// The text with a version that every driver takes which knows its target: the compiler that wrote it may be newer than a GPU's
+/// driver, and nobody looks into a code object of AMD's to write another.
+fn for_any_driver(ptx: &str) -> String {
+    const VERSION: &str = ".version 8.0";
+    let line = |line: &str| if line.starts_with(".version ") { VERSION.to_owned() } else { line.to_owned() } + "\n";
+    ptx.lines().map(line).collect()
 }
 
 /// The names of the kernels of a text.

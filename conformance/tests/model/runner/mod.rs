@@ -259,6 +259,10 @@ fn steps_of(
             }
             let outcome = program.take(&step);
             shown.push(step);
+            // Here, so that the report ends with the call that waited.
+            if outcome.is_ok() && world.watch.had_to_open() {
+                return Err("a call waited for work that was to come after it".to_owned());
+            }
             outcome
         })
     };

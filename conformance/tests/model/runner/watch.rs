@@ -51,6 +51,11 @@ impl Watch {
         self.say(Word::Closed(gate.expose_provenance()));
     }
 
+    /// Whether the gate had to be opened before its time.
+    pub fn had_to_open(&self) -> bool {
+        self.late.load(Ordering::Acquire)
+    }
+
     /// The gate is open. False if it had to be opened before.
     pub fn opened(&self) -> bool {
         self.say(Word::Open);
