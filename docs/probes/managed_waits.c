@@ -1,4 +1,4 @@
-/* Which calls about pools wait for a kernel that runs.
+/* Which calls about pools, and which copies and fills of managed memory, wait for a kernel that runs.
  *
  *   cc -O1 -o /tmp/managed_waits docs/probes/managed_waits.c -ldl && /tmp/managed_waits
  *
@@ -41,6 +41,10 @@ static const char PTX[] =
     "  ret;\n}\n";
 
 static u64 context, spinning, idle, spin;
+/* The fourth argument of what is tried. */
+static u64 last_stream;
+/* The event that the idle stream waits for, behind the kernel; 0 for none. */
+static u64 between;
 static volatile uint32_t *flag;
 
 /* What a thread tries while the kernel spins. */
@@ -48,7 +52,7 @@ struct attempt { const char *name; u64 a, b, c; int answer; volatile int is_back
 static void *try(void *data) {
     struct attempt *attempt = data;
     MUST("cuCtxSetCurrent", context, 0, 0, 0);
-    attempt->answer = call(attempt->name, attempt->a, attempt->b, attempt->c, 0);
+    attempt->answer = call(attempt->name, attempt->a, attempt->b, attempt->c, last_stream);
     attempt->is_back = 1;
     return NULL;
 }
@@ -59,6 +63,10 @@ static void begin(void) {
     *flag = 0;
     call_t found = (call_t)dlsym(lib, "cuLaunchKernel");
     must("cuLaunchKernel", found(spin, 1, 1, 1, 1, 1, 1, 0, spinning, P(arguments), 0));
+    if (between) {
+        MUST("cuEventRecord", between, spinning, 0, 0);
+        MUST("cuStreamWaitEvent", idle, between, 0, 0);
+    }
 }
 
 static void end(void) {
@@ -109,6 +117,38 @@ static void try_pool(const char *memory, int type, int location) {
     MUST("cuMemPoolDestroy", pool, 0, 0, 0);
 }
 
+/* Copies and fills of managed memory of its own, of which the device has used one and nobody the other; on the stream that
+ * spins, on the idle one, and on the idle one behind an event of the one that spins. */
+static void try_managed(void) {
+    u64 used, fresh, device, pinned, event, size = 4096, streams[] = {spinning, idle, idle};
+    static const char *where[] = {"behind the kernel", "on the idle stream", "on the idle stream, behind an event"};
+    MUST("cuMemAllocManaged", P(&used), 2 << 20, 1, 0);
+    MUST("cuMemAllocManaged", P(&fresh), 2 << 20, 1, 0);
+    MUST("cuMemAlloc_v2", P(&device), 2 << 20, 0, 0);
+    MUST("cuMemHostAlloc", P(&pinned), 2 << 20, 0, 0);
+    MUST("cuEventCreate", P(&event), 2, 0, 0);
+    MUST("cuMemsetD8Async", used, 1, 2 << 20, idle);
+    MUST("cuCtxSynchronize", 0, 0, 0, 0);
+    for (int at = 0; at < 3; at++) {
+        between = at == 2 ? event : 0;
+        begin();
+        printf("%s:\n", where[at]);
+        struct { const char *what; u64 to, from; } copies[] = {
+            {"device to managed that it has used", used, device}, {"managed that the device has used to it", device, used},
+            {"device to managed that nobody has used", fresh, device}, {"managed that nobody has used to the device", device, fresh},
+            {"pinned to managed", used, pinned}, {"managed to pinned", pinned, used}, {"managed to itself", used, used + 65536},
+        };
+        for (unsigned each = 0; each < sizeof copies / sizeof *copies; each++) {
+            last_stream = streams[at];
+            tell("copy", copies[each].what, "cuMemcpyAsync", copies[each].to, copies[each].from, size);
+        }
+        tell("fill", "managed that the device has used", "cuMemsetD8Async", used, 1, size);
+        tell("fill", "managed that nobody has used", "cuMemsetD8Async", fresh, 1, size);
+        last_stream = 0;
+        end();
+    }
+}
+
 int main(int argc, char **argv) {
     lib = dlopen(argc > 1 ? argv[1] : "libcuda.so.1", RTLD_NOW);
     if (!lib) { fprintf(stderr, "%s\n", dlerror()); return 1; }
@@ -126,5 +166,6 @@ int main(int argc, char **argv) {
     try_pool("device", 1, 1);
     try_pool("host", 1, 2);
     try_pool("managed", 2, 1);
+    try_managed();
     return 0;
 }

@@ -8,7 +8,7 @@ use ur_conformance::below::Below;
 use ur_conformance::ffi::{ur_device_info_t, ur_result_t as Code, ur_usm_pool_info_t as info};
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, Figures, Plan, Take, figure, free, give, give_after, used};
-use ur_conformance::{Fixture, Gate, Kind, Queue, ask, child, ok, query, ur};
+use ur_conformance::{Fixture, Gate, Kind, Launch, Queue, ask, child, ok, query, ur};
 
 const STEP: usize = 32 << 20;
 
@@ -200,6 +200,31 @@ fn urUSMPoolTrimToExp_and_urUSMPoolRelease_beside_a_busy_queue_wait_for_nobody()
             assert_eq!(figure(pool.handle(), info::RESERVED_CURRENT_EXP), 0, "{kind:?}");
         }
     }
+}
+
+/// What waits on one stream of a hardware channel holds up what an idle one is given, so nobody may wait for that either.
+#[test]
+fn urUSMPoolTrimToExp_waits_for_nobody_where_streams_share_a_channel() {
+    let test = "urUSMPoolTrimToExp_waits_for_nobody_where_streams_share_a_channel";
+    child::in_time(test, &[("CUDA_DEVICE_MAX_CONNECTIONS", "1")], || {
+        let fixture = Fixture::new();
+        let (busy, idle) = (fixture.in_order(), fixture.in_order());
+        let (mut gate, kernel) = (Gate::new(&fixture), fixture.basic(c"fill"));
+        let pool = Plan::new().limits(0, usize::MAX).of(&fixture);
+        let block = Take::new(STEP).from(&pool).on(&idle);
+        let words = fixture.memory(Kind::Device, 4);
+        give(&idle, block);
+        idle.finish();
+        gate.block(&busy);
+        Launch::new(&kernel, &[1]).pointer(words.pointer()).value(1u32).value(1u32).on(&busy);
+        pool::trim(&fixture, pool.handle(), 0);
+        gate.open();
+        busy.finish();
+        pool::trim(&fixture, pool.handle(), 0);
+        if fixture.sim().is_some() {
+            assert_eq!(figure(pool.handle(), info::RESERVED_CURRENT_EXP), 0);
+        }
+    });
 }
 
 fn trim_step_by_step() {

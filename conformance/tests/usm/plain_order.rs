@@ -74,6 +74,33 @@ fn a_block_that_is_freed_while_commands_run_and_then_trimmed_is_used_again_behin
     );
 }
 
+/// A native free waits for all of the device's work, so what the context keeps stays until there is none.
+#[test]
+fn urUSMPoolTrimToExp_of_the_default_pool_beside_a_busy_queue_waits_for_nobody() {
+    child::in_time(
+        "urUSMPoolTrimToExp_of_the_default_pool_beside_a_busy_queue_waits_for_nobody",
+        &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")],
+        || {
+            let fixture = Fixture::new();
+            let mut pool = null_mut();
+            ok!(USMExp.pfnPoolGetDefaultDevicePoolExp(fixture.context(), fixture.device(), &raw mut pool));
+            let (busy, mut gate) = (fixture.in_order(), Gate::new(&fixture));
+            for kind in Kind::ALL {
+                [300, 300_000, 3 << 20].into_iter().for_each(|bytes| drop(fixture.memory(kind, bytes)));
+            }
+            gate.block(&busy);
+            ok!(USMExp.pfnPoolTrimToExp(fixture.context(), fixture.device(), pool, 0));
+            gate.open();
+            busy.finish();
+            if let Some(sim) = fixture.sim() {
+                let (_, calls) =
+                    sim.calls_of(|| ok!(USMExp.pfnPoolTrimToExp(fixture.context(), fixture.device(), pool, 0)));
+                assert!(calls.contains_key("cuMemFree_v2") && calls.contains_key("cuMemFreeHost"), "{calls:?}");
+            }
+        },
+    );
+}
+
 /// Work of a queue that is enqueued after another block's free was noted, and before that block is past.
 #[test]
 fn the_end_of_one_queue_s_work_frees_no_block_of_another_queue_s() {

@@ -355,7 +355,8 @@ pub fn set_current_pool<D: Driver>(
 }
 
 /// `urUSMPoolTrimToExp`: empties the free lists of the pool, then gives back what nobody uses beyond `keep` bytes; slabs stay while
-/// a queue has work. The default pool's trim does the same for each kind of plain memory that the context keeps on the device.
+/// a queue has work. The default pool's trim does the same for each kind of plain memory that the context keeps on the device,
+/// which stays while a queue has work too. A trim waits for no queue.
 ///
 /// # Errors
 /// As [`set_current_pool`]; what the native library answers.
@@ -369,8 +370,8 @@ pub fn trim_to<D: Driver>(
     let backends = pool.backends();
     context.registry.flush(|kept| backends.iter().any(|backend| core::ptr::eq(kept, Arc::as_ptr(backend))))?;
     backends.iter().try_for_each(|backend| backend.trim(keep))?;
-    if pool.is_default() {
-        // What plain memory keeps is nobody's pool's.
+    // What plain memory keeps is nobody's pool's. Its native frees wait for whatever the device has to do.
+    if pool.is_default() && context.registry.is_quiet() {
         context.state_of(device)?.known_heaps().try_for_each(|heap| heap.trim(keep).map(|_| ()))?;
     }
     Ok(())
