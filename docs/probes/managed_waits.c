@@ -110,6 +110,12 @@ static void try_pool(const char *memory, int type, int location) {
     tell(memory, "cuMemPoolTrimTo, the idle stream's free not seen", "cuMemPoolTrimTo", pool, 0, 0);
     tell(memory, "cuStreamSynchronize of the idle stream", "cuStreamSynchronize", idle, 0, 0);
     tell(memory, "cuMemPoolTrimTo, the idle stream's free seen", "cuMemPoolTrimTo", pool, 0, 0);
+    u64 other, block;
+    MUST("cuMemPoolCreate", P(&other), P(props), 0, 0);
+    MUST("cuMemAllocFromPoolAsync", P(&block), 32 << 20, other, idle);
+    MUST("cuMemFreeAsync", block, idle, 0, 0);
+    MUST("cuStreamSynchronize", idle, 0, 0, 0);
+    tell(memory, "cuMemPoolDestroy, all frees seen", "cuMemPoolDestroy", other, 0, 0);
     tell(memory, "cuMemFreeAsync on the stream that spins", "cuMemFreeAsync", mine, spinning, 0);
     tell(memory, "cuMemPoolTrimTo, a free behind the kernel", "cuMemPoolTrimTo", pool, 0, 0);
     end();

@@ -1,6 +1,5 @@
-//! Shared memory of pools beside a queue with work: whatever becomes of it, nobody waits for that work. A native library may wait in
-//! the trim of a pool of managed memory, and perhaps in the free of one of its blocks (`docs/native-facts.md`); the simulated
-//! driver does so in both here.
+//! Shared memory of pools beside a queue with work: whatever becomes of it, nobody waits for that work. It lies in slabs, whose
+//! native free waits for all that the device has to do (`docs/native-facts.md`).
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use ur_conformance::ffi::{ur_queue_flags_t as Flags, ur_result_t as Code};
@@ -14,9 +13,7 @@ const LARGE: usize = 80 * MIB;
 /// Runs `work` with a queue and a pool beside another queue whose kernel ends only afterwards.
 #[track_caller]
 fn beside_a_busy_queue(test: &str, more: &[(&str, &str)], work: impl FnOnce(&Fixture, Queue, Pool)) {
-    let mut variables = vec![("SIMCUDA_MANAGED_FREES", "wait")];
-    variables.extend_from_slice(more);
-    child::in_process(test, &variables, || {
+    child::in_process(test, more, || {
         let fixture = Fixture::over_all_devices();
         let (busy, queue) = (fixture.in_order(), fixture.in_order());
         let pool = Plan::new().of(&fixture);

@@ -47,9 +47,6 @@ pub struct Config {
     pub graph_seed: u64,
     /// Whether devices have memory pools (`SIMCUDA_POOLS`).
     pub pools: bool,
-    /// Whether a stream-ordered free of a block of managed memory waits for what runs, as its pool's trim does
-    /// (`SIMCUDA_MANAGED_FREES`). What an H200 does is not known (`docs/native-facts.md`).
-    pub managed_frees_wait: bool,
     /// Hardware channels of a device that its streams share (`CUDA_DEVICE_MAX_CONNECTIONS`, as for the real driver); without
     /// the variable each stream has one of its own.
     pub channels: Option<u64>,
@@ -87,11 +84,6 @@ impl Config {
             "none" => Some(false),
             _ => None,
         })?;
-        let managed_frees_wait = variable("SIMCUDA_MANAGED_FREES", "return", |text| match text {
-            "return" => Some(false),
-            "wait" => Some(true),
-            _ => None,
-        })?;
         let channels = match variable("CUDA_DEVICE_MAX_CONNECTIONS", "0", |text| text.parse().ok())? {
             0 => None,
             number => Some(number),
@@ -111,7 +103,6 @@ impl Config {
             queries_order,
             graph_seed,
             pools,
-            managed_frees_wait,
             channels,
             faults: env::var("SIMCUDA_FAULTS").ok().filter(|text| !text.is_empty()),
         })

@@ -16,7 +16,6 @@ use crate::region::Region;
 use crate::reports::{self, Kind as Misuse};
 use crate::stream::{self, Stream};
 use crate::sys::*;
-use crate::waiting;
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 use parking_lot::Mutex;
@@ -339,16 +338,8 @@ impl Pool {
         }
     }
 
-    /// Gives back what is unused beyond `keep` bytes. Of managed memory this waits for the devices, as strictly
-    /// as what was seen on an H200 can be read (`docs/native-facts.md`).
+    /// Gives back what is unused beyond `keep` bytes.
     pub fn trim_to(&self, keep: u64) {
-        let has_more = {
-            let state = self.state.lock();
-            state.reserved.now > keep.max(state.used.now)
-        };
-        if has_more && self.location == Location::Managed {
-            waiting::for_every_device();
-        }
         let mut state = self.state.lock();
         let gone = Gone::KnownAt(state.synchronised);
         self.shrink(&mut state, keep, gone);
@@ -446,11 +437,6 @@ pub fn destroy(handle: Handle) -> Result {
     if pool.default {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
-    // What the end gives back, a trim would.
-    let has_memory = pool.state.lock().reserved.now > 0;
-    if has_memory && pool.location == Location::Managed {
-        waiting::for_every_device();
-    }
     for device in device::all() {
         let mut current = device.current_pool.lock();
         if current.as_ref().is_some_and(|current| current.handle == handle) {
@@ -484,10 +470,6 @@ pub fn free_async(address: u64, stream: &Arc<Stream>) -> Result {
             && memory::history(address).is_some_and(|old| old.base == address && old.kind == Kind::Pool);
         return if again { Ok(()) } else { Err(CUDA_ERROR_INVALID_VALUE) };
     };
-    let is_managed = allocation.pool.as_ref().is_some_and(|pool| pool.location == Location::Managed);
-    if is_managed && device::config().is_some_and(|config| config.managed_frees_wait) {
-        waiting::for_every_device();
-    }
     stream.submit(|point| {
         if !allocation.born.is_before(point) {
             let text = format!("{address:#x} is freed on a stream not ordered after its allocation");

@@ -3,9 +3,7 @@
 
 #[macro_use]
 mod driver;
-use core::sync::atomic::{AtomicU64, Ordering};
 use driver::*;
-use simcuda::sys::*;
 use std::process::{Command, Output};
 
 const CHILD: &str = "SIMCUDA_TEST_CHILD";
@@ -72,40 +70,6 @@ fn devices_without_memory_pools_say_so_and_make_none() {
         assert_eq!(get!(cuDeviceGetAttribute(115, 0)), 0);
         let _context: u64 = get!(cuCtxCreate_v2(0, 0));
         err!(801, cuMemAllocAsync(&mut 0, 64, 0));
-    }
-}
-
-#[test]
-fn where_managed_frees_wait_a_stream_ordered_one_waits_for_what_other_streams_do() {
-    let test = "where_managed_frees_wait_a_stream_ordered_one_waits_for_what_other_streams_do";
-    if in_child(test, &[("SIMCUDA_MANAGED_FREES", "wait")]).is_none() {
-        ok!(cuInit(0));
-        let context: u64 = get!(cuCtxCreate_v2(0, 0));
-        let (busy, other): (u64, u64) =
-            (get!(cuStreamCreate(CU_STREAM_NON_BLOCKING)), get!(cuStreamCreate(CU_STREAM_NON_BLOCKING)));
-        let managed = CUmemPoolProps { alloc_type: CU_MEM_ALLOCATION_TYPE_MANAGED, ..device_pool(0) };
-        let pool: u64 = get!(cuMemPoolCreate(&managed));
-        let block: u64 = get!(cuMemAllocFromPoolAsync(64, pool, other));
-        let flag: u64 = get!(cuMemHostAlloc(8, 0));
-        // SAFETY: the block has eight bytes, aligned, and is only touched as an atomic.
-        let cell = unsafe { &*(flag as *const AtomicU64) };
-        ok!(cuStreamWaitValue64_v2(busy, flag, 1, CU_STREAM_WAIT_VALUE_GEQ));
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                while calls(c"cuMemFreeAsync") == 0 {
-                    std::thread::yield_now();
-                }
-                cell.store(1, Ordering::SeqCst);
-            });
-            ok!(cuMemFreeAsync(block, other));
-            assert_eq!(cell.load(Ordering::SeqCst), 1, "the free came back before the wait was over");
-        });
-        ok!(cuStreamSynchronize(other));
-        ok!(cuMemPoolDestroy(pool));
-        ok!(cuStreamDestroy_v2(busy));
-        ok!(cuStreamDestroy_v2(other));
-        ok!(cuMemFreeHost(flag));
-        ok!(cuCtxDestroy_v2(context));
     }
 }
 
