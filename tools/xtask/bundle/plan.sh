@@ -6,30 +6,37 @@
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
 #                          random programs of timelines, plain memory unpooled and guarded, and the probes below docs/probes whose answers native-facts.md calls unproven
 #
-# What it prints at the end is short; all lines are in $OUT (or /tmp), a file a step.
+# What it prints at the end is short; all lines are in $OUT (or /tmp), a file for each part: few files come back.
 set -u
 out=${OUT:-/tmp}
 dist=$UR_TEST_DIST
 here=$(dirname "$0")
 
-# step NAME SECONDS COMMAND...: the last lines of what it said, and how it ended.
-step() {
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+
+# run_for NAME SECONDS COMMAND...: what it said is in $said and behind the part's other lines; says how it ended.
+run_for() {
     name=$1 limit=$2
     shift 2
-    timeout -k 10 "$limit" "$@" >"$out/$name.txt" 2>&1
-    status=$?
-    echo "### $name: rc $status, $(date +%T)"
-    tail -n "${LINES_SHOWN:-12}" "$out/$name.txt"
+    timeout -k 10 "$limit" "$@" >"$said" 2>&1
+    echo "### $name: rc $?, $(date +%T)" | tee -a "$out/$part.txt"
+    cat "$said" >>"$out/$part.txt"
+}
+
+# step NAME SECONDS COMMAND...: shows the last lines.
+step() {
+    run_for "$@"
+    tail -n "${LINES_SHOWN:-12}" "$said"
 }
 
 # table NAME SECONDS ARGUMENTS...: a table of urbench.
 table() {
-    name=$1 limit=$2
+    of=$1 seconds=$2
     shift 2
-    timeout -k 10 "$limit" "$dist/bin/urbench" --loader "$dist/lib/libur_loader.so.0" --native "$UR_TEST_NATIVE" \
-        --kernels "$dist/share/kernels" --table "$@" >"$out/$name.txt" 2>&1
-    echo "### $name: rc $?, $(date +%T)"
-    grep '^|' "$out/$name.txt" | cut -c1-128
+    run_for "$of" "$seconds" "$dist/bin/urbench" --loader "$dist/lib/libur_loader.so.0" --native "$UR_TEST_NATIVE" \
+        --kernels "$dist/share/kernels" --table "$@"
+    grep '^|' "$said" | cut -c1-100
 }
 
 # The machine's own libnvvm, whose PTX its driver takes.
