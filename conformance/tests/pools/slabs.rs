@@ -408,3 +408,36 @@ fn threads_that_grow_one_pool_all_get_their_blocks() {
         assert_eq!(Figures::of(pool.handle()).used, 0);
     });
 }
+
+/// A request that names no pool has found its device's current pool empty and makes a slab for it. Before it comes back to take its
+/// block, another thread has set another pool, and may have released the first. Whichever pool serves it has room.
+#[test]
+fn urEnqueueUSMDeviceAllocExp_without_a_pool_is_served_though_another_pool_is_set_meanwhile() {
+    let test = "urEnqueueUSMDeviceAllocExp_without_a_pool_is_served_though_another_pool_is_set_meanwhile";
+    on_slabs(test, || {
+        for is_released in [false, true] {
+            let fixture = Fixture::new();
+            let sim = needs_sim!(fixture);
+            let queue = fixture.in_order();
+            let (first, second) = (hoarder(&fixture), hoarder(&fixture));
+            let set = |pool: &Pool| {
+                ok!(USMExp.pfnPoolSetDevicePoolExp(fixture.context(), fixture.device(), pool.handle()));
+            };
+            set(&first);
+            let mut first = Some(first);
+            let block = std::thread::scope(|scope| {
+                let held = sim.hold_calls("cuMemAlloc_v2");
+                let taking = scope.spawn(|| Take::new(1024).on(&queue).expose_provenance());
+                held.wait_for_one(|| taking.is_finished());
+                set(&second);
+                first.take_if(|_| is_released);
+                drop(held);
+                taking.join().expect("a block")
+            });
+            let used = |pool: &Pool| Figures::of(pool.handle()).used;
+            assert_eq!(first.as_ref().map_or(0, used) + used(&second), 1024);
+            give(&queue, core::ptr::with_exposed_provenance_mut(block));
+            queue.finish();
+        }
+    });
+}
