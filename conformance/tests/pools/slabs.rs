@@ -441,3 +441,31 @@ fn urEnqueueUSMDeviceAllocExp_without_a_pool_is_served_though_another_pool_is_se
         }
     });
 }
+
+/// Threads that find a pool empty at one time share the slab that the first of them makes.
+#[test]
+fn threads_that_come_to_an_empty_pool_at_one_time_hold_no_slab_each() {
+    on_slabs("threads_that_come_to_an_empty_pool_at_one_time_hold_no_slab_each", || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queues: Vec<Queue> = (0..8).map(|_| fixture.in_order()).collect();
+        for (maximum, slab) in [(0, 2 * MIB), (256 * MIB, 32 * MIB)] {
+            let pool = Plan::new().limits(maximum, usize::MAX).of(&fixture);
+            sim.slow_down("cuMemAlloc_v2", 3000);
+            let start = std::sync::Barrier::new(queues.len());
+            std::thread::scope(|scope| {
+                for queue in &queues {
+                    let (start, pool) = (&start, &pool);
+                    scope.spawn(move || {
+                        start.wait();
+                        give(queue, Take::new(1024).from(pool).on(queue));
+                    });
+                }
+            });
+            sim.clear_faults();
+            queues.iter().for_each(Queue::finish);
+            // One more where a thread lost patience; it was eight.
+            assert!(reserved(&pool) <= 2 * slab, "{} bytes for {} KiB", reserved(&pool), queues.len());
+        }
+    });
+}
