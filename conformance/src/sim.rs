@@ -78,6 +78,15 @@ impl Sim {
         assert_eq!(unsafe { delay(text.as_ptr(), micros) }, 0, "the simulated driver exports no {name}");
     }
 
+    /// Makes calls of a function wait at their beginning while the guard lives: whatever else happens then lies between the begin
+    /// of such a call and its end.
+    #[must_use]
+    pub fn hold_calls(&self, name: &'static str) -> HeldCalls<'_> {
+        let held = HeldCalls { sim: self, name, before: self.calls_so_far(name) };
+        held.control("HoldCalls");
+        held
+    }
+
     /// Ends all injected faults and delays, and makes lost devices usable again.
     pub fn clear_faults(&self) {
         self.control.clear_faults();
@@ -217,5 +226,43 @@ pub struct Held<'s> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.sim.let_go();
+    }
+}
+
+/// Calls of a function wait until this is dropped.
+#[derive(Debug)]
+pub struct HeldCalls<'s> {
+    sim: &'s Sim,
+    name: &'static str,
+    before: u64,
+}
+
+impl HeldCalls<'_> {
+    fn control(&self, what: &str) {
+        let call: unsafe extern "C" fn(*const c_char) -> c_int = self.sim.control.symbol(what);
+        let text = CString::new(self.name).unwrap_or_default();
+        // SAFETY: the name is a C string.
+        assert_eq!(unsafe { call(text.as_ptr()) }, 0, "the simulated driver exports no {}", self.name);
+    }
+
+    /// Returns when a thread is inside such a call. `has_ended` tells whether the thread that is to make it has gone.
+    ///
+    /// # Panics
+    /// When the thread has ended and made no such call.
+    pub fn wait_for_one(&self, has_ended: impl Fn() -> bool) {
+        loop {
+            let ended = has_ended();
+            if self.sim.calls_so_far(self.name) > self.before {
+                return;
+            }
+            assert!(!ended, "nobody called {}", self.name);
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for HeldCalls<'_> {
+    fn drop(&mut self) {
+        self.control("ReleaseCalls");
     }
 }

@@ -408,3 +408,64 @@ fn threads_that_grow_one_pool_all_get_their_blocks() {
         assert_eq!(Figures::of(pool.handle()).used, 0);
     });
 }
+
+/// A request that names no pool has found its device's current pool empty and makes a slab for it. Before it comes back to take its
+/// block, another thread has set another pool, and may have released the first. Whichever pool serves it has room.
+#[test]
+fn urEnqueueUSMDeviceAllocExp_without_a_pool_is_served_though_another_pool_is_set_meanwhile() {
+    let test = "urEnqueueUSMDeviceAllocExp_without_a_pool_is_served_though_another_pool_is_set_meanwhile";
+    on_slabs(test, || {
+        for is_released in [false, true] {
+            let fixture = Fixture::new();
+            let sim = needs_sim!(fixture);
+            let queue = fixture.in_order();
+            let (first, second) = (hoarder(&fixture), hoarder(&fixture));
+            let set = |pool: &Pool| {
+                ok!(USMExp.pfnPoolSetDevicePoolExp(fixture.context(), fixture.device(), pool.handle()));
+            };
+            set(&first);
+            let mut first = Some(first);
+            let block = std::thread::scope(|scope| {
+                let held = sim.hold_calls("cuMemAlloc_v2");
+                let taking = scope.spawn(|| Take::new(1024).on(&queue).expose_provenance());
+                held.wait_for_one(|| taking.is_finished());
+                set(&second);
+                first.take_if(|_| is_released);
+                drop(held);
+                taking.join().expect("a block")
+            });
+            let used = |pool: &Pool| Figures::of(pool.handle()).used;
+            assert_eq!(first.as_ref().map_or(0, used) + used(&second), 1024);
+            give(&queue, core::ptr::with_exposed_provenance_mut(block));
+            queue.finish();
+        }
+    });
+}
+
+/// Threads that find a pool empty at one time share the slab that the first of them makes.
+#[test]
+fn threads_that_come_to_an_empty_pool_at_one_time_hold_no_slab_each() {
+    on_slabs("threads_that_come_to_an_empty_pool_at_one_time_hold_no_slab_each", || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queues: Vec<Queue> = (0..8).map(|_| fixture.in_order()).collect();
+        for (maximum, slab) in [(0, 2 * MIB), (256 * MIB, 32 * MIB)] {
+            let pool = Plan::new().limits(maximum, usize::MAX).of(&fixture);
+            sim.slow_down("cuMemAlloc_v2", 3000);
+            let start = std::sync::Barrier::new(queues.len());
+            std::thread::scope(|scope| {
+                for queue in &queues {
+                    let (start, pool) = (&start, &pool);
+                    scope.spawn(move || {
+                        start.wait();
+                        give(queue, Take::new(1024).from(pool).on(queue));
+                    });
+                }
+            });
+            sim.clear_faults();
+            queues.iter().for_each(Queue::finish);
+            // One more where a thread lost patience; it was eight.
+            assert!(reserved(&pool) <= 2 * slab, "{} bytes for {} KiB", reserved(&pool), queues.len());
+        }
+    });
+}

@@ -20,7 +20,7 @@ use crate::memory_pool::stream::PoolStream;
 use crate::object::error::Result;
 use crate::sync::mutation;
 use ranges::{Ranges, Taken};
-use slabs::Slabs;
+use slabs::{Growth, Slabs};
 
 /// Alignment of blocks, bytes, as native pools give it.
 pub(super) const ALIGNMENT: usize = 512;
@@ -169,14 +169,19 @@ impl<D: Driver> Arena<D> {
             if self.with(|state| state.has_free(size)) {
                 return Ok(true);
             }
-            if let Some(made) = slabs.make(size)? {
-                let (start, bytes) = usable(made.base, made.bytes);
-                self.with(|state| state.add_region(start, bytes));
-                return Ok(true);
-            }
-            // The maximum may be full of what another thread is making or giving back, and nobody has yet.
-            if !slabs.wait_for_change(seen) {
-                return Ok(false);
+            match slabs.grow(size, seen)? {
+                Growth::Made(made) => {
+                    let (start, bytes) = usable(made.base, made.bytes);
+                    self.with(|state| state.add_region(start, bytes));
+                    return Ok(true);
+                }
+                Growth::Changed => {}
+                // The maximum may be full of what another thread is making or giving back, and nobody has yet.
+                Growth::Full => {
+                    if !slabs.wait_for_change(seen) {
+                        return Ok(false);
+                    }
+                }
             }
         }
     }

@@ -57,6 +57,8 @@ struct Made<D: Driver> {
     backends: SmallVec<[Arc<PoolBackend<D>>; 3]>,
     threshold: usize,
     reuse: Reuse,
+    /// Whether the handle is gone, so that streams open no more dealings with it.
+    closed: bool,
 }
 
 impl<D: Driver> Body for UsmPool<D> {
@@ -75,7 +77,11 @@ impl<D: Driver> Body for UsmPool<D> {
         for state in context.known_states() {
             state.current_pool.forget(self.id);
         }
-        let backends = self.backends();
+        let backends = {
+            let mut made = self.made.lock();
+            made.closed = true;
+            made.backends.clone()
+        };
         backends.iter().for_each(|backend| backend.close());
         context.registry.close(self.id);
         backends.iter().for_each(|backend| context.registry.end_if_unused(backend));
@@ -95,7 +101,12 @@ impl<D: Driver> UsmPool<D> {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             home,
             device,
-            made: Mutex::new(Made { backends: SmallVec::new(), threshold: settings.threshold, reuse: settings.reuse }),
+            made: Mutex::new(Made {
+                backends: SmallVec::new(),
+                threshold: settings.threshold,
+                reuse: settings.reuse,
+                closed: false,
+            }),
             settings,
             this: Weak::clone(this),
         })
@@ -245,6 +256,10 @@ impl<D: Driver> UsmPool<D> {
         if made.reuse != self.settings.reuse {
             backend.set_reuse(made.reuse)?;
         }
+        // Somebody found the pool as the current one before its handle went.
+        if made.closed {
+            backend.close();
+        }
         state.add_backend(&backend);
         made.backends.push(Arc::clone(&backend));
         Ok(backend)
@@ -259,6 +274,11 @@ impl<D: Driver> UsmPool<D> {
             let backend = self.backend(*kind, state)?;
             reclaiming(&state.device, || backend.prefill(*bytes, &state.native))
         })
+    }
+
+    /// Whether the handle is gone.
+    pub fn is_closed(&self) -> bool {
+        self.made.lock().closed
     }
 
     /// Every backend made so far.

@@ -17,6 +17,7 @@ use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
 use crate::context::{Context, DeviceState};
+use crate::device::relief::is_full;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::stream_cache::Served;
@@ -220,16 +221,29 @@ impl<D: Driver> Wanted<'_, D> {
         submit(request, Allocate { wanted: self, waits: &request.waits })
     }
 
-    /// What is left after a failure.
+    /// What is left after a failure. Room is made in one pool and the request is tried again on that pool, whatever becomes the
+    /// device's current one meanwhile; only when it was released is the current one asked for once more.
     #[cold]
-    fn after(&self, first: Error, request: &Request<'_, D>) -> Result<usize> {
+    fn after(&self, mut first: Error, request: &Request<'_, D>) -> Result<usize> {
         // A capture allocates nothing now that a trim could help, and must not get the allocation twice.
-        if request.queue.capture().is_some() {
+        if !is_full(&first) || request.queue.capture().is_some() {
             return Err(first);
         }
-        let device = &request.queue.device;
-        let backend = || self.pool_on(device).backend(self.kind, device).ok().map(|backend| (backend, self.size));
-        retried_after_trim(first, self.context, device, backend, || self.ask(request))
+        let (context, device) = (self.context, &request.queue.device);
+        loop {
+            let pool = self.pool_on(device);
+            let named =
+                Wanted { pool: Some(&pool), kind: self.kind, size: self.size, context, in_order: self.in_order };
+            let draws = || pool.backend(self.kind, device).ok().map(|backend| (backend, self.size));
+            let answer = retried_after_trim(first, context, device, draws, || named.ask(request));
+            if answer.is_ok() || self.pool.is_some() || !pool.is_closed() {
+                return answer;
+            }
+            match self.ask(request) {
+                Err(error) if is_full(&error) => first = error,
+                other => return other,
+            }
+        }
     }
 
     /// A block for the stream, written down as live. The caller holds the stream's lock. `proven` says that all
@@ -297,10 +311,21 @@ impl<D: Driver> Wanted<'_, D> {
 
     #[cold]
     fn open(&self, stream: &Stream<D>, state: &mut StreamState<D>) -> Result<usize> {
-        let backend = self.pool_on(&stream.device).backend(self.kind, &stream.device)?;
-        state.cache.open(stream, &backend)?.ok_or_else(|| {
-            Error::new(ur_result_t::ERROR_INVALID_VALUE, "the pool was released while something was allocated from it")
-        })
+        let mut closed = None;
+        loop {
+            let pool = self.pool_on(&stream.device);
+            let backend = pool.backend(self.kind, &stream.device)?;
+            if let Some(at) = state.cache.open(stream, &backend)? {
+                return Ok(at);
+            }
+            // A pool that is released is no device's current one before it is closed, so the next question finds another.
+            if self.pool.is_some() || closed.replace(pool.id) == Some(pool.id) {
+                return Err(Error::new(
+                    ur_result_t::ERROR_INVALID_VALUE,
+                    "the pool was released while something was allocated from it",
+                ));
+            }
+        }
     }
 
     fn take_fresh(

@@ -45,10 +45,14 @@ void simcudaCallCounts(simcuda_count_callback callback, void *data);
 int simcudaInjectFault(const char *name, uint64_t nth, int error, uint64_t count);
 /* Every call of name takes at least so long; 0 ends it. Returns as simcudaInjectFault. */
 int simcudaInjectDelay(const char *name, uint64_t micros);
+/* Calls of name that begin from now on wait before they do anything, until they are released or faults are cleared; they are
+ * counted when they begin. Return as simcudaInjectFault. */
+int simcudaHoldCalls(const char *name);
+int simcudaReleaseCalls(const char *name);
 /* From now on all work on the device answers CUDA_ERROR_DEVICE_UNAVAILABLE (46), and kernels that run there end.
  * 0 on success, 1 when there is no such device. */
 int simcudaLoseDevice(int ordinal);
-/* Ends all injected faults and delays, makes lost devices usable again and thresholds what the environment says. */
+/* Ends all injected faults and delays, lets held calls go on, makes lost devices usable again and thresholds what the environment says. */
 void simcudaClearFaults(void);
 
 /* What the release thresholds of pools mean: 0 what they say, 1 nothing, pools keep everything until they are trimmed, 2

@@ -1,12 +1,13 @@
-//! Errors and delays injected into chosen native calls.
+//! Errors and delays injected into chosen native calls, and calls that are held.
 //!
 //! A fault names a function, how many of its next calls pass first, the error, and how often. A faulted call has no
-//! effect at all: the function's body never runs. With nothing injected a call pays one relaxed load.
+//! effect at all: the function's body never runs. A held call waits before its body, so a test can put other threads' steps
+//! between a call's beginning and its end. With nothing injected a call pays one relaxed load.
 
 use crate::sys::CUresult;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 struct Fault {
     name: String,
@@ -21,10 +22,13 @@ struct Fault {
 struct Plan {
     faults: Vec<Fault>,
     delays: Vec<(String, Duration)>,
+    /// Functions whose calls wait.
+    held: Vec<String>,
 }
 
 static ACTIVE: AtomicBool = AtomicBool::new(false);
-static PLAN: Mutex<Plan> = Mutex::new(Plan { faults: Vec::new(), delays: Vec::new() });
+static PLAN: Mutex<Plan> = Mutex::new(Plan { faults: Vec::new(), delays: Vec::new(), held: Vec::new() });
+static RELEASED: Condvar = Condvar::new();
 
 /// Makes the `nth` next call of `name` (1 is the very next) and the `count - 1` after it answer `error`.
 /// A count of 0 means from then on.
@@ -44,10 +48,26 @@ pub fn inject_delay(name: &str, delay: Duration) {
     ACTIVE.store(true, Ordering::Relaxed);
 }
 
-/// Forgets all injected faults and delays.
+/// Makes every call of `name` from now on wait until [`release_calls`] or [`clear`].
+pub fn hold_calls(name: &str) {
+    let mut plan = PLAN.lock();
+    if !plan.holds(name) {
+        plan.held.push(name.to_owned());
+    }
+    ACTIVE.store(true, Ordering::Relaxed);
+}
+
+/// Lets the calls of `name` go on.
+pub fn release_calls(name: &str) {
+    PLAN.lock().held.retain(|held| held != name);
+    RELEASED.notify_all();
+}
+
+/// Forgets all injected faults and delays, and lets held calls go on.
 pub fn clear() {
     *PLAN.lock() = Plan::default();
     ACTIVE.store(false, Ordering::Relaxed);
+    RELEASED.notify_all();
 }
 
 /// Reads `NAME:NTH:ERROR[:COUNT]`, separated by semicolons.
@@ -72,7 +92,13 @@ pub fn on_call(name: &str) -> Option<CUresult> {
     if !ACTIVE.load(Ordering::Relaxed) {
         return None;
     }
-    let (delay, error) = PLAN.lock().next(name);
+    let (delay, error) = {
+        let mut plan = PLAN.lock();
+        while plan.holds(name) {
+            RELEASED.wait(&mut plan);
+        }
+        plan.next(name)
+    };
     if let Some(delay) = delay {
         std::thread::sleep(delay);
     }
@@ -80,6 +106,10 @@ pub fn on_call(name: &str) -> Option<CUresult> {
 }
 
 impl Plan {
+    fn holds(&self, name: &str) -> bool {
+        self.held.iter().any(|held| held == name)
+    }
+
     fn next(&mut self, name: &str) -> (Option<Duration>, Option<CUresult>) {
         let delay = self.delays.iter().find(|(known, _)| known == name).map(|&(_, delay)| delay);
         let mut error = None;

@@ -52,6 +52,39 @@ fn a_fault_without_a_count_lasts_until_cleared() {
 }
 
 #[test]
+fn a_held_call_is_counted_and_does_nothing_until_it_is_released_or_faults_are_cleared() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let alive = c!(simcudaLeakCount());
+    let releases: [fn(); 2] =
+        [|| assert_eq!(c!(simcudaReleaseCalls(c"cuEventCreate".as_ptr())), 0), || c!(simcudaClearFaults())];
+    for release in releases {
+        let before = calls(c"cuEventCreate");
+        assert_eq!(c!(simcudaHoldCalls(c"cuEventCreate".as_ptr())), 0);
+        std::thread::scope(|scope| {
+            let made = scope.spawn(|| {
+                ok!(cuCtxSetCurrent(context));
+                get!(cuEventCreate(0))
+            });
+            while calls(c"cuEventCreate") == before {
+                assert!(!made.is_finished(), "an event without a call");
+                std::thread::yield_now();
+            }
+            // Other calls go on meanwhile, and cannot find the event.
+            assert_eq!(c!(simcudaLeakCount()), alive);
+            release();
+            let event: Handle = made.join().unwrap();
+            ok!(cuEventDestroy_v2(event));
+        });
+        let next: Handle = get!(cuEventCreate(0));
+        ok!(cuEventDestroy_v2(next));
+    }
+    assert_eq!(c!(simcudaHoldCalls(c"cuNoSuchCall".as_ptr())), 1);
+    assert_eq!(c!(simcudaReleaseCalls(c"cuNoSuchCall".as_ptr())), 1);
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
 fn a_lost_device_fails_its_work_and_still_lets_everything_be_destroyed() {
     let _session = Session::begin();
     let context: Handle = get!(cuCtxCreate_v2(0, 1));

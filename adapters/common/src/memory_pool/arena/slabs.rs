@@ -46,6 +46,37 @@ struct Figures {
     changing: usize,
     /// How many such changes have ended.
     changes: u64,
+    /// How many have begun.
+    begun: u64,
+    /// Slabs that are being made.
+    coming: Vec<Coming>,
+}
+
+/// A slab that a thread is making.
+#[derive(Debug)]
+struct Coming {
+    change: u64,
+    /// Bytes of it that nobody waits for yet.
+    spare: usize,
+}
+
+impl Figures {
+    fn begin_change(&mut self) -> u64 {
+        self.changing += 1;
+        self.begun += 1;
+        self.begun
+    }
+
+    /// Takes part in a slab that is being made and has room for `size` bytes beside what others want of it. Says whose it is.
+    fn share(&mut self, size: usize) -> Option<u64> {
+        let slab = self.coming.iter_mut().find(|slab| slab.spare >= size)?;
+        slab.spare -= size;
+        Some(slab.change)
+    }
+
+    fn is_coming(&self, change: u64) -> bool {
+        self.coming.iter().any(|slab| slab.change == change)
+    }
 }
 
 /// The source of an arena's slabs.
@@ -62,15 +93,37 @@ pub struct Slabs<D: Driver> {
 }
 
 /// Slabs are being made or given back until this is dropped: bytes that count against the maximum and that nobody can have.
-pub(super) struct Change<'a, D: Driver>(&'a Slabs<D>);
+pub(super) struct Change<'a, D: Driver> {
+    slabs: &'a Slabs<D>,
+    number: u64,
+}
+
+impl<D: Driver> Change<'_, D> {
+    /// The slab will be too small for anybody else, so nobody waits for it any more.
+    fn promise_nothing(&self) {
+        self.slabs.figures.lock().coming.retain(|slab| slab.change != self.number);
+        self.slabs.changed.notify_all();
+    }
+}
 
 impl<D: Driver> Drop for Change<'_, D> {
     fn drop(&mut self) {
-        let mut figures = self.0.figures.lock();
+        let mut figures = self.slabs.figures.lock();
         figures.changing -= 1;
         figures.changes += 1;
-        self.0.changed.notify_all();
+        figures.coming.retain(|slab| slab.change != self.number);
+        self.slabs.changed.notify_all();
     }
+}
+
+/// What came of the wish for a slab.
+pub(super) enum Growth<'a, D: Driver> {
+    /// A slab.
+    Made(Made<'a, D>),
+    /// Another thread's change has ended, so there may be room now.
+    Changed,
+    /// The maximum stands against it.
+    Full,
 }
 
 /// A new slab. The change ends when whoever asked has noted it, so that who waits for the change finds it.
@@ -151,8 +204,8 @@ impl<D: Driver> Slabs<D> {
 
     /// Says that slabs are about to go back.
     pub(super) fn begin_change(&self) -> Change<'_, D> {
-        self.figures.lock().changing += 1;
-        Change(self)
+        let number = self.figures.lock().begin_change();
+        Change { slabs: self, number }
     }
 
     /// How many changes have ended.
@@ -171,28 +224,51 @@ impl<D: Driver> Slabs<D> {
         figures.changes != seen
     }
 
-    /// A new slab for a block of `size` bytes. `None` if the maximum stands against it. Where there is less memory than a usual
-    /// slab has, one for the block alone is tried.
+    /// A new slab for a block of `size` bytes, unless a change has ended since [`Slabs::changes`] answered `seen`. Where another
+    /// thread is making one that has room for this block too, that one is waited for, as long as [`Slabs::wait_for_change`] would:
+    /// threads that come to an empty pool at one time would else make a slab each. Where there is less memory than a usual slab
+    /// has, one for the block alone is tried.
     ///
     /// # Errors
     /// What the native library answers.
-    pub(super) fn make(&self, size: usize) -> Result<Option<Made<'_, D>>> {
-        let Some((bytes, change)) = self.reserve_in_change(size) else { return Ok(None) };
+    pub(super) fn grow(&self, size: usize, seen: u64) -> Result<Growth<'_, D>> {
+        let (bytes, change) = match self.begin_slab(size, seen) {
+            Ok(begun) => begun,
+            Err(instead) => return Ok(instead),
+        };
+        let first = match self.allocate(bytes) {
+            Ok(base) => return Ok(Growth::Made(self.add(base, bytes, change))),
+            Err(first) => first,
+        };
+        change.promise_nothing();
+        self.unreserve(bytes);
+        let less = self.reserve_in(&mut self.figures.lock(), |_| (size < bytes).then_some(size));
+        let Some(bytes) = less else { return Err(first) };
         match self.allocate(bytes) {
-            Ok(base) => Ok(Some(self.add(base, bytes, change))),
-            Err(first) => {
+            Ok(base) => Ok(Growth::Made(self.add(base, bytes, change))),
+            Err(_) => {
                 self.unreserve(bytes);
-                let less = self.reserve_in(&mut self.figures.lock(), |_| (size < bytes).then_some(size));
-                let Some(bytes) = less else { return Err(first) };
-                match self.allocate(bytes) {
-                    Ok(base) => Ok(Some(self.add(base, bytes, change))),
-                    Err(_) => {
-                        self.unreserve(bytes);
-                        Err(first)
-                    }
-                }
+                Err(first)
             }
         }
+    }
+
+    /// Bytes of a usual slab for a block of `size` bytes, which count from now on; else why there is none to make.
+    fn begin_slab(&self, size: usize, seen: u64) -> core::result::Result<(usize, Change<'_, D>), Growth<'_, D>> {
+        let mut figures = self.figures.lock();
+        if figures.changes != seen {
+            return Err(Growth::Changed);
+        }
+        if let Some(other) = figures.share(size) {
+            self.changed.wait_while_for(&mut figures, |figures| figures.is_coming(other), PATIENCE);
+            if !figures.is_coming(other) {
+                return Err(Growth::Changed);
+            }
+        }
+        let bytes = self.reserve_in(&mut figures, |reserved| self.usual(reserved, size)).ok_or(Growth::Full)?;
+        let number = figures.begin_change();
+        figures.coming.push(Coming { change: number, spare: bytes - size });
+        Ok((bytes, Change { slabs: self, number }))
     }
 
     /// Bytes of the next slab beside so many; `None` for a request that the maximum has no room for.
@@ -204,15 +280,6 @@ impl<D: Driver> Slabs<D> {
         // One that is asked for a large part gets just that, so that the rest stays whole.
         let bytes = if self.max_size > MOST && size > MOST / 4 { size } else { size.max(MOST) };
         Some(bytes.min(left))
-    }
-
-    /// Bytes of a usual slab for a block of `size` bytes, which count from now on.
-    fn reserve_in_change(&self, size: usize) -> Option<(usize, Change<'_, D>)> {
-        let mut figures = self.figures.lock();
-        let bytes = self.reserve_in(&mut figures, |reserved| self.usual(reserved, size))?;
-        figures.changing += 1;
-        drop(figures);
-        Some((bytes, Change(self)))
     }
 
     fn reserve_in(&self, figures: &mut Figures, bytes: impl FnOnce(usize) -> Option<usize>) -> Option<usize> {

@@ -66,9 +66,25 @@ pub extern "C" fn simcudaInjectFault(name: Text, nth: u64, error: c_int, count: 
 /// Answers 0, or 1 when no function of that name is exported.
 #[unsafe(no_mangle)]
 pub extern "C" fn simcudaInjectDelay(name: Text, micros: u64) -> c_int {
+    on_exported(name, |name| faults::inject_delay(name, Duration::from_micros(micros)))
+}
+
+/// Answers 0, or 1 when no function of that name is exported.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaHoldCalls(name: Text) -> c_int {
+    on_exported(name, faults::hold_calls)
+}
+
+/// Answers 0, or 1 when no function of that name is exported.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaReleaseCalls(name: Text) -> c_int {
+    on_exported(name, faults::release_calls)
+}
+
+fn on_exported(name: Text, work: impl FnOnce(&str)) -> c_int {
     match name.get() {
         Ok(name) if super::exports::address(name).is_some() => {
-            faults::inject_delay(name, Duration::from_micros(micros));
+            work(name);
             0
         }
         _ => 1,
