@@ -119,7 +119,7 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
     /// when the graph is launched.
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
         for used in self.uses {
-            let storage = used.storage.to_arc();
+            let storage = Arc::clone(used.storage);
             match (&used.storage.memory, used.at) {
                 (Memory::Moving(_), At::Host) => {
                     return Err(capture::unsupported("a command on a buffer's bytes in the application's memory"));

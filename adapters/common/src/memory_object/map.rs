@@ -48,7 +48,7 @@ pub fn map<D: Driver>(
         ));
     }
     let access = buffer.access(NAME, offset, size, !overwrites, flags != ur_map_flags_t::READ)?;
-    let storage = &*buffer.storage;
+    let storage = &buffer.storage;
     let range = access.range.clone();
     let (pointer, staging) = if let Some(address) = storage.shared_with_host() {
         with_locked_buffers(&request, blocking, &[], |_, _, _| Ok(()))?;
@@ -139,7 +139,7 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
     let staging = map.staging.clone().filter(|_| map.writes);
     let writes_to_host = map.writes && staging.is_none();
     let mut unmapping = Unmapping { mem: mem.to_arc(), map: Some(map) };
-    let storage = &*buffer.storage;
+    let storage = &buffer.storage;
     if let Some(staging) = staging {
         let used = BufferAccess::on_device(storage, access);
         let mut staging = Some(staging);
