@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::buffer::moving::location_of;
 use crate::buffer::pending_uses::CommandStream;
 use crate::buffer::storage::{At, BufferAccess, CapturedBytes, LockedBuffers, Memory, OwnedAccess};
 use crate::command::deferral::{Deferring, Owned};
@@ -85,7 +84,8 @@ pub fn submit_on_buffers<D: Driver>(
     work: impl Work<D>,
 ) -> Result<()> {
     let queue = request.queue;
-    let location = location_of(&queue.context, &queue.device.device)?;
+    // A buffer is at devices by their index in its context, which is the queue's.
+    let location = queue.device.index();
     for used in uses {
         // What is read wherever it is needs no memory of the device, unless the device is the only one.
         if used.at == At::Device || matches!(used.storage.memory, Memory::Late(_)) {
@@ -119,7 +119,7 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
     /// when the graph is launched.
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
         for used in self.uses {
-            let storage = used.storage.to_arc();
+            let storage = Arc::clone(used.storage);
             match (&used.storage.memory, used.at) {
                 (Memory::Moving(_), At::Host) => {
                     return Err(capture::unsupported("a command on a buffer's bytes in the application's memory"));

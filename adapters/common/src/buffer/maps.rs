@@ -14,8 +14,42 @@ use crate::object::error::Result;
 use crate::stream::Stream;
 use crate::stream::staging::{Staging, UsedStaging};
 
-/// Pinned memory of a map, which a command that copies through it shares: that may be deferred.
-pub type SharedStaging<D> = Arc<Mutex<Staging<D>>>;
+/// Pinned memory of a map. A command is lent it; one that is deferred shares it with the map from then on, so only that pays
+/// for a lock and a count (`urbench`'s row "objects: map + unmap 4 KiB").
+pub enum MapStaging<D: Driver> {
+    /// The map's alone.
+    Own(Box<Staging<D>>),
+    /// A deferred command has it too.
+    Shared(Arc<Mutex<Staging<D>>>),
+}
+
+impl<D: Driver> MapStaging<D> {
+    /// Does something with it.
+    pub fn lend<R>(&mut self, work: impl FnOnce(&mut Staging<D>) -> R) -> R {
+        match self {
+            Self::Own(staging) => work(staging),
+            Self::Shared(staging) => work(&mut staging.lock()),
+        }
+    }
+
+    /// The same memory for a command that is deferred.
+    pub fn share(slot: &mut Option<Self>) -> Option<Self> {
+        let shared = match slot.take()? {
+            Self::Own(staging) => Arc::new(Mutex::new(*staging)),
+            Self::Shared(staging) => staging,
+        };
+        *slot = Some(Self::Shared(Arc::clone(&shared)));
+        Some(Self::Shared(shared))
+    }
+
+    /// The memory itself, unless a command is still to copy through it.
+    fn into_own(self) -> Option<Box<Staging<D>>> {
+        match self {
+            Self::Own(staging) => Some(staging),
+            Self::Shared(staging) => Arc::into_inner(staging).map(|staging| Box::new(staging.into_inner())),
+        }
+    }
+}
 
 /// What is mapped, where.
 pub struct Map<D: Driver> {
@@ -26,22 +60,27 @@ pub struct Map<D: Driver> {
     /// Whether the application may write them.
     pub writes: bool,
     /// The memory behind the pointer where it is not the buffer's own.
-    pub staging: Option<SharedStaging<D>>,
+    pub staging: Option<MapStaging<D>>,
 }
 
 /// A buffer's maps, from the first one on.
 pub struct Maps<D: Driver> {
-    open: Mutex<Vec<Map<D>>>,
+    table: Mutex<Table<D>>,
+    /// Memory of maps that are over, but for the latest.
+    staging: UsedStaging<D>,
+}
+
+/// What changes with every map.
+struct Table<D: Driver> {
+    open: Vec<Map<D>>,
     /// Memory of the map that was over last: it goes to the next as it is, so that a map allocates nothing
     /// (`urbench`'s row "objects: map + unmap 4 KiB").
-    latest: Mutex<Option<SharedStaging<D>>>,
-    /// Memory of those before.
-    staging: UsedStaging<D>,
+    latest: Option<Box<Staging<D>>>,
 }
 
 impl<D: Driver> Default for Maps<D> {
     fn default() -> Self {
-        Self { open: Mutex::default(), latest: Mutex::default(), staging: UsedStaging::default() }
+        Self { table: Mutex::new(Table { open: Vec::new(), latest: None }), staging: UsedStaging::default() }
     }
 }
 
@@ -55,45 +94,37 @@ impl<D: Driver> Maps<D> {
         native: &Arc<NativeContext<D>>,
         stream: Option<&Arc<Stream<D>>>,
         size: usize,
-    ) -> Result<SharedStaging<D>> {
-        if let Some(latest) = stream.and_then(|stream| self.take_latest(stream, size)) {
-            return Ok(latest);
+    ) -> Result<Box<Staging<D>>> {
+        let latest = self.table.lock().latest.take();
+        if let Some(mut latest) = latest {
+            if stream.is_some_and(|stream| latest.begin_again(stream, size)) {
+                return Ok(latest);
+            }
+            self.staging.put(*latest);
         }
-        self.lay_by(None);
-        Ok(Arc::new(Mutex::new(self.staging.take(native, stream, size)?)))
+        self.staging.take(native, stream, size).map(Box::new)
     }
 
-    fn take_latest(&self, stream: &Arc<Stream<D>>, size: usize) -> Option<SharedStaging<D>> {
-        let mut latest = self.latest.lock();
-        let staging = Arc::get_mut(latest.as_mut()?)?;
-        if staging.get_mut().begin_again(stream, size) { latest.take() } else { None }
-    }
-
-    /// Keeps the memory of a map that is over, unless a command is still to copy through it.
-    pub fn keep(&self, mut staging: SharedStaging<D>) {
-        if Arc::get_mut(&mut staging).is_some() {
-            self.lay_by(Some(staging));
-        }
-    }
-
-    /// Exchanges the latest memory; what was that goes behind the memory before it.
-    fn lay_by(&self, latest: Option<SharedStaging<D>>) {
-        let before = core::mem::replace(&mut *self.latest.lock(), latest);
-        if let Some(staging) = before.and_then(Arc::into_inner) {
-            self.staging.put(staging.into_inner());
+    /// Keeps the memory of a map that is over, unless a command is still to copy through it. What was kept last goes behind the
+    /// memory before it.
+    pub fn keep(&self, staging: MapStaging<D>) {
+        let Some(staging) = staging.into_own() else { return };
+        let before = self.table.lock().latest.replace(staging);
+        if let Some(before) = before {
+            self.staging.put(*before);
         }
     }
 
     /// Notes what is mapped.
     pub fn add(&self, map: Map<D>) {
-        self.open.lock().push(map);
+        self.table.lock().open.push(map);
     }
 
     /// Takes out the map at an address; of several one that writes, since a map that only reads may stay beside the
     /// device's work.
     pub fn take(&self, pointer: usize) -> Option<Map<D>> {
         let of = |writes: bool| move |map: &Map<D>| map.pointer == pointer && (map.writes || !writes);
-        let mut open = self.open.lock();
+        let open = &mut self.table.lock().open;
         let index = open.iter().position(of(true)).or_else(|| open.iter().position(of(false)))?;
         Some(open.swap_remove(index))
     }

@@ -45,7 +45,7 @@ impl<D: Driver> Buffer<D> {
     #[must_use]
     pub fn whole(storage: Storage<D>) -> Self {
         let size = storage.size;
-        Self::part(storage.into_arc(), 0, size, false)
+        Self::part(Arc::new(storage), 0, size, false)
     }
 
     /// A range of a storage that another buffer may have too.

@@ -5,7 +5,7 @@
 //! A device's memory is made when a command first uses it, before the command takes its stream's lock.
 
 use core::ops::Range;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -55,15 +55,16 @@ impl<D: Driver> Memory<D> {
 /// Memory of a context's only device that is made at its first use.
 pub struct Late<D: Driver> {
     block: OnceLock<Block<D>>,
-    /// What it begins with, until it is made. Locked while that happens, which waits for a stream of its own alone.
-    initial: Mutex<Option<Block<D>>>,
+    /// What it begins with, until it is made. Locked while that happens, which waits for a stream of its own alone. Boxed, since
+    /// few buffers begin with anything, and all are moved to where they stay.
+    initial: Mutex<Option<Box<Block<D>>>>,
 }
 
 impl<D: Driver> Late<D> {
     /// Memory that is not there yet, and a copy of the application's bytes that it begins with.
     #[must_use]
     pub fn new(initial: Option<Block<D>>) -> Self {
-        Self { block: OnceLock::new(), initial: Mutex::new(initial) }
+        Self { block: OnceLock::new(), initial: Mutex::new(initial.map(Box::new)) }
     }
 
     /// Its address, 0 before it is made.
@@ -82,7 +83,7 @@ impl<D: Driver> Late<D> {
             ScratchStream::new(state, 0)?.run(|stream| {
                 let _scope = state.enter_for_transfer()?;
                 // Both outlive `run`, which waits.
-                let [to, from] = [&block, copy].map(|side| CommandBytes::of_buffer(side.address(), size));
+                let [to, from] = [&block, &**copy].map(|side| CommandBytes::of_buffer(side.address(), size));
                 command_bytes::copy(state.driver, stream.stream, to, from)
             })?;
         }
@@ -101,25 +102,13 @@ pub struct Storage<D: Driver> {
     pub size: usize,
     /// Where the bytes are.
     pub memory: Memory<D>,
-    this: Weak<Self>,
 }
 
 impl<D: Driver> Storage<D> {
     /// The memory of a new buffer.
     #[must_use]
     pub fn new(context: Arc<Object<Context<D>>>, size: usize, memory: Memory<D>) -> Self {
-        Self { context, size, memory, this: Weak::new() }
-    }
-
-    /// Lets it know itself, so that who is lent it can keep it.
-    pub(super) fn into_arc(self) -> Arc<Self> {
-        Arc::new_cyclic(|this| Self { this: Weak::clone(this), ..self })
-    }
-
-    /// One more reference to it.
-    pub(super) fn to_arc(&self) -> Arc<Self> {
-        let Some(this) = self.this.upgrade() else { unreachable!("a storage in use is in its `Arc`") };
-        this
+        Self { context, size, memory }
     }
 
     /// Whether its bytes move, so that commands lock them.
@@ -230,8 +219,8 @@ pub(super) enum At {
 
 /// One buffer as a command uses it.
 pub struct BufferAccess<'s, D: Driver> {
-    /// The buffer's memory.
-    pub storage: &'s Storage<D>,
+    /// The buffer's memory, which a command that is deferred keeps.
+    pub storage: &'s Arc<Storage<D>>,
     /// What the command does with it.
     pub access: Access,
     pub(super) at: At,
@@ -240,19 +229,19 @@ pub struct BufferAccess<'s, D: Driver> {
 impl<'s, D: Driver> BufferAccess<'s, D> {
     /// An access to the bytes at the device that the command runs on.
     #[must_use]
-    pub fn on_device(storage: &'s Storage<D>, access: Access) -> Self {
+    pub fn on_device(storage: &'s Arc<Storage<D>>, access: Access) -> Self {
         Self { storage, access, at: At::Device }
     }
 
     /// An access to the bytes in the application's own memory.
     #[must_use]
-    pub fn on_host(storage: &'s Storage<D>, access: Access) -> Self {
+    pub fn on_host(storage: &'s Arc<Storage<D>>, access: Access) -> Self {
         Self { storage, access, at: At::Host }
     }
 
     /// A read of the bytes wherever they are.
     #[must_use]
-    pub fn anywhere(storage: &'s Storage<D>, range: Range<usize>) -> Self {
+    pub fn anywhere(storage: &'s Arc<Storage<D>>, range: Range<usize>) -> Self {
         Self { storage, access: Access { range, reads: true, writes: false }, at: At::Anywhere }
     }
 }
@@ -270,7 +259,7 @@ impl<D: Driver> BufferAccess<'_, D> {
         if mutation::is(Bug::DeferredWriteUnseen) {
             (access.reads, access.writes) = (true, false);
         }
-        OwnedAccess { storage: self.storage.to_arc(), access, at: self.at }
+        OwnedAccess { storage: Arc::clone(self.storage), access, at: self.at }
     }
 }
 
@@ -372,12 +361,12 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     #[inline(never)]
     fn open_each(location: usize, uses: &'u [BufferAccess<'s, D>]) -> OpenedStorages<'s, D> {
         let open = |of_it: &[&BufferAccess<'s, D>]| {
-            let storage = of_it[0].storage;
+            let storage = &**of_it[0].storage;
             (storage, Opened::new(storage, location, of_it))
         };
         let mut by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
         by_storage.sort_unstable_by_key(|used| address_of(used.storage));
-        let by_storage = by_storage.chunk_by(|one, other| core::ptr::eq(one.storage, other.storage));
+        let by_storage = by_storage.chunk_by(|one, other| Arc::ptr_eq(one.storage, other.storage));
         OpenedStorages::Each(by_storage.map(open).collect())
     }
 
@@ -404,7 +393,7 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
     ) -> Result<Self> {
         let mut opened = SmallVec::new();
         for used in uses {
-            opened.push((used.storage, Opened::Fixed(used.storage.address_at(stream.device)?)));
+            opened.push((&**used.storage, Opened::Fixed(used.storage.address_at(stream.device)?)));
         }
         opened.sort_unstable_by_key(|(storage, _): &(&Storage<D>, _)| address_of(storage));
         Ok(Self { stream, place, uses, opened: OpenedStorages::Each(opened), is_captured: true })

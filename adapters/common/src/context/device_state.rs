@@ -71,6 +71,12 @@ impl<D: Driver> DeviceState<D> {
         Ok(made)
     }
 
+    /// The device's index in the context.
+    #[inline]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
     /// Plain memory of a kind, if it is pooled.
     #[inline]
     pub fn heap(&self, kind: MemoryKind) -> Option<&Arc<Heap<D>>> {

@@ -26,7 +26,7 @@ use crate::usm::fill::check_sizes;
 /// # Errors
 /// `INVALID_CONTEXT` for an object of another context; `INVALID_MEM_OBJECT` for one that is no buffer.
 pub fn buffer_in<'a, D: Driver>(commands: &CommandBuffer<D>, mem: &'a Object<Mem<D>>) -> Result<&'a Buffer<D>> {
-    if !Arc::ptr_eq(&mem.context, &commands.context) {
+    if !Arc::ptr_eq(mem.context(), &commands.context) {
         return Err(foreign_memory());
     }
     mem.buffer()

@@ -349,7 +349,7 @@ impl<D: Driver> RecordedKernel<D> {
         let memory = self.arguments.memory();
         memory
             .map(|(mem, flags)| {
-                if !Arc::ptr_eq(&mem.context, context) {
+                if !Arc::ptr_eq(mem.context(), context) {
                     return Err(foreign_memory());
                 }
                 Ok(match &mem.body {

@@ -275,7 +275,7 @@ fn make_memory<D: Driver>(buffer: &CommandBuffer<D>, description: &Description) 
     let Ok(change) = Change::<D>::read(description) else { return };
     for (_, new) in change.arguments().0.flatten() {
         if let NewArgument::Memory(Some(mem), _) = new
-            && Arc::ptr_eq(&mem.context, &buffer.context)
+            && Arc::ptr_eq(mem.context(), &buffer.context)
         {
             // Asked for again when the launch is laid out.
             let _ = match &mem.body {

@@ -13,7 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use ur_ffi::ur_image_format_t;
 
-use crate::context::DeviceState;
+use crate::context::{Context, DeviceState};
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
 use crate::device::relief::reclaiming;
@@ -31,6 +31,8 @@ const REMEMBERED: usize = 8;
 
 /// An image with its native arrays.
 pub struct Image<D: Driver> {
+    /// The context it was made in.
+    pub context: Arc<Object<Context<D>>>,
     /// The format as the application gave it.
     pub format: ur_image_format_t,
     /// What an element is.
@@ -73,9 +75,15 @@ struct Arrival<D: Driver> {
 
 impl<D: Driver> Image<D> {
     /// An image without contents, or with those of packed host memory.
-    pub fn new(format: ur_image_format_t, pixel: Pixel, extents: Extents, initial: Option<Box<[u8]>>) -> Self {
+    pub fn new(
+        context: Arc<Object<Context<D>>>,
+        format: ur_image_format_t,
+        pixel: Pixel,
+        extents: Extents,
+        initial: Option<Box<[u8]>>,
+    ) -> Self {
         let copies = Copies { initial, devices: SmallVec::new(), users: SmallVec::new() };
-        Self { format, pixel, extents, staging: UsedStaging::default(), copies: Mutex::new(copies) }
+        Self { context, format, pixel, extents, staging: UsedStaging::default(), copies: Mutex::new(copies) }
     }
 
     /// Makes the array of a device now, so that a failure is the creation's.

@@ -3,6 +3,8 @@
 //! A read takes the bytes from where they are and moves nothing; a copy takes its source likewise. What is written is
 //! current at the queue's device alone afterwards.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
@@ -31,7 +33,7 @@ pub fn read<D: Driver>(
     let request = enqueue.request(ur_command_t::MEM_BUFFER_READ);
     let buffer = buffer_of(&request, buffer)?;
     let access = buffer.access("urEnqueueMemBufferRead", offset, size, true, false)?;
-    let storage = &*buffer.storage;
+    let storage = &buffer.storage;
     let into_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == to.addr());
     let used = if into_its_own {
         BufferAccess::on_host(storage, access)
@@ -64,7 +66,7 @@ pub fn write<D: Driver>(
     let request = enqueue.request(ur_command_t::MEM_BUFFER_WRITE);
     let buffer = buffer_of(&request, buffer)?;
     let access = buffer.access("urEnqueueMemBufferWrite", offset, size, false, true)?;
-    let storage = &*buffer.storage;
+    let storage = &buffer.storage;
     let from_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == from.addr());
     let used = BufferAccess::on_device(storage, access);
     let from = CommandBytes::of_application(from, 0, size);
@@ -99,8 +101,8 @@ pub fn copy<D: Driver>(
     let (from, to) = (buffer_of(&request, from)?, buffer_of(&request, to)?);
     let read = from.access(NAME, from_offset, size, true, false)?.range;
     let written = to.access(NAME, to_offset, size, false, true)?;
-    let (from, to) = (&*from.storage, &*to.storage);
-    if core::ptr::eq(from, to) && read.start < written.range.end && written.range.start < read.end {
+    let (from, to) = (&from.storage, &to.storage);
+    if Arc::ptr_eq(from, to) && read.start < written.range.end && written.range.start < read.end {
         return Err(overlap(NAME));
     }
     let uses = [BufferAccess::anywhere(from, read), BufferAccess::on_device(to, written)];

@@ -60,7 +60,7 @@ pub fn create<D: Driver>(
     }
     let memory = memory(context, flags, size, host.as_deref())?;
     let body = MemBody::Buffer(Buffer::whole(Storage::new(context.to_arc(), size, memory)));
-    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body }));
+    out.write_new(Mem { flags, body });
     Ok(())
 }
 
@@ -129,7 +129,7 @@ pub fn partition<D: Driver>(
         return fault(ur_result_t::ERROR_INVALID_BUFFER_SIZE, text);
     }
     let align =
-        mem.context.devices().map(|device| device.properties.address_align_bits as usize / 8).max().unwrap_or(1);
+        mem.context().devices().map(|device| device.properties.address_align_bits as usize / 8).max().unwrap_or(1);
     if !origin.is_multiple_of(align.max(1)) {
         return fault(
             ur_result_t::ERROR_MISALIGNED_SUB_BUFFER_OFFSET,
@@ -138,7 +138,7 @@ pub fn partition<D: Driver>(
     }
     let storage = Arc::clone(&parent.storage);
     let part = Buffer::part(storage, origin, size, true);
-    out.write_object(Object::new(Mem { context: Arc::clone(&mem.context), flags, body: MemBody::Buffer(part) }));
+    out.write_new(Mem { flags, body: MemBody::Buffer(part) });
     Ok(())
 }
 

@@ -90,12 +90,12 @@ pub fn create<D: Driver>(
     check_host_flags(NAME, flags, host.is_some())?;
     let requested = RequestedImage::new(NAME, context, format, desc)?;
     let contents = requested.contents(NAME, host)?;
-    let image = Image::new(requested.format, requested.pixel, requested.extents, contents);
+    let image = Image::new(context.to_arc(), requested.format, requested.pixel, requested.extents, contents);
     if context.devices().count() == 1 {
         // Nobody else can be the first to use it, so the array is made where its failure is best understood.
         image.prepare(&context.first_state()?)?;
     }
-    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(Box::new(image)) }));
+    out.write_new(Mem { flags, body: MemBody::Image(Box::new(image)) });
     Ok(())
 }
 
@@ -131,9 +131,9 @@ pub fn create_with_native_handle<D: Driver>(
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
     let flags = ur_mem_flags_t::READ_WRITE;
     let state = context.first_state()?;
-    let image = Image::new(requested.format, requested.pixel, requested.extents, None);
+    let image = Image::new(context.to_arc(), requested.format, requested.pixel, requested.extents, None);
     image.adopt(state, array, owned);
-    out.write_object(Object::new(Mem { context: context.to_arc(), flags, body: MemBody::Image(Box::new(image)) }));
+    out.write_new(Mem { flags, body: MemBody::Image(Box::new(image)) });
     Ok(())
 }
 

@@ -31,8 +31,8 @@ pub fn get_native_handle<D: Driver>(
     out: Out<'_, ur_native_handle_t>,
 ) -> Result<()> {
     let state = match device {
-        Some(device) => mem.context.state(device)?,
-        None => mem.context.first_state()?,
+        Some(device) => mem.context().state(device)?,
+        None => mem.context().first_state()?,
     };
     let native = match &mem.body {
         MemBody::Buffer(buffer) => buffer.storage.native(&state)? + buffer.origin,
@@ -103,6 +103,6 @@ pub fn create_with_native_handle<D: Driver>(
         Memory::Fixed { block: block(&first), on_host: true }
     };
     let body = MemBody::Buffer(Buffer::whole(Storage::new(context.to_arc(), size, memory)));
-    out.write_object(Object::new(Mem { context: context.to_arc(), flags: ur_mem_flags_t::READ_WRITE, body }));
+    out.write_new(Mem { flags: ur_mem_flags_t::READ_WRITE, body });
     Ok(())
 }

@@ -39,7 +39,19 @@ impl Keepers {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use core::mem::offset_of;
+
     use super::*;
+    use crate::api::noop::Noop;
+    use crate::memory_pool::backend::PoolBackend;
+    use crate::sync::cache_padded::are_apart;
+
+    #[test]
+    fn a_queue_that_finishes_writes_no_line_that_allocations_of_others_read() {
+        type Backend = PoolBackend<Noop>;
+        let read = [offset_of!(Backend, pool), offset_of!(Backend, keeps), offset_of!(Backend, kind)];
+        assert!(are_apart(&read, &[offset_of!(Backend, keepers)]));
+    }
 
     #[test]
     fn the_last_streams_are_remembered_each_once() {

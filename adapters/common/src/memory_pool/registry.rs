@@ -20,6 +20,7 @@ use crate::memory_pool::live_blocks::{Found, LiveBlocks, Owner};
 use crate::memory_pool::plain::progress::Progress;
 use crate::memory_pool::stream::PoolStream;
 use crate::object::error::{Error, Result};
+use crate::sync::cache_padded::CachePadded;
 use crate::sync::mutation;
 
 /// Streams' keys are counted up from 1, so all that is left to do is to spread them over the bits that a table looks at.
@@ -43,16 +44,17 @@ impl Hasher for KeyHasher {
 /// Streams by their keys.
 type Streams<D> = HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHasher>>;
 
-/// The streams, backends and live blocks of a context.
+/// The streams, backends and live blocks of a context. Every allocation and free of plain memory reads the tables, of several
+/// threads at once, and one in many writes the rest: that is padded (`urbench`'s rows "threads: 8, plain device memory").
 pub struct Registry<D: Driver> {
-    streams: Mutex<Streams<D>>,
+    streams: CachePadded<Mutex<Streams<D>>>,
     blocks: Arc<LiveBlocks>,
     /// Plain blocks have a table of their own: one may be the memory of a pool, whose blocks lie in it.
     plain_blocks: Arc<LiveBlocks>,
     /// Whether blocks of pools may lie in plain blocks.
     has_arenas: AtomicBool,
-    progress: Progress<D>,
-    backends: RwLock<PoolBackends<D>>,
+    progress: CachePadded<Progress<D>>,
+    backends: CachePadded<RwLock<PoolBackends<D>>>,
 }
 
 /// Backends by the number that entries of blocks name them with.
@@ -102,12 +104,12 @@ impl<D: Driver> Default for Registry<D> {
     fn default() -> Self {
         let backends = PoolBackends { known: Vec::new(), free: Vec::new() };
         Self {
-            streams: Mutex::default(),
+            streams: CachePadded::default(),
             blocks: Arc::default(),
             plain_blocks: Arc::default(),
             has_arenas: AtomicBool::new(false),
-            progress: Progress::default(),
-            backends: RwLock::new(backends),
+            progress: CachePadded::default(),
+            backends: CachePadded::new(RwLock::new(backends)),
         }
     }
 }
@@ -292,5 +294,22 @@ impl<D: Driver> Registry<D> {
     pub fn pass_all(&self, device: &Device<D>) -> bool {
         let streams = self.streams();
         streams.iter().filter(|stream| core::ptr::eq(&raw const ***stream.device(), device)).all(|stream| stream.pass())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use core::mem::offset_of;
+
+    use super::*;
+    use crate::api::noop::Noop;
+    use crate::sync::cache_padded::are_apart;
+
+    #[test]
+    fn a_look_at_the_streams_writes_no_line_that_every_free_reads() {
+        type Known = Registry<Noop>;
+        let read = [offset_of!(Known, plain_blocks), offset_of!(Known, has_arenas)];
+        let written = [offset_of!(Known, streams), offset_of!(Known, progress), offset_of!(Known, backends)];
+        assert!(are_apart(&read, &written));
     }
 }

@@ -9,9 +9,9 @@
 
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
 
-/// One queue's slack, on a cache line of its own.
+/// One queue's slack, on a cache line of its own, and not on the one that is fetched together with another queue's.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(128))]
 pub struct LocalCredit {
     headroom: AtomicU64,
 }

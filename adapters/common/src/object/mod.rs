@@ -101,6 +101,13 @@ impl<T: Body> Object<T> {
         }))
     }
 
+    /// A new object that only the application holds: its first reference is counted before anybody else can see the object, so
+    /// without an atomic operation.
+    pub fn new_handle(body: T) -> *mut T::Opaque {
+        // The application's references together own one count of the `Arc`.
+        Arc::into_raw(Self::with_references(body, 1)).cast_mut().cast()
+    }
+
     /// A new object and the application's first reference to it.
     pub fn into_handle(object: Arc<Self>) -> *mut T::Opaque {
         let handle = object.handle();
@@ -450,6 +457,17 @@ mod tests {
         let small = Object::new(Small);
         refused_by_all(small.handle());
         assert_eq!(small.references(), 0);
+    }
+
+    #[test]
+    fn an_object_that_is_made_for_the_application_is_its_alone() {
+        let handle = Object::new_handle(Thing);
+        // SAFETY: the application's reference keeps what the handle names alive.
+        let watch = unsafe { borrow::<Thing>(handle) }.unwrap().to_arc();
+        assert_eq!((watch.references(), Arc::strong_count(&watch)), (1, 2));
+        // SAFETY: `watch` does.
+        unsafe { release_by_handle::<Thing>(handle) }.unwrap();
+        assert_eq!((watch.references(), Arc::strong_count(&watch)), (0, 1));
     }
 
     #[test]

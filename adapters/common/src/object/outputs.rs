@@ -59,6 +59,12 @@ impl Out<'_, *mut c_void> {
 }
 
 impl<H> Out<'_, *mut H> {
+    /// Gives the application an object that is made for it, with its first reference.
+    #[inline]
+    pub fn write_new<T: Body<Opaque = H>>(self, body: T) {
+        self.write(Object::new_handle(body));
+    }
+
     /// Gives the application a new object and its first reference.
     #[inline]
     pub fn write_object<T: Body<Opaque = H>>(self, object: std::sync::Arc<Object<T>>) {

@@ -35,6 +35,7 @@ use crate::memory_pool::live_blocks::{Found, LiveBlocks};
 use crate::memory_pool::registry::Registry;
 use crate::object::Object;
 use crate::object::error::Result;
+use crate::sync::cache_padded::CachePadded;
 use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;
 use depot::{Bundle, Depot, SMALL, Slab};
@@ -100,11 +101,12 @@ pub struct Heap<D: Driver> {
     blocks: Arc<LiveBlocks>,
     registry: Weak<Registry<D>>,
     shards: [OnceLock<Box<Shard>>; SHARDS],
-    depot: Mutex<Depot>,
+    /// Padded, since threads that refill their shards write it while others read what is before and behind.
+    depot: CachePadded<Mutex<Depot>>,
     /// Bytes that the native library gave.
     reserved: AtomicUsize,
     /// Bytes of large blocks that are out.
-    large_live: AtomicIsize,
+    large_live: CachePadded<AtomicIsize>,
     /// Blocks that were given advice, which stays with their pages.
     advised: Mutex<HashSet<usize>>,
     /// How many those are, so that a free without any takes no lock.
@@ -144,9 +146,9 @@ impl<D: Driver> Heap<D> {
             blocks: Arc::clone(registry.plain_blocks()),
             registry: Arc::downgrade(registry),
             shards: [const { OnceLock::new() }; SHARDS],
-            depot: Mutex::default(),
+            depot: CachePadded::default(),
             reserved: AtomicUsize::new(0),
-            large_live: AtomicIsize::new(0),
+            large_live: CachePadded::default(),
             advised: Mutex::default(),
             advised_count: AtomicUsize::new(0),
             needs_room: AtomicBool::new(false),
@@ -576,5 +578,21 @@ impl<D: Driver> Reclaim for Heap<D> {
         };
         let figures = self.figures();
         holdings.add(what, figures.live as u64, figures.kept() as u64);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use core::mem::offset_of;
+
+    use super::*;
+    use crate::api::noop::Noop;
+    use crate::sync::cache_padded::are_apart;
+
+    #[test]
+    fn a_refill_of_one_shard_writes_no_line_that_others_read() {
+        type Kept = Heap<Noop>;
+        let read = [offset_of!(Kept, shards), offset_of!(Kept, advised_count), offset_of!(Kept, is_closed)];
+        assert!(are_apart(&read, &[offset_of!(Kept, depot), offset_of!(Kept, large_live)]));
     }
 }
