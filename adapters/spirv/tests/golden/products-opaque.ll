@@ -37,7 +37,7 @@ b23:
   %v25 = add i32 %v24, 1
   %n29 = add i64 %c29, %t2
   %n30 = add i64 %c30, %t2
-  br label %b20
+  br label %b20, !llvm.loop !1
 b28:
   %c43 = phi i64 [ %t5, %b20 ], [ %n43, %b28 ]
   %v40 = phi i64 [ %v41, %b28 ], [ %v14, %b20 ]
@@ -48,7 +48,7 @@ b28:
   store i64 %v40, ptr addrspace(1) %v44, align 8
   %v45 = icmp ult i64 %v41, %v16
   %n43 = add i64 %c43, %t6
-  br i1 %v45, label %b28, label %b46
+  br i1 %v45, label %b28, label %b46, !llvm.loop !2
 b46:
   br i1 %v45, label %b47, label %b48
 b47:
@@ -85,8 +85,11 @@ attributes #1 = { alwaysinline nounwind }
 attributes #2 = { alwaysinline convergent nounwind }
 attributes #3 = { nounwind }
 attributes #4 = { noinline nounwind }
-!nvvm.annotations = !{!0, !1}
-!nvvmir.version = !{!2}
-!0 = !{ptr @products, !"kernel", i32 1}
-!1 = !{ptr @products, !"maxntidx", i32 1024}
-!2 = !{i32 2, i32 0, i32 3, i32 1}
+!nvvm.annotations = !{!3, !4}
+!nvvmir.version = !{!5}
+!0 = !{!"llvm.loop.unroll.count", i32 4}
+!1 = distinct !{!1, !0}
+!2 = distinct !{!2, !0}
+!3 = !{ptr @products, !"kernel", i32 1}
+!4 = !{ptr @products, !"maxntidx", i32 1024}
+!5 = !{i32 2, i32 0, i32 3, i32 1}

@@ -16,6 +16,13 @@ use crate::model::{Function, Id, Instruction, Type};
 /// With more of them in one loop, registers cost more than products.
 const MOST: usize = 4;
 
+/// Rounds of a short loop that libnvvm puts behind each other of its own accord. Said as a hint, it marks the result as unrolled, and
+/// ptxas does not unroll that once more: each way into it would cost more than a loop of eight rounds saves.
+const ROUNDS: u32 = 4;
+
+/// Instructions of a short loop, as the module has them; it has no loop in it and calls nothing.
+const SHORT: usize = 32;
+
 /// A loop that carries products.
 #[derive(Debug)]
 pub(in super::super) struct CountedLoop {
@@ -83,10 +90,14 @@ impl Writer<'_> {
             let own = blocks_of.remove(&head).unwrap_or_default();
             let values = self.linear_values(function, head, &counters, &own)?;
             let carried: Vec<Id> = values.iter().filter(|value| value.carried).map(|value| value.result).collect();
+            let short = own.len() == last - head + 1 && self.is_short(function, &own);
             if (1..=MOST).contains(&carried.len()) {
                 self.current.carried.extend(carried);
                 let [head, before, last] = labels;
                 let counted = CountedLoop { head, before, last, counters, values, names: Vec::new() };
+                if short {
+                    self.hint_rounds(head, last);
+                }
                 let index = self.current.counted_loops.len();
                 for label in [head, before, last] {
                     let at = self.current.counted_at.entry(label).or_default();
@@ -99,6 +110,27 @@ impl Writer<'_> {
             }
         }
         Ok(())
+    }
+
+    fn is_short(&self, function: &Function, blocks: &[usize]) -> bool {
+        let bodies = blocks.iter().map(|&at| &self.module.body[function.blocks[at].first..function.blocks[at].end]);
+        let mut count = 0;
+        for instruction in bodies.flatten() {
+            count += 1;
+            if count > SHORT || instruction.opcode == op::FUNCTION_CALL {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Leaves a loop alone that has hints of the module's.
+    fn hint_rounds(&mut self, head: Id, last: Id) {
+        if !self.current.loops.contains_key(&last) {
+            let hint = self.metadata.node(&format!("!{{!\"llvm.loop.unroll.count\", i32 {ROUNDS}}}"));
+            let node = self.metadata.distinct(&[hint]);
+            self.current.loops.insert(last, (head, node));
+        }
     }
 
     /// For each block those that go to it, once for each edge and in their order; and whether anything goes there from the entry.
