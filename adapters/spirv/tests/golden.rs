@@ -64,6 +64,13 @@ fn addresses_that_loops_step_from_stay_before_them() {
 }
 
 #[test]
+fn products_of_a_loops_counter_are_sums_that_it_carries() {
+    compare_both("modules", "products");
+    // AMD's devices have LLVM's own passes.
+    compare("modules", "products", &Options::for_amdgcn(32), "-amdgcn32");
+}
+
+#[test]
 fn control_flow_and_memory() {
     compare_both("kernels", "control");
     compare_both("kernels", "memory");

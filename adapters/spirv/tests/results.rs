@@ -263,7 +263,7 @@ macro_rules! cases {
     };
 }
 
-cases!(address approximate atomic atomic64 constants contraction control converged72 convert edges16 edges32 edges64 exchange96 float16 float32 float64 flow group100 halfmemory imports integer16 integer32 integer64 integer8 intel linked math16 math32 math64 memory nonuniform72 tree72 uncontracted uniform72 vector);
+cases!(address approximate atomic atomic64 constants contraction control converged72 convert edges16 edges32 edges64 exchange96 float16 float32 float64 flow group100 halfmemory imports integer16 integer32 integer64 integer8 intel linked math16 math32 math64 memory nonuniform72 products tree72 uncontracted uniform72 vector);
 
 /// ptxas fuses products and sums without a rounding mode, whatever stands between them; simcuda never does.
 #[test]

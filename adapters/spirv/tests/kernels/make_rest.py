@@ -340,8 +340,96 @@ def more_atomics_case():
     c.write()
 
 
+def products_case():
+    """Products of counters, which loops carry as sums: any start and step, no round at all, sums before and behind a product, of two
+    counters, one below the other; all modulo 2^64."""
+    c = Case("products")
+    c.environment = "spv1.4"
+    rng = list(THREADS)
+    M = (1 << 64) - 1
+    A, B, S = ([random.getrandbits(64) for _ in rng] for _ in range(3))
+    N = [k % 7 for k in rng]
+    a, b, s, n = (c.input("u64", values) for values in (A, B, S, N))
+    u = lambda v: c.const("u64", v)
+    zero, one, prime = u(0), u(1), u(1099511628211)
+    c.line(f"""%base = OpIMul %u64 {a} {b}
+OpBranch %head
+%head = OpLabel
+%i = OpPhi %u64 {zero} %entry %inext %join
+%hash = OpPhi %u64 {a} %entry %hnext %join
+%inside = OpULessThan %bool %i {n}
+OpBranchConditional %inside %body %between
+%body = OpLabel
+%iproduct = OpIMul %u64 {s} %i
+%iplace = OpIAdd %u64 %iproduct %base
+%odd = OpBitwiseAnd %u64 %iplace {one}
+%isodd = OpIEqual %bool %odd {one}
+OpBranchConditional %isodd %guarded %join
+%guarded = OpLabel
+%mixed = OpIMul %u64 %hash {prime}
+%hguarded = OpIAdd %u64 %mixed %iplace
+OpBranch %join
+%join = OpLabel
+%hnext = OpPhi %u64 %hguarded %guarded %hash %body
+%inext = OpIAdd %u64 %i {one}
+OpBranch %head
+%between = OpLabel
+%last = OpIAdd %u64 {n} {a}
+OpBranch %rows
+%rows = OpLabel
+%r = OpPhi %u64 {b} %between %rnext %rowend
+%count = OpPhi %u64 {zero} %between %cnext %rowend
+%rhash = OpPhi %u64 %hash %between %rlast %rowend
+%rshifted = OpIAdd %u64 %r {a}
+%rproduct = OpIMul %u64 %rshifted {s}
+%rmoved = OpIAdd %u64 {a} %rproduct
+%ragain = OpIMul %u64 {b} %rmoved
+OpBranch %columns
+%columns = OpLabel
+%col = OpPhi %u64 %colnext %columns {a} %rows
+%chash = OpPhi %u64 %cmixed %columns %rhash %rows
+%kproduct = OpIMul %u64 %col %rproduct
+%ktwice = OpIMul %u64 %kproduct {b}
+%kboth = OpIAdd %u64 %kproduct %ktwice
+%cspread = OpIMul %u64 %chash {prime}
+%cmixed = OpIAdd %u64 %cspread %kboth
+%colnext = OpIAdd %u64 {one} %col
+%colmore = OpULessThan %bool %colnext %last
+OpBranchConditional %colmore %columns %rowend
+%rowend = OpLabel
+%rlast = OpBitwiseXor %u64 %cmixed %ragain
+%rnext = OpIAdd %u64 %r {s}
+%cnext = OpIAdd %u64 %count {one}
+%rmore = OpULessThan %bool %cnext {n}
+OpBranchConditional %rmore %rows %after
+%after = OpLabel""")
+
+    def walk(a, b, s, n):
+        first = a
+        for i in range(n):
+            place = s * i + a * b & M
+            first = first * 1099511628211 + place & M if place & 1 else first
+        second, r, rows = first, b, 0
+        while True:
+            product, k = (r + a) * s & M, a
+            while True:
+                second = second * 1099511628211 + k * product + k * product * b & M
+                k = k + 1 & M
+                if not k < (n + a & M):
+                    break
+            second ^= (product + a) * b & M
+            r, rows = r + s & M, rows + 1
+            if not rows < n:
+                return first, second
+    both = [walk(*values) for values in zip(A, B, S, N)]
+    c.out("u64", "%hash", [first for first, _ in both])
+    c.out("u64", "%rlast", [second for _, second in both])
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
     flow_case()
     more_atomics_case()
+    products_case()

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::Writer;
 use super::globals::symbol;
+use super::loops::CountedLoop;
 use crate::error::{Error, Result};
 use crate::grammar::op;
 use crate::model::{Block, Function, Id, Instruction};
@@ -22,6 +23,10 @@ pub(super) struct Current {
     pub loops: HashMap<Id, (Id, usize)>,
     /// Addresses that are made before a loop which steps from them.
     pub loop_bases: HashSet<Id>,
+    /// Loops that carry products of their counters, which of them a block has a part in, and the values that are carried.
+    pub counted_loops: Vec<CountedLoop>,
+    pub counted_at: HashMap<Id, Vec<usize>>,
+    pub carried: HashSet<Id>,
     /// How often each switch names each block.
     pub switches: HashMap<Id, HashMap<Id, usize>>,
     /// How deep the constant of an address nests that is being written.
@@ -151,6 +156,7 @@ impl Writer<'_> {
         }
         self.find_loops(function)?;
         self.find_loop_bases(function)?;
+        self.find_products(function)?;
         self.find_copied_builtins(function);
         Ok(())
     }
@@ -175,7 +181,12 @@ impl Writer<'_> {
 
     fn write_block(&mut self, block: &Block) -> Result<()> {
         let module = self.module;
-        for &instruction in &module.body[block.first..block.end] {
+        let body = &module.body[block.first..block.end];
+        self.begin_carried(block.label);
+        for (at, &instruction) in body.iter().enumerate() {
+            if at + 1 == body.len() {
+                self.end_carried(block.label).map_err(|error| Self::place(error, instruction))?;
+            }
             let written = self.write_instruction(instruction).and_then(|()| self.check_length());
             written.map_err(|error| Self::place(error, instruction))?;
         }

@@ -1,8 +1,8 @@
 //! LLVM's text: NVVM IR in either dialect, and that for AMD's devices. A [`Writer`] collects types, globals, functions, helpers and
-//! metadata while it walks the functions that the chosen kernels reach; each is written once, when it is first used. Nothing is
-//! optimised here: the target's compiler does that. Code with control flow of its own goes into a helper function, so that blocks of
-//! the module stay whole. What only AMD's devices have is in `amdgcn`; a method that writes something else for them begins by asking
-//! which target it is.
+//! metadata while it walks the functions that the chosen kernels reach; each is written once, when it is first used. Almost nothing is
+//! optimised here (`loops` says what is): the target's compiler does that. Code with control flow of its own goes into a helper
+//! function, so that blocks of the module stay whole. What only AMD's devices have is in `amdgcn`; a method that writes something else
+//! for them begins by asking which target it is.
 
 mod amdgcn;
 mod builtins;
@@ -14,7 +14,7 @@ mod group;
 mod helper;
 mod instruction;
 mod kernel;
-mod loop_bases;
+mod loops;
 mod metadata;
 mod opencl;
 mod types;

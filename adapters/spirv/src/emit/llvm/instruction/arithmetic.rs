@@ -18,6 +18,7 @@ impl Writer<'_> {
                 self.set(result, format_args!("sub {flags}{ty} {zero}, {a}"));
             }
             op::F_NEGATE => self.negate(inst)?,
+            op::I_ADD | op::I_MUL if self.take_carried(inst)? => {}
             op::I_ADD => self.binary(inst, "add", true)?,
             op::I_SUB => self.binary(inst, "sub", true)?,
             op::I_MUL => self.binary(inst, "mul", true)?,

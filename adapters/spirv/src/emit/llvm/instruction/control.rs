@@ -88,7 +88,7 @@ impl Writer<'_> {
     }
 
     /// The literals and labels of a switch.
-    fn cases(&self, switch: Instruction) -> Result<Vec<(u64, Id)>> {
+    pub(in super::super) fn cases(&self, switch: Instruction) -> Result<Vec<(u64, Id)>> {
         let selector = self.module.operand(switch, 0)?;
         let Type::Int(bits) = self.module.ty(self.module.type_of(selector)?)? else {
             return Err(Error::malformed("a switch over what is no integer"));

@@ -6,14 +6,14 @@
 
 use std::collections::HashMap;
 
-use super::Writer;
+use super::super::Writer;
 use crate::error::Result;
 use crate::grammar::op;
-use crate::model::{Function, Id, Instruction, storage};
+use crate::model::{Function, Instruction, storage};
 
 impl Writer<'_> {
     /// Finds them in a function, before it is written.
-    pub(super) fn find_loop_bases(&mut self, function: &Function) -> Result<()> {
+    pub(in super::super) fn find_loop_bases(&mut self, function: &Function) -> Result<()> {
         let innermost = self.innermost_loops(function)?;
         if innermost.iter().all(Option::is_none) {
             return Ok(());
@@ -35,39 +35,6 @@ impl Writer<'_> {
             }
         }
         Ok(())
-    }
-
-    /// For each block where the head of the innermost loop around it stands. Loops are what a branch back spans in the order of the
-    /// blocks: a block too many costs a register, and nothing else.
-    fn innermost_loops(&self, function: &Function) -> Result<Vec<Option<usize>>> {
-        let places: HashMap<Id, usize> =
-            function.blocks.iter().enumerate().map(|(at, block)| (block.label, at)).collect();
-        let mut ends = vec![None; function.blocks.len()];
-        for (at, block) in function.blocks.iter().enumerate() {
-            let Some(&last) = self.module.body[block.first..block.end].last() else { continue };
-            let targets = match last.opcode {
-                op::BRANCH => 0..1,
-                op::BRANCH_CONDITIONAL => 1..3,
-                _ => continue,
-            };
-            for target in targets {
-                if let Some(&head) = places.get(&self.module.operand(last, target)?)
-                    && head <= at
-                {
-                    ends[head] = Some(at);
-                }
-            }
-        }
-        let mut around: Vec<(usize, usize)> = Vec::new();
-        Ok(ends
-            .into_iter()
-            .enumerate()
-            .map(|(at, end)| {
-                around.extend(end.map(|end| (at, end)));
-                while around.pop_if(|(_, end)| *end < at).is_some() {}
-                around.last().map(|&(head, _)| head)
-            })
-            .collect())
     }
 
     fn steps_in_global_memory(&self, instruction: Instruction) -> Result<bool> {
