@@ -8,14 +8,14 @@ use ur_conformance::native_graph::{NativeGraph, NodeKind, Watch};
 use ur_conformance::{CommandBuffer, Fixture, Kind, Launch};
 
 /// What each command comes after, by number.
-type Plan = Vec<Vec<usize>>;
+pub type Plan = Vec<Vec<usize>>;
 
-fn chain(length: usize) -> Plan {
+pub fn chain(length: usize) -> Plan {
     (0..length).map(|node| node.checked_sub(1).into_iter().collect()).collect()
 }
 
 /// One, `width` after it, and one after all of those; as often.
-fn diamonds(width: usize, times: usize) -> Plan {
+pub fn diamonds(width: usize, times: usize) -> Plan {
     let mut plan: Plan = vec![Vec::new()];
     for _ in 0..times {
         let top = plan.len() - 1;
@@ -26,7 +26,7 @@ fn diamonds(width: usize, times: usize) -> Plan {
 }
 
 /// Levels of `width` commands, a power of two, each after two of the level before.
-fn butterfly(width: usize, levels: usize) -> Plan {
+pub fn butterfly(width: usize, levels: usize) -> Plan {
     let mut plan: Plan = vec![Vec::new(); width];
     for level in 1..levels {
         let (first, far) = ((level - 1) * width, 1 << ((level - 1) % width.ilog2() as usize));
@@ -36,7 +36,7 @@ fn butterfly(width: usize, levels: usize) -> Plan {
 }
 
 /// Every command after each one before it.
-fn complete(count: usize) -> Plan {
+pub fn complete(count: usize) -> Plan {
     (0..count).map(|node| (0..node).collect()).collect()
 }
 

@@ -3,6 +3,7 @@
 
 mod append;
 mod bad_input;
+mod batches;
 mod beside;
 mod buffers;
 mod create;

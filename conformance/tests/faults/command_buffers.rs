@@ -74,11 +74,22 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     let answer =
         ur!(CommandBufferExp.pfnAppendMemBufferReadExp(b, m2, 0, 64, to, 1, launched, 0, no, read, n, null_mut()));
     tried("urCommandBufferAppendMemBufferReadExp", answer, || ())?;
+    // SAFETY: a word of the block, which nothing uses yet.
+    unsafe { out.pointer.wrapping_byte_add(128).cast::<u32>().write(0) };
     let to = out.pointer.wrapping_byte_add(64);
     let pattern = [1u8, 2, 3];
     let from = pattern.as_ptr().cast();
     let answer = ur!(CommandBufferExp.pfnAppendUSMFillExp(b, to, from, 3, 63, 0, null(), 0, no, odd, n, null_mut()));
     tried("urCommandBufferAppendUSMFillExp", answer, || ())?;
+    // Several that follow each other, and the end of the recording behind them.
+    let (chained, mut last) = (out.pointer.wrapping_byte_add(128), [points[3]]);
+    for _ in 0..3 {
+        let launch = Launch::new(&kernel, &[1]).pointer(chained).value(7u32).value(1u32);
+        let mut point = SyncPoint::MAX;
+        let answer = commands.append(&launch, &[], &last, &raw mut point, null_mut());
+        tried("urCommandBufferAppendKernelLaunch[WithArgs]Exp", answer, || ())?;
+        last = [point];
+    }
     tried("urCommandBufferFinalizeExp", ur!(CommandBufferExp.pfnFinalizeExp(b)), || ())?;
     let first = enqueue("urEnqueueCommandBufferExp", |event| commands.enqueue(&queue, &[], event))?;
     let answer = commands.change(&[Change::of(command).value(1, 20u32)]);
@@ -89,6 +100,9 @@ fn scenario(fixture: &Fixture, image: &[u8], flags: Flags) -> Attempt<()> {
     // SAFETY: host memory of that many words, and the launches that write it have finished.
     let words = unsafe { core::slice::from_raw_parts(out.pointer.cast::<u32>(), WORDS) };
     assert!(words.iter().all(|&word| word == 23), "every call succeeded and the result is wrong: {words:x?}");
+    // SAFETY: as above.
+    let sum = unsafe { chained.cast::<u32>().read() };
+    assert_eq!(sum, 2 * 3 * 7, "every call succeeded and the sum of launches that follow each other is wrong");
     // SAFETY: as above, for bytes.
     let bytes = unsafe { core::slice::from_raw_parts(out.pointer.cast::<u8>().add(64), 63) };
     assert!(bytes.chunks(3).all(|unit| unit == pattern), "the odd pattern is wrong: {bytes:x?}");

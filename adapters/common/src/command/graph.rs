@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
+use crate::device::scope::Scope;
 use crate::driver::graphs::{CopyNode, FillNode, KernelNode};
 use crate::driver::{Driver, Graphs, LaunchShape, MemoryKind};
 use crate::object::error::Result;
@@ -97,8 +98,22 @@ impl<D: Driver> NodeLaunch<'_, D> {
         graph: &D::Graph,
         after: &[D::GraphNode],
     ) -> Result<D::GraphNode> {
-        // CUDA's driver ends the process if no context is current, although the node names one.
-        let _scope = device.enter()?;
+        self.add_in(&device.enter()?, device, graph, after)
+    }
+
+    /// Adds it to a graph, behind some of its nodes. CUDA's driver ends the process if no context is current, although the node
+    /// names one: the scope is the device's.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline]
+    pub fn add_in(
+        &self,
+        _scope: &Scope<'_, D>,
+        device: &DeviceState<D>,
+        graph: &D::Graph,
+        after: &[D::GraphNode],
+    ) -> Result<D::GraphNode> {
         // SAFETY: the list is as this type says; addresses in it are valid for every launch by the application's promise.
         unsafe { device.driver.add_kernel(graph, after, &self.node, self.arguments, &device.primary_context) }
     }

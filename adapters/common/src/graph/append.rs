@@ -7,16 +7,17 @@ use std::sync::Arc;
 use ur_ffi::{ur_event_handle_t, ur_exp_command_buffer_command_handle_t, ur_exp_command_buffer_sync_point_t};
 
 use crate::command::Command;
-use crate::command::graph::{GraphBuilder, NodeLaunch};
+use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
 use crate::graph::command::{BufferCommand, Kind};
 use crate::graph::command_buffer::{CommandBuffer, Recording};
-use crate::graph::dependencies::SyncPoints;
 use crate::graph::events::{CommandEvents, EventNode};
 use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::memory_uses::MemoryUses;
 use crate::graph::recorded_kernel::RecordedKernel;
+use crate::graph::recording::dependencies::SyncPoints;
 use crate::kernel::Kernel;
+use crate::kernel::fast::Launch;
 use crate::memory_object::Mem;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -69,9 +70,9 @@ impl<'a, D: Driver> Append<'a, D> {
     /// Refuses what could not be appended, before anything is done for it.
     ///
     /// # Errors
-    /// `INVALID_OPERATION` for a buffer that is finalised; as [`crate::graph::dependencies::Dependencies::before_next`].
+    /// `INVALID_OPERATION` for a buffer that is finalised; as [`crate::graph::recording::dependencies::Dependencies::read`].
     pub fn check(&self) -> Result<()> {
-        self.buffer.record()?.dependencies.before_next(&self.after).map(drop)
+        self.buffer.record()?.dependencies.read(&self.after)
     }
 
     /// Appends a command that stays as it is.
@@ -82,38 +83,48 @@ impl<'a, D: Driver> Append<'a, D> {
         self.record_as(|graph, _| command.add_to(graph).map(|()| Kind::Fixed))
     }
 
-    /// Appends a plain launch that stays as it is, whose kernel is all that is kept of it.
+    /// Appends a plain launch that stays as it is. Most have their nodes later, many at once
+    /// ([`crate::graph::recording::launch_batch`]); then the kernel is all that is kept.
     ///
     /// # Errors
     /// As [`Append::record_as`].
     #[inline(always)]
-    pub fn record_launch(self, kernel: &Object<Kernel<D>>, launch: &NodeLaunch<'_, D>) -> Result<()> {
+    pub(super) fn record_launch(self, kernel: &Object<Kernel<D>>, launch: &Launch<'_, D>) -> Result<()> {
         if unlikely(!self.outside.is_nothing()) {
             return self.record_as(|graph, retained| {
-                graph.kernel(launch)?;
+                graph.kernel(&launch.node())?;
                 retained.keep_kernel(kernel);
                 Ok(Kind::Fixed)
             });
         }
         let mut recording = self.buffer.record()?;
-        let Recording { graph, dependencies, retained } = &mut *recording;
-        // One node, so there is nothing to join or to take out again.
-        let node = launch.add_behind(self.buffer.state(), graph.raw(), dependencies.before_next(&self.after)?)?;
+        let Recording { graph, batch, dependencies, retained } = &mut *recording;
+        dependencies.read(&self.after)?;
+        let state = self.buffer.state();
+        let point = if unlikely(!batch.keep(state, graph.raw(), dependencies, launch)?) {
+            // One node, so there is nothing to join or to take out again.
+            let node = launch.node().add_behind(state, graph.raw(), dependencies.nodes_before())?;
+            dependencies.add(node)
+        } else {
+            dependencies.add_without_node()
+        };
         retained.keep_kernel(kernel);
-        tell(self.sync_point, dependencies.add(node));
+        tell(self.sync_point, point);
         Ok(())
     }
 
     /// Appends what `add` adds to the graph, and notes what is retained for it.
     ///
     /// # Errors
-    /// `INVALID_OPERATION` for a buffer that is finalised; as `add`. Then nothing was appended.
+    /// `INVALID_OPERATION` for a buffer that is finalised; what the native library answers, to launches before this command that
+    /// had no node yet too; as `add`. Then nothing was appended.
     #[inline]
     pub fn record_as(self, add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>) -> Result<()> {
         let mut recording = self.buffer.record()?;
-        let Recording { graph, dependencies, retained } = &mut *recording;
-        let before = dependencies.before_next(&self.after)?;
-        let mut graph = GraphBuilder::new(self.buffer.state(), graph, before);
+        let Recording { graph, batch, dependencies, retained } = &mut *recording;
+        dependencies.read(&self.after)?;
+        batch.end_run(self.buffer.state(), graph.raw(), dependencies)?;
+        let mut graph = GraphBuilder::new(self.buffer.state(), graph, dependencies.nodes_before());
         let node = if unlikely(!self.outside.is_nothing()) {
             record_with_names(self.buffer, graph, retained, self.outside, add)?
         } else {

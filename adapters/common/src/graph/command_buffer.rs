@@ -16,10 +16,11 @@ use crate::context::{Context, DeviceState};
 use crate::device::{Device, deferred};
 use crate::driver::Driver;
 use crate::graph::append::Retained;
-use crate::graph::dependencies::Dependencies;
 use crate::graph::executable::Executable;
 use crate::graph::executable::changes::Changes;
 use crate::graph::native::graph::Allocations;
+use crate::graph::recording::dependencies::Dependencies;
+use crate::graph::recording::launch_batch::LaunchBatch;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
@@ -38,12 +39,25 @@ pub struct Properties {
 
 /// What is recorded.
 pub struct Recording<D: Driver> {
-    /// The commands so far.
+    /// The commands so far but for those in the batch.
     pub graph: NativeGraph<D>,
+    /// Launches that have no node yet.
+    pub batch: LaunchBatch<D>,
     /// What a next command can come after.
     pub dependencies: Dependencies<D::GraphNode>,
     /// What commands need.
     pub retained: Retained<D>,
+}
+
+impl<D: Driver> Recording<D> {
+    /// The native graph with the nodes of all commands so far.
+    ///
+    /// # Errors
+    /// What the native library answers; see [`LaunchBatch`].
+    pub fn whole_graph(&mut self, state: &Arc<DeviceState<D>>) -> Result<&NativeGraph<D>> {
+        self.batch.make_nodes(state, self.graph.raw(), &mut self.dependencies)?;
+        Ok(&self.graph)
+    }
 }
 
 /// What of a buffer lives in the native library. It ends where native calls that give something back may be made.
@@ -90,8 +104,12 @@ impl<D: Driver> CommandBuffer<D> {
             let _scope = state.enter()?;
             NativeGraph::new(state.driver)?
         };
-        let recording =
-            Recording { graph, dependencies: Dependencies::new(properties.is_in_order), retained: Retained::default() };
+        let recording = Recording {
+            graph,
+            batch: LaunchBatch::default(),
+            dependencies: Dependencies::new(properties.is_in_order),
+            retained: Retained::default(),
+        };
         let parts = Parts { executable: OnceLock::new(), recording: Mutex::new(recording), state };
         Ok(Self { context: context.to_arc(), properties, parts: Some(Box::new(parts)) })
     }
@@ -154,10 +172,12 @@ impl<D: Driver> CommandBuffer<D> {
         let mut recording = self.record()?;
         let state = self.state();
         let exec = {
+            let graph = recording.whole_graph(state)?;
             let _scope = state.enter()?;
-            state.driver.instantiate(recording.graph.raw())?
+            state.driver.instantiate(graph.raw())?
         };
         let mut executable = Executable::new(state.driver, exec);
+        recording.batch = LaunchBatch::default();
         let retained = &mut recording.retained;
         executable.switch_off(&retained.launches)?;
         let (launches, events) = (core::mem::take(&mut retained.launches), core::mem::take(&mut retained.event_nodes));
@@ -235,7 +255,8 @@ pub fn create<D: Driver>(
 /// `urCommandBufferFinalizeExp`.
 ///
 /// # Errors
-/// `INVALID_OPERATION` for a buffer that is finalised already; what the native library answers.
+/// `INVALID_OPERATION` for a buffer that is finalised already; what the native library answers, to launches that had no node yet
+/// too. Then the buffer is as it was, and can be finalised again.
 pub fn finalize<D: Driver>(buffer: &Object<CommandBuffer<D>>) -> Result<()> {
     buffer.finalize()
 }

@@ -42,8 +42,12 @@ fn descriptor(is_updatable: bool, is_in_order: bool, is_profiled: bool) -> [u64;
 /// buffer is finalised is part of the buffer.
 ///
 /// # Errors
-/// None.
+/// What the native library answers to launches that had no node yet.
 pub fn get_native_handle<D: Driver>(buffer: &Object<CommandBuffer<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
-    out.write(buffer.recorded().graph.raw().value() as ur_native_handle_t);
+    let mut recording = buffer.recorded();
+    let handle = recording.whole_graph(buffer.state())?.raw().value();
+    // The application may look at the graph whenever it likes.
+    recording.batch.keep_no_more();
+    out.write(handle as ur_native_handle_t);
     Ok(())
 }

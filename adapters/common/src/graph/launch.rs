@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 use ur_ffi::{ur_exp_kernel_arg_properties_t, ur_result_t};
 
-use crate::command::graph::{GraphBuilder, NodeLaunch};
+use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
 use crate::graph::append::{Append, Retained};
 use crate::graph::command::Kind;
@@ -68,8 +68,8 @@ fn recorded(sizes: WorkSizes<'_>) -> RecordedSizes {
     }
 }
 
-/// The one append behind both entry points. A plain launch that stays as it is goes from the caller's memory into the node,
-/// and nothing of it is kept but the kernel. In its callers, so that nothing of the append is copied on the way.
+/// The one append behind both entry points. A plain launch that stays as it is goes from the caller's memory into its node
+/// or the batch. In its callers, so that nothing of the append is copied on the way.
 #[inline(always)]
 fn append_launch<D: Driver>(
     name: &str,
@@ -99,8 +99,7 @@ fn append_launch<D: Driver>(
     let (Some(launch), false) = (&plain, is_changeable) else {
         return append_kept(name, append, kernel, on_device, sizes, arguments, alternatives, plain.as_ref());
     };
-    // The list is on the stack, and the values where the caller has them.
-    append.record_launch(kernel, &NodeLaunch::new(launch.function(), launch.shape, launch.arguments))
+    append.record_launch(kernel, launch)
 }
 
 /// Appends a launch that can be changed, or is not plain. What was found plain was checked.

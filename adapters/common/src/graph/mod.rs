@@ -7,7 +7,7 @@
 //! an enqueue is a command of one native call ([`enqueue`]). What a launch needs beside the graph (where buffers' bytes
 //! lie) is seen to at the launch, as for every command.
 //!
-//! Must not order commands that the application did not order ([`dependencies`]), or put anything on a stream but the launch.
+//! Must not order commands that the application did not order ([`recording::dependencies`]), or put anything on a stream but the launch.
 
 pub mod append;
 pub mod append_buffers;
@@ -15,7 +15,6 @@ pub mod append_rects;
 pub mod append_usm;
 pub mod command;
 pub mod command_buffer;
-pub mod dependencies;
 pub mod enqueue;
 pub mod events;
 pub mod executable;
@@ -25,4 +24,5 @@ pub mod memory_uses;
 pub mod native;
 pub mod native_command;
 pub mod recorded_kernel;
+pub mod recording;
 pub mod update;

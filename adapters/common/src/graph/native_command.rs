@@ -57,7 +57,9 @@ fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D
     /// other.
     static NESTING: Mutex<()> = Mutex::new(());
     let _nesting = NESTING.lock();
-    let inner = child.recorded();
+    let mut inner = child.recorded();
+    inner.whole_graph(child.state())?;
+    let inner = inner;
     inner.retained.check_nesting()?;
     let changes = child.executable().ok().map(|executable| executable.changes());
     if changes.as_ref().is_some_and(|changes| changes.memory_has_changed) {
@@ -78,7 +80,8 @@ fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D
 fn append_own<D: Driver>(append: Append<'_, D>, call: impl FnOnce() -> Result<()>) -> Result<()> {
     let buffer = append.buffer;
     let driver = buffer.state().driver;
-    let before: HashSet<D::GraphNode> = driver.nodes(buffer.record()?.graph.raw())?.into_iter().collect();
+    let before: HashSet<D::GraphNode> =
+        driver.nodes(buffer.record()?.whole_graph(buffer.state())?.raw())?.into_iter().collect();
     call()?;
     append.record_as(|graph, _| {
         let native = graph.raw();

@@ -9,10 +9,11 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use std::sync::Arc;
 
-use ur_ffi::ur_exp_kernel_arg_properties_t;
+use ur_ffi::{ur_exp_kernel_arg_properties_t, ur_exp_kernel_arg_type_t};
 
 use crate::command::Command;
 use crate::command::deferral::{Deferring, Owned};
+use crate::command::graph::NodeLaunch;
 use crate::command::submission::Submission;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{INLINE_ARGUMENTS, direct};
@@ -51,6 +52,31 @@ impl<'k, D: Driver> Launch<'k, D> {
         room: &Room,
     ) -> Self {
         Self { kernel, shape, arguments: room.as_ptr().cast(), given }
+    }
+
+    /// The same as a node of a graph, as long as list and values are readable.
+    #[inline(always)]
+    pub fn node(&self) -> NodeLaunch<'_, D> {
+        NodeLaunch::new(self.function(), self.shape, self.arguments)
+    }
+
+    /// How many arguments it has.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.given.len()
+    }
+
+    /// The bytes of an argument's value, by the parameters' order.
+    #[inline(always)]
+    pub fn value(&self, index: usize) -> &[u8] {
+        let (sizes, argument) = (self.kernel.plain.parameters.as_deref(), &self.given[index]);
+        let size = match sizes {
+            Some(sizes) => sizes[index],
+            None if argument.type_ == ur_exp_kernel_arg_type_t::POINTER => size_of::<usize>(),
+            None => argument.size,
+        };
+        // SAFETY: the list is as this type says, and has an entry for each argument that is given.
+        unsafe { core::slice::from_raw_parts(self.arguments.add(index).read().cast(), size) }
     }
 
     /// The function that is launched.

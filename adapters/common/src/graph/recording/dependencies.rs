@@ -4,6 +4,9 @@
 //! command are exactly the sync points that the caller named, each once; in a buffer that runs in order the command before
 //! is the only one. Nothing is searched: a sync point is an index, so a list costs as much as it is long.
 //!
+//! Nodes are made in the commands' order and may be made later than their commands are appended
+//! ([`super::launch_batch`]), so what a command comes after is kept as indices until somebody makes its node.
+//!
 //! A sync point carries a mark of its buffer in its upper bits, so that nearly every number of another buffer's is refused.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +20,7 @@ use crate::sync::mutation;
 /// Bits of a sync point that say which command it is.
 const INDEX_BITS: u32 = 24;
 /// The most commands that a buffer has.
-const MOST_COMMANDS: usize = 1 << INDEX_BITS;
+const MOST_COMMANDS: u32 = 1 << INDEX_BITS;
 
 /// The sync points that a command was told to come after: the caller's own list.
 pub struct SyncPoints<'a> {
@@ -45,23 +48,22 @@ impl<'a> SyncPoints<'a> {
     }
 }
 
-/// One command as those behind it see it.
-struct Point<N> {
-    /// The node that it ends with.
-    node: N,
-    /// The last list that named it, to which it is not told twice.
-    list: u64,
-}
-
 /// The commands of a buffer, by their sync points.
 pub struct Dependencies<N> {
-    points: Vec<Point<N>>,
+    /// The nodes that commands end with, in the commands' order. The last commands may have none yet.
+    nodes: Vec<N>,
+    /// How many commands there are.
+    commands: u32,
     is_in_order: bool,
     mark: u32,
-    /// How many lists were read.
+    /// The commands that the next one comes after, each once.
+    before: Vec<u32>,
+    /// Room for their nodes.
+    nodes_before: Vec<N>,
+    /// How many lists of several points were read.
     lists: u64,
-    /// The nodes of the last one.
-    before: Vec<N>,
+    /// For each command the last such list that named it, to which it is not told twice. As long as such a list needed it.
+    named_by: Vec<u64>,
 }
 
 impl<N: Copy> Dependencies<N> {
@@ -69,48 +71,118 @@ impl<N: Copy> Dependencies<N> {
     pub fn new(is_in_order: bool) -> Self {
         static BUFFERS: AtomicU32 = AtomicU32::new(0);
         let mark = BUFFERS.fetch_add(1, Ordering::Relaxed) << INDEX_BITS;
-        Self { points: Vec::new(), is_in_order, mark, lists: 0, before: Vec::new() }
+        Self {
+            nodes: Vec::new(),
+            commands: 0,
+            is_in_order,
+            mark,
+            before: Vec::new(),
+            nodes_before: Vec::new(),
+            lists: 0,
+            named_by: Vec::new(),
+        }
     }
 
-    /// The nodes that the next command comes after.
+    /// Reads which commands the next one comes after.
     ///
     /// # Errors
     /// `INVALID_COMMAND_BUFFER_SYNC_POINT_EXP` for a number that is no sync point of this buffer; `OUT_OF_RESOURCES` for a
     /// buffer that is full.
     #[inline(always)]
-    pub fn before_next(&mut self, named: &SyncPoints<'_>) -> Result<&[N]> {
-        if self.points.len() == MOST_COMMANDS {
+    pub fn read(&mut self, named: &SyncPoints<'_>) -> Result<()> {
+        if self.commands == MOST_COMMANDS {
             return Err(full());
         }
-        self.lists += 1;
-        let before = &mut self.before;
-        before.clear();
-        for &point in named.points {
-            let index = (point ^ self.mark) as usize;
-            let Some(command) = self.points.get_mut(index) else { return Err(unknown(point)) };
-            if command.list != self.lists {
-                command.list = self.lists;
-                before.push(command.node);
-            }
+        self.before.clear();
+        match *named.points {
+            [] => {}
+            // Named once, so there is nothing to compare.
+            [point] => self.before.push(self.index_of(point)?),
+            _ => self.read_several(named.points)?,
         }
         if self.is_in_order {
-            before.clear();
-            before.extend(self.points.last().map(|last| last.node));
+            self.before.clear();
+            self.before.extend(self.commands.checked_sub(1));
         }
         if mutation::is(mutation::Bug::GraphMissingEdge) {
-            before.pop();
+            self.before.pop();
         }
-        Ok(before)
+        Ok(())
     }
 
-    /// Notes the node that a new command ends with; gives its sync point.
+    #[inline(never)]
+    fn read_several(&mut self, points: &[ur_exp_command_buffer_sync_point_t]) -> Result<()> {
+        self.lists += 1;
+        self.named_by.resize(self.commands as usize, 0);
+        for &point in points {
+            let index = self.index_of(point)?;
+            let named_by = &mut self.named_by[index as usize];
+            if *named_by != self.lists {
+                *named_by = self.lists;
+                self.before.push(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// The command of a sync point.
+    #[inline(always)]
+    fn index_of(&self, point: ur_exp_command_buffer_sync_point_t) -> Result<u32> {
+        let index = point ^ self.mark;
+        if index < self.commands { Ok(index) } else { Err(unknown(point)) }
+    }
+
+    /// The commands that [`Dependencies::read`] found.
+    #[inline(always)]
+    pub fn before(&self) -> &[u32] {
+        &self.before
+    }
+
+    /// The nodes of the commands that [`Dependencies::read`] found. No command is without its node now.
+    #[inline(always)]
+    pub fn nodes_before(&mut self) -> &[N] {
+        let Self { nodes, before, nodes_before, .. } = self;
+        nodes_of(nodes, before, nodes_before)
+    }
+
+    /// The nodes of some commands, which have theirs; `room` is for several.
+    #[inline(always)]
+    pub fn nodes_of<'n>(&'n self, commands: &[u32], room: &'n mut Vec<N>) -> &'n [N] {
+        nodes_of(&self.nodes, commands, room)
+    }
+
+    /// Notes the node that a new command ends with; gives its sync point. No command is without its node now.
     #[inline]
     pub fn add(&mut self, node: N) -> ur_exp_command_buffer_sync_point_t {
-        // Less than `MOST_COMMANDS`, since there were nodes before it.
-        let index = self.points.len() as u32;
-        self.points.push(Point { node, list: 0 });
+        self.add_node(node);
+        self.add_without_node()
+    }
+
+    /// Notes a new command, whose node comes later; gives its sync point.
+    #[inline]
+    pub fn add_without_node(&mut self) -> ur_exp_command_buffer_sync_point_t {
+        let index = self.commands;
+        // Not more than `MOST_COMMANDS`, since its list was read.
+        self.commands += 1;
         self.mark ^ index
     }
+
+    /// Notes the node of the first command that has none.
+    #[inline]
+    pub fn add_node(&mut self, node: N) {
+        self.nodes.push(node);
+    }
+}
+
+#[inline(always)]
+fn nodes_of<'n, N: Copy>(nodes: &'n [N], commands: &[u32], room: &'n mut Vec<N>) -> &'n [N] {
+    // Most come after one, whose node is where it is.
+    if let [index] = *commands {
+        return core::slice::from_ref(&nodes[index as usize]);
+    }
+    room.clear();
+    room.extend(commands.iter().map(|&index| nodes[index as usize]));
+    room
 }
 
 #[cold]
@@ -136,7 +208,8 @@ mod tests {
     use super::*;
 
     fn before(buffer: &mut Dependencies<char>, points: &[u32]) -> Result<Vec<char>> {
-        buffer.before_next(&SyncPoints { points }).map(|nodes| nodes.to_vec())
+        buffer.read(&SyncPoints { points })?;
+        Ok(buffer.nodes_before().to_vec())
     }
 
     #[test]
@@ -171,6 +244,21 @@ mod tests {
         buffer.add('b');
         assert_eq!(before(&mut buffer, &[a, a]).unwrap(), ['b']);
         assert_eq!(before(&mut buffer, &[]).unwrap(), ['b']);
+    }
+
+    #[test]
+    fn a_command_may_come_after_one_whose_node_is_made_later() {
+        let mut buffer = Dependencies::new(false);
+        let a = buffer.add('a');
+        let (b, c) = (buffer.add_without_node(), buffer.add_without_node());
+        buffer.read(&SyncPoints { points: &[c, a, c, b] }).unwrap();
+        assert_eq!(buffer.before(), [2, 0, 1]);
+        buffer.add_node('b');
+        buffer.add_node('c');
+        assert_eq!(buffer.nodes_before(), ['c', 'a', 'b']);
+        assert_eq!(before(&mut buffer, &[b]).unwrap(), ['b']);
+        let d = buffer.add('d');
+        assert_eq!(before(&mut buffer, &[d, c]).unwrap(), ['d', 'c']);
     }
 
     #[test]
