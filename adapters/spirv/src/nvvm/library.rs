@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 use libloading::Library;
 
@@ -17,9 +18,27 @@ const SUCCESS: Status = 0;
 /// The LLVM whose text has opaque pointers.
 const FIRST_OPAQUE: c_int = 15;
 
+/// What a library before 13.1 is told besides. Its pass that finds out which memory a generic address is in ("Memory Space
+/// Optimization") does not end over some addresses that were cast in sight of it and whose source it cannot see, as a loaded one or
+/// an assembly's result, once a loop steps them. This is its other algorithm, which ends.
+const BEFORE_13_1: [&str; 2] = ["-Xopt", "-mem-space-alg=1"];
+/// What it is told of a text that asks which memory an address is in. There the other algorithm computes with 0 in place of the
+/// address of work-group memory (13.0.88, `tests/kernels/address`), so the usual one has to do.
+const BEFORE_13_1_ASKING: [&str; 2] = ["-Xopt", "-mem-space-alg=0"];
+const ASKS_FOR_SPACE: &str = "@llvm.nvvm.isspacep.";
+/// Libraries of 12.9 and 13.0 keep such an option for the whole process and all of its threads. So each compilation names its
+/// algorithm; those with the first read this lock, and one with the second writes it.
+static ALGORITHM: RwLock<()> = RwLock::new(());
+
+/// Whether a text asks which memory an address is in.
+fn asks_for_space(texts: &[(&str, &str)]) -> bool {
+    texts.iter().any(|(_, text)| text.contains(ASKS_FOR_SPACE))
+}
+
 /// The functions, with the library that they are in.
 struct Symbols {
     version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status,
+    /// Since 13.1.
     llvm_version: Option<unsafe extern "C" fn(*const c_char, *mut c_int) -> Status>,
     error_string: unsafe extern "C" fn(Status) -> *const c_char,
     create: unsafe extern "C" fn(*mut Program) -> Status,
@@ -169,8 +188,23 @@ impl<'n> Session<'n> {
         self.check("nvvmAddModuleToProgram", status)
     }
 
-    fn compile(&self, options: &[String]) -> Result<(), CompileError> {
-        let options: Vec<CString> = options.iter().filter_map(|option| CString::new(option.as_str()).ok()).collect();
+    /// Compiles, by the algorithm that is right for the texts where the library has a wrong one.
+    fn compile_right(&self, texts: &[(&str, &str)], options: &[String]) -> Result<(), CompileError> {
+        if self.nvvm.symbols.llvm_version.is_some() {
+            return self.compile(options, &[]);
+        }
+        // The lock holds no value that a panic could leave half changed.
+        if asks_for_space(texts) {
+            let _alone = ALGORITHM.write().unwrap_or_else(PoisonError::into_inner);
+            return self.compile(options, &BEFORE_13_1_ASKING);
+        }
+        let _together = ALGORITHM.read().unwrap_or_else(PoisonError::into_inner);
+        self.compile(options, &BEFORE_13_1)
+    }
+
+    fn compile(&self, options: &[String], besides: &[&str]) -> Result<(), CompileError> {
+        let all = options.iter().map(String::as_str).chain(besides.iter().copied());
+        let options: Vec<CString> = all.filter_map(|option| CString::new(option).ok()).collect();
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         // SAFETY: the program is alive, and so are the strings; there are as many as is said.
         let status = unsafe { (self.nvvm.symbols.compile)(self.program, pointers.len() as c_int, pointers.as_ptr()) };
@@ -212,7 +246,7 @@ impl Drop for Session<'_> {
 impl Compiler for Nvvm {
     fn dialect(&self, sm: u32) -> Result<Dialect, CompileError> {
         let Some(ask) = self.symbols.llvm_version else {
-            // Libraries before the question was added know one dialect.
+            // Libraries before 13.1, which added the question, know one dialect.
             return Ok(Dialect::Typed);
         };
         let architecture = CString::new(format!("compute_{sm}")).unwrap_or_default();
@@ -241,7 +275,7 @@ impl Compiler for Nvvm {
         if libdevice {
             session.add("libdevice", &self.libdevice, true)?;
         }
-        session.compile(options)?;
+        session.compile_right(modules, options)?;
         let symbols = &self.symbols;
         let ptx = session.text(symbols.result_size, symbols.result);
         let log = session.text(symbols.log_size, symbols.log);
@@ -249,5 +283,17 @@ impl Compiler for Nvvm {
             ptx: String::from_utf8_lossy(&ptx).into_owned(),
             log: String::from_utf8_lossy(&log).into_owned(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_asks_for_a_space_is_told_from_others() {
+        let (plain, asks) = (("a", "define void @k()"), ("b", "declare i1 @llvm.nvvm.isspacep.shared(i8*)"));
+        assert!(!asks_for_space(&[plain]));
+        assert!(asks_for_space(&[plain, asks]));
     }
 }

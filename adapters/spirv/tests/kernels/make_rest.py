@@ -340,6 +340,7 @@ def more_atomics_case():
     c.write()
 
 
+<<<<<<< HEAD
 def products_case():
     """Products of counters, which loops carry as sums: any start and step, no round at all, sums before and behind a product, of two
     counters, one below the other; all modulo 2^64."""
@@ -424,6 +425,48 @@ OpBranchConditional %rmore %rows %after
     both = [walk(*values) for values in zip(A, B, S, N)]
     c.out("u64", "%hash", [first for first, _ in both])
     c.out("u64", "%rlast", [second for _, second in both])
+=======
+def walk_case():
+    """Generic addresses that a loop steps, made of an address whose source no compiler sees: a binary search, as dpnp's histogramdd has it,
+    and a loop that takes a value from memory or the thread's own, as its cumprod of complex numbers has it."""
+    c = Case("walk")
+    TABLE = sorted(random.randrange(0, 60) for _ in THREADS)
+    V = [random.randrange(-2, 64) for _ in THREADS]
+    c.input("f32", TABLE)
+    v = c.input("f32", V)
+    u, long = lambda v: c.const("u32", v), lambda v: c.const("u64", v)
+    c.globals += "%f_address = OpTypePointer Function %p_f32\n"
+    c.line("%slot = OpVariable %f_address Function")
+    c.line("OpStore %slot %in0 Volatile|Aligned 8")
+    table = c.emit("OpLoad", "p_f32", "%slot", "Volatile|Aligned", 8)
+    generic = c.emit("OpPtrCastToGeneric", "g_f32", table)
+    c.line("OpBranch %head\n%head = OpLabel")
+    c.line(f"%left = OpPhi %u64 {long(32)} %entry %left2 %body\n%at = OpPhi %g_f32 {generic} %entry %at2 %body")
+    c.line(f"%more = OpSGreaterThan %bool %left {long(0)}\nOpBranchConditional %more %body %found\n%body = OpLabel")
+    half = c.emit("OpShiftRightLogical", "u64", "%left", long(1))
+    middle = c.emit("OpInBoundsPtrAccessChain", "g_f32", "%at", half)
+    above = c.emit("OpFOrdLessThan", "bool", v, c.emit("OpLoad", "f32", middle, "Aligned", 4))
+    behind = c.emit("OpInBoundsPtrAccessChain", "g_f32", middle, long(1))
+    rest = c.emit("OpISub", "u64", c.emit("OpISub", "u64", "%left", half), long(1))
+    c.line(f"%left2 = OpSelect %u64 {above} {half} {rest}\n%at2 = OpSelect %g_f32 {above} %at {behind}\nOpBranch %head\n%found = OpLabel")
+    bytes_ = c.emit("OpISub", "u64", c.emit("OpConvertPtrToU", "u64", "%at"), c.emit("OpConvertPtrToU", "u64", generic))
+    c.out("u64", c.emit("OpShiftRightLogical", "u64", bytes_, long(2)), [sum(t <= x for t in TABLE) for x in V])
+
+    c.line("%own = OpVariable %f_f32 Function")
+    c.line(f"OpStore %own {v} Aligned 4")
+    own = c.emit("OpPtrCastToGeneric", "g_f32", "%own")
+    first = c.fresh()
+    c.line(f"{first} = OpInBoundsPtrAccessChain %p_f32 {table} %lid\nOpBranch %turn\n%turn = OpLabel")
+    c.line(f"%i = OpPhi %u32 {u(0)} %found %i2 %again\n%sum = OpPhi %f32 {c.const('f32', 0)} %found %sum2 %again")
+    c.line(f"%inside = OpULessThan %bool %i {u(4)}\nOpBranchConditional %inside %again %done\n%again = OpLabel")
+    place = c.emit("OpUConvert", "u64", "%i")
+    before = c.emit("OpPtrAccessChain", "p_f32", c.emit("OpPtrAccessChain", "p_f32", first, place), c.const("u64", (1 << 64) - 3))
+    index = c.emit("OpIAdd", "u64", "%lid", place)
+    there = c.emit("OpLogicalAnd", "bool", c.emit("OpUGreaterThanEqual", "bool", index, long(3)), c.emit("OpULessThan", "bool", index, long(20)))
+    chosen = c.emit("OpSelect", "g_f32", there, c.emit("OpPtrCastToGeneric", "g_f32", before), own)
+    c.line(f"%sum2 = OpFAdd %f32 %sum {c.emit('OpLoad', 'f32', chosen, 'Aligned', 4)}\n%i2 = OpIAdd %u32 %i {u(1)}\nOpBranch %turn\n%done = OpLabel")
+    c.out("f32", "%sum", [sum(TABLE[k + i - 3] if 3 <= k + i < 20 else V[k] for i in range(4)) for k in THREADS])
+>>>>>>> 65c10ae0bc30c890c732b0fbf28d18ff8af3f8d8
     c.write()
 
 
@@ -432,4 +475,8 @@ if __name__ == "__main__":
     address_case()
     flow_case()
     more_atomics_case()
+<<<<<<< HEAD
     products_case()
+=======
+    walk_case()
+>>>>>>> 65c10ae0bc30c890c732b0fbf28d18ff8af3f8d8

@@ -1,7 +1,8 @@
 //! `nvvm`: what works over a simulated libnvvm, over the real one. PyPI's `nvidia-nvvm` goes into a virtual environment; then the
-//! translator's tests that need it run, and the conformance suite's programs of SPIR-V for both adapters over simcuda.
+//! translator's tests that need it run, and the conformance suite's programs of SPIR-V for both adapters over simcuda. The last release
+//! with the older compiler, which most toolkits in use have, compiles the translator's kernels, too.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use xtask::commands::dist;
 use xtask::commands::test::{HIP_ADAPTER, SUITE};
@@ -13,18 +14,26 @@ use xtask::support::{cargo, files, process};
 
 /// The release whose PTX is checked in.
 const PACKAGE: &str = "nvidia-nvvm==13.5.37";
+/// The last release whose compiler does not end over some kernels unless it is told (`BEFORE_13_1` in ur-spirv's `nvvm/library.rs`).
+const OLDER_PACKAGE: &str = "nvidia-nvvm==13.0.88";
 const LIBRARY: &str = "libnvvm.so.4";
+/// Seconds for all kernels; they take some ten.
+const KERNELS_LIMIT: u32 = 600;
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     if !arguments.is_empty() {
         fail!("it takes no arguments");
     }
-    let library = library(workspace)?;
-    println!("libnvvm: {}", library.display());
+    let newest = library(workspace, "nvvm", PACKAGE)?;
+    let older = library(workspace, "nvvm-older", OLDER_PACKAGE)?;
+    for library in [&older, &newest] {
+        println!("kernels over {}:", library.display());
+        run_kernels(workspace, library)?;
+    }
     let mut tests = cargo::cargo(workspace);
     tests.args(["test", "--package", "ur-spirv", "--test", "compiler", "--", "--include-ignored"]);
-    process::run(tests.env("UR_NVVM_LIBRARY", &library))?;
+    process::run(tests.env("UR_NVVM_LIBRARY", &newest))?;
 
     let dist = dist::make(workspace, Release::R2026_2)?;
     for adapter in ["libur_adapter_cuda.so.0", HIP_ADAPTER] {
@@ -32,15 +41,26 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         let mut tests = cargo::cargo(workspace);
         tests.args(["test", "--package", SUITE, "--test", "il"]);
         tests.env("UR_TEST_DIST", dist.folder()).env("UR_TEST_KERNELS", dist.kernels());
-        tests.env("UR_TEST_ADAPTER", dist.library(adapter)).env("UR_TEST_NVVM", &library);
+        tests.env("UR_TEST_ADAPTER", dist.library(adapter)).env("UR_TEST_NVVM", &newest);
         process::run(&mut tests)?;
     }
     Ok(())
 }
 
-/// The library in the package.
-fn library(workspace: &Workspace) -> Result<PathBuf> {
-    let venv = Venv::with(&workspace.target().join("nvvm"), &[PACKAGE])?;
+/// Compiles the kernels with results and runs them on simcuda. A compiler that does not end is ended.
+fn run_kernels(workspace: &Workspace, library: &Path) -> Result {
+    let mut tests = cargo::cargo(workspace);
+    tests.args(["test", "--package", "ur-spirv", "--test", "results", "--no-run"]);
+    process::run(&mut tests)?;
+    let mut limited = process::limited(KERNELS_LIMIT, tests.get_program());
+    limited.current_dir(workspace.root()).args(tests.get_args().filter(|word| *word != "--no-run"));
+    limited.envs(tests.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    process::run(limited.env("UR_NVVM_LIBRARY", library).env("UR_SPIRV_COMPILE", "1"))
+}
+
+/// The library in the package, which goes into this folder.
+fn library(workspace: &Workspace, folder: &str, package: &str) -> Result<PathBuf> {
+    let venv = Venv::with(&workspace.target().join(folder), &[package])?;
     let found =
         files::list(venv.folder())?.into_iter().find(|file| file.file_name().is_some_and(|name| name == LIBRARY));
     match found {
