@@ -269,11 +269,7 @@ macro_rules! cases {
     };
 }
 
-<<<<<<< HEAD
-cases!(address approximate atomic atomic64 constants contraction control converged72 convert edges16 edges32 edges64 exchange96 float16 float32 float64 flow group100 halfmemory imports integer16 integer32 integer64 integer8 intel linked math16 math32 math64 memory nonuniform72 products tree72 uncontracted uniform72 vector);
-=======
-cases!(address approximate atomic atomic64 constants contraction control converged72 convert edges16 edges32 edges64 exchange96 float16 float32 float64 flow group100 halfmemory imports integer16 integer32 integer64 integer8 intel linked math16 math32 math64 memory nonuniform72 tree72 uncontracted uniform72 vector walk);
->>>>>>> 65c10ae0bc30c890c732b0fbf28d18ff8af3f8d8
+cases!(address approximate atomic atomic64 constants contraction control converged72 convert edges16 edges32 edges64 exchange96 float16 float32 float64 flow group100 halfmemory imports integer16 integer32 integer64 integer8 intel linked math16 math32 math64 memory nonuniform72 products tree72 uncontracted uniform72 vector walk);
 
 /// ptxas fuses products and sums without a rounding mode, whatever stands between them; simcuda never does.
 #[test]

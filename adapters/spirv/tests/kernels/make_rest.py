@@ -340,7 +340,6 @@ def more_atomics_case():
     c.write()
 
 
-<<<<<<< HEAD
 def products_case():
     """Products of counters, which loops carry as sums: any start and step, no round at all, sums before and behind a product, of two
     counters, one below the other; all modulo 2^64."""
@@ -425,7 +424,9 @@ OpBranchConditional %rmore %rows %after
     both = [walk(*values) for values in zip(A, B, S, N)]
     c.out("u64", "%hash", [first for first, _ in both])
     c.out("u64", "%rlast", [second for _, second in both])
-=======
+    c.write()
+
+
 def walk_case():
     """Generic addresses that a loop steps, made of an address whose source no compiler sees: a binary search, as dpnp's histogramdd has it,
     and a loop that takes a value from memory or the thread's own, as its cumprod of complex numbers has it."""
@@ -466,7 +467,6 @@ def walk_case():
     chosen = c.emit("OpSelect", "g_f32", there, c.emit("OpPtrCastToGeneric", "g_f32", before), own)
     c.line(f"%sum2 = OpFAdd %f32 %sum {c.emit('OpLoad', 'f32', chosen, 'Aligned', 4)}\n%i2 = OpIAdd %u32 %i {u(1)}\nOpBranch %turn\n%done = OpLabel")
     c.out("f32", "%sum", [sum(TABLE[k + i - 3] if 3 <= k + i < 20 else V[k] for i in range(4)) for k in THREADS])
->>>>>>> 65c10ae0bc30c890c732b0fbf28d18ff8af3f8d8
     c.write()
 
 
@@ -475,8 +475,5 @@ if __name__ == "__main__":
     address_case()
     flow_case()
     more_atomics_case()
-<<<<<<< HEAD
     products_case()
-=======
     walk_case()
->>>>>>> 65c10ae0bc30c890c732b0fbf28d18ff8af3f8d8
