@@ -2,6 +2,7 @@
 # What a release is to show on GPUs, in calls that fit a machine lent by the minute. Called by run.sh, which says where everything is.
 #
 #   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side; then each with both
+#   run.sh plan one        one GPU, 4 minutes: both adapters' suites on it at a time, but for what fills the device
 #   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
 #                          random programs of timelines, plain memory unpooled and guarded, and the probes below docs/probes whose answers native-facts.md calls unproven
@@ -59,6 +60,20 @@ suites() {
     done
 }
 
+one() {
+    export SUITE_LIMIT=150
+    for part in beside model; do
+        for adapter in cuda hip; do
+            SUITE_PART=$part SUITE_MODEL_JOBS=3 SUITE_JOBS=${SUITE_JOBS:-10} sh "$here/suite.sh" "$adapter" >"$said.$adapter" 2>&1 &
+        done
+        wait
+        cat "$said.cuda" "$said.hip"
+        date +%T
+    done
+    rm -f "$said.cuda" "$said.hip"
+    SUITE_PART=filling sh "$here/suite.sh" cuda hip
+}
+
 figures() {
     cuda="--adapter $dist/lib/libur_adapter_cuda.so.0"
     hip="--adapter $dist/lib/libur_adapter_hip.so.0 --hip $dist/lib/libhip_on_cuda.so"
@@ -96,7 +111,7 @@ proofs() {
 
 for part in "$@"; do
     case $part in
-        suites | figures | proofs) $part ;;
-        *) echo "plan: suites, figures or proofs, not $part" >&2; exit 2 ;;
+        suites | one | figures | proofs) $part ;;
+        *) echo "plan: suites, one, figures or proofs, not $part" >&2; exit 2 ;;
     esac
 done

@@ -6,11 +6,14 @@
 #
 # Modules that fill the device, and the random programs, run one after the other at the end. Prints a line for each module that
 # did not end well, with what it said, then the sums. SUITE_JOBS (12) modules run at once, each for at most SUITE_LIMIT (150)
-# seconds. All lines are in $OUT (or /tmp)/suite-ADAPTER.txt. Ends with 1 if anything failed.
+# seconds; SUITE_MODEL_JOBS (1) of the random programs at once. All lines are in $OUT (or /tmp)/suite-ADAPTER.txt. Ends with 1 if anything failed. SUITE_PART: beside, model or filling for those
+# that run side by side, the random programs, or those that fill the device; their lines are in suite-ADAPTER-PART.txt.
 set -u
 limit=${SUITE_LIMIT:-150}
 jobs=${SUITE_JOBS:-12}
-alone='^(model|pools\.limits|pools\.stream_ordered|pools\.out_of_memory)'
+part=${SUITE_PART:-}
+model='^model'
+filling='^pools\.(limits|stream_ordered|out_of_memory)'
 
 # --- one module: BINARY.MODULE
 if [ "${1:-}" = --one ]; then
@@ -28,14 +31,17 @@ fi
 [ $# -gt 0 ] || set -- cuda hip
 failed=0
 for adapter in "$@"; do
-    log=${OUT:-/tmp}/suite-$adapter.txt
+    log=${OUT:-/tmp}/suite-$adapter${part:+-$part}.txt
     : >"$log"
     if [ "$adapter" = hip ]; then export UR_TEST_ADAPTER="$UR_TEST_DIST/lib/libur_adapter_hip.so.0"; else unset UR_TEST_ADAPTER; fi
     for test in "$TESTS"/*; do
         "$test" --list | sed -n 's/::.*: test$//p' | sort -u | sed "s/^/$(basename "$test")./"
     done >"$log.modules"
-    grep -vE "$alone" "$log.modules" | xargs -P "$jobs" -I '{}' sh "$0" --one '{}' >>"$log" 2>&1
-    grep -E "$alone" "$log.modules" | xargs -I '{}' sh "$0" --one '{}' >>"$log" 2>&1
+    # run WHICH JOBS: those modules whose names come in, unless another part was asked for.
+    run() { { [ -n "$part" ] && [ "$part" != "$1" ]; } || xargs -P "$2" -I '{}' sh "$0" --one '{}' >>"$log" 2>&1; }
+    grep -vE "$model|$filling" "$log.modules" | run beside "$jobs"
+    grep -E "$model" "$log.modules" | run model "${SUITE_MODEL_JOBS:-1}"
+    grep -E "$filling" "$log.modules" | run filling 1
     rm -f "$log.modules"
     # What a module that failed said repeats its line.
     sum() { grep ' rc ' "$log" | grep -oE "[0-9]+ $1" | awk '{ sum += $1 } END { print sum + 0 }'; }
