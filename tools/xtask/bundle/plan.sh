@@ -60,6 +60,8 @@ suites() {
     done
 }
 
+# Two processes' kernels take turns on one GPU, so a test that waits for a gate may take longer than the gate stays closed:
+# what fails here alone is run again by itself.
 one() {
     export SUITE_LIMIT=150
     for part in beside model; do

@@ -99,14 +99,13 @@ impl<'a, D: Driver> Append<'a, D> {
         }
         let mut recording = self.buffer.record()?;
         let Recording { graph, batch, dependencies, retained } = &mut *recording;
-        dependencies.read(&self.after)?;
         let state = self.buffer.state();
-        let point = if unlikely(!batch.keep(state, graph.raw(), dependencies, launch)?) {
-            // One node, so there is nothing to join or to take out again.
-            let node = launch.node().add_behind(state, graph.raw(), dependencies.nodes_before())?;
-            dependencies.add(node)
-        } else {
+        let point = if batch.keep(state, graph.raw(), dependencies, &self.after, launch)? {
             dependencies.add_without_node()
+        } else {
+            // One node, so there is nothing to join or to take out again.
+            let node = launch.node().add_behind(state, graph.raw(), dependencies.read_nodes(&self.after)?)?;
+            dependencies.add(node)
         };
         retained.keep_kernel(kernel);
         tell(self.sync_point, point);
@@ -122,9 +121,8 @@ impl<'a, D: Driver> Append<'a, D> {
     pub fn record_as(self, add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>) -> Result<()> {
         let mut recording = self.buffer.record()?;
         let Recording { graph, batch, dependencies, retained } = &mut *recording;
-        dependencies.read(&self.after)?;
         batch.end_run(self.buffer.state(), graph.raw(), dependencies)?;
-        let mut graph = GraphBuilder::new(self.buffer.state(), graph, dependencies.nodes_before());
+        let mut graph = GraphBuilder::new(self.buffer.state(), graph, dependencies.read_nodes(&self.after)?);
         let node = if unlikely(!self.outside.is_nothing()) {
             record_with_names(self.buffer, graph, retained, self.outside, add)?
         } else {

@@ -21,10 +21,11 @@ use std::sync::Arc;
 use crate::command::graph::NodeLaunch;
 use crate::context::DeviceState;
 use crate::driver::{Driver, LaunchShape};
-use crate::graph::recording::dependencies::Dependencies;
+use crate::graph::recording::dependencies::{Dependencies, SyncPoints};
 use crate::kernel::argument_list::INLINE_ARGUMENTS;
 use crate::kernel::fast::Launch;
 use crate::object::error::Result;
+use crate::sync::unlikely::unlikely;
 
 /// Launches that are kept at once: the native calls for the context are then a tenth of one for each.
 const MOST_LAUNCHES: usize = 32;
@@ -85,17 +86,18 @@ impl<D: Driver> Default for LaunchBatch<D> {
 }
 
 impl<D: Driver> LaunchBatch<D> {
-    /// Keeps a launch that comes after the commands that were read last, with copies of its arguments' values. Answers whether
-    /// it did: else the launch has its node at once, and no launch before it is without.
+    /// Keeps a launch that comes after the commands named, with copies of its arguments' values. Answers whether it did: else the
+    /// launch has its node at once, and no launch before it is without.
     ///
     /// # Errors
-    /// As [`LaunchBatch::make_nodes`].
+    /// As [`Dependencies::read`] and [`LaunchBatch::make_nodes`].
     #[inline(always)]
     pub(crate) fn keep(
         &mut self,
         device: &Arc<DeviceState<D>>,
         graph: &D::Graph,
         commands: &mut Dependencies<D::GraphNode>,
+        after: &SyncPoints<'_>,
         launch: &Launch<'_, D>,
     ) -> Result<bool> {
         if self.next != Next::Keep {
@@ -104,6 +106,11 @@ impl<D: Driver> LaunchBatch<D> {
             }
             return Ok(false);
         }
+        if unlikely(after.count() > MOST_AFTER) {
+            self.make_nodes(device, graph, commands)?;
+            return Ok(false);
+        }
+        commands.read(after)?;
         if let Some(room) = &mut self.room
             && room.keep(launch, commands.before())
         {
