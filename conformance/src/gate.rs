@@ -56,7 +56,9 @@ impl<'f> Gate<'f> {
         Self { flag, kernel, keeper: Some((stop, keeper)) }
     }
 
+    #[track_caller]
     fn launch(&self) -> Launch<'_> {
+        assert!(self.keeper.is_some(), "the gate is open; it holds up nothing any more");
         Launch::new(&self.kernel, &[1]).local(&[1]).pointer(self.flag.pointer()).value(0u32).pointer(self.result())
     }
 

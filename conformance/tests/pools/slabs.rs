@@ -330,10 +330,10 @@ fn a_block_in_a_slab_serves_the_queue_that_waits_for_its_free_without_a_new_slab
     let test = "a_block_in_a_slab_serves_the_queue_that_waits_for_its_free_without_a_new_slab";
     child::in_process(test, &[pool::NO_NATIVE_POOLS, ("UR_USM_MAGAZINE_BYTES", "0")], || {
         let fixture = Fixture::new();
-        let (fill, mut gate) = (fixture.basic(c"fill"), Gate::new(&fixture));
+        let fill = fixture.basic(c"fill");
         let (one, two) = (fixture.in_order(), fixture.in_order());
         for kind in Kind::ALL {
-            let pool = hoarder(&fixture);
+            let (pool, mut gate) = (hoarder(&fixture), Gate::new(&fixture));
             let take = Take::new(2 * MIB).kind(kind).from(&pool);
             let block = take.on(&one);
             gate.block(&one);
@@ -347,7 +347,6 @@ fn a_block_in_a_slab_serves_the_queue_that_waits_for_its_free_without_a_new_slab
             gate.open();
             [&one, &two].into_iter().for_each(Queue::finish);
         }
-        drop(gate);
     });
 }
 
