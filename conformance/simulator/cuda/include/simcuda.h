@@ -14,8 +14,6 @@
  *   SIMCUDA_GRAPHS   start of the sequence by which launches of graphs pick among the nodes that are ready (1); 0 picks
  *                    the one that was added first. Nodes run on several threads either way
  *   SIMCUDA_POOLS    all or none (all): whether devices have memory pools
- *   SIMCUDA_MANAGED_FREES  return or wait (return): whether a stream-ordered free of managed memory waits for what runs,
- *                    as the trim and the end of its pool do
  *   CUDA_DEVICE_MAX_CONNECTIONS  hardware channels of a device that its streams share, as for the real driver; without it each
  *                    stream has one of its own
  *   SIMCUDA_FAULTS   NAME:NTH:ERROR[:COUNT];...  as simcudaInjectFault
