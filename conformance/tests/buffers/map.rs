@@ -236,6 +236,53 @@ fn the_memory_of_a_map_serves_the_next_once_the_copy_out_of_it_has_finished_and_
     assert_eq!(buffer.read::<u8>(&queue), [5; 4096]);
 }
 
+/// Each thread has bytes of its own. Whichever map is in the buffer's slot, each unmap finds its own, and of two threads at once
+/// one has the slot and the other the table.
+#[test]
+fn threads_that_map_one_buffer_at_once_each_have_bytes_of_their_own_and_end_their_own_maps() {
+    const PART: usize = 1024;
+    const TURNS: u8 = 100;
+    let fixture = Fixture::new();
+    let buffer = Buffer::new(&fixture, 4 * PART);
+    let queue = fixture.in_order();
+    buffer.write(&queue, &[0u8; 4 * PART]);
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let (buffer, queue) = (&buffer, fixture.in_order());
+            scope.spawn(move || {
+                for turn in 0..TURNS {
+                    let pointer = map(&queue, buffer, Map::READ | Map::WRITE, part * PART, PART);
+                    assert_eq!(bytes(pointer, PART), [turn; PART], "part {part}");
+                    put(pointer, &[turn + 1; PART]);
+                    unmap(&queue, buffer, pointer);
+                }
+                queue.finish();
+            });
+        }
+    });
+    assert_eq!(buffer.read::<u8>(&queue), [TURNS; 4 * PART]);
+}
+
+#[test]
+fn an_unmap_at_an_address_that_no_map_gave_leaves_the_open_map() {
+    let fixture = Fixture::new();
+    let queue = fixture.in_order();
+    let buffer = Buffer::new(&fixture, 4096);
+    buffer.write(&queue, &[1u8; 4096]);
+    let pointer = map(&queue, &buffer, Map::READ | Map::WRITE, 0, 4096);
+    // The last is the number that stands for a map somebody is dealing with.
+    for wrong in [pointer.addr() + 1, 1, usize::MAX] {
+        let wrong: *mut c_void = core::ptr::without_provenance_mut(wrong);
+        let (q, m) = (queue.handle(), buffer.handle());
+        refused!(ERROR_INVALID_VALUE, Enqueue.pfnMemUnmap(q, m, wrong, 0, null(), null_mut()));
+    }
+    put(pointer, &[2; 4096]);
+    unmap(&queue, &buffer, pointer);
+    assert_eq!(buffer.read::<u8>(&queue), [2; 4096]);
+    let (q, m) = (queue.handle(), buffer.handle());
+    refused!(ERROR_INVALID_VALUE, Enqueue.pfnMemUnmap(q, m, pointer.cast(), 0, null(), null_mut()));
+}
+
 #[test]
 fn many_maps_in_turn_leave_nothing_behind() {
     let fixture = Fixture::new();

@@ -163,6 +163,28 @@ fn an_event_held_while_the_next_command_comes_is_recorded_exactly_once() {
 }
 
 #[test]
+fn a_chain_by_events_is_one_launch_and_one_record_a_link_and_two_events_take_turns_in_it() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.basic(c"empty");
+    warm_up(&fixture, &kernel);
+    let queue = fixture.in_order();
+    let mut handles = Vec::new();
+    let mut before = one(&kernel).event_on(&queue);
+    for link in 0..20 {
+        let launch = one(&kernel);
+        let next = sim.expect_calls(&[launched(1), RECORD], || launch.after(&[&before]).event_on(&queue));
+        drop(std::mem::replace(&mut before, next));
+        handles.push(before.handle());
+        if let [.., last_but_one, _, last] = handles[..] {
+            assert_eq!(last, last_but_one, "link {link}");
+        }
+    }
+    assert_ne!(handles[18], handles[19]);
+    queue.finish();
+}
+
+#[test]
 fn an_event_observed_while_it_is_the_last_costs_no_record() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);

@@ -143,9 +143,16 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
     }
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        let uses = self.uses.iter().map(BufferAccess::to_owned).collect();
-        Ok((Box::new(OwnedOnBuffers { uses, work: self.work.into_owned() }), ()))
+        Ok((deferred(self.uses, self.work.into_owned()), ()))
     }
+}
+
+/// A command that works with buffers, deferred.
+pub fn deferred<D: Driver, W: Work<D, Owned = W> + Send + 'static>(
+    uses: &[BufferAccess<'_, D>],
+    work: W,
+) -> Box<dyn Owned<D>> {
+    Box::new(OwnedOnBuffers { uses: uses.iter().map(BufferAccess::to_owned).collect(), work })
 }
 
 /// The same, deferred.

@@ -1,7 +1,9 @@
 //! What the application has mapped of a buffer.
 //!
 //! A map of a buffer that the host cannot reach gets pinned memory ([`crate::stream::staging`]), which goes to the next map once
-//! the buffer is unmapped. A map is known to the buffer until then. No native call is made while the table of maps is locked.
+//! the buffer is unmapped. A map is known to the buffer until then. Most often a buffer has one map at a time: that has a slot
+//! of its own ([`Single`]), which a map and its unmap each hold while they work. Whoever comes meanwhile uses the table, which
+//! is locked over no native call.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::stream::Stream;
 use crate::stream::staging::{Staging, UsedStaging};
+use crate::sync::keyed_slot::{KeyedSlot, Taken};
 
 /// Pinned memory of a map. A command is lent it; one that is deferred shares it with the map from then on, so only that pays
 /// for a lock and a count (`urbench`'s row "objects: map + unmap 4 KiB").
@@ -63,28 +66,88 @@ pub struct Map<D: Driver> {
     pub staging: Option<MapStaging<D>>,
 }
 
+/// The key of [`Maps::single`] while no map is in it. No memory of a map is at this address.
+const FREE: usize = 0;
+
+/// The one map of a buffer that has no other, or the memory of the one that was over last: it goes to the next as it is, so that
+/// a map allocates nothing and locks nothing (`urbench`'s row "objects: map + unmap 4 KiB").
+pub struct Single<D: Driver> {
+    /// The memory.
+    pub staging: Option<MapStaging<D>>,
+    /// The bytes that are mapped, counted from the start of the storage.
+    pub range: Range<usize>,
+    /// Whether the application may write them.
+    pub writes: bool,
+}
+
+impl<D: Driver> Single<D> {
+    /// Whether the memory that is there can be that of a map of so many bytes, whose bytes the stream's next command copies.
+    #[inline]
+    pub fn begin_again(&mut self, stream: &Arc<Stream<D>>, size: usize) -> bool {
+        match &mut self.staging {
+            Some(MapStaging::Own(staging)) => staging.begin_again(stream, size),
+            _ => false,
+        }
+    }
+
+    /// Takes the map out.
+    pub fn take_out(&mut self, pointer: usize) -> Map<D> {
+        Map { pointer, range: self.range.clone(), writes: self.writes, staging: self.staging.take() }
+    }
+}
+
+/// The slot of a buffer's one map, held.
+pub struct HeldSingle<'m, D: Driver>(Taken<'m, Single<D>>);
+
+impl<D: Driver> HeldSingle<'_, D> {
+    /// Does something with it.
+    #[inline(always)]
+    pub fn with<R>(&mut self, work: impl FnOnce(&mut Single<D>) -> R) -> R {
+        self.0.with(work)
+    }
+
+    /// Notes that the map is open, at the address of its memory.
+    #[inline]
+    pub fn open_at(self, pointer: usize) {
+        self.0.put_under(pointer);
+    }
+
+    /// Notes that the map is over.
+    #[inline]
+    pub fn close(self) {
+        self.0.put_under(FREE);
+    }
+}
+
 /// A buffer's maps, from the first one on.
 pub struct Maps<D: Driver> {
-    table: Mutex<Table<D>>,
+    single: KeyedSlot<Single<D>>,
+    /// All others.
+    open: Mutex<Vec<Map<D>>>,
     /// Memory of maps that are over, but for the latest.
     staging: UsedStaging<D>,
 }
 
-/// What changes with every map.
-struct Table<D: Driver> {
-    open: Vec<Map<D>>,
-    /// Memory of the map that was over last: it goes to the next as it is, so that a map allocates nothing
-    /// (`urbench`'s row "objects: map + unmap 4 KiB").
-    latest: Option<Box<Staging<D>>>,
-}
-
 impl<D: Driver> Default for Maps<D> {
     fn default() -> Self {
-        Self { table: Mutex::new(Table { open: Vec::new(), latest: None }), staging: UsedStaging::default() }
+        let single = Single { staging: None, range: 0..0, writes: false };
+        Self { single: KeyedSlot::new(FREE, single), open: Mutex::default(), staging: UsedStaging::default() }
     }
 }
 
 impl<D: Driver> Maps<D> {
+    /// The slot for a map with memory of its own, unless there is another. Who drops it leaves it free.
+    #[inline]
+    pub fn free_single(&self) -> Option<HeldSingle<'_, D>> {
+        self.single.take(FREE).map(HeldSingle)
+    }
+
+    /// The slot, if the map in it is the one at an address. Who drops it leaves the map there.
+    #[inline]
+    pub fn single_at(&self, pointer: usize) -> Option<HeldSingle<'_, D>> {
+        if pointer == FREE { None } else { self.single.take(pointer).map(HeldSingle) }
+    }
+
     /// Memory for a map, as [`UsedStaging::take`].
     ///
     /// # Errors
@@ -94,37 +157,32 @@ impl<D: Driver> Maps<D> {
         native: &Arc<NativeContext<D>>,
         stream: Option<&Arc<Stream<D>>>,
         size: usize,
-    ) -> Result<Box<Staging<D>>> {
-        let latest = self.table.lock().latest.take();
-        if let Some(mut latest) = latest {
-            if stream.is_some_and(|stream| latest.begin_again(stream, size)) {
-                return Ok(latest);
-            }
-            self.staging.put(*latest);
-        }
-        self.staging.take(native, stream, size).map(Box::new)
+    ) -> Result<MapStaging<D>> {
+        self.staging.take(native, stream, size).map(Box::new).map(MapStaging::Own)
     }
 
-    /// Keeps the memory of a map that is over, unless a command is still to copy through it. What was kept last goes behind the
-    /// memory before it.
+    /// Keeps the memory of a map that is over, unless a command is still to copy through it.
     pub fn keep(&self, staging: MapStaging<D>) {
-        let Some(staging) = staging.into_own() else { return };
-        let before = self.table.lock().latest.replace(staging);
-        if let Some(before) = before {
-            self.staging.put(*before);
+        if let Some(staging) = staging.into_own() {
+            self.staging.put(*staging);
         }
     }
 
     /// Notes what is mapped.
     pub fn add(&self, map: Map<D>) {
-        self.table.lock().open.push(map);
+        self.open.lock().push(map);
     }
 
     /// Takes out the map at an address; of several one that writes, since a map that only reads may stay beside the
     /// device's work.
     pub fn take(&self, pointer: usize) -> Option<Map<D>> {
+        if let Some(mut single) = self.single_at(pointer) {
+            let map = single.with(|single| single.take_out(pointer));
+            single.close();
+            return Some(map);
+        }
         let of = |writes: bool| move |map: &Map<D>| map.pointer == pointer && (map.writes || !writes);
-        let open = &mut self.table.lock().open;
+        let open = &mut self.open.lock();
         let index = open.iter().position(of(true)).or_else(|| open.iter().position(of(false)))?;
         Some(open.swap_remove(index))
     }

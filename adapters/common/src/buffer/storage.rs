@@ -126,6 +126,13 @@ impl<D: Driver> Storage<D> {
         }
     }
 
+    /// Some of the bytes, if they are at one address for good and that is there already: a command uses them as they are.
+    #[inline]
+    pub fn bytes_in_place(&self, range: &Range<usize>) -> Option<CommandBytes> {
+        let address = self.memory.fixed_address().filter(|address| *address != 0)?;
+        Some(CommandBytes::of_buffer(address + range.start, range.len()))
+    }
+
     /// The memory that the application made the buffer over with `UR_MEM_FLAG_USE_HOST_POINTER`.
     #[must_use]
     pub fn host_pointer(&self) -> Option<usize> {

@@ -10,16 +10,17 @@
 //! late one finds nothing.
 
 use core::ffi::c_void;
+use core::ops::Deref;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use parking_lot::{Condvar, Mutex};
 use ur_ffi::ur_result_t;
 
 use crate::device::deferred;
 use crate::object::error::{Error, Result};
+use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering};
 
 /// Free threads that are kept.
 const KEPT: usize = 2;
@@ -58,6 +59,8 @@ struct JobQueue {
     next: u64,
     /// Threads that wait for a job or are about to look for one.
     free: usize,
+    /// Whether threads that find no job end: a process's never do.
+    is_over: bool,
 }
 
 struct Expected {
@@ -69,36 +72,144 @@ struct Expected {
     early: Option<Outcome>,
 }
 
-static JOBS: Mutex<JobQueue> = Mutex::new(JobQueue {
-    expected: BTreeMap::new(),
-    groups: BTreeMap::new(),
-    ready: VecDeque::new(),
-    next: 1,
-    free: 0,
-});
-/// How many jobs are expected, so that who asks takes no lock where there are none.
-static EXPECTED: AtomicUsize = AtomicUsize::new(0);
-static READY: Condvar = Condvar::new();
+/// The jobs, and the threads for them.
+struct Workers {
+    jobs: Mutex<JobQueue>,
+    /// How many jobs are expected, so that who asks takes no lock where there are none.
+    expected: AtomicUsize,
+    ready: Condvar,
+    #[cfg(loom)]
+    bug: Option<Mutation>,
+}
 
-impl JobQueue {
-    fn push(&mut self, job: Job, outcome: Outcome) {
-        self.ready.push_back((job, outcome));
-        READY.notify_one();
+/// A bug on purpose, which the model has to find. No other build has any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mutation {
+    /// Nobody is woken for a job.
+    WakeLost,
+    /// A job runs before whoever submits it is done.
+    RunsUnarmed,
+    /// What became of a job before it was armed is forgotten.
+    EarlyForgotten,
+    /// The last free thread takes a job up and leaves no other behind.
+    NobodyLeft,
+    /// Threads stay, however many are free.
+    NobodyEnds,
+    /// A thread that ends is counted as free.
+    GoneCountsAsFree,
+}
+
+/// Workers, and how they have threads: those of the process, or of a model.
+trait Home: Deref<Target = Workers> + Clone + Send + 'static {
+    /// Free threads that are kept.
+    const KEPT: usize;
+
+    /// Starts a thread for [`work`].
+    fn start(self) -> std::io::Result<()>;
+
+    /// Runs a job, which may panic.
+    fn call(job: Job, outcome: Outcome);
+}
+
+/// The workers of the process.
+#[derive(Clone, Copy)]
+struct Process;
+
+#[cfg(not(loom))]
+static WORKERS: Workers =
+    Workers { jobs: Mutex::new(JobQueue::new()), expected: AtomicUsize::new(0), ready: Condvar::new() };
+
+#[cfg(loom)]
+loom::lazy_static! {
+    static ref WORKERS: Workers = Workers::of_model(None);
+}
+
+impl Deref for Process {
+    type Target = Workers;
+
+    fn deref(&self) -> &Workers {
+        &WORKERS
+    }
+}
+
+impl Home for Process {
+    const KEPT: usize = KEPT;
+
+    fn start(self) -> std::io::Result<()> {
+        let work = move || {
+            // Streams wait for what runs here.
+            deferred::forbid_waiting();
+            let _ = work(&self);
+        };
+        std::thread::Builder::new().name("ur-worker".to_owned()).spawn(work).map(drop)
     }
 
-    fn add(&mut self, expected: Expected) -> u64 {
-        let number = self.next;
-        self.next += 1;
-        self.groups.entry(expected.group).or_default().insert(number);
-        self.expected.insert(number, expected);
-        EXPECTED.store(self.expected.len(), Ordering::Release);
+    fn call(job: Job, outcome: Outcome) {
+        if catch_unwind(AssertUnwindSafe(|| job(outcome))).is_err() {
+            crate::object::error::remember_text("internal error in a worker's job, please report it", 0);
+        }
+    }
+}
+
+impl JobQueue {
+    const fn new() -> Self {
+        Self {
+            expected: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            ready: VecDeque::new(),
+            next: 1,
+            free: 0,
+            is_over: false,
+        }
+    }
+}
+
+impl Workers {
+    /// Those of a model.
+    #[cfg(loom)]
+    fn of_model(bug: Option<Mutation>) -> Self {
+        Self { jobs: Mutex::new(JobQueue::new()), expected: AtomicUsize::new(0), ready: Condvar::new(), bug }
+    }
+
+    /// Whether it has a bug on purpose: in a model alone.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    #[allow(clippy::unused_self, reason = "the model's knows")]
+    const fn has(&self, _: Mutation) -> bool {
+        false
+    }
+
+    /// Whether it has a bug on purpose.
+    #[cfg(loom)]
+    fn has(&self, bug: Mutation) -> bool {
+        self.bug == Some(bug)
+    }
+
+    fn push(&self, jobs: &mut JobQueue, job: Job, outcome: Outcome) {
+        jobs.ready.push_back((job, outcome));
+        if !self.has(Mutation::WakeLost) {
+            self.ready.notify_one();
+        }
+    }
+
+    fn note_expected(&self, jobs: &JobQueue) {
+        self.expected.store(jobs.expected.len(), Ordering::Release);
+    }
+
+    fn add(&self, expected: Expected) -> u64 {
+        let mut jobs = self.jobs.lock();
+        let number = jobs.next;
+        jobs.next += 1;
+        jobs.groups.entry(expected.group).or_default().insert(number);
+        jobs.expected.insert(number, expected);
+        self.note_expected(&jobs);
         number
     }
 
-    fn remove(&mut self, number: u64) -> Option<Expected> {
-        let expected = self.expected.remove(&number)?;
-        EXPECTED.store(self.expected.len(), Ordering::Release);
-        if let Entry::Occupied(mut group) = self.groups.entry(expected.group) {
+    fn remove(&self, jobs: &mut JobQueue, number: u64) -> Option<Expected> {
+        let expected = jobs.expected.remove(&number)?;
+        self.note_expected(jobs);
+        if let Entry::Occupied(mut group) = jobs.groups.entry(expected.group) {
             group.get_mut().remove(&number);
             if group.get().is_empty() {
                 group.remove();
@@ -107,13 +218,91 @@ impl JobQueue {
         Some(expected)
     }
 
-    fn reach(&mut self, number: u64, outcome: Outcome) {
-        let Some(expected) = self.expected.get_mut(&number) else { return };
-        if !expected.armed {
+    fn reach(&self, jobs: &mut JobQueue, number: u64, outcome: Outcome) {
+        let Some(expected) = jobs.expected.get_mut(&number) else { return };
+        if !expected.armed && !self.has(Mutation::RunsUnarmed) {
             expected.early.get_or_insert(outcome);
-        } else if let Some(expected) = self.remove(number) {
-            self.push(expected.job, outcome);
+        } else if let Some(expected) = self.remove(jobs, number) {
+            self.push(jobs, expected.job, outcome);
         }
+    }
+
+    fn arm(&self, number: u64) {
+        let mut jobs = self.jobs.lock();
+        let Some(expected) = jobs.expected.get_mut(&number) else { return };
+        expected.armed = true;
+        if let Some(outcome) = expected.early.filter(|_| !self.has(Mutation::EarlyForgotten)) {
+            self.reach(&mut jobs, number, outcome);
+        }
+    }
+
+    fn cancel(&self, number: u64) {
+        let cancelled = self.remove(&mut self.jobs.lock(), number);
+        // The job goes outside the lock: it may hold the last reference of something.
+        drop(cancelled);
+    }
+
+    fn expects(&self, group: Group) -> bool {
+        self.expected.load(Ordering::Acquire) > 0 && self.jobs.lock().groups.contains_key(&group)
+    }
+
+    fn abandon(&self, group: Group) {
+        let mut jobs = self.jobs.lock();
+        let numbers = jobs.groups.get(&group).cloned().unwrap_or_default();
+        for number in numbers {
+            self.reach(&mut jobs, number, Outcome::Abandoned);
+        }
+    }
+}
+
+fn need_a_thread(home: impl Home) -> Result<()> {
+    {
+        let mut jobs = home.jobs.lock();
+        if jobs.free > 0 {
+            return Ok(());
+        }
+        // Counted as free before it runs.
+        jobs.free += 1;
+    }
+    home.clone().start().map_err(|error| {
+        home.jobs.lock().free -= 1;
+        Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("no thread can be started for host work: {error}"))
+    })
+}
+
+fn run_by(home: impl Home, job: Job) -> Result<()> {
+    need_a_thread(home.clone())?;
+    home.push(&mut home.jobs.lock(), job, Outcome::Reached);
+    Ok(())
+}
+
+/// What a thread does, which is counted as free when it is started; answers whether it was when it ended.
+fn work<H: Home>(home: &H) -> bool {
+    let workers = &**home;
+    let mut jobs = workers.jobs.lock();
+    loop {
+        let Some((job, outcome)) = jobs.ready.pop_front() else {
+            if jobs.is_over {
+                return true;
+            }
+            jobs = workers.ready.wait(jobs);
+            continue;
+        };
+        jobs.free -= 1;
+        let is_last = jobs.free == 0 && !workers.has(Mutation::NobodyLeft);
+        jobs.free += usize::from(is_last);
+        drop(jobs);
+        if is_last && home.clone().start().is_err() {
+            // Jobs then wait for this thread.
+            workers.jobs.lock().free -= 1;
+        }
+        H::call(job, outcome);
+        jobs = workers.jobs.lock();
+        if jobs.free >= H::KEPT && !workers.has(Mutation::NobodyEnds) {
+            jobs.free += usize::from(workers.has(Mutation::GoneCountsAsFree));
+            return false;
+        }
+        jobs.free += 1;
     }
 }
 
@@ -133,32 +322,24 @@ impl PendingJob {
 
     /// Everything that belongs to the job has been submitted: it runs when the stream gets to it, or now if it did.
     pub fn arm(self) {
-        let mut jobs = JOBS.lock();
-        let Some(expected) = jobs.expected.get_mut(&self.number) else { return };
-        expected.armed = true;
-        if let Some(outcome) = expected.early {
-            jobs.reach(self.number, outcome);
-        }
-        drop(jobs);
+        WORKERS.arm(self.number);
         core::mem::forget(self);
     }
 }
 
 impl Drop for PendingJob {
     fn drop(&mut self) {
-        let cancelled = JOBS.lock().remove(self.number);
-        // The job goes outside the lock: it may hold the last reference of something.
-        drop(cancelled);
+        WORKERS.cancel(self.number);
     }
 }
 
-/// Announces a job; see [`Ticket`].
+/// Announces a job; see [`PendingJob`].
 ///
 /// # Errors
 /// `OUT_OF_RESOURCES` when no thread can be started.
 pub fn expect(group: Group, job: Job) -> Result<PendingJob> {
-    need_a_thread()?;
-    let number = JOBS.lock().add(Expected { group, job, armed: false, early: None });
+    need_a_thread(Process)?;
+    let number = WORKERS.add(Expected { group, job, armed: false, early: None });
     Ok(PendingJob { number })
 }
 
@@ -167,79 +348,29 @@ pub fn expect(group: Group, job: Job) -> Result<PendingJob> {
 /// # Errors
 /// As [`expect`].
 pub fn run(job: Job) -> Result<()> {
-    need_a_thread()?;
-    JOBS.lock().push(job, Outcome::Reached);
-    Ok(())
+    run_by(Process, job)
 }
 
 /// The native host function of every job: it only hands over.
 ///
 /// # Safety
-/// `data` is a [`Ticket::data`].
+/// `data` is a [`PendingJob::data`].
 pub unsafe extern "C" fn hand_over(data: *mut c_void) {
-    JOBS.lock().reach(data.addr() as u64, Outcome::Reached);
+    WORKERS.reach(&mut WORKERS.jobs.lock(), data.addr() as u64, Outcome::Reached);
 }
 
 /// Whether a job of the group still waits for its stream.
 pub fn expects(group: Group) -> bool {
-    EXPECTED.load(Ordering::Acquire) > 0 && JOBS.lock().groups.contains_key(&group)
+    WORKERS.expects(group)
 }
 
 /// Ends the wait of every job of the group: its device will not call for them any more.
 pub fn abandon(group: Group) {
-    let mut jobs = JOBS.lock();
-    let numbers = jobs.groups.get(&group).cloned().unwrap_or_default();
-    for number in numbers {
-        jobs.reach(number, Outcome::Abandoned);
-    }
+    WORKERS.abandon(group);
 }
 
-fn need_a_thread() -> Result<()> {
-    {
-        let mut jobs = JOBS.lock();
-        if jobs.free > 0 {
-            return Ok(());
-        }
-        jobs.free += 1;
-    }
-    start().map_err(|error| {
-        JOBS.lock().free -= 1;
-        Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("no thread can be started for host work: {error}"))
-    })
-}
-
-/// Starts a thread that is counted as free already.
-fn start() -> std::io::Result<()> {
-    std::thread::Builder::new().name("ur-worker".to_owned()).spawn(work).map(drop)
-}
-
-fn work() {
-    // Streams wait for what runs here.
-    deferred::forbid_waiting();
-    let mut jobs = JOBS.lock();
-    loop {
-        let Some((job, outcome)) = jobs.ready.pop_front() else {
-            READY.wait(&mut jobs);
-            continue;
-        };
-        jobs.free -= 1;
-        let last = jobs.free == 0;
-        jobs.free += usize::from(last);
-        drop(jobs);
-        if last && start().is_err() {
-            // Jobs then wait for this thread.
-            JOBS.lock().free -= 1;
-        }
-        if catch_unwind(AssertUnwindSafe(|| job(outcome))).is_err() {
-            crate::object::error::remember_text("internal error in a worker's job, please report it", 0);
-        }
-        jobs = JOBS.lock();
-        if jobs.free >= KEPT {
-            return;
-        }
-        jobs.free += 1;
-    }
-}
+#[cfg(all(test, loom))]
+mod model;
 
 #[cfg(all(test, not(loom)))]
 mod tests {

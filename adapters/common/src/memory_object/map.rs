@@ -5,7 +5,7 @@
 
 use core::borrow::BorrowMut;
 use core::ffi::c_void;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_map_flags_t, ur_result_t};
@@ -13,16 +13,17 @@ use ur_ffi::{ur_command_t, ur_map_flags_t, ur_result_t};
 use crate::buffer::Buffer;
 use crate::buffer::command::{Work, submit_on_buffers, with_locked_buffers};
 use crate::buffer::command_bytes::{self, CommandBytes};
-use crate::buffer::maps::{Map, MapStaging};
+use crate::buffer::maps::{HeldSingle, Map, MapStaging, Single};
 use crate::buffer::moving::Access;
 use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::command::{Enqueue, Request};
 use crate::device::relief::reclaiming;
 use crate::driver::Driver;
-use crate::memory_object::{Mem, buffer_of};
+use crate::memory_object::{Mem, buffer_of, fast};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};
+use crate::stream::Stream;
 
 /// `urEnqueueMemBufferMap`.
 ///
@@ -52,48 +53,103 @@ pub fn map<D: Driver>(
     let access = buffer.access(NAME, offset, size, !overwrites, flags != ur_map_flags_t::READ)?;
     let storage = &buffer.storage;
     let range = access.range.clone();
-    let (pointer, staging) = if let Some(address) = storage.shared_with_host() {
+    let pointer = if let Some(address) = storage.shared_with_host() {
         with_locked_buffers(&request, blocking, &[], |_, _, _| Ok(()))?;
-        (address + range.start, None)
+        address + range.start
     } else if let Some(address) = storage.host_pointer() {
         let used = BufferAccess::on_host(storage, access.clone());
         with_locked_buffers(&request, blocking, &[used], |_, _, locked| locked.prepare(0).map(|_| ()))?;
-        (address + range.start, None)
+        address + range.start
     } else {
-        let (address, staging) = staged(&request, blocking, buffer, &access)?;
-        (address, Some(staging))
+        out.write_address(staged(&request, blocking, buffer, &access)?);
+        return Ok(());
     };
-    buffer.maps().add(Map { pointer, range, writes: access.writes, staging });
+    buffer.maps().add(Map { pointer, range, writes: access.writes, staging: None });
     out.write_address(pointer);
     Ok(())
 }
 
-/// Pinned memory that nothing else uses, with the bytes in it if they are wanted; its address first.
-fn staged<D: Driver>(
+/// Maps pinned memory that nothing else uses, with the bytes in it if they are wanted; gives its address.
+#[inline]
+fn staged<D: Driver>(request: &Request<'_, D>, blocking: bool, buffer: &Buffer<D>, access: &Access) -> Result<usize> {
+    let queue = request.queue;
+    // What the host may write at once must be nobody's. A queue out of order has not chosen a stream yet.
+    let stream = (access.reads && queue.is_in_order()).then(|| queue.first());
+    let Some(mut held) = buffer.maps().free_single() else {
+        return staged_beside(request, blocking, buffer, access, stream);
+    };
+    let pointer = held.with(|single| {
+        if !stream.is_some_and(|stream| single.begin_again(stream, access.range.len())) {
+            renew(request, buffer, access, stream, &mut single.staging)?;
+        }
+        (single.range, single.writes) = (access.range.clone(), access.writes);
+        fill_map(request, blocking, buffer, access, &mut single.staging)
+    })?;
+    held.open_at(pointer);
+    Ok(pointer)
+}
+
+/// As [`staged`], for a buffer that has a map already.
+#[cold]
+fn staged_beside<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
     buffer: &Buffer<D>,
     access: &Access,
-) -> Result<(usize, MapStaging<D>)> {
-    let queue = request.queue;
-    let reads = access.reads;
-    // What the host may write at once must be nobody's. A queue out of order has not chosen a stream yet.
-    let stream = (reads && queue.is_in_order()).then(|| queue.first());
-    let take = || buffer.maps().take_staging(&queue.device.native, stream, access.range.len());
-    let staging = reclaiming(&queue.device.device, take)?;
-    let address = staging.address();
-    let mut staging = Some(MapStaging::Own(staging));
-    let used = BufferAccess::anywhere(&buffer.storage, access.range.clone());
-    submit_on_buffers(request, blocking, &[used], CopyOut { staging: &mut staging, reads })?;
+    stream: Option<&Arc<Stream<D>>>,
+) -> Result<usize> {
+    let mut staging = None;
+    renew(request, buffer, access, stream, &mut staging)?;
+    let pointer = fill_map(request, blocking, buffer, access, &mut staging)?;
+    buffer.maps().add(Map { pointer, range: access.range.clone(), writes: access.writes, staging });
+    Ok(pointer)
+}
+
+/// Puts memory for a map in the place of what cannot be that.
+#[cold]
+#[inline(never)]
+fn renew<D: Driver>(
+    request: &Request<'_, D>,
+    buffer: &Buffer<D>,
+    access: &Access,
+    stream: Option<&Arc<Stream<D>>>,
+    place: &mut Option<MapStaging<D>>,
+) -> Result<()> {
+    let (maps, device) = (buffer.maps(), &request.queue.device);
+    if let Some(before) = place.take() {
+        maps.keep(before);
+    }
+    let take = || maps.take_staging(&device.native, stream, access.range.len());
+    *place = Some(reclaiming(&device.device, take)?);
+    Ok(())
+}
+
+/// Enqueues the copy into a map's memory, or its place in the queue's order; gives the memory's address.
+#[inline]
+fn fill_map<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    buffer: &Buffer<D>,
+    access: &Access,
+    staging: &mut Option<MapStaging<D>>,
+) -> Result<usize> {
+    let storage = &buffer.storage;
+    match storage.bytes_in_place(&access.range).filter(|_| access.reads) {
+        Some(bytes) => fast::fill_map(request, blocking, storage, access, bytes, staging)?,
+        None => {
+            let used = BufferAccess::anywhere(storage, access.range.clone());
+            submit_on_buffers(request, blocking, &[used], CopyOut { staging: &mut *staging, reads: access.reads })?;
+        }
+    }
     let Some(staging) = staging else { unreachable!("whoever is lent a map's memory leaves it there") };
-    Ok((address, staging))
+    Ok(staging.lend(|staging| staging.address()))
 }
 
 /// The copy of a buffer's bytes into a map's memory, or its place in the queue's order if they are not wanted. `M` is the slot
 /// of the memory.
-struct CopyOut<M> {
-    staging: M,
-    reads: bool,
+pub(super) struct CopyOut<M> {
+    pub(super) staging: M,
+    pub(super) reads: bool,
 }
 
 impl<D: Driver, M: BorrowMut<Option<MapStaging<D>>>> Work<D> for CopyOut<M> {
@@ -120,9 +176,9 @@ fn use_staging<D: Driver>(locked: &LockedBuffers<'_, '_, '_, D>, staging: &mut M
 
 /// A map that is being ended. As long as that is not done, and if it never will be, the map is there again afterwards. `M` is
 /// the way to the memory object, which only a deferred command has to keep.
-struct Unmapping<D: Driver, M: Deref<Target = Object<Mem<D>>>> {
-    mem: M,
-    map: Option<Map<D>>,
+pub(super) struct Unmapping<D: Driver, M: Deref<Target = Object<Mem<D>>>> {
+    pub(super) mem: M,
+    pub(super) map: Option<Map<D>>,
 }
 
 impl<D: Driver, M: Deref<Target = Object<Mem<D>>>> Unmapping<D, M> {
@@ -177,17 +233,72 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
     let request = enqueue.request(ur_command_t::MEM_UNMAP);
     request.refuse_in_capture("urEnqueueMemUnmap")?;
     let buffer = buffer_of(&request, mem)?;
+    if let Some(held) = buffer.maps().single_at(pointer.addr()) {
+        return unmap_single(&request, mem, buffer, pointer.addr(), held);
+    }
     let map = buffer.maps().take(pointer.addr()).ok_or_else(|| {
         let text = format!("urEnqueueMemUnmap: no map of this object gave {:p}", pointer.as_ptr());
         Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
     })?;
-    let access = Access { range: map.range.clone(), reads: false, writes: map.writes };
-    let used = match (map.writes, &map.staging) {
-        (true, Some(_)) => Some(BufferAccess::on_device(&buffer.storage, access)),
-        (true, None) => Some(BufferAccess::on_host(&buffer.storage, access)),
-        (false, _) => None,
-    };
+    let used = use_of(buffer, map.range.clone(), map.writes, map.staging.is_some());
     submit_on_buffers(&request, false, used.as_slice(), Unmapping { mem, map: Some(map) })
+}
+
+/// What an unmap does with the buffer's bytes.
+fn use_of<D: Driver>(
+    buffer: &Buffer<D>,
+    range: Range<usize>,
+    writes: bool,
+    is_staged: bool,
+) -> Option<BufferAccess<'_, D>> {
+    let access = Access { range, reads: false, writes };
+    match (writes, is_staged) {
+        (true, true) => Some(BufferAccess::on_device(&buffer.storage, access)),
+        (true, false) => Some(BufferAccess::on_host(&buffer.storage, access)),
+        (false, _) => None,
+    }
+}
+
+/// Ends the map in its buffer's slot. If that fails it is there again.
+#[inline]
+fn unmap_single<D: Driver>(
+    request: &Request<'_, D>,
+    mem: &Object<Mem<D>>,
+    buffer: &Buffer<D>,
+    pointer: usize,
+    mut held: HeldSingle<'_, D>,
+) -> Result<()> {
+    held.with(|single| match buffer.storage.bytes_in_place(&single.range).filter(|_| single.writes) {
+        Some(bytes) => fast::empty_map(request, mem, bytes, pointer, single),
+        None => {
+            let used = use_of(buffer, single.range.clone(), single.writes, true);
+            submit_on_buffers(request, false, used.as_slice(), UnmappingSingle { mem, pointer, single })
+        }
+    })?;
+    held.close();
+    Ok(())
+}
+
+/// As [`Unmapping`], for the map in its buffer's slot. What is deferred takes it out of there.
+pub(super) struct UnmappingSingle<'s, D: Driver> {
+    pub(super) mem: &'s Object<Mem<D>>,
+    pub(super) pointer: usize,
+    pub(super) single: &'s mut Single<D>,
+}
+
+impl<D: Driver> Work<D> for UnmappingSingle<'_, D> {
+    type Owned = Unmapping<D, Arc<Object<Mem<D>>>>;
+
+    fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
+        match &mut self.single.staging {
+            Some(staging) if self.single.writes => write_back(driver, stream, locked, staging),
+            _ => Ok(()),
+        }
+    }
+
+    fn into_owned(self) -> Self::Owned {
+        Unmapping { mem: self.mem.to_arc(), map: Some(self.single.take_out(self.pointer)) }
+    }
 }
 
 fn write_back<D: Driver>(

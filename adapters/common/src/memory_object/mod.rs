@@ -9,6 +9,7 @@ pub mod arguments;
 pub mod buffer_commands;
 pub mod create_buffer;
 pub mod create_image;
+mod fast;
 pub mod image_commands;
 pub mod map;
 pub mod native_handle;

@@ -29,6 +29,7 @@ use crate::stream::capture::{self, Capture};
 use crate::stream::event::{Event, WaitList};
 use crate::stream::idle;
 use crate::stream::submitter::Submitter;
+use crate::sync::unlikely::unlikely;
 
 /// Streams an out-of-order queue spreads over. More run no faster on one device and each costs memory there.
 const MAX_STREAMS: usize = 8;
@@ -89,7 +90,8 @@ pub struct Queue<D: Driver> {
     /// The flags it was made with.
     pub flags: ur_queue_flags_t,
     kind: StreamKind,
-    more: Mutex<SmallVec<[Arc<Stream<D>>; MAX_STREAMS]>>,
+    /// An out-of-order queue's other streams. Most queues have none, and a queue that is made and released pays for each word.
+    more: Mutex<Vec<Arc<Stream<D>>>>,
     turn: AtomicUsize,
     barrier: Mutex<Option<Arc<Object<Event<D>>>>>,
     generation: AtomicU64,
@@ -120,8 +122,11 @@ impl<D: Driver> Queue<D> {
     /// Drops what the queue keeps for commands to come, which holds the queue itself: once the application has released it and
     /// no command is kept.
     pub fn let_go(&self) {
-        let barrier = self.barrier.lock().take();
-        drop(barrier);
+        // Most queues never have one, and a lock is two atomic exchanges.
+        if self.generation.load(Ordering::Acquire) != 0 {
+            let barrier = self.barrier.lock().take();
+            drop(barrier);
+        }
         let has_jobs = worker::expects(self.device.group);
         let let_go = |stream: &Stream<D>| {
             if has_jobs {
@@ -157,7 +162,8 @@ impl<D: Driver> Submitter<D> for Object<Queue<D>> {
 
 impl<D: Driver> Drop for Queue<D> {
     fn drop(&mut self) {
-        for stream in core::iter::once(&self.first).chain(self.more.get_mut().iter()) {
+        idle::keep_or_retire(&self.context, &self.target, &self.first);
+        for stream in self.more.get_mut() {
             idle::keep_or_retire(&self.context, &self.target, stream);
         }
     }
@@ -168,18 +174,14 @@ impl<D: Driver> Queue<D> {
     ///
     /// # Errors
     /// As [`Context::state`]; what the native library answers.
-    pub fn new(
-        context: &Object<Context<D>>,
-        device: &Object<Device<D>>,
-        flags: ur_queue_flags_t,
-    ) -> Result<Arc<Object<Self>>> {
+    fn new(context: &Object<Context<D>>, device: &Object<Device<D>>, flags: ur_queue_flags_t) -> Result<Self> {
         let device = context.state(device)?;
         let kind = StreamKind { priority: priority_of(flags), follows_default: flags.intersects(DEFAULT_STREAM) };
         let first = idle::take_or_make(context, &device, kind)?;
         if flags.contains(ur_queue_flags_t::PROFILING_ENABLE) {
             device.start_clock(&first.native)?;
         }
-        Ok(Self::over_stream(context, device, flags, kind, first))
+        Ok(Self::of_stream(context, device, flags, kind, first))
     }
 
     /// A queue over its first stream.
@@ -190,7 +192,18 @@ impl<D: Driver> Queue<D> {
         kind: StreamKind,
         first: Arc<Stream<D>>,
     ) -> Arc<Object<Self>> {
-        Object::new(Self {
+        Object::new(Self::of_stream(context, device, flags, kind, first))
+    }
+
+    #[inline(always)]
+    fn of_stream(
+        context: &Object<Context<D>>,
+        device: Arc<DeviceState<D>>,
+        flags: ur_queue_flags_t,
+        kind: StreamKind,
+        first: Arc<Stream<D>>,
+    ) -> Self {
+        Self {
             context: context.to_arc(),
             target: Arc::clone(&device.device),
             device,
@@ -199,13 +212,13 @@ impl<D: Driver> Queue<D> {
             capturing: AtomicBool::new(false),
             kind,
             first,
-            more: Mutex::new(SmallVec::new()),
+            more: Mutex::default(),
             turn: AtomicUsize::new(0),
             barrier: Mutex::new(None),
             generation: AtomicU64::new(0),
             capture: Mutex::new(None),
             deferral: Deferral::default(),
-        })
+        }
     }
 
     /// Whether commands run in the order they were given.
@@ -367,6 +380,15 @@ pub fn create<D: Driver>(
     out: Out<'_, ur_queue_handle_t>,
 ) -> Result<()> {
     let flags = properties.map_or(ur_queue_flags_t::empty(), |properties| properties.flags);
+    if unlikely(!flags.is_empty()) {
+        check_flags(flags)?;
+    }
+    out.write_new(Queue::new(context, device, flags)?);
+    Ok(())
+}
+
+/// Refuses flags that contradict each other, and those of a queue on the device.
+fn check_flags(flags: ur_queue_flags_t) -> Result<()> {
     let contradictory = [
         ur_queue_flags_t::PRIORITY_HIGH | ur_queue_flags_t::PRIORITY_LOW,
         ur_queue_flags_t::SUBMISSION_BATCHED | ur_queue_flags_t::SUBMISSION_IMMEDIATE,
@@ -383,8 +405,6 @@ pub fn create<D: Driver>(
             "urQueueCreate: this device has no queues of its own; leave out UR_QUEUE_FLAG_ON_DEVICE",
         ));
     }
-    let queue = Queue::new(context, device, flags)?;
-    out.write_object(queue);
     Ok(())
 }
 

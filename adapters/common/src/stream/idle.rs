@@ -99,6 +99,12 @@ pub fn keep_or_retire<D: Driver>(context: &Context<D>, device: &Object<Device<D>
 }
 
 impl<D: Driver> Stream<D> {
+    /// Whether nobody has had its lock since it was made, or was cleaned: all that [`Stream::clean`] looks at behind the lock is
+    /// as it was then.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.state.has_no_owner()
+    }
+
     /// The kind that its native stream was made as; `None` for a stream that the application gave.
     fn made_as(&self) -> Option<StreamKind> {
         match self.owned {
@@ -120,6 +126,9 @@ impl<D: Driver> Stream<D> {
             && self.failures == error::failures();
         if !is_free {
             return false;
+        }
+        if self.is_untouched() {
+            return true;
         }
         {
             let mut state = self.lock();

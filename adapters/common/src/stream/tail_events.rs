@@ -43,17 +43,20 @@ impl<D: Driver> StreamState<D> {
 
     #[inline(never)]
     fn record_tails(&mut self) -> Result<()> {
-        if self.tails.len() > 1 {
-            return self.record_tails_together();
+        let [event] = self.tails.as_mut_slice() else { return self.record_tails_together() };
+        if !event.is_recorded() {
+            event.record()?;
         }
-        let Some(event) = self.tails.pop() else { return Ok(()) };
-        if !event.is_recorded()
-            && let Err(error) = event.record()
+        // Where each command waits for the one before, two events take turns: the one that was recorded before is let go of by
+        // now, and the next command finds it as if it had been one of the last command's (`urbench`'s row "work: launch,
+        // chained").
+        if let Some(before) = &mut self.recorded
+            && before.is_unused()
         {
-            self.tails.push(event);
-            return Err(error);
+            core::mem::swap(before, event);
+        } else if let Some(event) = self.tails.pop() {
+            self.keep_recorded(event);
         }
-        self.keep_recorded(event);
         Ok(())
     }
 

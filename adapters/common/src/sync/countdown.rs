@@ -28,7 +28,10 @@ impl<E> Countdown<E> {
     pub fn one_is_there(&self, failure: Option<E>) -> bool {
         if let Some(failure) = failure {
             // Somebody else's may be on its way into the place: whoever writes it counts down after that.
-            let Ok(_) = self.failure.fill(|_| Ok::<_, Infallible>(failure));
+            let Ok(_) = self.failure.fill(|place| {
+                *place = Some(failure);
+                Ok::<_, Infallible>(())
+            });
         }
         self.missing.fetch_sub(1, Ordering::AcqRel) == 1
     }

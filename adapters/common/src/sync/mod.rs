@@ -4,6 +4,7 @@ pub(crate) mod cache_padded;
 pub(crate) mod countdown;
 pub(crate) mod deferred_commands;
 pub(crate) mod gate;
+pub(crate) mod keyed_slot;
 pub(crate) mod mutation;
 pub(crate) mod resolution;
 pub(crate) mod set_once;
@@ -76,6 +77,57 @@ impl<T> Mutex<T> {
     /// Locks it if nobody has.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         self.0.try_lock().ok()
+    }
+}
+
+/// The usual condition, with loom's way of handing the guard through.
+#[cfg(not(loom))]
+pub(crate) struct Condvar(parking_lot::Condvar);
+
+#[cfg(not(loom))]
+impl Condvar {
+    /// Nobody waits.
+    pub(crate) const fn new() -> Self {
+        Self(parking_lot::Condvar::new())
+    }
+
+    /// Unlocks until somebody tells that something has changed, or for no reason.
+    pub(crate) fn wait<'m, T>(&self, mut guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
+        self.0.wait(&mut guard);
+        guard
+    }
+
+    /// Wakes one that waits.
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// loom's condition.
+#[cfg(loom)]
+pub(crate) struct Condvar(loom::sync::Condvar);
+
+#[cfg(loom)]
+impl Condvar {
+    /// Nobody waits.
+    pub(crate) fn new() -> Self {
+        Self(loom::sync::Condvar::new())
+    }
+
+    /// Unlocks until somebody tells that something has changed.
+    pub(crate) fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
+        self.0.wait(guard).expect("a model that panicked has ended")
+    }
+
+    /// Wakes one that waits.
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    /// Wakes all that wait.
+    #[cfg(test)]
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

@@ -55,7 +55,10 @@ impl<O, W> Resolution<O, W> {
     pub fn resolve(&self, outcome: O) -> Option<Waiters<W>> {
         let mut waiting = self.waiting.lock();
         let waiters = waiting.take()?;
-        let Ok(_) = self.outcome.fill(|_| Ok::<_, Infallible>(outcome));
+        let Ok(_) = self.outcome.fill(|place| {
+            *place = Some(outcome);
+            Ok::<_, Infallible>(())
+        });
         Some(waiters)
     }
 }

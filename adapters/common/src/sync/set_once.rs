@@ -1,8 +1,6 @@
 //! A place that is filled once and then read without a lock, as `OnceLock` without its waiting: whoever comes second is
 //! told so at once. Filling costs one atomic exchange, reading one load. A value can be laid by: readers see none then, and
-//! whoever fills the place next gets it to make the new one of.
-
-use core::mem::MaybeUninit;
+//! whoever fills the place next finds it there and may use it again where it lies.
 
 use crate::sync::{AtomicU8, Ordering, UnsafeCell};
 
@@ -14,24 +12,25 @@ const LAID_BY: u8 = 3;
 /// The place.
 pub struct SetOnce<T> {
     state: AtomicU8,
-    value: UnsafeCell<MaybeUninit<T>>,
+    /// There while the state is `FULL` or `LAID_BY`.
+    value: UnsafeCell<Option<T>>,
 }
 
 // SAFETY: the value moves with the place, and is dropped where the place is.
 unsafe impl<T: Send> Send for SetOnce<T> {}
-// SAFETY: the value is written, or what was laid by taken, by the one thread that won the exchange, before `FULL` is
+// SAFETY: the value is written, or what was laid by used again, by the one thread that won the exchange, before `FULL` is
 // published; after that it is only read, by shared reference.
 unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
 
 impl<T> SetOnce<T> {
     /// An empty place.
     pub fn new() -> Self {
-        Self { state: AtomicU8::new(EMPTY), value: UnsafeCell::new(MaybeUninit::uninit()) }
+        Self { state: AtomicU8::new(EMPTY), value: UnsafeCell::new(None) }
     }
 
     /// A full one.
     pub fn full(value: T) -> Self {
-        Self { state: AtomicU8::new(FULL), value: UnsafeCell::new(MaybeUninit::new(value)) }
+        Self { state: AtomicU8::new(FULL), value: UnsafeCell::new(Some(value)) }
     }
 
     /// Whether it is full.
@@ -47,16 +46,16 @@ impl<T> SetOnce<T> {
             return None;
         }
         // SAFETY: `FULL` is published after the value was written, and nothing writes it again while `self` is shared.
-        Some(self.value.with(|value| unsafe { (*value).assume_init_ref() }))
+        self.value.with(|value| unsafe { (*value).as_ref() })
     }
 
-    /// Fills it with what `make` makes, of what was laid by if there is such a thing; `false` if it is full or somebody is
-    /// filling it.
+    /// Fills it; `false` if it is full or somebody is filling it. `fill` finds what was laid by, if there is such a thing, and
+    /// leaves what the place is to hold.
     ///
     /// # Errors
-    /// Those of `make`; the place is empty then.
-    #[inline]
-    pub fn fill<E>(&self, make: impl FnOnce(Option<T>) -> Result<T, E>) -> Result<bool, E> {
+    /// Those of `fill`; what it leaves is laid by then.
+    #[inline(always)]
+    pub fn fill<E>(&self, fill: impl FnOnce(&mut Option<T>) -> Result<(), E>) -> Result<bool, E> {
         let before = self.state.load(Ordering::Relaxed);
         if before == FULL
             || before == FILLING
@@ -64,14 +63,18 @@ impl<T> SetOnce<T> {
         {
             return Ok(false);
         }
-        // SAFETY: only the winner of the exchange gets here, and readers wait for `FULL`. What was laid by was written
-        // and is taken once, for the place is not laid by any more.
-        let laid_by = (before == LAID_BY).then(|| self.value.with_mut(|place| unsafe { (*place).assume_init_read() }));
-        let made = make(laid_by).inspect_err(|_| self.state.store(EMPTY, Ordering::Release))?;
-        // SAFETY: as above.
-        self.value.with_mut(|place| unsafe { (*place).write(made) });
-        self.state.store(FULL, Ordering::Release);
-        Ok(true)
+        let (filled, is_there) = self.value.with_mut(|place| {
+            // SAFETY: only the winner of the exchange gets here, and readers wait for `FULL`.
+            let place = unsafe { &mut *place };
+            (fill(place), place.is_some())
+        });
+        let state = match (&filled, is_there) {
+            (Ok(()), true) => FULL,
+            (Err(_), true) => LAID_BY,
+            (_, false) => EMPTY,
+        };
+        self.state.store(state, Ordering::Release);
+        filled.map(|()| true)
     }
 
     /// Lays what it holds by.
@@ -89,14 +92,8 @@ impl<T> SetOnce<T> {
             return None;
         }
         self.state.store(EMPTY, Ordering::Relaxed);
-        // SAFETY: it was full, so the value was written; it is empty now, so nobody reads it again.
-        Some(self.value.with_mut(|value| unsafe { (*value).assume_init_read() }))
-    }
-}
-
-impl<T> Drop for SetOnce<T> {
-    fn drop(&mut self) {
-        drop(self.take());
+        // SAFETY: it was full, so the value was written; it is borrowed mutably, so nobody reads it.
+        self.value.with_mut(|value| unsafe { (*value).take() })
     }
 }
 
@@ -108,7 +105,11 @@ mod tests {
 
     /// Fills a place that should have nothing laid by.
     fn set<T>(place: &SetOnce<T>, value: T) -> bool {
-        let fresh = |laid_by: Option<T>| if laid_by.is_none() { Ok(value) } else { Err("a value was laid by") };
+        let fresh = |place: &mut Option<T>| {
+            assert!(place.is_none(), "a value was laid by");
+            *place = Some(value);
+            Ok::<_, ()>(())
+        };
         place.fill(fresh).unwrap()
     }
 
@@ -128,7 +129,7 @@ mod tests {
         let mut place = SetOnce::full(1);
         place.lay_by();
         assert_eq!((place.get(), place.is_set()), (None, false));
-        assert_eq!(place.fill(|laid_by| laid_by.map(|value| value + 1).ok_or("nothing was laid by")), Ok(true));
+        assert_eq!(place.fill(|place| place.as_mut().map(|value| *value += 1).ok_or("nothing was laid by")), Ok(true));
         assert_eq!(place.get(), Some(&2));
         place.lay_by();
         assert_eq!(place.take(), Some(2));
@@ -137,12 +138,25 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_could_not_be_filled_is_empty() {
-        for mut place in [SetOnce::new(), SetOnce::full(1)] {
+    fn a_place_that_could_not_be_filled_is_empty_for_readers() {
+        for (mut place, there) in [(SetOnce::new(), None), (SetOnce::full(1), Some(1))] {
             place.lay_by();
             assert_eq!(place.fill(|_| Err("no value")), Err("no value"));
-            assert_eq!((place.get(), set(&place, 2), place.get()), (None, true, Some(&2)));
+            assert_eq!((place.get(), place.is_set()), (None, false));
+            let again = |place: &mut Option<i32>| {
+                assert_eq!(place.replace(2), there);
+                Ok::<_, ()>(())
+            };
+            assert_eq!((place.fill(again), place.get()), (Ok(true), Some(&2)));
         }
+    }
+
+    #[test]
+    fn a_place_that_is_left_empty_is_not_full() {
+        let mut place = SetOnce::full(1);
+        place.lay_by();
+        assert_eq!(place.fill(|place| place.take().map(drop).ok_or(())), Ok(true));
+        assert_eq!((place.get(), place.is_set(), set(&place, 2)), (None, false, true));
     }
 
     #[test]
@@ -154,7 +168,7 @@ mod tests {
         assert!(set(&place, Rc::clone(&value)));
         place.lay_by();
         assert_eq!(Rc::strong_count(&value), 2);
-        assert_eq!(place.fill(|laid_by| laid_by.ok_or(())), Ok(true));
+        assert_eq!(place.fill(|place| place.as_ref().map(drop).ok_or(())), Ok(true));
         assert_eq!(Rc::strong_count(&value), 2);
         place.lay_by();
         drop(place);
@@ -184,7 +198,13 @@ mod model {
             let place = Arc::new(place());
             let fillers = [1u64, 2].map(|number| {
                 let place = Arc::clone(&place);
-                loom::thread::spawn(move || place.fill(|_| Ok::<_, ()>([number, number])).unwrap())
+                loom::thread::spawn(move || {
+                    let pair = |place: &mut Option<_>| {
+                        *place = Some([number, number]);
+                        Ok::<_, ()>(())
+                    };
+                    place.fill(pair).unwrap()
+                })
             });
             if let Some([one, other]) = place.get() {
                 assert_eq!(one, other);
