@@ -4,5 +4,6 @@
 mod callback;
 mod cost;
 mod event;
+mod kept_signals;
 mod profiling;
 mod reusable;

@@ -16,13 +16,13 @@ use ur_conformance::{
     Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_function, needs_sim, ok, query, refused, ur,
 };
 
-const BOTH: [QueueFlags; 2] = [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
+pub(crate) const BOTH: [QueueFlags; 2] = [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
 
-fn reusable(fixture: &Fixture) -> Event {
+pub(crate) fn reusable(fixture: &Fixture) -> Event {
     with_flags(fixture, Flags::empty())
 }
 
-fn with_flags(fixture: &Fixture, flags: Flags) -> Event {
+pub(crate) fn with_flags(fixture: &Fixture, flags: Flags) -> Event {
     let description = ur_exp_event_desc_t { flags, ..Default::default() };
     let mut event = null_mut();
     ok!(EventExp.pfnCreateExp(fixture.context(), fixture.device(), &raw const description, &raw mut event));
@@ -31,7 +31,7 @@ fn with_flags(fixture: &Fixture, flags: Flags) -> Event {
 
 /// A barrier that signals the event after a list of others.
 #[track_caller]
-fn signal(queue: &Queue, event: &Event, waits: &[ur_event_handle_t]) {
+pub(crate) fn signal(queue: &Queue, event: &Event, waits: &[ur_event_handle_t]) {
     let mut given = event.handle();
     let count = u32::try_from(waits.len()).expect("a short list");
     let list = if waits.is_empty() { null() } else { waits.as_ptr() };
@@ -39,7 +39,7 @@ fn signal(queue: &Queue, event: &Event, waits: &[ur_event_handle_t]) {
     assert_eq!(given, event.handle(), "the handle stays the same");
 }
 
-fn status(event: &Event) -> Status {
+pub(crate) fn status(event: &Event) -> Status {
     Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
 }
 
@@ -268,7 +268,7 @@ const TIMES: [Time; 5] =
     [Time::COMMAND_QUEUED, Time::COMMAND_SUBMIT, Time::COMMAND_START, Time::COMMAND_END, Time::COMMAND_COMPLETE];
 
 #[track_caller]
-fn times(event: &Event) -> [u64; 5] {
+pub(crate) fn times(event: &Event) -> [u64; 5] {
     TIMES.map(|property| query::get(ask!(Event.pfnGetProfilingInfo(event.handle(), property))))
 }
 

@@ -14,7 +14,8 @@ use ur_conformance::memory;
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Plan, Take};
 use ur_conformance::{
-    Buffer, Event, Fixture, Gate, Kind, Queue, Timeline, ask, expect_success, ok, query, timeline, ur,
+    Buffer, Event, Fixture, Gate, Kind, Launch, Queue, Timeline, ask, expect_success, needs_sim, ok, query, timeline,
+    ur,
 };
 
 /// So many times a thing is asked while a copy is on its way: the copying thread is inside the driver long before the last.
@@ -349,4 +350,51 @@ fn signal_before(fixture: &Fixture, flags: Flags, copy: Waiting) {
     copied.wait();
     queue.finish();
     assert!(memory::read::<u8>(&other, to, size).iter().all(|byte| *byte == 9), "{copy:?}, {flags:?}");
+}
+
+/// Between the moment in which the signalling thread finds nobody inside the driver and that in which it would lock the stream,
+/// another thread's copy comes there, and waits for its stream.
+#[test]
+fn urTimelineSignalExt_does_not_wait_for_a_copy_that_another_thread_enqueues_out_of_order_meanwhile() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !timeline::are_there() {
+        return;
+    }
+    let (queue, other, timeline) = (fixture.out_of_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let (device, mut heap) = (fixture.memory(Kind::Device, 4096), vec![0u8; 4096]);
+    let (to, from) = (heap.as_mut_ptr().expose_provenance(), device.pointer().expose_provenance());
+    let (word, fill) = (fixture.memory(Kind::Host, 4), fixture.basic(c"fill"));
+    let mut gate = Gate::new(&fixture);
+    // What names this event goes on its stream.
+    let blocked = gate.block_event(&queue);
+    let mut native = 0;
+    ok!(Event.pfnGetNativeHandle(blocked.handle(), &raw mut native));
+    // An event of another queue that has to be recorded before the command's own stream is locked.
+    let unrecorded = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(&other);
+    let kept = Launch::new(&fill, &[1]).pointer(word.pointer()).value(1u32).value(1u32);
+    let kept = kept.after(&[&blocked, &timeline.event(1), &unrecorded]).event_on(&queue);
+    std::thread::scope(|scope| {
+        let records = sim.hold_calls("cuEventRecord");
+        let signalling = scope.spawn(|| timeline.signal(1));
+        // The signalling thread, or one that submits the command for it.
+        records.wait_for_one(|| false);
+        let copies = sim.hold_calls("cuMemcpyAsync");
+        let copying = scope.spawn(|| {
+            let (to, from) = (core::ptr::with_exposed_provenance_mut(to), core::ptr::with_exposed_provenance(from));
+            let (q, list) = (queue.handle(), blocked.handle());
+            ok!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, 4096, 1, &raw const list, null_mut()));
+        });
+        copies.wait_for_one(|| copying.is_finished());
+        drop(copies);
+        drop(records);
+        // The gate fails the test if this takes the end of the copy.
+        signalling.join().expect("a signal");
+        assert!(!gate.has_passed());
+        gate.open();
+        copying.join().expect("a copy");
+    });
+    kept.wait();
+    queue.finish();
+    other.finish();
 }

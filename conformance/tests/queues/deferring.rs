@@ -8,9 +8,9 @@ use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use ur_conformance::ffi::{
-    CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_exp_event_desc_t, ur_map_flags_t,
-    ur_mem_flags_t as MemFlags, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_info_t, ur_rect_offset_t,
-    ur_rect_region_t, ur_result_t as Code, ur_structure_type_t, ur_usm_advice_flags_t, ur_usm_migration_flags_t,
+    CBool, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_map_flags_t, ur_mem_flags_t as MemFlags,
+    ur_queue_flags_t as Flags, ur_queue_handle_t, ur_queue_info_t, ur_rect_offset_t, ur_rect_region_t,
+    ur_result_t as Code, ur_usm_advice_flags_t, ur_usm_migration_flags_t,
 };
 use ur_conformance::pool::{self, Take};
 use ur_conformance::{
@@ -289,30 +289,6 @@ fn every_function_of_a_queue_that_defers_is_deferred_or_says_why_not() {
         queue.finish();
         assert_eq!(things.timeline.value(), 7);
     }
-}
-
-#[test]
-fn a_barrier_that_signals_a_reusable_event_says_why_it_is_not_deferred() {
-    let fixture = Fixture::new();
-    if !timeline::are_there() || !has_function("urEventCreateExp") {
-        return;
-    }
-    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
-    let description =
-        ur_exp_event_desc_t { stype: ur_structure_type_t::EXP_EVENT_DESC, pNext: null(), ..Default::default() };
-    let mut event = null_mut();
-    let (context, device) = (fixture.context(), fixture.device());
-    if ur!(EventExp.pfnCreateExp(context, device, &raw const description, &raw mut event)) != Code::SUCCESS {
-        return println!("skipped: the adapter has no reusable events");
-    }
-    let event = Event::take(event);
-    queue.wait_for(&timeline, 1);
-    let mut handle = event.handle();
-    let answer = ur!(Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), &raw mut handle));
-    let text = last_error();
-    assert!(answer == Code::ERROR_UNSUPPORTED_FEATURE && text.contains("reusable event"), "{answer:?}: {text}");
-    timeline.signal(1);
-    queue.finish();
 }
 
 /// The engine looks for the block on the queue's own stream first, then elsewhere: the queue may begin to defer in between.

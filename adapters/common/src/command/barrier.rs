@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_exp_enqueue_ext_properties_t};
 
 use crate::command::captured;
-use crate::command::deferral::{self, Deferring, Owned, Place};
+use crate::command::deferral::{self, BoundWaits, Deferring, Owned, Place};
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, EventOut, Request, submit};
@@ -89,7 +89,8 @@ pub(crate) fn put<D: Driver>(request: &Request<'_, D>) -> Result<()> {
         return captured::wait_out_of_order(request, true);
     }
     if request.join_must_be_deferred() {
-        return defer_barrier(request);
+        return_recorded_event(&request.event, &defer_barrier(request, request.queue.is_profiling())?);
+        return Ok(());
     }
     return_recorded_event(&request.event, &put_barrier(request, &|_| Ok(()))?);
     Ok(())
@@ -120,7 +121,7 @@ pub fn barrier_ext<D: Driver>(
 }
 
 /// Gives the application an event that has a native event of its own, if it asked for one.
-fn return_recorded_event<D: Driver>(out: &EventOut<'_>, event: &Arc<Object<Event<D>>>) {
+pub(crate) fn return_recorded_event<D: Driver>(out: &EventOut<'_>, event: &Arc<Object<Event<D>>>) {
     if !out.is_null() {
         out.write(Object::retain_handle(event));
     }
@@ -145,7 +146,10 @@ fn out_of_order_wait<D: Driver>(request: &Request<'_, D>, at_turn: AskAtTurn<'_,
     if request.join_must_be_deferred() {
         return defer_join(request, barrier, at_turn);
     }
-    return_recorded_event(&request.event, &join_streams(request, barrier.as_deref(), &|_| Ok(()))?);
+    return_recorded_event(
+        &request.event,
+        &join_streams(request, barrier.as_deref(), &|_| Ok(()), request.queue.is_profiling())?,
+    );
     Ok(())
 }
 
@@ -156,35 +160,40 @@ fn defer_join<D: Driver>(
     barrier: Option<Arc<Object<Event<D>>>>,
     at_turn: AskAtTurn<'_, D>,
 ) -> Result<()> {
-    request.check_deferral()?;
+    let waits = request.bind_waits()?;
     let promise = Promise::of_command();
     let at_turn = at_turn(&promise);
     if !request.event.is_null() {
         request.event.write(Object::into_handle(deferral::event_of(request, &promise)));
     }
-    defer_as_join(request, barrier, &promise, at_turn);
+    defer_as_join(request, waits, barrier, &promise, at_turn, request.queue.is_profiling());
     Ok(())
 }
 
-/// Keeps a barrier of an out-of-order queue, which later commands come after from now on.
+/// Keeps a barrier of an out-of-order queue, which later commands come after from now on; answers its event, which has times if
+/// `is_timed`.
+///
+/// # Errors
+/// As [`Request::bind_waits`].
 #[cold]
-fn defer_barrier<D: Driver>(request: &Request<'_, D>) -> Result<()> {
-    request.check_deferral()?;
+pub(crate) fn defer_barrier<D: Driver>(request: &Request<'_, D>, is_timed: bool) -> Result<Arc<Object<Event<D>>>> {
+    let waits = request.bind_waits()?;
     let (promise, mut before) = (Promise::of_command(), None);
     let event = request.queue.publish_barrier(|barrier| {
         before = barrier.map(Object::to_arc);
         Ok(deferral::event_of(request, &promise))
     })?;
-    return_recorded_event(&request.event, &event);
-    defer_as_join(request, before, &promise, AtTurn::default());
-    Ok(())
+    defer_as_join(request, waits, before, &promise, AtTurn::default(), is_timed);
+    Ok(event)
 }
 
 fn defer_as_join<D: Driver>(
     request: &Request<'_, D>,
+    waits: BoundWaits<D>,
     barrier: Option<Arc<Object<Event<D>>>>,
     promise: &Arc<EventPromise<D>>,
     at_turn: AtTurn,
+    is_timed: bool,
 ) {
     let joins_everything = request.waits.is_empty();
     let place = if joins_everything { Place::AfterEverything } else { Place::InOrder };
@@ -196,12 +205,13 @@ fn defer_as_join<D: Driver>(
             waits: WaitList::none(),
             event: EventOut::none(),
         };
-        let joined = join_streams(if joins_everything { &everything } else { request }, None, &|_| Ok(()))?;
+        let request_of_join = if joins_everything { &everything } else { request };
+        let joined = join_streams(request_of_join, None, &|_| Ok(()), is_timed)?;
         return_recorded_event(&request.event, &joined);
         at_turn.run();
         Ok(())
     };
-    deferral::defer_behind(request, place, barrier, promise, deferral::by_function(work));
+    deferral::defer_behind(request, waits, place, barrier, promise, deferral::by_function(work));
 }
 
 /// No work, so nothing but the waits in front of it.
@@ -266,7 +276,8 @@ pub(crate) fn put_barrier<D: Driver>(
     request: &Request<'_, D>,
     at_barrier: AtBarrier<'_, D>,
 ) -> Result<Arc<Object<Event<D>>>> {
-    request.queue.publish_barrier(|before| join_streams(request, before, at_barrier))
+    let is_timed = request.queue.is_profiling();
+    request.queue.publish_barrier(|before| join_streams(request, before, at_barrier, is_timed))
 }
 
 /// An event on an out-of-order queue's first stream after the wait list, or after everything without one.
@@ -274,16 +285,18 @@ fn join_streams<D: Driver>(
     request: &Request<'_, D>,
     barrier: Option<&Object<Event<D>>>,
     at_barrier: AtBarrier<'_, D>,
+    is_timed: bool,
 ) -> Result<Arc<Object<Event<D>>>> {
-    let (queue, queued) = (request.queue, host_time_ns());
+    let queue = request.queue;
+    let queued = deferral::placing(queue).map_or_else(host_time_ns, |kept| kept.queued);
     let others = if request.waits.is_empty() { queue.record_other_streams()? } else { SmallVec::new() };
     let mut submission = Submission::open(queue.first(), &request.waits)?;
     submission.begin_work()?;
     submission.wait_for_markers(&others)?;
     submission.wait_for_events(request.waits.iter().chain(barrier))?;
-    let end = PooledEvent::record(&queue.device, submission.native(), queue.is_profiling())?;
+    let end = PooledEvent::record(&queue.device, submission.native(), is_timed)?;
     at_barrier(submission.native())?;
-    let stamps = queue.is_profiling().then(|| Stamps {
+    let stamps = is_timed.then(|| Stamps {
         host: HostTimes { queued, submitted: host_time_ns() },
         start: None,
         base: queue.device.time_base(),

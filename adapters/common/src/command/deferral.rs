@@ -7,8 +7,8 @@
 //! it is not submitted, and fails with the same cause. A command that was enqueued after its queue had heard of a failure has
 //! nothing to do with it.
 //!
-//! Must never block whoever enqueues, make a native call before a command's turn, or lose a command: each is submitted or
-//! fails, once.
+//! Must never block whoever enqueues, make a native call before a command's turn (but for a reusable event in its list, whose last
+//! signal gets an event of its own), or lose a command: each is submitted or fails, once.
 
 use core::cell::Cell;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::HandleList;
 use crate::queue::Queue;
+use crate::stream::Stream;
 use crate::stream::capture;
 use crate::stream::event::{Event, EventPromise, WaitList};
 use crate::stream::promise::{Dependent, Outcome};
@@ -145,6 +146,9 @@ pub(crate) fn barrier_of<D: Driver>(queue: &Queue<D>) -> Barrier<D> {
     if placing(queue).is_some() { (0, None) } else { queue.barrier() }
 }
 
+/// Events that a deferred command waits for, which stand for what the application meant when it enqueued the command.
+pub(crate) type BoundWaits<D> = SmallVec<[Arc<Object<Event<D>>>; 1]>;
+
 fn outcome_of<D: Driver>(event: &Event<D>) -> Option<&Outcome<Arc<Object<Event<D>>>>> {
     event.as_deferred().and_then(|promise| promise.outcome())
 }
@@ -158,7 +162,7 @@ impl<D: Driver> Request<'_, D> {
     #[cold]
     #[inline(never)]
     pub(crate) fn must_be_deferred(&self) -> bool {
-        if self.waits.iter().any(|event| unresolved(event).is_some()) {
+        if self.waits.iter().any(|event| event.is_unresolved()) {
             return true;
         }
         self.queue.is_deferring() && placing(self.queue).is_none() && self.comes_after_deferred()
@@ -175,20 +179,29 @@ impl<D: Driver> Request<'_, D> {
         joins || self.must_be_deferred()
     }
 
-    /// Refuses a wait list that no deferred command can have.
+    /// What a deferred command waits for of its list, without what is known to be complete. Of an event that is signalled again
+    /// and again it is the last signal. Refuses a list that no deferred command can have.
     ///
     /// # Errors
-    /// `IN_EVENT_LIST_EXEC_STATUS` for an event that has failed, `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture.
-    pub(crate) fn check_deferral(&self) -> Result<()> {
+    /// `IN_EVENT_LIST_EXEC_STATUS` for an event that has failed, `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture; what the native
+    /// library answers.
+    pub(crate) fn bind_waits(&self) -> Result<BoundWaits<D>> {
+        let mut bound = BoundWaits::<D>::new();
         for event in self.waits.iter() {
             if event.as_captured().is_some() {
                 return Err(capture::unsupported("a command behind a wait for what nobody has submitted yet"));
             }
-            if let Some(Outcome::Failed(cause)) = outcome_of(event) {
+            let meant = match event.as_reusable() {
+                Some(reusable) => event.last_signal(reusable)?,
+                None => Some(event.to_arc()),
+            };
+            let Some(meant) = meant.filter(|event| !event.is_known_complete()) else { continue };
+            if let Some(Outcome::Failed(cause)) = outcome_of(&meant) {
                 return Err(after_failure(cause));
             }
+            bound.push(meant);
         }
-        Ok(())
+        Ok(bound)
     }
 }
 
@@ -211,6 +224,7 @@ pub(crate) enum Place {
 /// Keeps a command and returns its event, which is unresolved.
 pub(crate) fn defer<D: Driver>(
     request: &Request<'_, D>,
+    waits: BoundWaits<D>,
     place: Place,
     promise: &Arc<EventPromise<D>>,
     work: Box<dyn Owned<D>>,
@@ -218,7 +232,7 @@ pub(crate) fn defer<D: Driver>(
     if !request.event.is_null() {
         request.event.write(Object::into_handle(event_of(request, promise)));
     }
-    defer_behind(request, place, request.queue.barrier().1, promise, work);
+    defer_behind(request, waits, place, request.queue.barrier().1, promise, work);
 }
 
 /// The event of a deferred command.
@@ -231,18 +245,19 @@ pub(crate) fn event_of<D: Driver>(request: &Request<'_, D>, promise: &Arc<EventP
 /// As [`defer`] with the barrier that the command comes after, and without an event.
 pub(crate) fn defer_behind<D: Driver>(
     request: &Request<'_, D>,
+    mut waits: BoundWaits<D>,
     place: Place,
     barrier: Option<Arc<Object<Event<D>>>>,
     promise: &Arc<EventPromise<D>>,
     work: Box<dyn Owned<D>>,
 ) {
-    let waits = request.waits.iter().filter(|event| !event.is_known_complete()).map(Object::to_arc);
     // The queue has heard of a barrier that failed before this; it holds nothing up any more.
     let barrier = barrier.filter(|barrier| !matches!(outcome_of(barrier), Some(Outcome::Failed(_))));
+    waits.extend(barrier);
     let kept = Arc::new(DeferredCommand {
         queue: request.queue.to_arc(),
         command: request.command,
-        waits: waits.chain(barrier).collect(),
+        waits,
         queued: host_time_ns(),
         countdown: Countdown::new(),
         promise: Arc::clone(promise),
@@ -266,7 +281,7 @@ struct DeferredCommand<D: Driver> {
     queue: Arc<Object<Queue<D>>>,
     command: ur_command_t,
     /// What it waits for, an out-of-order queue's barrier too.
-    waits: SmallVec<[Arc<Object<Event<D>>>; 1]>,
+    waits: BoundWaits<D>,
     /// When the application enqueued it.
     queued: u64,
     /// What it comes after that is not resolved yet; one more until it is whole.
@@ -321,7 +336,11 @@ impl<D: Driver> Ready for DeferredCommand<D> {
             return false;
         }
         let calls_out = self.work.lock().as_ref().is_some_and(|work| work.may_block());
-        calls_out || self.queue.streams().iter().any(|stream| stream.may_block())
+        // What other threads enqueue on an in-order queue is kept behind this. Out of order it goes on the streams at once, also
+        // between this question and the command's turn.
+        let has_rivals = !self.queue.is_in_order();
+        let may_block = |stream: &Arc<Stream<D>>| stream.may_block() || (has_rivals && stream.is_used_by_others());
+        calls_out || self.queue.streams().iter().any(may_block)
     }
 
     fn run(self: Arc<Self>) {

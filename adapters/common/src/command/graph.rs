@@ -82,7 +82,7 @@ pub struct NodeLaunch<'a, D: Driver> {
 
 impl<D: Driver> NodeLaunch<'_, D> {
     /// A launch whose list and values are as the type says.
-    #[inline]
+    #[inline(always)]
     pub fn new(function: D::Function, shape: LaunchShape, arguments: *const *const c_void) -> Self {
         Self { node: KernelNode { function, shape, cluster: None, cooperative: false }, arguments, lists: PhantomData }
     }
@@ -106,7 +106,7 @@ impl<D: Driver> NodeLaunch<'_, D> {
     ///
     /// # Errors
     /// What the native library answers.
-    #[inline]
+    #[inline(always)]
     pub fn add_in(
         &self,
         _scope: &Scope<'_, D>,

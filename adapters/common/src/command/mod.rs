@@ -144,7 +144,7 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
     let (barrier, is_timed) = (target.map(|target| &target.barrier), target.is_some_and(|target| target.is_timed));
     let queued =
         if is_timed { deferral::placing(request.queue).map_or_else(host_time_ns, |kept| kept.queued) } else { 0 };
-    let waits = if unlikely(!request.waits.is_empty()) {
+    let waits = if unlikely(!request.waits.is_empty()) && !request.waits.is_one_before_on(stream) {
         match Needed::by(&request.waits, stream)? {
             Needed::Nothing => None,
             Needed::Waits => Some(&request.waits),
@@ -219,15 +219,15 @@ fn not_begun<D: Driver, C: Command<D>, const IS_LAST: bool>(
 /// Keeps a command that comes after what nobody has submitted.
 ///
 /// # Errors
-/// As [`Command::into_owned`] and [`Request::check_deferral`]. What the native library answers once the command is submitted is
+/// As [`Command::into_owned`] and [`Request::bind_waits`]. What the native library answers once the command is submitted is
 /// told by its event and by the queue's finish.
 #[cold]
 #[inline(never)]
 fn defer<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
-    request.check_deferral()?;
+    let waits = request.bind_waits()?;
     let promise = Promise::of_command();
     let (owned, output) = command.into_owned(&Deferring { request, promise: &promise })?;
-    deferral::defer(request, Place::InOrder, &promise, owned);
+    deferral::defer(request, waits, Place::InOrder, &promise, owned);
     Ok(output)
 }
 

@@ -3,6 +3,9 @@
 //! A barrier records such an event at its place, and whoever waits is bound to what was recorded last when it began to
 //! wait, as in the native libraries. Before the first barrier it is complete. It lies on no stream and is always asked
 //! natively; see [`Event::is_off_stream`], and [`Reusable`] for what it consists of.
+//!
+//! A signal that comes after what nobody has submitted is kept as any command is, and has an event of its own, for which the
+//! reusable one stands until its next signal.
 
 use std::sync::Arc;
 
@@ -11,12 +14,14 @@ use ur_ffi::{
 };
 
 use crate::command::Command;
-use crate::command::barrier::{AtBarrier, put_barrier};
-use crate::command::deferral;
+use crate::command::barrier::{self, AtBarrier, put_barrier};
+use crate::command::deferral::{self, Deferring, Owned};
 use crate::command::submission::Submission;
-use crate::command::{Request, submit};
+use crate::command::{EventOut, Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::clock::host_time_ns;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, EventPurpose, StreamKind};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -24,8 +29,10 @@ use crate::object::params::Out;
 use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::event::Event;
+use crate::stream::event::signals::SignalEvent;
 use crate::stream::reusable::Reusable;
 use crate::stream::submitter::Submitter;
+use crate::stream::times::{HostTimes, Stamps};
 
 /// `urEventCreateExp`.
 ///
@@ -86,29 +93,69 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
             "a reusable event is signalled by queues of the context that it was made or opened in",
         ));
     }
-    if request.join_must_be_deferred() {
-        return deferral::not_deferrable("a barrier that signals a reusable event");
-    }
-    reusable.signal(&request.queue.device, |record| {
+    let kept = reusable.signal(&request.queue.device, |record| {
         if request.queue.is_in_order() {
-            return submit(request, Signal { record });
+            return submit(request, Signal { reusable, record });
         }
         request.refuse_in_capture("the signal of a reusable event")?;
-        put_barrier(request, record).map(drop)
+        if request.join_must_be_deferred() {
+            reusable.check_is_own()?;
+            return barrier::defer_barrier(request, reusable.is_timed()).map(Some);
+        }
+        put_barrier(request, record).map(|_| None)
     })?;
+    event.stand_for(kept);
     reusable.signalled_by(request.queue);
     Ok(())
 }
 
-/// Records a reusable event's native event as a command of its own.
+/// Records a reusable event's native event as a command of its own. If that is kept, its output is the event of the signal.
 struct Signal<'r, D: Driver> {
+    reusable: &'r Reusable<D>,
     record: AtBarrier<'r, D>,
 }
 
 impl<D: Driver> Command<D> for Signal<'_, D> {
-    type Output = ();
+    type Output = Option<SignalEvent<D>>;
 
-    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        (self.record)(submission.native())
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output> {
+        (self.record)(submission.native())?;
+        Ok(None)
+    }
+
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
+        self.reusable.check_is_own()?;
+        let is_timed = self.reusable.is_timed();
+        let owned = deferral::by_function(move |request| {
+            let out = &request.event;
+            let (queue, command) = (request.queue, request.command);
+            let request = Request { queue, command, waits: request.waits.again(), event: EventOut::none() };
+            let signal = submit(&request, KeptSignal { queue, command, is_timed })?;
+            barrier::return_recorded_event(out, &signal);
+            Ok(())
+        });
+        Ok((owned, Some(deferral::event_of(deferring.request, deferring.promise))))
+    }
+}
+
+/// The signal that was kept, in its turn. Its event has a native event from the start: those who wait for it may have looked at it
+/// before a later signal came.
+struct KeptSignal<'q, D: Driver> {
+    queue: &'q Object<Queue<D>>,
+    command: ur_command_t,
+    is_timed: bool,
+}
+
+impl<D: Driver> Command<D> for KeptSignal<'_, D> {
+    type Output = SignalEvent<D>;
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output> {
+        let device = &self.queue.device;
+        let submitted = host_time_ns();
+        let queued = deferral::placing(self.queue).map_or(submitted, |kept| kept.queued);
+        let end = PooledEvent::record(device, submission.native(), self.is_timed)?;
+        let host = HostTimes { queued, submitted };
+        let stamps = self.is_timed.then(|| Stamps { host, start: None, base: device.time_base() });
+        Ok(submission.recorded_event(self.queue, self.command, end, stamps))
     }
 }

@@ -56,6 +56,10 @@ impl<'s, D: Driver> Submission<'s, D> {
             Needed::Nothing => Ok(Self::with_waits(stream, None)),
             Needed::Waits => Ok(Self::with_waits(stream, Some(waits))),
             Needed::Capture => Err(capture::unsupported("this command, which waits for an event of a capture,")),
+            // Another thread has signalled a reusable event of the list since the caller looked. The signal before it is meant.
+            Needed::Submission if !waits.iter().any(|event| event.as_reusable().is_none() && event.is_unresolved()) => {
+                Ok(Self::with_waits(stream, Some(waits)))
+            }
             Needed::Submission => deferral::not_deferrable("this command"),
         }
     }
@@ -369,7 +373,12 @@ impl Needed {
             (Some(captured), _) if captured.capture.has_ended() => Err(capture::internal_event()),
             (Some(_), _) => Ok(Self::Capture),
             (None, Some(promise)) => Self::by_promise(promise, stream),
-            (None, None) => Ok(Self::Waits),
+            (None, None) => match event.kept_signal() {
+                Some(signal) => {
+                    signal.as_deferred().map_or(Ok(Self::Waits), |promise| Self::by_promise(promise, stream))
+                }
+                None => Ok(Self::Waits),
+            },
         }
     }
 

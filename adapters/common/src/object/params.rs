@@ -121,6 +121,7 @@ pub unsafe fn optional_handle<'a, T: Body>(
 ///
 /// # Errors
 /// For each handle as [`handle`].
+#[inline]
 pub unsafe fn handles<'a, T: Body>(parameter: &'static str, handles: &'a [*mut T::Opaque]) -> Result<Handles<'a, T>> {
     for handle in handles {
         // SAFETY: the caller's promise is the same.

@@ -80,6 +80,51 @@ impl<T: Body> Drop for Recycled<T> {
     }
 }
 
+/// Objects that are used again in turn, in a ring, so that none of them moves.
+pub struct Ring<T: Body> {
+    ring: Vec<Recycled<T>>,
+    /// Where the oldest one is; the youngest is before it.
+    oldest: usize,
+}
+
+impl<T: Body> Default for Ring<T> {
+    fn default() -> Self {
+        Self { ring: Vec::new(), oldest: 0 }
+    }
+}
+
+impl<T: Body> Ring<T> {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+
+    /// The one that was passed the longest time ago.
+    #[inline]
+    pub fn oldest(&mut self) -> Option<&mut Recycled<T>> {
+        self.ring.get_mut(self.oldest)
+    }
+
+    /// Makes the oldest one the youngest.
+    #[inline]
+    pub fn pass_oldest(&mut self) {
+        self.oldest += 1;
+        if self.oldest >= self.ring.len() {
+            self.oldest = 0;
+        }
+    }
+
+    /// Adds the youngest; if there are `most` the oldest one goes.
+    pub fn add(&mut self, object: Recycled<T>, most: usize) {
+        if self.ring.len() < most {
+            self.ring.insert(self.oldest, object);
+        } else {
+            self.ring[self.oldest] = object;
+        }
+        self.pass_oldest();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::Thing;
@@ -163,5 +208,27 @@ mod tests {
             });
             assert_eq!(counts(&watch), (0, 1));
         }
+    }
+
+    #[test]
+    fn a_ring_gives_its_objects_in_turn_and_lets_the_oldest_go_when_it_is_full() {
+        let mut ring = Ring::<Thing>::default();
+        ring.pass_oldest();
+        assert!(ring.is_empty() && ring.oldest().is_none());
+        let things = [(); 4].map(|()| Recycled::new(Thing));
+        let names = things.each_ref().map(|thing| Arc::as_ptr(&thing.0));
+        let given = |ring: &mut Ring<Thing>| {
+            let oldest = ring.oldest().map(|thing| Arc::as_ptr(&thing.0));
+            ring.pass_oldest();
+            oldest
+        };
+        let mut things = things.into_iter();
+        things.by_ref().take(2).for_each(|thing| ring.add(thing, 3));
+        assert_eq!([0; 3].map(|_| given(&mut ring)), [0, 1, 0].map(|at: usize| Some(names[at])));
+        // Behind the one that was given last.
+        things.by_ref().take(1).for_each(|thing| ring.add(thing, 3));
+        assert_eq!([0; 4].map(|_| given(&mut ring)), [1, 0, 2, 1].map(|at: usize| Some(names[at])));
+        things.for_each(|thing| ring.add(thing, 3));
+        assert_eq!([0; 4].map(|_| given(&mut ring)), [2, 1, 3, 2].map(|at: usize| Some(names[at])));
     }
 }

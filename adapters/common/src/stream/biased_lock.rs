@@ -1,4 +1,4 @@
-//! The lock of a stream, which costs the one thread that uses a queue next to nothing.
+//! The lock of a stream, which costs the one thread that uses a queue next to nothing. A timeline has one too.
 //!
 //! Most queues are used by one thread. The first thread to lock becomes the *owner*; as long as nobody else comes, locking
 //! and unlocking are a store each, without an atomic exchange, and an exchange right after a native call is dear. Another
@@ -129,6 +129,12 @@ impl<T> BiasedLock<T> {
         self.owner.load(Ordering::Acquire) == NOBODY
     }
 
+    /// Whether this thread is the owner, or nobody is yet: no other thread has used the lock.
+    pub fn is_of_no_other_thread(&self) -> bool {
+        let owner = self.owner.load(Ordering::Relaxed);
+        owner == NOBODY || owner == barrier::thread()
+    }
+
     fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
         Guard { lock: self, gate: Some(gate), value: PhantomData }
     }
@@ -148,7 +154,7 @@ impl<T> BiasedLock<T> {
     #[inline(always)]
     fn enter(&self, me: usize) -> bool {
         // A thread that ended and whose number another thread got has left its writes behind this.
-        assert!(!self.busy.load(Ordering::Acquire), "a stream is locked twice by one thread");
+        assert!(!self.busy.load(Ordering::Acquire), "one thread locks a stream or a timeline twice");
         self.busy.store(true, Ordering::Relaxed);
         barrier::light();
         if self.owner.load(Ordering::Relaxed) == me {

@@ -6,6 +6,7 @@
 
 pub mod callback;
 pub mod info;
+pub mod signals;
 pub mod timepoints;
 pub mod watch;
 
@@ -23,7 +24,7 @@ use crate::object::{Body, Object, TableAddress};
 use crate::stream::Stream;
 use crate::stream::capture::{CapturedEvent, internal_event};
 use crate::stream::promise::{Outcome, Promise};
-use crate::stream::reusable::Reusable;
+use crate::stream::reusable::{KeptSignals, Reusable};
 use crate::stream::submitter::Submitter;
 use crate::stream::times::Stamps;
 use crate::sync::set_once::SetOnce;
@@ -54,8 +55,8 @@ enum End<D: Driver> {
     Own(PooledEvent<D>),
     /// The native event of another event at the same place.
     Of(Arc<Object<Event<D>>>),
-    /// That of the last signal.
-    Signal(Arc<Reusable<D>>),
+    /// That of the last signal, which may be one that was kept.
+    Signal(Arc<Reusable<D>>, Box<KeptSignals<Arc<Object<Event<D>>>>>),
     /// The same for an event that was opened by its handle data.
     Imported(Arc<Reusable<D>>),
     /// Nothing says it: the command is recorded into a graph.
@@ -75,6 +76,8 @@ enum Observable<'e, D: Driver> {
     Stream,
     /// The event of what is not submitted yet.
     Promise(&'e EventPromise<D>),
+    /// The event of a signal that was kept.
+    Signal(Arc<Object<Event<D>>>),
 }
 
 impl<D: Driver> Body for Event<D> {
@@ -108,7 +111,7 @@ impl<D: Driver> Event<D> {
         command: ur_command_t,
         reusable: Arc<Reusable<D>>,
     ) -> Self {
-        let end = SetOnce::full(End::Signal(reusable));
+        let end = SetOnce::full(End::Signal(reusable, Box::default()));
         Self { end, ..Self::new(queue, stream, NEVER, command, None) }
     }
 
@@ -173,7 +176,7 @@ impl<D: Driver> Event<D> {
     /// What it consists of, if it is signalled again and again.
     pub fn as_reusable(&self) -> Option<&Arc<Reusable<D>>> {
         match self.end.get() {
-            Some(End::Signal(reusable) | End::Imported(reusable)) => Some(reusable),
+            Some(End::Signal(reusable, _) | End::Imported(reusable)) => Some(reusable),
             _ => None,
         }
     }
@@ -197,7 +200,9 @@ impl<D: Driver> Event<D> {
     #[cold]
     pub fn let_wait(&self, stream: &Stream<D>) -> Result<()> {
         match self.end.get() {
-            Some(End::Signal(reusable) | End::Imported(reusable)) => reusable.let_wait(&stream.device, &stream.native),
+            Some(End::Signal(reusable, _) | End::Imported(reusable)) => {
+                reusable.let_wait(&stream.device, &stream.native)
+            }
             Some(End::Captured(captured)) => captured.let_wait(stream),
             _ => Ok(()),
         }
@@ -206,7 +211,9 @@ impl<D: Driver> Event<D> {
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
     #[inline(always)]
     pub fn refill(&mut self, position: u64, command: ur_command_t) {
-        self.stamps = None;
+        if unlikely(self.stamps.is_some()) {
+            self.stamps = None;
+        }
         self.refill_timed(position, command);
     }
 
@@ -250,9 +257,10 @@ impl<D: Driver> Event<D> {
             None => Ok(Observable::Stream),
             Some(End::Own(marker)) => Ok(Observable::Native(marker)),
             Some(End::Of(other)) => other.observable(),
-            Some(End::Signal(reusable) | End::Imported(reusable)) => {
-                Ok(reusable.marker().map_or(Observable::Stream, Observable::Native))
-            }
+            Some(End::Signal(reusable, _) | End::Imported(reusable)) => Ok(match self.kept_signal() {
+                Some(kept) => Observable::Signal(kept),
+                None => reusable.marker().map_or(Observable::Stream, Observable::Native),
+            }),
             Some(End::Captured(_)) => Err(internal_event()),
             Some(End::Deferred(promise)) => Ok(Observable::Promise(promise)),
         }
@@ -271,7 +279,7 @@ impl<D: Driver> Event<D> {
         match self.end.get()? {
             End::Own(marker) => Some(marker),
             End::Of(other) => other.marker(),
-            End::Signal(reusable) | End::Imported(reusable) => reusable.marker(),
+            End::Signal(reusable, _) | End::Imported(reusable) => reusable.marker(),
             End::Captured(_) => None,
             End::Deferred(promise) => promise.event()?.marker(),
         }
@@ -281,6 +289,7 @@ impl<D: Driver> Event<D> {
     ///
     /// # Errors
     /// What the native library answers.
+    #[inline]
     pub fn record(&self) -> Result<()> {
         self.record_end(false)
     }
@@ -289,12 +298,18 @@ impl<D: Driver> Event<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    #[inline]
+    #[inline(always)]
     pub fn record_end(&self, timing: bool) -> Result<()> {
         let stream = &*self.stream;
-        self.end.fill(|laid_by| match laid_by {
-            Some(End::Own(marker)) => marker.record_again(&stream.native).map(End::Own),
-            _ => PooledEvent::record(&stream.device, &stream.native, timing).map(End::Own),
+        self.end.fill(|end| {
+            let recorded = match end {
+                Some(End::Own(marker)) => marker.record_in_place(&stream.native),
+                _ => {
+                    PooledEvent::record(&stream.device, &stream.native, timing).map(|made| *end = Some(End::Own(made)))
+                }
+            };
+            // It may be one that tells times, and must not be what a later record finds that wants none.
+            recorded.inspect_err(|_| *end = None)
         })?;
         Ok(())
     }
@@ -302,7 +317,10 @@ impl<D: Driver> Event<D> {
     /// Lets another event at the same place, which has a native event, speak for this one too. The caller holds the
     /// stream's lock and the event has none.
     pub fn follow(&self, other: &Arc<Object<Self>>) {
-        let Ok(_) = self.end.fill(|_| Ok::<_, Infallible>(End::Of(Arc::clone(other))));
+        let Ok(_) = self.end.fill(|end| {
+            *end = Some(End::Of(Arc::clone(other)));
+            Ok::<_, Infallible>(())
+        });
     }
 
     /// Whether it wraps a native event of somebody else's, behind which there is no queue.
@@ -315,15 +333,21 @@ impl<D: Driver> Event<D> {
     /// # Errors
     /// `UNSUPPORTED_FEATURE` before what it stands for was submitted; what the native library answers.
     pub fn native(&self) -> Result<&PooledEvent<D>> {
+        if let Some(reusable) = self.as_reusable() {
+            return self.export_signal(reusable);
+        }
         loop {
             match self.observable()? {
                 Observable::Native(marker) => return Ok(marker),
                 Observable::Promise(promise) => return submitted_event(promise)?.native(),
-                Observable::Stream => {}
+                Observable::Stream | Observable::Signal(_) => {}
             }
             if self.is_known_complete() {
                 // The stream may be behind a native call that blocks, and need not be asked.
-                self.end.fill(|_| PooledEvent::of_the_past(&self.stream.device).map(End::Own))?;
+                self.end.fill(|end| {
+                    *end = Some(End::Own(PooledEvent::of_the_past(&self.stream.device)?));
+                    Ok::<_, Error>(())
+                })?;
             } else {
                 self.stream.ensure_recorded(self)?;
             }
@@ -360,6 +384,7 @@ impl<D: Driver> Event<D> {
         let driver = self.stream.device.driver;
         let complete = match self.observable()? {
             Observable::Promise(promise) => return self.is_deferred_complete(promise),
+            Observable::Signal(event) => return event.is_complete(),
             Observable::Native(marker) => driver.event_is_complete(marker.raw()).and_then(|complete| {
                 // What is complete is not waited for any more, by no stream either. The answer to a question orders nothing
                 // by the library's contract; having waited does, and takes no time now.
@@ -389,6 +414,7 @@ impl<D: Driver> Event<D> {
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
             Observable::Stream => driver.synchronize_stream(&self.stream.native),
             Observable::Promise(promise) => return self.wait_for_deferred(promise),
+            Observable::Signal(event) => return event.wait(),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         self.note_complete();
@@ -425,7 +451,7 @@ impl<D: Driver> Event<D> {
     /// `PROFILING_INFO_NOT_AVAILABLE` without profiling or before the end; what the native library answers.
     pub(super) fn profile(&self, property: ur_profiling_info_t) -> Result<u64> {
         if let Some(reusable) = self.as_reusable() {
-            return reusable.time(property);
+            return self.kept_signal().map_or_else(|| reusable.time(property), |signal| signal.profile(property));
         }
         self.check_observable()?;
         if let Some(promise) = self.as_deferred() {
@@ -521,6 +547,15 @@ impl<'a, D: Driver> WaitList<'a, D> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
+    }
+
+    /// Whether there is one event, and that of a command which the stream was given before: whatever the stream is given next
+    /// comes after it.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_one_before_on(&self, stream: &Arc<Stream<D>>) -> bool {
+        let is_before = |event: &Event<D>| Arc::ptr_eq(&event.stream, stream) && !event.is_off_stream();
+        self.events.len() == 1 && self.events.iter().next().is_some_and(|event| is_before(event))
     }
 }
 

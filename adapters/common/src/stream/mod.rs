@@ -28,7 +28,6 @@ pub mod waits;
 
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -43,7 +42,7 @@ use crate::memory_pool::registry::Registry;
 use crate::memory_pool::stream::PoolStream;
 use crate::memory_pool::stream_cache::StreamCache;
 use crate::object::error::{self, Result};
-use crate::object::recycled::Recycled;
+use crate::object::recycled::{Recycled, Ring};
 use crate::stream::biased_lock::{BiasedLock, Guard};
 use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
@@ -116,7 +115,7 @@ pub struct StreamState<D: Driver> {
     /// On a profiling queue, events that were given out last.
     timed: TimedEvents<D>,
     /// Events of signals of timelines ([`event::timepoints`]), in the order in which they were filled.
-    timepoints: VecDeque<Recycled<Event<D>>>,
+    timepoints: Ring<Event<D>>,
 }
 
 impl<D: Driver> StreamState<D> {
@@ -191,7 +190,7 @@ impl<D: Driver> Stream<D> {
                 spare: None,
                 waited: SmallVec::new(),
                 timed: SmallVec::new(),
-                timepoints: VecDeque::new(),
+                timepoints: Ring::default(),
             }),
         })
     }
@@ -375,6 +374,11 @@ impl<D: Driver> Stream<D> {
         self.calling.load(Ordering::Acquire) || (open > ROOM && !self.is_idle().unwrap_or(true))
     }
 
+    /// Whether another thread than this one has put work on the stream, and so may be inside a native call there at any moment.
+    pub fn is_used_by_others(&self) -> bool {
+        !self.state.is_of_no_other_thread()
+    }
+
     /// Whether everything enqueued so far has finished.
     ///
     /// # Errors
@@ -436,8 +440,14 @@ impl<D: Driver> Stream<D> {
     /// Lets go of what the stream keeps for a queue that the application has released: events that nobody else holds, which
     /// hold their queue, and blocks.
     pub fn let_go(&self) {
+        if self.is_untouched() {
+            return;
+        }
         let (kept, has_cache) = {
             let mut state = self.lock();
+            if state.has_no_events() && state.cache.is_unused() {
+                return;
+            }
             let untimed = (std::mem::take(&mut state.tails), state.recorded.take(), state.spare.take());
             let kept = (untimed, std::mem::take(&mut state.timed), std::mem::take(&mut state.timepoints));
             (kept, !state.cache.is_unused())

@@ -4,8 +4,13 @@
 //! recorded last is what the event stands for. One that processes share has a single native event, on the device it was
 //! made for: queues of other devices get to it over a stream there. Its times, if it has any, are those of the last
 //! signal. Nothing of a signal may be remembered beyond the next.
+//!
+//! **Signals that are kept** ([`crate::command::deferral`]) cannot be recorded in that native event: when their turn comes, it may
+//! stand for a later signal, and who waits for this one must not wait for that. So such a signal has an event of its own, and the
+//! reusable one stands for that until the next signal. What other processes or the application see natively cannot stand for
+//! another event; signals of such a one are not kept.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
@@ -34,6 +39,71 @@ pub struct Reusable<D: Driver> {
     signaller: Mutex<Option<Arc<dyn Submitter<D>>>>,
     /// What other processes open it by, if they may.
     handle: Option<IpcHandle>,
+    /// Whether the application has its native event, or a command buffer's node names it.
+    is_exported: AtomicBool,
+}
+
+/// Signals that were kept, by their events. Generic over the event, so that events may know it.
+pub struct KeptSignals<E> {
+    /// Whether the last signal is one.
+    are_there: AtomicBool,
+    signals: Mutex<Signals<E>>,
+}
+
+struct Signals<E> {
+    last: Option<E>,
+    /// The last one before it that was submitted; without any it is what the native event stands for.
+    submitted: Option<E>,
+}
+
+impl<E> Default for KeptSignals<E> {
+    fn default() -> Self {
+        Self { are_there: AtomicBool::new(false), signals: Mutex::new(Signals { last: None, submitted: None }) }
+    }
+}
+
+impl<E: Clone> KeptSignals<E> {
+    /// The last signal, if it was kept.
+    pub fn last(&self) -> Option<E> {
+        if self.are_there.load(Ordering::Acquire) { self.signals.lock().last.clone() } else { None }
+    }
+
+    /// The last one that is on a stream by now.
+    pub fn last_submitted(&self, is_submitted: impl Fn(&E) -> bool) -> Option<E> {
+        if !self.are_there.load(Ordering::Acquire) {
+            return None;
+        }
+        let signals = self.signals.lock();
+        signals.last.as_ref().filter(|last| is_submitted(last)).or(signals.submitted.as_ref()).cloned()
+    }
+
+    /// Notes that the last signal is one that was kept.
+    pub fn add(&self, signal: E, is_submitted: impl Fn(&E) -> bool) {
+        let through = {
+            let mut signals = self.signals.lock();
+            let before = signals.last.replace(signal);
+            self.are_there.store(true, Ordering::Release);
+            match before {
+                Some(before) if is_submitted(&before) => signals.submitted.replace(before),
+                // Nobody who waits from now on can mean one that is not submitted yet.
+                other => other,
+            }
+        };
+        // Dropped outside the lock: the last reference of a queue may go with it.
+        drop(through);
+    }
+
+    /// Notes that the last signal is one that was not kept.
+    pub fn end(&self) {
+        if self.are_there.load(Ordering::Acquire) {
+            let through = {
+                let mut signals = self.signals.lock();
+                self.are_there.store(false, Ordering::Release);
+                (signals.last.take(), signals.submitted.take())
+            };
+            drop(through);
+        }
+    }
 }
 
 /// A device on which the event can be recorded.
@@ -77,7 +147,10 @@ impl<D: Driver> Reusable<D> {
     /// What the native library answers.
     pub fn of_one_device(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result<Arc<Self>> {
         let marker = make(state, purpose)?;
-        Ok(Self::with_marker(purpose, Box::new([Site::new(&state.device)]), marker, None))
+        let reusable = Self::with_marker(purpose, Box::new([Site::new(&state.device)]), marker, None);
+        // A command buffer's launches record it, and know of nothing that is kept.
+        reusable.is_exported.store(true, Ordering::Relaxed);
+        Ok(reusable)
     }
 
     /// Whether one native event of this process's own is all that it will ever stand for.
@@ -108,6 +181,7 @@ impl<D: Driver> Reusable<D> {
             stamps: Mutex::new(None),
             signaller: Mutex::new(None),
             handle,
+            is_exported: AtomicBool::new(false),
         })
     }
 
@@ -140,15 +214,43 @@ impl<D: Driver> Reusable<D> {
         Some((&*self.sites.first()?.device, self.handle.as_ref()?))
     }
 
-    /// Signals it: `record` is to put what it is given on a stream of the device's.
+    /// Whether times of a signal can be asked for.
+    pub fn is_timed(&self) -> bool {
+        self.purpose == EventPurpose::Times
+    }
+
+    /// Refuses a signal that is to be kept, if others see the native event.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE`.
+    pub fn check_is_own(&self) -> Result<()> {
+        let why = if self.purpose == EventPurpose::Processes {
+            "an event that processes share, behind a wait for what nobody has submitted yet: other processes would miss the \
+             signal (share a timeline instead, or wait for the timeline on the host first)"
+        } else if self.is_exported.load(Ordering::Acquire) {
+            "an event whose native event was given out or is named by a command buffer, behind a wait for what nobody has \
+             submitted yet: that would not be signalled (use another event, or wait for the timeline on the host first)"
+        } else {
+            return Ok(());
+        };
+        Err(Error::unsupported(&format!("a barrier that signals {why}")))
+    }
+
+    /// Notes that somebody keeps the native event: from now on no signal is kept.
+    pub fn note_exported(&self) {
+        self.is_exported.store(true, Ordering::Release);
+    }
+
+    /// Signals it: `record` is to put what it is given on a stream of the device's, or to keep that and answer the event of the
+    /// signal, which is passed on.
     ///
     /// # Errors
     /// Those of `record`; what the native library answers to a new native event. The event then stands for what it stood for.
-    pub fn signal(
+    pub fn signal<E>(
         &self,
         from: &Arc<DeviceState<D>>,
-        record: impl FnOnce(&dyn Fn(&D::Stream) -> Result<()>) -> Result<()>,
-    ) -> Result<()> {
+        record: impl FnOnce(&dyn Fn(&D::Stream) -> Result<()>) -> Result<Option<E>>,
+    ) -> Result<Option<E>> {
         let queued = host_time_ns();
         let Some((index, site)) =
             self.sites.iter().enumerate().find(|(_, site)| Arc::ptr_eq(&site.device, &from.device))
@@ -163,12 +265,14 @@ impl<D: Driver> Reusable<D> {
         // Held over the record, so that nobody takes these times for another signal's.
         let mut stamps = (self.purpose == EventPurpose::Times).then(|| self.stamps.lock());
         let host = HostTimes { queued, submitted: host_time_ns() };
-        record(&|stream| from.driver.record_event(marker.raw(), stream))?;
+        if let Some(event) = record(&|stream| from.driver.record_event(marker.raw(), stream))? {
+            return Ok(Some(event));
+        }
         self.latest.store(index, Ordering::Release);
         if let Some(stamps) = &mut stamps {
             **stamps = Some(Stamps { host, start: None, base: from.time_base() });
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Records it for a stream of a device that it does not lie on.

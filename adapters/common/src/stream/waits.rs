@@ -25,7 +25,10 @@ impl<D: Driver> StreamState<D> {
             return match event.as_deferred() {
                 // Of what was never submitted nothing is to be waited for.
                 Some(promise) => promise.event().map_or(Ok(()), |submitted| self.wait_for(stream, submitted)),
-                None => event.let_wait(stream),
+                None => match event.submitted_signal() {
+                    Some(signal) => self.wait_for(stream, &signal),
+                    None => event.let_wait(stream),
+                },
             };
         }
         self.wait_for_native(stream, event)
@@ -35,7 +38,7 @@ impl<D: Driver> StreamState<D> {
     ///
     /// # Errors
     /// What the native library answers.
-    #[inline]
+    #[inline(always)]
     pub fn wait_for_native(&mut self, stream: &Stream<D>, event: &Event<D>) -> Result<()> {
         let Some(marker) = event.marker() else { return Ok(()) };
         let (key, position) = (event.stream.key, event.position);
@@ -52,6 +55,7 @@ impl<D: Driver> StreamState<D> {
     }
 
     /// Remembers the first wait for a stream.
+    #[cold]
     fn remember_wait(&mut self, key: u64, position: u64) {
         if self.waited.len() == REMEMBERED_WAITS {
             self.waited.remove(0);

@@ -16,7 +16,7 @@ use crate::object::params::Handles;
 use crate::stream::Stream;
 use crate::sync::unlikely::unlikely;
 use crate::timeline::Timeline;
-use crate::timeline::values::{Known, Values};
+use crate::timeline::values::{ToWaitFor, Values};
 
 /// The stream of a plain queue, the timeline and the value.
 type Handover<'a, D> = (&'a Arc<Stream<D>>, &'a Values<D>, u64);
@@ -42,25 +42,10 @@ pub(super) fn signal<D: Driver>(
     if unlikely(!values.is_local()) {
         return None;
     }
-    let before = match values.reserve_here(value) {
-        Ok(before) => before,
-        Err(refused) => return Some(Err(refused)),
-    };
-    let signalled = Submission::over(stream).record_timepoint(enqueue.queue, ur_command_t::TIMELINE_SIGNAL_EXT);
-    Some(match signalled {
-        Ok(Some(event)) => {
-            values.publish_here(value, event);
-            Ok(())
-        }
-        Ok(None) => {
-            values.publish_complete(value);
-            Ok(())
-        }
-        Err(error) => {
-            values.take_back(value, before);
-            Err(error)
-        }
-    })
+    // Signalled only once it is on the stream: so the values are asked once. A value that is refused then leaves nothing but a
+    // record that tells nobody anything.
+    let recorded = Submission::over(stream).record_timepoint(enqueue.queue, ur_command_t::TIMELINE_SIGNAL_EXT);
+    Some(recorded.and_then(|event| values.signal_behind(value, event)))
 }
 
 /// As [`super::enqueue::wait`].
@@ -71,18 +56,11 @@ pub(super) fn wait<D: Driver>(
     values: &[u64],
 ) -> Option<Result<()>> {
     let (stream, values, value) = handover(enqueue, timelines, values)?;
-    let event = match values.known(value) {
-        Known::Reached => return Some(Ok(())),
-        Known::Submitted(event) => event,
-        Known::Failed(_) | Known::Nothing => return None,
+    let event = match values.to_wait_for(value, stream) {
+        ToWaitFor::Event(event) => event,
+        ToWaitFor::Nothing => return Some(Ok(())),
+        ToWaitFor::Unknown => return None,
     };
-    if Arc::ptr_eq(&event.stream, stream) || event.is_known_complete() {
-        return Some(Ok(()));
-    }
-    // A tail event is recorded before this stream is locked.
-    if !event.is_recorded() || event.is_off_stream() {
-        return None;
-    }
     let mut submission = Submission::over(stream);
     Some(submission.begin_work().and_then(|()| submission.wait_for_recorded(&event)))
 }

@@ -81,21 +81,25 @@ impl<E: Clone + Send + Sync + 'static> State<E> {
         }
     }
 
-    #[inline]
     pub(super) fn known(&self, value: u64) -> Known<E> {
         if value <= self.reached {
             return Known::Reached;
         }
-        // Most ask for the value that was signalled last.
-        if let Some(last) = self.open.back()
-            && last.value == value
-        {
-            return Known::Submitted(last.event.clone());
-        }
-        match (self.open.get(self.place_of(value)), &self.failure) {
-            (Some(open), _) => Known::Submitted(open.event.clone()),
+        match (self.submitted(value), &self.failure) {
+            (Some(event), _) => Known::Submitted(event.clone()),
             (None, Some(failure)) if value > self.owed => Known::Failed(failure.clone()),
             (None, _) => Known::Nothing,
+        }
+    }
+
+    /// The first open signal of a value or a larger one.
+    #[inline]
+    pub(super) fn submitted(&self, value: u64) -> Option<&E> {
+        // Most ask for the value that was signalled last.
+        match self.open.back() {
+            Some(last) if last.value == value => Some(&last.event),
+            Some(last) if last.value > value => self.open.get(self.place_of(value)).map(|open| &open.event),
+            _ => None,
         }
     }
 
@@ -135,14 +139,19 @@ impl<E: Clone + Send + Sync + 'static> State<E> {
         self.open.drain(..through).collect()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, value: u64, event: E) {
         let open = Open { value, event, is_watched: false };
         if unlikely(self.open.back().is_some_and(|last| last.value > value)) {
-            // Another thread reserved a larger value, and published it first.
-            return self.open.insert(self.place_of(value), open);
+            return self.insert_between(open);
         }
         self.open.push_back(open);
+    }
+
+    /// Another thread reserved a larger value, and published it first.
+    #[cold]
+    fn insert_between(&mut self, open: Open<E>) {
+        self.open.insert(self.place_of(open.value), open);
     }
 
     /// Whether a signal is news to anybody at once.

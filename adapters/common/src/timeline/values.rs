@@ -4,13 +4,13 @@
 //! are a quarter more than were open the last time, so a timeline costs what its open signals cost. A wait for a value is
 //! satisfied by any signal of it or of a larger one; it takes the smallest that was submitted.
 //!
-//! What every signal and wait passes (`reserve`, `publish`, `known`) allocates nothing and calls nobody, unless somebody waits
-//! for what nobody had submitted.
+//! What every signal and wait passes (`signal_behind`, `to_wait_for`) allocates nothing and calls nobody, unless somebody waits
+//! for what nobody had submitted. The lock is a biased one, since most timelines are one thread's: an exchange right behind a
+//! native call is dear.
 
 use core::mem::take;
 use std::sync::{Arc, Weak};
 
-use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_queue_flags_t, ur_result_t};
 
@@ -21,6 +21,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
 use crate::stream::Stream;
+use crate::stream::biased_lock::{BiasedLock, Guard};
 use crate::stream::event::{Event, EventPromise};
 use crate::stream::promise::Outcome;
 use crate::sync::unlikely::unlikely;
@@ -41,10 +42,20 @@ pub struct Values<D: Driver> {
     home: Arc<Object<Queue<D>>>,
     /// An event that is complete.
     complete: SharedEvent<D>,
-    state: Mutex<State<SharedEvent<D>>>,
+    state: BiasedLock<State<SharedEvent<D>>>,
     watchers: Arc<Watchers>,
     /// Whoever else has it.
     elsewhere: Option<Box<Elsewhere<D>>>,
+}
+
+/// What a stream has to wait for until a value is reached.
+pub(super) enum ToWaitFor<D: Driver> {
+    /// Nothing.
+    Nothing,
+    /// An event of another stream, which is recorded.
+    Event(SharedEvent<D>),
+    /// What takes more than a look to say.
+    Unknown,
 }
 
 /// Who has a timeline that is not this process's alone.
@@ -91,7 +102,7 @@ impl<D: Driver> Values<D> {
             context: context.to_arc(),
             home,
             complete: Object::new(complete),
-            state: Mutex::new(State::new(initial)),
+            state: BiasedLock::new(State::new(initial)),
             watchers: Arc::default(),
             elsewhere: elsewhere(me).map(Box::new),
         }))
@@ -165,9 +176,27 @@ impl<D: Driver> Values<D> {
         self.state.lock().failure.clone()
     }
 
-    #[inline]
     pub(super) fn known(&self, value: u64) -> Known<SharedEvent<D>> {
         self.state.lock().known(value)
+    }
+
+    /// What a stream has to wait for until the value is reached, if a native event says that. The event's reference is what
+    /// keeps its stream from filling it again before the wait is there.
+    #[inline]
+    pub(super) fn to_wait_for(&self, value: u64, stream: &Arc<Stream<D>>) -> ToWaitFor<D> {
+        let state = self.state.lock();
+        if value <= state.reached {
+            return ToWaitFor::Nothing;
+        }
+        let Some(event) = state.submitted(value) else { return ToWaitFor::Unknown };
+        if Arc::ptr_eq(&event.stream, stream) || event.is_known_complete() {
+            return ToWaitFor::Nothing;
+        }
+        // A tail event is recorded before the waiting stream is locked.
+        if unlikely(!event.is_recorded() || event.is_off_stream()) {
+            return ToWaitFor::Unknown;
+        }
+        ToWaitFor::Event(Arc::clone(event))
     }
 
     /// An event that completes when the value is reached.
@@ -204,16 +233,12 @@ impl<D: Driver> Values<D> {
             self.hear_of_value(value);
             return Ok(());
         }
-        let mut state = self.state.lock();
-        state.check_signal(value)?;
-        state.signalled = value;
-        self.publish_reached(state, value);
-        Ok(())
+        self.signal_behind(value, None)
     }
 
     /// Notes that a value is reached which was reserved.
     #[inline]
-    fn publish_reached(&self, mut state: MutexGuard<'_, State<SharedEvent<D>>>, value: u64) {
+    fn publish_reached(&self, mut state: Guard<'_, State<SharedEvent<D>>>, value: u64) {
         if unlikely(!state.open.is_empty() || state.is_awaited()) {
             return self.reach_and_tell(state, value);
         }
@@ -221,7 +246,7 @@ impl<D: Driver> Values<D> {
     }
 
     #[inline(never)]
-    fn reach_and_tell(&self, mut state: MutexGuard<'_, State<SharedEvent<D>>>, value: u64) {
+    fn reach_and_tell(&self, mut state: Guard<'_, State<SharedEvent<D>>>, value: u64) {
         let promises = state.take_promises(value);
         let through = state.reach(value);
         drop(state);
@@ -288,16 +313,12 @@ impl<D: Driver> Values<D> {
     pub(super) fn reserve(&self, value: u64) -> Result<u64> {
         match self.shared() {
             Some(link) => self.reserve_shared(link, value),
-            None => self.reserve_here(value),
+            None => {
+                let mut state = self.state.lock();
+                state.check_signal(value)?;
+                Ok(core::mem::replace(&mut state.signalled, value))
+            }
         }
-    }
-
-    /// As [`Values::reserve`] of a timeline that is this process's alone.
-    #[inline]
-    pub(super) fn reserve_here(&self, value: u64) -> Result<u64> {
-        let mut state = self.state.lock();
-        state.check_signal(value)?;
-        Ok(core::mem::replace(&mut state.signalled, value))
     }
 
     /// Whether a signal could be submitted now.
@@ -340,9 +361,12 @@ impl<D: Driver> Values<D> {
     }
 
     /// As [`Values::publish`] of a timeline that is this process's alone.
-    #[inline]
-    pub(super) fn publish_here(&self, value: u64, event: SharedEvent<D>) {
-        let mut state = self.state.lock();
+    fn publish_here(&self, value: u64, event: SharedEvent<D>) {
+        self.publish_in(self.state.lock(), value, event);
+    }
+
+    #[inline(always)]
+    fn publish_in(&self, mut state: Guard<'_, State<SharedEvent<D>>>, value: u64, event: SharedEvent<D>) {
         if unlikely(state.is_awaited() || value <= state.reached) {
             return self.publish_and_tell(state, value, &event);
         }
@@ -354,8 +378,25 @@ impl<D: Driver> Values<D> {
         }
     }
 
+    /// A signal of a timeline that is this process's alone, behind which `event` stands on a stream already; none if nothing is
+    /// left to do before it. Two signals at the same moment are in the order in which they come here.
+    ///
+    /// # Errors
+    /// As [`Values::signal`].
+    #[inline(always)]
+    pub(super) fn signal_behind(&self, value: u64, event: Option<SharedEvent<D>>) -> Result<()> {
+        let mut state = self.state.lock();
+        state.check_signal(value)?;
+        state.signalled = value;
+        match event {
+            Some(event) => self.publish_in(state, value, event),
+            None => self.publish_reached(state, value),
+        }
+        Ok(())
+    }
+
     #[inline(never)]
-    fn publish_and_tell(&self, mut state: MutexGuard<'_, State<SharedEvent<D>>>, value: u64, event: &SharedEvent<D>) {
+    fn publish_and_tell(&self, mut state: Guard<'_, State<SharedEvent<D>>>, value: u64, event: &SharedEvent<D>) {
         let promises = state.publish(value, event);
         let are_many = state.open.len() > state.most_open;
         drop(state);
@@ -366,7 +407,7 @@ impl<D: Driver> Values<D> {
     }
 
     /// As [`Values::publish`] of a signal behind which nothing is left to do.
-    pub(super) fn publish_complete(&self, value: u64) {
+    fn publish_complete(&self, value: u64) {
         self.publish_reached(self.state.lock(), value);
     }
 
@@ -503,7 +544,7 @@ fn break_promises<D: Driver>(promises: Taken<SharedEvent<D>>, cause: &Error) {
 impl<D: Driver> Drop for Values<D> {
     /// Nobody is left to signal it: no handle, and no signal that is kept.
     fn drop(&mut self) {
-        let promises = take(&mut self.state.get_mut().promises);
+        let promises = take(&mut self.state.lock().promises);
         if !promises.is_empty() {
             let text = "the timeline was released, and nobody is left who could signal the value";
             break_promises::<D>(

@@ -199,8 +199,8 @@ impl<D: Driver> Owned<D> for DeferredTask<D> {
 
 #[cold]
 fn defer<D: Driver>(request: &Request<'_, D>, work: Work<D>) -> Result<()> {
-    request.check_deferral()?;
-    deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(DeferredTask(work)));
+    let waits = request.bind_waits()?;
+    deferral::defer(request, waits, Place::InOrder, &Promise::of_command(), Box::new(DeferredTask(work)));
     Ok(())
 }
 

@@ -161,9 +161,9 @@ fn defer<D: Driver>(
     data: *mut c_void,
     memories: Memories<D>,
 ) -> Result<()> {
-    request.check_deferral()?;
+    let waits = request.bind_waits()?;
     let call = DeferredCall { function, data: data.expose_provenance(), memories };
-    deferral::defer(request, Place::InOrder, &Promise::of_command(), Box::new(call));
+    deferral::defer(request, waits, Place::InOrder, &Promise::of_command(), Box::new(call));
     Ok(())
 }
 

@@ -37,14 +37,14 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, blocking: bool) -> Result<()>
 /// Keeps the recording, which then happens when its turn has come.
 #[cold]
 fn defer<D: Driver>(request: &Request<'_, D>, blocking: bool) -> Result<()> {
-    request.check_deferral()?;
+    let waits = request.bind_waits()?;
     let promise = Promise::of_command();
     promise.want_event();
     let work = |request: &Request<'_, D>| {
         request.event.write(Object::retain_handle(&record(request)?));
         Ok(())
     };
-    deferral::defer(request, Place::InOrder, &promise, deferral::by_function(work));
+    deferral::defer(request, waits, Place::InOrder, &promise, deferral::by_function(work));
     match blocking {
         true => promise.wait()?.map_or(Ok(()), |event| event.wait()),
         false => Ok(()),

@@ -65,7 +65,8 @@ pub fn set<D: Driver>(
     }
     event.check_observable()?;
     let callback = Callback { event: event.to_arc(), status, function, data: data.expose_provenance() };
-    match event.as_deferred() {
+    let signal = event.kept_signal();
+    match signal.as_deref().unwrap_or(event).as_deferred() {
         Some(promise) => {
             promise.add(Arc::new(Unresolved(Mutex::new(Some(callback)))));
             Ok(())

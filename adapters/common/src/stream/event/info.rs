@@ -63,6 +63,9 @@ pub fn get_profiling_info<D: Driver>(
 
 /// What `urEventGetInfo` says of how far the command is. That it runs is known of timed commands alone.
 fn status<D: Driver>(event: &Event<D>) -> Result<ur_event_status_t> {
+    if let Some(signal) = event.kept_signal() {
+        return status(&signal);
+    }
     match event.as_deferred().map(|promise| promise.outcome()) {
         Some(None) => return Ok(ur_event_status_t::QUEUED),
         Some(Some(Outcome::Failed(_))) => return Ok(ur_event_status_t::ERROR),

@@ -15,7 +15,6 @@ use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::stream::StreamState;
 use crate::stream::event::Event;
-use crate::sync::unlikely::unlikely;
 
 /// Events that a stream keeps: what it has more in flight is made and ended.
 const MOST_KEPT: usize = 128;
@@ -32,34 +31,41 @@ impl<D: Driver> StreamState<D> {
         command: ur_command_t,
         make: impl FnOnce() -> Event<D>,
     ) -> Result<Arc<Object<Event<D>>>> {
-        let event = match self.record_unused_timepoint(command)? {
-            Some(event) => event,
-            None => {
-                let event = Recycled::new(make());
-                event.record()?;
-                event
-            }
-        };
-        let shared = event.to_arc();
-        if unlikely(self.timepoints.len() == MOST_KEPT) {
-            drop(self.timepoints.pop_front());
+        if let Some(event) = self.record_oldest_timepoint(command)? {
+            return Ok(event);
         }
-        self.timepoints.push_back(event);
-        Ok(shared)
+        self.record_another_timepoint(command, make)
     }
 
-    /// Fills the oldest event again that nobody holds, and records it. One that is held longer than those behind it goes to
-    /// their end.
-    #[inline]
-    fn record_unused_timepoint(&mut self, command: ur_command_t) -> Result<Option<Recycled<Event<D>>>> {
-        for _ in 0..2 {
-            let Some(mut event) = self.timepoints.pop_front() else { break };
-            if let Some(body) = event.unused() {
-                body.record_anew(self.position, command)?;
-                return Ok(Some(event));
-            }
-            self.timepoints.push_back(event);
+    /// Fills the oldest event again and records it, unless somebody holds it.
+    #[inline(always)]
+    fn record_oldest_timepoint(&mut self, command: ur_command_t) -> Result<Option<Arc<Object<Event<D>>>>> {
+        let position = self.position;
+        let Some(event) = self.timepoints.oldest() else { return Ok(None) };
+        let Some(body) = event.unused() else { return Ok(None) };
+        body.record_anew(position, command)?;
+        let shared = event.to_arc();
+        self.timepoints.pass_oldest();
+        Ok(Some(shared))
+    }
+
+    /// As [`StreamState::record_timepoint`] where the oldest event is held by somebody. One that is held longer than those behind it
+    /// becomes the youngest.
+    #[inline(never)]
+    fn record_another_timepoint(
+        &mut self,
+        command: ur_command_t,
+        make: impl FnOnce() -> Event<D>,
+    ) -> Result<Arc<Object<Event<D>>>> {
+        self.timepoints.pass_oldest();
+        if let Some(event) = self.record_oldest_timepoint(command)? {
+            return Ok(event);
         }
-        Ok(None)
+        self.timepoints.pass_oldest();
+        let event = Recycled::new(make());
+        event.record()?;
+        let shared = event.to_arc();
+        self.timepoints.add(event, MOST_KEPT);
+        Ok(shared)
     }
 }
