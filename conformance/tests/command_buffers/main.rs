@@ -2,6 +2,7 @@
 //! place, and bad input.
 
 mod append;
+mod arguments;
 mod bad_input;
 mod batches;
 mod beside;

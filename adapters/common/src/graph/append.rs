@@ -72,7 +72,7 @@ impl<'a, D: Driver> Append<'a, D> {
     /// # Errors
     /// `INVALID_OPERATION` for a buffer that is finalised; as [`crate::graph::recording::dependencies::Dependencies::read`].
     pub fn check(&self) -> Result<()> {
-        self.buffer.record()?.dependencies.read(&self.after)
+        self.buffer.record()?.dependencies.read(&self.after).map(drop)
     }
 
     /// Appends a command that stays as it is.

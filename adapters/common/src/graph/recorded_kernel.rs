@@ -21,10 +21,8 @@ use crate::driver::{Driver, LaunchShape};
 use crate::graph::memory_uses::{Used, foreign_memory};
 use crate::image::argument::{image_value, is_written, sampler_value};
 use crate::image::sampler::Sampler;
-use crate::kernel::argument_list::{
-    INLINE_ARGUMENTS as LISTED_ARGUMENTS, Resolved, given_twice, no_such_argument, place_local, resolve,
-};
-use crate::kernel::fast::Launch;
+use crate::kernel::argument_list::{Resolved, given_twice, no_such_argument, place_local, resolve};
+use crate::kernel::fast::{self, Launch};
 use crate::kernel::launch::{narrow, wrong_count};
 use crate::kernel::work_size::{GlobalSize, shape};
 use crate::kernel::{DeviceKernel, Kernel};
@@ -33,6 +31,7 @@ use crate::memory_object::{Mem, MemBody};
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::object::params;
+use crate::sync::unlikely::unlikely;
 
 /// Arguments that are kept without an allocation of their own.
 const INLINE_ARGUMENTS: usize = 6;
@@ -408,15 +407,25 @@ impl<D: Driver> RecordedKernel<D> {
     /// Lets `work` have the launch as the native library takes it. The form is what [`RecordedKernel::prepare`] gave last.
     #[inline]
     pub fn with_native<R>(&self, form: &NativeForm<D>, work: impl FnOnce(&NodeLaunch<'_, D>) -> R) -> R {
-        let values = self.arguments.bytes.as_ptr();
-        let mut list: SmallVec<[*const c_void; LISTED_ARGUMENTS]> = SmallVec::new();
+        let (arguments, values) = (&self.arguments.list[..], self.arguments.bytes.as_ptr());
         // The form says that none is missing.
         let at = |argument: &Option<Argument<D>>| argument.as_ref().map_or(0, |argument| argument.at);
-        list.extend(self.arguments.list.iter().map(|argument| values.wrapping_add(at(argument)).cast()));
-        if let Some(offset) = &form.offset {
-            list.push(offset.as_ptr().cast());
-        }
-        work(&NodeLaunch::new(form.function, form.shape, list.as_ptr()))
+        let addresses = arguments.iter().map(|argument| values.wrapping_add(at(argument)).cast::<c_void>());
+        let offset = form.offset.as_ref().map(|offset| offset.as_ptr().cast());
+        let (mut room, mut many) = (fast::room(), Vec::new());
+        let list = if unlikely(arguments.len() >= room.len()) {
+            many.extend(addresses.chain(offset));
+            many.as_ptr()
+        } else {
+            room.iter_mut().zip(addresses).for_each(|(place, address)| {
+                place.write(address);
+            });
+            if let Some(offset) = offset {
+                room[arguments.len()].write(offset);
+            }
+            room.as_ptr().cast()
+        };
+        work(&NodeLaunch::new(form.function, form.shape, list))
     }
 }
 

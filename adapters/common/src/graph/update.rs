@@ -11,7 +11,6 @@
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
-use smallvec::SmallVec;
 use ur_ffi::{
     ur_exp_command_buffer_update_kernel_launch_desc_t as Description,
     ur_exp_command_buffer_update_memobj_arg_desc_t as NewMemory,
@@ -23,7 +22,7 @@ use crate::driver::Driver;
 use crate::graph::command::BufferCommand;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::executable::Leftovers;
-use crate::graph::executable::changes::Changes;
+use crate::graph::executable::changes::{Changes, SAVED_BYTES, SavedValue};
 use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::recorded_kernel::{Arguments, Content, NativeForm, RecordedKernel};
 use crate::image::argument::image_value;
@@ -38,9 +37,6 @@ use crate::object::{Object, params};
 use crate::sync::unlikely::unlikely;
 
 const NAME: &str = "urCommandBufferUpdateKernelLaunchExp";
-
-/// Bytes of a value that are saved without an allocation.
-const INLINE_VALUE: usize = 8;
 
 /// A pointer's bytes, wherever they lie.
 type Pointer = [u8; size_of::<usize>()];
@@ -286,14 +282,6 @@ fn make_memory<D: Driver>(buffer: &CommandBuffer<D>, description: &Description) 
     }
 }
 
-/// The bytes that a change replaced of a value of the launch of that index.
-struct SavedValue {
-    launch: u32,
-    at: u32,
-    size: u32,
-    bytes: [u8; INLINE_VALUE],
-}
-
 /// What else a change replaced.
 enum SavedMore<D: Driver> {
     /// More bytes of a value.
@@ -304,33 +292,58 @@ enum SavedMore<D: Driver> {
 
 /// What a change replaced. Of a launch that is here as a whole, values were saved before that alone.
 struct Saved<D: Driver> {
-    values: SmallVec<[SavedValue; 8]>,
+    values: Vec<SavedValue>,
     more: Vec<SavedMore<D>>,
 }
 
 impl<D: Driver> Saved<D> {
-    /// Stores a value where the old one is, which is kept. Answers whether it could be.
+    /// Stores a value where the old one is, which is kept. Answers whether it could be. Values of most sizes are moved without
+    /// a call.
     #[inline(always)]
     fn store(&mut self, launch: &mut ChangeableLaunch<D>, index: u32, argument: usize, value: &[u8]) -> bool {
-        let is_saved = launch.is_saved;
-        let Some((at, bytes)) = launch.recorded.arguments.bytes_of(argument, value.len()) else { return false };
-        if !is_saved {
-            self.keep(index, at, bytes);
+        match *value {
+            [a, b, c, d, e, f, g, h] => self.store_sized(launch, index, argument, [a, b, c, d, e, f, g, h]),
+            [a, b, c, d] => self.store_sized(launch, index, argument, [a, b, c, d]),
+            _ => self.store_any(launch, index, argument, value),
         }
-        copy(value, bytes);
+    }
+
+    /// The size is not above that of a saved value.
+    #[inline(always)]
+    fn store_sized<const SIZE: usize>(
+        &mut self,
+        launch: &mut ChangeableLaunch<D>,
+        index: u32,
+        argument: usize,
+        value: [u8; SIZE],
+    ) -> bool {
+        let is_saved = launch.is_saved;
+        let Some((at, bytes)) = launch.recorded.arguments.bytes_of(argument, SIZE) else { return false };
+        let Ok(place) = <&mut [u8; SIZE]>::try_from(bytes) else { return false };
+        if !is_saved {
+            let mut old = [0; SAVED_BYTES];
+            old[..SIZE].copy_from_slice(place);
+            // Neither a launch's values nor one of them have so many bytes.
+            self.values.push(SavedValue { launch: index, at: at as u32, size: SIZE as u32, bytes: old });
+        }
+        *place = value;
         true
     }
 
-    #[inline(always)]
-    fn keep(&mut self, launch: u32, at: usize, value: &[u8]) {
-        // Neither a launch's values nor one of them have so many bytes.
-        let (at, size) = (at as u32, value.len() as u32);
-        if unlikely(value.len() > INLINE_VALUE) {
-            return self.more.push(SavedMore::Value { launch, at, bytes: value.into() });
+    #[inline(never)]
+    fn store_any(&mut self, launch: &mut ChangeableLaunch<D>, index: u32, argument: usize, value: &[u8]) -> bool {
+        let is_saved = launch.is_saved;
+        let Some((at, bytes)) = launch.recorded.arguments.bytes_of(argument, value.len()) else { return false };
+        if !is_saved && bytes.len() <= SAVED_BYTES {
+            let mut old = [0; SAVED_BYTES];
+            old[..bytes.len()].copy_from_slice(bytes);
+            self.values.push(SavedValue { launch: index, at: at as u32, size: bytes.len() as u32, bytes: old });
+        } else if !is_saved {
+            // A launch's values do not have so many bytes.
+            self.more.push(SavedMore::Value { launch: index, at: at as u32, bytes: (&*bytes).into() });
         }
-        let mut bytes = [0; INLINE_VALUE];
-        copy(value, &mut bytes[..value.len()]);
-        self.values.push(SavedValue { launch, at, size, bytes });
+        bytes.copy_from_slice(value);
+        true
     }
 
     /// Exchanges what was saved with what is, the last first.
@@ -352,16 +365,6 @@ impl<D: Driver> Saved<D> {
             let arguments = &mut changes.launches[*launch as usize].recorded.arguments;
             arguments.put_back(*at as usize, &bytes[..*size as usize]);
         }
-    }
-}
-
-/// Copies a value; those of most sizes without a call.
-#[inline(always)]
-fn copy(from: &[u8], to: &mut [u8]) {
-    match from.len() {
-        8 => to[..8].copy_from_slice(&from[..8]),
-        4 => to[..4].copy_from_slice(&from[..4]),
-        _ => to.copy_from_slice(from),
     }
 }
 
@@ -396,7 +399,7 @@ impl<'b, D: Driver> Update<'b, D> {
     fn begin(buffer: &'b Object<CommandBuffer<D>>, mut changes: MutexGuard<'b, Changes<D>>) -> Self {
         changes.begin();
         let pending = changes.pending();
-        let saved = Saved { values: SmallVec::new(), more: Vec::new() };
+        let saved = Saved { values: core::mem::take(&mut changes.room_for_values), more: Vec::new() };
         Self { buffer, changes, saved, leftovers: Leftovers::default(), pending, is_over: false }
     }
 
@@ -465,5 +468,7 @@ impl<D: Driver> Drop for Update<'_, D> {
                 self.changes.launches[*launch as usize].is_saved = false;
             }
         }
+        self.saved.values.clear();
+        self.changes.room_for_values = core::mem::take(&mut self.saved.values);
     }
 }

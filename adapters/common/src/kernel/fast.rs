@@ -66,20 +66,23 @@ impl<'k, D: Driver> Launch<'k, D> {
         self.given.len()
     }
 
-    /// The bytes of an argument's value, by the parameters' order.
+    /// The bytes of the arguments' values, in the parameters' order.
     #[inline(always)]
-    pub fn value(&self, index: usize) -> &[u8] {
-        let (sizes, argument) = (self.kernel.plain.parameters.as_deref(), &self.given[index]);
-        let size = match sizes {
-            Some(sizes) => sizes[index],
-            None if argument.type_ == ur_exp_kernel_arg_type_t::POINTER => size_of::<usize>(),
-            None => argument.size,
-        };
-        // SAFETY: the list is as this type says, and has an entry for each argument that is given.
-        unsafe { core::slice::from_raw_parts(self.arguments.add(index).read().cast(), size) }
+    pub fn values(&self) -> impl Iterator<Item = &[u8]> {
+        let sizes = self.kernel.plain.parameters.as_deref();
+        self.given.iter().enumerate().map(move |(index, argument)| {
+            let size = match sizes {
+                Some(sizes) => sizes[index],
+                None if argument.type_ == ur_exp_kernel_arg_type_t::POINTER => size_of::<usize>(),
+                None => argument.size,
+            };
+            // SAFETY: the list is as this type says, and has an entry for each argument that is given.
+            unsafe { core::slice::from_raw_parts(self.arguments.add(index).read().cast(), size) }
+        })
     }
 
     /// The function that is launched.
+    #[inline(always)]
     pub fn function(&self) -> D::Function {
         self.kernel.plain.raw
     }

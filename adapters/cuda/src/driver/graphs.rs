@@ -27,6 +27,7 @@ fn symbol<T>(symbol: Option<T>, name: &str) -> Result<T> {
     symbol.ok_or_else(|| Error::unsupported(&format!("{name} by this driver")))
 }
 
+#[inline(always)]
 fn kernel_params(
     kernel: &KernelNode<CUfunction>,
     arguments: *const *const c_void,
@@ -85,6 +86,19 @@ impl Cuda {
         let status = add(&raw mut node);
         self.check(call, status)?;
         Ok(node)
+    }
+
+    /// What of a launch the parameters of its node do not say.
+    #[cold]
+    fn set_launch_attributes(&self, node: CUgraphNode, kernel: &KernelNode<CUfunction>) -> Result<()> {
+        if let Some(cluster) = kernel.cluster {
+            let id = sys::launch_attribute::CLUSTER_DIMENSION;
+            self.set_launch_attribute(node, &CUlaunchAttribute::new(id, &cluster))?;
+        }
+        if kernel.cooperative {
+            self.set_launch_attribute(node, &CUlaunchAttribute::new(sys::launch_attribute::COOPERATIVE, &[1]))?;
+        }
+        Ok(())
     }
 
     fn set_launch_attribute(&self, node: CUgraphNode, attribute: &CUlaunchAttribute) -> Result<()> {
@@ -167,7 +181,7 @@ impl Graphs for Cuda {
         self.check("cuGraphDebugDotPrint", unsafe { dump(*graph, path.as_ptr(), flags) })
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn add_kernel(
         &self,
         graph: &CUgraph,
@@ -181,12 +195,8 @@ impl Graphs for Cuda {
         let node = self.add_node("cuGraphAddKernelNode", |node| unsafe {
             (self.symbols.graph_add_kernel)(node, *graph, after.as_ptr(), after.len(), &raw const params)
         })?;
-        if let Some(cluster) = kernel.cluster {
-            let id = sys::launch_attribute::CLUSTER_DIMENSION;
-            self.set_launch_attribute(node, &CUlaunchAttribute::new(id, &cluster))?;
-        }
-        if kernel.cooperative {
-            self.set_launch_attribute(node, &CUlaunchAttribute::new(sys::launch_attribute::COOPERATIVE, &[1]))?;
+        if kernel.cluster.is_some() || kernel.cooperative {
+            self.set_launch_attributes(node, kernel)?;
         }
         Ok(node)
     }
@@ -329,6 +339,7 @@ impl Graphs for Cuda {
         self.check("cuGraphUpload", unsafe { (self.symbols.graph_upload)(*exec, *stream) })
     }
 
+    #[inline(always)]
     unsafe fn set_kernel(
         &self,
         exec: &CUgraphExec,

@@ -28,6 +28,21 @@ enum Pending {
     Event(u32),
 }
 
+/// The most bytes of a [`SavedValue`].
+pub const SAVED_BYTES: usize = 8;
+
+/// The bytes that a change replaced of a value of the launch of that index.
+pub struct SavedValue {
+    /// The launch.
+    pub launch: u32,
+    /// Where they lie among the bytes of the launch's values.
+    pub at: u32,
+    /// How many they are.
+    pub size: u32,
+    /// They themselves.
+    pub bytes: [u8; SAVED_BYTES],
+}
+
 /// What can be changed, and what has.
 pub struct Changes<D: Driver> {
     /// Launches.
@@ -39,6 +54,8 @@ pub struct Changes<D: Driver> {
     pub memory_has_changed: bool,
     /// Whether launches were not told so yet.
     memory_is_pending: bool,
+    /// Where a change saves values that it replaces: empty between changes, so that only the largest allocates.
+    pub room_for_values: Vec<SavedValue>,
     pending: Vec<Pending>,
     retired: RetiredEvents<D>,
     leftovers: Leftovers<D>,
@@ -61,6 +78,7 @@ impl<D: Driver> Changes<D> {
             memory,
             memory_has_changed: false,
             memory_is_pending: false,
+            room_for_values: Vec::new(),
             pending: Vec::new(),
             retired: RetiredEvents::default(),
             leftovers: Leftovers::default(),

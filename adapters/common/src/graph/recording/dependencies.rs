@@ -16,6 +16,7 @@ use ur_ffi::{ur_exp_command_buffer_sync_point_t, ur_result_t};
 use crate::object::error::{Error, Result};
 use crate::object::params;
 use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
 
 /// Bits of a sync point that say which command it is.
 const INDEX_BITS: u32 = 24;
@@ -54,6 +55,17 @@ impl<'a> SyncPoints<'a> {
     }
 }
 
+/// What a command comes after. Most come after one command or none, of which no list is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// No command.
+    Nothing,
+    /// The command of that index.
+    One(u32),
+    /// Several, which [`Dependencies::several`] has until the next list is read.
+    Several,
+}
+
 /// The commands of a buffer, by their sync points.
 pub struct Dependencies<N> {
     /// The nodes that commands end with, in the commands' order. The last commands may have none yet.
@@ -62,8 +74,8 @@ pub struct Dependencies<N> {
     commands: u32,
     is_in_order: bool,
     mark: u32,
-    /// The commands that the next one comes after, each once.
-    before: Vec<u32>,
+    /// The commands that the next one comes after where the list is of several points, each once.
+    several: Vec<u32>,
     /// Room for their nodes.
     nodes_before: Vec<N>,
     /// How many lists of several points were read.
@@ -82,7 +94,7 @@ impl<N: Copy> Dependencies<N> {
             commands: 0,
             is_in_order,
             mark,
-            before: Vec::new(),
+            several: Vec::new(),
             nodes_before: Vec::new(),
             lists: 0,
             named_by: Vec::new(),
@@ -95,47 +107,61 @@ impl<N: Copy> Dependencies<N> {
     /// `INVALID_COMMAND_BUFFER_SYNC_POINT_EXP` for a number that is no sync point of this buffer; `OUT_OF_RESOURCES` for a
     /// buffer that is full.
     #[inline(always)]
-    pub fn read(&mut self, named: &SyncPoints<'_>) -> Result<()> {
-        if self.commands == MOST_COMMANDS {
+    pub fn read(&mut self, named: &SyncPoints<'_>) -> Result<After> {
+        if unlikely(self.commands == MOST_COMMANDS) {
             return Err(full());
         }
-        self.before.clear();
-        match *named.points {
-            [] => {}
+        let named = match *named.points {
+            [] => After::Nothing,
             // Named once, so there is nothing to compare.
-            [point] => self.before.push(self.index_of(point)?),
+            [point] => After::One(self.index_of(point)?),
             _ => self.read_several(named.points)?,
-        }
-        if self.is_in_order {
-            self.before.clear();
-            self.before.extend(self.commands.checked_sub(1));
-        }
+        };
+        let after = match (self.is_in_order, self.commands.checked_sub(1)) {
+            (false, _) => named,
+            (true, Some(last)) => After::One(last),
+            (true, None) => After::Nothing,
+        };
         if mutation::is(mutation::Bug::GraphMissingEdge) {
-            self.before.pop();
+            return Ok(self.without_last(after));
         }
-        Ok(())
+        Ok(after)
     }
 
     #[inline(never)]
-    fn read_several(&mut self, points: &[ur_exp_command_buffer_sync_point_t]) -> Result<()> {
+    fn read_several(&mut self, points: &[ur_exp_command_buffer_sync_point_t]) -> Result<After> {
         self.lists += 1;
         self.named_by.resize(self.commands as usize, 0);
+        self.several.clear();
         for &point in points {
             let index = self.index_of(point)?;
             let named_by = &mut self.named_by[index as usize];
             if *named_by != self.lists {
                 *named_by = self.lists;
-                self.before.push(index);
+                self.several.push(index);
             }
         }
-        Ok(())
+        Ok(After::Several)
+    }
+
+    /// The bug of one edge that is missing.
+    #[cold]
+    fn without_last(&mut self, after: After) -> After {
+        if after == After::Several {
+            self.several.pop();
+            return after;
+        }
+        After::Nothing
     }
 
     /// The command of a sync point.
     #[inline(always)]
     fn index_of(&self, point: ur_exp_command_buffer_sync_point_t) -> Result<u32> {
         let index = point ^ self.mark;
-        if index < self.commands { Ok(index) } else { Err(unknown(point)) }
+        if unlikely(index >= self.commands) {
+            return Err(unknown(point));
+        }
+        Ok(index)
     }
 
     /// Reads the nodes that the next command comes after. No command is without its node now. Long lists have their nodes in one
@@ -147,8 +173,11 @@ impl<N: Copy> Dependencies<N> {
     pub fn read_nodes(&mut self, named: &SyncPoints<'_>) -> Result<&[N]> {
         let is_plain = named.points.len() < 2 || self.is_in_order || self.commands == MOST_COMMANDS;
         if is_plain || mutation::is(mutation::Bug::GraphMissingEdge) {
-            self.read(named)?;
-            return Ok(nodes_of(&self.nodes, &self.before, &mut self.nodes_before));
+            return Ok(match self.read(named)? {
+                After::Nothing => &[],
+                After::One(index) => core::slice::from_ref(&self.nodes[index as usize]),
+                After::Several => nodes_of(&self.nodes, &self.several, &mut self.nodes_before),
+            });
         }
         self.lists += 1;
         self.named_by.resize(self.commands as usize, 0);
@@ -166,16 +195,25 @@ impl<N: Copy> Dependencies<N> {
         Ok(&self.nodes_before)
     }
 
-    /// The commands that [`Dependencies::read`] found.
-    #[inline(always)]
-    pub fn before(&self) -> &[u32] {
-        &self.before
+    /// The commands that [`Dependencies::read`] found where it answered [`After::Several`].
+    pub fn several(&self) -> &[u32] {
+        &self.several
     }
 
-    /// The nodes of some commands, which have theirs; `room` is for several.
+    /// The node of a command, which has one.
     #[inline(always)]
-    pub fn nodes_of<'n>(&'n self, commands: &[u32], room: &'n mut Vec<N>) -> &'n [N] {
+    pub fn node_of(&self, command: u32) -> &N {
+        &self.nodes[command as usize]
+    }
+
+    /// The nodes of some commands, which have theirs.
+    pub fn nodes_of<'n>(&self, commands: &[u32], room: &'n mut Vec<N>) -> &'n [N] {
         nodes_of(&self.nodes, commands, room)
+    }
+
+    /// Makes room for the nodes of all commands that have none.
+    pub fn reserve_nodes(&mut self) {
+        self.nodes.reserve(self.commands as usize - self.nodes.len());
     }
 
     /// Notes the node that a new command ends with; gives its sync point. No command is without its node now.
@@ -201,12 +239,7 @@ impl<N: Copy> Dependencies<N> {
     }
 }
 
-#[inline(always)]
-fn nodes_of<'n, N: Copy>(nodes: &'n [N], commands: &[u32], room: &'n mut Vec<N>) -> &'n [N] {
-    // Most come after one, whose node is where it is.
-    if let [index] = *commands {
-        return core::slice::from_ref(&nodes[index as usize]);
-    }
+fn nodes_of<'n, N: Copy>(nodes: &[N], commands: &[u32], room: &'n mut Vec<N>) -> &'n [N] {
     room.clear();
     room.extend(commands.iter().map(|&index| nodes[index as usize]));
     room
@@ -277,10 +310,13 @@ mod tests {
         let mut buffer = Dependencies::new(false);
         let a = buffer.add('a');
         let (b, c) = (buffer.add_without_node(), buffer.add_without_node());
-        buffer.read(&SyncPoints { points: &[c, a, c, b] }).unwrap();
-        assert_eq!(buffer.before(), [2, 0, 1]);
+        assert_eq!(buffer.read(&SyncPoints { points: &[b] }).unwrap(), After::One(1));
+        assert_eq!(buffer.read(&SyncPoints { points: &[] }).unwrap(), After::Nothing);
+        assert_eq!(buffer.read(&SyncPoints { points: &[c, a, c, b] }).unwrap(), After::Several);
+        assert_eq!(buffer.several(), [2, 0, 1]);
         buffer.add_node('b');
         buffer.add_node('c');
+        assert_eq!(*buffer.node_of(1), 'b');
         assert_eq!(buffer.nodes_of(&[2, 0, 1], &mut Vec::new()), ['c', 'a', 'b']);
         assert_eq!(before(&mut buffer, &[b]).unwrap(), ['b']);
         let d = buffer.add('d');

@@ -21,8 +21,7 @@ use std::sync::Arc;
 use crate::command::graph::NodeLaunch;
 use crate::context::DeviceState;
 use crate::driver::{Driver, LaunchShape};
-use crate::graph::recording::dependencies::{Dependencies, SyncPoints};
-use crate::kernel::argument_list::INLINE_ARGUMENTS;
+use crate::graph::recording::dependencies::{After, Dependencies, SyncPoints};
 use crate::kernel::fast::Launch;
 use crate::object::error::Result;
 use crate::sync::unlikely::unlikely;
@@ -47,29 +46,38 @@ enum Next {
     MakeAll,
 }
 
+/// What a kept launch comes after.
+#[derive(Clone, Copy)]
+enum KeptAfter {
+    Nothing,
+    /// The command of that index.
+    One(u32),
+    /// Those whose indices lie there in the room.
+    Several {
+        begin: u32,
+        end: u32,
+    },
+}
+
 /// A launch that is kept.
 struct KeptLaunch<D: Driver> {
     function: D::Function,
     shape: LaunchShape,
-    /// Where what it comes after ends; it begins where that of the launch before ends.
-    after_end: u32,
-    /// The same of its values.
-    values_end: u32,
+    after: KeptAfter,
+    /// Where the list of its values' addresses begins.
+    list: u32,
 }
 
-/// Room of fixed sizes, so that keeping a launch allocates nothing and looks at each limit once.
+/// Room of fixed sizes, so that keeping a launch allocates nothing. A launch is written once, as the native call reads it.
 struct Room<D: Driver> {
     launches: Vec<KeptLaunch<D>>,
-    /// Indices of the commands that they come after.
-    after: Box<[u32]>,
-    after_end: usize,
-    /// Where values begin in the words.
-    values: Box<[u32]>,
-    values_end: usize,
+    /// Indices of the commands that launches behind several of them come after.
+    after: Vec<u32>,
+    /// The exposed addresses of values, which lie in the words.
+    addresses: Box<[usize]>,
+    addresses_end: usize,
     words: Box<[u64]>,
     words_end: usize,
-    /// What of `after` and of `values` belongs to launches that have their nodes.
-    begin: (usize, usize),
 }
 
 /// The launches, the first appended first.
@@ -100,7 +108,7 @@ impl<D: Driver> LaunchBatch<D> {
         after: &SyncPoints<'_>,
         launch: &Launch<'_, D>,
     ) -> Result<bool> {
-        if self.next != Next::Keep {
+        if unlikely(self.next != Next::Keep) {
             if self.next == Next::MakeOne {
                 self.next = Next::Keep;
             }
@@ -110,13 +118,13 @@ impl<D: Driver> LaunchBatch<D> {
             self.make_nodes(device, graph, commands)?;
             return Ok(false);
         }
-        commands.read(after)?;
+        let after = commands.read(after)?;
         if let Some(room) = &mut self.room
-            && room.keep(launch, commands.before())
+            && room.keep(launch, after, commands)
         {
             return Ok(true);
         }
-        self.make_room_and_keep(device, graph, commands, launch)
+        self.make_room_and_keep(device, graph, commands, launch, after)
     }
 
     /// Makes the nodes of the launches before, and keeps this one if it fits.
@@ -130,9 +138,10 @@ impl<D: Driver> LaunchBatch<D> {
         graph: &D::Graph,
         commands: &mut Dependencies<D::GraphNode>,
         launch: &Launch<'_, D>,
+        after: After,
     ) -> Result<bool> {
         self.make_nodes(device, graph, commands)?;
-        Ok(self.room.get_or_insert_with(Room::new).keep(launch, commands.before()))
+        Ok(self.room.get_or_insert_with(Room::new).keep(launch, after, commands))
     }
 
     /// Makes the nodes of all launches that are kept.
@@ -180,39 +189,53 @@ impl<D: Driver> Room<D> {
     fn new() -> Box<Self> {
         Box::new(Self {
             launches: Vec::with_capacity(MOST_LAUNCHES),
-            after: vec![0; MOST_AFTER].into_boxed_slice(),
-            after_end: 0,
-            values: vec![0; MOST_VALUES].into_boxed_slice(),
-            values_end: 0,
+            after: Vec::new(),
+            addresses: vec![0; MOST_VALUES].into_boxed_slice(),
+            addresses_end: 0,
             words: vec![0; MOST_WORDS].into_boxed_slice(),
             words_end: 0,
-            begin: (0, 0),
         })
     }
 
     /// Keeps a launch if there is room for all of it.
     #[inline(always)]
-    fn keep(&mut self, launch: &Launch<'_, D>, after: &[u32]) -> bool {
-        let (after_end, values_end) = (self.after_end + after.len(), self.values_end + launch.count());
-        let Some(places) = self.after.get_mut(self.after_end..after_end) else { return false };
-        let Some(begins) = self.values.get_mut(self.values_end..values_end) else { return false };
-        if self.launches.len() == MOST_LAUNCHES {
+    fn keep(&mut self, launch: &Launch<'_, D>, after: After, commands: &Dependencies<D::GraphNode>) -> bool {
+        // Full as its allocation, so that nothing is asked again by the push.
+        if unlikely(self.launches.len() == self.launches.capacity()) {
             return false;
         }
+        let (list, list_end) = (self.addresses_end, self.addresses_end + launch.count());
+        let Some(addresses) = self.addresses.get_mut(list..list_end) else { return false };
         let mut at = self.words_end;
-        for (index, begin) in begins.iter_mut().enumerate() {
-            *begin = at as u32;
-            let Some(next) = store(launch.value(index), &mut self.words, at) else { return false };
+        for (address, value) in addresses.iter_mut().zip(launch.values()) {
+            let Some(next) = store(value, &mut self.words, at) else { return false };
+            *address = self.words.as_ptr().wrapping_add(at).expose_provenance();
             at = next;
         }
-        for (place, index) in places.iter_mut().zip(after) {
-            *place = *index;
-        }
-        (self.after_end, self.values_end, self.words_end) = (after_end, values_end, at);
-        let (function, shape) = (launch.function(), launch.shape);
+        let after = match after {
+            After::Nothing => KeptAfter::Nothing,
+            After::One(index) => KeptAfter::One(index),
+            After::Several => match self.keep_list(commands.several()) {
+                Some(kept) => kept,
+                None => return false,
+            },
+        };
+        (self.addresses_end, self.words_end) = (list_end, at);
         // The room's sizes are small.
-        self.launches.push(KeptLaunch { function, shape, after_end: after_end as u32, values_end: values_end as u32 });
+        let list = list as u32;
+        self.launches.push(KeptLaunch { function: launch.function(), shape: launch.shape, after, list });
         true
+    }
+
+    #[inline(never)]
+    fn keep_list(&mut self, commands: &[u32]) -> Option<KeptAfter> {
+        let (begin, end) = (self.after.len(), self.after.len() + commands.len());
+        if end > MOST_AFTER {
+            return None;
+        }
+        self.after.extend_from_slice(commands);
+        // Both are small.
+        Some(KeptAfter::Several { begin: begin as u32, end: end as u32 })
     }
 
     #[inline(never)]
@@ -222,30 +245,31 @@ impl<D: Driver> Room<D> {
         graph: &D::Graph,
         commands: &mut Dependencies<D::GraphNode>,
     ) -> Result<()> {
-        let (mut made, mut begin) = (0, self.begin);
-        // A plain launch has no more.
-        let mut list = [core::ptr::null(); INLINE_ARGUMENTS];
-        let mut several = Vec::new();
+        let (mut made, mut several) = (0, Vec::new());
+        commands.reserve_nodes();
         let scope = device.enter()?;
         let result = self.launches.iter().try_for_each(|launch| {
-            let end = (launch.after_end as usize, launch.values_end as usize);
-            for (pointer, at) in list.iter_mut().zip(&self.values[begin.1..end.1]) {
-                *pointer = self.words[*at as usize..].as_ptr().cast::<c_void>();
-            }
-            let node = NodeLaunch::new(launch.function, launch.shape, list.as_ptr());
-            let after = commands.nodes_of(&self.after[begin.0..end.0], &mut several);
+            let list = self.addresses[launch.list as usize..].as_ptr().cast::<*const c_void>();
+            let node = NodeLaunch::new(launch.function, launch.shape, list);
+            let after = match launch.after {
+                KeptAfter::Nothing => &[],
+                KeptAfter::One(index) => core::slice::from_ref(commands.node_of(index)),
+                KeptAfter::Several { begin, end } => {
+                    commands.nodes_of(&self.after[begin as usize..end as usize], &mut several)
+                }
+            };
             let node = node.add_in(&scope, device, graph, after)?;
             commands.add_node(node);
-            (made, begin) = (made + 1, end);
+            made += 1;
             Ok(())
         });
         drop(scope);
         if result.is_ok() {
             self.launches.clear();
-            (self.after_end, self.values_end, self.words_end, self.begin) = (0, 0, 0, (0, 0));
+            self.after.clear();
+            (self.addresses_end, self.words_end) = (0, 0);
         } else {
             self.launches.drain(..made);
-            self.begin = begin;
         }
         result
     }
