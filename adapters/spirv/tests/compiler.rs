@@ -53,6 +53,46 @@ fn every_module_compiles_in_both_dialects() {
     }
 }
 
+/// A text that asks which memory an address is in, and one over which a library before 13.1 ends by its other algorithm alone.
+const ASKS: &str = "address";
+const STEPS: &str = "walk";
+
+/// The PTX of these kernels, compiled in this order by a process of their own.
+fn compiled_in_order(names: &[&str]) -> String {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "--include-ignored", "--nocapture", "kernels_are_compiled_alike_in_any_order"]);
+    let said = child.env(ORDER, names.join(",")).output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let said = String::from_utf8(said.stdout).unwrap();
+    said.rsplit_once("// last\n").unwrap().1.split("\ntest ").next().unwrap().to_owned()
+}
+const ORDER: &str = "UR_TEST_ORDER";
+
+// Libraries of 12.9 and 13.0 keep the first algorithm that they are told for the whole process.
+#[test]
+#[ignore = "needs libnvvm"]
+fn kernels_are_compiled_alike_in_any_order() {
+    if let Ok(names) = std::env::var(ORDER) {
+        let nvvm = Nvvm::open().unwrap();
+        let mut last = String::new();
+        for name in names.split(',') {
+            let options = Options { dialect: nvvm.dialect(90).unwrap(), ..Options::for_architecture(90) };
+            let translated = translate(&parse(&common::module("kernels", name)).unwrap(), &options).unwrap();
+            let texts = [(name, translated.text.as_str())];
+            last = nvvm.compile(&texts, &translated.compiler_options(&options), translated.uses_libdevice).unwrap().ptx;
+        }
+        println!("// last\n{last}");
+        return;
+    }
+    for orders in
+        [[&[ASKS][..], &[STEPS, ASKS], &[ASKS, STEPS, ASKS]], [&[STEPS][..], &[ASKS, STEPS], &[STEPS, ASKS, STEPS]]]
+    {
+        let [alone, behind, between] = orders.map(compiled_in_order);
+        assert!(alone.contains(".entry"), "{alone}");
+        assert!(alone == behind && alone == between, "{alone}\n{behind}\n{between}");
+    }
+}
+
 #[test]
 #[ignore = "needs libnvvm"]
 fn modules_link() {

@@ -64,6 +64,12 @@ fn addresses_that_loops_step_from_stay_before_them() {
 }
 
 #[test]
+fn divisions_stand_where_they_are_needed() {
+    compare_both("modules", "late");
+    compare("modules", "late", &Options::for_amdgcn(32), "-amdgcn32");
+}
+
+#[test]
 fn products_of_a_loops_counter_are_sums_that_it_carries() {
     compare_both("modules", "products");
     // AMD's devices have LLVM's own passes.

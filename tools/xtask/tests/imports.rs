@@ -26,7 +26,8 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-adapter-cuda", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-adapter-hip", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     // A translator of its own, which knows nothing of the engine or the API.
-    Rule { name: "ur-spirv", ours: &[], others: Some(&["libloading"]), never: &[] },
+    // rustix for the copy of an older libnvvm, in memory.
+    Rule { name: "ur-spirv", ours: &[], others: Some(&["libloading", "rustix"]), never: &[] },
     // It stands beside the adapters, in libsycl's way, and knows neither them nor the API.
     Rule { name: "ur-sycl-images", ours: &[], others: Some(&["libc"]), never: &[] },
     // The final libraries only choose a release.

@@ -2,10 +2,13 @@
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs;
+use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::OnceLock;
 
 use libloading::Library;
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::{CompileError, Compiled, Compiler, find};
 use crate::emit::Dialect;
@@ -22,13 +25,10 @@ const FIRST_OPAQUE: c_int = 15;
 /// Optimization") does not end over some addresses that were cast in sight of it and whose source it cannot see, as a loaded one or
 /// an assembly's result, once a loop steps them. This is its other algorithm, which ends.
 const BEFORE_13_1: [&str; 2] = ["-Xopt", "-mem-space-alg=1"];
-/// What it is told of a text that asks which memory an address is in. There the other algorithm computes with 0 in place of the
-/// address of work-group memory (13.0.88, `tests/kernels/address`), so the usual one has to do.
-const BEFORE_13_1_ASKING: [&str; 2] = ["-Xopt", "-mem-space-alg=0"];
+/// A text that asks which memory an address is in needs the usual algorithm: the other one computes with 0 in place of the address
+/// of work-group memory there (13.0.88, `tests/kernels/address`). Libraries of 12.9 and 13.0 keep the first setting that they are
+/// told for the whole process, whatever they are told later, so such texts go to a copy of the library that is told nothing.
 const ASKS_FOR_SPACE: &str = "@llvm.nvvm.isspacep.";
-/// Libraries of 12.9 and 13.0 keep such an option for the whole process and all of its threads. So each compilation names its
-/// algorithm; those with the first read this lock, and one with the second writes it.
-static ALGORITHM: RwLock<()> = RwLock::new(());
 
 /// Whether a text asks which memory an address is in.
 fn asks_for_space(texts: &[(&str, &str)]) -> bool {
@@ -57,6 +57,8 @@ struct Symbols {
 /// An opened libnvvm with its libdevice. Threads may compile with it at the same time.
 pub struct Nvvm {
     symbols: Symbols,
+    /// The copy of a library before 13.1 for texts that ask which memory an address is in, from the first such text on.
+    asked: OnceLock<Result<Symbols, String>>,
     path: PathBuf,
     libdevice: Vec<u8>,
 }
@@ -95,7 +97,7 @@ impl Nvvm {
             if path.is_absolute() { path.to_path_buf() } else { loaded_path().unwrap_or_else(|| path.to_path_buf()) };
         let file = find::libdevice(&path).ok_or_else(|| missing("libdevice.10.bc is not beside it".to_owned()))?;
         let libdevice = fs::read(&file).map_err(|error| missing(format!("{}: {error}", file.display())))?;
-        Ok(Self { symbols, path, libdevice })
+        Ok(Self { symbols, asked: OnceLock::new(), path, libdevice })
     }
 
     /// The library's file.
@@ -104,14 +106,36 @@ impl Nvvm {
         &self.path
     }
 
-    fn status_name(&self, status: Status) -> String {
-        // SAFETY: any status may be asked for; the answer is null or a string that is never freed.
-        let text = unsafe {
-            let text = (self.symbols.error_string)(status);
-            if text.is_null() { None } else { Some(CStr::from_ptr(text)) }
-        };
-        text.map_or_else(|| format!("status {status}"), |text| text.to_string_lossy().into_owned())
+    /// The functions that compile these texts right, and what those are told besides.
+    fn symbols_for(&self, texts: &[(&str, &str)]) -> Result<(&Symbols, &'static [&'static str]), CompileError> {
+        if self.symbols.llvm_version.is_some() {
+            return Ok((&self.symbols, &[]));
+        }
+        if !asks_for_space(texts) {
+            return Ok((&self.symbols, &BEFORE_13_1));
+        }
+        match self.asked.get_or_init(|| open_copy(&self.path)) {
+            Ok(symbols) => Ok((symbols, &[])),
+            Err(error) => Err(CompileError::Missing(format!(
+                "{}: this kernel needs a copy of the library, which cannot be opened ({error}): a libnvvm of CUDA 13.1 or newer does \
+                 without (`pip install nvidia-nvvm`)",
+                self.path.display()
+            ))),
+        }
     }
+}
+
+/// Opens the library's bytes from memory: another file to the dynamic linker, so with variables of its own.
+fn open_copy(path: &Path) -> Result<Symbols, String> {
+    let bytes = fs::read(path).map_err(|error| format!("reading it: {error}"))?;
+    let memory = memfd_create("libnvvm", MemfdFlags::CLOEXEC).map_err(|error| format!("memory for it: {error}"))?;
+    let mut file = fs::File::from(memory);
+    file.write_all(&bytes).map_err(|error| format!("memory for it: {error}"))?;
+    // The linker takes two libraries of one name for the same, so the name holds more than the descriptor, which comes again.
+    let name = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    // SAFETY: libnvvm's initialisers have no preconditions.
+    let library = unsafe { Library::new(name) }.map_err(|error| error.to_string())?;
+    Symbols::load(library)
 }
 
 /// The file of the libnvvm that this process has loaded by its bare name.
@@ -122,6 +146,15 @@ fn loaded_path() -> Option<PathBuf> {
 }
 
 impl Symbols {
+    fn status_name(&self, status: Status) -> String {
+        // SAFETY: any status may be asked for; the answer is null or a string that is never freed.
+        let text = unsafe {
+            let text = (self.error_string)(status);
+            if text.is_null() { None } else { Some(CStr::from_ptr(text)) }
+        };
+        text.map_or_else(|| format!("status {status}"), |text| text.to_string_lossy().into_owned())
+    }
+
     fn load(library: Library) -> Result<Self, String> {
         /// # Safety
         /// `T` is the C type of the function `name`.
@@ -153,16 +186,16 @@ impl Symbols {
 
 /// One program of the library, which it frees.
 struct Session<'n> {
-    nvvm: &'n Nvvm,
+    symbols: &'n Symbols,
     program: Program,
 }
 
 impl<'n> Session<'n> {
-    fn begin(nvvm: &'n Nvvm) -> Result<Self, CompileError> {
+    fn begin(symbols: &'n Symbols) -> Result<Self, CompileError> {
         let mut program = std::ptr::null_mut();
         // SAFETY: `program` is written.
-        let status = unsafe { (nvvm.symbols.create)(&mut program) };
-        let session = Self { nvvm, program };
+        let status = unsafe { (symbols.create)(&mut program) };
+        let session = Self { symbols, program };
         session.check("nvvmCreateProgram", status)?;
         Ok(session)
     }
@@ -171,35 +204,21 @@ impl<'n> Session<'n> {
         if status == SUCCESS {
             return Ok(());
         }
-        let symbols = &self.nvvm.symbols;
+        let symbols = self.symbols;
         let log = if self.program.is_null() { Vec::new() } else { self.text(symbols.log_size, symbols.log) };
         Err(CompileError::Refused {
-            what: format!("{what}: {}", self.nvvm.status_name(status)),
+            what: format!("{what}: {}", symbols.status_name(status)),
             log: String::from_utf8_lossy(&log).into_owned(),
         })
     }
 
     fn add(&self, name: &str, bytes: &[u8], lazily: bool) -> Result<(), CompileError> {
         let name = CString::new(name.replace('\0', "")).unwrap_or_default();
-        let add = if lazily { self.nvvm.symbols.add_lazily } else { self.nvvm.symbols.add };
+        let add = if lazily { self.symbols.add_lazily } else { self.symbols.add };
         // SAFETY: the program is alive; the library copies or parses the bytes, whose length it is given, before it returns, and
         // those of libdevice outlive the program.
         let status = unsafe { add(self.program, bytes.as_ptr().cast(), bytes.len(), name.as_ptr()) };
         self.check("nvvmAddModuleToProgram", status)
-    }
-
-    /// Compiles, by the algorithm that is right for the texts where the library has a wrong one.
-    fn compile_right(&self, texts: &[(&str, &str)], options: &[String]) -> Result<(), CompileError> {
-        if self.nvvm.symbols.llvm_version.is_some() {
-            return self.compile(options, &[]);
-        }
-        // The lock holds no value that a panic could leave half changed.
-        if asks_for_space(texts) {
-            let _alone = ALGORITHM.write().unwrap_or_else(PoisonError::into_inner);
-            return self.compile(options, &BEFORE_13_1_ASKING);
-        }
-        let _together = ALGORITHM.read().unwrap_or_else(PoisonError::into_inner);
-        self.compile(options, &BEFORE_13_1)
     }
 
     fn compile(&self, options: &[String], besides: &[&str]) -> Result<(), CompileError> {
@@ -207,7 +226,7 @@ impl<'n> Session<'n> {
         let options: Vec<CString> = all.filter_map(|option| CString::new(option).ok()).collect();
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         // SAFETY: the program is alive, and so are the strings; there are as many as is said.
-        let status = unsafe { (self.nvvm.symbols.compile)(self.program, pointers.len() as c_int, pointers.as_ptr()) };
+        let status = unsafe { (self.symbols.compile)(self.program, pointers.len() as c_int, pointers.as_ptr()) };
         self.check("nvvmCompileProgram", status)
     }
 
@@ -238,7 +257,7 @@ impl Drop for Session<'_> {
     fn drop(&mut self) {
         if !self.program.is_null() {
             // SAFETY: the program came from this library and is destroyed once.
-            let _ = unsafe { (self.nvvm.symbols.destroy)(&mut self.program) };
+            let _ = unsafe { (self.symbols.destroy)(&mut self.program) };
         }
     }
 }
@@ -254,7 +273,7 @@ impl Compiler for Nvvm {
         // SAFETY: the string ends; `major` is written.
         let status = unsafe { ask(architecture.as_ptr(), &mut major) };
         if status != SUCCESS {
-            let what = format!("this libnvvm knows no compute_{sm}: {}", self.status_name(status));
+            let what = format!("this libnvvm knows no compute_{sm}: {}", self.symbols.status_name(status));
             return Err(CompileError::Refused { what, log: String::new() });
         }
         Ok(if major >= FIRST_OPAQUE { Dialect::Opaque } else { Dialect::Typed })
@@ -268,15 +287,15 @@ impl Compiler for Nvvm {
     }
 
     fn compile(&self, modules: &[(&str, &str)], options: &[String], libdevice: bool) -> Result<Compiled, CompileError> {
-        let session = Session::begin(self)?;
+        let (symbols, besides) = self.symbols_for(modules)?;
+        let session = Session::begin(symbols)?;
         for (name, text) in modules {
             session.add(name, text.as_bytes(), false)?;
         }
         if libdevice {
             session.add("libdevice", &self.libdevice, true)?;
         }
-        session.compile_right(modules, options)?;
-        let symbols = &self.symbols;
+        session.compile(options, besides)?;
         let ptx = session.text(symbols.result_size, symbols.result);
         let log = session.text(symbols.log_size, symbols.log);
         Ok(Compiled {

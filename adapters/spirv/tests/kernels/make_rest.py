@@ -470,6 +470,60 @@ def walk_case():
     c.write()
 
 
+def late_case():
+    """Divisions that one later block needs: behind a condition, below another one, made of a late one, behind a loop; and in a loop's turn."""
+    c = Case("late")
+    rng = list(THREADS)
+    M = (1 << 64) - 1
+    A, S = ([random.getrandbits(64) for _ in rng] for _ in range(2))
+    B = [random.getrandbits(8 + 7 * (k % 8)) | 1 for k in rng]
+    a, b, s, k = c.input("u64", A), c.input("u64", B), c.input("u64", S), c.input("u64", rng)
+    u = lambda v: c.const("u64", v)
+    zero, one, two, prime = u(0), u(1), u(2), u(1099511628211)
+    c.line(f"""%quotient = OpUDiv %u64 {a} {b}
+%rest = OpSRem %u64 {s} {b}
+%whole = OpSDiv %u64 {s} {b}
+%other = OpUMod %u64 {s} {b}
+%bit = OpBitwiseAnd %u64 {k} {one}
+%isodd = OpIEqual %bool %bit {one}
+OpBranchConditional %isodd %guarded %head
+%guarded = OpLabel
+%again = OpSMod %u64 %quotient {b}
+%more = OpIAdd %u64 %whole {prime}
+%bit2 = OpBitwiseAnd %u64 {k} {two}
+%deep = OpIEqual %bool %bit2 {two}
+OpBranchConditional %deep %deeper %head
+%deeper = OpLabel
+%sum = OpIAdd %u64 %again %more
+OpBranch %head
+%head = OpLabel
+%i = OpPhi %u64 {zero} %entry {zero} %guarded {zero} %deeper %next %turn
+%hash = OpPhi %u64 {a} %entry %more %guarded %sum %deeper %mixed %turn
+%inside = OpULessThan %bool %i %bit
+OpBranchConditional %inside %turn %behind
+%turn = OpLabel
+%spread = OpIMul %u64 %hash {prime}
+%inturn = OpUDiv %u64 %spread {b}
+%mixed = OpIAdd %u64 %inturn %other
+%next = OpIAdd %u64 %i {one}
+OpBranch %head
+%behind = OpLabel
+%last = OpIAdd %u64 %hash %rest""")
+
+    def follow(a, b, s, k):
+        # Signed numbers are divided towards zero; a remainder has the sign of what was divided, a modulus that of the divisor.
+        whole = tdiv(signed(s, 64), signed(b, 64))
+        hash_ = a
+        if k & 1:
+            hash_ = whole + 1099511628211 & M
+            if k & 2:
+                hash_ = hash_ + signed(a // b, 64) % signed(b, 64) & M
+            hash_ = (hash_ * 1099511628211 & M) // b + s % b & M
+        return hash_ + signed(s, 64) - signed(b, 64) * whole & M
+    c.out("u64", "%last", [follow(*values) for values in zip(A, B, S, rng)])
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
@@ -477,3 +531,4 @@ if __name__ == "__main__":
     more_atomics_case()
     products_case()
     walk_case()
+    late_case()

@@ -31,9 +31,8 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
         println!("kernels over {}:", library.display());
         run_kernels(workspace, library)?;
     }
-    let mut tests = cargo::cargo(workspace);
-    tests.args(["test", "--package", "ur-spirv", "--test", "compiler", "--", "--include-ignored"]);
-    process::run(tests.env("UR_NVVM_LIBRARY", &newest))?;
+    run_limited(workspace, "compiler", &["--include-ignored"], &newest)?;
+    run_limited(workspace, "compiler", &["--include-ignored", "in_any_order"], &older)?;
 
     let dist = dist::make(workspace, Release::R2026_2)?;
     for adapter in ["libur_adapter_cuda.so.0", HIP_ADAPTER] {
@@ -47,13 +46,22 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     Ok(())
 }
 
-/// Compiles the kernels with results and runs them on simcuda. A compiler that does not end is ended.
+/// Compiles the kernels with results and runs them on simcuda.
 fn run_kernels(workspace: &Workspace, library: &Path) -> Result {
+    run_limited(workspace, "results", &[], library)
+}
+
+/// Runs tests of the translator over a library. A compiler that does not end is ended.
+fn run_limited(workspace: &Workspace, test: &str, words: &[&str], library: &Path) -> Result {
     let mut tests = cargo::cargo(workspace);
-    tests.args(["test", "--package", "ur-spirv", "--test", "results", "--no-run"]);
+    tests.args(["test", "--package", "ur-spirv", "--test", test, "--no-run"]);
     process::run(&mut tests)?;
     let mut limited = process::limited(KERNELS_LIMIT, tests.get_program());
-    limited.current_dir(workspace.root()).args(tests.get_args().filter(|word| *word != "--no-run"));
+    limited
+        .current_dir(workspace.root())
+        .args(tests.get_args().filter(|word| *word != "--no-run"))
+        .arg("--")
+        .args(words);
     limited.envs(tests.get_envs().filter_map(|(name, value)| Some((name, value?))));
     process::run(limited.env("UR_NVVM_LIBRARY", library).env("UR_SPIRV_COMPILE", "1"))
 }

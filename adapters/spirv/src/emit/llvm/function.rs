@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::Writer;
 use super::globals::symbol;
+use super::late::Late;
 use super::loops::CountedLoop;
 use crate::error::{Error, Result};
 use crate::grammar::op;
@@ -27,6 +28,8 @@ pub(super) struct Current {
     pub counted_loops: Vec<CountedLoop>,
     pub counted_at: HashMap<Id, Vec<usize>>,
     pub carried: HashSet<Id>,
+    /// Divisions that a later block has.
+    pub late: Late,
     /// How often each switch names each block.
     pub switches: HashMap<Id, HashMap<Id, usize>>,
     /// How deep the constant of an address nests that is being written.
@@ -157,6 +160,7 @@ impl Writer<'_> {
         self.find_loops(function)?;
         self.find_loop_bases(function)?;
         self.find_products(function)?;
+        self.find_late_divisions(function)?;
         self.find_copied_builtins(function);
         Ok(())
     }
@@ -186,6 +190,13 @@ impl Writer<'_> {
         for (at, &instruction) in body.iter().enumerate() {
             if at + 1 == body.len() {
                 self.end_carried(block.label).map_err(|error| Self::place(error, instruction))?;
+            }
+            // What is late itself may need another one that was made in an earlier block.
+            for division in self.take_late_divisions(instruction) {
+                self.write_instruction(division).map_err(|error| Self::place(error, division))?;
+            }
+            if self.is_late(instruction) {
+                continue;
             }
             let written = self.write_instruction(instruction).and_then(|()| self.check_length());
             written.map_err(|error| Self::place(error, instruction))?;

@@ -14,6 +14,7 @@ mod group;
 mod helper;
 mod instruction;
 mod kernel;
+mod late;
 mod loops;
 mod metadata;
 mod opencl;

@@ -33,7 +33,7 @@ impl Writer<'_> {
 
     /// For each block where the head of the innermost loop around it stands. Loops are what a branch back spans in the order of the
     /// blocks: a block too many costs a register, and nothing else.
-    fn innermost_loops(&self, function: &Function) -> Result<Vec<Option<usize>>> {
+    pub(super) fn innermost_loops(&self, function: &Function) -> Result<Vec<Option<usize>>> {
         let places = places(function);
         let mut ends = vec![None; function.blocks.len()];
         for (at, block) in function.blocks.iter().enumerate() {
