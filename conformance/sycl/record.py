@@ -1,14 +1,15 @@
 """A plugin of pytest that writes what happens to each test into the file UR_SYCL_RECORD, line by line, as it happens.
 
 A line is "began", "passed", "skipped", "failed" or "error", a tab, the test, and, where something was wrong, a tab and the
-last line of the complaint. Tests that the file knows already are left out, so that a suite whose process was ended by a test
+complaint (NumPy's says what differs some lines below "AssertionError:"). Tests that the file knows already are left out, so that a suite whose process was ended by a test
 goes on after it. It never changes what a test does.
 """
 
 import os
 
-_path = os.environ["UR_SYCL_RECORD"]
 _open = {}
+# Characters of a complaint that are kept: NumPy prints whole arrays behind what matters.
+COMPLAINT = 400
 
 
 def name(nodeid):
@@ -19,12 +20,13 @@ def name(nodeid):
 
 
 def write(*words):
-    with open(_path, "a", encoding="utf-8") as file:
+    # Asked for each time: one process may write one record after another.
+    with open(os.environ["UR_SYCL_RECORD"], "a", encoding="utf-8") as file:
         file.write("\t".join(" ".join(word.split()) for word in words) + "\n")
 
 
 def pytest_collection_modifyitems(config, items):
-    with open(_path, encoding="utf-8") as file:
+    with open(os.environ["UR_SYCL_RECORD"], encoding="utf-8") as file:
         known = {line.rstrip("\n").split("\t")[1] for line in file if "\t" in line}
     left_out = [item for item in items if " ".join(name(item.nodeid).split()) in known]
     if left_out:
@@ -41,9 +43,12 @@ def pytest_runtest_logreport(report):
     if report.skipped:
         _open[report.nodeid] = ("skipped", "")
     elif report.failed:
-        lines = str(report.longrepr).strip().splitlines() or [""]
-        errors = [line[1:].strip() for line in lines if line.startswith("E ")]
-        _open[report.nodeid] = ("failed" if report.when == "call" else "error", (errors or lines[-1:])[0])
+        lines = str(report.longrepr).strip().splitlines()[-1:]
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if crash:
+            lines = [line.strip() for line in crash.message.splitlines() if line.strip()]
+        complaint = "; ".join(lines)[:COMPLAINT]
+        _open[report.nodeid] = ("failed" if report.when == "call" else "error", complaint)
 
 
 def pytest_runtest_logfinish(nodeid, location):

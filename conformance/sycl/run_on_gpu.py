@@ -9,6 +9,7 @@ wheel      makes an environment from the carried wheels, installs ours into it, 
 programs   the programs of conformance/sycl, or those with one of the words behind `programs=` in their names
 suite      dpctl's own tests
 sim        before the others: on the simulated driver, to try the bundle itself
+unpooled   before the others: with UR_USM_POOL=0; the results are to be the same
 
 The parts are too large to come at once; they are kept in /tmp/ur-sycl (or UR_SYCL_STORE) until the last has come. Whole logs
 are written into OUT, if that is set.
@@ -44,6 +45,8 @@ def main(words):
             machine.take(parts[0])
         elif name == "sim":
             machine.native = machine.all / "lib/libsimcuda.so"
+        elif name == "unpooled":
+            machine.unpooled = True
         elif name in ("wheel", "programs", "suite"):
             machine.unpack(int(count))
             failed |= not getattr(machine, name)(*filter(None, rest.split(",")))
@@ -63,6 +66,7 @@ class Machine:
         self.venv = self.store / "venv"
         self.python = self.venv / "bin/python"
         self.native = "libcuda.so.1"
+        self.unpooled = False
 
     def known(self, what):
         """Why the list of expectations says that this fails; a test's entry without parameters stands for all of them."""
@@ -71,10 +75,10 @@ class Machine:
         return reasons.get(what) or reasons.get(what.partition("[")[0])
 
     def say(self, text):
-        print(f"{self.release}: {text}", flush=True)
+        print(f"{self.release}{', unpooled' if self.unpooled else ''}: {text}", flush=True)
 
     def log(self, name, text):
-        (pathlib.Path(os.environ.get("OUT", self.store)) / f"{self.release}-{name}.log").write_text(text, encoding="utf-8")
+        (pathlib.Path(os.environ.get("OUT", self.store)) / f"{self.release}-{name}{'-unpooled' if self.unpooled else ''}.log").write_text(text, encoding="utf-8")
 
     def take(self, part):
         self.parts.mkdir(parents=True, exist_ok=True)
@@ -113,6 +117,8 @@ class Machine:
         variables["UR_CUDA_LIBRARY"] = str(self.native)
         variables["LD_LIBRARY_PATH"] = ":".join(map(str, folders + [os.environ.get("LD_LIBRARY_PATH", "")])).rstrip(":")
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
+        if self.unpooled:
+            variables["UR_USM_POOL"] = "0"
         variables["PATH"] = f"{self.venv}/bin:{os.environ['PATH']}"
         if installed:
             del variables["LD_LIBRARY_PATH"]

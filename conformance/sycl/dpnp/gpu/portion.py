@@ -2,6 +2,8 @@
 
 UR_DPNP_PORTION    K/N: the K-th (from 0) of N parts of what was collected, in its order
 UR_DPNP_EVERY      N: one test of N in each file
+UR_DPNP_ONLY       a file with the names of the only tests that run
+UR_DPNP_SLOW       seconds from which a test's time is recorded
 UR_DPNP_COLLECTED  a file for the names of all tests that would run
 
 A kernel's fault ruins the device for its process: every later call of the driver fails. So a test that failed is followed by a small
@@ -15,6 +17,7 @@ import record
 
 RUINED = 86
 _failed = False
+_seconds = 0.0
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -28,24 +31,32 @@ def pytest_collection_modifyitems(config, items):
         files.setdefault(item.path, []).append(item)
     chosen = [item for listed in files.values() for item in listed[::every]]
     chosen = chosen[len(chosen) * index // count : len(chosen) * (index + 1) // count]
+    if os.environ.get("UR_DPNP_ONLY"):
+        with open(os.environ["UR_DPNP_ONLY"], encoding="utf-8") as file:
+            only = set(file.read().splitlines())
+        chosen = [item for item in chosen if " ".join(record.name(item.nodeid).split()) in only]
     names = {item.nodeid for item in chosen}
     left_out = [item for item in items if item.nodeid not in names]
     if left_out:
         items[:] = chosen
         config.hook.pytest_deselected(items=left_out)
-    if "UR_DPNP_COLLECTED" in os.environ:
+    if os.environ.get("UR_DPNP_COLLECTED"):
         with open(os.environ["UR_DPNP_COLLECTED"], "w", encoding="utf-8") as file:
             file.writelines(" ".join(record.name(item.nodeid).split()) + "\n" for item in items)
 
 
 def pytest_runtest_logreport(report):
-    global _failed
+    global _failed, _seconds
     _failed = _failed or report.failed
+    _seconds += report.duration
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logfinish(nodeid, location):
-    global _failed
+    global _failed, _seconds
+    if _seconds >= float(os.environ.get("UR_DPNP_SLOW", "inf")):
+        record.write("slow", record.name(nodeid), f"{_seconds:.1f}")
+    _seconds = 0.0
     if _failed and not _works():
         record.write("ruined", record.name(nodeid), "no kernel runs after it")
         os._exit(RUINED)

@@ -162,7 +162,7 @@ class Machine:
         site = subprocess.run([self.python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"], check=True, timeout=60,
                               text=True, stdout=subprocess.PIPE).stdout.strip()
         lists = tomllib.loads((self.all / "expectations.toml").read_text(encoding="utf-8"))
-        reasons = lists.get("both", {}) | lists.get("2026.2", {})
+        reasons = {name: why for part in ("both", "2026.2", "whole") for name, why in lists.get(part, {}).items()}
 
         def known(name):
             return reasons.get(name) or reasons.get(name.partition("[")[0])

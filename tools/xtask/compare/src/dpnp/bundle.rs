@@ -52,7 +52,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     let archive = PathBuf::from("all.tar.xz");
     travelling::pack(&folder, &carry.join(&archive))?;
     let mut carried = BTreeSet::from([archive]);
-    for script in ["run_on_gpu.py", "suite.py"] {
+    for script in ["report.py", "run_on_gpu.py", "suite.py"] {
         files::copy(&workspace.path(SOURCES).join("gpu").join(script), &carry.join(script))?;
         carried.insert(script.into());
     }
@@ -125,7 +125,7 @@ fn own(workspace: &Workspace, root: &Path, folder: &Path) -> Result<BTreeSet<Pat
         ("python/record.py".into(), workspace.path("conformance/sycl/record.py")),
         ("python/test_gaps.py".into(), sources.join("test_gaps.py")),
     ];
-    for script in ["portion.py", "speed.py"] {
+    for script in ["portion.py", "speed.py", "worker.py"] {
         wanted.push((Path::new("python").join(script), sources.join("gpu").join(script)));
     }
     for (to, source) in [("lib/libcounting_cublas.so", "gpu/counting_cublas.c"), ("sim/libsimcublas.so", "cublas.c")] {
