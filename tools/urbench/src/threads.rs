@@ -5,6 +5,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use crate::Failure;
+use crate::affinity::{self, Pinned};
 use crate::fixture::Fixture;
 use crate::options::Options;
 use crate::outcome::Case;
@@ -107,7 +108,8 @@ pub fn shared(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fai
         for place in 0..sides.len() {
             let index = (place + round) % sides.len();
             let (once, wait) = sides[index];
-            let taken = round_in_batches(SHARING, iterations, LAUNCHES, once, wait)?;
+            let lanes = if round > 0 { Lanes::bound(SHARING) } else { Lanes::free(SHARING) };
+            let taken = round_in_batches(&lanes, iterations, LAUNCHES, once, wait)?;
             // The first one makes what is made at first need.
             if round > 0 {
                 rows[index].push(taken);
@@ -146,25 +148,28 @@ fn raw(fixture: &Fixture<'_>, options: &Options) -> Result<Option<[Summary; 2]>,
 
 /// Nanoseconds per pair over all threads together, for one thread and for many, in alternating rounds.
 fn measure(once: Once<'_>, wait: Once<'_>, options: &Options) -> Result<[Summary; 2], Failure> {
-    let iterations = calibrate(once, wait, options)?;
+    // Every lane takes its first blocks here.
+    round_of(&Lanes::free(MANY), BATCH, once, wait)?;
+    let lanes = [1, MANY].map(Lanes::bound);
+    let [one, many] = &lanes;
+    let iterations = [calibrate(one, once, wait, options)?, calibrate(many, once, wait, options)?];
     let mut rows = [Vec::new(), Vec::new()];
     for round in 0..options.rounds {
         for place in 0..2 {
             let index = (place + round) % 2;
-            rows[index].push(round_of([1, MANY][index], iterations, once, wait)?);
+            rows[index].push(round_of(&lanes[index], iterations[index], once, wait)?);
         }
     }
     Ok(rows.map(Summary::of))
 }
 
-/// Pairs of one thread that take the time of a round: long against the start of threads, never less than one batch.
-fn calibrate(once: Once<'_>, wait: Once<'_>, options: &Options) -> Result<u64, Failure> {
+/// Pairs of each thread that take the time of a round: long against the start of threads, never less than one batch. Each number
+/// of threads has its own: where they wait for each other, a round of many would take as much longer.
+fn calibrate(lanes: &Lanes, once: Once<'_>, wait: Once<'_>, options: &Options) -> Result<u64, Failure> {
     let round = options.round_time.as_nanos() as f64;
     let mut iterations = BATCH;
-    // Every lane takes its first blocks here.
-    round_of(MANY, BATCH, once, wait)?;
     loop {
-        let pair = round_of(1, iterations, once, wait)?.max(0.1);
+        let pair = (round_of(lanes, iterations, once, wait)? * lanes.threads as f64).max(0.1);
         if pair * iterations as f64 >= round || iterations >= MOST {
             return Ok(iterations);
         }
@@ -173,20 +178,42 @@ fn calibrate(once: Once<'_>, wait: Once<'_>, options: &Options) -> Result<u64, F
     }
 }
 
+/// Threads of a round.
+struct Lanes {
+    threads: usize,
+    /// The core of each, if there are enough: the slowest lane counts, and one that shares a core with another is slow for that
+    /// alone.
+    cores: Option<Vec<usize>>,
+}
+
+impl Lanes {
+    /// Threads that run where the system lets them, for rounds in which something is made.
+    fn free(threads: usize) -> Self {
+        Self { threads, cores: None }
+    }
+
+    /// Threads with a core each.
+    fn bound(threads: usize) -> Self {
+        Self { threads, cores: affinity::cores_for(threads) }
+    }
+}
+
 /// Runs one round; answers the time of the slowest lane over all pairs. As everywhere, waiting does not count.
-fn round_of(threads: usize, iterations: u64, once: Once<'_>, wait: Once<'_>) -> Result<f64, Failure> {
-    round_in_batches(threads, iterations, BATCH, once, wait)
+fn round_of(lanes: &Lanes, iterations: u64, once: Once<'_>, wait: Once<'_>) -> Result<f64, Failure> {
+    round_in_batches(lanes, iterations, BATCH, once, wait)
 }
 
 fn round_in_batches(
-    threads: usize,
+    Lanes { threads, cores }: &Lanes,
     iterations: u64,
     batch: u64,
     once: Once<'_>,
     wait: Once<'_>,
 ) -> Result<f64, Failure> {
+    let threads = *threads;
     let barrier = Barrier::new(threads);
     let lane = |lane: usize| {
+        let _pinned = cores.as_ref().map(|cores| Pinned::to(cores[lane]));
         barrier.wait();
         let (mut left, mut busy) = (iterations, Duration::ZERO);
         while left > 0 {
@@ -231,7 +258,7 @@ mod tests {
             Ok(())
         };
         let iterations = 2 * BATCH + 1;
-        let pair = round_of(MANY, iterations, &once, &wait).expect("nothing fails");
+        let pair = round_of(&Lanes::free(MANY), iterations, &once, &wait).expect("nothing fails");
         assert!(pairs.iter().all(|count| count.load(Ordering::Relaxed) == iterations));
         assert_eq!(waits.load(Ordering::Relaxed), 3 * MANY as u64);
         assert!(pair * (MANY as u64 * iterations) as f64 <= 59e6, "the waits alone take 60 ms: {pair} ns a pair");
@@ -244,13 +271,27 @@ mod tests {
             *turn.lock().expect("nobody panics") += 1;
             Ok(())
         };
-        round_of(MANY, BATCH, &once, &|_| Ok(())).expect("nothing fails");
+        round_of(&Lanes::free(MANY), BATCH, &once, &|_| Ok(())).expect("nothing fails");
         assert_eq!(*turn.lock().expect("nobody panics"), BATCH * MANY as u64);
     }
 
     #[test]
     fn a_lane_that_fails_ends_the_round() {
         let once = |lane: usize| if lane == 3 { Err(Failure::Other("broken".into())) } else { Ok(()) };
-        assert!(round_of(MANY, BATCH, &once, &|_| Ok(())).is_err());
+        assert!(round_of(&Lanes::free(MANY), BATCH, &once, &|_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn lanes_that_are_bound_stay_on_their_cores_and_the_caller_where_it_was() {
+        let Some(cores) = affinity::cores_for(2) else { return };
+        let before = affinity::allowed_cores();
+        let seen = [const { Mutex::new(Vec::new()) }; 2];
+        let once = |lane: usize| {
+            *seen[lane].lock().expect("nobody panics") = affinity::allowed_cores();
+            Ok(())
+        };
+        round_of(&Lanes::bound(2), 1, &once, &|_| Ok(())).expect("nothing fails");
+        assert_eq!(seen.map(|seen| seen.into_inner().expect("nobody panics")), [vec![cores[0]], vec![cores[1]]]);
+        assert_eq!(affinity::allowed_cores(), before);
     }
 }

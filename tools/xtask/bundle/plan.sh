@@ -3,6 +3,7 @@
 #
 #   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side; then each with both
 #   run.sh plan one        one GPU, 4 minutes: both adapters' suites on it at a time, but for what fills the device
+#   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
 #                          random programs of timelines, plain memory unpooled and guarded, and the probes below docs/probes whose answers native-facts.md calls unproven
@@ -76,6 +77,13 @@ one() {
     SUITE_PART=filling sh "$here/suite.sh" cuda hip
 }
 
+# A subshell: `one` has a variable of this script's name, and the next part is not guarded.
+guarded() (
+    export UR_USM_POOL_DEBUG=1 OUT="$out/guarded"
+    mkdir -p "$OUT"
+    one
+)
+
 figures() {
     cuda="--adapter $dist/lib/libur_adapter_cuda.so.0"
     hip="--adapter $dist/lib/libur_adapter_hip.so.0 --hip $dist/lib/libhip_on_cuda.so"
@@ -113,7 +121,7 @@ proofs() {
 
 for part in "$@"; do
     case $part in
-        suites | one | figures | proofs) $part ;;
-        *) echo "plan: suites, one, figures or proofs, not $part" >&2; exit 2 ;;
+        suites | one | guarded | figures | proofs) $part ;;
+        *) echo "plan: suites, one, guarded, figures or proofs, not $part" >&2; exit 2 ;;
     esac
 done

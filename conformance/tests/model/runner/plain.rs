@@ -6,7 +6,7 @@ use core::ptr::{null, null_mut};
 use std::time::Instant;
 
 use ur_conformance::ffi::{ur_context_handle_t, ur_context_info_t, ur_queue_flags_t, ur_result_t, ur_usm_alloc_info_t};
-use ur_conformance::memory::{allocate, read};
+use ur_conformance::memory::{allocate, is_guarded, is_pooled, read};
 use ur_conformance::{Context, Fixture, Kind, Queue, ask, ok, query, ur};
 
 use super::{first_seed, mixed, number, say};
@@ -72,6 +72,8 @@ impl Program<'_> {
         let at = self.choose(self.blocks.len());
         let block = self.blocks.swap_remove(at);
         match self.choose(3) {
+            // In debug mode the adapter reports what is written after the free, so nothing is on its way.
+            _ if is_guarded() => self.queues.iter().for_each(Queue::finish),
             0 => {
                 let queue = self.choose(2);
                 self.fill(queue, block.pointer, block.size, TRASH);
@@ -114,9 +116,8 @@ impl Program<'_> {
             }
         }
         let used: u64 = query::get(ask!(Context.pfnGetInfo(self.handle(), ur_context_info_t::USM_USED_BYTES_EXP)));
-        let bytes = |size: usize| [size as u64, size as u64 * 9 / 8 + 256];
         let [least, most] = self.blocks.iter().fold([0, 0], |[least, most], block| {
-            let [low, high] = bytes(block.size);
+            let [low, high] = counted(block.size as u64);
             [least + low, most + high]
         });
         let fits = (least..=most).contains(&used);
@@ -140,6 +141,19 @@ impl Program<'_> {
         }
         self.check().map(|()| steps)
     }
+}
+
+/// The least and the most that a block of so many bytes counts as in use: with what fills up its size class and, in debug mode, the
+/// guards of 256 bytes or a page before it and 64 behind. Memory that is the native library's alone does not count.
+fn counted(size: u64) -> [u64; 2] {
+    let guards = match (is_pooled(), is_guarded()) {
+        (false, _) => return [0, 0],
+        (true, false) => [0, 0],
+        (true, true) => [256 + 64, 4096 + 64],
+    };
+    // A block that begins with a page is whole pages.
+    let rounding = if is_guarded() { 4096 } else { 256 };
+    [size + guards[0], (size + guards[1]) * 9 / 8 + rounding]
 }
 
 /// Runs as many programs; fails with the first that goes wrong.

@@ -105,9 +105,15 @@ impl Exec<'_> {
     /// Launches it on the raw side's stream.
     #[inline]
     pub fn launch(&self) -> Result<(), Failure> {
+        self.launch_on(self.raw.stream)
+    }
+
+    /// Launches it on a stream.
+    #[inline]
+    pub fn launch_on(&self, stream: Handle) -> Result<(), Failure> {
         let launch = have(&self.raw.functions.more.graph_launch, "graphs")?;
         // SAFETY: live objects.
-        unsafe { check!(launch, (self.exec, self.raw.stream)) }
+        unsafe { check!(launch, (self.exec, stream)) }
     }
 
     /// Changes a node's arguments for later launches.

@@ -28,7 +28,10 @@ const CHANGED: usize = 100;
 
 const ONCE: &str = "launched, then waited for; the wait does not count";
 
-pub const CASES: [Prepared; 12] = [
+const AGAIN: &str = "both sides raw: another graph and stream";
+const AGAIN_KEPT: &str = "both sides raw: another stream, and a graph that is kept beside what is launched";
+
+pub const CASES: [Prepared; 16] = [
     Prepared { name: "graphs: launch 1 kernel", note: ONCE, make: |fixture, options| launch(fixture, of(options, 1)) },
     Prepared {
         name: "graphs: launch 10 kernels",
@@ -44,6 +47,26 @@ pub const CASES: [Prepared; 12] = [
         name: "graphs: launch 1000 kernels",
         note: ONCE,
         make: |fixture, options| launch(fixture, of(options, 1000)),
+    },
+    Prepared {
+        name: "graphs: raw launch of 10 kernels against itself",
+        note: AGAIN,
+        make: |fixture, options| launch_again(fixture, of(options, 10), false),
+    },
+    Prepared {
+        name: "graphs: raw launch of 10 kernels, graph kept",
+        note: AGAIN_KEPT,
+        make: |fixture, options| launch_again(fixture, of(options, 10), true),
+    },
+    Prepared {
+        name: "graphs: raw launch of 1000 kernels against itself",
+        note: AGAIN,
+        make: |fixture, options| launch_again(fixture, of(options, 1000), false),
+    },
+    Prepared {
+        name: "graphs: raw launch of 1000 kernels, graph kept",
+        note: AGAIN_KEPT,
+        make: |fixture, options| launch_again(fixture, of(options, 1000), true),
     },
     Prepared {
         name: "graphs: record 100 kernels",
@@ -234,11 +257,44 @@ fn ur_chain<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Commands<'f>, 
 fn launch<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Sides<'f>, Failure> {
     let commands = ur_chain(fixture, count)?;
     let ur = each(move || commands.launch(fixture), move || super::finish(fixture));
-    let raw = raw_of(fixture, |raw| {
-        let exec = raw.while_current(|| raw_graph(raw, &chain(count))?.instantiate())?;
-        Ok(each(move || exec.launch(), move || raw.synchronize(raw.stream())))
+    Ok(Sides { ur, raw: raw_of(fixture, |raw| raw_chain(raw, count))? })
+}
+
+fn raw_chain(raw: &Raw, count: usize) -> Result<Body<'_>, Failure> {
+    let exec = raw.while_current(|| raw_graph(raw, &chain(count))?.instantiate())?;
+    Ok(each(move || exec.launch(), move || raw.synchronize(raw.stream())))
+}
+
+/// A stream beside the raw side's own, which ends with this.
+struct Stream<'r> {
+    raw: &'r Raw,
+    stream: Handle,
+}
+
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        // Errors have nobody to go to.
+        let _ = self.raw.destroy_stream(self.stream);
+    }
+}
+
+/// How sure the ratio of a launch is, and whether a graph that outlives its instantiation, as the UR's does, changes it.
+fn launch_again<'f>(fixture: &'f Fixture<'f>, count: usize, keeps_graph: bool) -> Result<Sides<'f>, Failure> {
+    let again = raw_of(fixture, |raw| {
+        let stream = Stream { raw, stream: raw.new_stream()? };
+        let (exec, kept) = raw.while_current(|| {
+            let graph = raw_graph(raw, &chain(count))?;
+            Ok((graph.instantiate()?, keeps_graph.then_some(graph)))
+        })?;
+        let native = stream.stream;
+        let launch = move || {
+            let (_graph, _stream) = (&kept, &stream);
+            exec.launch_on(native)
+        };
+        Ok(each(launch, move || raw.synchronize(native)))
     })?;
-    Ok(Sides { ur, raw })
+    let ur = again.ok_or_else(|| Failure::Unavailable("there is no raw side".to_owned()))?;
+    Ok(Sides { ur, raw: raw_of(fixture, |raw| raw_chain(raw, count))? })
 }
 
 /// Appends so many kernels to a new buffer; its release does not count. An adapter may make nodes later than it answers, so

@@ -49,7 +49,7 @@ const COMMANDS: [Command; 15] = [
     },
     Command {
         name: "sycl",
-        arguments: "[--release R] [--no-suite] [PROGRAM...]",
+        arguments: "[--release R] [--no-suite] [--unpooled] [PROGRAM...]",
         purpose: "run SYCL programs and dpctl's suite on our CUDA adapter",
         run: sycl::run,
     },

@@ -10,7 +10,7 @@ use super::failure::{Context, Failure, Result};
 use crate::fail;
 
 /// Variables that steer a loader, an adapter or a simulated driver. What runs here starts without the user's values.
-const STEERING: [&str; 14] = [
+const STEERING: [&str; 22] = [
     "LD_LIBRARY_PATH",
     "ONEAPI_DEVICE_SELECTOR",
     "UR_ADAPTERS_FORCE_LOAD",
@@ -21,6 +21,14 @@ const STEERING: [&str; 14] = [
     "UR_CUDA_LIBRARY",
     "UR_HIP_LIBRARY",
     "UR_CALLCOUNT_LIBRARY",
+    "UR_USM_POOL",
+    "UR_USM_POOL_DEBUG",
+    "UR_USM_POOL_KEEP_BYTES",
+    "UR_USM_POOL_KEEP_SHARE",
+    "UR_USM_POOL_LARGEST",
+    "UR_USM_POOL_SLAB_BYTES",
+    "UR_USM_MAGAZINE_BYTES",
+    "UR_USM_NATIVE_POOLS",
     "SIMCUDA_FAULTS",
     "SIMCUDA_DEVICES",
     "SIMCUDA_DELAY",
@@ -145,4 +153,23 @@ fn not_started(command: &Command, error: &std::io::Error) -> Failure {
 fn failed(command: &Command, status: ExitStatus, printed: &str) -> Failure {
     let late = if status.code() == Some(124) { " (its time was up)" } else { "" };
     Failure::new(format!("`{}` ended with {status}{late}{printed}", line_of(command)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A user who has switched pooling off would else find other figures and other call counts than everybody.
+    #[test]
+    fn a_program_starts_without_the_users_settings_of_memory() {
+        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+        let text = std::fs::read_to_string(readme).expect("the checkout has a README.md");
+        let named = |line: &str| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned());
+        let mut settings: Vec<_> = text.lines().filter_map(named).filter(|name| name.starts_with("UR_USM_")).collect();
+        assert!(settings.len() >= 8, "README.md has the variables in a table: {settings:?}");
+        let command = unsteered(1, "true");
+        settings
+            .retain(|name| !command.get_envs().any(|(variable, value)| variable == name.as_str() && value.is_none()));
+        assert!(settings.is_empty(), "these steer an adapter and are left: {settings:?}");
+    }
 }

@@ -1,6 +1,7 @@
-//! `sycl [--release R] [--no-suite] [PROGRAM...]`: stock SYCL runtimes on our adapter, over the simulated driver: the programs
-//! of `conformance/sycl` and dpctl's own suite. What fails must be on the list of expectations, and what is on the list must
-//! fail; nothing else makes this command succeed.
+//! `sycl [--release R] [--no-suite] [--unpooled] [PROGRAM...]`: stock SYCL runtimes on our adapter, over the simulated driver:
+//! the programs of `conformance/sycl` and dpctl's own suite. What fails must be on the list of expectations, and what is on the
+//! list must fail; nothing else makes this command succeed. `--unpooled` has no list of its own: an application sees no
+//! difference between memory that is kept and memory that is not.
 
 mod builtins;
 pub mod bundle;
@@ -32,16 +33,19 @@ const MOST_CRASHES: usize = 60;
 struct Options {
     releases: Vec<Release>,
     suite: bool,
+    unpooled: bool,
     filters: Vec<String>,
 }
 
 impl Options {
     fn read(arguments: &[String]) -> Result<Self> {
-        let mut options = Options { releases: Release::ALL.to_vec(), suite: true, filters: Vec::new() };
+        let mut options =
+            Options { releases: Release::ALL.to_vec(), suite: true, unpooled: false, filters: Vec::new() };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--no-suite" => options.suite = false,
+                "--unpooled" => options.unpooled = true,
                 "--release" => {
                     let Some(name) = words.next() else { fail!("`--release` needs a release") };
                     options.releases = vec![Release::named(name)?];
@@ -98,7 +102,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
 }
 
 fn column(workspace: &Workspace, release: Release, programs: &[Program], options: &Options) -> Result<Column> {
-    let mode = Mode::prepare(workspace, release)?;
+    let mode = Mode::prepare(workspace, release)?.unpooled(options.unpooled);
     let expectations = Expectations::read(&workspace.path(EXPECTATIONS), release)?;
     println!("== {} ==", mode.describe());
     let start = Instant::now();
@@ -171,9 +175,10 @@ mod tests {
     fn options_are_read_and_strange_ones_refused() {
         let read = |words: &[&str]| Options::read(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         let all = read(&[]).expect("nothing is fine");
-        assert!(all.suite && all.releases.len() == 2 && all.filters.is_empty());
+        assert!(all.suite && !all.unpooled && all.releases.len() == 2 && all.filters.is_empty());
         let one = read(&["--release", "2026.1", "queue"]).expect("a release and a program");
         assert!(!one.suite && one.releases == [Release::R2026_1] && one.filters == ["queue"]);
+        assert!(read(&["--unpooled"]).is_ok_and(|options| options.unpooled && options.suite));
         assert!(read(&["--release"]).is_err() && read(&["--release", "2025"]).is_err() && read(&["--x"]).is_err());
     }
 }

@@ -34,6 +34,7 @@ pub struct Mode {
     toolchain: Toolchain,
     nvvm: PathBuf,
     scratch: PathBuf,
+    unpooled: bool,
 }
 
 /// What the run-time compiler does not find by itself.
@@ -57,16 +58,23 @@ impl Mode {
         let nvvm = workspace.target().join("nvvm");
         python::unpack(&workspace.target().join("wheels"), NVVM_WHEEL, "/cu13/", &nvvm)?;
         let scratch = workspace.target().join("sycl-programs").join(release.name());
-        Ok(Mode { release, venv, dist, toolchain, nvvm, scratch })
+        Ok(Mode { release, venv, dist, toolchain, nvvm, scratch, unpooled: false })
+    }
+
+    /// Whether plain memory and buffers are to be native allocations each (`UR_USM_POOL=0`).
+    pub fn unpooled(mut self, unpooled: bool) -> Self {
+        self.unpooled = unpooled;
+        self
     }
 
     /// Who runs on whom, for a heading.
     pub fn describe(&self) -> String {
         let loader = if self.ours_loads() { "our loader" } else { "the loader inside it" };
         format!(
-            "libsycl of {}, {loader}, our CUDA adapter of {}, simcuda",
+            "libsycl of {}, {loader}, our CUDA adapter of {}{}, simcuda",
             self.release.sycl_wheel(),
-            self.release.name()
+            self.release.name(),
+            if self.unpooled { " with UR_USM_POOL=0" } else { "" }
         )
     }
 
@@ -91,6 +99,9 @@ impl Mode {
         // Kernels that come as SPIR-V.
         command.env("LD_PRELOAD", self.images()).env("UR_NVVM_LIBRARY", self.nvvm.join("lib/libnvvm.so.4"));
         command.env("PYTHONDONTWRITEBYTECODE", "1");
+        if self.unpooled {
+            command.env("UR_USM_POOL", "0");
+        }
         Ok(command)
     }
 
