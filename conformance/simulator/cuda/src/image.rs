@@ -6,6 +6,7 @@ use crate::ptx;
 use crate::ptx::fatbin::{self, EntryKind};
 use crate::sys::*;
 use core::ffi::{CStr, c_char, c_uint, c_void};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
@@ -108,8 +109,33 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
 }
 
+/// Texts that were compiled last, the last one at the end. A module does not change once it is compiled, and a client makes the
+/// same program again and again; drivers keep what they have compiled, too.
+static COMPILED: Mutex<Vec<Compiled>> = Mutex::new(Vec::new());
+const MOST_COMPILED: usize = 16;
+
+struct Compiled {
+    text: Box<[u8]>,
+    sm: u32,
+    module: Arc<ptx::Module>,
+}
+
 fn compile_text(text: &[u8], sm: u32) -> Result<Arc<ptx::Module>, Failure> {
-    ptx::Module::parse(text, sm).map(Arc::new).map_err(|error| {
+    let is_it = |compiled: &Compiled| compiled.sm == sm && *compiled.text == *text;
+    if let Some(compiled) = COMPILED.lock().iter().find(|compiled| is_it(compiled)) {
+        return Ok(Arc::clone(&compiled.module));
+    }
+    let module = Arc::new(parse_text(text, sm)?);
+    let mut compiled = COMPILED.lock();
+    if compiled.len() == MOST_COMPILED {
+        compiled.remove(0);
+    }
+    compiled.push(Compiled { text: text.into(), sm, module: Arc::clone(&module) });
+    Ok(module)
+}
+
+fn parse_text(text: &[u8], sm: u32) -> Result<ptx::Module, Failure> {
+    ptx::Module::parse(text, sm).map_err(|error| {
         let code = match error.kind {
             ptx::LoadErrorKind::TargetTooNew => CUDA_ERROR_NO_BINARY_FOR_GPU,
             ptx::LoadErrorKind::VersionTooNew => CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
@@ -220,5 +246,28 @@ impl Log {
             // SAFETY: the slot is an entry of the client's array of values.
             unsafe { slot.write(bytes as *mut c_void) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { ret; }\n";
+
+    #[test]
+    fn a_text_is_compiled_once_for_each_kind_of_device_as_long_as_it_is_one_of_the_last() {
+        let image = Image::from_bytes(TEXT.as_bytes()).ok().expect("it is PTX");
+        let [one, again, other] = [80, 80, 90].map(|sm| image.compile(sm).ok().expect("it compiles"));
+        assert!(Arc::ptr_eq(&one, &again) && !Arc::ptr_eq(&one, &other));
+        let bad = Image::Text(TEXT.replace("ret", "retire").into_bytes());
+        let log = || bad.compile(80).err().expect("no such instruction").log;
+        assert_eq!(log(), log());
+        for number in 0..MOST_COMPILED {
+            let next = Image::Text(format!("{TEXT}// {number}\n").into_bytes());
+            assert!(next.compile(80).is_ok());
+        }
+        assert_eq!(COMPILED.lock().len(), MOST_COMPILED);
+        assert!(!Arc::ptr_eq(&one, &image.compile(80).ok().expect("it compiles")));
     }
 }
