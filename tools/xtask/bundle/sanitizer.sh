@@ -21,7 +21,7 @@ expected=${SANITIZER_EXPECTED:-$here/sanitizer-expected.txt}
 seconds=${SANITIZER_SECONDS:-540}
 limit=${SANITIZER_LIMIT:-200}
 jobs=${SANITIZER_JOBS:-10}
-alone="pools.limits pools.slabs pools.stream_ordered pools.out_of_memory"
+alone="pools.limits pools.slabs pools.stream_ordered pools.out_of_memory usm.allocation"
 begun=$(date +%s)
 
 everything() {

@@ -13,7 +13,7 @@ limit=${SUITE_LIMIT:-150}
 jobs=${SUITE_JOBS:-12}
 part=${SUITE_PART:-}
 model='^model'
-filling='^pools\.(limits|slabs|stream_ordered|out_of_memory)'
+filling='^(pools\.(limits|slabs|stream_ordered|out_of_memory)|usm\.allocation)'
 
 # --- one module: BINARY.MODULE
 if [ "${1:-}" = --one ]; then

@@ -169,7 +169,8 @@ impl<D: Driver> Clock<D> {
     }
 }
 
-/// An anchor of this moment; `None` if the device does not get to it at once.
+/// An anchor of this moment; `None` if the device does not get to it at once. The moment is that at which the host sees it, as it is
+/// of the first anchor and as a wait ends: submitting takes longer than that, so one halfway is before the device was there.
 fn renew<D: Driver>(device: &Parts<D>, stream: &D::Stream) -> Result<Option<Anchor<D>>> {
     let mut anchor = new_anchor(device)?;
     let before = host_time_ns();
@@ -181,7 +182,7 @@ fn renew<D: Driver>(device: &Parts<D>, stream: &D::Stream) -> Result<Option<Anch
             return Ok(None);
         }
         if reached {
-            anchor.host_ns = before.midpoint(after);
+            anchor.host_ns = after;
             return Ok(Some(anchor));
         }
     }

@@ -10,6 +10,7 @@ use ur_adapter::api::generated::{urEnqueueEventsWait, urEventGetProfilingInfo, u
 use ur_adapter::api::noop::{Noop, NoopStream};
 use ur_adapter::context::DeviceState;
 use ur_adapter::device::adapter;
+use ur_adapter::device::clock::host_time_ns;
 use ur_adapter::device::event_pool::PooledEvent;
 use ur_adapter::{object, queue};
 use ur_ffi::{ur_profiling_info_t as info, ur_queue_flags_t as Flags, ur_result_t};
@@ -48,6 +49,27 @@ fn times_stay_exact_however_long_the_device_runs() {
         let base = state.time_base().expect("a base");
         let times = [&one, &two].map(|marker| base.time_of(marker).expect("a time"));
         assert_eq!(times[1] - times[0], 1_000);
+    });
+}
+
+/// Submitting takes longer than seeing that the device is there, so an earlier moment would make commands start before they were
+/// submitted.
+#[test]
+fn a_new_anchor_is_of_the_moment_at_which_the_host_sees_it() {
+    with_clock(|driver, state| {
+        let mut hour = 0;
+        // An anchor that a busy machine gets too late is not taken.
+        let is_new = || {
+            hour += HOUR_NS;
+            let marker = mark(driver, state, hour);
+            let before = host_time_ns();
+            driver.controls.looks_until_complete.store(50, Ordering::Relaxed);
+            state.native.clock.expire();
+            let time = state.time_of(&marker).expect("a time");
+            (time < before + HOUR_NS / 2).then(|| (time, driver.controls.complete_at_ns.load(Ordering::Relaxed)))
+        };
+        let (time, complete) = std::iter::repeat_with(is_new).take(1000).flatten().next().expect("a new anchor");
+        assert!(time >= complete, "seen at {complete}, and told as {time}");
     });
 }
 
