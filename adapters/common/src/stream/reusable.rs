@@ -39,8 +39,8 @@ pub struct Reusable<D: Driver> {
     signaller: Mutex<Option<Arc<dyn Submitter<D>>>>,
     /// What other processes open it by, if they may.
     handle: Option<IpcHandle>,
-    /// Whether the application has its native event, or a command buffer's node names it.
-    is_exported: AtomicBool,
+    /// How often its native event was given to the application or to a command buffer's node, or is about to be.
+    exports: AtomicUsize,
 }
 
 /// Signals that were kept, by their events. Generic over the event, so that events may know it.
@@ -149,7 +149,7 @@ impl<D: Driver> Reusable<D> {
         let marker = make(state, purpose)?;
         let reusable = Self::with_marker(purpose, Box::new([Site::new(&state.device)]), marker, None);
         // A command buffer's launches record it, and know of nothing that is kept.
-        reusable.is_exported.store(true, Ordering::Relaxed);
+        reusable.exports.store(1, Ordering::Relaxed);
         Ok(reusable)
     }
 
@@ -181,7 +181,7 @@ impl<D: Driver> Reusable<D> {
             stamps: Mutex::new(None),
             signaller: Mutex::new(None),
             handle,
-            is_exported: AtomicBool::new(false),
+            exports: AtomicUsize::new(0),
         })
     }
 
@@ -227,7 +227,7 @@ impl<D: Driver> Reusable<D> {
         let why = if self.purpose == EventPurpose::Processes {
             "an event that processes share, behind a wait for what nobody has submitted yet: other processes would miss the \
              signal (share a timeline instead, or wait for the timeline on the host first)"
-        } else if self.is_exported.load(Ordering::Acquire) {
+        } else if self.exports.load(Ordering::Acquire) > 0 {
             "an event whose native event was given out or is named by a command buffer, behind a wait for what nobody has \
              submitted yet: that would not be signalled (use another event, or wait for the timeline on the host first)"
         } else {
@@ -236,9 +236,14 @@ impl<D: Driver> Reusable<D> {
         Err(Error::unsupported(&format!("a barrier that signals {why}")))
     }
 
-    /// Notes that somebody keeps the native event: from now on no signal is kept.
-    pub fn note_exported(&self) {
-        self.is_exported.store(true, Ordering::Release);
+    /// Notes that somebody is to have the native event for good: from now on no signal is kept.
+    pub fn begin_export(&self) {
+        self.exports.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes one [`Reusable::begin_export`] back: nobody was given the native event.
+    pub fn cancel_export(&self) {
+        self.exports.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// Signals it: `record` is to put what it is given on a stream of the device's, or to keep that and answer the event of the

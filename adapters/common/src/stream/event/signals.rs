@@ -59,16 +59,22 @@ impl<D: Driver> Event<D> {
     /// `UNSUPPORTED_FEATURE` as long as the last signal is one that was kept and is not over; what the native library answers.
     pub(super) fn export_signal<'r>(&self, reusable: &'r Reusable<D>) -> Result<&'r PooledEvent<D>> {
         let marker = reusable.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-        reusable.note_exported();
-        if let Some(signal) = self.kept_signal() {
-            if !(signal.is_complete()? && marker.native_context().driver.event_is_complete(marker.raw())?) {
-                return Err(Error::unsupported(
-                    "the native event of a reusable event whose last signal waited for a timeline (wait for the event first)",
-                ));
-            }
-            self.stand_for(None);
-        }
+        // First, so that no other thread's signal is kept behind the look.
+        reusable.begin_export();
+        self.end_kept_signal(marker).inspect_err(|_| reusable.cancel_export())?;
         Ok(marker)
+    }
+
+    /// Lets the native event speak again where the last signal is one that was kept.
+    fn end_kept_signal(&self, marker: &PooledEvent<D>) -> Result<()> {
+        let Some(signal) = self.kept_signal() else { return Ok(()) };
+        if !(signal.is_complete()? && marker.native_context().driver.event_is_complete(marker.raw())?) {
+            return Err(Error::unsupported(
+                "the native event of a reusable event whose last signal waited for a timeline (wait for the event first)",
+            ));
+        }
+        self.stand_for(None);
+        Ok(())
     }
 
     /// An event that stands for its last signal and no later one, for what waits for it when its own turn has come; `None` if
