@@ -30,13 +30,11 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-spirv", ours: &[], others: Some(&["libloading", "rustix"]), never: &[] },
     // It stands beside the adapters, in libsycl's way, and knows neither them nor the API.
     Rule { name: "ur-sycl-images", ours: &[], others: Some(&["libc"]), never: &[] },
-    // The final libraries only choose a release.
+    // These only say what is exported; the final links choose a release.
     Rule { name: "ur-loader-2026-1", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },
     Rule { name: "ur-loader-2026-2", ours: &["ur-ffi", "ur-loader"], others: Some(&[]), never: &[] },
-    Rule { name: "ur-adapter-cuda-2026-1", ours: &["ur-adapter", "ur-adapter-cuda"], others: Some(&[]), never: &[] },
-    Rule { name: "ur-adapter-cuda-2026-2", ours: &["ur-adapter", "ur-adapter-cuda"], others: Some(&[]), never: &[] },
-    Rule { name: "ur-adapter-hip-2026-1", ours: &["ur-adapter", "ur-adapter-hip"], others: Some(&[]), never: &[] },
-    Rule { name: "ur-adapter-hip-2026-2", ours: &["ur-adapter", "ur-adapter-hip"], others: Some(&[]), never: &[] },
+    Rule { name: "ur-adapter-cuda-library", ours: &["ur-adapter", "ur-adapter-cuda"], others: Some(&[]), never: &[] },
+    Rule { name: "ur-adapter-hip-library", ours: &["ur-adapter", "ur-adapter-hip"], others: Some(&[]), never: &[] },
     Rule { name: "ur-client", ours: &["ur-ffi"], others: None, never: &[] },
     // A second opinion is worth something only while it shares no code with what it judges.
     Rule { name: "ur-model", ours: &[], others: None, never: &[] },

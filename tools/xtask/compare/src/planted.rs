@@ -4,13 +4,12 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use xtask::commands::dist::adapter::{Adapter, Linker};
 use xtask::commands::dist::{self, Dist};
 use xtask::fail;
 use xtask::support::failure::Result;
 use xtask::support::workspace::{Release, Workspace};
 use xtask::support::{cargo, files};
-
-const ADAPTERS: [&str; 2] = ["cuda", "hip"];
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
@@ -28,10 +27,9 @@ fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(workspace.root()).env("CARGO_TARGET_DIR", workspace.target().join("planted"));
     command.arg("build");
-    let release = Release::R2026_2;
-    for adapter in ADAPTERS {
-        let package = format!("ur-adapter-{adapter}{}", release.suffix("-"));
-        command.args(["--package", &package, "--features", &format!("{package}/mutation")]);
+    let adapters: Vec<_> = cargo::packages(workspace)?.into_iter().filter_map(Adapter::of).collect();
+    for Adapter { package, .. } in &adapters {
+        command.args(["--package", &package.name, "--features", &format!("{}/mutation", package.name)]);
     }
     let built = cargo::build(&mut command)?;
     let folder = workspace.planted();
@@ -41,9 +39,10 @@ fn make(workspace: &Workspace, dist: &Dist) -> Result<PathBuf> {
             files::copy(&dist.folder().join(&file), &folder.join(&file))?;
         }
     }
-    for adapter in ADAPTERS {
-        let library = built.file(&format!("libur_adapter_{adapter}{}.so", release.suffix("_")))?;
-        files::copy(library, &folder.join(format!("lib/libur_adapter_{adapter}.so.0")))?;
+    for adapter in &adapters {
+        let archive = built.file(&adapter.file())?;
+        let library = adapter.link(workspace, Release::R2026_2, archive, &Linker::default())?;
+        files::copy(&library, &folder.join("lib").join(adapter.soname()))?;
     }
     Ok(folder)
 }

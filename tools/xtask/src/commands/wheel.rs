@@ -1,5 +1,5 @@
 //! `wheel`: our adapters as Python packages, one for each release, that put them beside a stock SYCL runtime. The libraries
-//! are built against an old glibc, and the promise of how old is checked on them. Whether a package does what it is for,
+//! are compiled and linked against an old glibc, and the promise of how old is checked on them. Whether a package does what it is for,
 //! `try-wheel` of [`compare`] shows.
 
 use std::fs;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::compare;
+use super::dist::adapter::{Adapter, Linker};
 use crate::fail;
 use crate::support::cargo;
 use crate::support::failure::{Context, Result};
@@ -18,7 +19,6 @@ use crate::support::{files, process, symbols};
 const GLIBC: (u32, u32) = (2, 17);
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const TOOLS: [&str; 4] = ["hatchling==1.33.0", "build==1.6.1", "ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
-const ADAPTERS: [&str; 2] = ["ur_adapter_cuda", "ur_adapter_hip"];
 /// Offers SPIR-V images to these adapters' devices; the same for every release.
 const IMAGES: &str = "ur_sycl_images";
 
@@ -41,46 +41,68 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
 /// Makes the wheel of each of these releases.
 pub fn make(workspace: &Workspace, releases: &[Release]) -> Result<Vec<(Release, PathBuf)>> {
     let tools = Venv::with(&workspace.target().join("wheel-tools"), &TOOLS)?;
+    let compiled = Compiled::make(workspace, &tools)?;
     let mut wheels = Vec::new();
     for &release in releases {
-        let libraries = compile(workspace, release, &tools)?;
+        let libraries = compiled.link(workspace, release)?;
         wheels.push((release, package(workspace, release, &tools, &libraries)?));
     }
     Ok(wheels)
 }
 
-/// Builds the adapters of a release for the old glibc. `zig cc` brings the symbol versions of every glibc with it.
-fn compile(workspace: &Workspace, release: Release, tools: &Venv) -> Result<Vec<(String, PathBuf)>> {
-    let folder = workspace.target().join("wheel-build");
-    let target = folder.join("target");
-    let suffix = release.suffix("_");
-    let packages = cargo::packages(workspace)?;
-    let shipped =
-        |name: &str| name == IMAGES || name.strip_suffix(&suffix).is_some_and(|name| ADAPTERS.contains(&name));
-    let shipped: Vec<_> = packages.iter().filter(|package| package.library.as_deref().is_some_and(shipped)).collect();
-    let bin = tools.python().parent().map(Path::to_path_buf).unwrap_or_default();
-    let path = std::env::join_paths(
-        std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-    );
-    let mut command = cargo::cargo(workspace);
-    command.env("PATH", path.context("a folder's name holds a colon")?).env("CARGO_TARGET_DIR", &target);
-    command.env("ZIG_GLOBAL_CACHE_DIR", folder.join("zig")).env("CARGO_ZIGBUILD_CACHE_DIR", folder.join("zigbuild"));
-    command.args(["zigbuild", "--release", "--target", &format!("{TARGET}.{}.{}", GLIBC.0, GLIBC.1)]);
-    process::run(command.args(cargo::select(&shipped)))?;
+/// What was compiled for the old glibc, for every release. `zig cc` brings the symbol versions of every glibc with it.
+struct Compiled {
+    /// The folder of products.
+    folder: PathBuf,
+    adapters: Vec<Adapter>,
+    linker: Linker,
+}
 
-    let mut libraries = Vec::new();
-    for name in ADAPTERS {
-        let library = target.join(TARGET).join("release").join(format!("lib{name}{suffix}.so"));
-        symbols::check_adapter(&library, &workspace.version_script(release))?;
-        libraries.push((format!("lib{name}.so.0"), library));
+impl Compiled {
+    fn make(workspace: &Workspace, tools: &Venv) -> Result<Self> {
+        let folder = workspace.target().join("wheel-build");
+        let target = folder.join("target");
+        let glibc = format!("{}.{}", GLIBC.0, GLIBC.1);
+        let (images, others): (Vec<_>, Vec<_>) =
+            cargo::packages(workspace)?.into_iter().partition(|package| package.library.as_deref() == Some(IMAGES));
+        let adapters: Vec<_> = others.into_iter().filter_map(Adapter::of).collect();
+        let shipped: Vec<_> = images.iter().chain(adapters.iter().map(|adapter| &adapter.package)).collect();
+        let bin = tools.python().parent().map(Path::to_path_buf).unwrap_or_default();
+        let path = std::env::join_paths(
+            std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        let mut command = cargo::cargo(workspace);
+        command.env("PATH", path.context("a folder's name holds a colon")?).env("CARGO_TARGET_DIR", &target);
+        command
+            .env("ZIG_GLOBAL_CACHE_DIR", folder.join("zig"))
+            .env("CARGO_ZIGBUILD_CACHE_DIR", folder.join("zigbuild"));
+        command.args(["zigbuild", "--release", "--target", &format!("{TARGET}.{glibc}")]);
+        process::run(command.args(cargo::select(&shipped)))?;
+        let compiler = format!("{} -m ziglang cc -target x86_64-linux-gnu.{glibc}", tools.python().display());
+        let variables = vec![
+            ("CC", compiler),
+            // zig has no libgcc_s; its own unwinder is linked in.
+            ("LIBRARIES", "-lunwind -lutil -lrt -lpthread -lm -ldl -lc".to_owned()),
+            ("ZIG_GLOBAL_CACHE_DIR", folder.join("zig").display().to_string()),
+        ];
+        Ok(Self { folder: target.join(TARGET).join("release"), adapters, linker: Linker { variables } })
     }
-    let images = target.join(TARGET).join("release").join(format!("lib{IMAGES}.so"));
-    symbols::check_images(&images)?;
-    libraries.push((format!("lib{IMAGES}.so"), images));
-    for (name, library) in &libraries {
-        check_glibc(release, name, library)?;
+
+    /// The libraries of a release's wheel.
+    fn link(&self, workspace: &Workspace, release: Release) -> Result<Vec<(String, PathBuf)>> {
+        let mut libraries = Vec::new();
+        for adapter in &self.adapters {
+            let library = adapter.link(workspace, release, &self.folder.join(adapter.file()), &self.linker)?;
+            libraries.push((adapter.soname(), library));
+        }
+        let images = self.folder.join(format!("lib{IMAGES}.so"));
+        symbols::check_images(&images)?;
+        libraries.push((format!("lib{IMAGES}.so"), images));
+        for (name, library) in &libraries {
+            check_glibc(release, name, library)?;
+        }
+        Ok(libraries)
     }
-    Ok(libraries)
 }
 
 /// Checks that a library runs on the glibc that the wheel promises.

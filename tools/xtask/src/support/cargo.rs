@@ -65,9 +65,11 @@ pub struct Package {
     pub folder: PathBuf,
     /// Name of its dynamic library as cargo builds it, without `lib` and ending.
     pub library: Option<String>,
+    /// The same of its static library, which something is linked from.
+    pub archive: Option<String>,
     /// Names of its programs.
     pub programs: Vec<String>,
-    /// The release that it is a final library for; all else is for every release.
+    /// The release that it is a loader for; all else is for every release.
     pub release: Option<Release>,
 }
 
@@ -85,6 +87,7 @@ impl Package {
         Some(Package {
             name: package["name"].as_str()?.to_owned(),
             library: named("cdylib").pop(),
+            archive: named("staticlib").pop(),
             programs: named("bin"),
             release,
             folder,

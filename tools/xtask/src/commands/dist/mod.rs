@@ -2,6 +2,7 @@
 //! looks: `bin`, `lib` with the sonames, `include`, pkg-config and CMake packages, kernels. What is laid out is checked:
 //! a loader or adapter with the wrong exports never gets there.
 
+pub mod adapter;
 pub mod example;
 mod packages;
 
@@ -15,6 +16,7 @@ use crate::support::failure::Result;
 use crate::support::workspace::{Release, Workspace};
 use crate::support::{files, process, symbols};
 
+use adapter::Adapter;
 pub use packages::compiler_flags;
 
 /// Programs that only work in this tree.
@@ -92,10 +94,10 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
     let mut layout = Layout { folder: dist.folder.clone(), files: BTreeSet::new() };
 
     layout.library(&loader, "libur_loader.so.0")?;
-    for name in parts.adapters() {
-        let library = built.file(&format!("lib{name}.so"))?;
-        symbols::check_adapter(library, &workspace.version_script(release))?;
-        layout.library(library, &format!("lib{}.so.0", name.trim_end_matches(&release.suffix("_"))))?;
+    for adapter in &parts.adapters {
+        let archive = built.file(&adapter.file())?;
+        let library = adapter.link(workspace, release, archive, &adapter::Linker::default())?;
+        layout.library(&library, &adapter.soname())?;
     }
     let images = built.file(IMAGES)?;
     symbols::check_images(images)?;
@@ -120,11 +122,11 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
     Ok(dist)
 }
 
-/// What belongs to an installation of a release, told by where it lies in the tree: its loader and adapters in their folders
-/// `libraries`, native libraries that stand in for a vendor's in `conformance`, programs in `tools`.
+/// What belongs to an installation of a release, told by where it lies in the tree: its loader in the folder `libraries`, what
+/// adapters are linked from in theirs, native libraries that stand in for a vendor's in `conformance`, programs in `tools`.
 struct Parts {
     loader: Package,
-    adapters: Vec<Package>,
+    adapters: Vec<Adapter>,
     /// What stands beside the adapters and is for every release.
     images: Package,
     natives: Vec<Package>,
@@ -146,11 +148,10 @@ impl Parts {
         let Some(images) = within("adapters/sycl-images", |_| true).pop() else {
             fail!("the workspace has no adapters/sycl-images")
         };
-        let mut adapters = within("adapters", |package| package.library.is_some());
-        adapters.retain(|package| package.release == Some(release));
+        let archives = within("adapters", |package| package.archive.is_some());
         Ok(Parts {
             loader,
-            adapters,
+            adapters: archives.into_iter().filter_map(Adapter::of).collect(),
             images,
             natives: within("conformance", |package| package.library.is_some()),
             programs: within("tools", |package| !package.programs.is_empty() && !BUILD_TOOLS.contains(&&*package.name)),
@@ -158,12 +159,9 @@ impl Parts {
     }
 
     fn all(&self) -> Vec<&Package> {
-        let rest = self.adapters.iter().chain(&self.natives).chain(&self.programs);
+        let adapters = self.adapters.iter().map(|adapter| &adapter.package);
+        let rest = adapters.chain(&self.natives).chain(&self.programs);
         [&self.loader, &self.images].into_iter().chain(rest).collect()
-    }
-
-    fn adapters(&self) -> impl Iterator<Item = &str> {
-        self.adapters.iter().filter_map(|package| package.library.as_deref())
     }
 
     fn natives(&self) -> impl Iterator<Item = &str> {
