@@ -38,19 +38,25 @@ impl<'f> Words<'f> {
     }
 }
 
-#[test]
-fn a_signal_behind_an_unresolved_wait_is_submitted_with_its_queue_and_comes_after_what_is_before_it() {
+/// Runs a test for queues in order and out of order, where there are reusable events and timelines.
+fn on_both_kinds_of_queue(test: impl Fn(&Fixture, ur_queue_flags_t)) {
     needs_function!(urEventCreateExp);
     if !timeline::are_there() {
         return;
     }
     for flags in BOTH {
-        let fixture = Fixture::new();
+        test(&Fixture::new(), flags);
+    }
+}
+
+#[test]
+fn a_signal_behind_an_unresolved_wait_is_submitted_with_its_queue_and_comes_after_what_is_before_it() {
+    on_both_kinds_of_queue(|fixture, flags| {
         let (queue, other) = (fixture.queue(flags), fixture.in_order());
-        let (event, timeline, words) = (reusable(&fixture), Timeline::at_zero(&fixture), Words::new(&fixture));
+        let (event, timeline, words) = (reusable(fixture), Timeline::at_zero(fixture), Words::new(fixture));
         for value in 1..=3 {
             words.memory.store(0, 0);
-            let mut gate = Gate::new(&fixture);
+            let mut gate = Gate::new(fixture);
             queue.wait_for(&timeline, value);
             gate.block(&queue);
             signal(&queue, &event, &[]);
@@ -65,20 +71,15 @@ fn a_signal_behind_an_unresolved_wait_is_submitted_with_its_queue_and_comes_afte
             assert_eq!((status(&event), words.are()[0]), (Status::COMPLETE, 1), "{flags:?}");
             queue.finish();
         }
-    }
+    });
 }
 
 #[test]
 fn a_wait_before_a_kept_signal_is_for_the_signal_before_it() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for flags in BOTH {
-        let fixture = Fixture::new();
+    on_both_kinds_of_queue(|fixture, flags| {
         let [first, kept, waiting] = [fixture.in_order(), fixture.queue(flags), fixture.in_order()];
-        let (event, timeline, words) = (reusable(&fixture), Timeline::at_zero(&fixture), Words::new(&fixture));
-        let mut gate = Gate::new(&fixture);
+        let (event, timeline, words) = (reusable(fixture), Timeline::at_zero(fixture), Words::new(fixture));
+        let mut gate = Gate::new(fixture);
         gate.block(&first);
         signal(&first, &event, &[]);
         let before = words.write_after(&waiting, 0, &event);
@@ -92,24 +93,19 @@ fn a_wait_before_a_kept_signal_is_for_the_signal_before_it() {
         timeline.signal(1);
         behind.wait();
         assert_eq!((words.are(), status(&event)), ([1, 1, 0, 0], Status::COMPLETE), "{flags:?}");
-    }
+    });
 }
 
 #[test]
 fn a_signal_after_a_kept_one_is_not_waited_for_by_whoever_waits_for_that() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for flags in BOTH {
-        let fixture = Fixture::new();
+    on_both_kinds_of_queue(|fixture, flags| {
         let [kept, later, waiting, last] =
             [fixture.queue(flags), fixture.in_order(), fixture.in_order(), fixture.in_order()];
-        let (event, timeline, words) = (reusable(&fixture), Timeline::at_zero(&fixture), Words::new(&fixture));
+        let (event, timeline, words) = (reusable(fixture), Timeline::at_zero(fixture), Words::new(fixture));
         kept.wait_for(&timeline, 1);
         signal(&kept, &event, &[]);
         let behind = words.write_after(&waiting, 0, &event);
-        let mut gate = Gate::new(&fixture);
+        let mut gate = Gate::new(fixture);
         gate.block(&later);
         signal(&later, &event, &[]);
         let behind_later = words.write_after(&last, 1, &event);
@@ -122,20 +118,15 @@ fn a_signal_after_a_kept_one_is_not_waited_for_by_whoever_waits_for_that() {
         behind_later.wait();
         assert_eq!((words.are(), status(&event)), ([1, 1, 0, 0], Status::COMPLETE), "{flags:?}");
         kept.finish();
-    }
+    });
 }
 
 #[test]
 fn a_kept_command_waits_for_the_signal_that_was_the_last_one_when_it_was_enqueued() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for flags in BOTH {
-        let fixture = Fixture::new();
+    on_both_kinds_of_queue(|fixture, flags| {
         let [first, later, waiting] = [fixture.in_order(), fixture.in_order(), fixture.queue(flags)];
-        let (event, timeline, words) = (reusable(&fixture), Timeline::at_zero(&fixture), Words::new(&fixture));
-        let (mut gate, mut later_gate) = (Gate::new(&fixture), Gate::new(&fixture));
+        let (event, timeline, words) = (reusable(fixture), Timeline::at_zero(fixture), Words::new(fixture));
+        let (mut gate, mut later_gate) = (Gate::new(fixture), Gate::new(fixture));
         gate.block(&first);
         signal(&first, &event, &[]);
         waiting.wait_for(&timeline, 1);
@@ -150,51 +141,43 @@ fn a_kept_command_waits_for_the_signal_that_was_the_last_one_when_it_was_enqueue
         later_gate.open();
         event.wait();
         waiting.finish();
-    }
+    });
 }
 
 #[test]
 fn of_two_kept_signals_each_is_for_those_who_waited_for_it_whichever_comes_first() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for (flags, is_first_first) in BOTH.into_iter().flat_map(|flags| [(flags, true), (flags, false)]) {
-        let fixture = Fixture::new();
-        let queues = [(); 2].map(|()| fixture.queue(flags));
-        let waiting = [(); 2].map(|()| fixture.in_order());
-        let timelines = [(); 2].map(|()| Timeline::at_zero(&fixture));
-        let (event, words) = (reusable(&fixture), Words::new(&fixture));
-        let behind = [0, 1].map(|at| {
-            queues[at].wait_for(&timelines[at], 1);
-            signal(&queues[at], &event, &[]);
-            words.write_after(&waiting[at], at, &event)
-        });
-        let order = if is_first_first { [0, 1] } else { [1, 0] };
-        for (step, at) in order.into_iter().enumerate() {
-            timelines[at].signal(1);
-            behind[at].wait();
-            let is_last_there = at == 1 || step == 1;
-            assert_eq!(status(&event) == Status::COMPLETE, is_last_there, "{flags:?}, {order:?}, {step}");
-            let mut expected = [0; 4];
-            order[..=step].iter().for_each(|at| expected[*at] = 1);
-            assert_eq!(words.are(), expected, "{flags:?}, {order:?}");
+    on_both_kinds_of_queue(|fixture, flags| {
+        for is_first_first in [true, false] {
+            let queues = [(); 2].map(|()| fixture.queue(flags));
+            let waiting = [(); 2].map(|()| fixture.in_order());
+            let timelines = [(); 2].map(|()| Timeline::at_zero(fixture));
+            let (event, words) = (reusable(fixture), Words::new(fixture));
+            let behind = [0, 1].map(|at| {
+                queues[at].wait_for(&timelines[at], 1);
+                signal(&queues[at], &event, &[]);
+                words.write_after(&waiting[at], at, &event)
+            });
+            let order = if is_first_first { [0, 1] } else { [1, 0] };
+            for (step, at) in order.into_iter().enumerate() {
+                timelines[at].signal(1);
+                behind[at].wait();
+                let is_last_there = at == 1 || step == 1;
+                assert_eq!(status(&event) == Status::COMPLETE, is_last_there, "{flags:?}, {order:?}, {step}");
+                let mut expected = [0; 4];
+                order[..=step].iter().for_each(|at| expected[*at] = 1);
+                assert_eq!(words.are(), expected, "{flags:?}, {order:?}");
+            }
+            event.wait();
+            queues.iter().for_each(Queue::finish);
         }
-        event.wait();
-        queues.iter().for_each(Queue::finish);
-    }
+    });
 }
 
 #[test]
 fn a_kept_signal_that_fails_is_told_to_whoever_waits_for_it_and_ends_with_the_next_signal() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for flags in BOTH {
-        let fixture = Fixture::new();
+    on_both_kinds_of_queue(|fixture, flags| {
         let (queue, other) = (fixture.queue(flags), fixture.in_order());
-        let (event, timeline, words) = (reusable(&fixture), Timeline::at_zero(&fixture), Words::new(&fixture));
+        let (event, timeline, words) = (reusable(fixture), Timeline::at_zero(fixture), Words::new(fixture));
         queue.wait_for(&timeline, 1);
         signal(&queue, &event, &[]);
         timeline.fail(Code::ERROR_OUT_OF_RESOURCES);
@@ -208,57 +191,48 @@ fn a_kept_signal_that_fails_is_told_to_whoever_waits_for_it_and_ends_with_the_ne
         signal(&queue, &event, &[]);
         words.write_after(&other, 0, &event).wait();
         assert_eq!((status(&event), words.are()[0]), (Status::COMPLETE, 1), "{flags:?}");
-    }
+    });
 }
 
 #[test]
 fn urEventGetProfilingInfo_tells_the_times_of_a_kept_signal() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    let profiling = BOTH.map(|flags| flags | ur_queue_flags_t::PROFILING_ENABLE);
-    for flags in BOTH.into_iter().chain(profiling) {
-        let fixture = Fixture::new();
-        let (queue, timeline) = (fixture.queue(flags), Timeline::at_zero(&fixture));
-        let event = with_flags(&fixture, Flags::ENABLE_PROFILING);
-        signal(&queue, &event, &[]);
-        event.wait();
-        let before = times(&event);
-        queue.wait_for(&timeline, 1);
-        signal(&queue, &event, &[]);
-        let mut time = 0u64;
-        let asked = ur!(Event.pfnGetProfilingInfo(
-            event.handle(),
-            Time::COMMAND_END,
-            8,
-            (&raw mut time).cast(),
-            core::ptr::null_mut()
-        ));
-        assert_eq!(asked, Code::ERROR_PROFILING_INFO_NOT_AVAILABLE, "{flags:?}");
-        timeline.signal(1);
-        event.wait();
-        let now = times(&event);
-        assert!(now.is_sorted() && now[0] > before[3] && now[1] > now[0], "{flags:?}: {now:?} after {before:?}");
-        assert_eq!(now[2], now[3], "a signal takes no time");
-        // A later signal has times of its own again.
-        signal(&queue, &event, &[]);
-        event.wait();
-        assert!(times(&event)[0] > now[0], "{flags:?}");
-    }
+    on_both_kinds_of_queue(|fixture, flags| {
+        for flags in [flags, flags | ur_queue_flags_t::PROFILING_ENABLE] {
+            let (queue, timeline) = (fixture.queue(flags), Timeline::at_zero(fixture));
+            let event = with_flags(fixture, Flags::ENABLE_PROFILING);
+            signal(&queue, &event, &[]);
+            event.wait();
+            let before = times(&event);
+            queue.wait_for(&timeline, 1);
+            signal(&queue, &event, &[]);
+            let mut time = 0u64;
+            let asked = ur!(Event.pfnGetProfilingInfo(
+                event.handle(),
+                Time::COMMAND_END,
+                8,
+                (&raw mut time).cast(),
+                core::ptr::null_mut()
+            ));
+            assert_eq!(asked, Code::ERROR_PROFILING_INFO_NOT_AVAILABLE, "{flags:?}");
+            timeline.signal(1);
+            event.wait();
+            let now = times(&event);
+            assert!(now.is_sorted() && now[0] > before[3] && now[1] > now[0], "{flags:?}: {now:?} after {before:?}");
+            assert_eq!(now[2], now[3], "a signal takes no time");
+            // A later signal has times of its own again.
+            signal(&queue, &event, &[]);
+            event.wait();
+            assert!(times(&event)[0] > now[0], "{flags:?}");
+        }
+    });
 }
 
 #[test]
 fn urEventSetCallback_on_a_kept_signal_is_called_once_when_that_is_reached() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for flags in BOTH {
-        let fixture = Fixture::new();
+    on_both_kinds_of_queue(|fixture, flags| {
         fixture.allow_late_releases();
-        let (queue, event, timeline) = (fixture.queue(flags), reusable(&fixture), Timeline::at_zero(&fixture));
-        let mut gate = Gate::new(&fixture);
+        let (queue, event, timeline) = (fixture.queue(flags), reusable(fixture), Timeline::at_zero(fixture));
+        let mut gate = Gate::new(fixture);
         queue.wait_for(&timeline, 1);
         gate.block(&queue);
         signal(&queue, &event, &[]);
@@ -269,19 +243,14 @@ fn urEventSetCallback_on_a_kept_signal_is_called_once_when_that_is_reached() {
         assert_eq!(called.recv(), Ok(()), "{flags:?}");
         assert!(called.recv().is_err(), "once");
         queue.finish();
-    }
+    });
 }
 
 #[test]
 fn an_event_may_be_released_while_its_signal_is_kept() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for flags in BOTH {
-        let fixture = Fixture::new();
+    on_both_kinds_of_queue(|fixture, flags| {
         let (queue, other) = (fixture.queue(flags), fixture.in_order());
-        let (event, timeline, words) = (reusable(&fixture), Timeline::at_zero(&fixture), Words::new(&fixture));
+        let (event, timeline, words) = (reusable(fixture), Timeline::at_zero(fixture), Words::new(fixture));
         queue.wait_for(&timeline, 1);
         signal(&queue, &event, &[]);
         let behind = words.write_after(&other, 0, &event);
@@ -290,27 +259,22 @@ fn an_event_may_be_released_while_its_signal_is_kept() {
         behind.wait();
         assert_eq!(words.are()[0], 1, "{flags:?}");
         queue.finish();
-    }
+    });
 }
 
 /// Neither other processes nor who has the native event would see the signal.
 #[test]
 fn a_signal_that_others_have_to_see_natively_says_why_it_is_not_kept() {
-    needs_function!(urEventCreateExp);
-    if !timeline::are_there() {
-        return;
-    }
-    for flags in BOTH {
-        let fixture = Fixture::new();
-        let (queue, timeline) = (fixture.queue(flags), Timeline::at_zero(&fixture));
-        let given_out = reusable(&fixture);
+    on_both_kinds_of_queue(|fixture, flags| {
+        let (queue, timeline) = (fixture.queue(flags), Timeline::at_zero(fixture));
+        let given_out = reusable(fixture);
         let _: usize = native_handle(&given_out).expect("of an event that nothing has signalled");
         let mut events = vec![(given_out, "native event")];
         let shares: u8 = query::get(ask!(
             Device.pfnGetInfo(fixture.device(), ur_conformance::ffi::ur_device_info_t::IPC_EVENT_SUPPORT_EXP)
         ));
         if shares != 0 {
-            events.push((with_flags(&fixture, Flags::IPC_EXP), "processes"));
+            events.push((with_flags(fixture, Flags::IPC_EXP), "processes"));
         }
         queue.wait_for(&timeline, 1);
         for (event, why) in &events {
@@ -322,7 +286,7 @@ fn a_signal_that_others_have_to_see_natively_says_why_it_is_not_kept() {
             assert_eq!(status(event), Status::COMPLETE, "{flags:?}: it stands for what it stood for");
         }
         // The other way round: nobody gets the native event while it does not stand for the last signal.
-        let kept = reusable(&fixture);
+        let kept = reusable(fixture);
         signal(&queue, &kept, &[]);
         assert_eq!(native_handle(&kept), Err(Code::ERROR_UNSUPPORTED_FEATURE), "{flags:?}");
         // Nobody has it, so the next signal is kept as well.
@@ -331,7 +295,7 @@ fn a_signal_that_others_have_to_see_natively_says_why_it_is_not_kept() {
         kept.wait();
         assert!(native_handle(&kept).is_ok(), "{flags:?}: {}", last_error());
         queue.finish();
-    }
+    });
 }
 
 fn native_handle(event: &Event) -> Result<usize, Code> {
