@@ -261,7 +261,7 @@ mod tests {
         let [one, again, other] = [80, 80, 90].map(|sm| image.compile(sm).ok().expect("it compiles"));
         assert!(Arc::ptr_eq(&one, &again) && !Arc::ptr_eq(&one, &other));
         let bad = Image::Text(TEXT.replace("ret", "retire").into_bytes());
-        let log = || bad.compile(80).err().expect("no such instruction").log;
+        let log = || bad.compile(80).expect_err("no such instruction").log;
         assert_eq!(log(), log());
         for number in 0..MOST_COMPILED {
             let next = Image::Text(format!("{TEXT}// {number}\n").into_bytes());
