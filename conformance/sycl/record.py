@@ -2,7 +2,8 @@
 
 A line is "began", "passed", "skipped", "failed" or "error", a tab, the test, and, where something was wrong, a tab and the
 complaint (NumPy's says what differs some lines below "AssertionError:"). Tests that the file knows already are left out, so that a suite whose process was ended by a test
-goes on after it. It never changes what a test does.
+goes on after it. With UR_SYCL_EVERY one test in so many is run, counted in pytest's order, and those that the file UR_SYCL_ALWAYS names, a
+line each, with or without their parameters. It never changes what a test does.
 """
 
 import os
@@ -25,12 +26,29 @@ def write(*words):
         file.write("\t".join(" ".join(word.split()) for word in words) + "\n")
 
 
-def pytest_collection_modifyitems(config, items):
+def recorded():
     with open(os.environ["UR_SYCL_RECORD"], encoding="utf-8") as file:
-        known = {line.rstrip("\n").split("\t")[1] for line in file if "\t" in line}
-    left_out = [item for item in items if " ".join(name(item.nodeid).split()) in known]
+        return {line.rstrip("\n").split("\t")[1] for line in file if "\t" in line}
+
+
+def sample():
+    """How many tests one is taken of, and the names of those that are taken anyway."""
+    every = int(os.environ.get("UR_SYCL_EVERY", "1"))
+    if every == 1:
+        return every, set()
+    with open(os.environ["UR_SYCL_ALWAYS"], encoding="utf-8") as file:
+        return every, {line.rstrip("\n") for line in file}
+
+
+def pytest_collection_modifyitems(config, items):
+    known, (every, always) = recorded(), sample()
+    kept, left_out = [], []
+    for number, item in enumerate(items):
+        test = " ".join(name(item.nodeid).split())
+        taken = number % every == 0 or test in always or test.partition("[")[0] in always
+        (kept if taken and test not in known else left_out).append(item)
     if left_out:
-        items[:] = [item for item in items if " ".join(name(item.nodeid).split()) not in known]
+        items[:] = kept
         config.hook.pytest_deselected(items=left_out)
 
 

@@ -40,9 +40,13 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         items[:] = chosen
         config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish(session):
+    """Lists what would run: dpnp itself leaves out what it marks as slow, after the choice above."""
     if os.environ.get("UR_DPNP_COLLECTED"):
         with open(os.environ["UR_DPNP_COLLECTED"], "w", encoding="utf-8") as file:
-            file.writelines(" ".join(record.name(item.nodeid).split()) + "\n" for item in items)
+            file.writelines(" ".join(record.name(item.nodeid).split()) + "\n" for item in session.items)
 
 
 def pytest_runtest_logreport(report):

@@ -28,6 +28,12 @@ FILES = {
             return [0, 1]
         """,
     "tests/__init__.py": "",
+    # As dpnp does by itself.
+    "tests/conftest.py": """
+        def pytest_configure(config):
+            config.addinivalue_line("markers", "slow: left out")
+            config.option.markexpr = "not slow"
+        """,
     "tests/tensor/__init__.py": "",
     "tests/test_many.py": """
         import os, pytest
@@ -41,8 +47,12 @@ FILES = {
         import there_is_no_such_module
         """,
     "tests/test_fft.py": """
+        import pytest
         def test_same():
             pass
+        @pytest.mark.slow
+        def test_that_dpnp_leaves_out():
+            assert False
         """,
     "tests/tensor/test_fft.py": """
         import dpnp, pytest

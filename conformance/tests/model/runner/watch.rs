@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A program that takes so long is stuck for good; nothing can be torn down then.
-const STUCK: Duration = Duration::from_secs(180);
+/// A program that takes so long, and longer than a gate may stay closed, is stuck for good; nothing can be torn down then. It is
+/// less than what runs of the suite on GPUs grant a module, so that a program that hangs is named there.
+const STUCK: Duration = Duration::from_secs(90);
 
 enum Word {
     Begin(u64),
@@ -73,11 +74,12 @@ impl Drop for Watch {
 fn watch(words: &Receiver<Word>, late: &AtomicBool, patience: Duration) {
     let mut gate: Option<(usize, Instant)> = None;
     let mut program: Option<(u64, Instant)> = None;
+    let stuck = STUCK.max(2 * patience);
     loop {
         let ends = gate.iter().map(|(_, end)| *end).chain(program.iter().map(|(_, end)| *end));
-        let next = ends.min().map_or(STUCK, |end| end.saturating_duration_since(Instant::now()));
+        let next = ends.min().map_or(stuck, |end| end.saturating_duration_since(Instant::now()));
         match words.recv_timeout(next) {
-            Ok(Word::Begin(seed)) => program = Some((seed, Instant::now() + STUCK)),
+            Ok(Word::Begin(seed)) => program = Some((seed, Instant::now() + stuck)),
             Ok(Word::Closed(address)) => gate = Some((address, Instant::now() + patience)),
             Ok(Word::Open) => gate = None,
             Err(RecvTimeoutError::Disconnected) => return,

@@ -46,7 +46,11 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     gaps(workspace, &mode)?;
     runner(workspace, &mode)?;
     let start = Instant::now();
-    let sample = if arguments.is_empty() { sample(workspace)? } else { vec![arguments.to_vec()] };
+    let sample = if arguments.is_empty() {
+        Sample::read(workspace)?
+    } else {
+        Sample { processes: vec![arguments.to_vec()], every: 1 }
+    };
     let suite = tests(workspace, &mode, &sample)?;
     println!(
         "dpnp's tests: {} passed, {} skipped, {} failed in {:.0} s",
@@ -119,25 +123,42 @@ fn runner(workspace: &Workspace, mode: &Mode) -> Result {
     process::run(python.arg(folder.join("test_suite.py")))
 }
 
-/// The files of the sample, divided for as many processes as run at a time.
-fn sample(workspace: &Workspace) -> Result<Vec<Vec<String>>> {
-    let file = workspace.path(EXPECTATIONS);
-    let text = fs::read_to_string(&file).context(file.display())?;
-    let tables: BTreeMap<String, toml::Value> = toml::from_str(&text).context(file.display())?;
-    let lists = tables.get("sample").and_then(|table| table.get("processes")).and_then(toml::Value::as_array);
-    let words = |list: &toml::Value| -> Option<Vec<String>> {
-        list.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect()
-    };
-    match lists.and_then(|lists| lists.iter().map(words).collect()) {
-        Some(lists) => Ok(lists),
-        None => fail!("{}: `sample.processes` is no list of lists of files", file.display()),
+/// Which tests are run.
+struct Sample {
+    /// Files, divided for as many processes as run at a time.
+    processes: Vec<Vec<String>>,
+    /// Of a process' tests one in so many is run, and all that are listed as failing.
+    every: i64,
+}
+
+impl Sample {
+    fn read(workspace: &Workspace) -> Result<Self> {
+        let file = workspace.path(EXPECTATIONS);
+        let text = fs::read_to_string(&file).context(file.display())?;
+        let tables: BTreeMap<String, toml::Value> = toml::from_str(&text).context(file.display())?;
+        let value = |name: &str| tables.get("sample").and_then(|table| table.get(name));
+        let words = |list: &toml::Value| -> Option<Vec<String>> {
+            list.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect()
+        };
+        let lists = value("processes").and_then(toml::Value::as_array);
+        let Some(processes) = lists.and_then(|lists| lists.iter().map(words).collect()) else {
+            fail!("{}: `sample.processes` is no list of lists of files", file.display())
+        };
+        match value("every").and_then(toml::Value::as_integer) {
+            Some(every) if every > 0 => Ok(Sample { processes, every }),
+            _ => fail!("{}: `sample.every` is no number above 0", file.display()),
+        }
     }
 }
 
-/// Runs the lists of files, each in a process of its own.
-fn tests(workspace: &Workspace, mode: &Mode, lists: &[Vec<String>]) -> Result<Suite> {
+/// Runs the sample, each list of files in a process of its own.
+fn tests(workspace: &Workspace, mode: &Mode, sample: &Sample) -> Result<Suite> {
     let folder = mode.venv.package("dpnp")?.join("tests");
-    let numbered: Vec<_> = lists.iter().enumerate().collect();
+    let listed = workspace.target().join("dpnp-listed.txt");
+    let expectations = Expectations::read(&workspace.path(EXPECTATIONS), RELEASE)?;
+    let names: Vec<_> = expectations.names().map(|name| name.trim_start_matches("dpnp/")).collect();
+    files::write(&listed, names.join("\n").as_bytes())?;
+    let numbered: Vec<_> = sample.processes.iter().enumerate().collect();
     let suites = in_parallel(&numbered, |(number, files)| {
         let plan = Plan {
             name: "dpnp".to_owned(),
@@ -145,7 +166,11 @@ fn tests(workspace: &Workspace, mode: &Mode, lists: &[Vec<String>]) -> Result<Su
             words: files.iter().map(|file| path(&folder, file)).collect(),
             most_crashes: MOST_CRASHES,
         };
-        suite::run(workspace, &plan, || Ok(mode.python(LIMIT)))
+        suite::run(workspace, &plan, || {
+            let mut python = mode.python(LIMIT);
+            python.env("UR_SYCL_EVERY", sample.every.to_string()).env("UR_SYCL_ALWAYS", &listed);
+            Ok(python)
+        })
     });
     let mut all = Suite::default();
     for suite in suites {

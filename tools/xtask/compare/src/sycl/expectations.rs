@@ -59,6 +59,11 @@ impl Expectations {
         Ok(expectations)
     }
 
+    /// What is known to fail.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.failing.keys().map(String::as_str)
+    }
+
     /// Why this is known to fail. A test's entry without parameters stands for all of its parameters.
     pub fn reason(&self, what: &str) -> Option<&str> {
         self.entry(what).and_then(|entry| self.failing.get(entry)).map(String::as_str)
