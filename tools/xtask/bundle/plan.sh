@@ -110,7 +110,7 @@ figures() {
 proofs() {
     export CUDA_VISIBLE_DEVICES=0
     step spirv 60 python3 "$here/spirv/run.py" "$UR_TEST_NATIVE"
-    UR_TEST_NVVM=$(nvvm) step il 100 "$TESTS/il"
+    UR_TEST_NVVM=$(nvvm) step il 200 "$TESTS/il"
     # One test's gate holds up the other queue where they share a channel.
     CUDA_DEVICE_MAX_CONNECTIONS=1 step one-channel 100 "$TESTS/queues" timelines:: \
         --skip urTimelineSignalExt_does_not_wait_for_a_stream_that_is_full
