@@ -96,17 +96,20 @@ impl<T> BiasedLock<T> {
             return Some(self.owners_guard());
         }
         fence(Ordering::SeqCst);
-        let gate = self.gate.try_lock()?;
-        self.withdraw_ownership();
-        if self.busy.load(Ordering::Acquire) {
-            // Where the ownership had ended before, nothing has ordered the owner's way out yet: it may have looked for
-            // word before this thread left any, with the store that says so still on its way.
+        loop {
+            let gate = self.gate.try_lock()?;
+            self.withdraw_ownership();
+            if !self.busy.load(Ordering::Acquire) {
+                return Some(self.gate_guard(gate));
+            }
+            // A thread that came meanwhile failed at the gate and counts on its holder, who has no lock to give back. So the owner is
+            // looked for once more without it: one that is still inside leaves behind this barrier, and then finds all word.
+            drop(gate);
             barrier::heavy();
             if self.busy.load(Ordering::Acquire) {
                 return None;
             }
         }
-        Some(self.gate_guard(gate))
     }
 
     /// As [`BiasedLock::try_lock`], and leaves another thread its ownership: there is no guard then.
@@ -154,7 +157,7 @@ impl<T> BiasedLock<T> {
     #[inline(always)]
     fn enter(&self, me: usize) -> bool {
         // A thread that ended and whose number another thread got has left its writes behind this.
-        assert!(!self.busy.load(Ordering::Acquire), "one thread locks a stream or a timeline twice");
+        assert!(!self.busy.load(Ordering::Acquire), "one thread locks twice what only one thread has used");
         self.busy.store(true, Ordering::Relaxed);
         barrier::light();
         if self.owner.load(Ordering::Relaxed) == me {
@@ -350,6 +353,45 @@ mod model {
             let read = told && lock.1.swap(false, Ordering::AcqRel);
             // Word that came after the unlocking is the other thread's own to read.
             assert!(other.join().unwrap() || read);
+        });
+    }
+
+    /// Of two threads that leave word and the owner, somebody reads each word, though the two meet at the gate: one fails there
+    /// because of the other, which has no lock to give back.
+    #[test]
+    fn word_left_beside_another_thread_that_tries_is_read_too() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let lock = Arc::new((BiasedLock::new(0u32), AtomicBool::new(false)));
+            // As a stream does it: whoever is told that somebody came looks, and goes on until no word is left.
+            let read = |lock: &(BiasedLock<u32>, AtomicBool)| {
+                while lock.1.load(Ordering::SeqCst) {
+                    let Some(guard) = lock.0.try_lock() else { return };
+                    lock.1.store(false, Ordering::SeqCst);
+                    guard.unlock();
+                }
+            };
+            let leave = move |lock: &(BiasedLock<u32>, AtomicBool)| {
+                lock.1.store(true, Ordering::SeqCst);
+                read(lock);
+            };
+            let other = {
+                let lock = Arc::clone(&lock);
+                loom::thread::spawn(move || leave(&lock))
+            };
+            let owner = {
+                let lock = Arc::clone(&lock);
+                loom::thread::spawn(move || {
+                    if lock.0.lock().unlock() {
+                        read(&lock);
+                    }
+                })
+            };
+            leave(&lock);
+            other.join().unwrap();
+            owner.join().unwrap();
+            assert!(!lock.1.load(Ordering::SeqCst), "word that nobody read");
         });
     }
 
