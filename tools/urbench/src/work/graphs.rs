@@ -219,22 +219,6 @@ fn recorded<N: Copy>(
     Ok(nodes)
 }
 
-/// One at a time: the work counts, what comes behind it does not.
-fn each<'b>(
-    mut work: impl FnMut() -> Result<(), Failure> + 'b,
-    mut behind: impl FnMut() -> Result<(), Failure> + 'b,
-) -> Body<'b> {
-    Box::new(move |iterations, meter: &mut Meter<'_>| {
-        for _ in 0..iterations {
-            meter.start();
-            work()?;
-            meter.stop();
-            behind()?;
-        }
-        Ok(())
-    })
-}
-
 /// The raw side's way of a body, where something of it is current.
 fn while_current<'f>(raw: &'f Raw, mut body: Body<'f>) -> Body<'f> {
     Box::new(move |iterations, meter: &mut Meter<'_>| raw.while_current(|| body(iterations, meter)))
@@ -254,15 +238,40 @@ fn ur_chain<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Commands<'f>, 
     Ok(commands)
 }
 
-fn launch<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Sides<'f>, Failure> {
-    let commands = ur_chain(fixture, count)?;
-    let ur = each(move || commands.launch(fixture), move || super::finish(fixture));
-    Ok(Sides { ur, raw: raw_of(fixture, |raw| raw_chain(raw, count))? })
+/// Launches one at a time, waited for behind each, of a graph that every slice of a round makes anew: what one graph's launch
+/// costs, beside another of the same shape, differs by more than what is measured here, for as long as the two live.
+fn launches<'b, G: 'b>(
+    make: impl Fn() -> Result<G, Failure> + 'b,
+    launch: impl Fn(&G) -> Result<(), Failure> + 'b,
+    finish: impl Fn() -> Result<(), Failure> + 'b,
+) -> Body<'b> {
+    Box::new(move |iterations, meter: &mut Meter<'_>| {
+        let graph = make()?;
+        // The first launches bring the graph to the device.
+        for _ in 0..2 {
+            launch(&graph)?;
+            finish()?;
+        }
+        for _ in 0..iterations {
+            meter.start();
+            launch(&graph)?;
+            meter.stop();
+            finish()?;
+        }
+        Ok(())
+    })
 }
 
-fn raw_chain(raw: &Raw, count: usize) -> Result<Body<'_>, Failure> {
-    let exec = raw.while_current(|| raw_graph(raw, &chain(count))?.instantiate())?;
-    Ok(each(move || exec.launch(), move || raw.synchronize(raw.stream())))
+fn launch<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Sides<'f>, Failure> {
+    fixture.kernel()?;
+    let launch = |commands: &Commands<'_>| commands.launch(fixture);
+    let ur = launches(move || ur_chain(fixture, count), launch, move || super::finish(fixture));
+    Ok(Sides { ur, raw: raw_of(fixture, |raw| Ok(raw_chain(raw, count)))? })
+}
+
+fn raw_chain(raw: &Raw, count: usize) -> Body<'_> {
+    let make = move || raw.while_current(|| raw_graph(raw, &chain(count))?.instantiate());
+    launches(make, |exec| exec.launch(), move || raw.synchronize(raw.stream()))
 }
 
 /// A stream beside the raw side's own, which ends with this.
@@ -282,19 +291,21 @@ impl Drop for Stream<'_> {
 fn launch_again<'f>(fixture: &'f Fixture<'f>, count: usize, keeps_graph: bool) -> Result<Sides<'f>, Failure> {
     let again = raw_of(fixture, |raw| {
         let stream = Stream { raw, stream: raw.new_stream()? };
-        let (exec, kept) = raw.while_current(|| {
-            let graph = raw_graph(raw, &chain(count))?;
-            Ok((graph.instantiate()?, keeps_graph.then_some(graph)))
-        })?;
         let native = stream.stream;
-        let launch = move || {
-            let (_graph, _stream) = (&kept, &stream);
-            exec.launch_on(native)
+        let make = move || {
+            raw.while_current(|| {
+                let graph = raw_graph(raw, &chain(count))?;
+                Ok((graph.instantiate()?, keeps_graph.then_some(graph)))
+            })
         };
-        Ok(each(launch, move || raw.synchronize(native)))
+        let finish = move || {
+            let _stream = &stream;
+            raw.synchronize(native)
+        };
+        Ok(launches(make, move |(exec, _)| exec.launch_on(native), finish))
     })?;
     let ur = again.ok_or_else(|| Failure::Unavailable("there is no raw side".to_owned()))?;
-    Ok(Sides { ur, raw: raw_of(fixture, |raw| raw_chain(raw, count))? })
+    Ok(Sides { ur, raw: raw_of(fixture, |raw| Ok(raw_chain(raw, count)))? })
 }
 
 /// Appends so many kernels to a new buffer; its release does not count. An adapter may make nodes later than it answers, so
