@@ -68,6 +68,8 @@ crate::native_handles! {
 pub struct Controls {
     /// The device's time in nanoseconds, which events are recorded at.
     pub time_ns: AtomicU64,
+    /// What each recorded event adds to it.
+    pub time_step_ns: AtomicU64,
     /// Whether events say that they are not complete yet.
     pub is_slow: AtomicBool,
     /// How often events still say so before they are complete.
@@ -263,7 +265,8 @@ impl Events for Noop {
     }
 
     fn record_event(&self, event: &NoopEvent, _stream: &NoopStream) -> Result<()> {
-        self.recorded.lock().insert(event.0, self.controls.time_ns.load(Ordering::Relaxed));
+        let step = self.controls.time_step_ns.load(Ordering::Relaxed);
+        self.recorded.lock().insert(event.0, self.controls.time_ns.fetch_add(step, Ordering::Relaxed));
         Ok(())
     }
 

@@ -294,12 +294,10 @@ fn join_streams<D: Driver>(
     submission.begin_work()?;
     submission.wait_for_markers(&others)?;
     submission.wait_for_events(request.waits.iter().chain(barrier))?;
+    // Before the device can get there.
+    let host = is_timed.then(|| HostTimes { queued, submitted: host_time_ns() });
     let end = PooledEvent::record(&queue.device, submission.native(), is_timed)?;
     at_barrier(submission.native())?;
-    let stamps = is_timed.then(|| Stamps {
-        host: HostTimes { queued, submitted: host_time_ns() },
-        start: None,
-        base: queue.device.time_base(),
-    });
+    let stamps = host.map(|host| Stamps::new(host, None, queue.device.time_base()));
     Ok(submission.recorded_event(queue, request.command, end, stamps))
 }

@@ -155,7 +155,7 @@ impl<D: Driver> Command<D> for KeptSignal<'_, D> {
         let queued = deferral::placing(self.queue).map_or(submitted, |kept| kept.queued);
         let end = PooledEvent::record(device, submission.native(), self.is_timed)?;
         let host = HostTimes { queued, submitted };
-        let stamps = self.is_timed.then(|| Stamps { host, start: None, base: device.time_base() });
+        let stamps = self.is_timed.then(|| Stamps::new(host, None, device.time_base()));
         Ok(submission.recorded_event(self.queue, self.command, end, stamps))
     }
 }

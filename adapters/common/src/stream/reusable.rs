@@ -275,7 +275,7 @@ impl<D: Driver> Reusable<D> {
         }
         self.latest.store(index, Ordering::Release);
         if let Some(stamps) = &mut stamps {
-            **stamps = Some(Stamps { host, start: None, base: from.time_base() });
+            **stamps = Some(Stamps::new(host, None, from.time_base()));
         }
         Ok(None)
     }

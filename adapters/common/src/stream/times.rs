@@ -5,6 +5,8 @@
 //!
 //! Must never fill an event again that somebody may still ask.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_event_handle_t, ur_profiling_info_t, ur_result_t};
 
@@ -36,9 +38,19 @@ pub struct Stamps<D: Driver> {
     pub start: Option<PooledEvent<D>>,
     /// What the device's times are counted from, the same for start and end.
     pub base: Option<Base<D>>,
+    /// By how much they are told later than they were counted, from the first question on; [`UNASKED`] before.
+    later_ns: AtomicU64,
 }
 
+/// Nobody has asked for the device's times of a command yet.
+const UNASKED: u64 = u64::MAX;
+
 impl<D: Driver> Stamps<D> {
+    /// Those of a command whose times nobody has asked for.
+    pub fn new(host: HostTimes, start: Option<PooledEvent<D>>, base: Option<Base<D>>) -> Self {
+        Self { host, start, base, later_ns: AtomicU64::new(UNASKED) }
+    }
+
     pub(super) fn host_time(&self, property: ur_profiling_info_t) -> Option<u64> {
         match property {
             ur_profiling_info_t::COMMAND_QUEUED => Some(self.host.queued),
@@ -66,13 +78,25 @@ impl<D: Driver> Stamps<D> {
                 "urEventGetProfilingInfo: the command has not finished; wait for the event first",
             ));
         }
-        // The clocks meet within microseconds; a command must not start before it was submitted.
         let base = self.base.as_ref().ok_or(ur_result_t::ERROR_PROFILING_INFO_NOT_AVAILABLE)?;
-        let started = base.time_of(self.start.as_ref().unwrap_or(end))?.max(self.host.submitted);
+        let started = base.counted_time_of(self.start.as_ref().unwrap_or(end))?;
+        let later = self.later_ns(base, started);
         if property == ur_profiling_info_t::COMMAND_START {
-            return Ok(started);
+            return Ok(started.saturating_add(later));
         }
-        Ok(base.time_of(end)?.max(started))
+        Ok(base.counted_time_of(end)?.max(started).saturating_add(later))
+    }
+
+    /// The clocks meet within microseconds, and a command must not start before it was submitted: what all its times are told
+    /// later, so that its duration stays. The same at every question.
+    fn later_ns(&self, base: &Base<D>, started: u64) -> u64 {
+        let known = self.later_ns.load(Ordering::Relaxed);
+        if known != UNASKED {
+            return known;
+        }
+        let later = base.early_ns(started, self.host.submitted);
+        let first = self.later_ns.compare_exchange(UNASKED, later, Ordering::Relaxed, Ordering::Relaxed);
+        first.map_or_else(|other| other, |_| later)
     }
 }
 
@@ -94,11 +118,13 @@ impl<D: Driver> StreamState<D> {
     /// What the native library answers.
     pub fn start_times(&mut self, stream: &Stream<D>, queued: u64) -> Result<Start<D>> {
         let mut unused = self.take_unused_timed();
+        // Before the device can get there.
+        let submitted = host_time_ns();
         let start = match unused.as_mut().and_then(Recycled::unused).and_then(take_start) {
             Some(start) => start.record_again(&stream.native)?,
             None => PooledEvent::record(&stream.device, &stream.native, true)?,
         };
-        Ok(Start { host: HostTimes { queued, submitted: host_time_ns() }, start, unused })
+        Ok(Start { host: HostTimes { queued, submitted }, start, unused })
     }
 
     fn take_unused_timed(&mut self) -> Option<Recycled<Event<D>>> {
@@ -150,7 +176,7 @@ fn take_start<D: Driver>(event: &mut Event<D>) -> Option<PooledEvent<D>> {
 
 impl<D: Driver> Stamps<D> {
     fn of(stream: &Stream<D>, host: HostTimes, start: PooledEvent<D>) -> Self {
-        Self { host, start: Some(start), base: stream.device.time_base_at(host.submitted) }
+        Self::new(host, Some(start), stream.device.time_base_at(host.submitted))
     }
 
     /// Makes them a later command's on the same stream. What they are counted from stays as long as it serves.
@@ -159,6 +185,6 @@ impl<D: Driver> Stamps<D> {
         if !self.base.as_ref().is_some_and(|base| clock.serves(base, host.submitted)) {
             self.base = stream.device.time_base_at(host.submitted);
         }
-        (self.host, self.start) = (host, Some(start));
+        (self.host, self.start, self.later_ns) = (host, Some(start), AtomicU64::new(UNASKED));
     }
 }

@@ -62,6 +62,6 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     let host = HostTimes { queued: now, submitted: now };
     let end = PooledEvent::record(&stream.device, &stream.native, true)?;
     submission.count();
-    let stamps = Stamps { host, start: None, base: stream.device.time_base() };
+    let stamps = Stamps::new(host, None, stream.device.time_base());
     Ok(submission.recorded_event(queue, request.command, end, Some(stamps)))
 }

@@ -13,7 +13,9 @@ use ur_adapter::device::adapter;
 use ur_adapter::device::clock::host_time_ns;
 use ur_adapter::device::event_pool::PooledEvent;
 use ur_adapter::{object, queue};
-use ur_ffi::{ur_profiling_info_t as info, ur_queue_flags_t as Flags, ur_result_t};
+use ur_ffi::{
+    ur_event_handle_t, ur_profiling_info_t as info, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t,
+};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -100,6 +102,79 @@ fn an_old_base_tells_the_same_times_after_a_new_anchor() {
         drop(state.time_base());
         assert_eq!(base.time_of(&marker).expect("a time"), before);
     });
+}
+
+/// A timed queue of a device whose clock stands until the test moves it, while the host's goes on.
+struct TimedQueue<'h> {
+    handles: &'h Handles,
+    driver: &'static Noop,
+    handle: ur_queue_handle_t,
+}
+
+impl<'h> TimedQueue<'h> {
+    fn new(handles: &'h Handles) -> Self {
+        let driver = adapter::driver::<Noop>().expect("an open driver");
+        // The first anchor is the new queue's.
+        driver.controls.time_ns.store(0, Ordering::Relaxed);
+        Self { handles, driver, handle: handles.queue_with(Flags::PROFILING_ENABLE) }
+    }
+
+    /// A command that takes so long on the device.
+    fn command(&self, takes_ns: u64) -> ur_event_handle_t {
+        self.driver.controls.time_step_ns.store(takes_ns, Ordering::Relaxed);
+        let mut event = null_mut();
+        // SAFETY: a live queue and a writable output.
+        let enqueued = unsafe { urEnqueueEventsWait::<Noop>(self.handle, 0, null(), &raw mut event) };
+        self.driver.controls.time_step_ns.store(0, Ordering::Relaxed);
+        assert_eq!(enqueued, ur_result_t::SUCCESS);
+        event
+    }
+
+    fn time(&self, event: ur_event_handle_t, which: info) -> u64 {
+        let mut time = 0u64;
+        // SAFETY: a live event, and a writable output of the size that is told.
+        let answer = unsafe { urEventGetProfilingInfo::<Noop>(event, which, 8, (&raw mut time).cast(), null_mut()) };
+        assert_eq!(answer, ur_result_t::SUCCESS);
+        time
+    }
+
+    fn end(self, events: &[ur_event_handle_t]) {
+        // SAFETY: live events, each released once.
+        events.iter().for_each(|event| assert_eq!(unsafe { urEventRelease::<Noop>(*event) }, ur_result_t::SUCCESS));
+        self.handles.release_queue(self.handle);
+    }
+}
+
+/// A device's clock that falls behind the host's counts starts that are before their submission. An H100 told kernels of five
+/// microseconds as none by the end of each second.
+#[test]
+fn a_command_that_is_counted_to_start_before_its_submission_keeps_its_duration() {
+    let _turn = turn();
+    let handles = Handles::new();
+    let queue = TimedQueue::new(&handles);
+    let events: [_; 3] = core::array::from_fn(|_| queue.command(5_000));
+    for event in events {
+        let [submitted, start, end] =
+            [info::COMMAND_SUBMIT, info::COMMAND_START, info::COMMAND_END].map(|which| queue.time(event, which));
+        assert!(start >= submitted, "submitted at {submitted}, started at {start}");
+        assert_eq!(end - start, 5_000);
+    }
+    queue.end(&events);
+}
+
+#[test]
+fn the_times_of_a_command_stay_as_they_were_told_whatever_later_ones_show_of_the_clock() {
+    let _turn = turn();
+    let handles = Handles::new();
+    let queue = TimedQueue::new(&handles);
+    let first = queue.command(5_000);
+    let started = queue.time(first, info::COMMAND_START);
+    let second = queue.command(5_000);
+    let later = queue.time(second, info::COMMAND_START);
+    assert!(later >= started + 5_000, "{started}, then {later}");
+    assert_eq!(queue.time(first, info::COMMAND_START), started);
+    assert_eq!(queue.time(first, info::COMMAND_END), started + 5_000);
+    queue.end(&[first, second]);
 }
 
 /// An event that is filled again keeps what its times are counted from as long as that serves.

@@ -124,6 +124,9 @@ pub struct Event {
     shared: Option<(Arc<SharedRecords>, bool)>,
 }
 
+/// What the device's clock counts of a second of the host's: it is no better than a GPU's (`docs/native-facts.md`).
+const DEVICE_SECOND: f64 = 1.0 - 20e-6;
+
 impl Event {
     /// Makes an event.
     pub fn create(context: Arc<Context>, flags: u32) -> Result<Handle> {
@@ -245,9 +248,10 @@ impl Event {
         if !from.query() || !to.query() {
             return Err(CUDA_ERROR_NOT_READY);
         }
+        let milliseconds = |span: std::time::Duration| (span.as_secs_f64() * DEVICE_SECOND * 1e3) as f32;
         match (from.time(), to.time()) {
-            (Some(from), Some(to)) if to >= from => Ok((to - from).as_secs_f32() * 1e3),
-            (Some(from), Some(to)) => Ok(-(from - to).as_secs_f32() * 1e3),
+            (Some(from), Some(to)) if to >= from => Ok(milliseconds(to - from)),
+            (Some(from), Some(to)) => Ok(-milliseconds(from - to)),
             _ => Err(CUDA_ERROR_NOT_READY),
         }
     }
