@@ -179,7 +179,12 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
     let output = command.put_on(&mut submission);
     drop(native_call);
     let output = output?;
-    submission.return_event(request, start)?;
+    // In two arms, so that no time is moved or dropped where there is none.
+    match start {
+        None => submission.return_event(request, None)?,
+        start => submission.return_event(request, start)?,
+    }
+    submission.end();
     Ok(output)
 }
 

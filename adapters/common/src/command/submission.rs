@@ -227,7 +227,7 @@ impl<'s, D: Driver> Submission<'s, D> {
 
     /// Gives the application the event of the command that was counted last, if it asked for one.
     #[inline(always)]
-    pub fn return_event(mut self, request: &Request<'_, D>, start: Start<D>) -> Result<()> {
+    pub fn return_event(&mut self, request: &Request<'_, D>, start: Start<D>) -> Result<()> {
         if mutation::is(mutation::Bug::LateEvent) {
             self.state.record_pending_events()?;
         }
@@ -238,6 +238,12 @@ impl<'s, D: Driver> Submission<'s, D> {
             }
         }
         Ok(())
+    }
+
+    /// Unlocks the stream, as dropping this does, in the place of the call: on the way of every command.
+    #[inline(always)]
+    pub fn end(self) {
+        self.state.unlock();
     }
 
     /// The event of a signal behind everything that the stream was given; `None` if all of that is known to be done.

@@ -33,11 +33,21 @@ struct Outside<'a, D: Driver> {
 }
 
 impl<D: Driver> Outside<'_, D> {
-    #[inline]
+    #[inline(always)]
     fn is_nothing(&self) -> bool {
         self.waits.is_empty() && self.event.is_none() && self.command.is_none()
     }
 }
+
+/// Buffer, what the command comes after in it and outside, and where its sync point, event and handle go.
+pub(super) type Parts<'a, D> = (
+    &'a Object<CommandBuffer<D>>,
+    SyncPoints<'a>,
+    WaitList<'a, D>,
+    Option<Out<'a, ur_exp_command_buffer_sync_point_t>>,
+    Option<Out<'a, ur_event_handle_t>>,
+    Option<Out<'a, ur_exp_command_buffer_command_handle_t>>,
+);
 
 /// What every append function is given.
 pub struct Append<'a, D: Driver> {
@@ -50,7 +60,7 @@ pub struct Append<'a, D: Driver> {
 
 impl<'a, D: Driver> Append<'a, D> {
     /// The parameters that append functions share.
-    #[inline]
+    #[inline(always)]
     pub fn new(
         buffer: &'a Object<CommandBuffer<D>>,
         after: SyncPoints<'a>,
@@ -72,7 +82,7 @@ impl<'a, D: Driver> Append<'a, D> {
     /// # Errors
     /// `INVALID_OPERATION` for a buffer that is finalised; as [`crate::graph::recording::dependencies::Dependencies::read`].
     pub fn check(&self) -> Result<()> {
-        self.buffer.record()?.dependencies.read(&self.after).map(drop)
+        self.buffer.record()?.dependencies.read(self.after).map(drop)
     }
 
     /// Appends a command that stays as it is.
@@ -83,28 +93,57 @@ impl<'a, D: Driver> Append<'a, D> {
         self.record_as(|graph, _| command.add_to(graph).map(|()| Kind::Fixed))
     }
 
-    /// Appends a plain launch that stays as it is. Most have their nodes later, many at once
-    /// ([`crate::graph::recording::launch_batch`]); then the kernel is all that is kept.
+    /// The parameters that it was made of, to be handed on one by one: what is handed on by its address has been written to the
+    /// stack by every append, those too that hand on nothing.
+    #[inline(always)]
+    pub(super) fn into_parts(self) -> Parts<'a, D> {
+        let Self { buffer, after, sync_point, outside: Outside { waits, event, command } } = self;
+        (buffer, after, waits, sync_point, event, command)
+    }
+
+    /// Whether nothing of the command is known outside of its buffer.
+    #[inline(always)]
+    pub(super) fn stays_inside(&self) -> bool {
+        self.outside.is_nothing()
+    }
+
+    /// Keeps a plain launch that stays as it is and [inside](Self::stays_inside), where that takes nothing but writing it down
+    /// ([`crate::graph::recording::launch_batch`]). Else it answers `false`, and nothing has been done.
+    ///
+    /// # Errors
+    /// As [`Append::check`].
+    #[inline(always)]
+    pub(super) fn keep_launch(&self, kernel: &Object<Kernel<D>>, launch: &Launch<'_, D>) -> Result<bool> {
+        let mut recording = self.buffer.recorded();
+        self.buffer.check_takes_commands(&recording)?;
+        let Recording { batch, dependencies, retained, .. } = &mut *recording;
+        if !batch.keep(dependencies, self.after, launch)? {
+            return Ok(false);
+        }
+        let point = dependencies.add_without_node();
+        retained.keep_kernel(kernel);
+        if let Some(out) = &self.sync_point {
+            out.set(point);
+        }
+        // As its end would, in the place of the call. Nobody leaves word for a recording.
+        recording.unlock();
+        Ok(true)
+    }
+
+    /// Appends a plain launch that stays as it is and [inside](Self::stays_inside). Most have their nodes later, many at once;
+    /// then the kernel is all that is kept.
     ///
     /// # Errors
     /// As [`Append::record_as`].
-    #[inline(always)]
     pub(super) fn record_launch(self, kernel: &Object<Kernel<D>>, launch: &Launch<'_, D>) -> Result<()> {
-        if unlikely(!self.outside.is_nothing()) {
-            return self.record_as(|graph, retained| {
-                graph.kernel(&launch.node())?;
-                retained.keep_kernel(kernel);
-                Ok(Kind::Fixed)
-            });
-        }
         let mut recording = self.buffer.record()?;
         let Recording { graph, batch, dependencies, retained } = &mut *recording;
         let state = self.buffer.state();
-        let point = if batch.keep(state, graph.raw(), dependencies, &self.after, launch)? {
+        let point = if batch.make_room_and_keep(state, graph.raw(), dependencies, self.after, launch)? {
             dependencies.add_without_node()
         } else {
             // One node, so there is nothing to join or to take out again.
-            let node = launch.node().add_behind(state, graph.raw(), dependencies.read_nodes(&self.after)?)?;
+            let node = launch.node().add_behind(state, graph.raw(), dependencies.read_nodes(self.after)?)?;
             dependencies.add(node)
         };
         retained.keep_kernel(kernel);
@@ -122,7 +161,7 @@ impl<'a, D: Driver> Append<'a, D> {
         let mut recording = self.buffer.record()?;
         let Recording { graph, batch, dependencies, retained } = &mut *recording;
         batch.end_run(self.buffer.state(), graph.raw(), dependencies)?;
-        let mut graph = GraphBuilder::new(self.buffer.state(), graph, dependencies.read_nodes(&self.after)?);
+        let mut graph = GraphBuilder::new(self.buffer.state(), graph, dependencies.read_nodes(self.after)?);
         let node = if unlikely(!self.outside.is_nothing()) {
             record_with_names(self.buffer, graph, retained, self.outside, add)?
         } else {
@@ -134,7 +173,7 @@ impl<'a, D: Driver> Append<'a, D> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn tell(out: Option<Out<'_, ur_exp_command_buffer_sync_point_t>>, point: ur_exp_command_buffer_sync_point_t) {
     if let Some(out) = out {
         out.write(point);
@@ -217,7 +256,7 @@ impl<D: Driver> Default for Retained<D> {
 
 impl<D: Driver> Retained<D> {
     /// Keeps a kernel. Launches of one kernel after another keep it once.
-    #[inline]
+    #[inline(always)]
     pub fn keep_kernel(&mut self, kernel: &Object<Kernel<D>>) {
         if !self.kernels.last().is_some_and(|last| core::ptr::eq(Arc::as_ptr(last), kernel)) {
             self.kernels.push(kernel.to_arc());

@@ -4,14 +4,19 @@
 //! yet is a node all the same, which is switched off.
 
 use smallvec::SmallVec;
-use ur_ffi::{ur_exp_kernel_arg_properties_t, ur_result_t};
+use ur_ffi::{
+    ur_event_handle_t, ur_exp_command_buffer_command_handle_t, ur_exp_command_buffer_sync_point_t,
+    ur_exp_kernel_arg_properties_t, ur_result_t,
+};
 
 use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
 use crate::graph::append::{Append, Retained};
 use crate::graph::command::Kind;
+use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::recorded_kernel::{Arguments, NativeForm, RecordedKernel, RecordedSizes};
+use crate::graph::recording::dependencies::SyncPoints;
 use crate::kernel::arguments::with_set_arguments;
 use crate::kernel::fast::{self, Launch};
 use crate::kernel::launch::prepare_divided;
@@ -19,7 +24,8 @@ use crate::kernel::work_size::{WorkSizes, in_three};
 use crate::kernel::{DeviceKernel, Kernel};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::params::Handles;
+use crate::object::params::{Handles, Out};
+use crate::stream::event::WaitList;
 
 /// `urCommandBufferAppendKernelLaunchExp`: with the arguments that are set on the kernel now.
 ///
@@ -35,7 +41,7 @@ pub fn with_set<D: Driver>(
 ) -> Result<()> {
     let sizes = WorkSizes { offset, global, local };
     with_set_arguments(kernel, |arguments| {
-        append_launch("urCommandBufferAppendKernelLaunchExp", append, kernel, sizes, arguments, &alternatives)
+        append_launch("urCommandBufferAppendKernelLaunchExp", append, kernel, sizes, arguments, alternatives)
     })
 }
 
@@ -54,7 +60,7 @@ pub fn with_args<D: Driver>(
     alternatives: Handles<'_, Kernel<D>>,
 ) -> Result<()> {
     let sizes = WorkSizes { offset, global, local };
-    append_launch("urCommandBufferAppendKernelLaunchWithArgsExp", append, kernel, sizes, arguments, &alternatives)
+    append_launch("urCommandBufferAppendKernelLaunchWithArgsExp", append, kernel, sizes, arguments, alternatives)
 }
 
 /// Sizes as they are kept.
@@ -68,18 +74,65 @@ fn recorded(sizes: WorkSizes<'_>) -> RecordedSizes {
     }
 }
 
-/// The one append behind both entry points. A plain launch that stays as it is goes from the caller's memory into its node
-/// or the batch. In its callers, so that nothing of the append is copied on the way.
+/// The one append behind both entry points. A plain launch that stays as it is goes from the caller's memory into the batch,
+/// by way of registers alone.
 #[inline(always)]
 fn append_launch<D: Driver>(
-    name: &str,
+    name: &'static str,
     append: Append<'_, D>,
     kernel: &Object<Kernel<D>>,
     sizes: WorkSizes<'_>,
     arguments: &[ur_exp_kernel_arg_properties_t],
-    alternatives: &Handles<'_, Kernel<D>>,
+    alternatives: Handles<'_, Kernel<D>>,
 ) -> Result<()> {
-    let buffer = append.buffer;
+    if append.stays_inside() && alternatives.is_empty() {
+        let on_device = kernel.on_state(append.buffer.state())?;
+        let mut room = fast::room();
+        if let Some(launch) = fast::prepare(on_device, sizes, arguments, &mut room)
+            && append.keep_launch(kernel, &launch)?
+        {
+            return Ok(());
+        }
+    }
+    let (buffer, after, waits, sync_point, event, command) = append.into_parts();
+    let WorkSizes { offset, global, local } = sizes;
+    append_carefully(
+        name,
+        buffer,
+        after,
+        waits,
+        sync_point,
+        event,
+        command,
+        kernel,
+        offset,
+        global,
+        local,
+        arguments,
+        alternatives,
+    )
+}
+
+/// Appends any launch, or says what is wrong with it.
+#[inline(never)]
+#[allow(clippy::too_many_arguments, reason = "one by one: see `Append::into_parts`")]
+fn append_carefully<D: Driver>(
+    name: &'static str,
+    buffer: &Object<CommandBuffer<D>>,
+    after: SyncPoints<'_>,
+    waits: WaitList<'_, D>,
+    sync_point: Option<Out<'_, ur_exp_command_buffer_sync_point_t>>,
+    event: Option<Out<'_, ur_event_handle_t>>,
+    command: Option<Out<'_, ur_exp_command_buffer_command_handle_t>>,
+    kernel: &Object<Kernel<D>>,
+    offset: Option<&[usize]>,
+    global: &[usize],
+    local: Option<&[usize]>,
+    arguments: &[ur_exp_kernel_arg_properties_t],
+    alternatives: Handles<'_, Kernel<D>>,
+) -> Result<()> {
+    let append = Append::new(buffer, after, waits, sync_point, event, command);
+    let sizes = WorkSizes { offset, global, local };
     let on_device = kernel.on_state(buffer.state())?;
     for alternative in alternatives.iter() {
         alternative.on_state(buffer.state())?;
@@ -96,10 +149,15 @@ fn append_launch<D: Driver>(
     if plain.is_none() {
         plain = prepare_divided(on_device, sizes, arguments, &mut room);
     }
-    let (Some(launch), false) = (&plain, is_changeable) else {
-        return append_kept(name, append, kernel, on_device, sizes, arguments, alternatives, plain.as_ref());
-    };
-    append.record_launch(kernel, launch)
+    match &plain {
+        Some(launch) if append.stays_inside() => append.record_launch(kernel, launch),
+        Some(launch) if !is_changeable => append.record_as(|graph, retained| {
+            graph.kernel(&launch.node())?;
+            retained.keep_kernel(kernel);
+            Ok(Kind::Fixed)
+        }),
+        _ => append_kept(name, append, kernel, on_device, sizes, arguments, &alternatives, plain.as_ref()),
+    }
 }
 
 /// Appends a launch that can be changed, or is not plain. What was found plain was checked.

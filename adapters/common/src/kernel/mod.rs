@@ -254,9 +254,17 @@ impl<D: Driver> Kernel<D> {
     ///
     /// # Errors
     /// `INVALID_KERNEL` when the program was not built for the device, or in another context.
-    #[inline]
+    #[inline(always)]
     pub fn on_state(&self, state: &Arc<DeviceState<D>>) -> Result<&DeviceKernel<D>> {
-        let found = self.devices.iter().find(|kernel| Arc::ptr_eq(&kernel.home, state));
+        match &self.devices[..] {
+            [first, ..] if Arc::ptr_eq(&first.home, state) => Ok(first),
+            others => Self::find_on_state(others, state),
+        }
+    }
+
+    #[cold]
+    fn find_on_state<'k>(devices: &'k [DeviceKernel<D>], state: &Arc<DeviceState<D>>) -> Result<&'k DeviceKernel<D>> {
+        let found = devices.iter().find(|kernel| Arc::ptr_eq(&kernel.home, state));
         found.ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_KERNEL,

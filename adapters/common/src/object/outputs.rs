@@ -45,6 +45,12 @@ impl<T> Out<'_, T> {
     /// Writes the output.
     #[inline]
     pub fn write(self, value: T) {
+        self.set(value);
+    }
+
+    /// Writes the output where what holds it goes on.
+    #[inline(always)]
+    pub fn set(&self, value: T) {
         // SAFETY: `optional_out` makes this of a pointer that C owes to be writable during the call.
         unsafe { self.pointer.write(value) };
     }

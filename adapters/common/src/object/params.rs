@@ -19,6 +19,7 @@ use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
 use crate::object::outputs::null_pointer;
 use crate::object::{Body, Object, borrow_named};
+use crate::sync::unlikely::unlikely;
 
 pub use crate::object::outputs::{
     Length, ListOut, Out, OutArray, clear, info_without_size, list_out, optional_out, out_array,
@@ -152,9 +153,17 @@ impl<'a, T: Body> HandleList<'a, T> {
 ///
 /// # Errors
 /// The code that the specification has for it.
-#[inline]
+#[inline(always)]
 pub fn list_or_none<T>(parameter: &'static str, length: impl Length, list: *const T, code: ur_result_t) -> Result<()> {
-    if list.is_null() == (length.get() == 0) { Ok(()) } else { Err(contradiction(parameter, length.get(), code)) }
+    // Two questions in turn, so that what reads the list next asks neither again.
+    if list.is_null() {
+        if unlikely(length.get() != 0) {
+            return Err(contradiction(parameter, length.get(), code));
+        }
+    } else if unlikely(length.get() == 0) {
+        return Err(contradiction(parameter, length.get(), code));
+    }
+    Ok(())
 }
 
 #[cold]
@@ -180,13 +189,13 @@ pub fn not_empty(parameter: &'static str, length: impl Length, code: ur_result_t
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER`; `INVALID_SIZE` for more elements than any memory has.
-#[inline]
+#[inline(always)]
 pub unsafe fn slice<'a, T>(parameter: &'static str, length: impl Length, elements: *const T) -> Result<&'a [T]> {
-    if elements.is_null() {
+    if unlikely(elements.is_null()) {
         return Err(null_pointer(parameter));
     }
     let length = length.get();
-    if length > isize::MAX as usize / size_of::<T>().max(1) {
+    if unlikely(length > isize::MAX as usize / size_of::<T>().max(1)) {
         return Err(too_long(parameter, length));
     }
     // SAFETY: not null, so the caller's promise holds; no longer than memory can be.
@@ -206,14 +215,14 @@ fn too_long(parameter: &str, length: usize) -> Error {
 ///
 /// # Errors
 /// `INVALID_NULL_POINTER` where there should be some.
-#[inline]
+#[inline(always)]
 pub unsafe fn optional_slice<'a, T>(
     parameter: &'static str,
     length: impl Length,
     elements: *const T,
 ) -> Result<&'a [T]> {
-    if elements.is_null() && length.get() == 0 {
-        return Ok(&[]);
+    if elements.is_null() {
+        return if unlikely(length.get() != 0) { Err(null_pointer(parameter)) } else { Ok(&[]) };
     }
     // SAFETY: the caller's promise is the same.
     unsafe { slice(parameter, length, elements) }

@@ -497,15 +497,35 @@ impl<D: Driver> DerefMut for Held<'_, D> {
     }
 }
 
-impl<D: Driver> Drop for Held<'_, D> {
+impl<D: Driver> Held<'_, D> {
+    /// As dropping it.
     #[inline(always)]
-    fn drop(&mut self) {
+    pub fn unlock(self) {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: it is not dropped.
+        unsafe { this.give_back() };
+    }
+
+    /// Gives the lock back.
+    ///
+    /// # Safety
+    /// Called once, and nothing of this is used behind it.
+    #[inline(always)]
+    unsafe fn give_back(&mut self) {
         self.stream.published_position.store(self.guard.position, Ordering::Release);
-        // SAFETY: the guard is taken here alone, and `self` ends with this.
+        // SAFETY: the guard is taken here alone, once by the caller's promise.
         let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
         if unlikely(guard.unlock()) && unlikely(!self.stream.words.is_empty()) {
             self.stream.follow_words();
         }
+    }
+}
+
+impl<D: Driver> Drop for Held<'_, D> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: `self` ends with this, and `unlock` lets nobody drop it.
+        unsafe { self.give_back() };
     }
 }
 

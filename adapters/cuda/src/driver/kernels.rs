@@ -27,14 +27,20 @@ impl Cuda {
     /// # Safety
     /// As [`Kernels::launch`].
     #[cold]
+    #[allow(clippy::too_many_arguments, reason = "number by number: see `Kernels::launch`")]
     unsafe fn launch_plain(
         &self,
         function: CUfunction,
-        shape: LaunchShape,
+        gx: u32,
+        gy: u32,
+        gz: u32,
+        bx: u32,
+        by: u32,
+        bz: u32,
+        dynamic_shared: u32,
         stream: CUstream,
         arguments: *mut *mut c_void,
     ) -> Result<()> {
-        let LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared } = shape;
         let (launch, extra) = (self.symbols.launch, core::ptr::null_mut());
         // SAFETY: the caller vouches for the function, its arguments and the stream.
         self.check("cuLaunchKernel", unsafe {
@@ -151,8 +157,11 @@ impl Kernels for Cuda {
         // The driver reads the arguments only; C has no `const` there.
         let arguments = arguments.cast_mut().cast::<*mut c_void>();
         let Some(launch) = self.symbols.launch_extended else {
+            // Number by number: what is handed on by its address has been written to the stack word by word, and the configuration below
+            // would be filled from there two words at a time, which waits until both have reached the cache.
+            let LaunchShape { grid: [x, y, z], block: [bx, by, bz], dynamic_shared } = shape;
             // SAFETY: the caller vouches for the function and its arguments.
-            return unsafe { self.launch_plain(function, shape, *stream, arguments) };
+            return unsafe { self.launch_plain(function, x, y, z, bx, by, bz, dynamic_shared, *stream, arguments) };
         };
         let config = CUlaunchConfig::of(shape, *stream, &[]);
         // SAFETY: the configuration is a live local, the caller vouches for the function and its arguments; the stream is

@@ -24,6 +24,7 @@ const INDEX_BITS: u32 = 24;
 const MOST_COMMANDS: u32 = 1 << INDEX_BITS;
 
 /// The sync points that a command was told to come after: the caller's own list.
+#[derive(Clone, Copy)]
 pub struct SyncPoints<'a> {
     points: &'a [ur_exp_command_buffer_sync_point_t],
 }
@@ -36,7 +37,7 @@ impl<'a> SyncPoints<'a> {
     ///
     /// # Errors
     /// `INVALID_COMMAND_BUFFER_SYNC_POINT_WAIT_LIST_EXP` when list and count contradict each other.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn new(
         parameter: &'static str,
         count: u32,
@@ -107,7 +108,7 @@ impl<N: Copy> Dependencies<N> {
     /// `INVALID_COMMAND_BUFFER_SYNC_POINT_EXP` for a number that is no sync point of this buffer; `OUT_OF_RESOURCES` for a
     /// buffer that is full.
     #[inline(always)]
-    pub fn read(&mut self, named: &SyncPoints<'_>) -> Result<After> {
+    pub fn read(&mut self, named: SyncPoints<'_>) -> Result<After> {
         if unlikely(self.commands == MOST_COMMANDS) {
             return Err(full());
         }
@@ -170,7 +171,7 @@ impl<N: Copy> Dependencies<N> {
     /// # Errors
     /// As [`Dependencies::read`].
     #[inline]
-    pub fn read_nodes(&mut self, named: &SyncPoints<'_>) -> Result<&[N]> {
+    pub fn read_nodes(&mut self, named: SyncPoints<'_>) -> Result<&[N]> {
         let is_plain = named.points.len() < 2 || self.is_in_order || self.commands == MOST_COMMANDS;
         if is_plain || mutation::is(mutation::Bug::GraphMissingEdge) {
             return Ok(match self.read(named)? {
@@ -268,7 +269,7 @@ mod tests {
     use super::*;
 
     fn before(buffer: &mut Dependencies<char>, points: &[u32]) -> Result<Vec<char>> {
-        buffer.read_nodes(&SyncPoints { points }).map(<[_]>::to_vec)
+        buffer.read_nodes(SyncPoints { points }).map(<[_]>::to_vec)
     }
 
     #[test]
@@ -310,9 +311,9 @@ mod tests {
         let mut buffer = Dependencies::new(false);
         let a = buffer.add('a');
         let (b, c) = (buffer.add_without_node(), buffer.add_without_node());
-        assert_eq!(buffer.read(&SyncPoints { points: &[b] }).unwrap(), After::One(1));
-        assert_eq!(buffer.read(&SyncPoints { points: &[] }).unwrap(), After::Nothing);
-        assert_eq!(buffer.read(&SyncPoints { points: &[c, a, c, b] }).unwrap(), After::Several);
+        assert_eq!(buffer.read(SyncPoints { points: &[b] }).unwrap(), After::One(1));
+        assert_eq!(buffer.read(SyncPoints { points: &[] }).unwrap(), After::Nothing);
+        assert_eq!(buffer.read(SyncPoints { points: &[c, a, c, b] }).unwrap(), After::Several);
         assert_eq!(buffer.several(), [2, 0, 1]);
         buffer.add_node('b');
         buffer.add_node('c');

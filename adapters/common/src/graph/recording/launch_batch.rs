@@ -94,54 +94,50 @@ impl<D: Driver> Default for LaunchBatch<D> {
 }
 
 impl<D: Driver> LaunchBatch<D> {
-    /// Keeps a launch that comes after the commands named, with copies of its arguments' values. Answers whether it did: else the
-    /// launch has its node at once, and no launch before it is without.
+    /// Keeps a launch that comes after the commands named, with copies of its arguments' values, where launches are being kept and
+    /// there is room. Else nothing is done.
     ///
     /// # Errors
-    /// As [`Dependencies::read`] and [`LaunchBatch::make_nodes`].
+    /// As [`Dependencies::read`].
     #[inline(always)]
     pub(crate) fn keep(
         &mut self,
-        device: &Arc<DeviceState<D>>,
-        graph: &D::Graph,
         commands: &mut Dependencies<D::GraphNode>,
-        after: &SyncPoints<'_>,
+        after: SyncPoints<'_>,
         launch: &Launch<'_, D>,
     ) -> Result<bool> {
-        if unlikely(self.next != Next::Keep) {
-            if self.next == Next::MakeOne {
-                self.next = Next::Keep;
-            }
-            return Ok(false);
-        }
-        if unlikely(after.count() > MOST_AFTER) {
-            self.make_nodes(device, graph, commands)?;
+        if unlikely(self.next != Next::Keep) || unlikely(after.count() > MOST_AFTER) {
             return Ok(false);
         }
         let after = commands.read(after)?;
-        if let Some(room) = &mut self.room
-            && room.keep(launch, after, commands)
-        {
-            return Ok(true);
-        }
-        self.make_room_and_keep(device, graph, commands, launch, after)
+        Ok(self.room.as_mut().is_some_and(|room| room.keep(launch, after, commands)))
     }
 
-    /// Makes the nodes of the launches before, and keeps this one if it fits.
+    /// Keeps a launch as [`LaunchBatch::keep`] does, and makes the nodes of those before if they leave no room for it. Answers
+    /// whether it did: else the launch has its node at once, and no launch before it is without.
     ///
     /// # Errors
-    /// As [`LaunchBatch::make_nodes`].
-    #[cold]
-    fn make_room_and_keep(
+    /// As [`Dependencies::read`] and [`LaunchBatch::make_nodes`].
+    pub(crate) fn make_room_and_keep(
         &mut self,
         device: &Arc<DeviceState<D>>,
         graph: &D::Graph,
         commands: &mut Dependencies<D::GraphNode>,
+        after: SyncPoints<'_>,
         launch: &Launch<'_, D>,
-        after: After,
     ) -> Result<bool> {
+        if self.keep(commands, after, launch)? {
+            return Ok(true);
+        }
         self.make_nodes(device, graph, commands)?;
-        Ok(self.room.get_or_insert_with(Room::new).keep(launch, after, commands))
+        if self.next == Next::Keep {
+            self.room.get_or_insert_with(Room::new);
+            return self.keep(commands, after, launch);
+        }
+        if self.next == Next::MakeOne {
+            self.next = Next::Keep;
+        }
+        Ok(false)
     }
 
     /// Makes the nodes of all launches that are kept.
