@@ -7,6 +7,8 @@
 #   run.sh plan one        one GPU, 4 minutes: both adapters' suites on it at a time, but for what fills the device
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
+#   run.sh plan memchecks  four GPUs, 10 minutes: memcheck over everything, free lists on and off (sanitizer.sh), as far as the time goes
+#   run.sh plan syncchecks four GPUs, 5 minutes: synccheck over the suite, likewise
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
 #                          random programs of timelines, plain memory unpooled and guarded, and the probes below docs/probes whose answers native-facts.md calls unproven
 #
@@ -123,10 +125,36 @@ proofs() {
     step vulkan 120 sh "$here/run.sh" vulkan cuda hip
 }
 
+# sanitizers SECONDS PARTS...: the parts of one word on a GPU each, side by side. Its words are in sanitizer-N.txt; what is not well is shown.
+sanitizers() {
+    export SANITIZER_SECONDS=$1 SANITIZER_JOBS=14
+    shift
+    gpu=0
+    for parts in "$@"; do
+        # shellcheck disable=SC2086 # the parts are words
+        CUDA_VISIBLE_DEVICES=$gpu sh "$here/sanitizer.sh" $parts >"$out/sanitizer-$gpu.txt" 2>&1 &
+        gpu=$((gpu + 1))
+    done
+    wait
+    for said in "$out"/sanitizer-*.txt; do
+        echo "### $said: $(grep -c ': 0 errors.*; tests: ok' "$said") runs well"
+        grep -v ': 0 errors.*; tests: ok' "$said" | cut -c1-400 | head -40
+    done
+}
+
+memchecks() {
+    sanitizers 560 "memcheck:on:1/2 memcheck:on:alone" "memcheck:on:2/2 memcheck:on:model memcheck:on:threads" \
+        "memcheck:off:1/2 memcheck:off:alone" "memcheck:off:2/2 memcheck:off:model memcheck:off:threads"
+}
+
+syncchecks() {
+    sanitizers 280 "synccheck:on:1/2" "synccheck:on:2/2 synccheck:on:alone" "synccheck:off:1/2" "synccheck:off:2/2 synccheck:off:alone"
+}
+
 for part in "$@"; do
     case $part in
-        suites | one | guarded | figures | proofs) $part ;;
+        memchecks | syncchecks | suites | one | guarded | figures | proofs) $part ;;
         two-cuda | two-hip) two "${part#two-}" ;;
-        *) echo "plan: suites, two-cuda, two-hip, one, guarded, figures or proofs, not $part" >&2; exit 2 ;;
+        *) echo "plan: memchecks, syncchecks, suites, two-cuda, two-hip, one, guarded, figures or proofs, not $part" >&2; exit 2 ;;
     esac
 done
