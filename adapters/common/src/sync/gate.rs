@@ -51,7 +51,7 @@ mod looking {
     /// So long a thread looks: the time of a dozen launches.
     pub const LOOK: Duration = Duration::from_micros(50);
     /// Pauses of the processor before a look, together about a microsecond. A look takes the mutex's line from its holder; and who
-    /// looks seldom leaves the mutex to the thread that has just given it back and comes with the next launch, whose core has all
+    /// looks rarely leaves the mutex to the thread that has just given it back and comes with the next launch, whose core has all
     /// that the native call needs (`urbench`'s row "4 threads launch on one queue").
     const PAUSES: usize = 24;
     /// Looks between two questions for the time.
