@@ -60,7 +60,13 @@ impl Out<'_, *mut c_void> {
     /// Writes an address that the native library gave.
     #[inline]
     pub fn write_address(self, address: usize) {
-        self.write(core::ptr::with_exposed_provenance_mut(address));
+        self.set_address(address);
+    }
+
+    /// As [`Out::write_address`], where what holds it goes on.
+    #[inline(always)]
+    pub fn set_address(&self, address: usize) {
+        self.set(core::ptr::with_exposed_provenance_mut(address));
     }
 }
 
