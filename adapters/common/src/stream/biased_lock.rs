@@ -1,4 +1,4 @@
-//! The lock of a stream, which costs the one thread that uses a queue next to nothing. A timeline has one too.
+//! The lock of a stream, which costs the one thread that uses a queue next to nothing. A timeline and a recording have one too.
 //!
 //! Most queues are used by one thread. The first thread to lock becomes the *owner*; as long as nobody else comes, locking
 //! and unlocking are a store each, without an atomic exchange, and an exchange right after a native call is dear. Another
