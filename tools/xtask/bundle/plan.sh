@@ -7,10 +7,10 @@
 #   run.sh plan one        one GPU, 4 minutes: both adapters' suites on it at a time, but for what fills the device
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
-#   run.sh plan memchecks  four GPUs, 10 minutes: memcheck over everything, free lists on and off (sanitizer.sh), as far as the time goes
-#   run.sh plan syncchecks four GPUs, 5 minutes: synccheck over the suite, likewise
+#   run.sh plan memchecks  four GPUs, 6 minutes: memcheck over everything, free lists on and off (sanitizer.sh)
+#   run.sh plan syncchecks four GPUs, at most 5 minutes: synccheck over the suite, likewise
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
-#                          random programs of timelines, plain memory unpooled and guarded, and the probes below docs/probes whose answers native-facts.md calls unproven
+#                          random programs of timelines, plain memory unpooled and guarded, and some of the probes below docs/probes
 #
 # What it prints at the end is short; all lines are in $OUT (or /tmp), a file for each part: few files come back.
 set -u
@@ -119,13 +119,14 @@ proofs() {
     for channels in 1 2 8; do CUDA_DEVICE_MAX_CONNECTIONS=$channels step "channels-$channels" 30 "$here/probes/channels"; done
     UR_MODEL_TIMELINES=10000 step timelines 120 "$TESTS/model" timelines
     LINES_SHOWN=30 step managed_waits 60 "$here/probes/managed_waits"
+    step clock_drift 30 "$here/probes/clock_drift"
     # Memory of the application's own is not pooled, then guarded.
     UR_USM_POOL=0 step unpooled 100 "$TESTS/usm"
     UR_USM_POOL_DEBUG=1 step guarded 100 "$TESTS/usm"
     step vulkan 120 sh "$here/run.sh" vulkan cuda hip
 }
 
-# sanitizers SECONDS PARTS...: the parts of one word on a GPU each, side by side. Its words are in sanitizer-N.txt; what is not well is shown.
+# sanitizers SECONDS PARTS...: each argument's parts on a GPU of their own, side by side. What they said is in sanitizer-N.txt; what is not well is shown.
 sanitizers() {
     export SANITIZER_SECONDS=$1 SANITIZER_JOBS=14
     shift

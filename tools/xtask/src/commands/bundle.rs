@@ -17,7 +17,7 @@ use crate::support::{cargo, files, process};
 const LARGEST: u64 = 56 << 20;
 /// Kernels translated from SPIR-V, with what they compute, and the program that runs them on a driver.
 const SPIRV_KERNELS: &str = "adapters/spirv/tests/kernels";
-/// Programs of `docs/probes` whose answers `docs/native-facts.md` does not have from a GPU yet.
+/// Programs of `docs/probes` that ask a driver what `docs/native-facts.md` says.
 const PROBES: [&str; 4] = ["channels", "clock_drift", "graph_nodes", "managed_waits"];
 
 /// The command.
