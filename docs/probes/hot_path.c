@@ -6,6 +6,7 @@
  *   KERNELS=target/dist/share/kernels ./hot_path launch 1000
  */
 #include <unified-runtime/ur_api.h>
+#include <unified-runtime/ur_ext.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static void check(ur_result_t result, const char *call) {
 
 static ur_context_handle_t context;
 static ur_device_handle_t device;
-static ur_queue_handle_t queue;
+static ur_queue_handle_t queue, other;
 static ur_kernel_handle_t empty, three;
 static ur_exp_kernel_arg_properties_t arguments[3];
 static const size_t one = 1;
@@ -145,6 +146,21 @@ static void graphs(void) {
     for (int call = 0; call < CALLS; call++) CHECK(urEnqueueCommandBufferExp(queue, buffer, 0, NULL, NULL));
 }
 
+/* From the queue to the other one, and what is there to hand over and to wait with. */
+static void handovers(void) {
+    static ur_ext_timeline_handle_t timeline;
+    static uint64_t value;
+    if (timeline == NULL) CHECK(urTimelineCreateExt(context, NULL, &timeline));
+    for (int call = 0; call < CALLS; call++) {
+        value++;
+        launch(empty, 0, NULL, NULL);
+        CHECK(urEnqueueTimelineSignalExt(queue, 1, &timeline, &value, 0, NULL, NULL));
+        CHECK(urEnqueueTimelineWaitExt(other, 1, &timeline, &value, 0, NULL, NULL));
+        CHECK(urEnqueueKernelLaunchWithArgsExp(other, empty, 1, NULL, &one, &one, 0, NULL, NULL, 0, NULL, NULL));
+    }
+    CHECK(urQueueFinish(other));
+}
+
 static const struct {
     const char *name;
     void (*round)(void);
@@ -154,7 +170,7 @@ static const struct {
     {"copy", copies},          {"stream-ordered", stream_ordered},
     {"plain", plain},          {"buffer", buffers},
     {"append", appends},       {"append3", appends_of_three_arguments},
-    {"graph", graphs},
+    {"graph", graphs},         {"handover", handovers},
 };
 
 int main(int count, char **words) {
@@ -173,6 +189,7 @@ int main(int count, char **words) {
     CHECK(urDeviceGet(platform, UR_DEVICE_TYPE_GPU, 1, &device, NULL));
     CHECK(urContextCreate(1, &device, NULL, &context));
     CHECK(urQueueCreate(context, device, NULL, &queue));
+    CHECK(urQueueCreate(context, device, NULL, &other));
     CHECK(urUSMDeviceAlloc(context, device, NULL, NULL, 1 << 20, &memory));
     CHECK(urUSMHostAlloc(context, NULL, NULL, 4096, &pinned));
     empty = kernel("empty");

@@ -452,8 +452,9 @@ fn a_handover_by_a_timeline_is_one_record_and_one_wait_and_makes_no_native_event
             let count = |name: &str| calls.get(name).copied().unwrap_or(0);
             assert_eq!((count("cuEventCreate"), count("cuEventDestroy_v2")), (0, 0), "{in_flight}: {calls:?}");
             assert_eq!((count("cuEventRecord"), count("cuStreamWaitEvent")), (in_flight, in_flight), "{calls:?}");
-            // Which signals are reached is asked now and then.
-            assert!(count("cuEventQuery") <= 4 + in_flight / 4, "{in_flight}: {calls:?}");
+            // What is reached is known from the waits for the queues; of many in flight it is asked now and then.
+            let most = if in_flight <= 64 { 0 } else { in_flight / 12 };
+            assert!(count("cuEventQuery") <= most, "{in_flight}: {calls:?}");
         }
         assert_eq!(handovers.timeline.value(), handovers.value);
     }

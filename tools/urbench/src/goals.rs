@@ -68,7 +68,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 80] = [
+const GOALS: [Goal; 94] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -113,6 +113,19 @@ const GOALS: [Goal; 80] = [
     goal("host memory 4 KiB, alloc + free", "objects: host 4 KiB", Ratio, Most(1.05), ""),
     goal("shared memory 256 B, alloc + free", "objects: shared 256 B", Ratio, Most(1.05), ""),
     goal("shared memory 4 KiB, alloc + free", "objects: shared 4 KiB", Ratio, Most(1.05), ""),
+    goal("device memory 256 B, nanoseconds", "objects: device 256 B", Nanoseconds(1.0), Most(100.0), ""),
+    goal("device memory 4 KiB, nanoseconds", "objects: device 4 KiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("device memory 64 KiB, nanoseconds", "objects: device 64 KiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("device memory 1 MiB, nanoseconds", "objects: device 1 MiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("host memory 256 B, nanoseconds", "objects: host 256 B", Nanoseconds(1.0), Most(100.0), ""),
+    goal("host memory 4 KiB, nanoseconds", "objects: host 4 KiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("host memory 64 KiB, nanoseconds", "objects: host 64 KiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("host memory 1 MiB, nanoseconds", "objects: host 1 MiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("host memory 16 MiB, one freed before", "objects: host 16 MiB", Nanoseconds(1.0), Most(1000.0), "8.9 ms"),
+    goal("shared memory 256 B, nanoseconds", "objects: shared 256 B", Nanoseconds(1.0), Most(100.0), ""),
+    goal("shared memory 4 KiB, nanoseconds", "objects: shared 4 KiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("shared memory 64 KiB, nanoseconds", "objects: shared 64 KiB", Nanoseconds(1.0), Most(100.0), ""),
+    goal("shared memory 1 MiB, nanoseconds", "objects: shared 1 MiB", Nanoseconds(1.0), Most(100.0), ""),
     goal("alloc with its event kept, 64000 kept", KEPT_ALLOC, Nanoseconds(1.0), Most(500.0), "2400-2800 ns"),
     goal("alloc with its event kept, 64000 over 1000", KEPT_ALLOC, Growth, Most(1.5), "flat"),
     goal("wait with its event kept, 64000 kept", KEPT_WAIT, Nanoseconds(1.0), Most(500.0), ""),
@@ -128,6 +141,7 @@ const GOALS: [Goal; 80] = [
     goal("recording 100 kernels in a chain", "graphs: record 100 kernels", Ratio, Most(1.15), "3.0 us a kernel"),
     goal("recording 10000 kernels in a chain", "graphs: record 10000 kernels", Ratio, Most(1.15), "grows with the square"),
     goal("recording 10000 kernels over 100 times 100", "graphs: record 10000 kernels at once", Ratio, Most(1.15), "grows with the square"),
+    goal("the same of the raw calls", "graphs: raw record 10000 kernels at once", Ratio, Limit::None, ""),
     goal("all arguments of 100 kernels changed", "graphs: change 100 kernels", Ratio, Most(1.10), "44 us, one pointer each"),
     goal("diamonds of 2 x 64 kernels", "graphs: diamond", Ratio, Most(1.02), ""),
     goal("diamonds over the same kernels in a chain", "graphs: diamond over chain", Ratio, Most(0.60), "0.062 for 1 + 64 + 1"),

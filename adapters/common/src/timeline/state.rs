@@ -13,6 +13,8 @@ use crate::sync::unlikely::unlikely;
 
 /// Open signals that are not worth looking at.
 pub(super) const FEW: usize = 32;
+/// Open signals about which the native library is asked, if nothing else tells what is reached.
+pub(super) const MANY: usize = 4 * FEW;
 
 /// What is known of a timeline's values, behind its lock.
 pub(super) struct State<E> {

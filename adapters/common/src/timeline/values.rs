@@ -28,7 +28,7 @@ use crate::sync::unlikely::unlikely;
 use crate::timeline::foreign::Foreign;
 use crate::timeline::host_wait::{Watcher, Watchers};
 use crate::timeline::shared::Link;
-use crate::timeline::state::{FEW, Noted, State, Taken};
+use crate::timeline::state::{FEW, MANY, Noted, State, Taken};
 
 pub(super) use crate::timeline::state::Known;
 
@@ -411,14 +411,35 @@ impl<D: Driver> Values<D> {
         self.publish_reached(self.state.lock(), value);
     }
 
-    /// Lets go of open signals that are reached, once there are many. Most streams reach them in their order, so halving finds
-    /// nearly the last one with three questions; if it finds none, the streams are asked one by one.
+    /// Lets go of open signals that are reached, once there are some: of those that are known to be, which costs no native call
+    /// for whoever waits for their queues now and then; the native library is asked when there are many.
     #[inline(never)]
     fn forget_reached(&self) {
-        let before = self.open();
-        let (mut first, mut end) = (0, before);
+        let (before, known) = {
+            let state = self.state.lock();
+            let known = state.open.partition_point(|open| open.event.is_known_complete());
+            (state.open.len(), known.checked_sub(1).map(|last| state.open[last].value))
+        };
+        match known {
+            Some(value) => self.note_reached(value),
+            None if before <= MANY => {}
+            None => self.ask_for_reached(before),
+        }
+        let mut state = self.state.lock();
+        state.most_open = state.open.len() + FEW.max(state.open.len() / 4);
+        // A burst does not stay.
+        let most = state.most_open;
+        if state.open.capacity() > 4 * most {
+            state.open.shrink_to(most);
+        }
+    }
+
+    /// Most streams reach their signals in order, so halving finds nearly the last one with few questions; if it finds none, the
+    /// streams are asked one by one.
+    fn ask_for_reached(&self, open: usize) {
+        let (mut first, mut end) = (0, open);
         let mut last = None;
-        while end - first > before / 8 {
+        while end - first > open / 8 {
             let middle = first + (end - first) / 2;
             let Some((value, event)) = self.nth_open(middle) else { break };
             // Nothing is let go of meanwhile, so that places stay.
@@ -430,16 +451,7 @@ impl<D: Driver> Values<D> {
         }
         match last {
             Some(value) => self.note_reached(value),
-            // Of few the next time says it, and nobody is asked meanwhile.
-            None if before <= 2 * FEW => {}
             None => self.look(),
-        }
-        let mut state = self.state.lock();
-        state.most_open = state.open.len() + FEW.max(state.open.len() / 4);
-        // A burst does not stay.
-        let most = state.most_open;
-        if state.open.capacity() > 4 * most {
-            state.open.shrink_to(most);
         }
     }
 

@@ -222,7 +222,12 @@ impl Raw {
     /// A small copy to the device.
     #[inline]
     pub fn copy(&self) -> Result<(), Failure> {
-        let stream = self.stream;
+        self.copy_on(self.stream)
+    }
+
+    /// The same on any stream.
+    #[inline]
+    pub fn copy_on(&self, stream: Handle) -> Result<(), Failure> {
         let Some((to, from)) = self.buffers else {
             return Err(Failure::Other("the raw side has no buffers".to_owned()));
         };

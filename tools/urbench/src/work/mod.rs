@@ -6,6 +6,7 @@ pub mod graphs;
 mod launch;
 mod memory;
 pub mod objects;
+mod pairs;
 pub mod programs;
 mod shapes;
 pub mod timelines;
@@ -46,24 +47,14 @@ impl Recipe {
         Self { name, ur, raw, launches: true, note }
     }
 
-    const fn copy(name: &'static str, ur: for<'f> fn(&'f Fixture<'f>) -> Body<'f>) -> Self {
-        Self { name, ur, raw: launch::raw_copy, launches: false, note: "pinned" }
-    }
-
     const fn memory(name: &'static str, ur: for<'f> fn(&'f Fixture<'f>) -> Body<'f>, note: &'static str) -> Self {
         Self { name, ur, raw: memory::raw_alloc, launches: false, note }
     }
 }
 
-const RECIPES: [Recipe; 11] = [
-    Recipe::launch("work: launch", launch::ur_launch, launch::raw_launch, ""),
-    Recipe::launch("work: raw launch against itself", launch::raw_again, launch::raw_launch, "how sure a ratio is"),
-    Recipe::launch("work: launch, event released", launch::ur_launch_event, launch::raw_launch, ""),
-    Recipe::launch("work: launch, chained", launch::ur_launch_chained, launch::raw_launch, "on the one before"),
+const RECIPES: [Recipe; 5] = [
     Recipe::launch("work: launch, finish", launch::ur_launch_finish, launch::raw_launch_finish, ""),
     Recipe::launch("work: launch, event waited for", launch::ur_launch_wait, launch::raw_launch_wait, ""),
-    Recipe::copy("work: copy 4 KiB host to device", launch::ur_copy),
-    Recipe::copy("work: copy 4 KiB, event released", launch::ur_copy_event),
     Recipe::memory("work: alloc + free 1 MiB", memory::ur_alloc, "default pools"),
     Recipe::memory("work: alloc + free 1 MiB, events", memory::ur_alloc_events, "released unseen"),
     Recipe::memory("work: alloc + free 1 MiB, libsycl", memory::ur_alloc_libsycl, "4 calls, 4 events released unseen"),
@@ -96,8 +87,9 @@ fn raw_of<'f>(
 }
 
 fn every_prepared() -> impl Iterator<Item = &'static Prepared> {
-    shapes::CASES
+    pairs::CASES
         .iter()
+        .chain(&shapes::CASES)
         .chain(&memory::CASES)
         .chain(&objects::CASES)
         .chain(&graphs::CASES)

@@ -12,7 +12,7 @@ use super::shapes::one_by_one;
 use super::{Prepared, Sides, raw_of};
 use crate::Failure;
 use crate::fixture::Fixture;
-use crate::measure::{Body, Meter, batches};
+use crate::measure::{Body, Meter, batches, straight};
 use crate::options::Options;
 use crate::raw::{COPY, Kind, Raw};
 
@@ -24,7 +24,7 @@ const BATCH: u64 = 64;
 /// From this size on there is one at a time, beside few that live.
 const BIG: usize = 1 << 20;
 
-pub const CASES: [Prepared; 16] = [
+pub const CASES: [Prepared; 18] = [
     Prepared { name: "objects: queue", note: "made and released, unused", make: queue },
     Prepared { name: "objects: buffer 4 KiB", note: "made and released, unused", make: buffer },
     Prepared { name: "objects: map + unmap 4 KiB", note: "not blocking; raw: copies to and from pinned", make: map },
@@ -37,6 +37,8 @@ pub const CASES: [Prepared; 16] = [
     Prepared { name: "objects: shared 256 B", note: "1000 live", make: shared_small },
     Prepared { name: "objects: shared 4 KiB", note: "1000 live", make: shared_large },
     Prepared { name: "objects: device 64 KiB", note: "1000 live", make: device_middle },
+    Prepared { name: "objects: host 64 KiB", note: "1000 live", make: host_middle },
+    Prepared { name: "objects: shared 64 KiB", note: "1000 live", make: shared_middle },
     Prepared { name: "objects: device 1 MiB", note: "one at a time", make: device_big },
     Prepared { name: "objects: host 1 MiB", note: "one at a time", make: host_big },
     Prepared { name: "objects: shared 1 MiB", note: "one at a time", make: shared_big },
@@ -181,7 +183,8 @@ impl<T: Copy, F: Fn(T) -> Result<(), Failure>> Drop for Many<T, F> {
     }
 }
 
-/// Allocates and frees in batches of at most so many, measured in part; `live` others are there all the time.
+/// Allocates and frees in batches of at most so many, measured in part (both, of one at a time); `live` others are there all
+/// the time.
 fn churn<'f, T: Copy + 'f>(
     live: usize,
     most: u64,
@@ -192,6 +195,13 @@ fn churn<'f, T: Copy + 'f>(
     let mut others = Many { list: Vec::with_capacity(live), free };
     for _ in 0..live {
         others.list.push(allocate()?);
+    }
+    if most == 1 {
+        // The list and the clock would be dearer than what is measured.
+        return Ok(Box::new(move |iterations, meter| {
+            let _kept = &others;
+            straight(iterations, meter, || free(allocate()?))
+        }));
     }
     let mut batch = Many { list: Vec::with_capacity(most as usize), free };
     Ok(Box::new(move |iterations, meter| {
@@ -260,6 +270,8 @@ plain! {
     shared_small = Shared, 256, Both;
     shared_large = Shared, 4096, Both;
     device_middle = Device, 65_536, Both;
+    host_middle = Host, 65_536, Both;
+    shared_middle = Shared, 65_536, Both;
     device_big = Device, 1_048_576, Both;
     host_big = Host, 1_048_576, Both;
     shared_big = Shared, 1_048_576, Both;

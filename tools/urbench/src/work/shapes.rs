@@ -1,15 +1,13 @@
-//! Launches of other shapes: with many arguments, timed, behind another queue's, after a wait, and while the thread's current
+//! Launches of other shapes: timed, behind another queue's, after a wait, and while the thread's current
 //! device changes.
 
-use std::ffi::c_void;
-use std::fmt::Write as _;
 use std::ptr::{null, null_mut};
 
+use ur_client::call;
 use ur_client::ffi::{
     ur_event_handle_t, ur_exp_kernel_arg_properties_t, ur_kernel_handle_t, ur_profiling_info_t, ur_queue_flags_t,
     ur_queue_handle_t,
 };
-use ur_client::{call, value_argument};
 
 use super::{Prepared, Sides, raw_of, release, waits};
 use crate::Failure;
@@ -18,11 +16,7 @@ use crate::measure::{Body, batches, straight};
 use crate::options::Options;
 use crate::raw::{Handle, Raw};
 
-/// Parameters of the kernel with many.
-const ARGUMENTS: usize = 20;
-
-pub const CASES: [Prepared; 7] = [
-    Prepared { name: "work: launch, 20 arguments", note: "8 bytes each", make: twenty },
+pub const CASES: [Prepared; 6] = [
     Prepared {
         name: "work: launch, profiling queue",
         note: "event released; raw: two events recorded",
@@ -72,45 +66,6 @@ pub(super) fn launch(
 
 /// No events to wait for.
 pub(super) const NO_WAITS: (u32, *const ur_event_handle_t) = (0, null());
-
-/// A kernel that takes many words and does nothing with them.
-fn image() -> String {
-    let mut text = ".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry twenty(\n".to_owned();
-    for index in 0..ARGUMENTS {
-        let end = if index + 1 == ARGUMENTS { "\n" } else { ",\n" };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "    .param .u64 twenty_{index}{end}");
-    }
-    text + ")\n{\n    ret;\n}\n\0"
-}
-
-fn twenty<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
-    fixture.kernel()?;
-    let image = image();
-    let (context, device) = (fixture.context.handle(), fixture.listed.device.handle());
-    let program = fixture.ur.program(context, device, image.trim_end_matches('\0').as_bytes())?;
-    let kernel = fixture.ur.kernel(program.handle(), c"twenty")?;
-    let queue = fixture.queue.handle();
-    let words: Box<[u64; ARGUMENTS]> = Box::new(std::array::from_fn(|index| index as u64));
-    let arguments: Vec<_> = words.iter().enumerate().map(|(at, word)| value_argument(at as u32, word)).collect();
-    let ur: Body<'f> = Box::new(move |iterations, meter| {
-        // What the arguments point to, and what the kernel is of.
-        let _kept = (&words, &program);
-        let once = || launch(fixture, queue, kernel.handle(), &arguments, NO_WAITS, null_mut());
-        batches(iterations, meter, once, || super::finish(fixture))
-    });
-    let raw = raw_of(fixture, |raw| {
-        let function = raw.function(image.as_bytes(), c"twenty")?;
-        let mut words: Box<[u64; ARGUMENTS]> = Box::new(std::array::from_fn(|index| index as u64));
-        let body: Body<'f> = Box::new(move |iterations, meter| {
-            let mut list = words.each_mut().map(|word| std::ptr::from_mut(word).cast::<c_void>());
-            let once = || raw.launch_with(&function, &mut list, raw.stream());
-            batches(iterations, meter, once, || raw.synchronize(raw.stream()))
-        });
-        Ok(body)
-    })?;
-    Ok(Sides { ur, raw })
-}
 
 fn profiling<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
     let kernel = fixture.kernel()?;
