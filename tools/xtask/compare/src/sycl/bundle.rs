@@ -15,8 +15,8 @@ use xtask::support::failure::{Context, Result};
 use xtask::support::files;
 use xtask::support::workspace::{Release, Workspace};
 
-/// Bytes of a part. With the checkout it must stay below 64 MiB.
-const PART: usize = 49 << 20;
+/// Bytes of a part. With the checkout, 18 MiB of it today, it must stay below 64 MiB.
+const PART: usize = 40 << 20;
 const OURS: [&str; 4] = ["libur_loader.so.0", "libur_adapter_cuda.so.0", "libur_sycl_images.so", "libsimcuda.so"];
 const SCRIPT: &str = "conformance/sycl/run_on_gpu.py";
 
