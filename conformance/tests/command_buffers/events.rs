@@ -8,7 +8,9 @@ use ur_conformance::command_buffer::{Command, CommandBuffer, SyncPoint, device_c
 use ur_conformance::ffi::{
     ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_result_t,
 };
-use ur_conformance::{Event, Fixture, Gate, Kind, Memory, ask, expect_success, needs_sim, ok, query, refused, ur};
+use ur_conformance::{
+    Event, Fixture, Gate, Kind, Memory, Timeline, ask, expect_success, needs_sim, ok, query, refused, timeline, ur,
+};
 
 /// Appends a copy of 4 bytes that waits for events, and asks for its event and its handle where they are wanted.
 fn copy(
@@ -218,4 +220,38 @@ fn an_event_that_was_exchanged_stays_for_the_launch_that_is_on_its_way() {
     last.wait();
     queue.finish();
     assert_eq!(memory.read::<u32>(&queue, 2), [3; 2]);
+}
+
+extern "C" fn add_nothing(_data: *mut c_void) {}
+
+#[test]
+fn a_launch_behind_an_unresolved_wait_is_refused_where_its_commands_have_events() {
+    let fixture = Fixture::new();
+    if !are_there(&fixture) || !timeline::are_there() {
+        return;
+    }
+    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    let memory = fixture.memory(Kind::Device, 8);
+    let inner = CommandBuffer::new(&fixture);
+    let mut event = null_mut();
+    let answer = copy(&inner, memory.at(4), memory.pointer(), &[], &raw mut event, null_mut());
+    expect_success(answer, "urCommandBufferAppendUSMMemcpyExp");
+    let event = Event::take(event);
+    inner.finalize();
+    // The outer one's launches signal the inner one's event.
+    let outer = CommandBuffer::new(&fixture);
+    let (b, child, mut point) = (outer.handle(), inner.handle(), SyncPoint::MAX);
+    let (none, out) = (null_mut(), &raw mut point);
+    ok!(CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add_nothing), none, child, 0, null(), out));
+    outer.finalize();
+    queue.wait_for(&timeline, 1);
+    for buffer in [&inner, &outer] {
+        // Who waits for the event after the call would not wait for the launch.
+        assert_eq!(buffer.enqueue(&queue, &[], null_mut()), ur_result_t::ERROR_UNSUPPORTED_FEATURE);
+    }
+    timeline.signal(1);
+    queue.finish();
+    [&inner, &outer].into_iter().for_each(|buffer| buffer.on(&queue));
+    event.wait();
+    queue.finish();
 }

@@ -3,7 +3,8 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use std::sync::mpsc::TryRecvError;
+use std::sync::mpsc::{TryRecvError, channel};
+use std::time::Duration;
 
 use ur_conformance::ffi::{
     ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_exp_event_desc_t,
@@ -16,6 +17,8 @@ use ur_conformance::{
     Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_function, needs_sim, ok, query, refused, ur,
 };
 
+/// So long a call may take that must not wait, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const BOTH: [QueueFlags; 2] = [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
 
 pub(crate) fn reusable(fixture: &Fixture) -> Event {
@@ -319,6 +322,29 @@ fn urEventGetProfilingInfo_tells_when_the_last_signal_of_an_event_with_times_was
             assert_eq!(times(&event), now, "asked once more");
         }
     }
+}
+
+#[test]
+fn urEventGetProfilingInfo_does_not_wait_for_a_signal_that_another_thread_is_making() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    needs_function!(urEventCreateExp);
+    let (queue, event) = (fixture.in_order(), with_flags(&fixture, Flags::ENABLE_PROFILING));
+    std::thread::scope(|scope| {
+        let records = sim.hold_calls("cuEventRecord");
+        let signalling = scope.spawn(|| signal(&queue, &event, &[]));
+        records.wait_for_one(|| signalling.is_finished());
+        let (told, answers) = channel();
+        let event = &event;
+        scope.spawn(move || {
+            no_time(event, Time::COMMAND_END);
+            let _ = told.send(());
+        });
+        let answer = answers.recv_timeout(PATIENCE);
+        drop(records);
+        assert!(answer.is_ok(), "the question waits for the signal");
+    });
+    queue.finish();
 }
 
 #[test]

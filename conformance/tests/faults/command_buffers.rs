@@ -180,3 +180,47 @@ fn a_device_that_is_lost_in_mid_launch_fails_with_DEVICE_LOST_and_everything_can
         drop(current);
     }
 }
+
+/// The buffer's contents are the application's: a launch that thinks them written would bring nothing to the device.
+#[test]
+fn a_fill_that_could_not_be_appended_is_no_use_of_its_buffer() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let memory = fixture.memory(Kind::Device, 4);
+    let mut contents: Vec<u32> = (1..=WORDS as u32).collect();
+    let expected = contents.clone();
+    let host = contents.as_mut_ptr().cast();
+    let flags = MemFlags::READ_WRITE | MemFlags::USE_HOST_POINTER;
+    let buffer = Buffer::of(fixture.context(), flags, 4 * WORDS, host);
+    // Nodes for the units' bytes, and one that joins them; or an event behind them.
+    let (pattern, mut event) = ([1u8, 2, 3], null_mut());
+    for (call, asks_for_event) in [("cuGraphAddEmptyNode", false), ("cuGraphAddEventRecordNode", true)] {
+        let commands = CommandBuffer::new(&fixture);
+        let (b, m, from, mut point) = (commands.handle(), buffer.handle(), pattern.as_ptr().cast(), SyncPoint::MAX);
+        let (out, wanted) = (&raw mut point, if asks_for_event { &raw mut event } else { null_mut() });
+        sim.fail(call, 1, status::OUT_OF_MEMORY);
+        let answer = ur!(CommandBufferExp.pfnAppendMemBufferFillExp(
+            b,
+            m,
+            from,
+            3,
+            0,
+            63,
+            0,
+            null(),
+            0,
+            null(),
+            out,
+            wanted,
+            null_mut()
+        ));
+        sim.clear_faults();
+        assert_ne!(answer, Code::SUCCESS, "{call}");
+        commands.fill(memory.pointer(), &[7u32], 4, &[]);
+        commands.finalize();
+        commands.on(&queue);
+        queue.finish();
+        assert_eq!(buffer.read::<u32>(&queue), expected, "{call}");
+    }
+}

@@ -4,16 +4,23 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
 use crate::commands::{WORDS, make_block};
 use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
 use ur_conformance::ffi::{
-    CBool, ur_exp_host_task_properties_t, ur_ext_host_task_status_t, ur_ext_timeline_desc_t,
-    ur_ext_timeline_flags_t as Sharing, ur_ext_timeline_wait_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code,
-    ur_structure_type_t as Structure,
+    CBool, ur_event_handle_t, ur_execution_info_t, ur_exp_host_task_properties_t, ur_ext_host_task_status_t,
+    ur_ext_timeline_desc_t, ur_ext_timeline_flags_t as Sharing, ur_ext_timeline_wait_flags_t,
+    ur_queue_flags_t as Flags, ur_result_t as Code, ur_structure_type_t as Structure,
 };
 use ur_conformance::sim::status;
-use ur_conformance::{Context, Environment, Event, Fixture, Kind, Launch, Queue, Timeline, timeline, ur};
+use ur_conformance::{
+    Context, Environment, Event, Fixture, Gate, Kind, Launch, Queue, Timeline, needs_sim, ok, timeline, ur,
+};
+
+/// So long a call may take to come, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn make_timeline(context: &Context) -> Attempt<Timeline> {
     make_timeline_with(context, Sharing::empty())
@@ -147,4 +154,67 @@ fn an_unknown_failure_in_any_native_call_around_shared_timelines_is_reported_and
 #[test]
 fn a_lost_context_in_any_native_call_around_shared_timelines_is_reported_as_a_lost_device() {
     sweep(Flags::empty(), status::ILLEGAL_ADDRESS, Sharing::IPC);
+}
+
+extern "C" fn tell(_event: ur_event_handle_t, _status: ur_execution_info_t, data: *mut c_void) {
+    // SAFETY: the sender was given away for one call.
+    let _ = unsafe { Box::from_raw(data.cast::<Sender<()>>()) }.send(());
+}
+
+#[test]
+fn urEventSetCallback_of_a_kept_command_is_called_although_its_end_cannot_be_watched() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !timeline::are_there() {
+        return;
+    }
+    fixture.allow_late_releases();
+    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    queue.wait_for(&timeline, 1);
+    let kept = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(&queue);
+    let (sender, calls) = channel::<()>();
+    let (data, complete) = (Box::into_raw(Box::new(sender)).cast(), ur_execution_info_t::COMPLETE);
+    ok!(Event.pfnSetCallback(kept.handle(), complete, Some(tell), data));
+    sim.fail("cuEventRecord", 1, status::OUT_OF_MEMORY);
+    timeline.signal(1);
+    sim.clear_faults();
+    gate.open();
+    queue.finish();
+    assert!(calls.recv_timeout(PATIENCE).is_ok(), "nobody is told of the end");
+}
+
+#[test]
+fn urTimelineWaitExt_for_any_value_hears_of_a_signal_whose_end_another_call_could_not_watch() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !timeline::are_there() {
+        return;
+    }
+    fixture.allow_late_releases();
+    let (queue, timelines) = (fixture.in_order(), [(); 2].map(|()| Timeline::at_zero(&fixture)));
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    queue.signal(&timelines[0], 1);
+    let wanted = [(&timelines[0], 1), (&timelines[1], 1)];
+    // Two looks, then the watch.
+    sim.fail("cuEventQuery", 3, status::OUT_OF_MEMORY);
+    let (answer, _) = timeline::wait(&wanted, true, u64::MAX);
+    sim.clear_faults();
+    assert_ne!(answer, Code::SUCCESS);
+    let asked = sim.calls_so_far("cuEventQuery");
+    std::thread::scope(|scope| {
+        let (told, answers) = channel();
+        scope.spawn(move || told.send(timeline::wait(&wanted, true, u64::MAX)));
+        while sim.calls_so_far("cuEventQuery") < asked + 2 {
+            std::thread::yield_now();
+        }
+        gate.open();
+        let answer = answers.recv_timeout(PATIENCE);
+        // Ends the thread, whatever came of it.
+        timelines[1].signal(1);
+        assert_eq!(answer, Ok((Code::SUCCESS, Some(0))));
+    });
+    queue.finish();
 }

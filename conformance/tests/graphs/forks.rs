@@ -7,7 +7,7 @@ use ur_conformance::ffi::ur_queue_flags_t as Flags;
 use ur_conformance::graph::{begin, end, is_capturing};
 use ur_conformance::native_graph::NativeGraph;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Event, Fixture, Graph, Kernel, Kind, Launch, Memory, Queue, needs_capture, refused, ur};
+use ur_conformance::{Event, Fixture, Graph, Kernel, Kind, Launch, Memory, Queue, needs_capture, ok, refused, ur};
 
 const COUNT: usize = 16;
 
@@ -182,4 +182,26 @@ fn a_queue_may_be_released_while_it_captures() {
     assert_eq!(native(&graph).nodes().len(), 2);
     graph.instantiate().on(&survivor);
     survivor.finish();
+}
+
+#[test]
+fn urQueueRelease_of_a_queue_that_captures_into_a_graph_leaves_the_graph_as_it_was() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let (kernel, other) = (fixture.basic(c"empty"), fixture.in_order());
+    let into = |queue: &Queue, graph: &Graph| {
+        ok!(QueueExp.pfnBeginCaptureIntoGraphExp(queue.handle(), graph.handle()));
+        Launch::new(&kernel, &[1]).on(queue);
+    };
+    for queue in [fixture.in_order(), fixture.out_of_order()] {
+        let graph = Graph::empty(&fixture);
+        into(&queue, &graph);
+        drop(queue);
+        assert!(graph.is_empty());
+        into(&other, &graph);
+        assert_eq!(end(&other), graph.handle());
+        assert_eq!(native(&graph).nodes().len(), 1);
+        graph.instantiate().on(&other);
+    }
+    other.finish();
 }

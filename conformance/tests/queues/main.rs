@@ -6,5 +6,6 @@ mod deferred_memory;
 mod deferring;
 mod device_wait;
 mod order;
+mod overtaking;
 mod queue;
 mod timelines;

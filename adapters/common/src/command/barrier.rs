@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use ur_ffi::{ur_command_t, ur_exp_enqueue_ext_properties_t};
+use ur_ffi::{ur_command_t, ur_exp_enqueue_ext_properties_t, ur_result_t};
 
 use crate::command::captured;
 use crate::command::deferral::{self, BoundWaits, Deferring, Owned, Place};
@@ -88,11 +88,12 @@ pub(crate) fn put<D: Driver>(request: &Request<'_, D>) -> Result<()> {
     if captured::is_wanted(request) {
         return captured::wait_out_of_order(request, true);
     }
-    if request.join_must_be_deferred() {
-        return_recorded_event(&request.event, &defer_barrier(request, request.queue.is_profiling())?);
-        return Ok(());
-    }
-    return_recorded_event(&request.event, &put_barrier(request, &|_| Ok(()))?);
+    let put = if request.join_must_be_deferred() { None } else { put_barrier(request, &|_| Ok(()))? };
+    let event = match put {
+        Some(event) => event,
+        None => defer_barrier(request, request.queue.is_profiling())?,
+    };
+    return_recorded_event(&request.event, &event);
     Ok(())
 }
 
@@ -181,10 +182,10 @@ pub(crate) fn defer_barrier<D: Driver>(request: &Request<'_, D>, is_timed: bool)
     let (promise, mut before) = (Promise::of_command(), None);
     let event = request.queue.publish_barrier(|barrier| {
         before = barrier.map(Object::to_arc);
-        Ok(deferral::event_of(request, &promise))
+        Ok(Some(deferral::event_of(request, &promise)))
     })?;
     defer_as_join(request, waits, before, &promise, AtTurn::default(), is_timed);
-    Ok(event)
+    event.ok_or_else(|| ur_result_t::ERROR_UNKNOWN.into())
 }
 
 fn defer_as_join<D: Driver>(
@@ -268,16 +269,20 @@ impl<D: Driver> Command<D> for Wait<'_, D> {
 pub type AtBarrier<'c, D> = &'c dyn Fn(&<D as Streams>::Stream) -> Result<()>;
 
 /// Puts a barrier on an out-of-order queue's first stream: it comes after the wait list, or after everything without one, and
-/// everything later comes after it.
+/// everything later comes after it. `None` if another thread's barrier before it was kept since the caller looked: then this one
+/// has to be kept too, or what comes later would know of this one alone.
 ///
 /// # Errors
 /// What the native library answers.
 pub(crate) fn put_barrier<D: Driver>(
     request: &Request<'_, D>,
     at_barrier: AtBarrier<'_, D>,
-) -> Result<Arc<Object<Event<D>>>> {
+) -> Result<Option<Arc<Object<Event<D>>>>> {
     let is_timed = request.queue.is_profiling();
-    request.queue.publish_barrier(|before| join_streams(request, before, at_barrier, is_timed))
+    request.queue.publish_barrier(|before| match before {
+        Some(before) if before.is_unresolved() => Ok(None),
+        before => join_streams(request, before, at_barrier, is_timed).map(Some),
+    })
 }
 
 /// An event on an out-of-order queue's first stream after the wait list, or after everything without one.

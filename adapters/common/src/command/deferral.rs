@@ -340,7 +340,7 @@ impl<D: Driver> Ready for DeferredCommand<D> {
         // between this question and the command's turn.
         let has_rivals = !self.queue.is_in_order();
         let may_block = |stream: &Arc<Stream<D>>| stream.may_block() || (has_rivals && stream.is_used_by_others());
-        calls_out || self.queue.streams().iter().any(may_block)
+        calls_out || self.queue.may_make_stream() || self.queue.streams().iter().any(may_block)
     }
 
     fn run(self: Arc<Self>) {

@@ -98,11 +98,11 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
             return submit(request, Signal { reusable, record });
         }
         request.refuse_in_capture("the signal of a reusable event")?;
-        if request.join_must_be_deferred() {
-            reusable.check_is_own()?;
-            return barrier::defer_barrier(request, reusable.is_timed()).map(Some);
+        if !request.join_must_be_deferred() && put_barrier(request, record)?.is_some() {
+            return Ok(None);
         }
-        put_barrier(request, record).map(|_| None)
+        reusable.check_is_own()?;
+        barrier::defer_barrier(request, reusable.is_timed()).map(Some)
     })?;
     event.stand_for(kept);
     reusable.signalled_by(request.queue);

@@ -329,7 +329,11 @@ impl<'s, D: Driver> Submission<'s, D> {
             && self.state.barrier < *generation
         {
             self.state.wait_for(self.stream, event)?;
-            self.state.barrier = *generation;
+            // One that is kept is nothing to wait for yet. This command is another thread's than the barrier; the stream's next one
+            // may not be.
+            if !event.is_unresolved() {
+                self.state.barrier = *generation;
+            }
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::graph::command::{BufferCommand, Kind};
 use crate::graph::command_buffer::{CommandBuffer, Recording};
 use crate::graph::events::{CommandEvents, EventNode};
 use crate::graph::executable::launch::ChangeableLaunch;
-use crate::graph::memory_uses::MemoryUses;
+use crate::graph::memory_uses::{MemoryUses, Used};
 use crate::graph::recorded_kernel::RecordedKernel;
 use crate::graph::recording::dependencies::SyncPoints;
 use crate::kernel::Kernel;
@@ -162,12 +162,23 @@ impl<'a, D: Driver> Append<'a, D> {
         let Recording { graph, batch, dependencies, retained } = &mut *recording;
         batch.end_run(self.buffer.state(), graph.raw(), dependencies)?;
         let mut graph = GraphBuilder::new(self.buffer.state(), graph, dependencies.read_nodes(self.after)?);
+        let (launches, had_switched_off) = (retained.launches.len(), retained.has_switched_off);
         let node = if unlikely(!self.outside.is_nothing()) {
-            record_with_names(self.buffer, graph, retained, self.outside, add)?
+            record_with_names(self.buffer, graph, retained, self.outside, add)
         } else {
-            add(&mut graph, retained)?;
-            graph.finish()?
+            add(&mut graph, retained).and_then(|_| graph.finish())
         };
+        let node = match node {
+            Ok(node) => node,
+            Err(error) => {
+                // What the native graph does not have is no launch of the buffer's, and uses no memory.
+                retained.launches.truncate(launches);
+                retained.has_switched_off = had_switched_off;
+                retained.new_uses.clear();
+                return Err(error);
+            }
+        };
+        retained.accept_uses();
         tell(self.sync_point, dependencies.add(node));
         Ok(())
     }
@@ -189,18 +200,13 @@ fn record_with_names<D: Driver>(
     outside: Outside<'_, D>,
     add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>,
 ) -> Result<D::GraphNode> {
-    let launches = retained.launches.len();
     let mut events = CommandEvents::default();
-    let record = || -> Result<_> {
-        events.wait_first(&mut graph, &outside.waits)?;
-        let kind = add(&mut graph, retained)?;
-        let signal = if outside.event.is_some() { Some(events.signal_last(&mut graph, buffer)?) } else { None };
-        Ok((kind, signal))
-    };
-    // What the native graph does not have is no launch of the buffer's.
-    let recorded = record().and_then(|recorded| Ok((recorded, graph.finish()?)));
-    let ((kind, signal), node) = recorded.inspect_err(|_| retained.launches.truncate(launches))?;
+    events.wait_first(&mut graph, &outside.waits)?;
+    let kind = add(&mut graph, retained)?;
+    let signal = if outside.event.is_some() { Some(events.signal_last(&mut graph, buffer)?) } else { None };
+    let node = graph.finish()?;
     if let (Some(out), Some(event)) = (outside.event, signal) {
+        retained.signals_events = true;
         out.write_object(event);
     }
     events.keep_in(retained);
@@ -226,8 +232,12 @@ pub struct Retained<D: Driver> {
     pub event_nodes: Vec<EventNode<D>>,
     /// What all commands do with buffers and images, until the buffer is finalised.
     pub uses: MemoryUses<D>,
+    /// What the command that is being appended does with them, until it is in the graph.
+    pub new_uses: Vec<Used<D>>,
     /// Whether there is a launch that has nothing to do yet.
     pub has_switched_off: bool,
+    /// Whether commands signal events, those of nested buffers too.
+    pub signals_events: bool,
     /// Addresses of memory that the commands allocate, and whether one of them frees it again.
     pub allocations: HashMap<usize, bool>,
     /// Kernels of launches that stay as they are.
@@ -245,7 +255,9 @@ impl<D: Driver> Default for Retained<D> {
             launches: Vec::new(),
             event_nodes: Vec::new(),
             uses: MemoryUses::default(),
+            new_uses: Vec::new(),
             has_switched_off: false,
+            signals_events: false,
             allocations: HashMap::new(),
             kernels: Vec::new(),
             memory: Vec::new(),
@@ -267,6 +279,14 @@ impl<D: Driver> Retained<D> {
     pub fn keep_launch(&mut self, launch: RecordedKernel<D>) {
         self.keep_kernel(&launch.kernel);
         self.memory.extend(launch.arguments.into_memory());
+    }
+
+    /// Notes what the command that is in the graph now does with memory.
+    #[inline]
+    fn accept_uses(&mut self) {
+        if unlikely(!self.new_uses.is_empty()) {
+            self.new_uses.drain(..).for_each(|used| self.uses.add(used));
+        }
     }
 
     /// Checks that a copy of the graph can become part of another one.
@@ -293,7 +313,18 @@ impl<D: Driver> Retained<D> {
         self.kernels.extend_from_slice(&other.kernels);
         self.memory.extend_from_slice(&other.memory);
         self.events.extend_from_slice(&other.events);
+        self.signals_events |= other.signals_events;
         self.keep_recorded(&other.launches, &other.uses);
+    }
+
+    /// As [`Retained::keep_all_of`], of what was put together for the purpose.
+    pub fn take_all_of(&mut self, other: Self) {
+        self.commands.extend(other.commands);
+        self.kernels.extend(other.kernels);
+        self.memory.extend(other.memory);
+        self.events.extend(other.events);
+        self.signals_events |= other.signals_events;
+        self.new_uses.extend(other.new_uses);
     }
 
     /// Keeps what launches of another buffer were recorded with, and does with memory what it does.
@@ -302,7 +333,7 @@ impl<D: Driver> Retained<D> {
             self.keep_kernel(&launch.first);
             self.memory.extend(launch.recorded.memory().cloned());
         }
-        uses.iter().for_each(|used| self.uses.add(used.clone()));
+        self.new_uses.extend(uses.iter().cloned());
     }
 
     /// Memory that a launch allocates and does not free.

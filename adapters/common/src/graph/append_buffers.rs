@@ -60,7 +60,7 @@ pub fn append_over_buffers<D: Driver, const N: usize>(
         add(graph, bytes)?;
         for used in uses {
             retained.keep_memory(used.mem);
-            retained.uses.add(Used::Bytes { storage: Arc::clone(&used.buffer.storage), access: used.access });
+            retained.new_uses.push(Used::Bytes { storage: Arc::clone(&used.buffer.storage), access: used.access });
         }
         Ok(Kind::Fixed)
     })

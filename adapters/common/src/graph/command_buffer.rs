@@ -193,6 +193,7 @@ impl<D: Driver> CommandBuffer<D> {
         executable.switch_off(&retained.launches)?;
         let (launches, events) = (core::mem::take(&mut retained.launches), core::mem::take(&mut retained.event_nodes));
         executable.set_changes(Changes::new(launches, events, core::mem::take(&mut retained.uses)));
+        executable.set_signals_events(retained.signals_events);
         let left = retained.left_allocated();
         if !left.is_empty() {
             executable.set_allocations(vec![Allocations::new(&self.context, left)]);

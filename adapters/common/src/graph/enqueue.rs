@@ -88,6 +88,12 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
 
     /// A change before the launch's turn is not for it: one of a buffer that can be changed keeps what it was enqueued with.
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        if self.executable.signals_events() {
+            return Err(Error::unsupported(
+                "a command buffer whose commands have events, behind a wait for what nobody has submitted yet: the events would not \
+                 stand for this launch (append without phEvent, or wait for the timeline on the host first)",
+            ));
+        }
         let owned = match self.owner {
             Owner::Buffer(buffer) if buffer.properties.is_updatable => {
                 launch_later(buffer.to_arc(), self.executable.changes().snapshot())

@@ -187,7 +187,7 @@ fn append_kept<D: Driver>(
             // Nothing to run; the command still has its place.
             None => None,
         };
-        uses.into_iter().for_each(|used| retained.uses.add(used));
+        retained.new_uses.extend(uses);
         let (Some(node), true) = (node, is_changeable) else {
             retained.keep_launch(launch);
             return Ok(Kind::Fixed);

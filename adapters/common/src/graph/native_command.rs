@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::driver::Driver;
-use crate::graph::append::Append;
+use crate::graph::append::{Append, Retained};
 use crate::graph::command::Kind;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::object::Object;
@@ -61,17 +61,20 @@ fn append_child<D: Driver>(append: Append<'_, D>, child: &Object<CommandBuffer<D
     inner.whole_graph(child.state())?;
     let inner = inner;
     inner.retained.check_nesting()?;
-    let changes = child.executable().ok().map(|executable| executable.changes());
-    if changes.as_ref().is_some_and(|changes| changes.memory_has_changed) {
-        // The recorded graph names memory objects that the buffer has let go.
-        return Err(Error::unsupported("a nested command buffer whose memory objects were changed"));
+    let mut needed = Retained::default();
+    needed.keep_all_of(&inner.retained);
+    if let Ok(executable) = child.executable() {
+        // Not locked any more when the other recording is: a launch may want both the other way round.
+        let changes = executable.changes();
+        if changes.memory_has_changed {
+            // The recorded graph names memory objects that the buffer has let go.
+            return Err(Error::unsupported("a nested command buffer whose memory objects were changed"));
+        }
+        needed.keep_recorded(&changes.launches, &changes.memory);
     }
     append.record_as(|graph, retained| {
         graph.child(inner.graph.raw())?;
-        retained.keep_all_of(&inner.retained);
-        if let Some(changes) = &changes {
-            retained.keep_recorded(&changes.launches, &changes.memory);
-        }
+        retained.take_all_of(needed);
         Ok(Kind::Fixed)
     })
 }

@@ -88,6 +88,11 @@ impl<D: Driver> Queue<D> {
         self.plain.store(is_plain(self.flags) && is_clear && !captures, Ordering::Relaxed);
     }
 
+    /// A capture has begun. Behind the same lock, so that a command which ends now does not make the queue plain again.
+    pub(super) fn make_plain_no_more(&self) {
+        self.deferral.commands.ask(|_| self.plain.store(false, Ordering::Relaxed));
+    }
+
     /// As [`Queue::restore_plain`], after a capture.
     pub(super) fn restore_plain_after_capture(&self) {
         self.deferral.commands.ask(|is_clear| self.restore_plain(is_clear));

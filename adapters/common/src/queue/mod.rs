@@ -81,7 +81,7 @@ pub struct Queue<D: Driver> {
     /// The device, as kernels and pools are asked for it.
     pub target: Arc<Object<Device<D>>>,
     plain: AtomicBool,
-    /// Whether it has a capture, which may have ended on another queue. Never set while the queue is plain.
+    /// Whether it has a capture, which may have ended on another queue. A queue that is plain is not asked; it stops being that right behind.
     capturing: AtomicBool,
     /// The context it was made in.
     pub context: Arc<Object<Context<D>>>,
@@ -112,7 +112,7 @@ impl<D: Driver> Body for Queue<D> {
     fn on_last_release(&self) {
         if let Some(capture) = self.capture().filter(|capture| capture.began_on(&self.first)) {
             // Nobody can end it any more, and the native library does not survive the end of a stream that captures.
-            drop(capture.end().map(|captured| self.device.driver.destroy_graph(captured.graph)));
+            capture.abandon();
         }
         self.let_go();
     }
@@ -257,8 +257,8 @@ impl<D: Driver> Queue<D> {
     /// Notes that commands are captured from now on.
     pub fn set_capture(&self, capture: &Arc<Capture<D>>) {
         let before = self.capture.lock().replace(Arc::clone(capture));
-        self.plain.store(false, Ordering::Relaxed);
         self.capturing.store(true, Ordering::Release);
+        self.make_plain_no_more();
         drop(before);
     }
 
@@ -323,11 +323,38 @@ impl<D: Driver> Queue<D> {
         if turn == 0 {
             return Ok(Arc::clone(&self.first));
         }
-        let mut more = self.more.lock();
-        while more.len() < turn {
-            more.push(idle::take_or_make(&self.context, &self.device, self.kind)?);
+        loop {
+            if let Some(stream) = self.more.lock().get(turn - 1) {
+                return Ok(Arc::clone(stream));
+            }
+            self.add_stream()?;
         }
-        Ok(Arc::clone(&more[turn - 1]))
+    }
+
+    /// Makes one more stream, unless other threads have made the last meanwhile. The native call may wait for another thread's, so
+    /// nothing is locked over it.
+    #[cold]
+    fn add_stream(&self) -> Result<()> {
+        let stream = idle::take_or_make(&self.context, &self.device, self.kind)?;
+        let surplus = {
+            let mut more = self.more.lock();
+            if more.len() < MAX_STREAMS - 1 {
+                more.push(stream);
+                None
+            } else {
+                Some(stream)
+            }
+        };
+        if let Some(stream) = surplus {
+            idle::keep_or_retire(&self.context, &self.target, &stream);
+        }
+        Ok(())
+    }
+
+    /// Whether the next command in turn may have to make its stream first.
+    pub fn may_make_stream(&self) -> bool {
+        let turn = self.turn.load(Ordering::Relaxed) % MAX_STREAMS;
+        !self.is_in_order() && self.more.lock().len() < turn
     }
 
     /// The barrier that commands must wait for, with its generation; 0 and none before the first.
@@ -339,20 +366,23 @@ impl<D: Driver> Queue<D> {
         (self.generation.load(Ordering::Acquire), barrier.clone())
     }
 
-    /// Makes a barrier of an out-of-order queue what every later command waits for; `make` gets the one before.
+    /// Makes a barrier of an out-of-order queue what every later command waits for; `make` gets the one before, which stays if it
+    /// makes none.
     ///
     /// # Errors
     /// What `make` answers; the barrier before stays then.
     pub fn publish_barrier(
         &self,
-        make: impl FnOnce(Option<&Object<Event<D>>>) -> Result<Arc<Object<Event<D>>>>,
-    ) -> Result<Arc<Object<Event<D>>>> {
+        make: impl FnOnce(Option<&Object<Event<D>>>) -> Result<Option<Arc<Object<Event<D>>>>>,
+    ) -> Result<Option<Arc<Object<Event<D>>>>> {
         // The lock makes barriers of several threads follow one another; it is taken before any stream's.
         let mut published = self.barrier.lock();
-        let event = make(published.as_deref())?;
-        *published = Some(Arc::clone(&event));
-        self.generation.fetch_add(1, Ordering::AcqRel);
-        Ok(event)
+        let made = make(published.as_deref())?;
+        if let Some(event) = &made {
+            *published = Some(Arc::clone(event));
+            self.generation.fetch_add(1, Ordering::AcqRel);
+        }
+        Ok(made)
     }
 
     /// What has to be waited for so that everything on the queue's streams but the first has completed, with the positions.
@@ -361,7 +391,8 @@ impl<D: Driver> Queue<D> {
     /// What the native library answers.
     pub fn record_other_streams(&self) -> Result<Markers<D>> {
         let mut markers = SmallVec::new();
-        for stream in self.more.lock().iter() {
+        // Not behind the list's lock: a stream's may be behind a native call.
+        for stream in self.streams().iter().skip(1) {
             markers.extend(stream.record_marker()?);
         }
         Ok(markers)

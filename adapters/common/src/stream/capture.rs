@@ -39,6 +39,8 @@ pub struct Capture<D: Driver> {
     origin: Arc<Stream<D>>,
     /// The graph object that it is for, as the room of graphs knows it, until that is taken.
     target: Mutex<Option<Retained>>,
+    /// Tells that object that the capture came to nothing.
+    cancel: fn(&Retained),
     /// Streams that joined.
     forks: Mutex<Vec<Fork<D>>>,
     kept: Mutex<Vec<Retained>>,
@@ -126,11 +128,12 @@ pub fn unsupported(what: &str) -> Error {
 }
 
 impl<D: Driver> Capture<D> {
-    /// Begins one on a stream, for a graph object of the room of graphs.
+    /// Begins one on a stream, for a graph object of the room of graphs, which `cancel` tells if the capture is
+    /// [abandoned](Self::abandon).
     ///
     /// # Errors
     /// `INVALID_OPERATION` for a stream that captures already; what the native library answers.
-    pub fn begin(stream: &Arc<Stream<D>>, target: Retained) -> Result<Arc<Self>> {
+    pub fn begin(stream: &Arc<Stream<D>>, target: Retained, cancel: fn(&Retained)) -> Result<Arc<Self>> {
         let mut state = stream.lock();
         if stream.is_capturing() {
             return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the queue captures into a graph already"));
@@ -144,6 +147,7 @@ impl<D: Driver> Capture<D> {
         Ok(Arc::new(Self {
             origin: Arc::clone(stream),
             target: Mutex::new(Some(target)),
+            cancel,
             forks: Mutex::default(),
             kept: Mutex::default(),
             allocations: Mutex::default(),
@@ -176,6 +180,15 @@ impl<D: Driver> Capture<D> {
     /// Takes the graph object: events of the capture may live long.
     pub fn take_target(&self) -> Option<Retained> {
         self.target.lock().take()
+    }
+
+    /// Ends it where nobody is left to do so; what it recorded goes, and its graph object is as before.
+    pub fn abandon(&self) {
+        // The native library may refuse what is broken; nobody is left to tell.
+        let _ = self.end().and_then(|captured| self.origin.driver.destroy_graph(captured.graph));
+        if let Some(target) = self.take_target() {
+            (self.cancel)(&target);
+        }
     }
 
     /// Keeps something alive as long as the graph can be launched.

@@ -13,7 +13,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
 
 use crate::context::{Context, DeviceState};
@@ -34,7 +34,7 @@ pub struct Reusable<D: Driver> {
     /// Which site was recorded last, or was made first.
     latest: AtomicUsize,
     /// Times of the last signal.
-    stamps: Mutex<Option<Stamps<D>>>,
+    stamps: RwLock<Option<Stamps<D>>>,
     /// The queue of this process that signalled it last.
     signaller: Mutex<Option<Arc<dyn Submitter<D>>>>,
     /// What other processes open it by, if they may.
@@ -178,7 +178,7 @@ impl<D: Driver> Reusable<D> {
             purpose,
             sites,
             latest: AtomicUsize::new(latest),
-            stamps: Mutex::new(None),
+            stamps: RwLock::new(None),
             signaller: Mutex::new(None),
             handle,
             exports: AtomicUsize::new(0),
@@ -268,7 +268,7 @@ impl<D: Driver> Reusable<D> {
         }
         let marker = site.marker.get().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         // Held over the record, so that nobody takes these times for another signal's.
-        let mut stamps = (self.purpose == EventPurpose::Times).then(|| self.stamps.lock());
+        let mut stamps = (self.purpose == EventPurpose::Times).then(|| self.stamps.write());
         let host = HostTimes { queued, submitted: host_time_ns() };
         if let Some(event) = record(&|stream| from.driver.record_event(marker.raw(), stream))? {
             return Ok(Some(event));
@@ -317,7 +317,8 @@ impl<D: Driver> Reusable<D> {
         if self.purpose != EventPurpose::Times {
             return Err(not_available("the event was created without UR_EXP_EVENT_FLAG_ENABLE_PROFILING"));
         }
-        let stamps = self.stamps.lock();
+        // Who signals it may wait in the native library, and the signal has no times before that.
+        let stamps = self.stamps.try_read().ok_or_else(|| not_available("the event is being signalled"))?;
         let stamps = stamps.as_ref().ok_or_else(|| not_available("nothing has signalled the event yet"))?;
         let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         let driver = marker.native_context().driver;

@@ -99,9 +99,14 @@ impl<D: Driver> Wanted<'_, D> {
     /// Has the end of open signals told.
     fn watch(&self) -> Result<()> {
         for (values, value) in &self.list {
-            for (_, event) in values.next_signals(*value, true) {
+            let signals = values.next_signals(*value, true);
+            for (place, (_, event)) in signals.iter().enumerate() {
                 let watchers = Arc::clone(values.watchers());
-                callback::when_complete(&event, Box::new(move || watchers.wake()))?;
+                let watched = callback::when_complete(event, Box::new(move || watchers.wake()));
+                if watched.is_err() {
+                    values.forget_watched(signals[place..].iter().map(|(value, _)| *value));
+                    return watched;
+                }
             }
         }
         Ok(())

@@ -518,6 +518,21 @@ impl<D: Driver> Values<D> {
         found
     }
 
+    /// Notes that nobody watches these signals after all. Others may have relied on it.
+    #[cold]
+    pub(super) fn forget_watched(&self, signals: impl Iterator<Item = u64>) {
+        {
+            let mut state = self.state.lock();
+            for value in signals {
+                let place = state.place_of(value);
+                if let Some(open) = state.open.get_mut(place).filter(|open| open.value == value) {
+                    open.is_watched = false;
+                }
+            }
+        }
+        self.watchers.wake();
+    }
+
     /// Whether a signal's command is complete. A device that cannot say so any more is lost, and the timeline fails.
     fn is_complete(&self, value: u64, event: &Event<D>) -> bool {
         match event.is_complete() {

@@ -131,6 +131,8 @@ pub struct Executable<D: Driver> {
     /// Whether a launch has left something to be dropped.
     has_leftovers: AtomicBool,
     changes: Mutex<Changes<D>>,
+    /// Whether its commands signal events.
+    signals_events: bool,
 }
 
 impl<D: Driver> Executable<D> {
@@ -151,7 +153,18 @@ impl<D: Driver> Executable<D> {
             has_news: AtomicBool::new(false),
             has_leftovers: AtomicBool::new(false),
             changes: Mutex::new(Changes::default()),
+            signals_events: false,
         }
+    }
+
+    /// Notes whether its commands signal events: a launch that is kept would not be what those stand for.
+    pub fn set_signals_events(&mut self, signals_events: bool) {
+        self.signals_events = signals_events;
+    }
+
+    /// Whether its commands signal events.
+    pub fn signals_events(&self) -> bool {
+        self.signals_events
     }
 
     /// Makes it one that nobody has launched yet changeable. Launches that have nothing to do are switched off.
@@ -191,22 +204,26 @@ impl<D: Driver> Executable<D> {
     pub fn launch(&self, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
         let mut native = self.native.lock();
         if unlikely(self.has_news.load(Ordering::Acquire)) {
-            return self.launch_with_news(&mut native, queue, place);
+            return self.launch_with(self.changes(), &mut native, queue, place);
         }
         native.launch(queue, place)
     }
 
+    /// A launch with what the changes are now; they go on meanwhile.
     #[cold]
     #[inline(never)]
-    fn launch_with_news(&self, native: &mut Native<D>, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
-        {
-            let mut changes = self.changes();
-            let told = tell(&mut changes, native, &queue.device);
-            self.has_news.store(changes.has_news(), Ordering::Release);
-            self.has_leftovers.store(true, Ordering::Release);
-            told?;
-        }
-        // Changes go on meanwhile.
+    fn launch_with(
+        &self,
+        mut changes: MutexGuard<'_, Changes<D>>,
+        native: &mut Native<D>,
+        queue: &Object<Queue<D>>,
+        place: Place<'_, D>,
+    ) -> Result<()> {
+        let told = tell(&mut changes, native, &queue.device);
+        self.has_news.store(changes.has_news(), Ordering::Release);
+        self.has_leftovers.store(true, Ordering::Release);
+        drop(changes);
+        told?;
         native.launch(queue, place)?;
         let mut changes = self.changes();
         changes.note_launch(&queue.device, &place.0.native);
@@ -223,8 +240,8 @@ impl<D: Driver> Executable<D> {
         {
             let mut changes = self.changes();
             if changes.are_as(snapshot) {
-                drop(changes);
-                return self.launch_with_news(&mut native, queue, place);
+                // Not unlocked in between: a change that comes now is not for this launch.
+                return self.launch_with(changes, &mut native, queue, place);
             }
             let mut given = Snapshot::clone(snapshot);
             changes.exchange(&mut given);

@@ -12,7 +12,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::queue::Queue;
-use crate::stream::capture::{self, Capture, not_capturing};
+use crate::stream::capture::{self, Capture, Retained, not_capturing};
 
 /// `urQueueBeginGraphCaptureExp`: into a new graph, which the end of the capture gives to the application.
 ///
@@ -57,7 +57,13 @@ fn begin_on<D: Driver>(queue: &Object<Queue<D>>, graph: Arc<Object<Graph<D>>>) -
         return Err(capture::unsupported("a queue whose commands wait for a timeline (finish it first)"));
     }
     graph.begin_capture()?;
-    let capture = Capture::begin(queue.first(), Arc::clone(&graph) as _).inspect_err(|_| graph.cancel_capture())?;
+    let cancel = |target: &Retained| {
+        if let Some(graph) = target.downcast_ref::<Object<Graph<D>>>() {
+            graph.cancel_capture();
+        }
+    };
+    let target = Arc::clone(&graph) as Retained;
+    let capture = Capture::begin(queue.first(), target, cancel).inspect_err(|_| graph.cancel_capture())?;
     queue.set_capture(&capture);
     Ok(())
 }

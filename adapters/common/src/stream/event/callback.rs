@@ -82,16 +82,21 @@ impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Unresolved<D> {
     fn resolved(self: Arc<Self>, outcome: &Outcome<Arc<Object<Event<D>>>>) {
         let Some(callback) = self.0.lock().take() else { return };
         // A command that never runs reaches no status, and one that cannot be asked is told as at its end.
-        let told = match outcome {
-            Outcome::Submitted(Some(event)) => register(event, callback.status, callback.into_call()),
-            Outcome::Submitted(None) | Outcome::Failed(_) => at_once(callback.into_call()),
-        };
-        drop(told);
+        match outcome {
+            Outcome::Submitted(Some(event)) => {
+                let status = callback.status;
+                let unasked = Arc::new(Mutex::new(Some(callback.into_call())));
+                let call = Arc::clone(&unasked);
+                if register(event, status, Box::new(move || watch::make(&call))).is_err() {
+                    watch::run(Box::new(move || watch::make(&unasked)));
+                }
+            }
+            Outcome::Submitted(None) | Outcome::Failed(_) => watch::run(callback.into_call()),
+        }
     }
 }
 
-/// Has something called once a submitted command has finished, its device is lost, or the event has gone: the event is not kept alive
-/// for it.
+/// Has something called once a submitted command has finished, or its device is lost. The event is kept alive until then.
 ///
 /// # Errors
 /// What the native library answers.
@@ -113,11 +118,11 @@ fn register<D: Driver>(event: &Arc<Object<Event<D>>>, status: ur_execution_info_
     let is_timed = event.stamps.as_ref().is_some_and(|stamps| stamps.start.is_some());
     let wants_start = status == ur_execution_info_t::RUNNING && is_timed;
     let at = event.position * 2 + u64::from(!wants_start);
-    let weak = Arc::downgrade(event);
+    // The stream uses events anew that nobody holds, so one that is not held would answer for another command.
+    let asked = Arc::clone(event);
     let question = move || {
-        // An event that nobody has any more is of no interest to whoever is called.
-        let Some(event) = weak.upgrade() else { return true };
-        is_reached(event.stream.driver, || if wants_start { info::has_started(&event) } else { event.is_complete() })
+        let driver = asked.stream.driver;
+        is_reached(driver, || if wants_start { info::has_started(&asked) } else { asked.is_complete() })
     };
     watch::add(StreamPosition { stream: Arc::as_ptr(&event.stream).addr(), at }, Arc::new(question), call)
 }

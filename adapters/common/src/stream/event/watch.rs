@@ -95,17 +95,17 @@ impl State {
     }
 
     /// Takes an entry out with what is watched of its position.
-    fn take(&mut self, (position, number): Key, into: &mut Vec<Call>) {
+    fn take(&mut self, (position, number): Key, into: &mut Vec<Watched>) {
         let last = if position.stream == NOWHERE { number } else { u64::MAX };
         while let Some((&key, _)) = self.list.range((position, number)..=(position, last)).next() {
-            into.extend(self.list.remove(&key).map(|watched| watched.call));
+            into.extend(self.list.remove(&key));
         }
     }
 }
 
 /// Watches until there is nothing to watch.
 fn watch() {
-    let (mut questions, mut calls) = (Vec::new(), Vec::new());
+    let (mut questions, mut reached) = (Vec::new(), Vec::new());
     let mut quiet_since = Instant::now();
     let mut state = STATE.lock();
     loop {
@@ -121,12 +121,15 @@ fn watch() {
             continue;
         }
         state = STATE.lock();
-        for (key, _) in questions.drain(..) {
-            state.take(key, &mut calls);
-        }
+        questions.iter().for_each(|(key, _)| state.take(*key, &mut reached));
         drop(state);
-        for call in calls.drain(..) {
-            run(call);
+        // What a question holds may be the last of a queue: it goes with the call, on a thread that may wait.
+        questions.clear();
+        for Watched { is_reached, call } in reached.drain(..) {
+            run(Box::new(move || {
+                call();
+                drop(is_reached);
+            }));
         }
         quiet_since = Instant::now();
         state = STATE.lock();
@@ -148,17 +151,19 @@ fn pause(quiet_since: &mut Instant) -> parking_lot::MutexGuard<'static, State> {
 }
 
 /// Has a call made by another thread; here, if there is none.
-fn run(call: Call) {
+pub(super) fn run(call: Call) {
     let call = Arc::new(Mutex::new(Some(call)));
-    let make = |call: &Mutex<Option<Call>>| {
-        let call = call.lock().take();
-        if let Some(call) = call {
-            call();
-        }
-    };
     let job = Arc::clone(&call);
     if worker::run(Box::new(move |_| make(&job))).is_err() {
         make(&call);
+    }
+}
+
+/// Makes a call that several may make, if nobody has.
+pub(super) fn make(call: &Mutex<Option<Call>>) {
+    let call = call.lock().take();
+    if let Some(call) = call {
+        call();
     }
 }
 
