@@ -318,6 +318,38 @@ fn a_native_array_can_be_an_image_and_goes_only_with_its_owner() {
 }
 
 #[test]
+fn urMemGetNativeHandle_of_an_image_gives_the_array_with_its_contents_and_sees_what_is_written_there() {
+    let makes: [(fn() -> Fixture, usize); 2] = [(Fixture::new, 1), (Fixture::over_all_devices, usize::MAX)];
+    for (make, most) in makes {
+        let fixture = make();
+        let queue = fixture.in_order();
+        let shape = Shape::word(&[8, 8]);
+        let mut host = pattern(3, shape.bytes());
+        let (c, flags) = (fixture.context(), Flags::READ_WRITE | Flags::ALLOC_COPY_HOST_POINTER);
+        let (answer, mem) = shape.create(c, flags, host.as_mut_ptr().cast());
+        ur_conformance::expect_success(answer, "urMemImageCreate");
+        let image = Image { mem: Mem::take(mem), shape };
+        for (turn, device) in fixture.devices.iter().take(most).enumerate() {
+            let mut native = 0;
+            ok!(Mem.pfnGetNativeHandle(image.handle(), *device, &raw mut native));
+            // An application's own use of the array, in a context of that device alone.
+            let alone = fixture.context_of(&fixture.devices[turn..=turn]);
+            let queue_there = fixture.queue_in(alone.handle(), *device, Default::default());
+            let (format, desc, mut mem) = (&raw const shape.format, &raw const shape.desc, null_mut());
+            let unowned = ur_mem_native_properties_t { isNativeHandleOwned: CBool::FALSE, ..Default::default() };
+            let (unowned, out) = (&raw const unowned, &raw mut mem);
+            ok!(Mem.pfnImageCreateWithNativeHandle(native, alone.handle(), format, desc, unowned, out));
+            let wrapped = Image { mem: Mem::take(mem), shape };
+            assert_eq!(wrapped.read::<u8>(&queue_there), host, "device {turn}");
+            host = pattern(turn as u32 + 7, shape.bytes());
+            wrapped.write(&queue_there, &host);
+            drop(wrapped);
+            assert_eq!(image.read::<u8>(&queue), host, "device {turn}");
+        }
+    }
+}
+
+#[test]
 fn a_native_array_in_a_context_of_several_devices_belongs_to_nobody() {
     let fixture = Fixture::over_all_devices();
     if fixture.devices.len() < 2 {

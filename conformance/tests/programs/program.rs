@@ -3,14 +3,21 @@
 
 use core::ffi::CStr;
 use core::ptr::{null, null_mut};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use ur_conformance::ffi::{
     ur_program_binary_type_t, ur_program_build_info_t as build_info, ur_program_build_status_t as Status,
     ur_program_info_t as info, ur_program_properties_t, ur_result_t as Code,
 };
+use ur_conformance::sim::status as status_of;
 use ur_conformance::{
-    Environment, Fixture, Kind, Launch, Program, ask, check_every_property, expect_code, ok, query, refused, ur,
+    Environment, Fixture, Kind, Launch, Program, ask, check_every_property, expect_code, needs_sim, ok, query, refused,
+    ur,
 };
+
+/// So long a call may take that must not wait, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 fn build(fixture: &Fixture, program: &Program) -> Code {
     ur!(Program.pfnBuild(fixture.context(), program.handle(), null()))
@@ -247,6 +254,53 @@ fn urProgramBuild_for_every_device_of_a_context() {
     }
     let listed: Vec<*mut _> = query::list(ask!(Program.pfnGetInfo(program.handle(), info::DEVICES)));
     assert_eq!(listed, fixture.devices);
+}
+
+#[test]
+fn urProgramBuild_that_fails_for_one_of_several_devices_builds_for_none_and_can_be_repeated() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let (image, count) = (Environment::get().image("basic.ptx"), fixture.devices.len());
+    let mut devices = fixture.devices.clone();
+    let (mut lengths, mut images) = (vec![image.len(); count], vec![image.as_ptr(); count]);
+    let (d, l, i) = (devices.as_mut_ptr(), lengths.as_mut_ptr(), images.as_mut_ptr());
+    let mut program = null_mut();
+    ok!(Program.pfnCreateWithBinary(fixture.context(), count as u32, d, l, i, null(), &raw mut program));
+    let program = Program::take(program);
+    sim.fail("cuModuleLoadDataEx", count as u64, status_of::UNKNOWN);
+    let answer = build(&fixture, &program);
+    sim.clear_faults();
+    assert_ne!(answer, Code::SUCCESS);
+    assert_eq!(status(&fixture, &program), if count == 1 { Status::ERROR } else { Status::NONE });
+    assert_eq!(build(&fixture, &program), Code::SUCCESS);
+    let kernel = fixture.kernel(&program, c"empty");
+    for &device in &fixture.devices {
+        let queue = fixture.queue_in(fixture.context(), device, Default::default());
+        Launch::new(&kernel, &[1]).on(&queue);
+        queue.finish();
+    }
+}
+
+#[test]
+fn urProgramGetBuildInfo_STATUS_tells_that_a_module_is_being_loaded_and_does_not_wait_for_it() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let image = Environment::get().image("saxpy.ptx");
+    let program = fixture.unbuilt(&image).expect("a program");
+    let before = fixture.program("saxpy.ptx");
+    std::thread::scope(|scope| {
+        let loads = sim.hold_calls("cuModuleLoadDataEx");
+        let building = scope.spawn(|| build(&fixture, &program));
+        loads.wait_for_one(|| building.is_finished());
+        let (told, answers) = channel();
+        let (fixture, program) = (&fixture, &program);
+        scope.spawn(move || told.send(status(fixture, program)));
+        let answer = answers.recv_timeout(PATIENCE);
+        drop(loads);
+        assert_eq!(answer, Ok(Status::IN_PROGRESS));
+        assert_eq!(building.join().expect("a build"), Code::SUCCESS);
+    });
+    [&before, &program].into_iter().for_each(|program| saxpy_runs(&fixture, program));
 }
 
 #[test]

@@ -101,11 +101,18 @@ impl<D: Driver> Image<D> {
         self.copies.lock().devices.push(copy);
     }
 
-    /// Handle value of the array on a device.
+    /// Handle value of the array on a device, which alone is current then: whoever gets it may write there unseen. Blocks until the
+    /// contents are there.
     ///
     /// # Errors
-    /// What the native library answers when it has to be made.
-    pub fn array(&self, state: &Arc<DeviceState<D>>) -> Result<usize> {
+    /// What the native library answers.
+    pub fn native(&self, state: &Arc<DeviceState<D>>) -> Result<usize> {
+        self.prepare(state)?;
+        state.native.on_scratch_stream(|stream| {
+            self.make_current(state, stream, None)?;
+            state.driver.synchronize_stream(stream)
+        })?;
+        self.note_write(state);
         self.with(state, |copies, index| Ok(copies.devices[index].array.value()))
     }
 

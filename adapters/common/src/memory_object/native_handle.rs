@@ -1,7 +1,7 @@
 //! Native handles of memory objects, and buffers over native addresses.
 //!
-//! Who has a buffer's address may write behind the engine's back, so asking for one makes the device the only location
-//! where the buffer is current.
+//! Who has a buffer's address or an image's array may write behind the engine's back, so asking for one makes the device the only
+//! location where the memory is current.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::object::params::Out;
 use crate::pool::extent::Extent;
 
 /// `urMemGetNativeHandle`: of a buffer the address of the first byte at the device, of an image the array there; at the
-/// context's first device when none is named. Waits until a buffer's bytes are there.
+/// context's first device when none is named. Waits until the newest contents are there.
 ///
 /// # Errors
 /// `INVALID_DEVICE` for a device of another context; what the native library answers.
@@ -36,7 +36,7 @@ pub fn get_native_handle<D: Driver>(
     };
     let native = match &mem.body {
         MemBody::Buffer(buffer) => buffer.storage.native(&state)? + buffer.origin,
-        MemBody::Image(image) => image.array(&state)?,
+        MemBody::Image(image) => image.native(&state)?,
     };
     out.write(native);
     Ok(())

@@ -8,6 +8,7 @@ use crate::object::params::Handles;
 use core::ffi::CStr;
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use ur_ffi::{ur_exp_program_flags_t, ur_program_binary_type_t, ur_program_build_status_t, ur_result_t};
 
 use crate::context::DeviceState;
@@ -33,27 +34,25 @@ pub struct Build<D: Driver> {
 }
 
 impl<D: Driver> Target<D> {
-    /// One step of a build: native work with the options' words, whose log and status are kept whatever comes of it.
+    /// One step of a build, for whoever has the target's [`building`](Self::building): native work with the options' words, whose log
+    /// and status are kept whatever comes of it. Answers the module, if it made one. The native library waits for the whole device
+    /// before it loads code, so nothing is locked over it that others need.
     ///
     /// # Errors
     /// `INVALID_OPERATION` once there is a module; `PROGRAM_BUILD_FAILURE` with the compiler's text; what the native
     /// library answers otherwise.
     pub fn step(
         &self,
+        _building: &MutexGuard<'_, ()>,
         state: &Arc<DeviceState<D>>,
         options: &str,
         native: impl FnOnce(&D, &mut BuildRequest<'_>) -> Result<Option<D::Module>>,
-    ) -> Result<()> {
+    ) -> Result<Option<Arc<Module<D>>>> {
         let words = split_options(options)?;
-        let mut build = self.build.lock();
-        if build.module.is_some() {
-            return Err(already_built());
-        }
+        self.begin()?;
         let mut request = BuildRequest { options: &words, log: String::new() };
-        let done = {
-            let _scope = state.enter()?;
-            native(state.driver, &mut request)
-        };
+        let done = state.enter().and_then(|_scope| native(state.driver, &mut request));
+        let mut build = self.build.lock();
         options.clone_into(&mut build.options);
         build.log = request.log;
         match done {
@@ -67,7 +66,7 @@ impl<D: Driver> Target<D> {
                     Arc::new(Module { raw, state: Arc::clone(state), owned: true, with_offset: with_offset() })
                 });
                 build.status = ur_program_build_status_t::SUCCESS;
-                Ok(())
+                Ok(build.module.clone())
             }
             Err(error) => {
                 build.status = ur_program_build_status_t::ERROR;
@@ -78,6 +77,51 @@ impl<D: Driver> Target<D> {
             }
         }
     }
+
+    /// Says that a build is in progress.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` once there is a module.
+    pub(super) fn begin(&self) -> Result<()> {
+        let mut build = self.build.lock();
+        if build.module.is_some() {
+            return Err(already_built());
+        }
+        build.status = ur_program_build_status_t::IN_PROGRESS;
+        Ok(())
+    }
+
+    /// Takes back what a build made which failed for another device; not what somebody else has built meanwhile.
+    fn take_back(&self, made: &Arc<Module<D>>) {
+        let mut build = self.build.lock();
+        if build.module.as_ref().is_some_and(|module| Arc::ptr_eq(module, made)) {
+            build.module = None;
+            build.status = ur_program_build_status_t::NONE;
+            build.kind = ur_program_binary_type_t::NONE;
+        }
+    }
+}
+
+/// What the build of one device made.
+pub(super) type Made<D> = Result<Option<Arc<Module<D>>>>;
+
+/// The first failure of a build for several devices, if there is one; then what the others made is taken back, so that the program
+/// can be built again.
+///
+/// # Errors
+/// That failure.
+pub(super) fn all_or_none<'t, D: Driver>(built: impl IntoIterator<Item = (&'t Target<D>, Made<D>)>) -> Result<()> {
+    let (mut made, mut failure) = (Vec::new(), None);
+    for (target, one) in built {
+        match one {
+            Ok(module) => made.extend(module.map(|module| (target, module))),
+            Err(error) if failure.is_none() => failure = Some(error),
+            Err(_) => {}
+        }
+    }
+    let Some(error) = failure else { return Ok(()) };
+    made.iter().for_each(|(target, module)| target.take_back(module));
+    Err(error)
 }
 
 impl<D: Driver> Program<D> {
@@ -89,19 +133,26 @@ impl<D: Driver> Program<D> {
         if targets.iter().any(|target| target.il.is_some()) {
             return il::build(self, targets, options);
         }
-        targets.iter().try_for_each(|target| self.load_image(target, options))
+        let mut has_failed = false;
+        all_or_none(targets.iter().map_while(|target| {
+            // What comes behind a failure would be taken back.
+            let made = (!has_failed).then(|| (*target, self.load_image(target, options)));
+            has_failed = made.as_ref().is_some_and(|(_, made)| made.is_err());
+            made
+        }))
     }
 
     /// Loads one of the program's images.
     ///
     /// # Errors
     /// As [`Target::step`].
-    pub(super) fn load_image(&self, target: &Target<D>, options: &str) -> Result<()> {
+    pub(super) fn load_image(&self, target: &Target<D>, options: &str) -> Made<D> {
+        let building = target.building.lock();
         let image = target.image().ok_or_else(already_built)?;
         // What plain memory keeps may be what a module lacks.
         let state = self.context.state(&target.device)?;
         reclaiming(&state.device, || {
-            target.step(&state, options, |driver, request| driver.load_module(&image, request).map(Some))
+            target.step(&building, &state, options, |driver, request| driver.load_module(&image, request).map(Some))
         })
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use ur_ffi::{
     ur_program_build_status_t, ur_program_handle_t, ur_program_properties_t, ur_result_t,
     ur_specialization_constant_info_t,
@@ -21,7 +21,7 @@ use crate::driver::{BuildRequest, CheckedImage, Driver, SpirvTarget};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Object, null_pointer};
-use crate::program::build::{already_built, as_failure, split_options};
+use crate::program::build::{Made, all_or_none, already_built, as_failure, split_options};
 use crate::program::spirv::{self, BuildOptions, Kernel, Product, Request, Source};
 use crate::program::{Program, Target, metadata_of};
 
@@ -38,8 +38,6 @@ pub struct Il {
     max_threads: u32,
     /// What the modules say of their kernels, read once somebody asks.
     kernels: OnceLock<Vec<Kernel>>,
-    /// Held while the image is compiled and loaded; nobody else takes it.
-    building: Mutex<()>,
 }
 
 impl Il {
@@ -55,7 +53,6 @@ impl Il {
             target,
             max_threads: properties.max_threads_per_block,
             kernels: OnceLock::new(),
-            building: Mutex::new(()),
         })
     }
 
@@ -173,7 +170,7 @@ pub fn set_constants<D: Driver>(
         return Err(Error::unsupported(&format!("{NAME} (device code has its constants compiled in)")));
     }
     // A build has taken the constants that it uses.
-    let idle: Option<Vec<_>> = ils.iter().map(|il| il.building.try_lock()).collect();
+    let idle: Option<Vec<_>> = program.targets.iter().map(|target| target.building.try_lock()).collect();
     if idle.is_none() || !program.modules().is_empty() {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_OPERATION,
@@ -246,21 +243,21 @@ pub(super) fn build<D: Driver>(program: &Program<D>, targets: &[&Target<D>], opt
     let build = &build;
     let run = move |(target, group): &(&Target<D>, usize)| build.run(target, *group);
     if others.is_empty() {
-        return run(first);
+        return run(first).map(drop);
     }
     std::thread::scope(|scope| {
         let thread = || std::thread::Builder::new().name("ur-build".to_owned()).stack_size(COMPILER_STACK);
         let start = |work| thread().spawn_scoped(scope, move || run(work));
         let threads: Vec<_> = others.iter().map(start).collect();
-        let mut result = run(first);
+        let mut built = vec![(first.0, run(first))];
         for (work, thread) in others.iter().zip(threads) {
-            let built = match thread {
+            let made = match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
                 Err(_) => run(work),
             };
-            result = result.and(built);
+            built.push((work.0, made));
         }
-        result
+        all_or_none(built)
     })
 }
 
@@ -281,10 +278,10 @@ impl<D: Driver> Build<'_, D> {
         self.groups.len() - 1
     }
 
-    fn run(&self, target: &Target<D>, group: usize) -> Result<()> {
+    fn run(&self, target: &Target<D>, group: usize) -> Made<D> {
         let Some(il) = &target.il else { return self.program.load_image(target, self.text) };
         let state = self.program.context.state(&target.device)?;
-        let _building = il.building.lock();
+        let building = target.building.lock();
         target.begin()?;
         let group = &self.groups[group];
         let compiled = group.product.get_or_init(|| il.compile(&group.sources, &self.options, false));
@@ -296,7 +293,7 @@ impl<D: Driver> Build<'_, D> {
         target.set_image(image);
         // Constants that were set since the build began are for another one.
         il.sources.lock().clone_from(&group.sources);
-        load(&state, target, self.text, &self.options, &log)
+        load(&building, &state, target, self.text, &self.options, &log)
     }
 }
 
@@ -310,15 +307,16 @@ fn build_failure(error: Error) -> Error {
 
 /// Loads the image that was made, with the loader's words behind `log`.
 fn load<D: Driver>(
+    building: &MutexGuard<'_, ()>,
     state: &Arc<DeviceState<D>>,
     target: &Target<D>,
     text: &str,
     options: &BuildOptions,
     log: &str,
-) -> Result<()> {
+) -> Made<D> {
     let image = target.image().ok_or_else(already_built)?;
     reclaiming(&state.device, || {
-        target.step(state, text, |driver, request| {
+        target.step(building, state, text, |driver, request| {
             let mut loading = BuildRequest { options: &options.loader, log: String::new() };
             let loaded = driver.load_module(&image, &mut loading);
             let said = match &loaded {
@@ -332,19 +330,6 @@ fn load<D: Driver>(
 }
 
 impl<D: Driver> Target<D> {
-    /// Says that a build is in progress.
-    ///
-    /// # Errors
-    /// `INVALID_OPERATION` once there is a module.
-    fn begin(&self) -> Result<()> {
-        let mut build = self.build.lock();
-        if build.module.is_some() {
-            return Err(already_built());
-        }
-        build.status = ur_program_build_status_t::IN_PROGRESS;
-        Ok(())
-    }
-
     /// Keeps what the compiler said as the log of a build that failed.
     fn refuse(&self, options: &str, error: Error) -> Error {
         let mut build = self.build.lock();
@@ -362,13 +347,14 @@ impl<D: Driver> Target<D> {
 pub(super) fn check<D: Driver>(program: &Program<D>, target: &Target<D>, il: &Il, options: &str) -> Result<()> {
     let parsed = BuildOptions::parse(&split_options(options)?);
     let state = program.context.state(&target.device)?;
-    let _building = il.building.lock();
+    let building = target.building.lock();
     target.begin()?;
     let log = spirv::check(&il.request(&il.sources(), &parsed, true)).map_err(|error| target.refuse(options, error))?;
-    target.step(&state, options, |_, request| {
+    let step = target.step(&building, &state, options, |_, request| {
         request.log = log;
         Ok(None)
-    })
+    });
+    step.map(drop)
 }
 
 /// The image of a program that is to be linked with others by the native linker.
@@ -418,6 +404,7 @@ pub(super) fn link<D: Driver>(
     let image = CheckedImage::new(state.driver, &product.image)?;
     let target = Target::of_il(device.to_arc(), il);
     target.set_image(Arc::new(image));
-    load(&state, &target, options, &parsed, &product.log).map_err(|error| as_failure(error, "", FAILURE))?;
+    let loaded = load(&target.building.lock(), &state, &target, options, &parsed, &product.log);
+    loaded.map_err(|error| as_failure(error, "", FAILURE))?;
     Ok(Some(target))
 }

@@ -29,7 +29,10 @@ fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: 
     }
     let image = target.image().ok_or_else(already_built)?;
     let state = program.context.state(&target.device)?;
-    target.step(&state, options, |driver, request| driver.compile(&image, request).map(|()| None))
+    let building = target.building.lock();
+    let step =
+        target.step(&building, &state, options, |driver, request| driver.compile(&image, request).map(|()| None));
+    step.map(drop)
 }
 
 /// `urProgramCompile`: for every device the program has an image for.
@@ -172,7 +175,7 @@ fn link_one<D: Driver>(
     let image = target.image().ok_or_else(already_built)?;
     // The options were the linker's; its words stay as the log of the new program.
     target
-        .step(&state, "", |driver, loading| driver.load_module(&image, loading).map(Some))
+        .step(&target.building.lock(), &state, "", |driver, loading| driver.load_module(&image, loading).map(Some))
         .map_err(|error| as_failure(error, "", FAILURE))?;
     {
         let mut build = target.build.lock();

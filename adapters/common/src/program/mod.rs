@@ -72,8 +72,10 @@ pub struct Target<D: Driver> {
     image: Mutex<Option<Arc<CheckedImage<D>>>>,
     /// What the image is made of, where that is SPIR-V.
     pub il: Option<Il>,
-    /// What became of it.
+    /// What became of it. A leaf.
     pub build: Mutex<Build<D>>,
+    /// Held while the image is compiled and loaded, over native calls that block; nobody takes it but who builds.
+    pub building: Mutex<()>,
     /// Sizes of work-groups that the image fixes, read for its first kernel.
     fixed: OnceLock<FixedByKernel>,
 }
@@ -101,6 +103,7 @@ impl<D: Driver> Target<D> {
                 log: String::new(),
                 module: None,
             }),
+            building: Mutex::new(()),
             fixed: OnceLock::new(),
         }
     }
