@@ -147,6 +147,10 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
     let line = read.size(of::hipDeviceAttributeMaxTexture1DWidth)?;
     // Told on NVIDIA's devices alone; AMD's arrays of images reach as far as their images.
     let layered = |plain: usize, attribute| -> Result<usize> {
+        // Not asked where there is no answer: the refusal would stay as the thread's `hipGetLastError`.
+        if amd {
+            return Ok(plain);
+        }
         Ok(read.some(attribute)?.and_then(|most| usize::try_from(most).ok()).map_or(plain, |most| plain.min(most)))
     };
     let virtual_memory = read.flag(of::hipDeviceAttributeVirtualMemoryManagementSupported)?;

@@ -41,7 +41,11 @@ impl<D: Driver> Export<D> {
     fn make(state: Arc<DeviceState<D>>, devices: &[D::Device], size: usize) -> Result<Self> {
         let driver = state.driver;
         let mut made = Self { state, size, physical: None, address: None, mapped: false };
-        let physical = driver.create_physical(made.state.device.raw, size, true)?;
+        let physical = {
+            // As in `crate::usm::virtual_memory::physical`.
+            let _scope = made.state.enter()?;
+            driver.create_physical(made.state.device.raw, size, true)?
+        };
         let physical = &*made.physical.insert(physical);
         let address = driver.reserve_addresses(size, 0)?;
         made.address = Some(address);

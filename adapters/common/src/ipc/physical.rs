@@ -111,7 +111,11 @@ pub fn open<D: Driver>(
     })?;
     let state = context.state(device)?;
     // The native library has its own reference, so the descriptor closes when this returns.
-    let raw = state.driver.import_physical(descriptor.as_raw_fd()).map_err(not_physical_memory)?;
+    let raw = {
+        // Runtimes of HIP import to the current device.
+        let _scope = state.enter()?;
+        state.driver.import_physical(descriptor.as_raw_fd()).map_err(not_physical_memory)?
+    };
     let opened = Object::new(PhysicalMem {
         raw,
         context: context.to_arc(),

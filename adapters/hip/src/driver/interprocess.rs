@@ -64,12 +64,17 @@ impl Interprocess for Hip {
     }
 
     fn import_physical(&self, descriptor: i32) -> Result<HipPhysical> {
-        // The descriptor is passed as if it were the pointer.
-        let number = core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize);
+        let mut number: c_int = descriptor;
+        // The descriptor is passed as if it were the pointer; AMD's runtimes before 7.1 read it through the pointer.
+        let handle = if self.reads_descriptors() {
+            (&raw mut number).cast()
+        } else {
+            core::ptr::without_provenance_mut(descriptor.unsigned_abs() as usize)
+        };
         let mut physical = HipPhysical::default();
-        // SAFETY: the output is a live local, and the pointer is the descriptor's number.
+        // SAFETY: the output is a live local; the pointer is one to the descriptor or the descriptor's number, as the version wants it.
         self.check("hipMemImportFromShareableHandle", unsafe {
-            (self.symbols.physical_import)(&raw mut physical, number, flag::hipMemHandleTypePosixFileDescriptor)
+            (self.symbols.physical_import)(&raw mut physical, handle, flag::hipMemHandleTypePosixFileDescriptor)
         })?;
         Ok(physical)
     }

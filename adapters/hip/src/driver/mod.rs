@@ -17,9 +17,10 @@
 //! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
 //! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_CONTEXT` |
+//! | `hipMemCreate`, `hipMemImportFromShareableHandle` | the memory is made on it (since 7.2 or so, and in every version that imports), whatever the properties say |
 //! | `hipGraphCreate`, `hipGraphAdd*Node`, `hipGraphInstantiateWithFlags` | is what the graph, its nodes and the streams of its branches belong to |
 //! | `hipGraphLaunch`, `hipGraphUpload`, `hipGraphExec*SetParams`, `hipGraphNodeSetEnabled`, `hipGraphDestroy`, `hipGraphExecDestroy`, `hipStreamBeginCapture`, `hipStreamEndCapture`, `hipStreamGetCaptureInfo_v2` | not looked at: stream, graph or node name the device |
-//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipLaunchHostFunc`, `hipStreamWaitValue32`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemCreate`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
+//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipLaunchHostFunc`, `hipStreamWaitValue32`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
 
 mod contexts;
 mod devices;
@@ -92,6 +93,11 @@ impl Hip {
     /// Whether pools keep to a limit; before, the bytes of it are reserved and ignored.
     fn limits_pools(&self) -> bool {
         self.version >= 60_200_000
+    }
+
+    /// Whether `hipMemImportFromShareableHandle` is given the address of a descriptor, and not the descriptor as an address.
+    fn reads_descriptors(&self) -> bool {
+        self.loader == Loader::Amd && self.version < 70_100_000
     }
 
     /// Whether structures and enumerations are those that ROCm 6 changed.
@@ -220,6 +226,19 @@ mod tests {
             let answer = unsafe { hip.copy_box_async(&copy, &HipStream(1)) };
             assert_eq!(answer.err().map(|error| error.code()), code);
         }
+    }
+
+    #[test]
+    fn a_descriptor_is_passed_by_its_address_before_rocm_7_1() {
+        let mut hip = idle();
+        for (version, by_address) in [(60_443_482, true), (70_051_831, true), (70_125_424, false), (70_226_015, false)]
+        {
+            hip.version = version;
+            assert_eq!(hip.reads_descriptors(), by_address, "{version}");
+        }
+        // Over CUDA's driver it is CUDA's way whatever the version.
+        (hip.version, hip.loader) = (60_443_482, Loader::Nvidia);
+        assert!(!hip.reads_descriptors());
     }
 
     #[test]

@@ -105,7 +105,11 @@ pub fn create<D: Driver>(
         ));
     }
     let state = context.state(device)?;
-    let raw = driver.create_physical(device.raw, size, shareable)?;
+    let raw = {
+        // Runtimes of HIP make it on the current device.
+        let _scope = state.enter()?;
+        driver.create_physical(device.raw, size, shareable)?
+    };
     out.write_object(Object::new(PhysicalMem { raw, context: context.to_arc(), state, size, flags, imported: false }));
     Ok(())
 }
