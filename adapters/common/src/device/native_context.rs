@@ -10,6 +10,7 @@
 //! keeps a native context alive: that would keep itself alive. (Callbacks that wait for an event hold it until they are made.)
 
 pub mod deferred_destruction;
+pub(crate) mod free_claim;
 pub mod memory;
 pub mod own_memory;
 pub mod parked_memory;
