@@ -405,3 +405,27 @@ fn an_allocation_from_a_full_buffer_records_one_event_for_each_queue() {
         third.finish();
     });
 }
+
+/// Host memory is next to the pool's device and to no other.
+#[test]
+fn urUSMHostAlloc_from_a_second_device_s_pool_gives_no_byte_that_is_out() {
+    let fixture = Fixture::over_all_devices();
+    let Some(&second) = fixture.devices.get(1) else {
+        println!("skipped: needs a second device");
+        return;
+    };
+    let queue = fixture.queue_in(fixture.context(), second, Flags::empty());
+    let buffer = fixture.memory(Kind::Host, SIZE);
+    let plan = Plan::new().buffer(buffer.pointer(), SIZE, Kind::Host, null_mut());
+    let pool = plan.create(fixture.context(), second).expect("a pool over host memory");
+    let early = Take::new(4096).kind(Kind::Host).from(&pool).on(&queue);
+    let mut late = null_mut();
+    ok!(USM.pfnHostAlloc(fixture.context(), null(), pool.handle(), 4096, &raw mut late));
+    assert_ne!(late, early, "both are out");
+    assert!(lies_in(&buffer, late, 4096));
+    let figures = Figures::of(pool.handle());
+    assert_eq!((figures.reserved, figures.used), (SIZE, 2 * 4096));
+    ok!(USM.pfnFree(fixture.context(), late));
+    give(&queue, early);
+    queue.finish();
+}

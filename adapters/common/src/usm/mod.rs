@@ -156,7 +156,9 @@ impl<'a, D: Driver> Plain<'a, D> {
     }
 
     /// Allocates from a pool on the context's service stream and waits for it, so that every queue may use the memory at once.
+    /// `state` is used where the pool is no device's: host memory too comes from where the pool has its own.
     fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        let state = pool.device().map_or(Ok(state), |device| self.context.state_of(device).map(|state| &**state))?;
         let stream = service_stream(self.context, &state.device)?;
         let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
         let pointer = with_relief(
