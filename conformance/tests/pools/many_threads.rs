@@ -8,9 +8,12 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ur_conformance::ffi::{CBool, ur_queue_flags_t as Flags, ur_result_t as Code, ur_usm_pool_info_t as info};
+use ur_conformance::memory;
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Figures, Plan, Take, give, give_after};
-use ur_conformance::{Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Queue, child, expect_success, ok, ur};
+use ur_conformance::{
+    Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Queue, child, expect_success, needs_sim, ok, ur,
+};
 
 const THREADS: usize = 8;
 const ROUNDS: usize = 40;
@@ -304,4 +307,29 @@ fn share_a_pool_with_a_limit(prepare: impl FnOnce(&Fixture)) {
     let high = pool::figure(pool.handle(), info::RESERVED_HIGH_EXP);
     assert!(high <= pool::figure(pool.handle(), info::MAXIMUM_SIZE_EXP), "{high} bytes");
     expect_success(pool::set(pool.handle(), info::RELEASE_THRESHOLD_EXP, 0), "urUSMPoolSetInfoExp");
+}
+
+/// The fill that clears a block waits for room on a full queue.
+#[test]
+fn urUSMFree_waits_for_no_block_that_another_thread_is_clearing() {
+    let test = "urUSMFree_waits_for_no_block_that_another_thread_is_clearing";
+    child::in_time::<&str>(test, &[], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (queue, pool) = (fixture.in_order(), Plan::new().zeroed().of(&fixture));
+        let [old, plain] = [pool.handle(), pool::CURRENT].map(|pool| Take::new(4096).from_raw(pool).on(&queue));
+        queue.finish();
+        let block = std::thread::scope(|scope| {
+            let fills = sim.hold_calls("cuMemsetD32Async");
+            let clearing = scope.spawn(|| Address::of(Take::new(4096).from(&pool).on(&queue)));
+            fills.wait_for_one(|| clearing.is_finished());
+            [old, plain].into_iter().for_each(|block| ok!(USM.pfnFree(fixture.context(), block)));
+            assert!(!clearing.is_finished());
+            drop(fills);
+            clearing.join().expect("a block").pointer()
+        });
+        assert!(memory::read::<u8>(&queue, block, 4096).iter().all(|byte| *byte == 0));
+        give(&queue, block);
+        queue.finish();
+    });
 }
