@@ -260,3 +260,22 @@ fn a_queue_that_is_released_with_work_holds_blocks_back_though_no_event_can_be_r
         }
     });
 }
+
+/// Each leaves an event behind its work for whoever looks whether plain memory is free again, and perhaps nobody ever looks.
+#[test]
+fn queues_that_are_released_with_work_leave_no_event_each() {
+    child::with_pooled_memory("queues_that_are_released_with_work_leave_no_event_each", || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let kernel = fixture.basic(c"empty");
+        drop(fixture.memory(Kind::Device, 4096));
+        let ((), calls) = sim.calls_of(|| {
+            for _ in 0..1000 {
+                Launch::new(&kernel, &[1]).on(&fixture.in_order());
+            }
+        });
+        let count = |name: &str| calls.get(name).copied().unwrap_or(0);
+        let left = count("cuEventCreate") - count("cuEventDestroy_v2");
+        assert!(left <= 200, "1000 queues leave {left} events");
+    });
+}
