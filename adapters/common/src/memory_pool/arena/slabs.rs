@@ -142,7 +142,8 @@ struct Peers<D: Driver> {
 impl<D: Driver> Peers<D> {
     fn enable(own: &Arc<Object<Device<D>>>, peers: &[Arc<Object<Device<D>>>]) -> Result<Self> {
         let mut access = Self { own: Arc::clone(own), enabled: Vec::new() };
-        for device in peers {
+        // Peers of a pool for all devices are some of these.
+        for device in peers.iter().filter(|device| device.raw != own.raw) {
             peer::enable(device, own)?;
             access.enabled.push(Arc::clone(device));
         }
