@@ -356,10 +356,10 @@ impl<D: Driver> Slabs<D> {
             return;
         }
         let (driver, kind) = (self.native.driver, self.kind);
-        for (base, _) in self.forget(regions) {
-            self.native.parked_memory.park(move || {
+        for (base, bytes) in self.forget(regions) {
+            self.native.parked_memory.park(bytes, move || {
                 drop(owned::remove(base));
-                let _ = deferred::free_now(driver, kind, base);
+                deferred::free_now(driver, kind, base)
             });
         }
     }
