@@ -11,8 +11,9 @@ use ur_conformance::ffi::{CBool, ur_queue_flags_t as Flags, ur_result_t as Code,
 use ur_conformance::memory;
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Figures, Plan, Take, give, give_after};
+use ur_conformance::sim::status;
 use ur_conformance::{
-    Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Queue, child, expect_success, needs_sim, ok, ur,
+    Event, Fixture, Gate, Kernel, Kind, Launch, Memory, Pool, Queue, child, expect_success, needs_sim, ok, ur,
 };
 
 const THREADS: usize = 8;
@@ -332,4 +333,38 @@ fn urUSMFree_waits_for_no_block_that_another_thread_is_clearing() {
         give(&queue, block);
         queue.finish();
     });
+}
+
+/// The pool is gone, and its other block comes back while the free is on its way.
+#[test]
+fn a_block_whose_free_fails_beside_its_pool_s_last_other_free_is_not_lost() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (home, one, other) = (fixture.in_order(), fixture.in_order(), fixture.in_order());
+    let pool = Plan::new().of(&fixture);
+    let take = Take::new(4096).from(&pool);
+    let [block, last] = [take.on(&home), take.on(&home)];
+    home.finish();
+    drop(pool);
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&other);
+    let address = Address::of(block);
+    std::thread::scope(|scope| {
+        sim.fail("cuStreamWaitEvent", 1, status::UNKNOWN);
+        let waits = sim.hold_calls("cuStreamWaitEvent");
+        let freeing = scope.spawn(|| {
+            let (q, list) = (one.handle(), [blocked.handle()]);
+            let (pointer, event) = (address.pointer(), core::ptr::null_mut());
+            ur!(EnqueueExp.pfnUSMFreeExp(q, pool::CURRENT, pointer, 1, list.as_ptr(), event))
+        });
+        waits.wait_for_one(|| freeing.is_finished());
+        ok!(USM.pfnFree(fixture.context(), last));
+        drop(waits);
+        let answer = freeing.join().expect("no panic");
+        assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC, "the native failure is told");
+    });
+    sim.clear_faults();
+    gate.open();
+    give(&one, block);
+    [&home, &one, &other].into_iter().for_each(Queue::finish);
 }
