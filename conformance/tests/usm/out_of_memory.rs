@@ -378,3 +378,24 @@ fn urPhysicalMemCreate_gets_what_is_kept_though_something_else_cannot_be_given_b
         queue.finish();
     });
 }
+
+#[test]
+fn urPhysicalMemCreate_gets_what_plain_memory_keeps_though_a_part_of_it_cannot_be_given_back() {
+    let test = "urPhysicalMemCreate_gets_what_plain_memory_keeps_though_a_part_of_it_cannot_be_given_back";
+    child::in_process(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], || {
+        let mut fixture = Fixture::new();
+        fixture.allow_leaks();
+        let sim = needs_sim!(fixture);
+        let (c, d) = (fixture.context(), fixture.device());
+        let size: usize = query::get(ask!(VirtualMem.pfnGranularityGetInfo(c, d, 1, Granularity::MINIMUM)));
+        drop(fixture.memory(Kind::Device, 5 << 20));
+        let mut physical = null_mut();
+        sim.fail("cuMemFree_v2", 1, status::UNKNOWN);
+        gets_what_is_kept(&fixture, sim, "cuMemCreate", || {
+            ok!(PhysicalMem.pfnCreate(c, d, size, null(), &raw mut physical));
+        });
+        ok!(PhysicalMem.pfnRelease(physical));
+        // What the native library refused to take back stays with it.
+        fixture.accept_objects();
+    });
+}
