@@ -82,8 +82,19 @@ impl Sim {
     /// of such a call and its end.
     #[must_use]
     pub fn hold_calls(&self, name: &'static str) -> HeldCalls<'_> {
+        self.held(name, "HoldCalls")
+    }
+
+    /// Makes calls of a function wait at their end while the guard lives: what they do is done, and whatever else happens then
+    /// comes before their caller's next step. [`HeldCalls::wait_for_one`] tells of their beginning alone.
+    #[must_use]
+    pub fn hold_returns(&self, name: &'static str) -> HeldCalls<'_> {
+        self.held(name, "HoldReturns")
+    }
+
+    fn held(&self, name: &'static str, how: &str) -> HeldCalls<'_> {
         let held = HeldCalls { sim: self, name, before: self.calls_so_far(name) };
-        held.control("HoldCalls");
+        held.control(how);
         held
     }
 

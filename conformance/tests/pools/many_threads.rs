@@ -8,9 +8,13 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ur_conformance::ffi::{CBool, ur_queue_flags_t as Flags, ur_result_t as Code, ur_usm_pool_info_t as info};
+use ur_conformance::memory;
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Figures, Plan, Take, give, give_after};
-use ur_conformance::{Event, Fixture, Kernel, Kind, Launch, Memory, Pool, Queue, child, expect_success, ok, ur};
+use ur_conformance::sim::status;
+use ur_conformance::{
+    Event, Fixture, Gate, Kernel, Kind, Launch, Memory, Pool, Queue, child, expect_success, needs_sim, ok, ur,
+};
 
 const THREADS: usize = 8;
 const ROUNDS: usize = 40;
@@ -304,4 +308,63 @@ fn share_a_pool_with_a_limit(prepare: impl FnOnce(&Fixture)) {
     let high = pool::figure(pool.handle(), info::RESERVED_HIGH_EXP);
     assert!(high <= pool::figure(pool.handle(), info::MAXIMUM_SIZE_EXP), "{high} bytes");
     expect_success(pool::set(pool.handle(), info::RELEASE_THRESHOLD_EXP, 0), "urUSMPoolSetInfoExp");
+}
+
+/// The fill that clears a block waits for room on a full queue.
+#[test]
+fn urUSMFree_waits_for_no_block_that_another_thread_is_clearing() {
+    let test = "urUSMFree_waits_for_no_block_that_another_thread_is_clearing";
+    child::in_time::<&str>(test, &[], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (queue, pool) = (fixture.in_order(), Plan::new().zeroed().of(&fixture));
+        let [old, plain] = [pool.handle(), pool::CURRENT].map(|pool| Take::new(4096).from_raw(pool).on(&queue));
+        queue.finish();
+        let block = std::thread::scope(|scope| {
+            let fills = sim.hold_calls("cuMemsetD32Async");
+            let clearing = scope.spawn(|| Address::of(Take::new(4096).from(&pool).on(&queue)));
+            fills.wait_for_one(|| clearing.is_finished());
+            [old, plain].into_iter().for_each(|block| ok!(USM.pfnFree(fixture.context(), block)));
+            assert!(!clearing.is_finished());
+            drop(fills);
+            clearing.join().expect("a block").pointer()
+        });
+        assert!(memory::read::<u8>(&queue, block, 4096).iter().all(|byte| *byte == 0));
+        give(&queue, block);
+        queue.finish();
+    });
+}
+
+/// The pool is gone, and its other block comes back while the free is on its way.
+#[test]
+fn a_block_whose_free_fails_beside_its_pool_s_last_other_free_is_not_lost() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (home, one, other) = (fixture.in_order(), fixture.in_order(), fixture.in_order());
+    let pool = Plan::new().of(&fixture);
+    let take = Take::new(4096).from(&pool);
+    let [block, last] = [take.on(&home), take.on(&home)];
+    home.finish();
+    drop(pool);
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&other);
+    let address = Address::of(block);
+    std::thread::scope(|scope| {
+        sim.fail("cuStreamWaitEvent", 1, status::UNKNOWN);
+        let waits = sim.hold_calls("cuStreamWaitEvent");
+        let freeing = scope.spawn(|| {
+            let (q, list) = (one.handle(), [blocked.handle()]);
+            let (pointer, event) = (address.pointer(), core::ptr::null_mut());
+            ur!(EnqueueExp.pfnUSMFreeExp(q, pool::CURRENT, pointer, 1, list.as_ptr(), event))
+        });
+        waits.wait_for_one(|| freeing.is_finished());
+        ok!(USM.pfnFree(fixture.context(), last));
+        drop(waits);
+        let answer = freeing.join().expect("no panic");
+        assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC, "the native failure is told");
+    });
+    sim.clear_faults();
+    gate.open();
+    give(&one, block);
+    [&home, &one, &other].into_iter().for_each(Queue::finish);
 }

@@ -405,3 +405,72 @@ fn an_allocation_from_a_full_buffer_records_one_event_for_each_queue() {
         third.finish();
     });
 }
+
+/// Host memory is next to the pool's device and to no other.
+#[test]
+fn urUSMHostAlloc_from_a_second_device_s_pool_gives_no_byte_that_is_out() {
+    let fixture = Fixture::over_all_devices();
+    let Some(&second) = fixture.devices.get(1) else {
+        println!("skipped: needs a second device");
+        return;
+    };
+    let queue = fixture.queue_in(fixture.context(), second, Flags::empty());
+    let buffer = fixture.memory(Kind::Host, SIZE);
+    let plan = Plan::new().buffer(buffer.pointer(), SIZE, Kind::Host, null_mut());
+    let pool = plan.create(fixture.context(), second).expect("a pool over host memory");
+    let early = Take::new(4096).kind(Kind::Host).from(&pool).on(&queue);
+    let mut late = null_mut();
+    ok!(USM.pfnHostAlloc(fixture.context(), null(), pool.handle(), 4096, &raw mut late));
+    assert_ne!(late, early, "both are out");
+    assert!(lies_in(&buffer, late, 4096));
+    let figures = Figures::of(pool.handle());
+    assert_eq!((figures.reserved, figures.used), (SIZE, 2 * 4096));
+    ok!(USM.pfnFree(fixture.context(), late));
+    give(&queue, early);
+    queue.finish();
+}
+
+/// Without an event behind the frees nobody could ask the released queue's stream whether they were reached.
+#[test]
+fn blocks_of_a_queue_that_is_released_with_work_come_back_though_no_event_can_be_recorded() {
+    let test = "blocks_of_a_queue_that_is_released_with_work_come_back_though_no_event_can_be_recorded";
+    child::in_time::<&str>(test, &[], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (buffer, pool) = over(&fixture, Kind::Device);
+        let take = Take::new(SIZE).from(&pool);
+        // Behind an event that is recorded later, or because the stream has got past the free.
+        for is_over in [false, true] {
+            let (queue, other) = (fixture.in_order(), fixture.in_order());
+            let mut gate = Gate::new(&fixture);
+            let block = take.on(&queue);
+            gate.block(&queue);
+            give(&queue, block);
+            sim.fail("cuEventRecord", 1, status::OUT_OF_MEMORY);
+            drop(queue);
+            sim.clear_faults();
+            if is_over {
+                gate.open();
+            }
+            let again = loop {
+                match take.try_on(&other) {
+                    Ok(again) => break again,
+                    Err(code) => assert_eq!(code, Code::ERROR_OUT_OF_DEVICE_MEMORY),
+                }
+            };
+            assert_eq!(again, block);
+            Launch::new(&fixture.basic(c"fill"), &[SIZE / 4])
+                .pointer(again)
+                .value(7u32)
+                .value(SIZE as u32 / 4)
+                .on(&other);
+            if !is_over {
+                gate.open();
+            }
+            assert!(memory::read::<u32>(&other, again, SIZE / 4).iter().all(|word| *word == 7));
+            give(&other, again);
+            other.finish();
+        }
+        drop((pool, buffer));
+    });
+}

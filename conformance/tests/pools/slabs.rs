@@ -471,3 +471,24 @@ fn threads_that_come_to_an_empty_pool_at_one_time_hold_no_slab_each() {
         }
     });
 }
+
+/// As on native pools, whose list of peers may name any device.
+#[test]
+fn urUSMPoolCreate_with_a_peer_gives_that_device_memory_of_its_own_too() {
+    on_slabs("urUSMPoolCreate_with_a_peer_gives_that_device_memory_of_its_own_too", || {
+        let fixture = Fixture::over_all_devices();
+        let Some(&second) = fixture.devices.get(1) else {
+            println!("skipped: needs a second device");
+            return;
+        };
+        let pool = Plan::new().peers(&[second]).core_of(&fixture);
+        for &device in &fixture.devices {
+            let queue = fixture.queue_in(fixture.context(), device, Default::default());
+            let block = Take::new(MIB).from(&pool).on(&queue);
+            memory::write(&queue, block, &pattern(5, MIB));
+            assert!(memory::read::<u8>(&queue, block, MIB) == pattern(5, MIB));
+            give(&queue, block);
+            queue.finish();
+        }
+    });
+}

@@ -9,7 +9,7 @@ use ur_conformance::ffi::{
     ur_usm_alloc_info_t as info, ur_usm_desc_t, ur_usm_type_t,
 };
 use ur_conformance::memory::allocate;
-use ur_conformance::{Fixture, Kind, Memory, ask, expect_code, query, refused, ur};
+use ur_conformance::{Fixture, Kind, Memory, ask, child, expect_code, expect_success, needs_sim, query, refused, ur};
 
 fn type_of(kind: Kind) -> ur_usm_type_t {
     match kind {
@@ -324,4 +324,54 @@ fn urUSMHostAlloc_out_of_memory_has_the_host_s_code() {
     assert!(pointer.is_null());
     sim.clear_faults();
     drop(fixture.memory(Kind::Host, BYTES));
+}
+
+/// A thread whose native free is through has not said so yet when another thread has the address, as its own.
+#[test]
+fn urUSMFree_of_memory_whose_address_another_thread_has_just_freed_succeeds() {
+    let test = "urUSMFree_of_memory_whose_address_another_thread_has_just_freed_succeeds";
+    child::in_time(test, &[("UR_USM_POOL", "0")], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let take = |kind, bytes| {
+            let mut pointer = null_mut();
+            let answer = allocate(kind, fixture.context(), fixture.device(), null(), bytes, &raw mut pointer);
+            expect_success(answer, "a USM allocation");
+            pointer.expose_provenance()
+        };
+        let free = |address| ur!(USM.pfnFree(fixture.context(), core::ptr::with_exposed_provenance_mut(address)));
+        // An address that is being freed can be neither for a question of several native calls.
+        let is_free = |address| {
+            let (pointer, mut told) = (core::ptr::with_exposed_provenance(address), ur_usm_type_t::HOST);
+            let (out, size) = ((&raw mut told).cast(), size_of::<ur_usm_type_t>());
+            let (context, none) = (fixture.context(), null_mut());
+            let answer = ur!(USM.pfnGetMemAllocInfo(context, pointer, info::TYPE, size, out, none));
+            answer == Code::SUCCESS && told == ur_usm_type_t::UNKNOWN
+        };
+        let (address, mut others) = (take(Kind::Host, 4096), Vec::new());
+        let answers = std::thread::scope(|scope| {
+            let returns = sim.hold_returns("cuMemFreeHost");
+            let first = scope.spawn(move || free(address));
+            while !is_free(address) {
+                assert!(!first.is_finished(), "nothing was freed");
+                std::thread::yield_now();
+            }
+            // The simulated driver gives an address out again when so much else was freed.
+            loop {
+                assert_eq!(free(take(Kind::Device, 64 << 20)), Code::SUCCESS);
+                match take(Kind::Host, 4096) {
+                    again if again == address => break,
+                    other => others.push(other),
+                }
+            }
+            let second = scope.spawn(move || free(address));
+            while !second.is_finished() && !is_free(address) {
+                std::thread::yield_now();
+            }
+            drop(returns);
+            [first, second].map(|thread| thread.join().expect("no panic"))
+        });
+        assert_eq!(answers, [Code::SUCCESS; 2]);
+        others.into_iter().for_each(|other| assert_eq!(free(other), Code::SUCCESS));
+    });
 }

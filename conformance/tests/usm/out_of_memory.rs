@@ -12,11 +12,11 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::image::{self, Shape};
 use ur_conformance::memory::allocate;
-use ur_conformance::pool::{NATIVE_POOLS, Plan, Take, give};
+use ur_conformance::pool::{NATIVE_POOLS, NO_NATIVE_POOLS, Plan, Take, give};
 use ur_conformance::sim::status;
 use ur_conformance::{
-    Buffer, Context, Fixture, Kind, Launch, Pool, Queue, Sim, ask, child, expect_success, graph, last_error, needs_sim,
-    ok, query, refused,
+    Buffer, Context, Fixture, Gate, Kind, Launch, Pool, Queue, Sim, ask, child, expect_success, graph, last_error,
+    needs_sim, ok, query, refused,
 };
 
 fn kept(fixture: &Fixture) -> u64 {
@@ -337,5 +337,65 @@ fn on_a_full_device_whoever_asks_is_served_as_soon_as_anybody_has_freed_enough()
         let (c, d) = (fixture.context(), fixture.device());
         ok!(USM.pfnDeviceAlloc(c, d, null(), null_mut(), 200 << 20, &raw mut pointer));
         ok!(USM.pfnFree(c, pointer));
+    });
+}
+
+/// The pool has ended, and what it had is nobody's.
+#[test]
+fn urPhysicalMemCreate_gets_what_an_ended_pool_has_left() {
+    let test = "urPhysicalMemCreate_gets_what_an_ended_pool_has_left";
+    child::in_process(test, &[NO_NATIVE_POOLS, ("SIMCUDA_MEMORY", "256M")], || {
+        let fixture = Fixture::new();
+        needs_sim!(fixture);
+        let (queue, pool) = (fixture.in_order(), Plan::new().of(&fixture));
+        let block = Take::new(128 << 20).from(&pool).on(&queue);
+        let mut gate = Gate::new(&fixture);
+        gate.block(&queue);
+        give(&queue, block);
+        drop(pool);
+        gate.open();
+        queue.finish();
+        let mut physical = null_mut();
+        ok!(PhysicalMem.pfnCreate(fixture.context(), fixture.device(), 192 << 20, null(), &raw mut physical));
+        ok!(PhysicalMem.pfnRelease(physical));
+    });
+}
+
+/// A stream cannot be asked whether it has work, so what it keeps stays, and plain memory has something to give.
+#[test]
+fn urPhysicalMemCreate_gets_what_is_kept_though_something_else_cannot_be_given_back() {
+    alone("urPhysicalMemCreate_gets_what_is_kept_though_something_else_cannot_be_given_back", |fixture, sim| {
+        let (c, d, queue) = (fixture.context(), fixture.device(), fixture.in_order());
+        let size: usize = query::get(ask!(VirtualMem.pfnGranularityGetInfo(c, d, 1, Granularity::MINIMUM)));
+        give(&queue, Take::new(4096).on(&queue));
+        Launch::new(&fixture.basic(c"empty"), &[1]).on(&queue);
+        let mut physical = null_mut();
+        sim.fail("cuStreamQuery", 1, status::UNKNOWN);
+        gets_what_is_kept(fixture, sim, "cuMemCreate", || {
+            ok!(PhysicalMem.pfnCreate(c, d, size, null(), &raw mut physical));
+        });
+        ok!(PhysicalMem.pfnRelease(physical));
+        queue.finish();
+    });
+}
+
+#[test]
+fn urPhysicalMemCreate_gets_what_plain_memory_keeps_though_a_part_of_it_cannot_be_given_back() {
+    let test = "urPhysicalMemCreate_gets_what_plain_memory_keeps_though_a_part_of_it_cannot_be_given_back";
+    child::in_process(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], || {
+        let mut fixture = Fixture::new();
+        fixture.allow_leaks();
+        let sim = needs_sim!(fixture);
+        let (c, d) = (fixture.context(), fixture.device());
+        let size: usize = query::get(ask!(VirtualMem.pfnGranularityGetInfo(c, d, 1, Granularity::MINIMUM)));
+        drop(fixture.memory(Kind::Device, 5 << 20));
+        let mut physical = null_mut();
+        sim.fail("cuMemFree_v2", 1, status::UNKNOWN);
+        gets_what_is_kept(&fixture, sim, "cuMemCreate", || {
+            ok!(PhysicalMem.pfnCreate(c, d, size, null(), &raw mut physical));
+        });
+        ok!(PhysicalMem.pfnRelease(physical));
+        // What the native library refused to take back stays with it.
+        fixture.accept_objects();
     });
 }

@@ -233,3 +233,49 @@ fn blocks_between_live_ones_go_back_with_those() {
         }
     });
 }
+
+/// Without an event behind its work nobody could ask the released queue's stream when that has finished.
+#[test]
+fn a_queue_that_is_released_with_work_holds_blocks_back_though_no_event_can_be_recorded() {
+    let test = "a_queue_that_is_released_with_work_holds_blocks_back_though_no_event_can_be_recorded";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (queue, kernel, bytes) = (fixture.in_order(), fixture.basic(c"fill"), 200_000);
+        let mut gate = Gate::new(&fixture);
+        let early = take(&fixture, fixture.context(), Kind::Device, bytes);
+        gate.block(&queue);
+        Launch::new(&kernel, &[bytes / 4]).pointer(early).value(0xbad_u32).value(50_000_u32).on(&queue);
+        sim.fail("cuEventRecord", 1, status::OUT_OF_MEMORY);
+        drop::<Queue>(queue);
+        sim.clear_faults();
+        free(fixture.context(), early);
+        let others: Vec<_> = (0..4).map(|_| fixture.memory(Kind::Device, bytes)).collect();
+        assert!(others.iter().all(|other| other.pointer() != early), "the released queue's kernel still uses it");
+        gate.open();
+        drop(others);
+        // It comes back when the kernel has finished, though nobody waits for that.
+        while !(0..4).map(|_| fixture.memory(Kind::Device, bytes)).any(|block| block.pointer() == early) {
+            std::thread::yield_now();
+        }
+    });
+}
+
+/// Each leaves an event behind its work for whoever looks whether plain memory is free again, and perhaps nobody ever looks.
+#[test]
+fn queues_that_are_released_with_work_leave_no_event_each() {
+    child::with_pooled_memory("queues_that_are_released_with_work_leave_no_event_each", || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let kernel = fixture.basic(c"empty");
+        drop(fixture.memory(Kind::Device, 4096));
+        let ((), calls) = sim.calls_of(|| {
+            for _ in 0..1000 {
+                Launch::new(&kernel, &[1]).on(&fixture.in_order());
+            }
+        });
+        let count = |name: &str| calls.get(name).copied().unwrap_or(0);
+        let left = count("cuEventCreate") - count("cuEventDestroy_v2");
+        assert!(left <= 200, "1000 queues leave {left} events");
+    });
+}

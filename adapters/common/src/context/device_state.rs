@@ -8,7 +8,7 @@ use core::ops::Deref;
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::device::native_context::NativeContext;
-use crate::device::relief::Holdings;
+use crate::device::relief::{self, Holdings};
 use crate::device::{Device, Reclaim, adapter};
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::memory_pool::backend::{Location, PoolBackend};
@@ -153,12 +153,11 @@ impl<D: Driver> Reclaim for DeviceState<D> {
         let held = || backends.iter().filter_map(|one| one.reserved(PoolAttribute::ReservedCurrent).ok()).sum::<u64>();
         let before = held();
         // First what is nobody's any more.
-        self.native.deferred_pools.trim(self.driver);
-        self.native.free_parked_memory();
+        let ended = self.native.deferred_pools.trim(self.driver) + self.native.free_parked_memory();
         let on_device = |backend: &PoolBackend<D>| Arc::ptr_eq(&backend.device, &self.device);
         let flushed = self.registry.upgrade().map_or(Ok(()), |registry| registry.flush(on_device));
-        backends.iter().map(|backend| backend.trim(0)).fold(flushed, Result::and)?;
-        Ok(before.saturating_sub(held()))
+        let trimmed = backends.iter().map(|backend| backend.trim(0)).fold(flushed, Result::and);
+        relief::total([trimmed.map(|()| 0), Ok(ended + before.saturating_sub(held()))])
     }
 
     fn tell(&self, holdings: &mut Holdings) {

@@ -10,6 +10,7 @@
 //! keeps a native context alive: that would keep itself alive. (Callbacks that wait for an event hold it until they are made.)
 
 pub mod deferred_destruction;
+pub(crate) mod free_claim;
 pub mod memory;
 pub mod own_memory;
 pub mod parked_memory;
@@ -18,7 +19,7 @@ pub mod staging;
 
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -147,12 +148,16 @@ impl<D: Driver> NativeContext<D> {
         Ok(Arc::new(Self { parts: ManuallyDrop::new(parts) }))
     }
 
-    /// Gives memory back that work of the device kept from it, where waiting for that is allowed.
-    pub fn free_parked_memory(self: &Arc<Self>) {
-        if !self.parked_memory.is_empty() {
-            let native = Arc::clone(self);
-            deferred::run(move || native.parked_memory.free_all());
+    /// Gives memory back that work of the device kept from it, where waiting for that is allowed. Answers how many bytes have come
+    /// back by now.
+    pub fn free_parked_memory(self: &Arc<Self>) -> u64 {
+        if self.parked_memory.is_empty() {
+            return 0;
         }
+        let (native, freed) = (Arc::clone(self), Arc::new(AtomicU64::new(0)));
+        let told = Arc::clone(&freed);
+        deferred::run(move || told.store(native.parked_memory.free_all(), Ordering::Relaxed));
+        freed.load(Ordering::Relaxed)
     }
 
     /// Fixes the moment from which device timestamps are counted; blocks for one event the first time.

@@ -155,7 +155,7 @@ pub fn told<D: Driver>(error: Error, device: &Device<D>) -> Error {
 /// something back does not keep the others from it.
 ///
 /// # Errors
-/// The first failure.
+/// As [`total`].
 pub fn relieve<D: Driver>(device: &Device<D>) -> Result<u64> {
     // Dropped behind the lock: the last reference to the state of a context may go with it.
     let reclaimers = device.reclaimers.living();
@@ -165,7 +165,26 @@ pub fn relieve<D: Driver>(device: &Device<D>) -> Result<u64> {
     let own = handed_over.saturating_sub(deferred::pending_bytes()) + device.home.give_staging_back();
     // All of them, whatever one answers.
     let given_back: Vec<_> = reclaimers.iter().map(|one| one.reclaim()).collect();
-    given_back.into_iter().sum::<Result<u64>>().map(|bytes| own + bytes)
+    total(given_back.into_iter().chain([Ok(own)]))
+}
+
+/// Adds up what several have given back: a failure of one does not hide what came back from others.
+///
+/// # Errors
+/// That the device is lost; else the first failure, where nothing came back.
+pub fn total(given_back: impl IntoIterator<Item = Result<u64>>) -> Result<u64> {
+    let (mut bytes, mut failed) = (0, None);
+    for one in given_back {
+        match one {
+            Ok(more) => bytes += more,
+            Err(error) if error.code() == ur_result_t::ERROR_DEVICE_LOST => return Err(error),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    match failed {
+        Some(error) if bytes == 0 => Err(error),
+        _ => Ok(bytes),
+    }
 }
 
 /// Gives back what is kept of every device, and says whether anything came back: an entry point does not know yet whose
@@ -194,6 +213,17 @@ pub fn told_all<D: Driver>(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_came_back_is_told_though_others_failed_unless_the_device_is_lost() {
+        let failed = || Err(ur_result_t::ERROR_UNKNOWN.into());
+        let lost = || Err(ur_result_t::ERROR_DEVICE_LOST.into());
+        let code = |result: Result<u64>| result.map_err(|error| error.code());
+        assert_eq!(code(total([Ok(1), failed(), Ok(2)])), Ok(3));
+        assert_eq!(code(total([Ok(0), failed(), Ok(0)])), Err(ur_result_t::ERROR_UNKNOWN));
+        assert_eq!(code(total([Ok(1), failed(), lost()])), Err(ur_result_t::ERROR_DEVICE_LOST));
+        assert_eq!(code(total([])), Ok(0));
+    }
 
     #[test]
     fn holdings_add_up_by_what_has_them_and_name_who_keeps_what() {

@@ -210,14 +210,10 @@ impl<D: Driver> PoolBackend<D> {
         self.caches.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Says that a block was taken back elsewhere than on the stream that counts it.
-    pub fn note_claimed(&self) {
+    /// Says that a block was given back elsewhere than on the stream that counts it. Not before, since whoever has to put the
+    /// block back among the live ones needs the backend.
+    pub fn note_freed_elsewhere(&self) {
         self.uncounted.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    /// Undoes [`PoolBackend::note_claimed`].
-    pub fn note_unclaimed(&self) {
-        self.uncounted.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Whether its pool is gone, no stream deals with it and none of its blocks is out.

@@ -215,7 +215,8 @@ impl<D: Driver> Registry<D> {
         drop(ended);
     }
 
-    /// Takes a block from the application, wherever it was allocated. Of several threads that try, one gets it.
+    /// Takes a block from the application, wherever it was allocated. Of several threads that try, one gets it. The block counts
+    /// as one that is out until it is given back, so its backend stays for a claim that has to be undone.
     pub fn claim(&self, pointer: usize) -> Option<Claimed<D>> {
         let entry = self.blocks.entry(pointer)?;
         let (size, owner) = entry.take()?;
@@ -228,7 +229,6 @@ impl<D: Driver> Registry<D> {
         {
             usage.refund(size as u64);
         }
-        backend.note_claimed();
         Some(Claimed { backend, size, owner })
     }
 
@@ -237,7 +237,6 @@ impl<D: Driver> Registry<D> {
         if let Some(usage) = claimed.backend.usage() {
             usage.charge(claimed.size as u64);
         }
-        claimed.backend.note_unclaimed();
         if let Some(entry) = self.blocks.entry(pointer) {
             entry.set_out(claimed.size, claimed.owner);
         }

@@ -220,7 +220,8 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         Ok(())
     }
 
-    /// As [`StreamCache::give_back`] for a block of whatever backend, which no pool cache has counted.
+    /// As [`StreamCache::give_back`] for a claimed block of whatever backend, which no pool cache has counted: it counts as out no
+    /// more.
     ///
     /// # Errors
     /// As [`StreamCache::give_back`] and [`StreamCache::open`].
@@ -234,12 +235,14 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     ) -> Result<()> {
         let at = if self.ended { None } else { self.open(stream, backend)? };
         match at {
-            Some(at) => self.give_back(stream, position, at, pointer, size),
+            Some(at) => self.give_back(stream, position, at, pointer, size)?,
             None => {
                 *position += 1;
-                free_below(&mut self.live, backend, stream, *position, pointer, size)
+                free_below(&mut self.live, backend, stream, *position, pointer, size)?;
             }
         }
+        backend.note_freed_elsewhere();
+        Ok(())
     }
 
     /// Gives kept blocks back to their backends as long as `which` names these.

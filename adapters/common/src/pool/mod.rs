@@ -183,6 +183,11 @@ impl<D: Driver> UsmPool<D> {
         }
     }
 
+    /// The one device that it serves; `None` for a pool of all devices of its context.
+    pub fn device(&self) -> Option<&Object<Device<D>>> {
+        self.device.as_deref()
+    }
+
     /// Refuses a device that the pool does not serve.
     ///
     /// # Errors

@@ -357,6 +357,8 @@ impl<D: Driver> Wanted<'_, D> {
         let stream = submission.stream();
         let (width, value) = if self.size.is_multiple_of(4) { (4, 0) } else { (1, 0) };
         let _scope = stream.device.enter_for_transfer()?;
+        // It waits for room on a full queue, and others must be able to tell.
+        let _call = stream.begin_call();
         // SAFETY: the block has `size` bytes, starts at a multiple of 4, and is this command's alone.
         unsafe { stream.device.driver.fill_async(pointer, width, value, self.size / width, &stream.native) }
     }

@@ -2,7 +2,8 @@
 //!
 //! A new stream costs an aligned allocation, an entry in the registry and a native stream; a queue that takes a kept one pays
 //! for none of them. A stream is kept only while nothing of its queue is left in it ([`Stream::clean`]). Its position goes on
-//! counting, so what others remember of it stays true. The context owns the kept streams, and they end with it.
+//! counting, so what others remember of it stays true. The context owns the kept streams, and they end with it. So it does those
+//! that must stay for a while because no event tells when their work has finished ([`Unfinished`]).
 //!
 //! Must never drop a stream while the list is locked, nor keep a stream whose lock a thread still owns: the next queue's
 //! thread would have to take the ownership away for good.
@@ -17,6 +18,7 @@ use crate::device::{Device, Reclaim};
 use crate::driver::{Driver, StreamKind};
 use crate::object::Object;
 use crate::object::error::{self, Result};
+use crate::stream::memory::Unfinished;
 use crate::stream::{Owned, Stream};
 
 /// Streams that a context keeps of a device; the device keeps native streams beside them.
@@ -25,9 +27,33 @@ const MOST_KEPT: usize = 8;
 /// What a context keeps of one device.
 struct IdleStreams<D: Driver> {
     kept: Mutex<Vec<Arc<Stream<D>>>>,
+    /// Streams that stay until their work has finished, for those who wait for it.
+    unfinished: Mutex<Vec<Unfinished<D>>>,
 }
 
 impl<D: Driver> IdleStreams<D> {
+    /// The place of a device in a context.
+    fn of<'c>(context: &'c Context<D>, device: &Object<Device<D>>) -> Result<&'c Arc<Self>> {
+        Ok(context.idle_streams(device)?.get_or_make::<Arc<Self>>(|| {
+            let idle = Arc::new(Self { kept: Mutex::default(), unfinished: Mutex::default() });
+            let reclaim: Arc<dyn Reclaim> = Arc::clone(&idle) as _;
+            device.reclaimers.add(&reclaim);
+            idle
+        }))
+    }
+
+    /// Keeps a stream until its work has finished.
+    fn put_unfinished(&self, unfinished: Unfinished<D>) {
+        self.drop_finished();
+        self.unfinished.lock().push(unfinished);
+    }
+
+    /// Lets the streams go whose work has finished.
+    fn drop_finished(&self) {
+        let over: Vec<_> = self.unfinished.lock().extract_if(.., |stream| stream.is_over()).collect();
+        drop(over);
+    }
+
     fn take(&self, kind: StreamKind) -> Option<Arc<Stream<D>>> {
         loop {
             let stream = {
@@ -54,12 +80,14 @@ impl<D: Driver> IdleStreams<D> {
 }
 
 impl<D: Driver> Reclaim for IdleStreams<D> {
-    /// Streams keep no memory of the device.
+    /// Streams keep no memory of the device, but what was freed there may be waited for.
     fn reclaim(&self) -> Result<u64> {
+        self.drop_finished();
         Ok(0)
     }
 
     fn release_idle(&self) {
+        self.drop_finished();
         let kept = core::mem::take(&mut *self.kept.lock());
         drop(kept);
     }
@@ -83,18 +111,12 @@ pub fn take_or_make<D: Driver>(
 
 /// Keeps the stream of a queue that ends, or ends the stream's dealings with memory.
 pub fn keep_or_retire<D: Driver>(context: &Context<D>, device: &Object<Device<D>>, stream: &Arc<Stream<D>>) {
-    let is_kept = stream.clean()
-        && context.idle_streams(device).is_ok_and(|place| {
-            let make = || {
-                let idle = Arc::new(IdleStreams { kept: Mutex::default() });
-                let reclaim: Arc<dyn Reclaim> = Arc::clone(&idle) as _;
-                device.reclaimers.add(&reclaim);
-                idle
-            };
-            place.get_or_make::<Arc<IdleStreams<D>>>(make).put(stream)
-        });
-    if !is_kept {
-        stream.retire();
+    let is_kept = stream.clean() && IdleStreams::of(context, device).is_ok_and(|idle| idle.put(stream));
+    if !is_kept
+        && let Some(unfinished) = stream.retire()
+        && let Ok(idle) = IdleStreams::of(context, device)
+    {
+        idle.put_unfinished(unfinished);
     }
 }
 

@@ -7,7 +7,10 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
+use ur_ffi::ur_result_t;
+
 use crate::device::Device;
+use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::driver::graphs::CaptureStatus;
@@ -138,24 +141,28 @@ impl<D: Driver> Stream<D> {
         state.cache.take_freed_before(backend, size, position)
     }
 
-    /// Ends the stream's dealings with stream-ordered memory: nothing stays kept. Its queue is gone.
-    pub fn retire(&self) {
+    /// Ends the stream's dealings with stream-ordered memory: nothing stays kept. Its queue is gone. Who waits for its work finds
+    /// out by events from now on; where one cannot be recorded, the stream comes back and has to stay.
+    #[must_use]
+    pub fn retire(self: &Arc<Self>) -> Option<Unfinished<D>> {
         let mut state = self.lock();
         let state_ref = &mut *state;
         let arenas = state_ref.cache.arenas();
         let has_finished = self.is_exact() && self.is_completed(state_ref.position);
         let ended = state_ref.cache.end(self, &mut state_ref.position);
         let position = state_ref.position;
-        let arenas = arenas.iter().filter_map(|backend| backend.arena());
+        let mut is_told = true;
         if has_finished {
             // What used the blocks that were kept has finished before they were freed here.
-            arenas.for_each(|arena| arena.finish(self, position));
-        } else if arenas.clone().next().is_some() {
+            finish_in(&arenas, self, position);
+        } else if !arenas.is_empty() {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
-            if let Ok(marker) = PooledEvent::record(&self.device, &self.native, false) {
+            is_told &= self.record_last(|marker| {
                 let marker = Arc::new(marker);
-                arenas.for_each(|arena| arena.mark(self, position, &marker));
-            }
+                arenas.iter().filter_map(|backend| backend.arena()).for_each(|arena| {
+                    arena.mark(&**self, position, &marker);
+                });
+            });
         }
         // A stream that stays somebody else's may have gone before its queue, so it is not touched without need.
         let may_have_more = self.is_shared() && self.owned.is_some();
@@ -163,14 +170,68 @@ impl<D: Driver> Stream<D> {
         let has_work = may_have_more || !(has_finished || self.is_completed(position));
         let progress = self.registry.progress();
         if has_work && progress.is_used() {
-            // The same for plain memory that is freed; a lost device runs nothing.
-            if let Ok(last) = PooledEvent::record(&self.device, &self.native, false) {
-                progress.depart(last);
-            }
+            // The same for plain memory that is freed.
+            is_told &= self.record_last(|last| progress.depart(last));
         }
         drop(state);
         ended.iter().for_each(|backend| self.registry.end_if_unused(backend));
+        if is_told {
+            return None;
+        }
+        let unfinished = Unfinished { stream: Arc::clone(self), position, arenas };
+        if self.owned.is_some() {
+            return Some(unfinished);
+        }
+        // Whose stream it is may destroy it from now on, so nobody may ask it later.
+        if !deferred::must_not_wait() && self.wait_until_reached().is_ok() {
+            unfinished.finish();
+        }
+        None
     }
+
+    /// Records an event behind all that the stream was given, and has it told to those who wait for that. `false` if there is
+    /// none although the work goes on; a lost device runs nothing.
+    fn record_last(&self, tell: impl FnOnce(PooledEvent<D>)) -> bool {
+        match PooledEvent::record(&self.device, &self.native, false) {
+            Ok(last) => {
+                tell(last);
+                true
+            }
+            Err(error) => error.code() == ur_result_t::ERROR_DEVICE_LOST,
+        }
+    }
+}
+
+/// A stream without a queue whose last work no event stands for. While it lives, whoever looks through the context's streams
+/// finds it and asks it.
+pub struct Unfinished<D: Driver> {
+    stream: Arc<Stream<D>>,
+    position: u64,
+    /// Where its frees are waited for.
+    arenas: Vec<Arc<PoolBackend<D>>>,
+}
+
+impl<D: Driver> Unfinished<D> {
+    /// Whether it is needed no more: its work has finished, which those who wait for it know when this returns.
+    pub fn is_over(&self) -> bool {
+        let is_over = match PoolStream::is_idle(&*self.stream) {
+            Ok(is_idle) => is_idle,
+            Err(error) => error.code() == ur_result_t::ERROR_DEVICE_LOST,
+        };
+        if is_over {
+            self.finish();
+        }
+        is_over
+    }
+
+    fn finish(&self) {
+        finish_in(&self.arenas, &self.stream, self.position);
+    }
+}
+
+/// Makes free in arenas what a stream freed there up to a command that has finished.
+fn finish_in<D: Driver>(arenas: &[Arc<PoolBackend<D>>], stream: &Stream<D>, position: u64) {
+    arenas.iter().filter_map(|backend| backend.arena()).for_each(|arena| arena.finish(stream, position));
 }
 
 impl<D: Driver> PoolStream<D> for Stream<D> {

@@ -19,7 +19,8 @@ struct Service<D: Driver> {
 impl<D: Driver> Drop for Service<D> {
     fn drop(&mut self) {
         if let Some(stream) = self.stream.get_mut().take() {
-            stream.retire();
+            // The context has ended, and with it everybody who would ask the stream.
+            drop(stream.retire());
         }
     }
 }

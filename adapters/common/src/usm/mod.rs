@@ -6,7 +6,6 @@
 
 pub mod copy;
 pub mod fill;
-mod free_claim;
 mod guard;
 pub mod host_register;
 pub mod prefetch;
@@ -22,6 +21,7 @@ use crate::context::over_aligned::{NATIVE_ALIGNMENT, with_room};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::deferred;
+use crate::device::native_context::free_claim::FreeClaim;
 use crate::device::native_context::own_memory;
 use crate::device::relief::{is_full, reclaiming};
 use crate::driver::{Driver, MemoryKind};
@@ -37,7 +37,6 @@ use crate::pool::stream_ordered::Wanted;
 use crate::pool::unused_blocks::{free_unused, not_a_block};
 use crate::stream::service::service_stream;
 use crate::sync::unlikely::unlikely;
-use crate::usm::free_claim::FreeClaim;
 
 /// The parameters that the three allocations share, checked.
 struct Plain<'a, D: Driver> {
@@ -157,7 +156,9 @@ impl<'a, D: Driver> Plain<'a, D> {
     }
 
     /// Allocates from a pool on the context's service stream and waits for it, so that every queue may use the memory at once.
+    /// `state` is used where the pool is no device's: host memory too comes from where the pool has its own.
     fn draw(&self, pool: &Object<UsmPool<D>>, state: &DeviceState<D>, kind: MemoryKind) -> Result<usize> {
+        let state = pool.device().map_or(Ok(state), |device| self.context.state_of(device).map(|state| &**state))?;
         let stream = service_stream(self.context, &state.device)?;
         let wanted = Wanted { kind, size: self.size, pool: Some(pool), context: self.context, in_order: true };
         let pointer = with_relief(

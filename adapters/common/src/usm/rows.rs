@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
 use crate::device::deferred;
+use crate::device::native_context::free_claim;
 use crate::device::relief::{is_full, reclaiming};
 use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, PointerInfo, Rows};
@@ -383,6 +384,7 @@ pub fn pitched_alloc<D: Driver>(
         if is_want { error.of_request(|| format!("{NAME}: {height} rows of {width} bytes")) } else { error }
     })?;
     deferred::note_allocated(address, bytes * height);
+    free_claim::note_allocated(address);
     out.write_address(address);
     pitch.write(bytes);
     Ok(())

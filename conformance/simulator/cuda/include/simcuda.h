@@ -46,6 +46,8 @@ int simcudaInjectDelay(const char *name, uint64_t micros);
 /* Calls of name that begin from now on wait before they do anything, until they are released or faults are cleared; they are
  * counted when they begin. Return as simcudaInjectFault. */
 int simcudaHoldCalls(const char *name);
+/* As simcudaHoldCalls, but the calls do their work and wait before they return. */
+int simcudaHoldReturns(const char *name);
 int simcudaReleaseCalls(const char *name);
 /* From now on all work on the device answers CUDA_ERROR_DEVICE_UNAVAILABLE (46), and kernels that run there end.
  * 0 on success, 1 when there is no such device. */

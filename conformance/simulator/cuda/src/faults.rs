@@ -2,7 +2,8 @@
 //!
 //! A fault names a function, how many of its next calls pass first, the error, and how often. A faulted call has no
 //! effect at all: the function's body never runs. A held call waits before its body, so a test can put other threads' steps
-//! between a call's beginning and its end. With nothing injected a call pays one relaxed load.
+//! between a call's beginning and its end; a held return waits behind the body, so that they lie between what the call did and
+//! what its caller does next. With nothing injected a call pays two relaxed loads.
 
 use crate::sys::CUresult;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -24,10 +25,13 @@ struct Plan {
     delays: Vec<(String, Duration)>,
     /// Functions whose calls wait.
     held: Vec<String>,
+    /// Functions whose calls wait when they have done their work.
+    held_returns: Vec<String>,
 }
 
 static ACTIVE: AtomicBool = AtomicBool::new(false);
-static PLAN: Mutex<Plan> = Mutex::new(Plan { faults: Vec::new(), delays: Vec::new(), held: Vec::new() });
+static PLAN: Mutex<Plan> =
+    Mutex::new(Plan { faults: Vec::new(), delays: Vec::new(), held: Vec::new(), held_returns: Vec::new() });
 static RELEASED: Condvar = Condvar::new();
 
 /// Makes the `nth` next call of `name` (1 is the very next) and the `count - 1` after it answer `error`.
@@ -57,9 +61,21 @@ pub fn hold_calls(name: &str) {
     ACTIVE.store(true, Ordering::Relaxed);
 }
 
-/// Lets the calls of `name` go on.
+/// As [`hold_calls`], and the calls wait behind their body.
+pub fn hold_returns(name: &str) {
+    let mut plan = PLAN.lock();
+    if !plan.holds_return(name) {
+        plan.held_returns.push(name.to_owned());
+    }
+    ACTIVE.store(true, Ordering::Relaxed);
+}
+
+/// Lets the calls of `name` go on, wherever they wait.
 pub fn release_calls(name: &str) {
-    PLAN.lock().held.retain(|held| held != name);
+    let mut plan = PLAN.lock();
+    plan.held.retain(|held| held != name);
+    plan.held_returns.retain(|held| held != name);
+    drop(plan);
     RELEASED.notify_all();
 }
 
@@ -105,7 +121,22 @@ pub fn on_call(name: &str) -> Option<CUresult> {
     error
 }
 
+/// The end of a call of `name`: returns when nobody holds it.
+pub fn on_return(name: &str) {
+    if !ACTIVE.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut plan = PLAN.lock();
+    while plan.holds_return(name) {
+        RELEASED.wait(&mut plan);
+    }
+}
+
 impl Plan {
+    fn holds_return(&self, name: &str) -> bool {
+        self.held_returns.iter().any(|held| held == name)
+    }
+
     fn holds(&self, name: &str) -> bool {
         self.held.iter().any(|held| held == name)
     }

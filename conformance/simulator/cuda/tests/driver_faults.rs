@@ -80,7 +80,35 @@ fn a_held_call_is_counted_and_does_nothing_until_it_is_released_or_faults_are_cl
         ok!(cuEventDestroy_v2(next));
     }
     assert_eq!(c!(simcudaHoldCalls(c"cuNoSuchCall".as_ptr())), 1);
+    assert_eq!(c!(simcudaHoldReturns(c"cuNoSuchCall".as_ptr())), 1);
     assert_eq!(c!(simcudaReleaseCalls(c"cuNoSuchCall".as_ptr())), 1);
+    ok!(cuCtxDestroy_v2(context));
+}
+
+#[test]
+fn a_held_return_has_done_its_work_and_waits_until_it_is_released_or_faults_are_cleared() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 0));
+    let alive = c!(simcudaLeakCount());
+    let releases: [fn(); 2] =
+        [|| assert_eq!(c!(simcudaReleaseCalls(c"cuEventCreate".as_ptr())), 0), || c!(simcudaClearFaults())];
+    for release in releases {
+        assert_eq!(c!(simcudaHoldReturns(c"cuEventCreate".as_ptr())), 0);
+        std::thread::scope(|scope| {
+            let made = scope.spawn(|| {
+                ok!(cuCtxSetCurrent(context));
+                get!(cuEventCreate(0))
+            });
+            while c!(simcudaLeakCount()) == alive {
+                assert!(!made.is_finished(), "a call that was held has returned");
+                std::thread::yield_now();
+            }
+            assert!(!made.is_finished());
+            release();
+            let event: Handle = made.join().unwrap();
+            ok!(cuEventDestroy_v2(event));
+        });
+    }
     ok!(cuCtxDestroy_v2(context));
 }
 

@@ -38,6 +38,11 @@ fn end_or_keep<D: Driver>(driver: &D, list: &mut VecDeque<D::Pool>, count: usize
     }
 }
 
+/// Bytes that the pools of a list hold. One that cannot be asked counts as nothing.
+fn held<D: Driver>(driver: &D, pools: &VecDeque<D::Pool>) -> u64 {
+    pools.iter().filter_map(|pool| driver.pool_attribute(pool, PoolAttribute::ReservedCurrent).ok()).sum()
+}
+
 /// The parked pools of one device.
 pub struct DeferredDestruction<D: Driver> {
     parked: Mutex<Parked<D>>,
@@ -64,9 +69,13 @@ impl<D: Driver> DeferredDestruction<D> {
         end_or_keep(driver, &mut parked.pools, 1 + LOOKED_AT);
     }
 
-    /// Takes the memory of the pools that are parked, as far as their frees were reached: the device is full.
-    pub fn trim(&self, driver: &D) {
-        end_or_keep(driver, &mut self.parked.lock().pools, usize::MAX);
+    /// Takes the memory of the pools that are parked, as far as their frees were reached: the device is full. Answers how many
+    /// bytes that were.
+    pub fn trim(&self, driver: &D) -> u64 {
+        let mut parked = self.parked.lock();
+        let before = held(driver, &parked.pools);
+        end_or_keep(driver, &mut parked.pools, usize::MAX);
+        before.saturating_sub(held(driver, &parked.pools))
     }
 
     /// Destroys the pools that are parked now, as [`DeferredDestruction::close`] does.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Home, NativeContext, Parts, own_memory};
+use super::{Home, NativeContext, Parts, free_claim, own_memory};
 use crate::device::deferred;
 use crate::device::relief::Holdings;
 use crate::driver::{Driver, MemoryKind};
@@ -23,6 +23,7 @@ impl<D: Driver> Parts<D> {
             }?
         };
         deferred::note_allocated(address, bytes);
+        free_claim::note_allocated(address);
         // Memory of a lost device goes without a free.
         own_memory::remove(address);
         Ok(address)

@@ -142,7 +142,8 @@ struct Peers<D: Driver> {
 impl<D: Driver> Peers<D> {
     fn enable(own: &Arc<Object<Device<D>>>, peers: &[Arc<Object<Device<D>>>]) -> Result<Self> {
         let mut access = Self { own: Arc::clone(own), enabled: Vec::new() };
-        for device in peers {
+        // Peers of a pool for all devices are some of these.
+        for device in peers.iter().filter(|device| device.raw != own.raw) {
             peer::enable(device, own)?;
             access.enabled.push(Arc::clone(device));
         }
@@ -355,10 +356,10 @@ impl<D: Driver> Slabs<D> {
             return;
         }
         let (driver, kind) = (self.native.driver, self.kind);
-        for (base, _) in self.forget(regions) {
-            self.native.parked_memory.park(move || {
+        for (base, bytes) in self.forget(regions) {
+            self.native.parked_memory.park(bytes, move || {
                 drop(owned::remove(base));
-                let _ = deferred::free_now(driver, kind, base);
+                deferred::free_now(driver, kind, base)
             });
         }
     }

@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::Mutex;
 
 use crate::device::native_context::NativeContext;
-use crate::device::relief::Holdings;
+use crate::device::relief::{self, Holdings};
 use crate::device::{Device, Reclaim, deferred};
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::live_blocks::{Found, LiveBlocks};
@@ -448,7 +448,7 @@ impl<D: Driver> Heap<D> {
         let found = unused.iter().map(|slab| slab.bytes).sum::<usize>();
         self.looks.note(Figures { reserved: figures.reserved.saturating_sub(found), ..figures }, bound);
         drop(one);
-        self.free_slabs(unused)
+        unused.into_iter().map(|slab| self.free_slab(slab)).fold(Ok(()), Result::and)
     }
 
     /// Gives back what is kept beyond `keep` bytes, as far as it is whole native allocations: how many bytes.
@@ -456,11 +456,15 @@ impl<D: Driver> Heap<D> {
     /// # Errors
     /// What the native library answers first.
     pub fn trim(&self, keep: usize) -> Result<u64> {
+        self.free_unused(keep).into_iter().sum()
+    }
+
+    /// As [`Heap::trim`], with what came of each native allocation.
+    fn free_unused(&self, keep: usize) -> Vec<Result<u64>> {
         let one = self.trimming.lock();
         let unused = self.take_unused(keep);
         drop(one);
-        let bytes = unused.iter().map(|slab| slab.bytes as u64).sum();
-        self.free_slabs(unused).map(|()| bytes)
+        unused.into_iter().map(|slab| self.free_slab(slab).map(|()| slab.bytes as u64)).collect()
     }
 
     /// Takes native allocations without live blocks out, until no more than `keep` bytes are kept.
@@ -485,10 +489,6 @@ impl<D: Driver> Heap<D> {
         bundles.retain(|(_, bundle)| !bundle.blocks.is_empty());
         unused.extend(self.depot.lock().take_unused(bundles, surplus));
         unused
-    }
-
-    fn free_slabs(&self, slabs: Vec<Slab>) -> Result<()> {
-        slabs.into_iter().map(|slab| self.free_slab(slab)).fold(Ok(()), Result::and)
     }
 
     /// Gives a native allocation back of which no block is out. It waits there for work that still uses it.
@@ -562,7 +562,7 @@ pub const NATIVE_ALIGNMENT: usize = 256;
 
 impl<D: Driver> Reclaim for Heap<D> {
     fn reclaim(&self) -> Result<u64> {
-        self.trim(0)
+        relief::total(self.free_unused(0))
     }
 
     fn release_idle(&self) {

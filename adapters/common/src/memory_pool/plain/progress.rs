@@ -8,6 +8,8 @@
 //! Sealing and looking are exchanges on one counter, so a look that comes after a seal sees the positions that the sealing
 //! thread saw.
 
+use std::collections::VecDeque;
+
 use parking_lot::Mutex;
 
 use crate::device::event_pool::PooledEvent;
@@ -16,6 +18,9 @@ use crate::memory_pool::registry::Registry;
 use crate::memory_pool::stream::PoolStream;
 use crate::sync::mutation;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
+
+/// So many events that streams have left behind are looked at when another one comes: more than one, so that they become fewer.
+const LOOKED_AT: usize = 2;
 
 /// The moment of a seal.
 pub type Stamp = u64;
@@ -35,9 +40,13 @@ impl<D: Driver> Pending<D> {
             Self::Command(stream, position) => stream
                 .upgrade()
                 .is_none_or(|stream| stream.is_completed(*position) || stream.is_idle().unwrap_or(false)),
-            Self::Event(event) => event.native_context().driver.event_is_complete(event.raw()).unwrap_or(false),
+            Self::Event(event) => is_complete(event),
         }
     }
+}
+
+fn is_complete<D: Driver>(event: &PooledEvent<D>) -> bool {
+    event.native_context().driver.event_is_complete(event.raw()).unwrap_or(false)
 }
 
 /// A look at all streams that is not over yet.
@@ -56,7 +65,7 @@ pub struct Progress<D: Driver> {
     look: Mutex<Option<Look<D>>>,
     /// Whether anybody seals, so that streams leave events behind.
     is_used: AtomicBool,
-    departed: Mutex<Vec<PooledEvent<D>>>,
+    departed: Mutex<VecDeque<PooledEvent<D>>>,
     /// Whether there may be any, so that a look at none takes no lock.
     has_departed: AtomicBool,
 }
@@ -69,7 +78,7 @@ impl<D: Driver> Default for Progress<D> {
             past: AtomicU64::new(1),
             look: Mutex::new(None),
             is_used: AtomicBool::new(false),
-            departed: Mutex::new(Vec::new()),
+            departed: Mutex::new(VecDeque::new()),
             has_departed: AtomicBool::new(false),
         }
     }
@@ -86,11 +95,21 @@ impl<D: Driver> Progress<D> {
         self.is_used.load(Ordering::SeqCst)
     }
 
-    /// Takes the event that a stream with work leaves behind.
+    /// Takes the event that a stream with work leaves behind. Of those that others have left the oldest are looked at, since
+    /// nobody else may ever look. The caller may hold its own stream's lock: the question to the native library waits for nothing.
     pub fn depart(&self, last: PooledEvent<D>) {
+        let mut over: [Option<PooledEvent<D>>; LOOKED_AT] = [const { None }; LOOKED_AT];
         let mut departed = self.departed.lock();
-        departed.push(last);
+        for place in over.iter_mut().take(departed.len()) {
+            let Some(oldest) = departed.pop_front() else { break };
+            // Behind the lock all the time, so that a look at the streams misses none that is not over.
+            if is_complete(&oldest) { *place = Some(oldest) } else { departed.push_back(oldest) }
+        }
+        departed.push_back(last);
         self.has_departed.store(true, Ordering::Release);
+        drop(departed);
+        // Outside the lock: the events go back to their device.
+        drop(over);
     }
 
     /// The moment behind everything that the calling thread knows to be enqueued.

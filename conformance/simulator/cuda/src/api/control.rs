@@ -77,6 +77,12 @@ pub extern "C" fn simcudaHoldCalls(name: Text) -> c_int {
 
 /// Answers 0, or 1 when no function of that name is exported.
 #[unsafe(no_mangle)]
+pub extern "C" fn simcudaHoldReturns(name: Text) -> c_int {
+    on_exported(name, faults::hold_returns)
+}
+
+/// Answers 0, or 1 when no function of that name is exported.
+#[unsafe(no_mangle)]
 pub extern "C" fn simcudaReleaseCalls(name: Text) -> c_int {
     on_exported(name, faults::release_calls)
 }

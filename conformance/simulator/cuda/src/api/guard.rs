@@ -34,6 +34,7 @@ pub fn run(entry: &'static Entry, rules: Rules, body: impl FnOnce() -> Result) -
         }),
         Err(error) => Err(error),
     };
+    faults::on_return(entry.name);
     reports::enter(outer);
     result.err().unwrap_or(CUDA_SUCCESS)
 }

@@ -235,6 +235,7 @@ unsafe extern "C" {
     pub fn simcudaCallCounts(callback: CountCallback, data: *mut c_void);
     pub fn simcudaInjectFault(name: *const c_char, nth: u64, error: c_int, count: u64) -> c_int;
     pub fn simcudaHoldCalls(name: *const c_char) -> c_int;
+    pub fn simcudaHoldReturns(name: *const c_char) -> c_int;
     pub fn simcudaReleaseCalls(name: *const c_char) -> c_int;
     pub fn simcudaClearFaults();
     pub fn simcudaSetThresholds(meaning: c_int) -> c_int;
