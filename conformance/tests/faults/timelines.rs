@@ -177,8 +177,10 @@ fn urEventSetCallback_of_a_kept_command_is_called_although_its_end_cannot_be_wat
     let (sender, calls) = channel::<()>();
     let (data, complete) = (Box::into_raw(Box::new(sender)).cast(), ur_execution_info_t::COMPLETE);
     ok!(Event.pfnSetCallback(kept.handle(), complete, Some(tell), data));
+    let recorded = sim.calls_so_far("cuEventRecord");
     sim.fail("cuEventRecord", 1, status::OUT_OF_MEMORY);
     timeline.signal(1);
+    assert!(sim.calls_so_far("cuEventRecord") > recorded, "nothing has failed");
     sim.clear_faults();
     gate.open();
     queue.finish();

@@ -328,10 +328,11 @@ impl<'s, D: Driver> Submission<'s, D> {
         if let Some((generation, Some(event))) = barrier
             && self.state.barrier < *generation
         {
-            self.state.wait_for(self.stream, event)?;
             // One that is kept is nothing to wait for yet. This command is another thread's than the barrier; the stream's next one
-            // may not be.
-            if !event.is_unresolved() {
+            // may not be. Asked first: what is resolved between the question and the wait is waited for once more.
+            let is_kept = event.is_unresolved();
+            self.state.wait_for(self.stream, event)?;
+            if !is_kept {
                 self.state.barrier = *generation;
             }
         }

@@ -19,8 +19,9 @@ use crate::object::error::{Error, Result};
 use crate::program::offset_image::OffsetImage;
 use crate::program::{Module, Program, Target, check_context, il};
 
-/// The state of one device's image.
-pub struct Build<D: Driver> {
+/// What is told of one device's image.
+#[derive(Clone)]
+pub struct Told {
     /// Of the latest attempt.
     pub status: ur_program_build_status_t,
     /// What the image is now.
@@ -29,8 +30,34 @@ pub struct Build<D: Driver> {
     pub options: String,
     /// What the native compiler said to it.
     pub log: String,
+}
+
+impl Default for Told {
+    /// Of an image that nothing has been done with.
+    fn default() -> Self {
+        Self {
+            status: ur_program_build_status_t::NONE,
+            kind: ur_program_binary_type_t::NONE,
+            options: String::new(),
+            log: String::new(),
+        }
+    }
+}
+
+/// The state of one device's image.
+pub struct Build<D: Driver> {
+    /// What is told of it.
+    pub told: Told,
+    /// The same as it was before the latest attempt began.
+    before: Told,
     /// The loaded module.
     pub module: Option<Arc<Module<D>>>,
+}
+
+impl<D: Driver> Default for Build<D> {
+    fn default() -> Self {
+        Self { told: Told::default(), before: Told::default(), module: None }
+    }
 }
 
 impl<D: Driver> Target<D> {
@@ -53,11 +80,11 @@ impl<D: Driver> Target<D> {
         let mut request = BuildRequest { options: &words, log: String::new() };
         let done = state.enter().and_then(|_scope| native(state.driver, &mut request));
         let mut build = self.build.lock();
-        options.clone_into(&mut build.options);
-        build.log = request.log;
+        options.clone_into(&mut build.told.options);
+        build.told.log = request.log;
         match done {
             Ok(module) => {
-                build.kind = match module {
+                build.told.kind = match module {
                     Some(_) => ur_program_binary_type_t::EXECUTABLE,
                     None => ur_program_binary_type_t::COMPILED_OBJECT,
                 };
@@ -65,15 +92,15 @@ impl<D: Driver> Target<D> {
                 build.module = module.map(|raw| {
                     Arc::new(Module { raw, state: Arc::clone(state), owned: true, with_offset: with_offset() })
                 });
-                build.status = ur_program_build_status_t::SUCCESS;
+                build.told.status = ur_program_build_status_t::SUCCESS;
                 Ok(build.module.clone())
             }
             Err(error) => {
-                build.status = ur_program_build_status_t::ERROR;
-                if build.log.is_empty() {
-                    error.message().clone_into(&mut build.log);
+                build.told.status = ur_program_build_status_t::ERROR;
+                if build.told.log.is_empty() {
+                    error.message().clone_into(&mut build.told.log);
                 }
-                Err(as_failure(error, &build.log, ur_result_t::ERROR_PROGRAM_BUILD_FAILURE))
+                Err(as_failure(error, &build.told.log, ur_result_t::ERROR_PROGRAM_BUILD_FAILURE))
             }
         }
     }
@@ -87,7 +114,10 @@ impl<D: Driver> Target<D> {
         if build.module.is_some() {
             return Err(already_built());
         }
-        build.status = ur_program_build_status_t::IN_PROGRESS;
+        if build.told.status != ur_program_build_status_t::IN_PROGRESS {
+            build.before = build.told.clone();
+        }
+        build.told.status = ur_program_build_status_t::IN_PROGRESS;
         Ok(())
     }
 
@@ -96,8 +126,7 @@ impl<D: Driver> Target<D> {
         let mut build = self.build.lock();
         if build.module.as_ref().is_some_and(|module| Arc::ptr_eq(module, made)) {
             build.module = None;
-            build.status = ur_program_build_status_t::NONE;
-            build.kind = ur_program_binary_type_t::NONE;
+            build.told = build.before.clone();
         }
     }
 }

@@ -333,9 +333,9 @@ impl<D: Driver> Target<D> {
     /// Keeps what the compiler said as the log of a build that failed.
     fn refuse(&self, options: &str, error: Error) -> Error {
         let mut build = self.build.lock();
-        build.status = ur_program_build_status_t::ERROR;
-        options.clone_into(&mut build.options);
-        error.message().clone_into(&mut build.log);
+        build.told.status = ur_program_build_status_t::ERROR;
+        options.clone_into(&mut build.told.options);
+        error.message().clone_into(&mut build.told.log);
         error
     }
 }

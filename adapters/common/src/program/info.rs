@@ -65,10 +65,10 @@ pub fn get_build_info<D: Driver>(
 ) -> Result<()> {
     let build = program.target(device)?.build.lock();
     match property {
-        ur_program_build_info_t::STATUS => writer.value(build.status),
-        ur_program_build_info_t::OPTIONS => writer.text(&build.options),
-        ur_program_build_info_t::LOG => writer.text(&build.log),
-        ur_program_build_info_t::BINARY_TYPE => writer.value(build.kind),
+        ur_program_build_info_t::STATUS => writer.value(build.told.status),
+        ur_program_build_info_t::OPTIONS => writer.text(&build.told.options),
+        ur_program_build_info_t::LOG => writer.text(&build.told.log),
+        ur_program_build_info_t::BINARY_TYPE => writer.value(build.told.kind),
         _ => writer.unknown(property.0),
     }
 }

@@ -179,8 +179,8 @@ fn link_one<D: Driver>(
         .map_err(|error| as_failure(error, "", FAILURE))?;
     {
         let mut build = target.build.lock();
-        options.clone_into(&mut build.options);
-        build.log = request.log;
+        options.clone_into(&mut build.told.options);
+        build.told.log = request.log;
     }
     Ok(target)
 }

@@ -96,13 +96,7 @@ impl<D: Driver> Target<D> {
             device,
             image: Mutex::new(None),
             il,
-            build: Mutex::new(Build {
-                status: ur_program_build_status_t::NONE,
-                kind: ur_program_binary_type_t::NONE,
-                options: String::new(),
-                log: String::new(),
-                module: None,
-            }),
+            build: Mutex::new(Build::default()),
             building: Mutex::new(()),
             fixed: OnceLock::new(),
         }
@@ -113,8 +107,8 @@ impl<D: Driver> Target<D> {
         let target = Self::unmade(device, None);
         {
             let mut build = target.build.lock();
-            build.status = ur_program_build_status_t::SUCCESS;
-            build.kind = ur_program_binary_type_t::EXECUTABLE;
+            build.told.status = ur_program_build_status_t::SUCCESS;
+            build.told.kind = ur_program_binary_type_t::EXECUTABLE;
             build.module = Some(module);
         }
         target

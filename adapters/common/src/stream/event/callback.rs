@@ -96,7 +96,8 @@ impl<D: Driver> Dependent<Arc<Object<Event<D>>>> for Unresolved<D> {
     }
 }
 
-/// Has something called once a submitted command has finished, or its device is lost. The event is kept alive until then.
+/// Has something called once a submitted command has finished, or its device is lost. The event, with its queue and context, lives until
+/// then and a moment longer, also if whoever waited has gone.
 ///
 /// # Errors
 /// What the native library answers.
