@@ -269,7 +269,14 @@ impl Pool {
         if !room(state) {
             self.shrink_around(state, place, self.limit.saturating_sub(bytes));
         }
-        if !room(state) || !self.take_of_device(state, place, bytes) {
+        if !room(state) {
+            // The driver takes what other pools keep also where that cannot help (`docs/probes/pool_trims.c`).
+            if let Location::Device(ordinal) = self.location {
+                trim_others(self, ordinal);
+            }
+            return false;
+        }
+        if !self.take_of_device(state, place, bytes) {
             return false;
         }
         if let Some(segments) = &mut state.segments {
