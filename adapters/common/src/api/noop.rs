@@ -70,6 +70,10 @@ pub struct Controls {
     pub time_ns: AtomicU64,
     /// What each recorded event adds to it.
     pub time_step_ns: AtomicU64,
+    /// Whether calls that record an event stay inside, as a native call may.
+    pub holds_records: AtomicBool,
+    /// Calls that have stayed there.
+    pub held_records: AtomicUsize,
     /// Whether events say that they are not complete yet.
     pub is_slow: AtomicBool,
     /// How often events still say so before they are complete.
@@ -265,6 +269,12 @@ impl Events for Noop {
     }
 
     fn record_event(&self, event: &NoopEvent, _stream: &NoopStream) -> Result<()> {
+        if self.controls.holds_records.load(Ordering::Acquire) {
+            self.controls.held_records.fetch_add(1, Ordering::AcqRel);
+            while self.controls.holds_records.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }
         let step = self.controls.time_step_ns.load(Ordering::Relaxed);
         self.recorded.lock().insert(event.0, self.controls.time_ns.fetch_add(step, Ordering::Relaxed));
         Ok(())

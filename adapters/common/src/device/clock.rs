@@ -9,7 +9,7 @@
 //! between the two anchors before it, and what is left of that shows in commands that seem to start before they were submitted: by
 //! as much all times of the anchor are told later from then on, starts and ends alike, so that no duration changes.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -104,13 +104,15 @@ impl<D: Driver> Base<D> {
     }
 }
 
-/// A device's clock.
+/// A device's clock. Anchors are made without its lock: that takes native calls which wait for other threads' blocking copies.
 pub struct Clock<D: Driver> {
     state: Mutex<State<D>>,
     /// Address of the anchor that serves, 0 for none. This and the next are changed behind the lock.
     serving: AtomicUsize,
     /// Host time from which the next anchor is due.
     due_ns: AtomicU64,
+    /// Whether a thread makes the next anchor. Others go on with the last one.
+    is_renewing: AtomicBool,
 }
 
 struct State<D: Driver> {
@@ -121,8 +123,9 @@ struct State<D: Driver> {
 
 impl<D: Driver> Default for Clock<D> {
     fn default() -> Self {
-        let state = State { is_started: false, anchor: None };
-        Self { state: Mutex::new(state), serving: AtomicUsize::new(0), due_ns: AtomicU64::new(0) }
+        let state = Mutex::new(State { is_started: false, anchor: None });
+        let (serving, due_ns) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { state, serving, due_ns, is_renewing: AtomicBool::new(false) }
     }
 }
 
@@ -132,7 +135,7 @@ impl<D: Driver> Clock<D> {
     /// # Errors
     /// What the native library answers.
     pub fn start(&self, device: &Parts<D>, stream: &D::Stream) -> Result<()> {
-        self.make_first(&mut self.state.lock(), device, stream)
+        self.first(device, stream).map(drop)
     }
 
     /// As [`Clock::start`], on a stream of the clock's own.
@@ -140,11 +143,10 @@ impl<D: Driver> Clock<D> {
     /// # Errors
     /// What the native library answers.
     pub fn start_on_scratch_stream(&self, device: &Parts<D>) -> Result<()> {
-        let mut state = self.state.lock();
-        if state.anchor.is_some() {
+        if self.state.lock().anchor.is_some() {
             return Ok(());
         }
-        device.on_scratch_stream(|stream| self.make_first(&mut state, device, stream))
+        device.on_scratch_stream(|stream| self.start(device, stream))
     }
 
     /// Whether commands enqueued at that time are counted from this base, so that it serves one more of them.
@@ -156,23 +158,46 @@ impl<D: Driver> Clock<D> {
 
     /// The anchor for commands enqueued at that time, which is now; a fresh one if it is due and the device is quick to answer.
     pub fn base(&self, device: &Arc<NativeContext<D>>, now_ns: u64) -> Option<Base<D>> {
-        let mut state = self.state.lock();
-        if !state.is_started {
-            return None;
-        }
-        if state.anchor.is_none() {
-            // Given back with the adapter's last reference, while somebody still wants times.
-            device.on_scratch_stream(|stream| self.make_first(&mut state, device, stream)).ok()?;
-        } else if now_ns >= self.due_ns.load(Ordering::Relaxed) {
-            let before = state.anchor.clone();
-            match device.on_scratch_stream(|stream| renew(device, stream, before.as_deref())) {
-                // A failure shows in the command's own calls; the old anchor is less exact and still right.
-                Ok(Some(anchor)) => self.take(&mut state, anchor),
-                Ok(None) | Err(_) => self.due_ns.store(now_ns.saturating_add(RETRY_NS), Ordering::Release),
+        let last = {
+            let state = self.state.lock();
+            if !state.is_started {
+                return None;
             }
-        }
-        let anchor = state.anchor.clone()?;
+            state.anchor.clone()
+        };
+        let anchor = match last {
+            // Given back with the adapter's last reference, while somebody still wants times.
+            None => device.on_scratch_stream(|stream| self.first(device, stream)).ok()?,
+            Some(last) if now_ns >= self.due_ns.load(Ordering::Relaxed) => self.next(device, last, now_ns),
+            Some(last) => last,
+        };
         Some(Base { anchor, _native: Arc::clone(device) })
+    }
+
+    /// The anchor behind `last`, unless another thread makes it or the device does not get to it at once.
+    fn next(&self, device: &Arc<NativeContext<D>>, last: Arc<Anchor<D>>, now_ns: u64) -> Arc<Anchor<D>> {
+        if self.is_renewing.swap(true, Ordering::Acquire) {
+            return last;
+        }
+        let made = device.on_scratch_stream(|stream| renew(device, stream, Some(&*last)));
+        let anchor = match made {
+            Ok(Some(anchor)) => {
+                let anchor = Arc::new(anchor);
+                let mut state = self.state.lock();
+                // All may have been given back meanwhile.
+                if state.anchor.is_some() {
+                    self.serve(&mut state, &anchor);
+                }
+                anchor
+            }
+            // A failure shows in the command's own calls; the old anchor is less exact and still right.
+            Ok(None) | Err(_) => {
+                self.due_ns.store(now_ns.saturating_add(RETRY_NS), Ordering::Release);
+                last
+            }
+        };
+        self.is_renewing.store(false, Ordering::Release);
+        anchor
     }
 
     /// Makes a new anchor due, as its time does; for tests, which do not wait for that.
@@ -191,17 +216,17 @@ impl<D: Driver> Clock<D> {
         drop(anchor);
     }
 
-    fn take(&self, state: &mut State<D>, anchor: Anchor<D>) {
+    fn serve(&self, state: &mut State<D>, anchor: &Arc<Anchor<D>>) {
         self.due_ns.store(anchor.host_ns.saturating_add(PERIOD_NS), Ordering::Release);
-        let anchor = Arc::new(anchor);
-        self.serving.store(Arc::as_ptr(&anchor).addr(), Ordering::Release);
+        self.serving.store(Arc::as_ptr(anchor).addr(), Ordering::Release);
         state.is_started = true;
-        state.anchor = Some(anchor);
+        state.anchor = Some(Arc::clone(anchor));
     }
 
-    fn make_first(&self, state: &mut State<D>, device: &Parts<D>, stream: &D::Stream) -> Result<()> {
-        if state.anchor.is_some() {
-            return Ok(());
+    /// The anchor, made now if there is none. Of threads that make one at once the first one's serves.
+    fn first(&self, device: &Parts<D>, stream: &D::Stream) -> Result<Arc<Anchor<D>>> {
+        if let Some(anchor) = &self.state.lock().anchor {
+            return Ok(Arc::clone(anchor));
         }
         let mut anchor = new_anchor(device)?;
         device.driver.record_event(&anchor.event, stream)?;
@@ -209,8 +234,13 @@ impl<D: Driver> Clock<D> {
             device.driver.synchronize_event(&anchor.event)?;
             anchor.host_ns = host_time_ns();
         }
-        self.take(state, anchor);
-        Ok(())
+        let anchor = Arc::new(anchor);
+        let mut state = self.state.lock();
+        if let Some(first) = &state.anchor {
+            return Ok(Arc::clone(first));
+        }
+        self.serve(&mut state, &anchor);
+        Ok(anchor)
     }
 }
 

@@ -4,6 +4,8 @@
 use core::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use super::handles::{Handles, turn};
 use ur_adapter::api::generated::{urEnqueueEventsWait, urEventGetProfilingInfo, urEventRelease};
@@ -17,6 +19,8 @@ use ur_ffi::{
     ur_event_handle_t, ur_profiling_info_t as info, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t,
 };
 
+/// So long a call may take that must not wait, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 fn with_clock(body: impl FnOnce(&'static Noop, &Arc<DeviceState<Noop>>)) {
@@ -223,5 +227,27 @@ fn a_device_that_is_busy_keeps_its_anchor() {
         driver.controls.is_slow.store(true, Ordering::Relaxed);
         state.native.clock.expire();
         assert_eq!(state.time_of(&marker).expect("a time"), before);
+    });
+}
+
+/// Who makes an anchor may wait in the native library, as long as another thread's copy takes.
+#[test]
+fn a_timed_command_does_not_wait_for_the_thread_that_makes_the_next_anchor() {
+    with_clock(|driver, state| {
+        let controls = &driver.controls;
+        let before = controls.held_records.load(Ordering::Acquire);
+        controls.holds_records.store(true, Ordering::Release);
+        state.native.clock.expire();
+        std::thread::scope(|scope| {
+            scope.spawn(|| state.time_base().is_some());
+            while controls.held_records.load(Ordering::Acquire) == before {
+                std::thread::yield_now();
+            }
+            let (told, answers) = channel();
+            scope.spawn(move || told.send(state.time_base().is_some()));
+            let answer = answers.recv_timeout(PATIENCE);
+            controls.holds_records.store(false, Ordering::Release);
+            assert_eq!(answer, Ok(true), "the other thread has the clock");
+        });
     });
 }
