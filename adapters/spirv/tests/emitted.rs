@@ -1,0 +1,84 @@
+//! What the text has for instructions that no module of `tests/modules` holds: the modules are written here, word for word.
+
+use ur_spirv::{Options, parse, translate};
+
+/// An instruction's words.
+fn op(opcode: u32, operands: &[u32]) -> Vec<u32> {
+    [&[(operands.len() as u32 + 1) << 16 | opcode], operands].concat()
+}
+
+/// The words of a literal string.
+fn literal(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+    bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+/// `OpEntryPoint Kernel`.
+fn entry(function: u32, name: &str) -> Vec<u32> {
+    op(15, &[&[6, function], &literal(name)[..]].concat())
+}
+
+/// A module with void (1), functions of nothing (2), 32-bit integers (3) and floats (4) before these instructions.
+fn module(instructions: &[Vec<u32>]) -> ur_spirv::Module {
+    let header = vec![0x0723_0203, 0x0001_0400, 0, 1000, 0];
+    let types = [op(14, &[2, 2]), op(19, &[1]), op(33, &[2, 1]), op(21, &[3, 32, 0]), op(22, &[4, 32])];
+    let words = [&[header], &types[..], instructions].concat().concat();
+    parse(&words.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>()).unwrap()
+}
+
+/// The text's lines from one that has `first` up to the end of its function.
+fn function(instructions: &[Vec<u32>], options: &Options, first: &str) -> Vec<String> {
+    let text = translate(&module(instructions), options).unwrap().text;
+    let lines = text.lines().skip_while(|line| !line.contains(first)).take_while(|line| *line != "}");
+    lines.map(|line| line.trim().to_owned()).collect()
+}
+
+/// A function (20) whose parameter (21) is a structure of four integers by value, and a kernel that calls it with its own variable.
+fn passes_a_structure_by_value() -> Vec<Vec<u32>> {
+    vec![
+        entry(10, "k"),
+        op(71, &[21, 38, 2]),
+        op(71, &[21, 44, 4]),
+        op(43, &[3, 5, 4]),
+        op(28, &[6, 3, 5]),
+        op(30, &[7, 6]),
+        op(32, &[8, 7, 7]),
+        op(33, &[9, 3, 8]),
+        op(54, &[3, 20, 0, 9]),
+        op(55, &[8, 21]),
+        op(248, &[22]),
+        op(61, &[7, 23, 21]),
+        op(62, &[21, 23]),
+        op(254, &[5]),
+        op(56, &[]),
+        op(54, &[1, 10, 0, 2]),
+        op(248, &[11]),
+        op(59, &[8, 12, 7]),
+        op(57, &[3, 13, 20, 12]),
+        op(253, &[]),
+        op(56, &[]),
+    ]
+}
+
+#[test]
+fn a_function_works_on_its_own_copy_of_what_it_gets_by_value() {
+    let typed = function(&passes_a_structure_by_value(), &Options::for_architecture(90), "define internal i32 @f20(");
+    assert_eq!(typed[0], "define internal i32 @f20(%s7* %p21) #0 {");
+    assert_eq!(typed[2], "%v21 = alloca %s7, align 4");
+    let copy = "call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 4 %t1, i8* align 4 %t2, i64 16, i1 false)";
+    let copied = ["%t1 = bitcast %s7* %v21 to i8*", "%t2 = bitcast %s7* %p21 to i8*", copy];
+    assert_eq!(typed[3..6], copied);
+    let amd = function(&passes_a_structure_by_value(), &Options::for_amdgcn(32), "define internal i32 @f20(");
+    assert_eq!(amd[0], "define internal i32 @f20(ptr %p21) #0 {");
+    assert!(amd[6].contains("@llvm.memcpy.p0.p0.i64(") && amd[6].contains("i64 16, i1 false"), "{amd:#?}");
+}
+
+#[test]
+fn a_pointer_that_is_a_functions_result_is_not_copied() {
+    let mut sret = passes_a_structure_by_value();
+    sret[1] = op(71, &[21, 38, 3]);
+    let text = function(&sret, &Options::for_architecture(90), "define internal i32 @f20(");
+    assert_eq!(text[0], "define internal i32 @f20(%s7* %v21) #0 {");
+    assert!(!text.concat().contains("memcpy"), "{text:#?}");
+}
