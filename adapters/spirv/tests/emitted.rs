@@ -82,3 +82,48 @@ fn a_pointer_that_is_a_functions_result_is_not_copied() {
     assert_eq!(text[0], "define internal i32 @f20(%s7* %v21) #0 {");
     assert!(!text.concat().contains("memcpy"), "{text:#?}");
 }
+
+/// A kernel that prints a vector of four bytes (or of another integer) by this format.
+fn prints_a_vector(bits: u32, format: &str) -> Vec<Vec<u32>> {
+    let length = format.len() as u32 + 1;
+    let characters = (0..length).map(|at| 200 + at).collect::<Vec<u32>>();
+    let mut all = vec![op(11, &[&[5], &literal("OpenCL.std")[..]].concat()), entry(10, "k"), op(21, &[6, 8, 0])];
+    let element = if bits == 8 { 6 } else { 13 };
+    if bits != 8 {
+        all.push(op(21, &[13, bits, 0]));
+    }
+    all.push(op(43, &[3, 7, length]));
+    all.push(op(28, &[8, 6, 7]));
+    all.push(op(32, &[9, 0, 8]));
+    all.push(op(32, &[15, 0, 6]));
+    all.extend(format.bytes().chain([0]).zip(&characters).map(|(byte, &id)| op(43, &[6, id, u32::from(byte)])));
+    all.push(op(44, &[&[8, 14], &characters[..]].concat()));
+    all.push(op(59, &[9, 16, 0, 14]));
+    all.push(op(43, &[3, 17, 0]));
+    all.push(op(23, &[18, element, 4]));
+    all.push(op(33, &[12, 1, 18]));
+    all.push(op(54, &[1, 10, 0, 12]));
+    all.push(op(55, &[18, 19]));
+    all.push(op(248, &[11]));
+    all.push(op(70, &[15, 20, 16, 17, 17]));
+    all.push(op(12, &[3, 21, 5, 184, 20, 19]));
+    all.push(op(253, &[]));
+    all.push(op(56, &[]));
+    all
+}
+
+#[test]
+fn elements_that_are_printed_without_a_sign_are_extended_without_one() {
+    let options = Options::for_architecture(90);
+    for (bits, format, extend) in [
+        (8, "%v4hhu", "zext"),
+        (8, "%v4hhx", "zext"),
+        (16, "%v4hX", "zext"),
+        (16, "100%% %v4ho\n", "zext"),
+        (8, "%v4hhd", "sext"),
+        (16, "%v4hi", "sext"),
+    ] {
+        let text = function(&prints_a_vector(bits, format), &options, "define void @k(").join("\n");
+        assert_eq!(text.matches(&format!("{extend} i{bits} ")).count(), 4, "{format}: {text}");
+    }
+}
