@@ -127,3 +127,50 @@ fn elements_that_are_printed_without_a_sign_are_extended_without_one() {
         assert_eq!(text.matches(&format!("{extend} i{bits} ")).count(), 4, "{format}: {text}");
     }
 }
+
+#[test]
+fn constants_of_operations_are_undefined_only_where_their_operands_are() {
+    const UNDEFINED: u32 = 7;
+    let all = [
+        entry(10, "k"),
+        op(43, &[3, 5, 5]),
+        op(23, &[6, 3, 2]),
+        op(1, &[6, UNDEFINED]),
+        op(20, &[8]),
+        op(41, &[8, 9]),
+        op(1, &[3, 12]),
+        // 5 in the first place of what is undefined; that twice, turned round; the first of it; a sum; one of two.
+        op(52, &[6, 30, 82, 5, UNDEFINED, 0]),
+        op(52, &[6, 31, 79, 30, UNDEFINED, 1, 0]),
+        op(52, &[3, 32, 81, 31, 1]),
+        op(52, &[6, 33, 128, 30, 30]),
+        op(52, &[3, 34, 169, 9, 5, 12]),
+        op(32, &[13, 5, 3]),
+        op(32, &[14, 5, 6]),
+        op(33, &[15, 1, 13, 14]),
+        op(54, &[1, 10, 0, 15]),
+        op(55, &[13, 16]),
+        op(55, &[14, 17]),
+        op(248, &[11]),
+        op(62, &[17, 30]),
+        op(62, &[17, 31]),
+        op(62, &[16, 32]),
+        op(62, &[17, 33]),
+        op(62, &[16, 34]),
+        op(253, &[]),
+        op(56, &[]),
+    ];
+    let text = function(&all, &Options::for_architecture(90), "define void @k(");
+    let stored: Vec<&str> = text.iter().filter_map(|line| line.strip_prefix("store ")?.split(", <2").next()).collect();
+    let stored: Vec<&str> = stored.iter().map(|line| line.split(", i32 addr").next().unwrap()).collect();
+    assert_eq!(
+        stored,
+        [
+            "<2 x i32> <i32 5, i32 undef>",
+            "<2 x i32> <i32 undef, i32 5>",
+            "i32 5",
+            "<2 x i32> <i32 10, i32 undef>",
+            "i32 5"
+        ]
+    );
+}
