@@ -174,3 +174,34 @@ fn constants_of_operations_are_undefined_only_where_their_operands_are() {
         ]
     );
 }
+
+#[test]
+fn products_of_vectors_that_must_stay_rounded_are_written_with_their_rounding() {
+    let all = |decorated: bool| {
+        let mut all = vec![entry(10, "k")];
+        if decorated {
+            all.extend([op(71, &[20, 42]), op(71, &[21, 42])]);
+        }
+        all.extend([
+            op(23, &[5, 4, 2]),
+            op(33, &[6, 1, 5, 4]),
+            op(54, &[1, 10, 0, 6]),
+            op(55, &[5, 7]),
+            op(55, &[4, 8]),
+            op(248, &[11]),
+            op(142, &[5, 20, 7, 8]),
+            op(148, &[4, 21, 20, 7]),
+            op(253, &[]),
+            op(56, &[]),
+        ]);
+        all
+    };
+    let text = function(&all(true), &Options::for_architecture(90), "define void @k(").join("\n");
+    let open = text.matches("fmul ").count() + text.matches("fadd ").count();
+    assert_eq!((open, text.matches("mul.rn.f32").count(), text.matches("add.rn.f32").count()), (0, 4, 1), "{text}");
+    let text = function(&all(false), &Options::for_architecture(90), "define void @k(").join("\n");
+    assert!(text.contains("fmul ") && text.contains("fadd ") && !text.contains(".rn."), "{text}");
+    // AMD's compiler fuses only what says that it may be.
+    let text = function(&all(true), &Options::for_amdgcn(32), "define amdgpu_kernel void @k(").join("\n");
+    assert!(text.contains("fmul ") && !text.contains("contract"), "{text}");
+}
