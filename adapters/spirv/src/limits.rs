@@ -9,7 +9,7 @@ pub const MAX_BOUND: u32 = 4_194_303;
 pub const MAX_NESTING: u32 = 255;
 /// Bytes of one type: more than any device has.
 pub const MAX_TYPE_BYTES: u64 = 1 << 46;
-/// Bytes of text that one type's or one constant's name may become.
+/// Bytes of text that one type's or one constant's name may become, or one phi or call, which names many.
 pub const MAX_CONSTANT_TEXT: usize = 16 << 20;
 /// Elements of vectors.
 pub const MAX_VECTOR_LENGTH: u32 = 16;

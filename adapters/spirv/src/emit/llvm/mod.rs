@@ -184,6 +184,17 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
+    /// The text of one instruction, which may name a long constant many times and is not yet among what `check_length` counts.
+    fn check_instruction_length(text: &str) -> Result<()> {
+        if text.len() > limits::MAX_CONSTANT_TEXT {
+            return Err(Error::limit(format!(
+                "an instruction's text is longer than {} bytes",
+                limits::MAX_CONSTANT_TEXT
+            )));
+        }
+        Ok(())
+    }
+
     fn finish(mut self) -> Result<Translation> {
         let mut text = String::with_capacity(self.functions.len() + self.helper_text.len() + self.globals.len() + 4096);
         text.push_str(match self.target {
