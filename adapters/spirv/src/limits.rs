@@ -15,6 +15,8 @@ pub const MAX_CONSTANT_TEXT: usize = 16 << 20;
 pub const MAX_VECTOR_LENGTH: u32 = 16;
 /// Decorations of one id.
 pub const MAX_DECORATIONS: usize = 1024;
+/// Execution modes of one function: a few times those that a kernel can have.
+pub const MAX_MODES: usize = 256;
 /// Parameters of all kernels together.
 pub const MAX_PARAMETERS: usize = 1 << 20;
 /// Parts of all composite constants that are computed.

@@ -272,6 +272,32 @@ fn a_call_has_the_arguments_of_its_functions_type() {
 }
 
 #[test]
+fn literals_that_look_like_a_built_in_take_no_more_than_their_share() {
+    const LITERALS: u32 = 60_000;
+    let entry = [4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0"), 4 << 16 | 71, 5, 11, 36];
+    let mut words = vec![4 << 16 | 32, 6, 1, 3, 4 << 16 | 59, 6, 5, 1, 3 << 16 | 1, 3, 7];
+    words.extend([5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, (4 + LITERALS) << 16 | 81, 3, 8, 7]);
+    words.extend(std::iter::repeat_n(5, LITERALS as usize));
+    words.extend([1 << 16 | 253, 1 << 16 | 56]);
+    let start = std::time::Instant::now();
+    let error = timed(&kernel_module(&entry, 12, &words)).unwrap_err();
+    assert_eq!(error.instruction(), Some("OpCompositeExtract"), "{error}");
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
+fn modes_of_one_kernel_have_a_limit() {
+    let entry = [4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0")];
+    let body = [5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, 1 << 16 | 253, 1 << 16 | 56];
+    let with = |modes: usize| {
+        let modes: Vec<u32> = std::iter::repeat_n([3 << 16 | 16, 10, 31], modes).flatten().collect();
+        timed(&kernel_module(&[&entry[..], &modes].concat(), 12, &body))
+    };
+    with(256).unwrap();
+    assert_eq!(with(257).unwrap_err().kind(), ErrorKind::Limit);
+}
+
+#[test]
 fn graphics_modules_are_refused_by_their_memory_model() {
     let error = parse(&bytes(&[&HEADER[..], &[3 << 16 | 14, 0, 1]].concat())).unwrap_err();
     assert_eq!((error.kind(), error.instruction()), (ErrorKind::Unsupported, Some("OpMemoryModel")));

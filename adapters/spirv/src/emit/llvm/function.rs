@@ -235,26 +235,21 @@ impl Writer<'_> {
     /// Built-in variables that the function does more with than to load them whole.
     fn find_copied_builtins(&mut self, function: &Function) {
         let (mut copied, mut known) = (Vec::new(), HashSet::new());
+        let mut note = |id| {
+            if self.builtin(id).is_some() && known.insert(id) {
+                copied.push(id);
+            }
+        };
         for block in &function.blocks {
             for &instruction in &self.module.body[block.first..block.end] {
-                if instruction.opcode == op::LOAD {
-                    continue;
-                }
-                for &id in self.module.operands(instruction) {
-                    if self.builtin(id).is_some() && !known.contains(&id) && self.names_id(instruction, id) {
-                        known.insert(id);
-                        copied.push(id);
-                    }
+                match instruction.opcode {
+                    op::LOAD => {}
+                    // The grammar does not know which operands of these are ids; a copy too many does no harm.
+                    op::EXT_INST => self.module.operands(instruction).iter().copied().for_each(&mut note),
+                    _ => crate::parse::for_each_id(&self.module.words, instruction, &mut note),
                 }
             }
         }
         self.current.copied_builtins = copied;
-    }
-
-    fn names_id(&self, instruction: Instruction, id: Id) -> bool {
-        // The grammar does not know which operands of these are ids; a copy too many does no harm.
-        let mut named = instruction.opcode == op::EXT_INST;
-        crate::parse::for_each_id(&self.module.words, instruction, |other| named |= other == id);
-        named
     }
 }
