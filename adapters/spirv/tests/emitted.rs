@@ -1,6 +1,6 @@
 //! What the text has for instructions that no module of `tests/modules` holds: the modules are written here, word for word.
 
-use ur_spirv::{Options, parse, translate};
+use ur_spirv::{Options, link, parse, translate};
 
 /// An instruction's words.
 fn op(opcode: u32, operands: &[u32]) -> Vec<u32> {
@@ -204,4 +204,45 @@ fn products_of_vectors_that_must_stay_rounded_are_written_with_their_rounding() 
     // AMD's compiler fuses only what says that it may be.
     let text = function(&all(true), &Options::for_amdgcn(32), "define amdgpu_kernel void @k(").join("\n");
     assert!(text.contains("fmul ") && !text.contains("contract"), "{text}");
+}
+
+/// Kernels `a` and, with other modes, `b`.
+fn kernels_with(modes: &[(u32, u32)]) -> Vec<Vec<u32>> {
+    let mut all = Vec::new();
+    for (at, &(mode, bits)) in modes.iter().enumerate() {
+        let id = 10 + at as u32;
+        all.extend([entry(id, ["a", "b"][at]), op(16, &[id, mode, bits])]);
+    }
+    for id in 10..10 + modes.len() as u32 {
+        all.extend([op(54, &[1, id, 0, 2]), op(248, &[id + 20]), op(253, &[]), op(56, &[])]);
+    }
+    all
+}
+
+#[test]
+fn subnormal_numbers_are_not_flushed_where_another_kernel_keeps_them() {
+    const PRESERVE: u32 = 4459;
+    const FLUSH: u32 = 4460;
+    let options = Options::for_architecture(90);
+    let flushes = |modes: &[(u32, u32)], kernels: Option<&str>| {
+        let options = Options { kernels: kernels.map(|name| vec![name.to_owned()]), ..options.clone() };
+        let translation = translate(&module(&kernels_with(modes)), &options).unwrap();
+        translation.compiler_options(&options).contains(&"-ftz=1".to_owned())
+    };
+    assert!(flushes(&[(FLUSH, 32)], None));
+    assert!(flushes(&[(FLUSH, 32), (PRESERVE, 64)], None));
+    assert!(!flushes(&[(FLUSH, 32), (PRESERVE, 32)], None));
+    assert!(!flushes(&[(PRESERVE, 32), (FLUSH, 32)], None));
+    // The other kernel is not translated.
+    assert!(flushes(&[(FLUSH, 32), (PRESERVE, 32)], Some("a")));
+}
+
+#[test]
+fn modules_that_are_linked_flush_no_subnormal_numbers_where_one_keeps_them() {
+    let options = Options::for_architecture(90);
+    let mut keeps = kernels_with(&[(4459, 32)]);
+    keeps[0] = entry(10, "keeps");
+    let modules = [module(&kernels_with(&[(4460, 32)])), module(&keeps)];
+    let linked = link(&[&modules[0], &modules[1]], &options).unwrap();
+    assert!(!linked.compiler_options(&options).contains(&"-ftz=1".to_owned()));
 }

@@ -196,6 +196,8 @@ impl<'m> Writer<'m> {
     }
 
     fn finish(mut self) -> Result<Translation> {
+        // Kernels share functions, and the compiler's option is for all of them. Only flushing may be left out.
+        self.result.flush_denormals &= !self.result.preserve_denormals;
         let mut text = String::with_capacity(self.functions.len() + self.helper_text.len() + self.globals.len() + 4096);
         text.push_str(match self.target {
             Target::Nvptx => TRIPLE,
