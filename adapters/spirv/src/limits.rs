@@ -9,12 +9,14 @@ pub const MAX_BOUND: u32 = 4_194_303;
 pub const MAX_NESTING: u32 = 255;
 /// Bytes of one type: more than any device has.
 pub const MAX_TYPE_BYTES: u64 = 1 << 46;
-/// Bytes of text that one type's or one constant's name may become.
+/// Bytes of text that one type's or one constant's name may become, or one phi or call, which names many.
 pub const MAX_CONSTANT_TEXT: usize = 16 << 20;
 /// Elements of vectors.
 pub const MAX_VECTOR_LENGTH: u32 = 16;
 /// Decorations of one id.
 pub const MAX_DECORATIONS: usize = 1024;
+/// Execution modes of one function: a few times those that a kernel can have.
+pub const MAX_MODES: usize = 256;
 /// Parameters of all kernels together.
 pub const MAX_PARAMETERS: usize = 1 << 20;
 /// Parts of all composite constants that are computed.

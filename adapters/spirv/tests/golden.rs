@@ -125,6 +125,19 @@ fn a_barrier_of_sub_groups_orders_the_memory_of_the_work_group_where_it_names_th
 }
 
 #[test]
+fn a_barrier_of_sub_groups_orders_the_memory_of_the_work_group_where_it_names_that() {
+    let options = Options::for_architecture(90);
+    let text = translate(&parse(&with_a_barrier_of_sub_groups()).unwrap(), &options).unwrap().text;
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let at = lines.iter().position(|line| line.contains("bar.warp.sync")).unwrap();
+    let fences: Vec<&&str> = lines[..at].iter().filter(|line| line.contains("fence.")).collect();
+    assert_eq!(fences, [&"call void asm sideeffect \"fence.sc.cta;\", \"~{memory}\"() #3"]);
+    // A work-group's barrier orders that memory itself.
+    let text = translate(&parse(&common::module("kernels", "memory")).unwrap(), &options).unwrap().text;
+    assert!(text.contains("bar.sync 0;") && !text.contains("fence."), "{text}");
+}
+
+#[test]
 fn a_translation_does_not_depend_on_the_run() {
     for name in common::names("kernels") {
         let module = parse(&common::module("kernels", &name)).unwrap();

@@ -203,6 +203,100 @@ fn constants_that_copy_each_other_have_a_limit() {
     assert!(error.message().contains("parts"), "{error}");
 }
 
+/// A constant array (6) of 4000 numbers, whose text has 40 KiB, as the value 7, and a kernel (10) whose block is 11.
+fn with_a_long_constant(body: &[u32]) -> Vec<u8> {
+    const PARTS: u32 = 4000;
+    let mut words = vec![4 << 16 | 43, 3, 5, PARTS, 4 << 16 | 28, 6, 3, 5, (3 + PARTS) << 16 | 44, 6, 7];
+    words.extend(std::iter::repeat_n(5, PARTS as usize));
+    words.extend_from_slice(body);
+    kernel_module(&[4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0")], 4000, &words)
+}
+
+/// A kernel whose switch goes to `blocks` blocks, all of which a phi names with the long constant; the switch's own block too, or twice.
+fn with_a_long_phi(blocks: u32, twice: bool) -> Vec<u8> {
+    let mut words = vec![5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, (3 + 2 * blocks) << 16 | 251, 5, 12];
+    words.extend((1..=blocks).flat_map(|case| [case, 12 + case]));
+    for block in 1..=blocks {
+        words.extend([2 << 16 | 248, 12 + block, 2 << 16 | 249, 12]);
+    }
+    let mut pairs: Vec<u32> = (0..blocks).flat_map(|block| [7, 13 + block]).collect();
+    pairs.extend([7, 11]);
+    if twice {
+        pairs.extend([7, 11]);
+    }
+    words.extend([2 << 16 | 248, 12, (3 + pairs.len() as u32) << 16 | 245, 6, 3000]);
+    words.extend(pairs);
+    words.extend([1 << 16 | 253, 1 << 16 | 56]);
+    with_a_long_constant(&words)
+}
+
+#[test]
+fn a_phis_text_has_a_limit() {
+    timed(&with_a_long_phi(10, false)).unwrap();
+    let error = timed(&with_a_long_phi(1000, false)).unwrap_err();
+    assert_eq!((error.kind(), error.instruction()), (ErrorKind::Limit, Some("OpPhi")), "{error}");
+}
+
+#[test]
+fn a_phi_names_each_parent_once() {
+    let error = timed(&with_a_long_phi(10, true)).unwrap_err();
+    assert_eq!((error.kind(), error.instruction()), (ErrorKind::Malformed, Some("OpPhi")), "{error}");
+}
+
+/// A kernel that calls a function of `parameters` arrays with `arguments` of them.
+fn with_a_long_call(parameters: u32, arguments: u32) -> Vec<u8> {
+    let mut words = vec![(3 + parameters) << 16 | 33, 12, 1];
+    words.extend(std::iter::repeat_n(6, parameters as usize));
+    words.extend([5 << 16 | 54, 1, 13, 0, 12]);
+    words.extend((0..parameters).flat_map(|at| [3 << 16 | 55, 6, 20 + at]));
+    words.extend([2 << 16 | 248, 14, 1 << 16 | 253, 1 << 16 | 56, 5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11]);
+    words.extend([(4 + arguments) << 16 | 57, 1, 15, 13]);
+    words.extend(std::iter::repeat_n(7, arguments as usize));
+    words.extend([1 << 16 | 253, 1 << 16 | 56]);
+    with_a_long_constant(&words)
+}
+
+#[test]
+fn a_calls_text_has_a_limit() {
+    timed(&with_a_long_call(10, 10)).unwrap();
+    let error = timed(&with_a_long_call(1000, 1000)).unwrap_err();
+    assert_eq!((error.kind(), error.instruction()), (ErrorKind::Limit, Some("OpFunctionCall")), "{error}");
+}
+
+#[test]
+fn a_call_has_the_arguments_of_its_functions_type() {
+    for arguments in [0, 1, 3] {
+        let error = timed(&with_a_long_call(2, arguments)).unwrap_err();
+        assert_eq!((error.kind(), error.instruction()), (ErrorKind::Malformed, Some("OpFunctionCall")), "{error}");
+    }
+}
+
+#[test]
+fn literals_that_look_like_a_built_in_take_no_more_than_their_share() {
+    const LITERALS: u32 = 60_000;
+    let entry = [4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0"), 4 << 16 | 71, 5, 11, 36];
+    let mut words = vec![4 << 16 | 32, 6, 1, 3, 4 << 16 | 59, 6, 5, 1, 3 << 16 | 1, 3, 7];
+    words.extend([5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, (4 + LITERALS) << 16 | 81, 3, 8, 7]);
+    words.extend(std::iter::repeat_n(5, LITERALS as usize));
+    words.extend([1 << 16 | 253, 1 << 16 | 56]);
+    let start = std::time::Instant::now();
+    let error = timed(&kernel_module(&entry, 12, &words)).unwrap_err();
+    assert_eq!(error.instruction(), Some("OpCompositeExtract"), "{error}");
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
+fn modes_of_one_kernel_have_a_limit() {
+    let entry = [4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0")];
+    let body = [5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, 1 << 16 | 253, 1 << 16 | 56];
+    let with = |modes: usize| {
+        let modes: Vec<u32> = std::iter::repeat_n([3 << 16 | 16, 10, 31], modes).flatten().collect();
+        timed(&kernel_module(&[&entry[..], &modes].concat(), 12, &body))
+    };
+    with(256).unwrap();
+    assert_eq!(with(257).unwrap_err().kind(), ErrorKind::Limit);
+}
+
 #[test]
 fn graphics_modules_are_refused_by_their_memory_model() {
     let error = parse(&bytes(&[&HEADER[..], &[3 << 16 | 14, 0, 1]].concat())).unwrap_err();

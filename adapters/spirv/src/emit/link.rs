@@ -68,6 +68,10 @@ pub fn link(modules: &[&Module], options: &Options) -> Result<Linked> {
         unresolved.extend(translation.imports.iter().filter(|name| !exported.contains_key(*name)).cloned());
         linked.translations.push(translation);
     }
+    // The compiler's option is for the whole program.
+    if linked.translations.iter().any(|translation| translation.preserve_denormals) {
+        linked.translations.iter_mut().for_each(|translation| translation.flush_denormals = false);
+    }
     linked.unresolved = unresolved.into_iter().collect();
     Ok(linked)
 }

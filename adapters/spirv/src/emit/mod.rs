@@ -93,8 +93,10 @@ pub struct Translation {
     pub uses_libdevice: bool,
     /// Some kernel forbids fused multiplications and additions, or has an arithmetic fence; the compiler must then fuse none.
     pub contraction_off: bool,
-    /// Some kernel wants subnormal numbers of 32 bits flushed to zero.
+    /// Some kernel wants subnormal numbers of 32 bits flushed to zero, and none wants them kept.
     pub flush_denormals: bool,
+    /// Some kernel wants subnormal numbers of 32 bits kept.
+    pub preserve_denormals: bool,
     /// Work-group memory in bytes that is known before a launch, scratch of group operations included.
     pub static_shared_bytes: u64,
     /// Functions and variables that another module must define.

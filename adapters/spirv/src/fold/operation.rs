@@ -22,16 +22,12 @@ pub(super) fn compute(
     operands: &[(Id, Value)],
     literals: &[u32],
 ) -> Result<Value> {
-    if operands.iter().any(|(_, value)| *value == Value::Undef) {
-        return Ok(Value::Undef);
-    }
     match opcode {
         op::COMPOSITE_EXTRACT => extract(operand(operands, 0)?, literals),
         op::COMPOSITE_INSERT => insert(module, result, operand(operands, 1)?, operand(operands, 0)?, literals),
         op::VECTOR_SHUFFLE => shuffle(module, operands, literals),
         op::SELECT if module.elements(operands.first().map_or(0, |o| o.0))?.1 == 1 => {
-            let chosen = if scalar(operand(operands, 0)?)? != 0 { 1 } else { 2 };
-            operand(operands, chosen).cloned()
+            select(operand(operands, 0)?, operand(operands, 1)?, operand(operands, 2)?)
         }
         _ => elementwise(module, opcode, result, operands),
     }
@@ -70,7 +66,7 @@ fn parts(module: &Module, ty: Id, value: &Value) -> Result<Vec<Value>> {
         (Value::Composite(parts), _) => return Ok(parts.to_vec()),
         (_, Type::Vector(_, count)) => count as usize,
         (_, Type::Structure(members)) => members.len(),
-        _ => return Err(Error::unsupported("a constant array of zeroes is changed")),
+        _ => return Err(Error::unsupported("a constant array that is not written part by part is changed")),
     };
     Ok(vec![value.clone(); count])
 }
@@ -114,16 +110,31 @@ fn shuffle(module: &Module, operands: &[(Id, Value)], picks: &[u32]) -> Result<V
     picks.iter().map(pick).collect::<Result<Vec<_>>>().map(|parts| Value::Composite(parts.into()))
 }
 
+fn select(condition: &Value, then: &Value, other: &Value) -> Result<Value> {
+    match condition {
+        Value::Undef => Ok(Value::Undef),
+        condition => Ok(if scalar(condition)? != 0 { then } else { other }.clone()),
+    }
+}
+
 fn elementwise(module: &Module, opcode: u16, result: Id, operands: &[(Id, Value)]) -> Result<Value> {
     let (element_type, count) = module.elements(result)?;
     let one = |at: Option<usize>| -> Result<Value> {
-        let mut inputs = Vec::with_capacity(operands.len());
-        for (ty, value) in operands {
-            let value = match at {
+        let mut values = Vec::with_capacity(operands.len());
+        for (_, value) in operands {
+            values.push(match at {
                 Some(at) => element(value, at)?,
                 None => value.clone(),
-            };
-            inputs.push((module.ty(module.elements(*ty)?.0)?, scalar(&value)?));
+            });
+        }
+        match (opcode, &values[..]) {
+            (op::SELECT, [condition, then, other]) => return select(condition, then, other),
+            _ if values.contains(&Value::Undef) => return Ok(Value::Undef),
+            _ => {}
+        }
+        let mut inputs = Vec::with_capacity(operands.len());
+        for ((ty, _), value) in operands.iter().zip(&values) {
+            inputs.push((module.ty(module.elements(*ty)?.0)?, scalar(value)?));
         }
         Ok(Value::Bits(one(opcode, module.ty(element_type)?, &inputs)?))
     };
@@ -190,12 +201,6 @@ fn one(opcode: u16, result: Type<'_>, inputs: &[(Type<'_>, u64)]) -> Result<u64>
     let Some((_, b)) = second else {
         return Err(Error::unsupported(format!("{} of constants", grammar::name(opcode))));
     };
-    if opcode == op::SELECT {
-        return inputs
-            .get(2)
-            .map(|c| if a != 0 { b } else { c.1 })
-            .ok_or_else(|| Error::malformed("an operand is missing"));
-    }
     if let Type::Float(_) = first {
         return float(opcode, first, to_float(first, a), to_float(first, b));
     }

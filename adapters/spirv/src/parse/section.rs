@@ -203,7 +203,12 @@ fn outside(reader: &mut Reader, module: &mut Module, instruction: Instruction) -
         op::ENTRY_POINT => entry_point(reader, module, instruction)?,
         op::EXECUTION_MODE | op::EXECUTION_MODE_ID => {
             let function = operand(module, 0)?;
-            module.modes.entry(function).or_default().push(instruction);
+            let modes = module.modes.entry(function).or_default();
+            // Each of the function's entry points looks through them.
+            if modes.len() >= limits::MAX_MODES {
+                return Err(Error::limit(format!("{function} has more than {} execution modes", limits::MAX_MODES)));
+            }
+            modes.push(instruction);
         }
         op::STRING => {
             let id = operand(module, 0)?;

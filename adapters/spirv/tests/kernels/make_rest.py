@@ -524,6 +524,45 @@ OpBranch %head
     c.write()
 
 
+def by_value_case():
+    """A structure by value to a function that changes its own, which is not inlined and calls itself with that."""
+    c = Case("byvalue")
+    A = numbers(32)
+    a = c.input("u32", A)
+    zero, one, four, two = (c.const("u32", value) for value in (0, 1, 4, 2))
+    c.decorations = "OpDecorate %fs FuncParamAttr ByVal\nOpDecorate %fs Alignment 4\n"
+    c.globals = f"%arr = OpTypeArray %u32 {four}\n%st = OpTypeStruct %arr\n%f_st = OpTypePointer Function %st\n"
+    c.functions = f"""%ft = OpTypeFunction %u32 %f_st %u32
+%f = OpFunction %u32 DontInline %ft
+%fs = OpFunctionParameter %f_st
+%fn = OpFunctionParameter %u32
+%fl = OpLabel
+%fp = OpInBoundsPtrAccessChain %f_u32 %fs {zero} {zero} {zero}
+%fo = OpLoad %u32 %fp Aligned 4
+%fi = OpIAdd %u32 %fo {one}
+OpStore %fp %fi Aligned 4
+%fz = OpIEqual %bool %fn {zero}
+OpBranchConditional %fz %fe %fr
+%fr = OpLabel
+%fm = OpISub %u32 %fn {one}
+%fc = OpFunctionCall %u32 %f %fs %fm
+OpBranch %fe
+%fe = OpLabel
+%fx = OpPhi %u32 {zero} %fl %fc %fr
+%fl2 = OpLoad %u32 %fp Aligned 4
+%fsum = OpIAdd %u32 %fx %fl2
+OpReturnValue %fsum
+OpFunctionEnd
+"""
+    c.line("%own = OpVariable %f_st Function")
+    at = c.emit("OpInBoundsPtrAccessChain", "f_u32", "%own", zero, zero, zero)
+    c.line(f"OpStore {at} {a} Aligned 4")
+    sum_ = c.emit("OpFunctionCall", "u32", "%f", "%own", two)
+    c.out("u32", sum_, [(v + 1) + (v + 2) + (v + 3) & 0xffffffff for v in A])
+    c.out("u32", c.emit("OpLoad", "u32", at, "Aligned", 4), A)
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
@@ -532,3 +571,4 @@ if __name__ == "__main__":
     products_case()
     walk_case()
     late_case()
+    by_value_case()

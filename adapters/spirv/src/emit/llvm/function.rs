@@ -9,7 +9,7 @@ use super::late::Late;
 use super::loops::CountedLoop;
 use crate::error::{Error, Result};
 use crate::grammar::op;
-use crate::model::{Block, Function, Id, Instruction};
+use crate::model::{Block, Function, Id, Instruction, Type, kind, storage};
 
 /// The function that is being written.
 #[derive(Debug, Default)]
@@ -125,10 +125,14 @@ impl Writer<'_> {
             self.result.exports.push(name.trim_start_matches('@').to_owned());
         }
         let mut header = String::new();
+        let mut copied = Vec::new();
         for &parameter in &function.parameters {
             let comma = if header.is_empty() { "" } else { ", " };
             let ty = self.type_text(self.module.type_of(parameter)?)?;
-            let _ = write!(header, "{comma}{ty} %v{parameter}");
+            let pointee = self.passed_by_value(parameter)?;
+            let name = if pointee.is_some() { "p" } else { "v" };
+            copied.extend(pointee.map(|pointee| (parameter, pointee)));
+            let _ = write!(header, "{comma}{ty} %{name}{parameter}");
         }
         self.append_offset(&mut header);
         let returns = self.type_text(function.return_type)?;
@@ -141,9 +145,33 @@ impl Writer<'_> {
         self.out.clear();
         let _ = writeln!(self.out, "define {linkage}{returns} {name}({header}) #0{hint}{debug} {{");
         self.begin_function(function)?;
-        self.write_blocks(function, |_| Ok(()))?;
+        self.write_blocks(function, |writer| {
+            copied.into_iter().try_for_each(|(parameter, pointee)| writer.copy_parameter(parameter, pointee))
+        })?;
         self.out.push_str("}\n");
         self.functions.push_str(&self.out);
+        Ok(())
+    }
+
+    /// What a parameter points to that the function has by value.
+    fn passed_by_value(&self, parameter: Id) -> Result<Option<Id>> {
+        const BY_VALUE: u32 = 2;
+        let Type::Pointer(storage::FUNCTION, pointee) = self.module.ty(self.module.type_of(parameter)?)? else {
+            return Ok(None);
+        };
+        let attributes = self.module.decorations_of(parameter).iter().filter(|d| d.kind == kind::FUNC_PARAM_ATTR);
+        let mut attributes = attributes.filter_map(|d| self.module.literals(d).first());
+        Ok(attributes.any(|&attribute| attribute == BY_VALUE).then_some(pointee))
+    }
+
+    /// The caller gives the address of its own object, which it may use after the call: the function gets a copy.
+    fn copy_parameter(&mut self, parameter: Id, pointee: Id) -> Result<()> {
+        let (layout, ty) = (self.layouts.of(self.module, pointee)?, self.type_text(pointee)?);
+        let align = self.module.alignment(parameter).unwrap_or(layout.align).max(1);
+        self.put_variable(&format!("%v{parameter}"), &ty, &format!(", align {}", align.max(layout.align)));
+        let pointer = self.pointer_text(&ty, 0);
+        let [to, from] = ["v", "p"].map(|name| (format!("{pointer} %{name}{parameter}"), 0));
+        self.copy_bytes(&to, &from, &format!("i64 {}", layout.size), align, false);
         Ok(())
     }
 
@@ -207,26 +235,21 @@ impl Writer<'_> {
     /// Built-in variables that the function does more with than to load them whole.
     fn find_copied_builtins(&mut self, function: &Function) {
         let (mut copied, mut known) = (Vec::new(), HashSet::new());
+        let mut note = |id| {
+            if self.builtin(id).is_some() && known.insert(id) {
+                copied.push(id);
+            }
+        };
         for block in &function.blocks {
             for &instruction in &self.module.body[block.first..block.end] {
-                if instruction.opcode == op::LOAD {
-                    continue;
-                }
-                for &id in self.module.operands(instruction) {
-                    if self.builtin(id).is_some() && !known.contains(&id) && self.names_id(instruction, id) {
-                        known.insert(id);
-                        copied.push(id);
-                    }
+                match instruction.opcode {
+                    op::LOAD => {}
+                    // The grammar does not know which operands of these are ids; a copy too many does no harm.
+                    op::EXT_INST => self.module.operands(instruction).iter().copied().for_each(&mut note),
+                    _ => crate::parse::for_each_id(&self.module.words, instruction, &mut note),
                 }
             }
         }
         self.current.copied_builtins = copied;
-    }
-
-    fn names_id(&self, instruction: Instruction, id: Id) -> bool {
-        // The grammar does not know which operands of these are ids; a copy too many does no harm.
-        let mut named = instruction.opcode == op::EXT_INST;
-        crate::parse::for_each_id(&self.module.words, instruction, |other| named |= other == id);
-        named
     }
 }

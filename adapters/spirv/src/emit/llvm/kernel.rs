@@ -79,16 +79,12 @@ impl Writer<'_> {
                 mode_number::INITIALIZER | mode_number::FINALIZER => {
                     return Err(place(Error::unsupported("kernels that run before or after others by themselves")));
                 }
-                mode_number::DENORM_FLUSH_TO_ZERO => {
-                    if self.module.operand(mode, 2)? == 32 {
-                        self.result.flush_denormals = true;
-                    }
-                }
+                mode_number::DENORM_FLUSH_TO_ZERO => self.result.flush_denormals |= self.module.operand(mode, 2)? == 32,
+                mode_number::DENORM_PRESERVE => self.result.preserve_denormals |= self.module.operand(mode, 2)? == 32,
                 mode_number::LOCAL_SIZE..=mode_number::LOCAL_SIZE_HINT
                 | mode_number::VEC_TYPE_HINT
                 | mode_number::CONTRACTION_OFF
                 | mode_number::SUBGROUP_SIZE..=mode_number::LOCAL_SIZE_HINT_ID
-                | mode_number::DENORM_PRESERVE
                 | mode_number::SIGNED_ZERO_INF_NAN_PRESERVE
                 | mode_number::ROUNDING_MODE_RTE
                 | mode_number::MAX_WORKGROUP_SIZE_INTEL

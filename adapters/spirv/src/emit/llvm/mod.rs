@@ -184,7 +184,20 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
+    /// The text of one instruction, which may name a long constant many times and is not yet among what `check_length` counts.
+    fn check_instruction_length(text: &str) -> Result<()> {
+        if text.len() > limits::MAX_CONSTANT_TEXT {
+            return Err(Error::limit(format!(
+                "an instruction's text is longer than {} bytes",
+                limits::MAX_CONSTANT_TEXT
+            )));
+        }
+        Ok(())
+    }
+
     fn finish(mut self) -> Result<Translation> {
+        // Kernels share functions, and the compiler's option is for all of them. Only flushing may be left out.
+        self.result.flush_denormals &= !self.result.preserve_denormals;
         let mut text = String::with_capacity(self.functions.len() + self.helper_text.len() + self.globals.len() + 4096);
         text.push_str(match self.target {
             Target::Nvptx => TRIPLE,

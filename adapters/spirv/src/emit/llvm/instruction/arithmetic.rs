@@ -36,10 +36,16 @@ impl Writer<'_> {
                 writer.math_call("fmod", scalar, values)
             })?,
             op::F_MOD => self.float_modulo(inst)?,
-            op::VECTOR_TIMES_SCALAR => self.set_per_element(inst, inst.args(), |writer, values| {
-                let text = writer.shape(inst.ty()?)?.0.text();
-                Ok(writer.let_temp(format_args!("fmul {text} {}, {}", values[0], values[1])))
-            })?,
+            op::VECTOR_TIMES_SCALAR => {
+                let (scalar, rounded) = (self.shape(inst.ty()?)?.0, self.is_rounded(result));
+                self.set_per_element(inst, inst.args(), |writer, values| {
+                    let (a, b) = (&values[0], &values[1]);
+                    Ok(match rounded {
+                        true => writer.rounded("fmul", scalar, a, b),
+                        false => writer.let_temp(format_args!("fmul {} {a}, {b}", scalar.text())),
+                    })
+                })?;
+            }
             op::DOT => self.dot(inst)?,
             op::I_ADD_CARRY | op::I_SUB_BORROW => self.carry(inst)?,
             op::U_MUL_EXTENDED | op::S_MUL_EXTENDED => self.extended_product(inst)?,
@@ -91,6 +97,12 @@ impl Writer<'_> {
             flags.push_str("contract ");
         }
         flags
+    }
+
+    /// Whether the result says that it is rounded before anything else is done with it, and the compiler must be told so. AMD's
+    /// fuses only what says that it may.
+    fn is_rounded(&self, result: Id) -> bool {
+        self.target == Target::Nvptx && self.module.decoration(result, kind::NO_CONTRACTION).is_some()
     }
 
     /// An operation that no compiler fuses with another.
@@ -176,10 +188,28 @@ impl Writer<'_> {
         sum
     }
 
+    /// As [`Writer::dot_of`], where no sum is fused with a product.
+    fn rounded_dot(&mut self, scalar: Scalar, count: u32, a: &str, b: &str) -> String {
+        let vector = Self::shaped(scalar, count);
+        let mut sum = String::new();
+        for at in 0..count {
+            let [a, b] = [a, b].map(|value| match count {
+                1 => value.to_owned(),
+                _ => self.let_temp(format_args!("extractelement {vector} {value}, i32 {at}")),
+            });
+            let product = self.rounded("fmul", scalar, &a, &b);
+            sum = if at == 0 { product } else { self.rounded("fadd", scalar, &sum, &product) };
+        }
+        sum
+    }
+
     fn dot(&mut self, inst: Inst<'_>) -> Result<()> {
         let (scalar, count) = self.shape(self.module.type_of(inst.arg(0)?)?)?;
         let (a, b) = (self.value(inst.arg(0)?)?, self.value(inst.arg(1)?)?);
-        let sum = self.dot_of(scalar, count, &a, &b);
+        let sum = match self.is_rounded(inst.result()?) {
+            true => self.rounded_dot(scalar, count, &a, &b),
+            false => self.dot_of(scalar, count, &a, &b),
+        };
         self.alias(inst.result()?, scalar.text(), &sum);
         Ok(())
     }

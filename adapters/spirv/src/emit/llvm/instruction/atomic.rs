@@ -9,6 +9,10 @@ use crate::error::{Error, Result};
 use crate::grammar::op;
 use crate::model::{Id, Type, storage};
 
+/// SPIR-V's numbers for scopes.
+const WORK_GROUP: u64 = 2;
+const SUB_GROUP: u64 = 3;
+
 /// What `Scope` and `MemorySemantics` say together.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Order {
@@ -86,8 +90,13 @@ impl Writer<'_> {
         if self.target == Target::Amdgcn {
             return self.amdgcn_barrier(inst.plain(0)?, order);
         }
-        // A barrier orders the memory of its own threads by itself.
-        if (order.acquire || order.release) && order.scope.is_some_and(|scope| scope != "cta") {
+        // A barrier orders the memory of those who meet in it by itself. A sub-group's does not for the rest of the work-group.
+        let is_wider = match order.scope {
+            Some("cta") => self.constant(inst.plain(0)?)? == SUB_GROUP && self.constant(inst.plain(1)?)? == WORK_GROUP,
+            Some(_) => true,
+            None => false,
+        };
+        if is_wider && (order.acquire || order.release) {
             self.fence(order);
         }
         self.execution_barrier(inst.plain(0)?)

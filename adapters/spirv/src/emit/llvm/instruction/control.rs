@@ -1,6 +1,6 @@
 //! Phis, branches, returns, and the hints of loops.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::super::Writer;
@@ -50,17 +50,22 @@ impl Writer<'_> {
 
     fn phi(&mut self, inst: Inst<'_>) -> Result<()> {
         let mut text = format!("phi {} ", self.type_text(inst.ty()?)?);
-        let mut first = true;
+        let (mut first, mut parents) = (true, HashSet::new());
         for pair in inst.args().chunks(2) {
             let &[value, parent] = pair else {
                 return Err(Error::malformed("a value has no parent block"));
             };
+            // A parent's edges are written each time that it is named: a repetition would be wrong, and many would multiply.
+            if !parents.insert(parent) {
+                return Err(Error::malformed(format!("the phi names block {parent} twice")));
+            }
             let value = self.value(value)?;
             // LLVM wants one entry for each edge, SPIR-V one for each parent.
             for _ in 0..self.edges(parent)? {
                 let comma = if first { "" } else { ", " };
                 let _ = write!(text, "{comma}[ {value}, %b{parent} ]");
                 first = false;
+                Self::check_instruction_length(&text)?;
             }
         }
         self.set(inst.result()?, format_args!("{text}"));

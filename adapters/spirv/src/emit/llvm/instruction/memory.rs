@@ -222,6 +222,7 @@ impl<'m> Writer<'m> {
         {
             return Ok(());
         }
+        check_arguments(inst, function.parameters.len())?;
         let name = self.function_name(callee)?;
         let returns = self.type_text(function.return_type)?;
         self.finish_call(inst, &returns, &name)
@@ -229,9 +230,10 @@ impl<'m> Writer<'m> {
 
     fn call_pointer(&mut self, inst: Inst<'_>) -> Result<()> {
         let pointee = self.module.pointer(self.module.type_of(inst.arg(0)?)?)?.1;
-        let Type::Function(returns, _) = self.module.ty(pointee)? else {
+        let Type::Function(returns, parameters) = self.module.ty(pointee)? else {
             return Err(Error::malformed("a call through a pointer to no function"));
         };
+        check_arguments(inst, parameters.len())?;
         let (returns, pointer) = (self.type_text(returns)?, self.value(inst.arg(0)?)?);
         self.finish_call(inst, &returns, &pointer)
     }
@@ -241,6 +243,7 @@ impl<'m> Writer<'m> {
         for &argument in &inst.args()[1..] {
             let comma = if arguments.is_empty() { "" } else { ", " };
             let _ = write!(arguments, "{comma}{}", self.typed(argument)?);
+            Self::check_instruction_length(&arguments)?;
         }
         self.append_offset(&mut arguments);
         let mut aliases = String::new();
@@ -257,4 +260,12 @@ impl<'m> Writer<'m> {
         }
         Ok(())
     }
+}
+
+fn check_arguments(inst: Inst<'_>, parameters: usize) -> Result<()> {
+    let given = inst.args().len().saturating_sub(1);
+    if given != parameters {
+        return Err(Error::malformed(format!("{given} arguments for a function of {parameters}")));
+    }
+    Ok(())
 }

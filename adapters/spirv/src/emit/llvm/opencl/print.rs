@@ -21,10 +21,12 @@ impl<'m> Writer<'m> {
             return Err(Error::unsupported("AMD's devices print through a service of the host's, which is not asked"));
         }
         let format = self.format_text(operands[0])?;
+        let mut letters = letters(&format).into_iter();
         let format = expand_vectors(&format);
         let mut values = Vec::new();
         for &operand in &operands[1..] {
-            self.promote(operand, &mut values)?;
+            let extend = if matches!(letters.next(), Some('u' | 'x' | 'X' | 'o')) { "zext" } else { "sext" };
+            self.promote(operand, extend, &mut values)?;
         }
         let name = self.format_global(&format);
         let bytes = self.pointer_text("i8", 0);
@@ -81,8 +83,9 @@ impl<'m> Writer<'m> {
         name
     }
 
-    /// The values that an argument becomes, as C promotes them: a vector is as many.
-    fn promote(&mut self, id: Id, values: &mut Vec<(&'static str, String)>) -> Result<()> {
+    /// The values that an argument becomes, as C promotes them: a vector is as many. Integers have no sign in SPIR-V; the
+    /// conversion says how to extend them.
+    fn promote(&mut self, id: Id, extend: &str, values: &mut Vec<(&'static str, String)>) -> Result<()> {
         let ty = self.module.type_of(id)?;
         if let Type::Pointer(..) = self.module.ty(ty)? {
             let value = self.typed(id)?;
@@ -102,7 +105,7 @@ impl<'m> Writer<'m> {
                 }
                 Scalar::Int(64) => ("i64", element),
                 Scalar::Int(32) => ("i32", element),
-                _ => ("i32", self.let_temp(format_args!("sext {} {element} to i32", scalar.text()))),
+                _ => ("i32", self.let_temp(format_args!("{extend} {} {element} to i32", scalar.text()))),
             });
         }
         Ok(())
@@ -159,20 +162,34 @@ impl<'m> Writer<'m> {
     }
 }
 
+/// The text before the first conversion, that conversion from its `%` to its letter, and what follows it.
+fn next_conversion(format: &str) -> Option<(&str, &str, &str)> {
+    let (before, conversion) = format.split_at(format.find('%')?);
+    let end = conversion[1..].find(|c: char| c == '%' || c.is_ascii_alphabetic() && !"vhlLjzt".contains(c))?;
+    let (conversion, rest) = conversion.split_at(end + 2);
+    Some((before, conversion, rest))
+}
+
+/// The letter of each argument's conversion.
+fn letters(format: &str) -> Vec<char> {
+    let (mut letters, mut rest) = (Vec::new(), format);
+    while let Some((_, conversion, behind)) = next_conversion(rest) {
+        // A width or a precision may be an argument of its own.
+        letters.extend(conversion.chars().filter(|&c| c == '*'));
+        letters.extend(conversion.chars().last().filter(|&letter| letter != '%'));
+        rest = behind;
+    }
+    letters
+}
+
 /// The format with every `%v` conversion written as often as the vector is long.
 fn expand_vectors(format: &str) -> String {
     let mut out = String::with_capacity(format.len());
     let mut rest = format;
-    while let Some(at) = rest.find('%') {
-        let (before, conversion) = rest.split_at(at);
+    while let Some((before, conversion, behind)) = next_conversion(rest) {
         out.push_str(before);
-        let end = conversion[1..].find(|c: char| c == '%' || c.is_ascii_alphabetic() && !"vhlLjzt".contains(c));
-        let Some(end) = end.map(|end| end + 2) else {
-            out.push_str(conversion);
-            return out;
-        };
-        out.push_str(&expand_conversion(&conversion[..end]));
-        rest = &conversion[end..];
+        out.push_str(&expand_conversion(conversion));
+        rest = behind;
     }
     out.push_str(rest);
     out
@@ -197,6 +214,12 @@ fn expand_conversion(conversion: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_argument_of_a_format_has_a_letter() {
+        assert_eq!(letters("a %v4hhu b %d%%"), ['u', 'd']);
+        assert_eq!(letters("100%%|%-*.*f|%v2hX %"), ['*', '*', 'f', 'X']);
+    }
 
     #[test]
     fn vectors_in_a_format_become_as_many_numbers() {

@@ -1,0 +1,248 @@
+//! What the text has for instructions that no module of `tests/modules` holds: the modules are written here, word for word.
+
+use ur_spirv::{Options, link, parse, translate};
+
+/// An instruction's words.
+fn op(opcode: u32, operands: &[u32]) -> Vec<u32> {
+    [&[(operands.len() as u32 + 1) << 16 | opcode], operands].concat()
+}
+
+/// The words of a literal string.
+fn literal(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+    bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+/// `OpEntryPoint Kernel`.
+fn entry(function: u32, name: &str) -> Vec<u32> {
+    op(15, &[&[6, function], &literal(name)[..]].concat())
+}
+
+/// A module with void (1), functions of nothing (2), 32-bit integers (3) and floats (4) before these instructions.
+fn module(instructions: &[Vec<u32>]) -> ur_spirv::Module {
+    let header = vec![0x0723_0203, 0x0001_0400, 0, 1000, 0];
+    let types = [op(14, &[2, 2]), op(19, &[1]), op(33, &[2, 1]), op(21, &[3, 32, 0]), op(22, &[4, 32])];
+    let words = [&[header], &types[..], instructions].concat().concat();
+    parse(&words.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>()).unwrap()
+}
+
+/// The text's lines from one that has `first` up to the end of its function.
+fn function(instructions: &[Vec<u32>], options: &Options, first: &str) -> Vec<String> {
+    let text = translate(&module(instructions), options).unwrap().text;
+    let lines = text.lines().skip_while(|line| !line.contains(first)).take_while(|line| *line != "}");
+    lines.map(|line| line.trim().to_owned()).collect()
+}
+
+/// A function (20) whose parameter (21) is a structure of four integers by value, and a kernel that calls it with its own variable.
+fn passes_a_structure_by_value() -> Vec<Vec<u32>> {
+    vec![
+        entry(10, "k"),
+        op(71, &[21, 38, 2]),
+        op(71, &[21, 44, 4]),
+        op(43, &[3, 5, 4]),
+        op(28, &[6, 3, 5]),
+        op(30, &[7, 6]),
+        op(32, &[8, 7, 7]),
+        op(33, &[9, 3, 8]),
+        op(54, &[3, 20, 0, 9]),
+        op(55, &[8, 21]),
+        op(248, &[22]),
+        op(61, &[7, 23, 21]),
+        op(62, &[21, 23]),
+        op(254, &[5]),
+        op(56, &[]),
+        op(54, &[1, 10, 0, 2]),
+        op(248, &[11]),
+        op(59, &[8, 12, 7]),
+        op(57, &[3, 13, 20, 12]),
+        op(253, &[]),
+        op(56, &[]),
+    ]
+}
+
+#[test]
+fn a_function_works_on_its_own_copy_of_what_it_gets_by_value() {
+    let typed = function(&passes_a_structure_by_value(), &Options::for_architecture(90), "define internal i32 @f20(");
+    assert_eq!(typed[0], "define internal i32 @f20(%s7* %p21) #0 {");
+    assert_eq!(typed[2], "%v21 = alloca %s7, align 4");
+    let copy = "call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 4 %t1, i8* align 4 %t2, i64 16, i1 false)";
+    let copied = ["%t1 = bitcast %s7* %v21 to i8*", "%t2 = bitcast %s7* %p21 to i8*", copy];
+    assert_eq!(typed[3..6], copied);
+    let amd = function(&passes_a_structure_by_value(), &Options::for_amdgcn(32), "define internal i32 @f20(");
+    assert_eq!(amd[0], "define internal i32 @f20(ptr %p21) #0 {");
+    assert!(amd[6].contains("@llvm.memcpy.p0.p0.i64(") && amd[6].contains("i64 16, i1 false"), "{amd:#?}");
+}
+
+#[test]
+fn a_pointer_that_is_a_functions_result_is_not_copied() {
+    let mut sret = passes_a_structure_by_value();
+    sret[1] = op(71, &[21, 38, 3]);
+    let text = function(&sret, &Options::for_architecture(90), "define internal i32 @f20(");
+    assert_eq!(text[0], "define internal i32 @f20(%s7* %v21) #0 {");
+    assert!(!text.concat().contains("memcpy"), "{text:#?}");
+}
+
+/// A kernel that prints a vector of four bytes (or of another integer) by this format.
+fn prints_a_vector(bits: u32, format: &str) -> Vec<Vec<u32>> {
+    let length = format.len() as u32 + 1;
+    let characters = (0..length).map(|at| 200 + at).collect::<Vec<u32>>();
+    let mut all = vec![op(11, &[&[5], &literal("OpenCL.std")[..]].concat()), entry(10, "k"), op(21, &[6, 8, 0])];
+    let element = if bits == 8 { 6 } else { 13 };
+    if bits != 8 {
+        all.push(op(21, &[13, bits, 0]));
+    }
+    all.push(op(43, &[3, 7, length]));
+    all.push(op(28, &[8, 6, 7]));
+    all.push(op(32, &[9, 0, 8]));
+    all.push(op(32, &[15, 0, 6]));
+    all.extend(format.bytes().chain([0]).zip(&characters).map(|(byte, &id)| op(43, &[6, id, u32::from(byte)])));
+    all.push(op(44, &[&[8, 14], &characters[..]].concat()));
+    all.push(op(59, &[9, 16, 0, 14]));
+    all.push(op(43, &[3, 17, 0]));
+    all.push(op(23, &[18, element, 4]));
+    all.push(op(33, &[12, 1, 18]));
+    all.push(op(54, &[1, 10, 0, 12]));
+    all.push(op(55, &[18, 19]));
+    all.push(op(248, &[11]));
+    all.push(op(70, &[15, 20, 16, 17, 17]));
+    all.push(op(12, &[3, 21, 5, 184, 20, 19]));
+    all.push(op(253, &[]));
+    all.push(op(56, &[]));
+    all
+}
+
+#[test]
+fn elements_that_are_printed_without_a_sign_are_extended_without_one() {
+    let options = Options::for_architecture(90);
+    for (bits, format, extend) in [
+        (8, "%v4hhu", "zext"),
+        (8, "%v4hhx", "zext"),
+        (16, "%v4hX", "zext"),
+        (16, "100%% %v4ho\n", "zext"),
+        (8, "%v4hhd", "sext"),
+        (16, "%v4hi", "sext"),
+    ] {
+        let text = function(&prints_a_vector(bits, format), &options, "define void @k(").join("\n");
+        assert_eq!(text.matches(&format!("{extend} i{bits} ")).count(), 4, "{format}: {text}");
+    }
+}
+
+#[test]
+fn constants_of_operations_are_undefined_only_where_their_operands_are() {
+    const UNDEFINED: u32 = 7;
+    let all = [
+        entry(10, "k"),
+        op(43, &[3, 5, 5]),
+        op(23, &[6, 3, 2]),
+        op(1, &[6, UNDEFINED]),
+        op(20, &[8]),
+        op(41, &[8, 9]),
+        op(1, &[3, 12]),
+        // 5 in the first place of what is undefined; that twice, turned round; the first of it; a sum; one of two.
+        op(52, &[6, 30, 82, 5, UNDEFINED, 0]),
+        op(52, &[6, 31, 79, 30, UNDEFINED, 1, 0]),
+        op(52, &[3, 32, 81, 31, 1]),
+        op(52, &[6, 33, 128, 30, 30]),
+        op(52, &[3, 34, 169, 9, 5, 12]),
+        op(32, &[13, 5, 3]),
+        op(32, &[14, 5, 6]),
+        op(33, &[15, 1, 13, 14]),
+        op(54, &[1, 10, 0, 15]),
+        op(55, &[13, 16]),
+        op(55, &[14, 17]),
+        op(248, &[11]),
+        op(62, &[17, 30]),
+        op(62, &[17, 31]),
+        op(62, &[16, 32]),
+        op(62, &[17, 33]),
+        op(62, &[16, 34]),
+        op(253, &[]),
+        op(56, &[]),
+    ];
+    let text = function(&all, &Options::for_architecture(90), "define void @k(");
+    let stored: Vec<&str> = text.iter().filter_map(|line| line.strip_prefix("store ")?.split(", <2").next()).collect();
+    let stored: Vec<&str> = stored.iter().map(|line| line.split(", i32 addr").next().unwrap()).collect();
+    assert_eq!(
+        stored,
+        [
+            "<2 x i32> <i32 5, i32 undef>",
+            "<2 x i32> <i32 undef, i32 5>",
+            "i32 5",
+            "<2 x i32> <i32 10, i32 undef>",
+            "i32 5"
+        ]
+    );
+}
+
+#[test]
+fn products_of_vectors_that_must_stay_rounded_are_written_with_their_rounding() {
+    let all = |decorated: bool| {
+        let mut all = vec![entry(10, "k")];
+        if decorated {
+            all.extend([op(71, &[20, 42]), op(71, &[21, 42])]);
+        }
+        all.extend([
+            op(23, &[5, 4, 2]),
+            op(33, &[6, 1, 5, 4]),
+            op(54, &[1, 10, 0, 6]),
+            op(55, &[5, 7]),
+            op(55, &[4, 8]),
+            op(248, &[11]),
+            op(142, &[5, 20, 7, 8]),
+            op(148, &[4, 21, 20, 7]),
+            op(253, &[]),
+            op(56, &[]),
+        ]);
+        all
+    };
+    let text = function(&all(true), &Options::for_architecture(90), "define void @k(").join("\n");
+    let open = text.matches("fmul ").count() + text.matches("fadd ").count();
+    assert_eq!((open, text.matches("mul.rn.f32").count(), text.matches("add.rn.f32").count()), (0, 4, 1), "{text}");
+    let text = function(&all(false), &Options::for_architecture(90), "define void @k(").join("\n");
+    assert!(text.contains("fmul ") && text.contains("fadd ") && !text.contains(".rn."), "{text}");
+    // AMD's compiler fuses only what says that it may be.
+    let text = function(&all(true), &Options::for_amdgcn(32), "define amdgpu_kernel void @k(").join("\n");
+    assert!(text.contains("fmul ") && !text.contains("contract"), "{text}");
+}
+
+/// Kernels `a` and, with other modes, `b`.
+fn kernels_with(modes: &[(u32, u32)]) -> Vec<Vec<u32>> {
+    let mut all = Vec::new();
+    for (at, &(mode, bits)) in modes.iter().enumerate() {
+        let id = 10 + at as u32;
+        all.extend([entry(id, ["a", "b"][at]), op(16, &[id, mode, bits])]);
+    }
+    for id in 10..10 + modes.len() as u32 {
+        all.extend([op(54, &[1, id, 0, 2]), op(248, &[id + 20]), op(253, &[]), op(56, &[])]);
+    }
+    all
+}
+
+#[test]
+fn subnormal_numbers_are_not_flushed_where_another_kernel_keeps_them() {
+    const PRESERVE: u32 = 4459;
+    const FLUSH: u32 = 4460;
+    let options = Options::for_architecture(90);
+    let flushes = |modes: &[(u32, u32)], kernels: Option<&str>| {
+        let options = Options { kernels: kernels.map(|name| vec![name.to_owned()]), ..options.clone() };
+        let translation = translate(&module(&kernels_with(modes)), &options).unwrap();
+        translation.compiler_options(&options).contains(&"-ftz=1".to_owned())
+    };
+    assert!(flushes(&[(FLUSH, 32)], None));
+    assert!(flushes(&[(FLUSH, 32), (PRESERVE, 64)], None));
+    assert!(!flushes(&[(FLUSH, 32), (PRESERVE, 32)], None));
+    assert!(!flushes(&[(PRESERVE, 32), (FLUSH, 32)], None));
+    // The other kernel is not translated.
+    assert!(flushes(&[(FLUSH, 32), (PRESERVE, 32)], Some("a")));
+}
+
+#[test]
+fn modules_that_are_linked_flush_no_subnormal_numbers_where_one_keeps_them() {
+    let options = Options::for_architecture(90);
+    let mut keeps = kernels_with(&[(4459, 32)]);
+    keeps[0] = entry(10, "keeps");
+    let modules = [module(&kernels_with(&[(4460, 32)])), module(&keeps)];
+    let linked = link(&[&modules[0], &modules[1]], &options).unwrap();
+    assert!(!linked.compiler_options(&options).contains(&"-ftz=1".to_owned()));
+}
