@@ -117,6 +117,8 @@ impl<D: Driver> Wanted<'_, D> {
             if let Some(ended) = self.look() {
                 return Ok(Some(ended));
             }
+            #[cfg(feature = "testing")]
+            testing::has_looked();
             self.watch()?;
             if !watcher.sleep(end) {
                 return Ok(self.look());
@@ -140,6 +142,27 @@ impl<D: Driver> Wanted<'_, D> {
         let ended = self.sleep_until_ended(&watcher, end);
         self.list.iter().for_each(|(values, _)| values.remove_watcher(&watcher));
         ended
+    }
+}
+
+/// What a test does while a thread waits. Compiled in by the feature `testing` alone.
+#[cfg(feature = "testing")]
+pub mod testing {
+    use core::cell::RefCell;
+
+    type Hook = Box<dyn FnMut()>;
+
+    thread_local! {
+        static LOOKED: RefCell<Option<Hook>> = const { RefCell::new(None) };
+    }
+
+    /// Has `hook` called each time that this thread has found no value reached and does not watch yet.
+    pub fn when_looked(hook: impl FnMut() + 'static) {
+        LOOKED.with_borrow_mut(|looked| *looked = Some(Box::new(hook)));
+    }
+
+    pub(super) fn has_looked() {
+        LOOKED.with_borrow_mut(|looked| looked.iter_mut().for_each(|hook| hook()));
     }
 }
 

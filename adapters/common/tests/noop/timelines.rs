@@ -4,13 +4,17 @@ use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use parking_lot::MutexGuard;
 use ur_adapter::api::generated::*;
 use ur_adapter::api::noop::Noop;
 use ur_adapter::command::testing;
+use ur_adapter::device::adapter;
 use ur_adapter::object::borrow;
+use ur_adapter::timeline::host_wait;
 use ur_ffi::*;
 
 use super::handles::{Handles, turn};
@@ -315,6 +319,38 @@ fn urTimelineWaitExt_waits_for_all_or_any_and_no_longer_than_it_may() {
         ok(signal(timelines[0], 1));
         waiting.into_iter().flat_map(|thread| thread.join().unwrap()).for_each(ok);
     });
+    timelines.into_iter().for_each(release);
+}
+
+/// Another thread asks the timeline between this one's look and its watch, and there is no signal left to watch. On two H100s under
+/// load the wait slept until another timeline's signal came.
+#[test]
+fn urTimelineWaitExt_hears_of_a_value_that_another_thread_finds_reached_before_the_wait_watches() {
+    let test = Test::new();
+    let (timelines, queue) = ([test.timeline(), test.timeline()], test.handles.queue());
+    let controls = &adapter::driver::<Noop>().expect("an open driver").controls;
+    controls.is_slow.store(true, Ordering::Release);
+    let (mut to, from) = (0, 7);
+    ok(try_copy(queue, &raw mut to, &raw const from, &[], None));
+    ok(enqueue_signal(queue, timelines[0], 1));
+    let (told, answers) = channel();
+    std::thread::scope(|scope| {
+        let shared = Shared(timelines);
+        scope.spawn(move || {
+            let timelines = { shared }.0;
+            host_wait::testing::when_looked(move || {
+                controls.is_slow.store(false, Ordering::Release);
+                assert_eq!(value(timelines[0]), 1);
+            });
+            told.send(wait_for_some(&timelines, &[1, 1], true, u64::MAX))
+        });
+        let answer = answers.recv_timeout(Duration::from_secs(10));
+        // Ends the thread, whatever came of it.
+        ok(signal(timelines[1], 1));
+        assert_eq!(answer, Ok((SUCCESS, Some(0))));
+    });
+    ok(finish(queue));
+    test.handles.release_queue(queue);
     timelines.into_iter().for_each(release);
 }
 
