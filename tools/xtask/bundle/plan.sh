@@ -2,7 +2,7 @@
 # What a release is to show on GPUs, in calls that fit a machine lent by the minute. Called by run.sh, which says where everything is.
 #
 #   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side
-#   run.sh plan two-cuda   two GPUs, 3 minutes: the CUDA adapter's suite with both (a process takes longer to begin on two)
+#   run.sh plan two-cuda   two GPUs, 7 minutes: the CUDA adapter's suite with both (a process takes longer to begin on two)
 #   run.sh plan two-hip    the same of the HIP adapter's
 #   run.sh plan one        one GPU, 4 minutes: both adapters' suites on it at a time, but for what fills the device
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
@@ -62,18 +62,9 @@ suites() {
     done
 }
 
-# two ADAPTER: its lines are in suite-ADAPTER-PART.txt, also where the time is up before the end. The random programs run beside the
-# modules; what fills the device runs alone behind both.
+# two ADAPTER: its lines are in suite-ADAPTER.txt, also where the time is up before the end.
 two() {
-    export SUITE_LIMIT=240 SUITE_JOBS=26 SUITE_MODEL_JOBS=6
-    for kind in beside model; do SUITE_PART=$kind sh "$here/suite.sh" "$1" >"$said.$kind" 2>&1 & done
-    wait
-    SUITE_PART=filling sh "$here/suite.sh" "$1" >"$said.filling" 2>&1
-    echo "### two-$1, $(date +%T)"
-    for kind in beside model filling; do
-        tail -n 40 "$said.$kind"
-        rm -f "$said.$kind"
-    done
+    SUITE_LIMIT=240 SUITE_JOBS=28 SUITE_MODEL_JOBS=3 LINES_SHOWN=40 step "two-$1" 480 sh "$here/suite.sh" "$1"
 }
 
 # Two processes' kernels take turns on one GPU, so a test that waits for a gate may take longer than the gate stays closed:
