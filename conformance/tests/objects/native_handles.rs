@@ -11,6 +11,7 @@ use ur_conformance::ffi::{
     ur_structure_type_t as Tag,
 };
 use ur_conformance::native::Streams;
+use ur_conformance::sim::status;
 use ur_conformance::{
     Context, Event, Fixture, Gate, Kernel, Kind, Launch, Program, Queue, adapter, ask, expect_code, needs_sim, ok,
     query, refused, ur,
@@ -556,6 +557,21 @@ fn a_program_of_a_native_module_is_built_and_its_kernels_run() {
     refused!(ERROR_INVALID_NULL_HANDLE, Program.pfnCreateWithNativeHandle(0, context, null(), out));
     refused!(ERROR_INVALID_NULL_POINTER, Program.pfnCreateWithNativeHandle(1, context, null(), null_mut()));
     assert!(made.is_null());
+}
+
+#[test]
+fn urKernelCreateWithNativeHandle_passes_on_what_the_native_library_answers() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let program = fixture.program("basic.ptx");
+    let kernel = fixture.kernel(&program, c"iota");
+    let native = native_of(|out| ur!(Kernel.pfnGetNativeHandle(kernel.handle(), out)));
+    let (context, mut made) = (fixture.context(), null_mut());
+    let out = &raw mut made;
+    sim.fail("cuFuncGetAttribute", 1, status::OUT_OF_MEMORY);
+    let answer = ur!(Kernel.pfnCreateWithNativeHandle(native, context, program.handle(), null(), out));
+    sim.clear_faults();
+    assert_eq!((answer, made.is_null()), (Code::ERROR_OUT_OF_DEVICE_MEMORY, true));
 }
 
 #[test]

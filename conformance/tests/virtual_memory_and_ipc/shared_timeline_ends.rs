@@ -43,6 +43,29 @@ fn a_process_that_was_killed_while_nobody_waited_fails_who_waits_later() {
     });
 }
 
+/// Nobody has ever waited here, so nobody has asked to be told of ends.
+#[test]
+fn a_process_that_was_killed_while_nobody_waited_is_found_by_who_looks() {
+    let test = "a_process_that_was_killed_while_nobody_waited_is_found_by_who_looks";
+    peers::with(test, |_, shared, [mut signaller, mut looker]| {
+        signaller.done("submit 2");
+        signaller.kill();
+        assert_eq!((shared.wait(2, 0), shared.status(), looker.ask("status")), (LOST, LOST, told(LOST)));
+        looker.end();
+    });
+}
+
+#[test]
+fn a_process_that_was_killed_while_nobody_waited_is_found_by_who_signals() {
+    let test = "a_process_that_was_killed_while_nobody_waited_is_found_by_who_signals";
+    peers::with(test, |_, shared, [mut signaller]| {
+        signaller.done("submit 2");
+        signaller.kill();
+        let signalled = ur!(TimelineExt.pfnTimelineSignalExt(shared.handle(), 3));
+        assert_eq!(signalled, Code::ERROR_INVALID_OPERATION, "the timeline has failed");
+    });
+}
+
 #[test]
 fn a_killed_process_that_owed_nothing_leaves_the_timeline_alone() {
     let test = "a_killed_process_that_owed_nothing_leaves_the_timeline_alone";

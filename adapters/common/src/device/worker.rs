@@ -256,18 +256,16 @@ impl Workers {
 }
 
 fn need_a_thread(home: impl Home) -> Result<()> {
-    {
-        let mut jobs = home.jobs.lock();
-        if jobs.free > 0 {
-            return Ok(());
-        }
-        // Counted as free before it runs.
-        jobs.free += 1;
+    let mut jobs = home.jobs.lock();
+    if jobs.free > 0 {
+        return Ok(());
     }
+    // Behind the lock: nobody may rely on a thread that is counted and then cannot be started. What it does first is to take the lock.
     home.clone().start().map_err(|error| {
-        home.jobs.lock().free -= 1;
         Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("no thread can be started for host work: {error}"))
-    })
+    })?;
+    jobs.free += 1;
+    Ok(())
 }
 
 fn run_by(home: impl Home, job: Job) -> Result<()> {
@@ -289,13 +287,10 @@ fn work<H: Home>(home: &H) -> bool {
             continue;
         };
         jobs.free -= 1;
+        // Without another one jobs wait for this thread.
         let is_last = jobs.free == 0 && !workers.has(Mutation::NobodyLeft);
-        jobs.free += usize::from(is_last);
+        jobs.free += usize::from(is_last && home.clone().start().is_ok());
         drop(jobs);
-        if is_last && home.clone().start().is_err() {
-            // Jobs then wait for this thread.
-            workers.jobs.lock().free -= 1;
-        }
         H::call(job, outcome);
         jobs = workers.jobs.lock();
         if jobs.free >= H::KEPT && !workers.has(Mutation::NobodyEnds) {

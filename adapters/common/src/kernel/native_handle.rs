@@ -88,18 +88,19 @@ pub fn create<D: Driver>(
     if modules.is_empty() {
         return Err(not_built(NAME));
     }
-    let devices = modules
-        .into_iter()
-        .map(|module| DeviceKernel::load(&program, module, &name))
-        .collect::<Result<SmallVec<_>>>()
-        .ok()
-        .filter(|devices: &SmallVec<[DeviceKernel<D>; 1]>| devices.iter().any(|kernel| kernel.plain.raw == raw))
-        .ok_or_else(|| {
-            Error::new(
-                ur_result_t::ERROR_INVALID_KERNEL,
-                format!("{NAME}: the function `{}` is not of that program", name.to_string_lossy()),
-            )
+    let not_of_it = || {
+        let text = format!("{NAME}: the function `{}` is not of that program", name.to_string_lossy());
+        Error::new(ur_result_t::ERROR_INVALID_KERNEL, text)
+    };
+    let load = |module| DeviceKernel::load(&program, module, &name);
+    let devices: SmallVec<[DeviceKernel<D>; 1]> =
+        modules.into_iter().map(load).collect::<Result<_>>().map_err(|error| match error.code() {
+            ur_result_t::ERROR_INVALID_KERNEL_NAME => not_of_it(),
+            _ => error,
         })?;
+    if !devices.iter().any(|kernel| kernel.plain.raw == raw) {
+        return Err(not_of_it());
+    }
     out.write_object(Object::new(Kernel::new(program, name, devices)));
     Ok(())
 }

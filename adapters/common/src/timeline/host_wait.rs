@@ -128,6 +128,9 @@ impl<D: Driver> Wanted<'_, D> {
 
     /// Waits as long as `timeout` says; `None` is for ever.
     fn wait(&self, timeout: Option<Duration>) -> Result<Option<Ended>> {
+        if timeout == Some(Duration::ZERO) {
+            self.list.iter().for_each(|(values, _)| values.hear_others_and_ends());
+        }
         let ended = self.look();
         if ended.is_some() || timeout == Some(Duration::ZERO) {
             return Ok(ended);

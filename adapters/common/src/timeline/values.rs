@@ -172,7 +172,7 @@ impl<D: Driver> Values<D> {
 
     /// Why it has failed.
     pub fn failure(&self) -> Option<Error> {
-        self.hear_others();
+        self.hear_others_and_ends();
         self.state.lock().failure.clone()
     }
 
@@ -286,7 +286,10 @@ impl<D: Driver> Values<D> {
             self.hear_others();
             return failed_before(cause);
         }
-        self.hear_of_failure(cause, link.file().most_owed());
+        // As in `hear_others`.
+        let owed = link.file().most_owed();
+        self.hear_of_value(link.file().reached());
+        self.hear_of_failure(cause, owed);
         Ok(())
     }
 
@@ -477,7 +480,7 @@ impl<D: Driver> Values<D> {
 
     /// The largest value that is reached.
     pub fn reached(&self) -> u64 {
-        self.hear_others();
+        self.hear_others_and_ends();
         self.look();
         self.state.lock().reached
     }

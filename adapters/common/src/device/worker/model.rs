@@ -4,6 +4,8 @@
 //! purpose runs in a process of its own, since a model that fails may end its process.
 
 use std::process::Command;
+use std::sync::atomic::AtomicUsize as StdAtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use super::*;
@@ -14,6 +16,8 @@ use crate::sync::Arc;
 struct Model {
     workers: Arc<Workers>,
     threads: StdArc<StdMutex<Vec<loom::thread::JoinHandle<bool>>>>,
+    /// Threads that cannot be started.
+    failures: StdArc<StdAtomicUsize>,
 }
 
 impl Deref for Model {
@@ -28,6 +32,9 @@ impl Home for Model {
     const KEPT: usize = 1;
 
     fn start(self) -> std::io::Result<()> {
+        if self.failures.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
+            return Err(std::io::ErrorKind::WouldBlock.into());
+        }
         let threads = StdArc::clone(&self.threads);
         let thread = loom::thread::spawn(move || work(&self));
         threads.lock().unwrap().push(thread);
@@ -67,7 +74,8 @@ fn explore(test: impl Fn(&Model) + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(move || {
-        let model = Model { workers: Arc::new(Workers::of_model(bug)), threads: StdArc::default() };
+        let (workers, threads) = (Arc::new(Workers::of_model(bug)), StdArc::default());
+        let model = Model { workers, threads, failures: StdArc::default() };
         test(&model);
         model.jobs.lock().is_over = true;
         model.ready.notify_all();
@@ -197,5 +205,21 @@ fn jobs_of_two_threads_run_once_each() {
         ran.until(2);
         other.join().unwrap();
         assert_eq!(*ran.come.lock(), 2);
+    });
+}
+
+/// The first thread cannot be started: whoever is told that its job was taken has it run all the same.
+#[test]
+fn a_job_that_is_taken_runs_though_a_thread_could_not_be_started() {
+    explore(|model| {
+        model.failures.store(1, Relaxed);
+        let ran = Meeting::new();
+        let run = |model: &Model, ran: &Arc<Meeting>| {
+            let (model, ran) = (model.clone(), Arc::clone(ran));
+            move || run_by(model, Box::new(move |_| ran.come())).is_ok()
+        };
+        let other = loom::thread::spawn(run(model, &ran));
+        let taken = [run(model, &ran)(), other.join().unwrap()];
+        ran.until(taken.into_iter().filter(|taken| *taken).count());
     });
 }

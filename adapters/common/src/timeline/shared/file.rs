@@ -319,6 +319,16 @@ impl TimelineFile {
         }
     }
 
+    /// Frees the places of processes that have ended and owe something. The system is asked about those that owe something alone.
+    pub fn bury_dead(&self) {
+        let owes = |taken: &Taken| self.place(*taken).is_some_and(|place| place.owed.load(SeqCst) > self.reached());
+        for taken in self.others().into_iter().filter(owes) {
+            if matches!(self.holder(taken), Ok(Holder::Nobody)) {
+                self.bury(taken);
+            }
+        }
+    }
+
     /// The largest value that is reached.
     pub fn reached(&self) -> u64 {
         self.map.get().reached.load(SeqCst)

@@ -168,13 +168,23 @@ impl<D: Driver> Values<D> {
     /// Takes over what other processes have reached, and their failure.
     pub(super) fn hear_others(&self) {
         let Some(link) = self.shared() else { return };
+        // In this order: who reaches a value says so before it owes it no more.
+        let (failure, owed) = (link.file().failure(), link.file().most_owed());
         self.hear_of_value(link.file().reached());
-        if let Some(code) = link.file().failure() {
+        if let Some(code) = failure {
             let text = match code {
                 ur_result_t::ERROR_PROCESS_LOST_EXT => "a process has ended that had submitted signals of the timeline",
                 _ => "the timeline has failed in another process",
             };
-            self.hear_of_failure(&Error::new(code, text), link.file().most_owed());
+            self.hear_of_failure(&Error::new(code, text), owed);
+        }
+    }
+
+    /// As [`Values::hear_others`], for who looks and does not wait: nobody has told it of processes that have ended.
+    pub(super) fn hear_others_and_ends(&self) {
+        if let Some(link) = self.shared() {
+            link.file().bury_dead();
+            self.hear_others();
         }
     }
 
@@ -190,7 +200,7 @@ impl<D: Driver> Values<D> {
 
     /// As [`Values::check_signal`] of a timeline that processes share.
     pub(super) fn check_shared(&self, link: &Link<D>, value: u64) -> Result<()> {
-        self.hear_others();
+        self.hear_others_and_ends();
         self.check_failure()?;
         let last = link.file().signalled();
         if value > last { Ok(()) } else { Err(not_above(value, last)) }
@@ -198,7 +208,7 @@ impl<D: Driver> Values<D> {
 
     /// As [`Values::reserve`] of a timeline that processes share.
     pub(super) fn reserve_shared(&self, link: &Link<D>, value: u64) -> Result<u64> {
-        self.hear_others();
+        self.hear_others_and_ends();
         self.check_failure()?;
         link.reserve(value).map_err(|last| not_above(value, last))
     }
