@@ -319,9 +319,13 @@ impl TimelineFile {
         }
     }
 
-    /// Frees the places of processes that have ended and owe something. The system is asked about those that owe something alone.
-    pub fn bury_dead(&self) {
+    /// Frees the places of processes that have ended and owe something. Where nobody but the caller owes anything, that is a look at
+    /// memory; the system is asked about those that do.
+    pub fn bury_dead(&self, own: &Claim) {
         let owes = |taken: &Taken| self.place(*taken).is_some_and(|place| place.owed.load(SeqCst) > self.reached());
+        if !self.taken().any(|taken| taken.claim != own.number && owes(&taken)) {
+            return;
+        }
         for taken in self.others().into_iter().filter(owes) {
             if matches!(self.holder(taken), Ok(Holder::Nobody)) {
                 self.bury(taken);

@@ -169,9 +169,9 @@ impl<D: Driver> Values<D> {
     pub(super) fn hear_others(&self) {
         let Some(link) = self.shared() else { return };
         // In this order: who reaches a value says so before it owes it no more.
-        let (failure, owed) = (link.file().failure(), link.file().most_owed());
+        let failure = link.file().failure().map(|code| (code, link.file().most_owed()));
         self.hear_of_value(link.file().reached());
-        if let Some(code) = failure {
+        if let Some((code, owed)) = failure {
             let text = match code {
                 ur_result_t::ERROR_PROCESS_LOST_EXT => "a process has ended that had submitted signals of the timeline",
                 _ => "the timeline has failed in another process",
@@ -183,7 +183,7 @@ impl<D: Driver> Values<D> {
     /// As [`Values::hear_others`], for who looks and does not wait: nobody has told it of processes that have ended.
     pub(super) fn hear_others_and_ends(&self) {
         if let Some(link) = self.shared() {
-            link.file().bury_dead();
+            link.file().bury_dead(&link.seat.claim);
             self.hear_others();
         }
     }
