@@ -5,6 +5,7 @@ mod blocking;
 mod deferred_memory;
 mod deferring;
 mod device_wait;
+mod kept;
 mod order;
 mod overtaking;
 mod queue;

@@ -147,6 +147,10 @@ fn capture_of<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Capture<D>>> {
     // The capture may have ended since the caller looked.
     let found = found.ok_or_else(capture::internal_event)?;
     let queue = request.queue;
+    if queue.is_deferring() {
+        // What is kept would be captured when its turn comes, and never run.
+        return Err(capture::unsupported("a queue whose commands wait for a timeline (finish it first)"));
+    }
     if !queue.is_in_order() && !queue.device.driver.orders_captures() {
         return Err(capture::unsupported("a command of a queue out of order (the native library orders no captures)"));
     }

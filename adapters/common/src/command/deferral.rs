@@ -10,7 +10,6 @@
 //! Must never block whoever enqueues, make a native call before a command's turn (but for a reusable event in its list, whose last
 //! signal gets an event of its own), or lose a command: each is submitted or fails, once.
 
-use core::cell::Cell;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -26,12 +25,15 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::HandleList;
 use crate::queue::Queue;
+use crate::queue::deferral::{PlacingTurn, address};
 use crate::stream::Stream;
-use crate::stream::capture;
 use crate::stream::event::{Event, EventPromise, WaitList};
 use crate::stream::promise::{Dependent, Outcome};
 use crate::sync::countdown::Countdown;
 use crate::sync::mutation::{self, Bug};
+use crate::sync::unlikely::unlikely;
+
+pub(crate) use crate::queue::deferral::placing;
 
 /// A command that holds all that it needs.
 pub trait Owned<D: Driver>: Send {
@@ -104,46 +106,10 @@ pub(crate) fn not_deferrable<T>(path: &str) -> Result<T> {
     )))
 }
 
-/// The queue that this thread submits a deferred command to, by its address, and when the application enqueued that.
-#[derive(Clone, Copy)]
-pub(super) struct Placing {
-    queue: usize,
-    /// When the application enqueued the command.
-    pub(super) queued: u64,
-}
-
-thread_local! {
-    static PLACING: Cell<Option<Placing>> = const { Cell::new(None) };
-}
-
-fn address<D: Driver>(queue: &Queue<D>) -> usize {
-    core::ptr::from_ref(queue).addr()
-}
-
-/// The deferred command of that queue that this thread is submitting.
-pub(super) fn placing<D: Driver>(queue: &Queue<D>) -> Option<Placing> {
-    PLACING.get().filter(|placing| placing.queue == address(queue))
-}
-
-/// A thread's turn at submitting a deferred command.
-struct PlacingTurn(Option<Placing>);
-
-impl PlacingTurn {
-    fn begin<D: Driver>(queue: &Queue<D>, queued: u64) -> Self {
-        Self(PLACING.replace(Some(Placing { queue: address(queue), queued })))
-    }
-}
-
-impl Drop for PlacingTurn {
-    fn drop(&mut self) {
-        PLACING.set(self.0);
-    }
-}
-
 /// The barrier that a command comes after beside its list, with its generation: a deferred command has it in its list, and the
-/// queue's may be a later one.
+/// queue's may be a later one. What the application's function enqueues in a deferred command's turn has no such list.
 pub(crate) fn barrier_of<D: Driver>(queue: &Queue<D>) -> Barrier<D> {
-    if placing(queue).is_some() { (0, None) } else { queue.barrier() }
+    if placing(queue).is_some_and(|placing| !placing.calls_out) { (0, None) } else { queue.barrier() }
 }
 
 /// Events that a deferred command waits for, which stand for what the application meant when it enqueued the command.
@@ -162,15 +128,23 @@ impl<D: Driver> Request<'_, D> {
     #[cold]
     #[inline(never)]
     pub(crate) fn must_be_deferred(&self) -> bool {
-        if self.waits.iter().any(|event| event.is_unresolved()) {
-            return true;
-        }
-        self.queue.is_deferring() && placing(self.queue).is_none() && self.comes_after_deferred()
+        self.waits.iter().any(|event| event.is_unresolved()) || self.comes_after_deferred()
     }
 
-    /// Whether the queue's own order makes it come after a deferred command.
+    /// Whether the queue's own order makes it come after a deferred command. Out of order it is the barrier that says so: the queue
+    /// has ended a kept one a moment before anybody can wait for it.
     fn comes_after_deferred(&self) -> bool {
-        self.queue.is_in_order() || self.queue.barrier().1.is_some_and(|barrier| unresolved(&barrier).is_some())
+        if self.queue.is_in_order() {
+            return self.queue.is_deferring() && placing(self.queue).is_none();
+        }
+        self.comes_after_kept(&self.queue.barrier())
+    }
+
+    /// Whether a command of an out-of-order queue with that barrier has to be kept behind it.
+    #[inline]
+    pub(super) fn comes_after_kept(&self, barrier: &Barrier<D>) -> bool {
+        let is_kept = |barrier: &Arc<Object<Event<D>>>| barrier.is_unresolved();
+        unlikely(barrier.1.as_ref().is_some_and(is_kept)) && placing(self.queue).is_none()
     }
 
     /// As [`Request::must_be_deferred`] for a command that comes after everything before it, if its list is empty.
@@ -187,10 +161,8 @@ impl<D: Driver> Request<'_, D> {
     /// library answers.
     pub(crate) fn bind_waits(&self) -> Result<BoundWaits<D>> {
         let mut bound = BoundWaits::<D>::new();
+        self.refuse_in_capture("a command behind a wait for what nobody has submitted yet")?;
         for event in self.waits.iter() {
-            if event.as_captured().is_some() {
-                return Err(capture::unsupported("a command behind a wait for what nobody has submitted yet"));
-            }
             let meant = match event.as_reusable() {
                 Some(reusable) => event.last_signal(reusable)?,
                 None => Some(event.to_arc()),
@@ -353,13 +325,14 @@ impl<D: Driver> Ready for DeferredCommand<D> {
             None => self.place(work),
         };
         // Before anybody hears of it: whoever has waited for the command finds the queue as it is without it.
-        self.queue.end_deferred(outcome.as_ref().err());
+        self.queue.end_deferred(&self.promise, outcome.as_ref().err());
         #[cfg(feature = "testing")]
         testing::command_has_ended();
         self.promise.resolve(match outcome {
             Ok(event) => Outcome::Submitted(event),
             Err(cause) => Outcome::Failed(cause),
         });
+        self.queue.have_told_deferred(&self.promise);
         if self.queue.references() == 0 && !self.queue.is_deferring() {
             self.queue.let_go();
         }

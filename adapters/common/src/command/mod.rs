@@ -137,6 +137,9 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
             return defer(request, command);
         }
         chosen = Target::choose(request)?;
+        if request.comes_after_kept(&chosen.barrier) {
+            return defer(request, command);
+        }
         (&*chosen.stream, Some(&chosen))
     } else {
         (request.queue.first(), None)

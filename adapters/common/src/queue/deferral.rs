@@ -4,6 +4,7 @@
 //! deferred too, until all have been submitted; out of order only what depends on a deferred command is. The commands are
 //! [`crate::command::deferral`]'s, their account is kept by [`crate::sync::deferred_commands`].
 
+use core::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
@@ -31,6 +32,53 @@ impl<D: Driver> Default for Deferral<D> {
     }
 }
 
+/// The queue that this thread submits a deferred command to, by its address, and when the application enqueued that.
+#[derive(Clone, Copy)]
+pub(crate) struct Placing {
+    queue: usize,
+    /// When the application enqueued the command.
+    pub(crate) queued: u64,
+    /// Whether a function of the application runs, whose commands are its own.
+    pub(crate) calls_out: bool,
+}
+
+thread_local! {
+    static PLACING: Cell<Option<Placing>> = const { Cell::new(None) };
+}
+
+/// A queue's address.
+pub(crate) fn address<D: Driver>(queue: &Queue<D>) -> usize {
+    core::ptr::from_ref(queue).addr()
+}
+
+/// The deferred command of that queue that this thread is submitting.
+pub(crate) fn placing<D: Driver>(queue: &Queue<D>) -> Option<Placing> {
+    PLACING.get().filter(|placing| placing.queue == address(queue))
+}
+
+/// A thread's turn at submitting a deferred command, or at a function of the application in such a turn.
+pub(crate) struct PlacingTurn(Option<Placing>);
+
+impl PlacingTurn {
+    /// From now on this thread submits a command of that queue.
+    pub(crate) fn begin<D: Driver>(queue: &Queue<D>, queued: u64) -> Self {
+        Self(PLACING.replace(Some(Placing { queue: address(queue), queued, calls_out: false })))
+    }
+
+    /// From now on a function of the application runs. What it enqueues on the queue is no part of a deferred command's list.
+    pub(crate) fn call_out() -> Self {
+        let before = PLACING.get();
+        PLACING.set(before.map(|placing| Placing { calls_out: true, ..placing }));
+        Self(before)
+    }
+}
+
+impl Drop for PlacingTurn {
+    fn drop(&mut self) {
+        PLACING.set(self.0);
+    }
+}
+
 impl<D: Driver> Queue<D> {
     /// Whether commands are kept. Never while the queue is plain.
     #[inline]
@@ -47,21 +95,31 @@ impl<D: Driver> Queue<D> {
 
     /// Notes that a deferred command is on its stream, or never will be. Whoever finds the queue without deferred commands
     /// finds all that they did.
-    pub fn end_deferred(&self, failure: Option<&Error>) {
-        self.deferral.commands.end(failure.cloned(), |is_clear| self.restore_plain(is_clear));
+    pub fn end_deferred(&self, promise: &Arc<EventPromise<D>>, failure: Option<&Error>) {
+        self.deferral.commands.end(Arc::clone(promise), failure.cloned());
     }
 
-    /// Blocks until every command that is deferred now has been submitted, or never will be.
+    /// Notes that whoever waits for a deferred command that has ended has heard of it.
+    pub fn have_told_deferred(&self, promise: &Arc<EventPromise<D>>) {
+        let is_it = |told: &Arc<EventPromise<D>>| Arc::ptr_eq(told, promise);
+        self.deferral.commands.have_told(is_it, |is_clear| self.restore_plain(is_clear));
+    }
+
+    /// Blocks until every command that is deferred now has been submitted, or never will be, and is known to be. For a function of
+    /// the application's in the turn of one of them it is not waited: that one ends behind it.
     pub fn wait_for_submission(&self) {
+        if placing(self).is_some() {
+            return;
+        }
         for promise in self.deferral.commands.last() {
             // What became of it is told by its event, and by the next finish.
             let _ = promise.wait();
         }
     }
 
-    /// Whether everything was submitted so far.
+    /// Whether everything was submitted so far, and is known to be.
     pub fn is_submitted(&self) -> bool {
-        !self.is_deferring()
+        self.is_plain() || self.deferral.commands.are_told()
     }
 
     /// The first failure of a deferred command that no finish has told yet.

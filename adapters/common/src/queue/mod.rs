@@ -114,6 +114,10 @@ impl<D: Driver> Body for Queue<D> {
             // Nobody can end it any more, and the native library does not survive the end of a stream that captures.
             capture.abandon();
         }
+        if self.is_deferring() {
+            // What is kept goes on the streams behind events that nobody but the application has from now on.
+            self.streams().iter().for_each(|stream| stream.record_held());
+        }
         self.let_go();
     }
 }

@@ -430,11 +430,26 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn ensure_recorded(&self, event: &Event<D>) -> Result<()> {
-        if event.is_recorded() {
-            return Ok(());
+        while !event.is_recorded() {
+            if let Some(_state) = self.lock_unless_calling() {
+                return if event.is_recorded() { Ok(()) } else { event.record() };
+            }
+            // A call that blocks is no reason to wait: all that it comes after was recorded before it.
+            barrier::relax();
         }
-        let _state = self.lock();
-        if event.is_recorded() { Ok(()) } else { event.record() }
+        Ok(())
+    }
+
+    /// Records what is pending and somebody holds: whoever does so later would wait for what the stream is given meanwhile. A
+    /// stream that is inside a call has done so.
+    pub fn record_held(&self) {
+        if self.is_untouched() {
+            return;
+        }
+        if let Some(mut state) = self.lock_unless_calling() {
+            // What cannot be recorded stays pending, and completes later than it could.
+            let _ = state.record_pending_events();
+        }
     }
 
     /// Lets go of what the stream keeps for a queue that the application has released: events that nobody else holds, which

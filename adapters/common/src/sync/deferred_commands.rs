@@ -2,8 +2,9 @@
 //! not submitted.
 //!
 //! A command begins before anybody can come after it and ends before whoever waits for it hears of it. So a thread that finds
-//! no deferred commands finds all that they did, and one that finds some comes after them. Nothing is dropped or called while
-//! the lock is held, but what the caller notes with a change.
+//! no deferred commands finds all that they did, and one that finds some comes after them. Between a command's end and the moment
+//! at which its promise is told, its event still says that it is kept: whoever waits for the queue waits for that too. Nothing is
+//! dropped or called while the lock is held, but what the caller notes with a change.
 
 use core::mem::take;
 
@@ -29,6 +30,8 @@ struct State<P, E> {
     /// What comes before a command that comes after everything: the last one in order, else all since the last that came after
     /// everything.
     last: Before<P>,
+    /// What has ended and is not told yet.
+    ending: Before<P>,
     /// How many there may be before those that are through are left out.
     most: usize,
     /// Why a deferred command was not submitted, until somebody has told it.
@@ -37,14 +40,14 @@ struct State<P, E> {
 
 impl<P, E> State<P, E> {
     fn is_clear(&self) -> bool {
-        self.open == 0 && self.failure.is_none()
+        self.open == 0 && self.ending.is_empty() && self.failure.is_none()
     }
 }
 
 impl<P: Clone, E> DeferredCommands<P, E> {
     /// None yet.
     pub fn new() -> Self {
-        let state = State { open: 0, last: SmallVec::new(), most: FEW, failure: None };
+        let state = State { open: 0, last: SmallVec::new(), ending: SmallVec::new(), most: FEW, failure: None };
         Self { are_there: AtomicBool::new(false), state: Mutex::new(state) }
     }
 
@@ -73,10 +76,11 @@ impl<P: Clone, E> DeferredCommands<P, E> {
         before
     }
 
-    /// Notes that one is on its stream, or never will be. `note` is told whether nothing is left of them, under the lock.
-    pub fn end(&self, failure: Option<E>, note: impl FnOnce(bool)) {
+    /// Notes that one is on its stream, or never will be.
+    pub fn end(&self, promise: P, failure: Option<E>) {
         let mut state = self.state.lock();
         state.open -= 1;
+        state.ending.push(promise);
         if state.failure.is_none() {
             state.failure = failure;
         }
@@ -84,17 +88,32 @@ impl<P: Clone, E> DeferredCommands<P, E> {
         if state.open == 0 {
             self.are_there.store(false, Ordering::Release);
         }
-        note(state.is_clear());
         drop(state);
         drop(through);
     }
 
-    /// What a command that comes after all of them comes after.
-    pub fn last(&self) -> Before<P> {
-        self.state.lock().last.clone()
+    /// Notes that the promise of one that has ended is told. `note` is told whether nothing is left of them, under the lock.
+    pub fn have_told(&self, is_it: impl FnMut(&P) -> bool, note: impl FnOnce(bool)) {
+        let mut state = self.state.lock();
+        let told = state.ending.iter().position(is_it).map(|place| state.ending.swap_remove(place));
+        note(state.is_clear());
+        drop(state);
+        drop(told);
     }
 
-    /// The first failure that nobody has told yet. `note` is told as by [`DeferredCommands::end`].
+    /// Whether all have ended and are told.
+    pub fn are_told(&self) -> bool {
+        let state = self.state.lock();
+        state.open == 0 && state.ending.is_empty()
+    }
+
+    /// What whoever waits for all of them waits for.
+    pub fn last(&self) -> Before<P> {
+        let state = self.state.lock();
+        state.last.iter().chain(&state.ending).cloned().collect()
+    }
+
+    /// The first failure that nobody has told yet. `note` is told as by [`DeferredCommands::have_told`].
     pub fn take_failure(&self, note: impl FnOnce(bool)) -> Option<E> {
         let mut state = self.state.lock();
         let failure = state.failure.take();
@@ -134,13 +153,27 @@ mod tests {
     }
 
     #[test]
+    fn whoever_waits_for_all_waits_for_what_has_ended_and_is_not_told() {
+        let commands = DeferredCommands::new();
+        begin(&commands, 1, true);
+        commands.end(1, None);
+        assert!(!commands.are_there() && !commands.are_told());
+        assert_eq!(commands.last().into_vec(), [1]);
+        let mut clear = Vec::new();
+        commands.have_told(|told| *told == 1, |is_clear| clear.push(is_clear));
+        assert_eq!((commands.are_told(), commands.last().into_vec(), clear), (true, vec![], vec![true]));
+    }
+
+    #[test]
     fn the_first_failure_is_told_once_after_the_last_one_has_ended() {
         let commands = DeferredCommands::new();
         begin(&commands, 1, true);
         begin(&commands, 2, true);
         let mut clear = Vec::new();
-        commands.end(Some("first"), |is_clear| clear.push(is_clear));
-        commands.end(Some("second"), |is_clear| clear.push(is_clear));
+        for (promise, failure) in [(1, "first"), (2, "second")] {
+            commands.end(promise, Some(failure));
+            commands.have_told(|told| *told == promise, |is_clear| clear.push(is_clear));
+        }
         assert!(!commands.are_there() && commands.last().is_empty());
         let failures = [(); 2].map(|()| commands.take_failure(|is_clear| clear.push(is_clear)));
         assert_eq!((failures, clear), ([Some("first"), None], vec![false, false, true, true]));
@@ -253,8 +286,10 @@ mod model {
                 self.queue.submit(self.number);
             }
             // What the turn does, it has done before anybody finds the queue without it.
-            self.queue.deferred.end(failure, |is_clear| self.queue.restore_plain(is_clear));
+            self.queue.deferred.end(Arc::clone(&self.promise), failure);
             resolve(&self.promise, failure);
+            let is_it = |told: &Arc<Promise>| Arc::ptr_eq(told, &self.promise);
+            self.queue.deferred.have_told(is_it, |is_clear| self.queue.restore_plain(is_clear));
             if self.queue.references.load(Ordering::Acquire) == 0 && !self.queue.deferred.are_there() {
                 self.queue.let_go();
             }

@@ -4,9 +4,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use ur_ffi::ur_result_t;
 
+use crate::driver::Driver;
+use crate::object::Object;
 use crate::object::error::{Error, Result};
+use crate::stream::event::Event;
 use crate::stream::promise::{Outcome, Promise};
 use crate::sync::mutation::{self, Bug};
 use crate::sync::unlikely::unlikely;
@@ -24,6 +28,9 @@ pub(super) struct State<E> {
     pub(super) signalled: u64,
     /// Signals whose end is not known, by their values.
     pub(super) open: VecDeque<Open<E>>,
+    /// Streams of open signals beside the last one's, each with the last value that it signalled. One that is behind `reached` is of
+    /// no open signal any more.
+    others: SmallVec<[(usize, u64); 4]>,
     /// How many there may be before they are looked at.
     pub(super) most_open: usize,
     /// Those who wait for a value that nobody has signalled.
@@ -33,6 +40,19 @@ pub(super) struct State<E> {
     pub(super) failure: Option<Error>,
     /// After a failure: the largest value that another process still owes.
     pub(super) owed: u64,
+}
+
+/// The event of a signal.
+pub(super) trait OfStream {
+    /// The address of the stream whose order it has.
+    fn stream(&self) -> usize;
+}
+
+impl<D: Driver> OfStream for Arc<Object<Event<D>>> {
+    #[inline(always)]
+    fn stream(&self) -> usize {
+        Arc::as_ptr(&self.stream).addr()
+    }
 }
 
 /// A signal whose end is not known.
@@ -68,13 +88,14 @@ pub(super) struct Noted<E> {
     pub(super) broken: Taken<E>,
 }
 
-impl<E: Clone + Send + Sync + 'static> State<E> {
+impl<E: Clone + OfStream + Send + Sync + 'static> State<E> {
     /// Of a timeline that has reached a value.
     pub(super) fn new(reached: u64) -> Self {
         Self {
             reached,
             signalled: reached,
             open: VecDeque::new(),
+            others: SmallVec::new(),
             most_open: FEW,
             promises: BTreeMap::new(),
             watching: 0,
@@ -144,8 +165,13 @@ impl<E: Clone + Send + Sync + 'static> State<E> {
     #[inline(always)]
     pub(super) fn insert(&mut self, value: u64, event: E) {
         let open = Open { value, event, is_watched: false };
-        if unlikely(self.open.back().is_some_and(|last| last.value > value)) {
-            return self.insert_between(open);
+        if let Some(last) = self.open.back() {
+            if unlikely(last.value > value) {
+                return self.insert_between(open);
+            }
+            if unlikely(last.event.stream() != open.event.stream()) {
+                self.note_other(last.event.stream(), last.value);
+            }
         }
         self.open.push_back(open);
     }
@@ -153,7 +179,45 @@ impl<E: Clone + Send + Sync + 'static> State<E> {
     /// Another thread reserved a larger value, and published it first.
     #[cold]
     fn insert_between(&mut self, open: Open<E>) {
+        self.note_other(open.event.stream(), open.value);
         self.open.insert(self.place_of(open.value), open);
+    }
+
+    /// Notes that a stream which may not be the next signal's has signalled that value.
+    #[inline(never)]
+    fn note_other(&mut self, stream: usize, value: u64) {
+        if let Some((_, last)) = self.others.iter_mut().find(|(other, _)| *other == stream) {
+            *last = value.max(*last);
+            return;
+        }
+        if self.others.len() == self.others.capacity() {
+            let reached = self.reached;
+            self.others.retain(|(_, last)| *last > reached);
+        }
+        self.others.push((stream, value));
+    }
+
+    /// The first open signal of a value or a larger one on each stream. The walk ends with the last of these streams: however many
+    /// signals are open, streams that signal in turn are found at once.
+    pub(super) fn first_of_each_stream(&mut self, value: u64) -> SmallVec<[&mut Open<E>; 4]> {
+        let (first, mut left) = (self.place_of(value), 0);
+        if let Some(last) = self.open.back() {
+            let of_last = last.event.stream();
+            left = 1 + self.others.iter().filter(|(stream, last)| *stream != of_last && *last >= value).count();
+        }
+        let mut found = SmallVec::<[&mut Open<E>; 4]>::new();
+        for open in self.open.range_mut(first..) {
+            if left == 0 {
+                break;
+            }
+            let stream = open.event.stream();
+            // Signals of one stream come one after another.
+            if found.iter().rev().all(|other| other.event.stream() != stream) {
+                found.push(open);
+                left -= 1;
+            }
+        }
+        found
     }
 
     /// Whether a signal is news to anybody at once.
@@ -212,6 +276,63 @@ pub(super) fn not_above(value: u64, last: u64) -> Error {
     Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
 }
 
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A signal's stream.
+    #[derive(Clone, Copy)]
+    struct On(usize);
+
+    impl OfStream for On {
+        fn stream(&self) -> usize {
+            self.0
+        }
+    }
+
+    fn timeline(signals: impl IntoIterator<Item = (u64, usize)>) -> State<On> {
+        let mut state = State::new(0);
+        signals.into_iter().for_each(|(value, stream)| state.insert(value, On(stream)));
+        state
+    }
+
+    fn firsts(state: &mut State<On>, value: u64) -> Vec<(u64, usize)> {
+        state.first_of_each_stream(value).iter().map(|open| (open.value, open.event.0)).collect()
+    }
+
+    #[test]
+    fn a_stream_s_first_signal_is_found_behind_any_number_of_another_one_s() {
+        let mut state = timeline((1..=1000).map(|value| (value, 1)).chain([(1001, 2), (1002, 2), (1003, 1)]));
+        assert_eq!(firsts(&mut state, 1), [(1, 1), (1001, 2)]);
+        assert_eq!(firsts(&mut state, 1002), [(1002, 2), (1003, 1)]);
+        assert_eq!((firsts(&mut state, 1003), firsts(&mut state, 1004)), (vec![(1003, 1)], vec![]));
+    }
+
+    #[test]
+    fn the_walk_ends_with_the_last_stream_that_has_a_signal_left() {
+        let mut state = timeline([(1, 1), (2, 2)].into_iter().chain((3..=1000).map(|value| (value, 3))));
+        assert_eq!(firsts(&mut state, 2), [(2, 2), (3, 3)]);
+        let through = state.reach(2);
+        assert_eq!((through.len(), firsts(&mut state, 3)), (2, vec![(3, 3)]));
+    }
+
+    #[test]
+    fn a_signal_that_is_published_behind_a_larger_one_is_its_stream_s_first() {
+        let mut state = timeline([(1, 1), (5, 1), (3, 2)]);
+        assert_eq!(firsts(&mut state, 2), [(3, 2), (5, 1)]);
+    }
+
+    #[test]
+    fn streams_whose_signals_are_reached_are_forgotten() {
+        let mut state = timeline([]);
+        for value in 1..=10_000u64 {
+            state.insert(value, On(value as usize));
+            state.reach(value - 1);
+        }
+        assert!(state.others.len() <= 8, "{}", state.others.len());
+    }
+}
+
 /// Run with `cargo xtask races`.
 #[cfg(all(test, loom))]
 mod model {
@@ -224,6 +345,12 @@ mod model {
     const FAILED: u64 = 1000;
 
     type Shared = Arc<Mutex<State<u64>>>;
+
+    impl OfStream for u64 {
+        fn stream(&self) -> usize {
+            0
+        }
+    }
 
     fn timeline() -> Shared {
         Arc::new(Mutex::new(State::new(0)))

@@ -511,16 +511,8 @@ impl<D: Driver> Values<D> {
     /// the others.
     pub(super) fn next_signals(&self, value: u64, to_watch: bool) -> SmallVec<[(u64, SharedEvent<D>); 4]> {
         let mut found = SmallVec::<[(u64, SharedEvent<D>); 4]>::new();
-        let mut streams = SmallVec::<[*const Stream<D>; 4]>::new();
         let mut state = self.state.lock();
-        let first = state.place_of(value);
-        for open in state.open.range_mut(first..).take(2 * FEW) {
-            let stream = Arc::as_ptr(&open.event.stream);
-            // Signals of one stream come one after another.
-            if streams.last() == Some(&stream) || streams.contains(&stream) {
-                continue;
-            }
-            streams.push(stream);
+        for open in state.first_of_each_stream(value) {
             if !(to_watch && open.is_watched) {
                 open.is_watched |= to_watch;
                 found.push((open.value, Arc::clone(&open.event)));

@@ -27,6 +27,7 @@ use crate::memory_object::{Mem, MemBody, object_of};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::handle;
+use crate::queue::deferral::PlacingTurn;
 use crate::stream::Stream;
 use crate::stream::promise::Promise;
 
@@ -174,6 +175,7 @@ fn call_application<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue
     let turn = Turn::begin(request, stream)?;
     {
         let _scope = stream.device.enter()?;
+        let _turn = PlacingTurn::call_out();
         // SAFETY: the application gave the function for its data, to be called with a live queue.
         unsafe { function(queue, data) };
     }

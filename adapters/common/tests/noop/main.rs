@@ -5,6 +5,7 @@ mod buffer_pool;
 mod clock;
 mod handles;
 mod il;
+mod kept_commands;
 mod pool_settings;
 mod queue_streams;
 mod threads;

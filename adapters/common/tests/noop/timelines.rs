@@ -23,7 +23,7 @@ const SUCCESS: ur_result_t = ur_result_t::SUCCESS;
 const CAUSE: ur_result_t = ur_result_t::ERROR_DEVICE_NOT_FOUND;
 
 #[track_caller]
-fn ok(code: ur_result_t) {
+pub(super) fn ok(code: ur_result_t) {
     assert_eq!(code, SUCCESS);
 }
 
@@ -36,21 +36,21 @@ unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Shared<T> {}
 
-type Timeline = ur_ext_timeline_handle_t;
+pub(super) type Timeline = ur_ext_timeline_handle_t;
 
 /// Handles, and calls with fewer parameters.
-struct Test {
-    handles: Handles,
+pub(super) struct Test {
+    pub(super) handles: Handles,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Test {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let turn = turn();
         Self { handles: Handles::new(), _turn: turn }
     }
 
-    fn timeline(&self) -> Timeline {
+    pub(super) fn timeline(&self) -> Timeline {
         let mut made = null_mut();
         // SAFETY: a live handle, a writable output.
         ok(unsafe { urTimelineCreateExt::<Noop>(self.handles.context(), null(), &raw mut made) });
@@ -58,12 +58,12 @@ impl Test {
     }
 }
 
-fn release(timeline: Timeline) {
+pub(super) fn release(timeline: Timeline) {
     // SAFETY: a live handle, released once.
     ok(unsafe { urTimelineReleaseExt::<Noop>(timeline) });
 }
 
-fn value(timeline: Timeline) -> u64 {
+pub(super) fn value(timeline: Timeline) -> u64 {
     let mut value = 0u64;
     let place = (&raw mut value).cast::<c_void>();
     // SAFETY: a live handle, a writable output.
@@ -71,7 +71,7 @@ fn value(timeline: Timeline) -> u64 {
     value
 }
 
-fn status(timeline: Timeline) -> ur_result_t {
+pub(super) fn status(timeline: Timeline) -> ur_result_t {
     let mut status = SUCCESS;
     let place = (&raw mut status).cast::<c_void>();
     // SAFETY: a live handle, a writable output.
@@ -79,7 +79,7 @@ fn status(timeline: Timeline) -> ur_result_t {
     status
 }
 
-fn signal(timeline: Timeline, value: u64) -> ur_result_t {
+pub(super) fn signal(timeline: Timeline, value: u64) -> ur_result_t {
     // SAFETY: a live handle.
     unsafe { urTimelineSignalExt::<Noop>(timeline, value) }
 }
@@ -89,12 +89,12 @@ fn fail(timeline: Timeline) -> ur_result_t {
     unsafe { urTimelineFailExt::<Noop>(timeline, CAUSE) }
 }
 
-fn enqueue_wait(queue: ur_queue_handle_t, timeline: Timeline, value: u64) -> ur_result_t {
+pub(super) fn enqueue_wait(queue: ur_queue_handle_t, timeline: Timeline, value: u64) -> ur_result_t {
     // SAFETY: live handles.
     unsafe { urEnqueueTimelineWaitExt::<Noop>(queue, 1, &raw const timeline, &raw const value, 0, null(), null_mut()) }
 }
 
-fn enqueue_signal(queue: ur_queue_handle_t, timeline: Timeline, value: u64) -> ur_result_t {
+pub(super) fn enqueue_signal(queue: ur_queue_handle_t, timeline: Timeline, value: u64) -> ur_result_t {
     // SAFETY: live handles.
     unsafe {
         urEnqueueTimelineSignalExt::<Noop>(queue, 1, &raw const timeline, &raw const value, 0, null(), null_mut())
@@ -117,7 +117,12 @@ fn wait_for_some(timelines: &[Timeline], values: &[u64], any: bool, timeout_ns: 
 }
 
 /// A copy of a number, whose event the caller gets if it wants one.
-fn copy(queue: ur_queue_handle_t, to: &mut u64, from: &u64, waits: &[ur_event_handle_t]) -> ur_event_handle_t {
+pub(super) fn copy(
+    queue: ur_queue_handle_t,
+    to: &mut u64,
+    from: &u64,
+    waits: &[ur_event_handle_t],
+) -> ur_event_handle_t {
     let mut event = null_mut();
     ok(try_copy(queue, to, from, waits, Some(&mut event)));
     event
@@ -136,7 +141,7 @@ fn try_copy(
     unsafe { urEnqueueUSMMemcpy::<Noop>(queue, false.into(), to.cast(), from.cast(), 8, count, list, event) }
 }
 
-fn event_status(event: ur_event_handle_t) -> ur_event_status_t {
+pub(super) fn event_status(event: ur_event_handle_t) -> ur_event_status_t {
     let mut status = ur_event_status_t::QUEUED;
     let (property, place) = (ur_event_info_t::COMMAND_EXECUTION_STATUS, (&raw mut status).cast::<c_void>());
     // SAFETY: a live handle, a writable output.
@@ -144,17 +149,17 @@ fn event_status(event: ur_event_handle_t) -> ur_event_status_t {
     status
 }
 
-fn event_wait(event: ur_event_handle_t) -> ur_result_t {
+pub(super) fn event_wait(event: ur_event_handle_t) -> ur_result_t {
     // SAFETY: a live handle.
     unsafe { urEventWait::<Noop>(1, &raw const event) }
 }
 
-fn event_release(event: ur_event_handle_t) {
+pub(super) fn event_release(event: ur_event_handle_t) {
     // SAFETY: a live handle, released once.
     ok(unsafe { urEventRelease::<Noop>(event) });
 }
 
-fn finish(queue: ur_queue_handle_t) -> ur_result_t {
+pub(super) fn finish(queue: ur_queue_handle_t) -> ur_result_t {
     // SAFETY: a live handle.
     unsafe { urQueueFinish::<Noop>(queue) }
 }

@@ -1,0 +1,220 @@
+//! What a queue owes while it keeps commands behind a timeline's value: to those commands, to the functions that they call, to events
+//! from before, and to a capture.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use ur_conformance::ffi::{
+    ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_queue_flags_t as Flags, ur_queue_handle_t,
+    ur_result_t as Code,
+};
+use ur_conformance::graph::{self, begin, end, is_capturing};
+use ur_conformance::owned::event_of;
+use ur_conformance::{
+    Event, Fixture, Gate, Graph, Kind, Launch, Queue, Timeline, ask, child, ok, query, refused, timeline, ur,
+};
+
+/// So long what must not wait may take, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// As many commands as make every stream's turn come.
+const MANY: usize = 8;
+
+fn status(event: &Event) -> Status {
+    Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
+}
+
+type Function = extern "C" fn(ur_queue_handle_t, *mut c_void);
+
+fn native_command<T>(queue: &Queue, function: Function, data: &mut T) -> Event {
+    let (q, data) = (queue.handle(), core::ptr::from_mut(data).cast());
+    event_of(|event| ur!(EnqueueExp.pfnNativeCommandExp(q, Some(function), data, 0, null(), null(), 0, null(), event)))
+}
+
+/// What a native command's function fills, with the events of that.
+struct Fills {
+    memory: *mut c_void,
+    told: Sender<Vec<usize>>,
+}
+
+extern "C" fn fill(queue: ur_queue_handle_t, data: *mut c_void) {
+    // SAFETY: the test's own, alive until the queue is finished.
+    let fills = unsafe { &mut *data.cast::<Fills>() };
+    let value = 7u32;
+    let events = (0..MANY).map(|at| {
+        let (to, from) = (fills.memory.cast::<u32>().wrapping_add(at).cast(), (&raw const value).cast());
+        let mut event: ur_event_handle_t = null_mut();
+        ok!(Enqueue.pfnUSMFill(queue, to, 4, from, 4, 0, null(), &raw mut event));
+        event.expose_provenance()
+    });
+    // Whoever listens no longer has failed already.
+    let _ = fills.told.send(events.collect());
+}
+
+fn heard<T>(answers: &Receiver<T>, what: &str) -> T {
+    answers.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{what}"))
+}
+
+#[test]
+fn urEnqueueNativeCommandExp_that_was_kept_has_its_function_s_commands_wait_for_the_queue_s_barrier() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let (queue, other, timeline) = (fixture.out_of_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let (memory, (told, fills)) = (fixture.memory(Kind::Device, MANY * 4), channel());
+    let mut data = Fills { memory: memory.pointer(), told };
+    let mut gate = Gate::new(&fixture);
+    queue.wait_for(&timeline, 1);
+    let call = native_command(&queue, fill, &mut data);
+    gate.block(&other);
+    other.signal(&timeline, 1);
+    let events = heard(&fills, "the function was not called");
+    let events: Vec<Event> =
+        events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect();
+    // What does not wait has run by then.
+    let kernel = fixture.basic(c"empty");
+    for _ in 0..MANY {
+        Launch::new(&kernel, &[1]).event_on(&fixture.in_order()).wait();
+    }
+    let early = events.iter().filter(|event| status(event) == Status::COMPLETE).count();
+    assert!(!gate.has_passed());
+    gate.open();
+    assert_eq!(early, 0, "commands that came before what their queue waits for");
+    call.wait();
+    queue.finish();
+    other.finish();
+}
+
+extern "C" fn finish(queue: ur_queue_handle_t, data: *mut c_void) {
+    // SAFETY: the test's own, alive until the queue is finished.
+    let told = unsafe { &*data.cast::<Sender<Code>>() };
+    // As above.
+    let _ = told.send(ur!(Queue.pfnFinish(queue)));
+}
+
+#[test]
+fn urQueueFinish_in_the_function_of_a_kept_native_command_does_not_wait_for_that_command() {
+    let test = "urQueueFinish_in_the_function_of_a_kept_native_command_does_not_wait_for_that_command";
+    child::in_time(test, &[("UR_TEST_OF_FINISH", "1")], || {
+        let fixture = Fixture::new();
+        if !timeline::are_there() {
+            return;
+        }
+        for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+            let (queue, timeline) = (fixture.queue(flags), Timeline::at_zero(&fixture));
+            let (mut told, answers) = channel::<Code>();
+            queue.wait_for(&timeline, 1);
+            let call = native_command(&queue, finish, &mut told);
+            timeline.signal(1);
+            assert_eq!(answers.recv().expect("the function was called"), Code::SUCCESS);
+            call.wait();
+            queue.finish();
+        }
+    });
+}
+
+#[test]
+fn urQueueRelease_of_a_queue_that_keeps_commands_leaves_events_from_before_to_complete_before_those() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    let kernel = fixture.basic(c"empty");
+    let mut gate = Gate::new(&fixture);
+    let before = Launch::new(&kernel, &[1]).event_on(&queue);
+    queue.wait_for(&timeline, 1);
+    let blocked = gate.block_event(&queue);
+    drop(queue);
+    timeline.signal(1);
+    let begun = Instant::now();
+    while status(&before) != Status::COMPLETE && begun.elapsed() < PATIENCE {
+        std::thread::yield_now();
+    }
+    let (told, has_passed) = (status(&before), gate.has_passed());
+    gate.open();
+    assert_eq!((told, has_passed), (Status::COMPLETE, false), "it waits for what was kept behind it");
+    blocked.wait();
+}
+
+#[test]
+fn urTimelineWaitExt_and_VALUE_know_a_value_that_a_second_queue_reaches_behind_a_hundred_open_signals_of_the_first() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let (first, second, timeline) = (fixture.in_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let mut gate = Gate::new(&fixture);
+    gate.block(&first);
+    (1..=100).for_each(|value| first.signal(&timeline, value));
+    let kernel = fixture.basic(c"empty");
+    Launch::new(&kernel, &[1]).on(&second);
+    second.signal(&timeline, 101);
+    second.finish();
+    first.signal(&timeline, 102);
+    let told = (timeline.wait(1, 0), timeline.value());
+    let has_passed = gate.has_passed();
+    gate.open();
+    first.finish();
+    assert_eq!((told, has_passed), ((Code::SUCCESS, 101), false));
+    assert_eq!(timeline.value(), 102);
+}
+
+#[test]
+fn a_queue_out_of_order_that_keeps_commands_joins_no_capture() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() || !graph::are_there(&fixture) {
+        return;
+    }
+    let (queue, capturing, timeline) = (fixture.out_of_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let kernel = fixture.basic(c"empty");
+    let reached = timeline.event(1);
+    let kept = Launch::new(&kernel, &[1]).after(&[&reached]).event_on(&queue);
+    begin(&capturing);
+    let root = Launch::new(&kernel, &[1]).event_on(&capturing);
+    let unsupported = [Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED];
+    Launch::new(&kernel, &[1]).after(&[&root]).refused(&unsupported, &queue);
+    let (q, waits) = (queue.handle(), [root.handle()]);
+    refused!(ERROR_GRAPH_CAPTURE_UNSUPPORTED, Enqueue.pfnEventsWait(q, 1, waits.as_ptr(), null_mut()));
+    refused!(ERROR_GRAPH_CAPTURE_UNSUPPORTED, Enqueue.pfnEventsWaitWithBarrier(q, 1, waits.as_ptr(), null_mut()));
+    assert!(!is_capturing(&queue));
+    drop(Graph::take(end(&capturing)));
+    timeline.signal(1);
+    kept.wait();
+    queue.finish();
+}
+
+extern "C" fn never(_: ur_queue_handle_t, _: *mut c_void) {
+    unreachable!("it was refused");
+}
+
+extern "C" fn never_a_task(_: *mut c_void) {
+    unreachable!("it was refused");
+}
+
+#[test]
+fn a_queue_that_captures_keeps_no_host_task_and_no_native_command() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() || !graph::are_there(&fixture) {
+        return;
+    }
+    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    let reached = timeline.event(1);
+    begin(&queue);
+    let (q, waits) = (queue.handle(), [reached.handle()]);
+    let (list, event) = (waits.as_ptr(), null_mut());
+    refused!(
+        ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        EnqueueExp.pfnHostTaskExp(q, Some(never_a_task), null_mut(), null(), 1, list, event)
+    );
+    refused!(
+        ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        EnqueueExp.pfnNativeCommandExp(q, Some(never), null_mut(), 0, null(), null(), 1, list, event)
+    );
+    drop(Graph::take(end(&queue)));
+    timeline.signal(1);
+    queue.finish();
+}
