@@ -50,12 +50,14 @@ pub unsafe extern "C" fn __sycl_unregister_lib(binaries: *mut Binaries) {
         return next::complain("__sycl_unregister_lib");
     };
     let copies = catch_unwind(AssertUnwindSafe(|| registry::remove(binaries)));
-    for copies in copies.unwrap_or_default() {
-        // SAFETY: libsycl's function, with a descriptor that it was given. The registry keeps it a while longer.
-        unsafe { unregister(copies) };
+    let mut copies = copies.unwrap_or_default();
+    for copies in copies.iter_mut().rev() {
+        // SAFETY: libsycl's function, with a descriptor that it was given and that lives until after the call.
+        unsafe { unregister(copies.as_ptr()) };
     }
     // SAFETY: libsycl's function, with what the caller gave.
-    unsafe { unregister(binaries) }
+    unsafe { unregister(binaries) };
+    let _ = catch_unwind(|| registry::retire(copies));
 }
 
 /// Offers SPIR-V images to these devices (`cuda` or `hip`), if `UR_SYCL_IMAGES` does not forbid it: those of the libraries that are

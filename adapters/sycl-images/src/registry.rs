@@ -4,7 +4,8 @@
 //! of the library's own, and most programs never look at a device. From then on copies follow each library at once.
 //!
 //! Copies outlive their unregistration until the next registration: libsycl may be shutting down then, and what it still holds must
-//! not have been freed. So nothing grows, however often libraries come and go.
+//! not have been freed. So nothing grows, however often libraries come and go. Who unregisters a library has its copies until libsycl
+//! has given them up ([`remove`], then [`retire`]): another thread's registration must not free them while libsycl reads them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -69,16 +70,18 @@ pub unsafe fn add(binaries: *mut Binaries, register: Function) -> Vec<*mut Binar
     copies
 }
 
-/// Forgets a library. Answers the copies that libsycl has of it, the latest first.
-pub fn remove(binaries: *mut Binaries) -> Vec<*mut Binaries> {
+/// Forgets a library. Answers the copies that libsycl has of it, in the order in which they were registered.
+#[expect(clippy::vec_box, reason = "libsycl has their addresses")]
+pub fn remove(binaries: *mut Binaries) -> Vec<Box<Copies>> {
     let _turn = lock(&TURN);
-    let mut registry = lock(&REGISTRY);
-    let Some(Library { mut copies, .. }) = registry.libraries.remove(&(binaries as usize)) else {
-        return Vec::new();
-    };
-    let pointers = copies.iter_mut().rev().map(|copies| copies.as_ptr()).collect();
-    registry.retired.append(&mut copies);
-    pointers
+    let library = lock(&REGISTRY).libraries.remove(&(binaries as usize));
+    library.map(|library| library.copies).unwrap_or_default()
+}
+
+/// Keeps copies that libsycl has given up until the next registration.
+#[expect(clippy::vec_box, reason = "libsycl had their addresses and may still read them")]
+pub fn retire(mut copies: Vec<Box<Copies>>) {
+    lock(&REGISTRY).retired.append(&mut copies);
 }
 
 /// Copies the images of all libraries for these devices, and of those that come; once.

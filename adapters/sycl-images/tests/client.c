@@ -1,4 +1,5 @@
-// A library as a SYCL compiler makes it: it registers its image when it is loaded. `again` registers one of its own making.
+// A library as a SYCL compiler makes it: it registers its image when it is loaded. `again` and `overlap` register others of its own
+// making.
 #include <stdint.h>
 
 struct image {
@@ -32,4 +33,17 @@ void again(unsigned thread) {
         __sycl_register_lib(&more[thread]);
         __sycl_unregister_lib(&more[thread]);
     }
+}
+
+extern void (*meanwhile)(void);
+
+static void register_second(void) { __sycl_register_lib(&more[1]); }
+
+// The second is registered while libsycl has just been asked to take the first back.
+void overlap(void) {
+    more[0] = more[1] = binaries;
+    __sycl_register_lib(&more[0]);
+    meanwhile = register_second;
+    __sycl_unregister_lib(&more[0]);
+    __sycl_unregister_lib(&more[1]);
 }

@@ -1,4 +1,4 @@
-// host COUNT|exit|threads [SHIM] CLIENT: loads the client as Python loads an extension, that many times.
+// host COUNT|exit|overlap|threads [SHIM] CLIENT: loads the client as Python loads an extension, that many times.
 // host each SHIM CLIENT...: loads all of them, once, and ends.
 // OFFER_BEFORE and OFFER_AFTER are the devices that an adapter asks for copies for, before and after the first load of a client.
 #define _GNU_SOURCE
@@ -46,6 +46,14 @@ int main(int count, char **words) {
     if (!strcmp(words[1], "exit")) {
         load(client, RTLD_NOW | RTLD_LOCAL);
         offer("OFFER_AFTER");
+        return 0;
+    }
+    if (!strcmp(words[1], "overlap")) {
+        void *handle = load(client, RTLD_NOW | RTLD_LOCAL);
+        void (*overlap)(void);
+        *(void **)&overlap = dlsym(handle, "overlap");
+        overlap();
+        dlclose(handle);
         return 0;
     }
     if (!strcmp(words[1], "threads")) {

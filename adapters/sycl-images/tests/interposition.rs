@@ -183,3 +183,11 @@ fn threads_register_and_unregister_while_an_adapter_asks() {
         assert_eq!(lines.len(), 2 * (8 * 50 + 1) + 2 * copies, "{lines:?}");
     }
 }
+
+#[test]
+fn copies_are_kept_until_libsycl_has_given_them_up_even_if_another_library_comes_meanwhile() {
+    let world = World::new();
+    let pair = [REGISTER, COPIES];
+    let expected: Vec<&str> = pair.repeat(3).into_iter().chain([BACK; 6]).collect();
+    assert_eq!(world.run(&["overlap"], &[("LD_PRELOAD", &shim()), (BEFORE, cuda())]), expected);
+}

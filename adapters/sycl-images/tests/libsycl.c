@@ -1,4 +1,5 @@
-// What libsycl is for this test: it says what it is given, and whether it is given back what it was given.
+// What libsycl is for this test: it says what it is given, and whether it is given back what it was given. It reads a descriptor when it
+// is given back, as libsycl does, so it sees one that was freed or written over before that.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,31 +22,49 @@ struct binaries {
 #endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct binaries *known[1024];
+static struct entry {
+    struct binaries *binaries;
+    uint16_t count;
+    const char *target;
+} known[1024];
+
+// Called once, when the next descriptor is given back and before it is read: what another thread does at that moment.
+void (*meanwhile)(void);
+
+static struct entry *find(struct binaries *binaries) {
+    for (unsigned i = 0; i < 1024; ++i)
+        if (known[i].binaries == binaries)
+            return &known[i];
+    return 0;
+}
 
 void __sycl_register_lib(struct binaries *binaries) {
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < 1024; ++i)
-        if (!known[i]) {
-            known[i] = binaries;
-            break;
-        }
     printf(TAG "register");
     for (unsigned i = 0; i < binaries->count; ++i)
         printf(" %s/%u", binaries->images[i].target, binaries->images[i].format);
-    printf("\n");
+    printf(find(binaries) ? " at the address of one that is registered\n" : "\n");
+    struct entry *entry = find(0);
+    if (entry)
+        *entry = (struct entry){binaries, binaries->count, binaries->images[0].target};
     pthread_mutex_unlock(&lock);
 }
 
 void __sycl_unregister_lib(struct binaries *binaries) {
     pthread_mutex_lock(&lock);
+    void (*call)(void) = meanwhile;
+    meanwhile = 0;
+    pthread_mutex_unlock(&lock);
+    if (call)
+        call();
+    pthread_mutex_lock(&lock);
+    struct entry *entry = find(binaries);
     const char *what = "something else";
-    for (unsigned i = 0; i < 1024; ++i)
-        if (known[i] == binaries) {
-            known[i] = 0;
-            what = "the same";
-            break;
-        }
+    if (entry) {
+        int same = binaries->count == entry->count && binaries->images[0].target == entry->target;
+        what = same ? "the same" : "what has changed";
+        entry->binaries = 0;
+    }
     printf(TAG "unregister %s\n", what);
     fflush(stdout);
     pthread_mutex_unlock(&lock);
