@@ -32,12 +32,13 @@ def close():
 
 
 def rebind(module, name, **functions):
-    """Replaces functions of the extension that `module` calls `name`: each is given the original and makes the new one."""
+    """Replaces functions of the extension that `module` calls `name`: each is given the original and makes the new one. Where one of
+    them is missing, it raises AttributeError and has replaced none."""
     user = importlib.import_module(module)
     extension = getattr(user, name)
     members = {member: getattr(extension, member) for member in dir(extension) if not member.startswith("__")}
     for function, make in functions.items():
-        members[function] = make(members[function])
+        members[function] = make(getattr(extension, function))
     setattr(user, name, SimpleNamespace(**members))
 
 

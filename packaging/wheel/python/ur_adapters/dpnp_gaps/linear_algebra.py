@@ -12,7 +12,7 @@ _INTERFACE = "dpnp.linalg.dpnp_iface_linalg"
 
 def close():
     utils, interface = importlib.import_module(_UTILS), importlib.import_module(_INTERFACE)
-    for name, compute in {
+    computed = {
         "dpnp_cholesky": _cholesky,
         "dpnp_det": lambda a: numpy.linalg.det(a),
         "dpnp_eigh": _eigh,
@@ -22,12 +22,14 @@ def close():
         "dpnp_slogdet": lambda a: numpy.linalg.slogdet(a),
         "dpnp_solve": _solve,
         "dpnp_svd": _svd,
-    }.items():
-        replaced = _on_host(getattr(utils, name), compute)
-        setattr(utils, name, replaced)
-        setattr(interface, name, replaced)
+    }
+    replaced = {name: _on_host(getattr(utils, name), compute) for name, compute in computed.items()}
     factors = {"_getrf": on_gpu(_getrf), "_getrs": on_gpu(_getrs), "_getrs_batch": on_gpu(_getrs_batch)}
     rebind("dpnp.scipy.linalg._utils", "li", **factors)
+    # Last, so that a dpnp without one of the names keeps its own of everything.
+    for name, function in replaced.items():
+        setattr(utils, name, function)
+        setattr(interface, name, function)
 
 
 def _on_host(original, compute):

@@ -13,9 +13,8 @@ _UTILS = "dpnp.dpnp_utils.dpnp_utils_linearalgebra"
 
 
 def close():
-    for module in (_UTILS, "dpnp.dpnp_iface_linearalgebra"):
-        user = importlib.import_module(module)
-        user.dpnp_multiplication = _multiplication(user.dpnp_multiplication)
+    users = [importlib.import_module(module) for module in (_UTILS, "dpnp.dpnp_iface_linearalgebra")]
+    multiplications = [_multiplication(user.dpnp_multiplication) for user in users]
     rebind(
         _UTILS,
         "bi",
@@ -27,6 +26,9 @@ def close():
         _gemm_batch=on_gpu(_gemm),
         _syrk=on_gpu(_syrk),
     )
+    # Last, so that a dpnp without one of those functions keeps its own of everything.
+    for user, multiplication in zip(users, multiplications):
+        user.dpnp_multiplication = multiplication
 
 
 def _multiplication(original):
