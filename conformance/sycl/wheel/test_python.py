@@ -138,5 +138,13 @@ class Dpnp(unittest.TestCase):
                 self.assertIn(f"'{function}'); {part} may fail on CUDA devices", complaint)
 
 
+class Shown(unittest.TestCase):
+    def test_what_is_found_is_shown_where_no_dpctl_is_installed(self):
+        done = run(["-m", "ur_adapters"], {})
+        self.assertEqual(done.stderr, "")
+        self.assertEqual([line.split(":")[0] for line in done.stdout.splitlines()], ["images", "nvvm", "cublas", "dpnp"])
+        self.assertTrue(done.stdout.endswith("dpnp:    host (UR_ADAPTERS_DPNP)\n"), done.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,9 +1,8 @@
 """Says where the libraries lie and what would be used."""
 
-from . import images
-from .dpnp_gaps import cublas, host
+from . import dpnp_mode, images, nvidia
 
 print(f"images:  {images.library() or 'not found'}")
-print(f"nvvm:    {images.nvvm() or 'not found (pip install ur_adapters[spirv])'}")
-print(f"cublas:  {cublas.library() or 'not found (dpnp multiplies with kernels of its own)'}")
-print(f"dpnp:    {host.MODE} (UR_ADAPTERS_DPNP)")
+print(f"nvvm:    {nvidia.nvvm() or 'not found (pip install ur_adapters[spirv])'}")
+print(f"cublas:  {nvidia.cublas() or 'not found (dpnp multiplies with kernels of its own)'}")
+print(f"dpnp:    {dpnp_mode.chosen()} (UR_ADAPTERS_DPNP)")

@@ -2,9 +2,10 @@
 see, before the libraries whose kernels it is about."""
 
 import ctypes
-import importlib.util
 import os
 import sys
+
+from . import nvidia
 
 NAME = "libur_sycl_images.so"
 
@@ -20,25 +21,6 @@ def library():
     return None
 
 
-def nvvm():
-    """The library that compiles SPIR-V for CUDA, if a package that the adapter looks into has it."""
-    named = os.environ.get("UR_NVVM_LIBRARY")
-    if named:
-        return named
-    return in_packages("cu13/lib/libnvvm.so.4", "cuda_nvcc/nvvm/lib64/libnvvm.so")
-
-
-def in_packages(*names):
-    """The first of these files below the packages named `nvidia`."""
-    spec = importlib.util.find_spec("nvidia")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        for name in names:
-            file = os.path.join(folder, name)
-            if os.path.isfile(file):
-                return file
-    return None
-
-
 def load():
     """Loads it, and tells the adapter where libnvvm lies: the adapter does not know which Python it runs under."""
     file = library()
@@ -49,6 +31,6 @@ def load():
         # The adapter asks for the images when devices are looked for, and that may be over.
         shim.ur_sycl_images_offer(b"cuda")
         shim.ur_sycl_images_offer(b"hip")
-    compiler = nvvm()
+    compiler = nvidia.nvvm()
     if compiler is not None:
         os.environ["UR_NVVM_LIBRARY"] = compiler

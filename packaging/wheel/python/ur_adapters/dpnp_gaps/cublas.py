@@ -12,7 +12,7 @@ import threading
 import dpctl
 import numpy
 
-from .. import images
+from .. import nvidia
 
 _FUNCTIONS = {
     numpy.dtype(numpy.float32): "cublasSgemmStridedBatched",
@@ -27,12 +27,6 @@ _MOST = 2**31 - 1
 _MOST_QUEUES = 64
 _lock = threading.Lock()
 _opened = None
-
-
-def library():
-    """Its file."""
-    named = os.environ.get("UR_CUBLAS_LIBRARY")
-    return named or images.in_packages("cu13/lib/libcublas.so.13", "cublas/lib/libcublas.so.12")
 
 
 class _Handle:
@@ -119,7 +113,7 @@ def _get():
     """The libraries, or None; they are looked for once."""
     global _opened
     if _opened is None:
-        file = library()
+        file = nvidia.cublas()
         try:
             _opened = _Cublas(file) if file else False
         except (OSError, AttributeError):

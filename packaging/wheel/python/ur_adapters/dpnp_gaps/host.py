@@ -1,14 +1,12 @@
 """Whose devices these are, moving arrays to the host and back, and saying that NumPy computes."""
 
-import os
 import warnings
 
 import dpctl
 
-MODE = os.environ.get("UR_ADAPTERS_DPNP", "host").strip().lower()
-if MODE not in ("host", "raise", "off"):
-    raise ValueError(f"UR_ADAPTERS_DPNP is {MODE!r}; it can be 'host', 'raise' or 'off'")
+from .. import dpnp_mode
 
+MODE = dpnp_mode.chosen()
 _BACKENDS = tuple(getattr(dpctl.backend_type, name) for name in ("cuda", "hip") if hasattr(dpctl.backend_type, name))
 _warned = False
 
