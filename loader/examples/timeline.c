@@ -36,19 +36,51 @@ static void check(ur_result_t result, const char *call, int line) {
     exit(EXIT_FAILURE);
 }
 
-/* The first GPU of the adapter, with a reference; null if it has none. */
-static ur_device_handle_t first_gpu(ur_adapter_handle_t adapter) {
-    ur_platform_handle_t platform = NULL;
+static void *allocate(size_t size) {
+    void *memory = calloc(1, size);
+    if (memory == NULL) {
+        fprintf(stderr, "timeline.c: out of host memory (%lu bytes)\n", (unsigned long)size);
+        exit(EXIT_FAILURE);
+    }
+    return memory;
+}
+
+/* The first GPU of the platform, with a reference; null if it has none. */
+static ur_device_handle_t gpu_of_platform(ur_platform_handle_t platform) {
     ur_device_handle_t device = NULL;
     uint32_t count = 0;
+    CHECK(urDeviceGet(platform, UR_DEVICE_TYPE_GPU, 0, NULL, &count));
+    if (count != 0) {
+        CHECK(urDeviceGet(platform, UR_DEVICE_TYPE_GPU, 1, &device, NULL));
+    }
+    return device;
+}
+
+/* The first GPU of the adapter's platforms, with a reference; null if none has one. */
+static ur_device_handle_t gpu_of_adapter(ur_adapter_handle_t adapter) {
+    ur_platform_handle_t *platforms;
+    ur_device_handle_t device = NULL;
+    uint32_t count = 0, i;
     CHECK(urPlatformGet(adapter, 0, NULL, &count));
     if (count == 0) {
         return NULL;
     }
-    CHECK(urPlatformGet(adapter, 1, &platform, NULL));
-    CHECK(urDeviceGet(platform, UR_DEVICE_TYPE_GPU, 0, NULL, &count));
-    if (count != 0) {
-        CHECK(urDeviceGet(platform, UR_DEVICE_TYPE_GPU, 1, &device, NULL));
+    platforms = allocate(count * sizeof(*platforms));
+    CHECK(urPlatformGet(adapter, count, platforms, NULL));
+    for (i = 0; i < count && device == NULL; i++) {
+        device = gpu_of_platform(platforms[i]);
+    }
+    free(platforms);
+    return device;
+}
+
+/* The first GPU of all adapters: one whose native library is not installed is listed, too, and has none. */
+static ur_device_handle_t first_gpu(const ur_adapter_handle_t *adapters, uint32_t count) {
+    ur_device_handle_t device = NULL;
+    uint32_t i;
+    for (i = 0; i < count && device == NULL; i++) {
+        last_adapter = adapters[i];
+        device = gpu_of_adapter(adapters[i]);
     }
     return device;
 }
@@ -132,24 +164,24 @@ static int fail(ur_context_handle_t context) {
 }
 
 int main(void) {
-    ur_adapter_handle_t adapter = NULL;
-    ur_device_handle_t device = NULL;
+    ur_adapter_handle_t *adapters;
+    ur_device_handle_t device;
     ur_context_handle_t context = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, i;
     int verified;
 
     CHECK(urLoaderInit(0, NULL));
     CHECK(urAdapterGet(0, NULL, &count));
+    adapters = allocate((count + 1) * sizeof(*adapters));
     if (count != 0) {
-        CHECK(urAdapterGet(1, &adapter, NULL));
-        device = first_gpu(adapter);
+        CHECK(urAdapterGet(count, adapters, NULL));
     }
+    device = first_gpu(adapters, count);
     if (device == NULL) {
         fprintf(stderr, "timeline.c: no GPU among %u adapter(s); UR_LOG_LOADER=level:info tells what the loader tried\n",
                 (unsigned)count);
         return EXIT_FAILURE;
     }
-    last_adapter = adapter;
     CHECK(urContextCreate(1, &device, NULL, &context));
 
     verified = meet(context, device) && fail(context);
@@ -157,7 +189,10 @@ int main(void) {
     CHECK(urContextRelease(context));
     CHECK(urDeviceRelease(device));
     last_adapter = NULL;
-    CHECK(urAdapterRelease(adapter));
+    for (i = 0; i < count; i++) {
+        CHECK(urAdapterRelease(adapters[i]));
+    }
+    free(adapters);
     CHECK(urLoaderTearDown());
     printf(verified ? "verified: a timeline of two queues and the host\n" : "timeline.c: the result is wrong\n");
     return verified ? EXIT_SUCCESS : EXIT_FAILURE;

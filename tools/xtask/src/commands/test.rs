@@ -245,7 +245,13 @@ fn run_examples(workspace: &Workspace, dist: &Dist, release: &str) -> Result {
     process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))?;
     let program = example::build(workspace, dist, "timeline")?;
     println!("timeline.c on the loader of {release}, over simcuda:");
-    process::run(&mut dist.on_simulated(120, program))
+    process::run(&mut dist.on_simulated(120, &program))?;
+    // The HIP adapter comes first and has no GPU, as the CUDA adapter where AMD's runtime alone is installed.
+    println!("timeline.c behind an adapter whose native library is missing:");
+    let adapters = [HIP_ADAPTER, "libur_adapter_cuda.so.0"].map(|name| dist.library(name).display().to_string());
+    let mut command = dist.on_simulated(120, program);
+    command.env("UR_ADAPTERS_FORCE_LOAD", adapters.join(",")).env("UR_HIP_LIBRARY", "/nonexistent/libamdhip64.so");
+    process::run(&mut command)
 }
 
 /// Configures and builds a project that does nothing but find the package, where CMake is installed.
