@@ -33,6 +33,7 @@
 mod answer;
 mod error;
 mod native_calls;
+mod output;
 mod places;
 mod queries;
 mod setup;
@@ -55,6 +56,7 @@ use ur_ffi::{
 pub use answer::Answer;
 pub use error::{ClientError, OpenError, Result};
 pub use native_calls::{NativeCalls, hip_libraries, native_library};
+pub use output::print;
 pub use places::kernel_folder;
 pub use setup::{Held, Listed, pointer_argument, value_argument};
 

@@ -43,8 +43,8 @@ fn parse<T: DeserializeOwned>(output: &[u8]) -> serde_json::Result<T> {
 
 /// Prints this process's answer.
 pub fn answer<T: Serialize>(value: &T) -> Result<(), Failure> {
-    println!("{}", serde_json::to_string(value).map_err(|error| Failure::Other(error.to_string()))?);
-    Ok(())
+    let text = serde_json::to_string(value).map_err(|error| Failure::Other(error.to_string()))?;
+    Ok(ur_client::print(&format!("{text}\n"))?)
 }
 
 /// The rows of cases in a process whose queues keep no freed blocks; what they are for says `child`.

@@ -54,6 +54,9 @@ pub enum Failure {
     /// What the device cannot do.
     #[error("{0}")]
     Unavailable(String),
+    /// Standard output.
+    #[error("cannot print: {0}")]
+    Print(#[from] std::io::Error),
     /// Anything else.
     #[error("{0}")]
     Other(String),
@@ -97,12 +100,18 @@ fn run(options: &Options) -> Result<bool, Failure> {
         Some(Child::Cases | Child::Rounds) => children::answer(&measure(options, &mut report)?)?,
         None => {
             let outcome = measure(options, &mut report)?;
-            report.print(&outcome);
-            report.write_json(&outcome)?;
+            publish(&report, &outcome)?;
             return Ok(outcome.is_complete());
         }
     }
     Ok(true)
+}
+
+/// Writes the JSON and prints the tables; neither is kept back because the other one fails.
+fn publish(report: &Report<'_>, outcome: &Outcome) -> Result<(), Failure> {
+    let written = report.write_json(outcome);
+    ur_client::print(&report.text(outcome))?;
+    written
 }
 
 /// What needs a device.

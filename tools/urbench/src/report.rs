@@ -1,6 +1,8 @@
 //! The tables and the JSON. It measures nothing and leaves nothing out: what could not be measured is listed with the
 //! reason.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -58,24 +60,32 @@ impl<'o> Report<'o> {
     }
 
     /// The tables.
-    pub fn print(&self, outcome: &Outcome) {
+    pub fn text(&self, outcome: &Outcome) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_tables(&mut out, outcome);
+        out
+    }
+
+    fn write_tables(&self, out: &mut String, outcome: &Outcome) -> std::fmt::Result {
         if let Value::Object(subject) = &self.subject {
             for (key, value) in subject.iter().filter(|(_, value)| !value.is_null()) {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                println!("{key:<22} {text}");
+                writeln!(out, "{key:<22} {text}")?;
             }
         }
         if !self.options.table && !outcome.cases.is_empty() {
-            println!("\n{}", cases_table(&outcome.cases));
+            writeln!(out, "\n{}", cases_table(&outcome.cases))?;
         }
         let goals = self.goals(outcome);
         if !goals.is_empty() {
-            println!("\n{}", goals_table(&goals));
+            writeln!(out, "\n{}", goals_table(&goals))?;
         }
         for missing in &outcome.missing {
             let what = if missing.unsupported { "not supported" } else { "FAILED" };
-            println!("{}: {what}: {}", missing.name, missing.reason);
+            writeln!(out, "{}: {what}: {}", missing.name, missing.reason)?;
         }
+        Ok(())
     }
 
     /// Writes the JSON where it was asked for.

@@ -8,7 +8,7 @@ mod print;
 mod value;
 mod why;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use ur_client::{OpenError, Ur};
@@ -65,7 +65,7 @@ fn run(options: &Options) -> Result<ExitCode, Failure> {
     let inventory = Inventory::take(&ur, &adapters, options.verbose)?;
     drop(held);
     ur.tear_down()?;
-    emit(&match options.json {
+    ur_client::print(&match options.json {
         true => format!("{:#}\n", print::json(&options.loader, &inventory, search.as_ref())),
         false => print::text(&options.loader, &inventory, search.as_ref()),
     })?;
@@ -76,15 +76,6 @@ fn run(options: &Options) -> Result<ExitCode, Failure> {
 fn search(options: &Options) -> Result<ExitCode, Failure> {
     let ur = Ur::open(&options.loader)?;
     let search = serde_json::to_string(&why::search(&options.loader, ur.release())).map_err(io::Error::from)?;
-    emit(&search)?;
+    ur_client::print(&search)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Prints; a reader that has seen enough is no failure.
-fn emit(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
 }

@@ -1,0 +1,54 @@
+//! What becomes of the results when standard output does not take them.
+
+use std::fs::{File, OpenOptions};
+use std::process::{Command, Output, Stdio};
+
+/// A run that measures nothing, so it needs no loader.
+fn run(words: &[&str], stdout: impl Into<Stdio>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_urbench"));
+    command.args(words).stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
+    command.output().expect("urbench starts")
+}
+
+/// A pipe whose reader has left.
+fn left_pipe() -> Stdio {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    writer.into()
+}
+
+fn full_disk() -> File {
+    OpenOptions::new().write(true).open("/dev/full").expect("Linux has it")
+}
+
+/// The results that a run with this standard output leaves, and the run.
+fn json_after(name: &str, stdout: impl Into<Stdio>) -> (Option<String>, Output) {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.json"));
+    let _ = std::fs::remove_file(&file);
+    let output = run(&["--only", "nothing", "--json", &file.display().to_string()], stdout);
+    (std::fs::read_to_string(&file).ok(), output)
+}
+
+#[test]
+fn the_json_is_written_though_the_reader_of_the_tables_has_left() {
+    let (json, output) = json_after("left", left_pipe());
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(json.is_some_and(|text| text.contains("\"subject\"")), "no results; {}: {complaint}", output.status);
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_json_is_written_though_the_tables_have_no_room() {
+    let (json, output) = json_after("full", full_disk());
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(json.is_some_and(|text| text.contains("\"subject\"")), "no results; {}: {complaint}", output.status);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(complaint.starts_with("urbench: cannot print: "), "{complaint}");
+}
+
+#[test]
+fn the_tables_are_printed_though_the_json_has_no_place() {
+    let output = run(&["--only", "nothing", "--json", "/nonexistent/results.json"], Stdio::piped());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("native_library"), "{output:?}");
+    assert_eq!(output.status.code(), Some(1));
+}
