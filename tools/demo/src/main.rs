@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use ur_client::ffi::{ur_adapter_info_t, ur_backend_t, ur_device_info_t, ur_device_type_t, ur_platform_info_t};
-use ur_client::{Listed, NativeCalls, Ur, native_library};
+use ur_client::{Listed, NativeCalls, Ur, native_library, print};
 
 use options::Options;
 
@@ -26,6 +26,8 @@ enum Failure {
     Call(#[from] ur_client::ClientError),
     #[error("cannot read {0}: {1}; name the folder of the kernels with --kernels")]
     Kernel(String, std::io::Error),
+    #[error("cannot print: {0}")]
+    Print(#[from] std::io::Error),
     #[error("there is no GPU: {0}")]
     NoGpu(String),
     #[error(
@@ -37,7 +39,7 @@ enum Failure {
 fn main() -> ExitCode {
     let result = match Options::from_process() {
         Ok(Some(options)) => run(&options),
-        Ok(None) => return ExitCode::SUCCESS,
+        Ok(None) => print(options::HELP).map_err(Failure::from),
         Err(error) => Err(error.into()),
     };
     match result {
@@ -50,9 +52,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    println!("loader          {}", options.loader.display());
+    print(&format!("loader          {}\n", options.loader.display()))?;
     let native = native_library();
-    println!("native library  {}", describe_native(&native));
+    print(&format!("native library  {}\n", describe_native(&native)))?;
     let path = options.kernels.join("saxpy.ptx");
     let image = std::fs::read(&path).map_err(|error| Failure::Kernel(path.display().to_string(), error))?;
 
@@ -80,13 +82,13 @@ fn demonstrate(ur: &Ur, options: &Options, image: &[u8], native: &OsStr) -> Resu
     }
     let calls = NativeCalls::of_loaded(native);
     if calls.is_none() {
-        println!("\n(native calls are not counted: the native library is neither callcount nor simcuda)");
+        print("\n(native calls are not counted: the native library is neither callcount nor simcuda)\n")?;
     }
     for gpu in &gpus {
         saxpy::run(ur, gpu, options, image, calls.as_ref())?;
     }
     let each = if gpus.len() == 1 { String::new() } else { format!(" on each of {} devices", gpus.len()) };
-    println!("\ndemo: verified {} x {} elements{each}", options.queues, options.elements);
+    print(&format!("\ndemo: verified {} x {} elements{each}\n", options.queues, options.elements))?;
     Ok(())
 }
 
@@ -108,12 +110,12 @@ fn is_gpu(ur: &Ur, listed: &Listed<'_>) -> bool {
 fn list(ur: &Ur, adapters: &[ur_client::ffi::ur_adapter_handle_t], devices: &[Listed<'_>]) -> Result<(), Failure> {
     for &adapter in adapters {
         let backend = ur.adapter_info(adapter, ur_adapter_info_t::BACKEND)?.u32().unwrap_or(0);
-        println!("\nadapter   {:?}", ur_backend_t(backend));
+        print(&format!("\nadapter   {:?}\n", ur_backend_t(backend)))?;
         for platform in ur.platforms(adapter)? {
             let name = ur.platform_info(platform, ur_platform_info_t::NAME)?.text();
-            println!("platform  {name}");
+            print(&format!("platform  {name}\n"))?;
             for listed in devices.iter().filter(|listed| listed.platform == platform) {
-                println!("device    {}", describe(ur, listed)?);
+                print(&format!("device    {}\n", describe(ur, listed)?))?;
             }
         }
     }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 
-const HELP: &str = "\
+/// What `--help` prints.
+pub const HELP: &str = "\
 Runs saxpy on stream-ordered memory over several queues of each GPU, and checks every element.
 
 usage: ur-demo [options]
@@ -15,7 +16,7 @@ usage: ur-demo [options]
   --elements N      elements for each queue (1000000)
 
 UR_CUDA_LIBRARY names the native library; with libcallcount.so there and the library to count in
-UR_CALLCOUNT_LIBRARY, the native calls of each step are shown.";
+UR_CALLCOUNT_LIBRARY, the native calls of each step are shown.\n";
 
 /// What was asked for.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the process's arguments; `None` when help was asked for and given.
+    /// Reads the process's arguments; `None` when help was asked for.
     pub fn from_process() -> Result<Option<Self>, lexopt::Error> {
         let mut options = Options {
             loader: ur_client::DEFAULT_LOADER.into(),
@@ -46,10 +47,7 @@ impl Options {
                 Long("kernels") => options.kernels = parser.value()?.into(),
                 Long("queues") => options.queues = parser.value()?.parse()?,
                 Long("elements") => options.elements = parser.value()?.parse()?,
-                Short('h') | Long("help") => {
-                    println!("{HELP}");
-                    return Ok(None);
-                }
+                Short('h') | Long("help") => return Ok(None),
                 other => return Err(other.unexpected()),
             }
         }

@@ -8,7 +8,7 @@ use ur_client::ffi::{
     CBool, ur_context_handle_t, ur_context_handle_t_, ur_device_info_t, ur_kernel_handle_t, ur_queue_flags_t,
     ur_queue_handle_t, ur_queue_handle_t_,
 };
-use ur_client::{ClientError, Held, Listed, NativeCalls, Ur, call, pointer_argument, value_argument};
+use ur_client::{ClientError, Held, Listed, NativeCalls, Ur, call, pointer_argument, print, value_argument};
 
 use crate::Failure;
 use crate::options::Options;
@@ -82,8 +82,8 @@ pub fn run(
 ) -> Result<(), Failure> {
     let device = listed.device.handle();
     let name = ur.device_info(device, ur_device_info_t::NAME)?.text();
-    println!("\nsaxpy on {name}: {} queues, {} elements each", options.queues, options.elements);
-    let mut steps = Steps::new(calls);
+    print(&format!("\nsaxpy on {name}: {} queues, {} elements each\n", options.queues, options.elements))?;
+    let mut steps = Steps::new(calls)?;
     let elements = options.elements as usize;
 
     let context = steps.run("make the context", || ur.context(&[device]))?;
@@ -107,8 +107,7 @@ pub fn run(
         program.release()?;
         context.release()
     })?;
-    steps.end();
-    Ok(())
+    steps.end()
 }
 
 fn lane<'u>(
@@ -132,7 +131,7 @@ fn enqueue(
     lanes: &mut [Lane<'_>],
     kernel: ur_kernel_handle_t,
     elements: u32,
-) -> Result<(), ClientError> {
+) -> Result<(), Failure> {
     let bytes = elements as usize * 4;
     let work = enqueue_work(ur, steps, lanes, kernel, elements, bytes);
     let freed = steps.run("free x and y, in the queue's order", || {
@@ -151,7 +150,7 @@ fn enqueue_work(
     kernel: ur_kernel_handle_t,
     elements: u32,
     bytes: usize,
-) -> Result<(), ClientError> {
+) -> Result<(), Failure> {
     steps.run("allocate x and y, in the queue's order", || {
         lanes.iter_mut().try_for_each(|lane| {
             lane.device_x = allocate(ur, lane.queue.handle(), bytes)?;

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use ur_client::NativeCalls;
+use ur_client::{ClientError, NativeCalls, print};
+
+use crate::Failure;
 
 /// Prints a line for every step that runs through it.
 pub struct Steps<'a> {
@@ -14,13 +16,13 @@ pub struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     /// Begins a table.
-    pub fn new(calls: Option<&'a NativeCalls>) -> Self {
-        println!("  {:<44} {:>12} {:>13}", "step", "time", "native calls");
-        Self { calls, time: Duration::ZERO, total: 0 }
+    pub fn new(calls: Option<&'a NativeCalls>) -> Result<Self, Failure> {
+        print(&format!("  {:<44} {:>12} {:>13}\n", "step", "time", "native calls"))?;
+        Ok(Self { calls, time: Duration::ZERO, total: 0 })
     }
 
     /// Runs a step and prints its line.
-    pub fn run<T, E>(&mut self, name: &str, step: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    pub fn run<T>(&mut self, name: &str, step: impl FnOnce() -> Result<T, ClientError>) -> Result<T, Failure> {
         let before = self.calls.map(NativeCalls::total);
         let start = Instant::now();
         let value = step()?;
@@ -28,19 +30,19 @@ impl<'a> Steps<'a> {
         let calls = self.calls.map(|calls| calls.total() - before.unwrap_or(0));
         self.time += time;
         self.total += calls.unwrap_or(0);
-        println!("{}", line(name, time, calls));
+        print(&line(name, time, calls))?;
         Ok(value)
     }
 
     /// Prints the sums.
-    pub fn end(self) {
-        println!("{}", line("together", self.time, self.calls.map(|_| self.total)));
+    pub fn end(self) -> Result<(), Failure> {
+        Ok(print(&line("together", self.time, self.calls.map(|_| self.total)))?)
     }
 }
 
 fn line(name: &str, time: Duration, calls: Option<u64>) -> String {
     let calls = calls.map_or_else(|| "-".to_owned(), |calls| calls.to_string());
-    format!("  {name:<44} {:>9.1} us {calls:>13}", time.as_secs_f64() * 1e6)
+    format!("  {name:<44} {:>9.1} us {calls:>13}\n", time.as_secs_f64() * 1e6)
 }
 
 #[cfg(test)]

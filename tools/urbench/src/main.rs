@@ -76,7 +76,7 @@ impl Failure {
 fn main() -> ExitCode {
     let result = match Options::from_process() {
         Ok(Some(options)) => run(&options),
-        Ok(None) => return ExitCode::SUCCESS,
+        Ok(None) => ur_client::print(options::HELP).map(|()| true).map_err(Failure::from),
         Err(error) => Err(error.into()),
     };
     match result {

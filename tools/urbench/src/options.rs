@@ -8,7 +8,8 @@ use lexopt::prelude::*;
 
 use crate::goals;
 
-const HELP: &str = "\
+/// What `--help` prints.
+pub const HELP: &str = "\
 Measures a Unified Runtime against the raw native calls, in one process.
 
 usage: urbench [options]
@@ -27,7 +28,7 @@ usage: urbench [options]
   --processes N     processes that measure, whose rounds count together (1): addresses and streams that one happens
                     to get move a ratio by up to 0.02
   --quick           3 rounds of 1 ms: to see that it works, not to measure
-  --json FILE       the results as JSON";
+  --json FILE       the results as JSON\n";
 
 /// What a process that this program starts is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads the process's arguments; `None` when help was asked for and given.
+    /// Reads the process's arguments; `None` when help was asked for.
     pub fn from_process() -> Result<Option<Self>, lexopt::Error> {
         Self::read(lexopt::Parser::from_env())
     }
@@ -142,10 +143,7 @@ impl Options {
                     let child = all.into_iter().find(|child| child.name() == name);
                     options.child = Some(child.ok_or("--child is for this program's own processes")?);
                 }
-                Short('h') | Long("help") => {
-                    println!("{HELP}");
-                    return Ok(None);
-                }
+                Short('h') | Long("help") => return Ok(None),
                 other => return Err(other.unexpected()),
             }
         }

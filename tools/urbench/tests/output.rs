@@ -52,3 +52,13 @@ fn the_tables_are_printed_though_the_json_has_no_place() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("native_library"), "{output:?}");
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[test]
+fn help_takes_a_reader_that_has_left_for_an_end_and_tells_of_a_full_disk() {
+    let left = run(&["--help"], left_pipe());
+    assert_eq!((left.status.code(), String::from_utf8_lossy(&left.stderr).as_ref()), (Some(0), ""));
+    let full = run(&["--help"], full_disk());
+    let complaint = String::from_utf8_lossy(&full.stderr).into_owned();
+    assert!(complaint.starts_with("urbench: cannot print: "), "{complaint}");
+    assert_eq!(full.status.code(), Some(1));
+}

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let result = match Options::from_process() {
         Ok(Some(options)) if options.search_only => search(&options),
         Ok(Some(options)) => run(&options),
-        Ok(None) => return ExitCode::SUCCESS,
+        Ok(None) => ur_client::print(options::HELP).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
         Err(error) => Err(error.into()),
     };
     match result {

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use lexopt::prelude::*;
 
-const HELP: &str = "\
+/// What `--help` prints.
+pub const HELP: &str = "\
 Lists what a Unified Runtime loader finds.
 
 usage: urinfo [options]
@@ -13,7 +14,7 @@ usage: urinfo [options]
   --why           every library that the search considers, in order, and what became of it
   --json          the same as JSON
 
-Exit code: 0 when there is a device, 1 when there is none, 2 when something failed.";
+Exit code: 0 when there is a device, 1 when there is none, 2 when something failed.\n";
 
 /// What was asked for.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the process's arguments; `None` when help was asked for and given.
+    /// Reads the process's arguments; `None` when help was asked for.
     pub fn from_process() -> Result<Option<Self>, lexopt::Error> {
         let mut options = Options {
             loader: ur_client::DEFAULT_LOADER.into(),
@@ -48,10 +49,7 @@ impl Options {
                 Long("why") => options.why = true,
                 Long("json") => options.json = true,
                 Long("search-only") => options.search_only = true,
-                Short('h') | Long("help") => {
-                    println!("{HELP}");
-                    return Ok(None);
-                }
+                Short('h') | Long("help") => return Ok(None),
                 other => return Err(other.unexpected()),
             }
         }

@@ -1,0 +1,42 @@
+//! What becomes of the program when standard output does not take what it prints.
+
+use std::fs::OpenOptions;
+use std::process::{Command, Output, Stdio};
+
+fn help(stdout: impl Into<Stdio>) -> Output {
+    run(&["--help"], stdout)
+}
+
+fn run(words: &[&str], stdout: impl Into<Stdio>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ur-demo"));
+    command.args(words).stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
+    command.output().expect("the program starts")
+}
+
+#[test]
+fn help_takes_a_reader_that_has_left_for_an_end() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let left = help(writer);
+    assert_eq!((left.status.code(), String::from_utf8_lossy(&left.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn help_tells_of_a_full_disk() {
+    let full = help(OpenOptions::new().write(true).open("/dev/full").expect("Linux has it"));
+    let complaint = String::from_utf8_lossy(&full.stderr).into_owned();
+    assert!(complaint.starts_with("demo: cannot print: "), "{complaint}");
+    assert_eq!(full.status.code(), Some(1));
+}
+
+#[test]
+fn a_reader_that_has_left_does_not_end_the_work() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/kernels");
+    let left = run(&["--kernels", kernels, "--loader", "/nonexistent/libur_loader.so.0"], writer);
+    let complaint = String::from_utf8_lossy(&left.stderr).into_owned();
+    // It got as far as the loader.
+    assert!(complaint.starts_with("demo: ") && complaint.contains("/nonexistent/libur_loader.so.0"), "{complaint}");
+    assert_eq!(left.status.code(), Some(1));
+}
