@@ -1,5 +1,6 @@
 //! What the loader has: adapters, platforms, devices and their properties, asked once and kept as plain values. A query
-//! that an adapter does not know is a fact here, not a failure; other errors are kept beside the property.
+//! that an adapter does not know is a fact here, not a failure; other errors are kept beside what could not be asked, so
+//! an adapter that fails hides no other one's devices.
 
 use serde_json::Value;
 use ur_client::ffi::{
@@ -11,10 +12,12 @@ use ur_client::{Answer, ClientError, Ur, call};
 use crate::value;
 
 /// Everything.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Inventory {
     /// The adapters in the loader's order.
     pub adapters: Vec<Adapter>,
+    /// What the loader itself did not do.
+    pub error: Option<ClientError>,
 }
 
 /// One adapter.
@@ -28,6 +31,8 @@ pub struct Adapter {
     pub platforms: Vec<Platform>,
     /// Why it has none, if it says so.
     pub last_error: Option<String>,
+    /// Why its platforms could not be listed.
+    pub error: Option<String>,
 }
 
 /// One platform.
@@ -41,6 +46,8 @@ pub struct Platform {
     pub version: String,
     /// Its devices.
     pub devices: Vec<Device>,
+    /// Why its devices could not be listed, or not given back.
+    pub error: Option<String>,
 }
 
 /// One device.
@@ -72,13 +79,26 @@ pub struct Properties {
 }
 
 impl Inventory {
-    /// Asks for everything.
-    ///
-    /// # Errors
-    /// The first list that an adapter does not give.
-    pub fn take(ur: &Ur, adapters: &[ur_adapter_handle_t], verbose: bool) -> Result<Self, ClientError> {
-        let adapters = adapters.iter().map(|&adapter| Adapter::take(ur, adapter, verbose)).collect::<Result<_, _>>()?;
-        Ok(Self { adapters })
+    /// Starts the loader, asks for everything and ends it.
+    pub fn take(ur: &Ur, verbose: bool) -> Self {
+        let mut inventory = Self::default();
+        inventory.error = inventory.fill(ur, verbose).err();
+        inventory
+    }
+
+    fn fill(&mut self, ur: &Ur, verbose: bool) -> Result<(), ClientError> {
+        ur.init()?;
+        let adapters = ur.adapters()?;
+        let held = ur.hold_adapters(&adapters);
+        self.adapters = adapters.iter().map(|&adapter| Adapter::take(ur, adapter, verbose)).collect();
+        drop(held);
+        ur.tear_down()
+    }
+
+    /// Whether an adapter did not give a list.
+    pub fn lacks_lists(&self) -> bool {
+        let failed = |adapter: &Adapter| adapter.error.is_some() || adapter.platforms.iter().any(|p| p.error.is_some());
+        self.adapters.iter().any(failed)
     }
 
     /// The number of devices.
@@ -88,22 +108,26 @@ impl Inventory {
 }
 
 impl Adapter {
-    fn take(ur: &Ur, adapter: ur_adapter_handle_t, verbose: bool) -> Result<Self, ClientError> {
-        let handles = ur.platforms(adapter)?;
+    fn take(ur: &Ur, adapter: ur_adapter_handle_t, verbose: bool) -> Self {
+        let (handles, error) = listed(ur.platforms(adapter));
         // Asked at once: the text is that of this thread's last failure.
-        let last_error = if handles.is_empty() { ur.last_error(adapter).map(|(text, _)| text) } else { None };
+        let of_adapter = || ur.last_error(adapter).map(|(text, _)| text).filter(|_| handles.is_empty());
+        let last_error = error.clone().or_else(of_adapter);
         let ask = |query| ur.adapter_info(adapter, query).ok().and_then(|answer| answer.u32());
         let backend = ask(ur_adapter_info_t::BACKEND).map_or("unknown", short_backend);
-        Ok(Self {
+        Self {
             backend: backend.to_owned(),
             version: ask(ur_adapter_info_t::VERSION),
-            platforms: handles
-                .into_iter()
-                .map(|platform| Platform::take(ur, platform, verbose))
-                .collect::<Result<_, _>>()?,
+            platforms: handles.into_iter().map(|platform| Platform::take(ur, platform, verbose)).collect(),
             last_error,
-        })
+            error,
+        }
     }
+}
+
+/// A list, or none and why.
+fn listed<T>(list: Result<Vec<T>, ClientError>) -> (Vec<T>, Option<String>) {
+    list.map_or_else(|error| (Vec::new(), Some(error.to_string())), |list| (list, None))
 }
 
 /// `cuda` for `UR_BACKEND_CUDA`.
@@ -116,20 +140,23 @@ fn text(answer: Result<Answer, ClientError>) -> String {
 }
 
 impl Platform {
-    fn take(ur: &Ur, platform: ur_platform_handle_t, verbose: bool) -> Result<Self, ClientError> {
+    fn take(ur: &Ur, platform: ur_platform_handle_t, verbose: bool) -> Self {
         let ask = |query| text(ur.platform_info(platform, query));
+        let (handles, mut error) = listed(ur.devices(platform));
         let mut devices = Vec::new();
-        for device in ur.devices(platform)? {
+        for device in handles {
             devices.push(Device::take(ur, device, verbose));
             // SAFETY: the reference that `devices` gave; the handle is not used any more.
-            unsafe { call!(ur, Device.pfnRelease(device)) }?;
+            let released = unsafe { call!(ur, Device.pfnRelease(device)) };
+            error = error.or(released.err().map(|error| error.to_string()));
         }
-        Ok(Self {
+        Self {
             name: ask(ur_platform_info_t::NAME),
             vendor: ask(ur_platform_info_t::VENDOR_NAME),
             version: ask(ur_platform_info_t::VERSION),
             devices,
-        })
+            error,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `urinfo`: what a loader finds on this machine, and why it does not find more. It works on any loader; it asks and
-//! prints, makes no context and starts no device. The answer is also the exit code: 0 with a device, 1 without, 2 when
-//! something failed.
+//! prints, makes no context and starts no device. What fails hides nothing else: the search is printed before the loader
+//! starts, and an adapter's failure stands where its list would. The answer is also the exit code: 0 with a device, 1
+//! without, 2 when something failed.
 
 mod inventory;
 mod options;
@@ -59,17 +60,26 @@ fn run(options: &Options) -> Result<ExitCode, Failure> {
         true => Some(why::explain(&options.loader).map_err(Failure::Search)?),
         false => None,
     };
-    ur.init()?;
-    let adapters = ur.adapters()?;
-    let held = ur.hold_adapters(&adapters);
-    let inventory = Inventory::take(&ur, &adapters, options.verbose)?;
-    drop(held);
-    ur.tear_down()?;
+    if !options.json {
+        // Before the loader is asked: why it fails or crashes may be in the search.
+        ur_client::print(&print::search_text(&options.loader, search.as_ref()))?;
+    }
+    let inventory = Inventory::take(&ur, options.verbose);
     ur_client::print(&match options.json {
         true => format!("{:#}\n", print::json(&options.loader, &inventory, search.as_ref())),
-        false => print::text(&options.loader, &inventory, search.as_ref()),
+        false => print::text(&inventory, search.is_some()),
     })?;
-    Ok(if inventory.devices() == 0 { ExitCode::from(NO_DEVICE) } else { ExitCode::SUCCESS })
+    exit_code(inventory)
+}
+
+fn exit_code(inventory: Inventory) -> Result<ExitCode, Failure> {
+    let (devices, lacks_lists) = (inventory.devices(), inventory.lacks_lists());
+    match inventory.error {
+        Some(error) => Err(error.into()),
+        None if lacks_lists => Ok(ExitCode::from(FAILED)),
+        None if devices == 0 => Ok(ExitCode::from(NO_DEVICE)),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// The part of `--why` that has a process of its own. The loader is opened for the sake of its directory.

@@ -11,8 +11,9 @@ Lists what a Unified Runtime loader finds.
 usage: urinfo [options]
   --loader PATH   the loader (libur_loader.so.0)
   -v, --verbose   every property of every device
-  --why           every library that the search considers, in order, and what became of it
-  --json          the same as JSON
+  --why           every library that the search considers, in order, and what became of it,
+                  whatever fails afterwards
+  --json          the same as JSON; a key `error` of the whole, an adapter or a platform says what failed
 
 Exit code: 0 when there is a device, 1 when there is none, 2 when something failed.\n";
 

@@ -5,27 +5,35 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::inventory::{Adapter, Device, Inventory, Properties};
+use crate::inventory::{Adapter, Device, Inventory, Platform, Properties};
 use crate::why::{Considered, Search};
 
-/// For people.
-pub fn text(loader: &OsStr, inventory: &Inventory, search: Option<&Search>) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = write_all(&mut out, loader, inventory, search);
+/// For people: what is known before the loader is asked for anything.
+pub fn search_text(loader: &OsStr, search: Option<&Search>) -> String {
+    let mut out = format!("loader {}\n", loader.display());
+    if let Some(search) = search {
+        // Writing to a string cannot fail.
+        let _ = write_search(&mut out, search);
+    }
     out
 }
 
-fn write_all(out: &mut String, loader: &OsStr, inventory: &Inventory, search: Option<&Search>) -> std::fmt::Result {
-    writeln!(out, "loader {}", loader.display())?;
-    if let Some(search) = search {
-        write_search(out, search)?;
-    }
+/// For people: what there is, after [`search_text`], which told the search or not.
+pub fn text(inventory: &Inventory, searched: bool) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_inventory(&mut out, inventory, searched);
+    out
+}
+
+fn write_inventory(out: &mut String, inventory: &Inventory, searched: bool) -> std::fmt::Result {
     for (index, adapter) in inventory.adapters.iter().enumerate() {
         write_adapter(out, index, adapter)?;
     }
     match (inventory.adapters.len(), inventory.devices()) {
-        (0, _) => writeln!(out, "no adapter{}", if search.is_some() { "" } else { "; --why tells what was tried" }),
+        // Nobody knows what there is.
+        (0, _) if inventory.error.is_some() => Ok(()),
+        (0, _) => writeln!(out, "no adapter{}", if searched { "" } else { "; --why tells what was tried" }),
         (_, 0) => writeln!(out, "no device"),
         (adapters, devices) => writeln!(out, "{} in {}", many(devices, "device"), many(adapters, "adapter")),
     }
@@ -38,7 +46,9 @@ fn many(count: usize, noun: &str) -> String {
 fn write_adapter(out: &mut String, index: usize, adapter: &Adapter) -> std::fmt::Result {
     let version = adapter.version.map_or_else(String::new, |version| format!(", version {version}"));
     writeln!(out, "adapter {index}: {}{version}", adapter.backend)?;
-    if adapter.platforms.is_empty() {
+    if let Some(error) = &adapter.error {
+        writeln!(out, "  failed: {error}")?;
+    } else if adapter.platforms.is_empty() {
         let reason = adapter.last_error.as_deref().unwrap_or("the adapter gives no reason");
         writeln!(out, "  no platform: {reason}")?;
     }
@@ -46,6 +56,9 @@ fn write_adapter(out: &mut String, index: usize, adapter: &Adapter) -> std::fmt:
         writeln!(out, "  platform {index}: {}, {}, {}", platform.name, platform.vendor, platform.version)?;
         for (index, device) in platform.devices.iter().enumerate() {
             write_device(out, index, device)?;
+        }
+        if let Some(error) = &platform.error {
+            writeln!(out, "    failed: {error}")?;
         }
     }
     Ok(())
@@ -99,7 +112,7 @@ fn write_search(out: &mut String, search: &Search) -> std::fmt::Result {
     Ok(())
 }
 
-/// For programs.
+/// For programs. A key `error` stands only where something failed.
 pub fn json(loader: &OsStr, inventory: &Inventory, search: Option<&Search>) -> Value {
     let mut root = json!({
         "loader": loader.to_string_lossy(),
@@ -108,24 +121,34 @@ pub fn json(loader: &OsStr, inventory: &Inventory, search: Option<&Search>) -> V
     if let Some(search) = search {
         root["search"] = json!(search);
     }
-    root
+    with_error(root, inventory.error.as_ref().map(ToString::to_string))
+}
+
+fn with_error(mut value: Value, error: Option<String>) -> Value {
+    if let Some(error) = error {
+        value["error"] = json!(error);
+    }
+    value
 }
 
 fn adapter_json(adapter: &Adapter) -> Value {
-    let platforms = adapter.platforms.iter().map(|platform| {
-        json!({
-            "name": platform.name,
-            "vendor": platform.vendor,
-            "version": platform.version,
-            "devices": platform.devices.iter().map(device_json).collect::<Vec<_>>(),
-        })
-    });
-    json!({
+    let value = json!({
         "backend": adapter.backend,
         "version": adapter.version,
         "last_error": adapter.last_error,
-        "platforms": platforms.collect::<Vec<_>>(),
-    })
+        "platforms": adapter.platforms.iter().map(platform_json).collect::<Vec<_>>(),
+    });
+    with_error(value, adapter.error.clone())
+}
+
+fn platform_json(platform: &Platform) -> Value {
+    let value = json!({
+        "name": platform.name,
+        "vendor": platform.vendor,
+        "version": platform.version,
+        "devices": platform.devices.iter().map(device_json).collect::<Vec<_>>(),
+    });
+    with_error(value, platform.error.clone())
 }
 
 fn device_json(device: &Device) -> Value {
@@ -148,7 +171,6 @@ fn device_json(device: &Device) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::Platform;
     use crate::why::Tried;
 
     fn inventory() -> Inventory {
@@ -164,15 +186,24 @@ mod tests {
                 failed: vec![("UUID", "urDeviceGetInfo answers X".into())],
             }),
         };
-        let platform = Platform { name: "P".into(), vendor: "V".into(), version: "1".into(), devices: vec![device] };
+        let platform =
+            Platform { name: "P".into(), vendor: "V".into(), version: "1".into(), devices: vec![device], error: None };
         Inventory {
+            error: None,
             adapters: vec![
-                Adapter { backend: "CUDA".into(), version: Some(1), platforms: vec![platform], last_error: None },
+                Adapter {
+                    backend: "CUDA".into(),
+                    version: Some(1),
+                    platforms: vec![platform],
+                    last_error: None,
+                    error: None,
+                },
                 Adapter {
                     backend: "HIP".into(),
                     version: None,
                     platforms: Vec::new(),
                     last_error: Some("no library".into()),
+                    error: None,
                 },
             ],
         }
@@ -202,7 +233,7 @@ mod tests {
 
     #[test]
     fn text_shows_devices_properties_and_why_an_adapter_has_none() {
-        let text = text(OsStr::new("l.so"), &inventory(), None);
+        let text = text(&inventory(), false);
         for part in [
             "device 0: GPU (GPU), 3.0 GiB, 8 compute units, driver 1.2",
             "VENDOR_ID                                    4318",
@@ -217,7 +248,7 @@ mod tests {
 
     #[test]
     fn text_marks_the_candidate_that_is_used() {
-        let text = text(OsStr::new("l.so"), &Inventory { adapters: Vec::new() }, Some(&search()));
+        let text = search_text(OsStr::new("l.so"), Some(&search())) + &text(&Inventory::default(), true);
         for part in [
             "search: the first rule, then the second",
             "the loader's directory is /l",
