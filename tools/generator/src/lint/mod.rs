@@ -1,12 +1,14 @@
 //! Judges the specification: contradictions, gaps and slips, each with the remedy.
 //!
-//! [`written`] looks at the files as they stand, [`released`] at each release as it was worked out, [`conditions`]
-//! at what its functions say of errors and of waiting, [`project`] at the extensions of the project's own. Nothing is repaired here.
+//! [`written`] looks at the files as they stand, [`released`] at each release as it was worked out, [`tags`] at what its
+//! parameters and fields are tagged with, [`conditions`] at what its functions say of errors and of waiting, [`project`]
+//! at the extensions of the project's own. Nothing is repaired here.
 
 mod conditions;
 mod project;
 mod released;
 mod tables;
+mod tags;
 mod written;
 
 use crate::load::Spec;
@@ -22,6 +24,7 @@ pub fn lint(spec: &Spec, model: &Model) -> Vec<Problem> {
     let own = files(model);
     for release in &model.releases {
         released::check(release, &mut findings);
+        tags::check(release, &mut findings);
         conditions::check(release, &mut findings);
         tables::check(release, &own, &mut findings);
         project::check(release, &own, &mut findings);

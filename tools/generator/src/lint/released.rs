@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ctype::CType;
 use crate::layout;
 use crate::lint::Findings;
-use crate::model::{Dispatch, Enum, Function, Param, Release, Struct};
+use crate::model::{Dispatch, Enum, Function, Release, Struct};
 use crate::names;
 use crate::problem::Location;
 
@@ -175,7 +175,6 @@ fn function(function: &Function, codes: &BTreeSet<&str>, findings: &mut Findings
     for param in &function.params {
         let owner = format!("{}: parameter {}", function.name, param.name);
         names.note(findings, &param.at, &owner, &param.name, "the name");
-        tags(function, param, findings);
     }
     for error in &function.errors {
         if !codes.contains(error.code.as_str()) {
@@ -193,28 +192,5 @@ fn function(function: &Function, codes: &BTreeSet<&str>, findings: &mut Findings
             "no parameter leads to an adapter; give it a handle that is not optional, or a constant array of \
              handles, or implement it in the loader (spec/api/loader.toml)",
         );
-    }
-}
-
-/// Whether what a tag such as `range(0, count)` names is there.
-fn tags(function: &Function, param: &Param, findings: &mut Findings) {
-    for tag in &param.tags {
-        let Some((kind, inner)) = tag.strip_suffix(')').and_then(|tag| tag.split_once('(')) else {
-            continue;
-        };
-        let words = inner.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let named = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
-        for name in named {
-            if !function.params.iter().any(|other| other.name == name) {
-                findings.add(
-                    &param.at,
-                    &function.name,
-                    format!(
-                        "parameter {} has {kind}({inner}), but there is no parameter {name}; fix the name",
-                        param.name
-                    ),
-                );
-            }
-        }
     }
 }
