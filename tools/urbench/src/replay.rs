@@ -5,7 +5,7 @@
 //! trace are threads of the UR's replay with several; every other replay makes the steps in their order on one.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ur_client::call;
@@ -250,37 +250,73 @@ fn replay(trace: &Trace, side: &mut impl Side, looks: bool) -> Result<f64, Failu
     Ok(if looks { most as f64 } else { start.elapsed().as_nanos() as f64 })
 }
 
-/// The steps of each thread on a thread of its own. A free of another thread's memory waits until there is any.
-fn replay_on_threads(trace: &Trace, fixture: &Fixture<'_>) -> Result<f64, Failure> {
-    let addresses: Vec<AtomicUsize> = trace.allocations.iter().map(|_| AtomicUsize::new(0)).collect();
-    let run = |own: usize| -> Result<(), Failure> {
-        let mut side = OfUr(fixture);
-        for step in trace.steps.iter().filter(|step| step.thread() == own) {
+/// The steps of each thread on a thread of its own; answers nanoseconds. Of several failures it tells the first thread's.
+fn replay_on_threads<S: Side>(trace: &Trace, side: impl Fn() -> S + Sync) -> Result<f64, Failure> {
+    let shared = Shared::new(trace);
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let (shared, side) = (&shared, &side);
+        let threads: Vec<_> =
+            (0..trace.threads).map(|own| scope.spawn(move || shared.replay(own, &mut side()))).collect();
+        let panicked = || Err(Failure::Other("a thread of the replay panicked".to_owned()));
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| panicked()))
+    })?;
+    Ok(start.elapsed().as_nanos() as f64)
+}
+
+/// What the threads of a replay share.
+struct Shared<'t> {
+    trace: &'t Trace,
+    /// Of every allocation; 0 until it is made.
+    addresses: Vec<AtomicUsize>,
+    /// A thread ended before its last step, so what it would have allocated never comes.
+    is_broken: AtomicBool,
+}
+
+/// Breaks the replay unless it is told that the thread has made all of its steps; a panic must not hang the others either.
+struct Unfinished<'s>(&'s AtomicBool);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl<'t> Shared<'t> {
+    fn new(trace: &'t Trace) -> Self {
+        let addresses = trace.allocations.iter().map(|_| AtomicUsize::new(0)).collect();
+        Self { trace, addresses, is_broken: AtomicBool::new(false) }
+    }
+
+    /// Makes the steps of one thread. Where another one has broken the replay it stops, and that one tells why.
+    fn replay(&self, own: usize, side: &mut impl Side) -> Result<(), Failure> {
+        let unfinished = Unfinished(&self.is_broken);
+        for step in self.trace.steps.iter().filter(|step| step.thread() == own) {
             match *step {
                 Step::Allocate { kind, size, number, .. } => {
-                    addresses[number].store(side.allocate(kind, size)?, Ordering::Release);
+                    self.addresses[number].store(side.allocate(kind, size)?, Ordering::Release);
                 }
                 Step::Free { number, .. } => {
-                    let mut address = addresses[number].load(Ordering::Acquire);
-                    while address == 0 {
-                        std::thread::yield_now();
-                        address = addresses[number].load(Ordering::Acquire);
-                    }
-                    let (kind, size) = trace.allocations[number];
+                    let Some(address) = self.wait_for(number) else { return Ok(()) };
+                    let (kind, size) = self.trace.allocations[number];
                     side.free(kind, size, address)?;
                 }
             }
         }
+        std::mem::forget(unfinished);
         Ok(())
-    };
-    let start = Instant::now();
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..trace.threads).map(|own| scope.spawn(move || run(own))).collect();
-        threads.into_iter().try_for_each(|thread| {
-            thread.join().unwrap_or_else(|_| Err(Failure::Other("a thread of the replay panicked".to_owned())))
-        })
-    })?;
-    Ok(start.elapsed().as_nanos() as f64)
+    }
+
+    /// The address of an allocation that may be another thread's; `None` if it may never be made.
+    fn wait_for(&self, number: usize) -> Option<usize> {
+        loop {
+            match self.addresses[number].load(Ordering::Acquire) {
+                0 if self.is_broken.load(Ordering::Acquire) => return None,
+                0 => std::thread::yield_now(),
+                address => return Some(address),
+            }
+        }
+    }
 }
 
 /// A group's rows.
@@ -302,7 +338,7 @@ fn rows(name: &str, text: &str, fixture: &Fixture<'_>, options: &Options) -> Res
     for _ in 0..count {
         ur.push(replay(&trace, &mut OfUr(fixture), false)?);
         if trace.threads > 1 {
-            threads.push(replay_on_threads(&trace, fixture)?);
+            threads.push(replay_on_threads(&trace, || OfUr(fixture))?);
         }
     }
     let mut most_of_buckets = 0.0;
@@ -352,6 +388,41 @@ mod tests {
             assert_eq!(trace.steps.len(), 2 * trace.allocations.len(), "{name}");
             assert!(trace.most_live() > 1 << 20, "{name}");
         }
+    }
+
+    /// Has no host memory.
+    struct WithoutHostMemory;
+
+    impl Side for WithoutHostMemory {
+        fn allocate(&mut self, kind: Kind, size: usize) -> Result<usize, Failure> {
+            if kind == Kind::Host { Err(Failure::Other("no host memory".to_owned())) } else { Ok(size) }
+        }
+
+        fn free(&mut self, _: Kind, _: usize, _: usize) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn held(&self) -> Option<usize> {
+            None
+        }
+    }
+
+    /// Replays on a thread of its own, so that a replay that hangs is a failure.
+    fn replayed<S: Side>(text: &str, side: impl Fn() -> S + Sync + Send + 'static) -> Result<f64, Failure> {
+        let trace = Trace::read(text).expect("a trace");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(replay_on_threads(&trace, side)));
+        receiver.recv_timeout(std::time::Duration::from_secs(20)).expect("the replay ends")
+    }
+
+    #[test]
+    fn a_thread_that_gets_no_memory_ends_the_replay_with_its_failure() {
+        // The first thread frees what the second one does not get.
+        for text in ["a 0 d 5\na 1 h 5\nf 0 1\nf 0 0", "a 1 d 5\na 0 h 5\nf 1 1\nf 1 0"] {
+            let failure = replayed(text, || WithoutHostMemory).expect_err(text);
+            assert_eq!(failure.to_string(), "no host memory");
+        }
+        assert!(replayed("a 1 d 5\nf 0 0", || WithoutHostMemory).is_ok());
     }
 
     #[test]
