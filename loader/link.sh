@@ -1,6 +1,7 @@
 #!/bin/sh
 # Links the loader's shared object: link.sh STATICLIB OUT RELEASE, for example
 #   link.sh target/release/libur_loader_2026_2.a target/release/libur_loader.so.0 2026.2
+# CC is the C compiler's command, with its words.
 #
 # rustc gives a cdylib an anonymous version script, which GNU ld refuses to combine with a named one; so the crate is a
 # static library, and the version script that the generator wrote decides alone what is exported, under which version.
@@ -21,7 +22,8 @@ for file in "$1" "$map"; do
 done
 # A new file beside the old one, then a rename: a process that has the old one open keeps it whole.
 trap 'rm -f "$2.new"' EXIT
-"${CC:-cc}" -shared -o "$2.new" \
+# shellcheck disable=SC2086 # the words of a command
+${CC:-cc} -shared -o "$2.new" \
     -Wl,-soname,libur_loader.so.0 -Wl,--version-script="$map" \
     -Wl,--whole-archive "$1" -Wl,--no-whole-archive -Wl,--gc-sections \
     -Wl,--no-undefined -Wl,-z,relro,-z,now,-z,nodelete,-z,noexecstack -Wl,--build-id -Wl,--as-needed \

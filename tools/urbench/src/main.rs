@@ -1,6 +1,7 @@
 //! `urbench`: what a Unified Runtime costs over the raw native calls. Loader and adapter are given by path, so any UR is
 //! measured by the same binary; the raw calls run in the same process, on the same device and in rounds that alternate
-//! with the measured ones, so what disturbs one disturbs the other. Only ratios and differences are meant to be
+//! with the measured ones, so what disturbs one disturbs the other. Replays, lifetimes, and one thread's and eight threads' memory are
+//! measured one side after the other, and no verdict rests on their ratios. Only ratios and differences are meant to be
 //! compared between machines. Goals are marked as kept or not, but a missed one is no failure: a call that fails is.
 
 mod affinity;

@@ -22,7 +22,7 @@ use crate::work::objects;
 const TRACES: [(&str, &str); 2] =
     [("dpctl", include_str!("../traces/dpctl.txt")), ("training", include_str!("../traces/training.txt"))];
 
-/// Replays of each side; their order changes from one to the next.
+/// Replays of each side. All of the UR's come before the raw ones, so the printed ratio has the machine's drift in it; no goal uses it.
 const COUNT: usize = 9;
 const FEW: usize = 3;
 

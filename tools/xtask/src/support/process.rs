@@ -126,14 +126,22 @@ pub fn need<'a>(programs: &[&'a str], purpose: &str) -> Result<&'a str> {
     }
 }
 
-/// The C compiler: what `CC` names, or `cc`.
+/// The C compiler: the command in `CC`, or `cc`.
 pub fn cc() -> Command {
-    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+    compiler(&std::env::var("CC").unwrap_or_default(), "cc")
 }
 
-/// The C++ compiler: what `CXX` names, or `c++`.
+/// The C++ compiler: the command in `CXX`, or `c++`.
 pub fn cxx() -> Command {
-    Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
+    compiler(&std::env::var("CXX").unwrap_or_default(), "c++")
+}
+
+/// A compiler's command with its words (`ccache gcc`), or the usual one.
+fn compiler(words: &str, usual: &str) -> Command {
+    let mut words = words.split_ascii_whitespace();
+    let mut command = Command::new(words.next().unwrap_or(usual));
+    command.args(words);
+    command
 }
 
 /// Paths as a value of `LD_LIBRARY_PATH`.
@@ -158,6 +166,13 @@ fn failed(command: &Command, status: ExitStatus, printed: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_compilers_command_may_have_words() {
+        assert_eq!(line_of(&compiler("ccache gcc -m64", "cc")), "ccache gcc -m64");
+        assert_eq!(compiler("ccache gcc", "cc").get_program(), "ccache");
+        assert_eq!(line_of(&compiler(" ", "c++")), "c++");
+    }
 
     /// A user who has switched pooling off would else find other figures and other call counts than everybody.
     #[test]
