@@ -94,6 +94,7 @@ enum { READ_WRITE = 3, MANAGED_GLOBAL = 1, POINTER_MEMORY_TYPE = 2 };
     X(cuModuleGetGlobal_v2, (Address *, size_t *, Handle, const char *))                                               \
     X(cuLibraryLoadData, (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned))                 \
     X(cuLibraryUnload, (Handle))                                                                                       \
+    X(cuLibraryGetModule, (Handle *, Handle))                                                                          \
     X(cuLinkCreate_v2, (unsigned, int *, void **, Handle *))                                                           \
     X(cuLinkAddData_v2, (Handle, int, void *, size_t, const char *, unsigned, int *, void **))                         \
     X(cuLinkComplete, (Handle, void **, size_t *))                                                                     \
@@ -327,6 +328,26 @@ static int link_all(void) {
     return status ? status : cuLinkDestroy(linker);
 }
 
+static Handle library_module, library_function;
+
+static void load_library(void) {
+    CHECK(cuLibraryLoadData(&made, module_text, NULL, NULL, 0, NULL, NULL, 0));
+}
+
+static void load_library_module(void) {
+    load_library();
+    CHECK(cuLibraryGetModule(&library_module, made));
+}
+
+static void load_library_function(void) {
+    load_library_module();
+    CHECK(cuModuleGetFunction(&library_function, library_module, "empty"));
+}
+
+static int launch_first(Handle stream) {
+    return cuLaunchKernel(library_function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
+}
+
 static int launch(Handle stream) { return cuLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL); }
 
 static void nothing_to_do(void *nothing) { (void)nothing; }
@@ -352,6 +373,10 @@ static void nothing_to_do(void *nothing) { (void)nothing; }
     X(module_load_data_broken, NONE, cuModuleLoadData(&made, "no PTX"))                                                \
     X(library_load_data, NONE, cuLibraryLoadData(&made, module_text, NULL, NULL, 0, NULL, NULL, 0))                    \
     X(library_unload, CHECK(cuLibraryLoadData(&made, module_text, NULL, NULL, 0, NULL, NULL, 0)), cuLibraryUnload(made)) \
+    X(library_get_module, load_library(), cuLibraryGetModule(&library_module, made))                                   \
+    X(library_get_function, load_library_module(), cuModuleGetFunction(&library_function, library_module, "empty"))    \
+    X(library_get_global, load_library_module(), cuModuleGetGlobal_v2(&made_address, &made_size, library_module, "variable")) \
+    X(library_first_launch, load_library_function(), launch_first(other))                                              \
     X(module_get_function, NONE, cuModuleGetFunction(&made, module, "empty"))                                          \
     X(module_get_global, NONE, cuModuleGetGlobal_v2(&made_address, &made_size, module, "variable"))                    \
     X(link, NONE, link_all())                                                                                          \
@@ -519,6 +544,7 @@ static int fill_queue(void) {
     X(mem_free, CHECK(cuMemAlloc_v2(&made_address, SIZE)), cuMemFree_v2(made_address))                                 \
     X(mem_free_host, CHECK(cuMemHostAlloc(&made_pointer, SIZE, 0)), cuMemFreeHost(made_pointer))                       \
     X(module_load_data, NONE, cuModuleLoadData(&made, module_text))                                                    \
+    X(library_get_module, load_library(), cuLibraryGetModule(&library_module, made))                                   \
     X(full_queue, NONE, fill_queue())                                                                                  \
     X(stream_synchronize, NONE, cuStreamSynchronize(gated))                                                            \
     X(ctx_synchronize, NONE, cuCtxSynchronize())

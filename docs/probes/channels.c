@@ -49,6 +49,12 @@ static void launch(u64 function, u64 stream) {
     must("cuLaunchKernel", found(function, 1, 1, 1, 1, 1, 1, 0, stream, P(arguments), 0));
 }
 
+/* A host function that does not return before the host says so. */
+static void wait_for_flag(void *nothing) {
+    (void)nothing;
+    while (*flag == 0) { }
+}
+
 /* Whether B is done within a second; then lets A go on and waits for both. */
 static void tell(const char *what) {
     struct timespec begun, now, pause = {0, 1000000};
@@ -91,6 +97,10 @@ int main(void) {
     MUST("cuStreamWaitValue32_v2", a, memory, 1, 0);
     launch(empty, b);
     tell("A waits for a value; B's kernel came later");
+
+    MUST("cuLaunchHostFunc", a, P(wait_for_flag), 0, 0);
+    launch(empty, b);
+    tell("A's host function runs; B's kernel came later");
 
     launch(spin, a);
     launch(empty, a);

@@ -25,7 +25,7 @@ extern "C" fn run(data: *mut c_void) {
 }
 
 /// Puts a task on a queue, whose result comes to the receiver; `None` where the device has no host tasks.
-fn task<R: Send + 'static>(
+pub(super) fn task<R: Send + 'static>(
     fixture: &Fixture,
     queue: &Queue,
     waits: &[ur_event_handle_t],
@@ -45,11 +45,11 @@ fn task<R: Send + 'static>(
 }
 
 /// A number for another thread, and the pointer again.
-fn far<T>(pointer: *mut T) -> usize {
+pub(super) fn far<T>(pointer: *mut T) -> usize {
     pointer.expose_provenance()
 }
 
-fn near<T>(address: usize) -> *mut T {
+pub(super) fn near<T>(address: usize) -> *mut T {
     core::ptr::with_exposed_provenance_mut(address)
 }
 

@@ -2,6 +2,7 @@
 
 mod fill;
 mod host_task;
+mod host_task_builds;
 mod host_task_releases;
 mod host_task_status;
 mod memcpy;

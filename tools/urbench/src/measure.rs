@@ -16,6 +16,8 @@ use crate::stats::Summary;
 const BATCH: u64 = 128;
 /// Iterations of the pass that counts native calls.
 const COUNTED: u64 = 64;
+/// So many passes come before it. What the library makes once and keeps, as events for so many signals on their way, takes several.
+const WARM: u64 = 8;
 /// Slices of a round, for each body.
 const SLICES: u32 = 4;
 /// Calibration ends here, for bodies that the compiler or the library makes nearly free.
@@ -147,10 +149,10 @@ pub fn rounds(bodies: &mut [Body<'_>], options: &Options) -> Result<Vec<Summary>
     Ok(rows.into_iter().map(Summary::of).collect())
 }
 
-/// Native calls per iteration, if they can be counted; the body runs as often before, to be warm.
+/// Native calls per iteration, if they can be counted; the body runs several times as often before, to be warm.
 pub fn native_calls(body: &mut Body<'_>, calls: Option<&NativeCalls>) -> Result<Option<Calls>, Failure> {
     let Some(calls) = calls else { return Ok(None) };
-    timed(body, COUNTED)?;
+    timed(body, WARM * COUNTED)?;
     let mut meter = Meter::new(Some(calls));
     body(COUNTED, &mut meter)?;
     Ok(meter.counter.map(|counter| counter.per(COUNTED)))

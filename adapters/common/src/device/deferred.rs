@@ -6,7 +6,8 @@
 //!
 //! Therefore such calls and host tasks exclude one another. While a host task is in flight, whatever is to be freed is handed
 //! over to one thread, which frees it when there is none. The same holds for threads that run functions of the application
-//! ([`forbid_waiting`]). Everybody else frees at once.
+//! ([`forbid_waiting`]). Everybody else frees at once. Loading code waits and holds up others in the same way, and cannot be
+//! handed over: it waits for the tasks in flight ([`without_tasks`]), as the native library would, but holds up nobody meanwhile.
 //!
 //! **The account is recorded at once.** Memory that is handed over is no allocation any more from the moment that the call
 //! returns: queries do not know it ([`is_pending`]) and it cannot be freed again. The native library gives an address out again
@@ -23,7 +24,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use crate::driver::{Driver, MemoryKind};
-use crate::object::error::Result;
+use crate::object::error::{Error, Result};
 
 /// So long an allocation that found no memory, or the end of the adapter, waits for memory that is on its way back: what is
 /// handed over can be held up by anything that the device still has to do.
@@ -91,7 +92,7 @@ impl Drop for TaskInFlight {
     }
 }
 
-/// A native free in progress.
+/// A native free, or a load of code, in progress.
 struct FreeInProgress(());
 
 impl FreeInProgress {
@@ -163,6 +164,52 @@ impl Drop for WaitingForbidden {
         // As above.
         let _ = MUST_NOT_WAIT.try_with(|must_not| must_not.set(self.before));
     }
+}
+
+thread_local! {
+    static IN_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A host task's function, which the calling thread runs until this is dropped.
+pub struct TaskFunction {
+    before: bool,
+}
+
+impl TaskFunction {
+    /// From now on.
+    pub fn begin() -> Self {
+        Self { before: IN_TASK.replace(true) }
+    }
+}
+
+impl Drop for TaskFunction {
+    fn drop(&mut self) {
+        IN_TASK.set(self.before);
+    }
+}
+
+/// Refuses what waits for the device in the function of a host task, which the device waits for; `what` is a sentence's subject.
+///
+/// # Errors
+/// `INVALID_OPERATION`.
+pub fn refuse_in_task(what: &str) -> Result<()> {
+    if !IN_TASK.get() {
+        return Ok(());
+    }
+    let text =
+        format!("{what} waits for the device, which waits for this host task; do it before the task is enqueued");
+    Err(Error::new(ur_ffi::ur_result_t::ERROR_INVALID_OPERATION, text))
+}
+
+/// Runs a native call that waits for the device and holds up everybody's commands meanwhile, but gives nothing back: when no host
+/// task is in flight, since a task that enqueues something would wait for the call, which waits for the task.
+///
+/// # Errors
+/// Those of `work`; of [`refuse_in_task`].
+pub fn without_tasks<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    refuse_in_task(what)?;
+    let _in_progress = FreeInProgress::begin();
+    work()
 }
 
 /// Whether the calling thread may be what the device waits for.

@@ -12,9 +12,9 @@ use parking_lot::MutexGuard;
 use ur_ffi::{ur_exp_program_flags_t, ur_program_binary_type_t, ur_program_build_status_t, ur_result_t};
 
 use crate::context::DeviceState;
-use crate::device::Device;
 use crate::device::relief::reclaiming;
-use crate::driver::{BuildRequest, Driver};
+use crate::device::{Device, deferred};
+use crate::driver::{BuildRequest, CheckedImage, Driver};
 use crate::object::error::{Error, Result};
 use crate::program::offset_image::OffsetImage;
 use crate::program::{Module, Program, Target, check_context, il};
@@ -60,7 +60,31 @@ impl<D: Driver> Default for Build<D> {
     }
 }
 
+/// What loads code, as errors call it.
+pub(super) const LOADING: &str = "loading a program's code";
+
+/// Loads an image for the current device. The native library waits for all that it was given, and holds up whoever gives it more.
+///
+/// # Errors
+/// What the native library answers; `INVALID_OPERATION` in the function of a host task.
+pub(super) fn load_native<D: Driver>(
+    driver: &D,
+    image: &CheckedImage<D>,
+    request: &mut BuildRequest<'_>,
+) -> Result<D::Module> {
+    deferred::without_tasks(LOADING, || driver.load_module(image, request))
+}
+
 impl<D: Driver> Target<D> {
+    /// The turn of a build that loads code. In a host task's function it is refused here, since another thread's may wait for that.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` in the function of a host task.
+    pub(super) fn begin_loading(&self) -> Result<MutexGuard<'_, ()>> {
+        deferred::refuse_in_task(LOADING)?;
+        Ok(self.building.lock())
+    }
+
     /// One step of a build, for whoever has the target's [`building`](Self::building): native work with the options' words, whose log
     /// and status are kept whatever comes of it. Answers the module, if it made one. The native library waits for the whole device
     /// before it loads code, so nothing is locked over it that others need.
@@ -176,12 +200,12 @@ impl<D: Driver> Program<D> {
     /// # Errors
     /// As [`Target::step`].
     pub(super) fn load_image(&self, target: &Target<D>, options: &str) -> Made<D> {
-        let building = target.building.lock();
+        let building = target.begin_loading()?;
         let image = target.image().ok_or_else(already_built)?;
         // What plain memory keeps may be what a module lacks.
         let state = self.context.state(&target.device)?;
         reclaiming(&state.device, || {
-            target.step(&building, &state, options, |driver, request| driver.load_module(&image, request).map(Some))
+            target.step(&building, &state, options, |driver, request| load_native(driver, &image, request).map(Some))
         })
     }
 }

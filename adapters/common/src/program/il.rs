@@ -16,12 +16,13 @@ use ur_ffi::{
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::deferred::refuse_in_task;
 use crate::device::relief::reclaiming;
 use crate::driver::{BuildRequest, CheckedImage, Driver, SpirvTarget};
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Object, null_pointer};
-use crate::program::build::{Made, all_or_none, already_built, as_failure, split_options};
+use crate::program::build::{LOADING, Made, all_or_none, already_built, as_failure, load_native, split_options};
 use crate::program::spirv::{self, BuildOptions, Kernel, Product, Request, Source};
 use crate::program::{Program, Target, metadata_of};
 
@@ -233,9 +234,11 @@ impl Group {
 /// Builds for devices of a program of which some have SPIR-V.
 ///
 /// # Errors
-/// The first device's: `INVALID_OPERATION` once there is a module; as [`spirv::compile`]; `PROGRAM_BUILD_FAILURE` with the words of the
+/// The first device's: `INVALID_OPERATION` once there is a module, and in the function of a host task; as [`spirv::compile`]; `PROGRAM_BUILD_FAILURE` with the words of the
 /// native loader.
 pub(super) fn build<D: Driver>(program: &Program<D>, targets: &[&Target<D>], options: &str) -> Result<()> {
+    // Its threads do not know whom they build for.
+    refuse_in_task(LOADING)?;
     let mut build =
         Build { program, text: options, options: BuildOptions::parse(&split_options(options)?), groups: Vec::new() };
     let work: Vec<(&Target<D>, usize)> = targets.iter().map(|target| (*target, build.group_of(target))).collect();
@@ -281,7 +284,7 @@ impl<D: Driver> Build<'_, D> {
     fn run(&self, target: &Target<D>, group: usize) -> Made<D> {
         let Some(il) = &target.il else { return self.program.load_image(target, self.text) };
         let state = self.program.context.state(&target.device)?;
-        let building = target.building.lock();
+        let building = target.begin_loading()?;
         target.begin()?;
         let group = &self.groups[group];
         let compiled = group.product.get_or_init(|| il.compile(&group.sources, &self.options, false));
@@ -318,7 +321,7 @@ fn load<D: Driver>(
     reclaiming(&state.device, || {
         target.step(building, state, text, |driver, request| {
             let mut loading = BuildRequest { options: &options.loader, log: String::new() };
-            let loaded = driver.load_module(&image, &mut loading);
+            let loaded = load_native(driver, &image, &mut loading);
             let said = match &loaded {
                 Err(error) if loading.log.is_empty() => error.message(),
                 _ => &loading.log,
@@ -404,7 +407,7 @@ pub(super) fn link<D: Driver>(
     let image = CheckedImage::new(state.driver, &product.image)?;
     let target = Target::of_il(device.to_arc(), il);
     target.set_image(Arc::new(image));
-    let loaded = load(&target.building.lock(), &state, &target, options, &parsed, &product.log);
+    let loaded = load(&target.begin_loading()?, &state, &target, options, &parsed, &product.log);
     loaded.map_err(|error| as_failure(error, "", FAILURE))?;
     Ok(Some(target))
 }

@@ -17,7 +17,7 @@ use crate::driver::{BuildRequest, Driver};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::program::build::{
-    already_built, as_failure, check_flags, check_some, chosen_targets, options_of, split_options,
+    already_built, as_failure, check_flags, check_some, chosen_targets, load_native, options_of, split_options,
 };
 use crate::program::metadata::Metadata;
 use crate::program::spirv::BuildOptions;
@@ -175,7 +175,7 @@ fn link_one<D: Driver>(
     let image = target.image().ok_or_else(already_built)?;
     // The options were the linker's; its words stay as the log of the new program.
     target
-        .step(&target.building.lock(), &state, "", |driver, loading| driver.load_module(&image, loading).map(Some))
+        .step(&target.begin_loading()?, &state, "", |driver, loading| load_native(driver, &image, loading).map(Some))
         .map_err(|error| as_failure(error, "", FAILURE))?;
     {
         let mut build = target.build.lock();

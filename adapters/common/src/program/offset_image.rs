@@ -9,10 +9,12 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::context::DeviceState;
+use crate::device::deferred::refuse_in_task;
 use crate::device::relief::reclaiming;
 use crate::driver::{BuildRequest, CheckedImage, Driver, SpirvTarget};
 use crate::object::error::Result;
 use crate::program::Module;
+use crate::program::build::{LOADING, load_native};
 use crate::program::il::Il;
 use crate::program::spirv::{self, BuildOptions, Request, Source};
 
@@ -39,9 +41,16 @@ impl<D: Driver> OffsetImage<D> {
     /// The module, made if it is not there.
     ///
     /// # Errors
-    /// As [`spirv::compile`]; what the native loader answers.
+    /// As [`spirv::compile`]; what the native loader answers; `INVALID_OPERATION` in the function of a host task.
     pub fn module(&self, state: &Arc<DeviceState<D>>) -> Result<Arc<Module<D>>> {
-        let mut module = self.module.lock();
+        let mut module = match self.module.try_lock() {
+            Some(module) => module,
+            None => {
+                // Whoever makes it may be waiting for this thread's task.
+                refuse_in_task(LOADING)?;
+                self.module.lock()
+            }
+        };
         if let Some(made) = &*module {
             return Ok(Arc::clone(made));
         }
@@ -64,7 +73,7 @@ impl<D: Driver> OffsetImage<D> {
         let raw = reclaiming(&state.device, || {
             let mut request = BuildRequest { options: &self.options.loader, log: String::new() };
             let _scope = state.enter()?;
-            state.driver.load_module(&image, &mut request)
+            load_native(state.driver, &image, &mut request)
         })?;
         Ok(Module { raw, state: Arc::clone(state), owned: true, with_offset: None })
     }

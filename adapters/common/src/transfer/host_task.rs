@@ -18,7 +18,7 @@ use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_ext_host_task_statu
 use crate::command::deferral::{self, Deferring, Owned, Place};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit};
-use crate::device::deferred::TaskInFlight;
+use crate::device::deferred::{TaskFunction, TaskInFlight};
 use crate::device::native_context::pinned_words::{PinnedWord, PinnedWords};
 use crate::device::worker::PendingJob;
 use crate::device::worker::{self, Outcome};
@@ -51,6 +51,7 @@ impl<D: Driver> Work<D> {
     fn call(&self) -> i32 {
         let mut unasked = 0;
         let status = self.report.as_ref().map_or(&raw mut unasked, |report| report.status());
+        let _function = TaskFunction::begin();
         // SAFETY: the application gave the function for its data, to be called once the stream gets here, and with it the
         // number, which belongs to the task until it is complete.
         unsafe {

@@ -7,6 +7,7 @@ use crate::device;
 use crate::image::{Image, JitOptions};
 use crate::module::{KERNELS, LIBRARIES, Library, LibraryKernel, kernel_names};
 use crate::sys::*;
+use crate::waiting;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -79,6 +80,8 @@ pub extern "C" fn cuLibraryEnumerateKernels(kernels: Buffer<Handle>, count: c_ui
 pub extern "C" fn cuLibraryGetModule(out: Out<Handle>, library: Handle) -> CUresult {
     call!(cuLibraryGetModule, {
         let context = context::current()?;
+        // It loads the code there, as `cuModuleLoadData` does.
+        waiting::for_device(context.device.ordinal);
         out.put(lookup(library)?.module(&context)?.handle)
     })
 }

@@ -1,0 +1,76 @@
+//! Programs that are built while host tasks are in flight. The native library loads code when the device has done all that it was
+//! given, a task's stream too, and while it waits whatever a task enqueues waits behind it. Each test runs in a process that ends itself
+//! if it hangs.
+#![allow(non_snake_case, reason = "tests are named after the entry points")]
+
+use core::ptr::{null, null_mut};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use ur_conformance::environment::Environment;
+use ur_conformance::ffi::ur_result_t as Code;
+use ur_conformance::{Fixture, Kind, Program, child, needs_sim, ok, ur};
+
+use super::host_task_releases::{far, near, task};
+
+/// So long a task looks whether code is loaded beside it. One that does not look long enough fails nothing.
+const LOOKS: Duration = Duration::from_millis(200);
+/// The calls that load code.
+const LOADS: [&str; 2] = ["cuModuleLoadDataEx", "cuModuleLoadData"];
+
+/// A program with an image that is not loaded yet.
+fn unbuilt(fixture: &Fixture) -> Program {
+    fixture.unbuilt(&Environment::get().image("basic.ptx")).expect("a program")
+}
+
+#[test]
+fn urProgramBuild_in_a_host_task_is_refused_and_builds_once_the_task_has_ended() {
+    let test = "urProgramBuild_in_a_host_task_is_refused_and_builds_once_the_task_has_ended";
+    child::in_time(test, &[] as &[(&str, &str)], || {
+        let fixture = Fixture::new();
+        let (queue, program) = (fixture.in_order(), unbuilt(&fixture));
+        let (context, handle) = (far(fixture.context()), far(program.handle()));
+        let build = move || ur!(Program.pfnBuild(near(context), near(handle), null()));
+        let Some((answers, event)) = task(&fixture, &queue, &[], build) else { return };
+        event.wait();
+        assert_eq!(answers.recv(), Ok(Code::ERROR_INVALID_OPERATION));
+        ok!(Program.pfnBuild(fixture.context(), program.handle(), null()));
+        queue.finish();
+    });
+}
+
+#[test]
+fn urProgramBuild_loads_no_code_beside_a_host_task_which_may_give_the_device_work() {
+    let test = "urProgramBuild_loads_no_code_beside_a_host_task_which_may_give_the_device_work";
+    child::in_time(test, &[] as &[(&str, &str)], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (queue, other, program) = (fixture.in_order(), fixture.in_order(), unbuilt(&fixture));
+        let memory = fixture.memory(Kind::Device, 4);
+        let (goes_on, may_go_on) = channel();
+        let (q, to) = (far(other.handle()), far(memory.pointer()));
+        let work = move || {
+            may_go_on.recv().expect("the test goes on");
+            let value = 3u32;
+            let from = (&raw const value).cast();
+            ok!(Enqueue.pfnUSMFill(near(q), near(to), 4, from, 4, 0, null(), null_mut()));
+            ok!(Queue.pfnFinish(near(q)));
+        };
+        let Some((done, event)) = task(&fixture, &queue, &[], work) else { return };
+        let loads = || LOADS.iter().map(|name| sim.calls_so_far(name)).sum::<u64>();
+        let (before, since) = (loads(), Instant::now());
+        std::thread::scope(|scope| {
+            let building = scope.spawn(|| ok!(Program.pfnBuild(fixture.context(), program.handle(), null())));
+            while loads() == before && since.elapsed() < LOOKS {
+                std::thread::yield_now();
+            }
+            let beside = loads() - before;
+            goes_on.send(()).expect("the task waits");
+            event.wait();
+            assert_eq!((beside, done.recv()), (0, Ok(())), "code was loaded while the task ran");
+            building.join().expect("the build");
+        });
+        assert!(loads() > before);
+        assert_eq!(memory.read::<u32>(&other, 1), [3]);
+    });
+}
