@@ -5,6 +5,7 @@ mod allocation;
 mod host_register;
 mod out_of_memory;
 mod plain;
+mod plain_kept;
 mod plain_order;
 mod prefetch_advise;
 mod rows;

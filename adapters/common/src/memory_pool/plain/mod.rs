@@ -445,8 +445,7 @@ impl<D: Driver> Heap<D> {
         // Somebody else is at it.
         let Some(one) = self.trimming.try_lock() else { return Ok(()) };
         let unused = self.take_unused(bound - bound / 4);
-        let found = unused.iter().map(|slab| slab.bytes).sum::<usize>();
-        self.looks.note(Figures { reserved: figures.reserved.saturating_sub(found), ..figures }, bound);
+        self.looks.note(self.figures(), bound);
         drop(one);
         unused.into_iter().map(|slab| self.free_slab(slab)).fold(Ok(()), Result::and)
     }
@@ -467,8 +466,15 @@ impl<D: Driver> Heap<D> {
         unused.into_iter().map(|slab| self.free_slab(slab).map(|()| slab.bytes as u64)).collect()
     }
 
-    /// Takes native allocations without live blocks out, until no more than `keep` bytes are kept.
+    /// Takes native allocations without live blocks out, until no more than `keep` bytes are kept. They count as kept no more,
+    /// though each goes back by a native call that can wait: nobody else gives as much back once more meanwhile.
     fn take_unused(&self, keep: usize) -> Vec<Slab> {
+        let unused = self.take_surplus(keep);
+        self.reserved.fetch_sub(unused.iter().map(|slab| slab.bytes).sum(), Ordering::Relaxed);
+        unused
+    }
+
+    fn take_surplus(&self, keep: usize) -> Vec<Slab> {
         let mut surplus = self.figures().kept().saturating_sub(keep);
         let mut unused = Vec::new();
         while surplus > 0 {
@@ -491,7 +497,7 @@ impl<D: Driver> Heap<D> {
         unused
     }
 
-    /// Gives a native allocation back of which no block is out. It waits there for work that still uses it.
+    /// Gives a native allocation back that was taken out and counts no more. It waits there for work that still uses it.
     fn free_slab(&self, slab: Slab) -> Result<()> {
         // From the native call on its addresses may be somebody else's.
         slab.blocks().filter_map(|block| self.blocks.entry(block)).for_each(|entry| entry.clear());
@@ -499,7 +505,6 @@ impl<D: Driver> Heap<D> {
             self.forget_filled(slab.base, slab.bytes);
         }
         let holder = owned::remove(slab.base);
-        self.reserved.fetch_sub(slab.bytes, Ordering::Relaxed);
         let native = self.native.lock().clone().or_else(|| self.native_later.upgrade());
         // With its native context the memory is gone.
         let freed = native
