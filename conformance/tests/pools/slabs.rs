@@ -492,3 +492,34 @@ fn urUSMPoolCreate_with_a_peer_gives_that_device_memory_of_its_own_too() {
         }
     });
 }
+
+/// Threads that trim one pool at one time: what one has taken to give back, the other does not count once more.
+#[test]
+fn urUSMPoolTrimToExp_on_several_threads_at_one_time_keeps_what_it_was_told_to_keep() {
+    on_slabs("urUSMPoolTrimToExp_on_several_threads_at_one_time_keeps_what_it_was_told_to_keep", || {
+        const SLAB: usize = 9 * MIB;
+        let fixture = Fixture::new();
+        let _sim = needs_sim!(fixture);
+        let queue = fixture.in_order();
+        let pool = Plan::new().limits(1024 * MIB, usize::MAX).of(&fixture);
+        let take = Take::new(SLAB).from(&pool);
+        for round in 0..200 {
+            let blocks: Vec<_> = (0..16).map(|_| take.on(&queue)).collect();
+            blocks.into_iter().for_each(|block| give(&queue, block));
+            queue.finish();
+            let start = std::sync::atomic::AtomicUsize::new(0);
+            let trim = || {
+                start.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                while start.load(std::sync::atomic::Ordering::SeqCst) < 2 {
+                    std::hint::spin_loop();
+                }
+                pool::trim(&fixture, pool.handle(), 10 * SLAB);
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(trim);
+                trim();
+            });
+            assert_eq!(reserved(&pool) / SLAB, 10, "slabs after two trims, round {round}");
+        }
+    });
+}

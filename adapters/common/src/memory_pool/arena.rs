@@ -201,8 +201,11 @@ impl<D: Driver> Arena<D> {
             return Ok(());
         }
         let _change = slabs.begin_change();
-        let surplus = slabs.reserved(PoolAttribute::ReservedCurrent).saturating_sub(keep);
-        let unused = self.with(|state| state.take_free_regions(surplus));
+        // In one step: what another thread has taken to give back counts for nobody any more.
+        let unused = self.with(|state| {
+            let surplus = slabs.reserved(PoolAttribute::ReservedCurrent).saturating_sub(keep);
+            slabs.forget(state.take_free_regions(surplus))
+        });
         slabs.free(unused)
     }
 

@@ -325,19 +325,21 @@ impl<D: Driver> Slabs<D> {
         self.registry.upgrade().is_none_or(|registry| registry.is_quiet())
     }
 
-    /// Gives slabs back to the native library, by the first bytes of their regions.
+    /// Gives slabs that were forgotten back to the native library.
     ///
     /// # Errors
     /// What the native library answers first.
-    pub(super) fn free(&self, regions: Vec<(usize, usize)>) -> Result<()> {
+    pub(super) fn free(&self, slabs: Vec<(usize, usize)>) -> Result<()> {
         let free = |(base, bytes)| {
             drop(owned::remove(base));
             deferred::free(self.native.driver, &self.native, self.kind, base, bytes)
         };
-        self.forget(regions).into_iter().map(free).fold(Ok(()), Result::and)
+        slabs.into_iter().map(free).fold(Ok(()), Result::and)
     }
 
-    fn forget(&self, regions: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    /// Counts slabs no more, by the first bytes of their regions, which nobody has any more. Gives their bases and bytes. The
+    /// caller may hold the lock of the ranges.
+    pub(super) fn forget(&self, regions: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
         let mut figures = self.figures.lock();
         let off = if mutation::is(mutation::Bug::SlabAccountOff) { ALIGNMENT } else { 0 };
         let slabs: Vec<_> = regions.iter().filter_map(|(start, _)| figures.native.remove(start)).collect();
@@ -350,13 +352,14 @@ impl<D: Driver> Slabs<D> {
         if regions.is_empty() {
             return;
         }
+        let slabs = self.forget(regions);
         if self.is_quiet() {
             // Nobody is left to tell.
-            let _ = self.free(regions);
+            let _ = self.free(slabs);
             return;
         }
         let (driver, kind) = (self.native.driver, self.kind);
-        for (base, bytes) in self.forget(regions) {
+        for (base, bytes) in slabs {
             self.native.parked_memory.park(bytes, move || {
                 drop(owned::remove(base));
                 deferred::free_now(driver, kind, base)
