@@ -10,6 +10,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, Figures, Plan, Take, figure, free, give, give_after};
+use ur_conformance::sim::status;
 use ur_conformance::{Fixture, Gate, Kind, Launch, Pool, Queue, ask, child, needs_sim, ok, query, renew_adapter, ur};
 
 const MIB: usize = 1 << 20;
@@ -521,5 +522,42 @@ fn urUSMPoolTrimToExp_on_several_threads_at_one_time_keeps_what_it_was_told_to_k
             });
             assert_eq!(reserved(&pool) / SLAB, 10, "slabs after two trims, round {round}");
         }
+    });
+}
+
+/// A slab that another thread is making counts against the maximum, and was held by nobody if it comes to nothing.
+#[test]
+fn RESERVED_HIGH_counts_no_slab_that_the_native_library_refused() {
+    let test = "RESERVED_HIGH_counts_no_slab_that_the_native_library_refused";
+    on_slabs(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (one, two) = (fixture.in_order(), fixture.in_order());
+        // What a thread gives back first that makes a slab.
+        {
+            let mut gate = Gate::new(&fixture);
+            gate.block(&one);
+            let ending = Plan::new().of(&fixture);
+            give(&one, Take::new(MIB).from(&ending).on(&one));
+            drop(ending);
+            gate.open();
+            one.finish();
+        }
+        let pool = hoarder(&fixture);
+        let (small, large) = std::thread::scope(|scope| {
+            let held = sim.hold_calls("cuMemFree_v2");
+            let taking = scope.spawn(|| Take::new(MIB).from(&pool).on(&one).expose_provenance());
+            held.wait_for_one(|| taking.is_finished());
+            let large = Take::new(4 * MIB).from(&pool).on(&two);
+            sim.fail("cuMemAlloc_v2", 1, status::OUT_OF_MEMORY);
+            drop(held);
+            (core::ptr::with_exposed_provenance_mut(taking.join().expect("a block")), large)
+        });
+        sim.clear_faults();
+        let figures = Figures::of(pool.handle());
+        assert_eq!((figures.reserved, figures.reserved_high), (5 * MIB, 5 * MIB));
+        give(&one, small);
+        give(&two, large);
+        [&one, &two].into_iter().for_each(Queue::finish);
     });
 }

@@ -203,7 +203,7 @@ impl<D: Driver> Arena<D> {
         let _change = slabs.begin_change();
         // In one step: what another thread has taken to give back counts for nobody any more.
         let unused = self.with(|state| {
-            let surplus = slabs.reserved(PoolAttribute::ReservedCurrent).saturating_sub(keep);
+            let surplus = slabs.held().saturating_sub(keep);
             slabs.forget(state.take_free_regions(surplus))
         });
         slabs.free(unused)

@@ -39,8 +39,9 @@ const STEP: usize = 64 << 10;
 struct Figures {
     /// Native allocations by the first byte that blocks are cut from: base and bytes.
     native: HashMap<usize, (usize, usize)>,
-    /// Bytes of these and of those that are being made.
+    /// Bytes of these and of those that are being made: what counts against the maximum.
     reserved: usize,
+    /// The most bytes of `native`; what the native library refused was never held.
     high: usize,
     /// Threads that make slabs or give some back.
     changing: usize,
@@ -61,6 +62,10 @@ struct Coming {
 }
 
 impl Figures {
+    fn held(&self) -> usize {
+        self.native.values().map(|(_, bytes)| bytes).sum()
+    }
+
     fn begin_change(&mut self) -> u64 {
         self.changing += 1;
         self.begun += 1;
@@ -190,17 +195,22 @@ impl<D: Driver> Slabs<D> {
         })
     }
 
-    /// Bytes held now, or the most held since the mark was reset.
+    /// Bytes held now or being made, or the most held since the mark was reset.
     #[must_use]
     pub fn reserved(&self, attribute: PoolAttribute) -> usize {
         let figures = self.figures.lock();
         if attribute == PoolAttribute::ReservedHigh { figures.high } else { figures.reserved }
     }
 
+    /// Bytes held now. The caller may hold the lock of the ranges.
+    pub(super) fn held(&self) -> usize {
+        self.figures.lock().held()
+    }
+
     /// Makes what is held the mark.
     pub fn reset_high(&self) {
         let mut figures = self.figures.lock();
-        figures.high = figures.reserved;
+        figures.high = figures.held();
     }
 
     /// Says that slabs are about to go back.
@@ -314,8 +324,8 @@ impl<D: Driver> Slabs<D> {
     fn add<'a>(&self, base: usize, bytes: usize, change: Change<'a, D>) -> Made<'a, D> {
         owned::add(base, bytes, &Weak::<()>::new());
         let mut figures = self.figures.lock();
-        figures.high = figures.high.max(figures.reserved);
         figures.native.insert(usable(base, bytes).0, (base, bytes));
+        figures.high = figures.high.max(figures.held());
         Made { base, bytes, _change: change }
     }
 
