@@ -5,13 +5,13 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    UR_USM_ADVICE_FLAGS_MASK, UR_USM_MIGRATION_FLAGS_MASK, ur_command_t, ur_event_info_t, ur_queue_flags_t,
+    UR_USM_ADVICE_FLAGS_MASK, UR_USM_MIGRATION_FLAGS_MASK, ur_command_t, ur_device_handle_t, ur_event_info_t, ur_queue_flags_t,
     ur_usm_advice_flags_t as Advice, ur_usm_migration_flags_t as Migration,
 };
 use ur_conformance::memory::pattern;
 use ur_conformance::native::Hip;
 use ur_conformance::sim::status;
-use ur_conformance::{Fixture, Gate, Kind, Launch, ask, needs_sim, ok, owned, query, refused, ur};
+use ur_conformance::{Fixture, Gate, Kind, Launch, ask, child, needs_sim, ok, owned, query, refused, ur};
 
 const DIRECTIONS: [Migration; 3] = [Migration::empty(), Migration::HOST_TO_DEVICE, Migration::DEVICE_TO_HOST];
 
@@ -185,6 +185,34 @@ fn urEnqueueUSMAdvise_gives_the_driver_one_advice_a_flag() {
         assert_eq!(hip.calls("hipMemAdvise"), before + 1);
     }
     queue.finish();
+}
+
+/// Advice of another device's queue too: the next owner of the block would have pages that stay mapped there.
+#[test]
+fn urUSMFree_takes_back_what_a_block_was_advised_for_each_device() {
+    let test = "urUSMFree_takes_back_what_a_block_was_advised_for_each_device";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::over_all_devices();
+        let sim = needs_sim!(fixture);
+        let [first, second, ..] = fixture.devices[..] else {
+            println!("skipped: needs a second device");
+            return;
+        };
+        let advice_of_a_free = |devices: &[ur_device_handle_t]| {
+            let memory = fixture.memory(Kind::Shared, 128 << 10);
+            for &device in devices {
+                let queue = fixture.queue_in(fixture.context(), device, Default::default());
+                let (q, m, advice) = (queue.handle(), memory.pointer(), Advice::SET_ACCESSED_BY_DEVICE);
+                ok!(Enqueue.pfnUSMAdvise(q, m, 128 << 10, advice, null_mut()));
+                queue.finish();
+            }
+            let (_, calls) = sim.calls_of(|| drop(memory));
+            calls.get("cuMemAdvise").copied().unwrap_or(0)
+        };
+        let own = advice_of_a_free(&[first]);
+        assert_eq!(advice_of_a_free(&[second, second]), own + 1, "the other device's is its own");
+        assert_eq!((advice_of_a_free(&[first, second]), advice_of_a_free(&[])), (own + 1, 0));
+    });
 }
 
 #[test]

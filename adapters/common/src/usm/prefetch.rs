@@ -186,19 +186,26 @@ pub fn advise<D: Driver>(enqueue: Enqueue<'_, D>, memory: Address, size: usize, 
     if !moves {
         return submit(&request, Empty);
     }
-    let own = advisable(&queue.context, memory.addr(), size);
+    let accessed_by = flags.intersects(Flags::SET_ACCESSED_BY_DEVICE).then_some(queue.device.device.raw);
+    let own = advisable(&queue.context, memory.addr(), size, accessed_by);
     submit(&request, Advise { device: &request.queue.device, memory: own.start, size: own.len(), flags })
 }
 
 /// The bytes that advice can be about. Native advice is about pages, and those of a plain block may be its neighbours' too, so
-/// only pages that are all the block's count; the block is noted, so that its next owner does not inherit the advice. Blocks of a
-/// pool's slab take none: they go from owner to owner on their streams, where nobody could take it back.
-fn advisable<D: Driver>(context: &Context<D>, start: usize, size: usize) -> Range<usize> {
+/// only pages that are all the block's count; the block is noted with the device that it is said to be accessed by, so that its
+/// next owner does not inherit the advice. Blocks of a pool's slab take none: they go from owner to owner on their streams, where
+/// nobody could take it back.
+fn advisable<D: Driver>(
+    context: &Context<D>,
+    start: usize,
+    size: usize,
+    accessed_by: Option<D::Device>,
+) -> Range<usize> {
     let end = start + size;
     let Some(Ok((heap, live))) = plain_around(context, start) else {
         return if owned::contains(start) { start..start } else { start..end };
     };
-    heap.note_advice(live.start);
+    heap.note_advice(live.start, accessed_by);
     let slab = heap.native_around(start);
     if slab.is_some_and(|slab| slab.is_whole()) {
         return start..end;

@@ -21,7 +21,7 @@ pub mod settings;
 pub mod shard;
 pub mod size_class;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -107,8 +107,9 @@ pub struct Heap<D: Driver> {
     reserved: AtomicUsize,
     /// Bytes of large blocks that are out.
     large_live: CachePadded<AtomicIsize>,
-    /// Blocks that were given advice, which stays with their pages.
-    advised: Mutex<HashSet<usize>>,
+    /// Blocks that were given advice, which stays with their pages; with devices beside the heap's own that they were said to be
+    /// accessed by.
+    advised: Mutex<HashMap<usize, Vec<D::Device>>>,
     /// How many those are, so that a free without any takes no lock.
     advised_count: AtomicUsize,
     /// Whether native allocations of a few pages begin between two.
