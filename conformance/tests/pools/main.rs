@@ -16,5 +16,6 @@ mod over_caller_memory;
 mod policy;
 mod prefill;
 mod shared;
+mod slab_peers;
 mod slabs;
 mod stream_ordered;

@@ -17,7 +17,7 @@ const MIB: usize = 1 << 20;
 
 /// Runs a test on devices that have no pools of any kind, so that all memory of pools comes in slabs.
 #[track_caller]
-fn on_slabs(test: &str, body: impl FnOnce()) {
+pub fn on_slabs(test: &str, body: impl FnOnce()) {
     child::in_process(test, &[pool::NO_NATIVE_POOLS], body);
 }
 
@@ -469,27 +469,6 @@ fn threads_that_come_to_an_empty_pool_at_one_time_hold_no_slab_each() {
             queues.iter().for_each(Queue::finish);
             // One more where a thread lost patience; it was eight.
             assert!(reserved(&pool) <= 2 * slab, "{} bytes for {} KiB", reserved(&pool), queues.len());
-        }
-    });
-}
-
-/// As on native pools, whose list of peers may name any device.
-#[test]
-fn urUSMPoolCreate_with_a_peer_gives_that_device_memory_of_its_own_too() {
-    on_slabs("urUSMPoolCreate_with_a_peer_gives_that_device_memory_of_its_own_too", || {
-        let fixture = Fixture::over_all_devices();
-        let Some(&second) = fixture.devices.get(1) else {
-            println!("skipped: needs a second device");
-            return;
-        };
-        let pool = Plan::new().peers(&[second]).core_of(&fixture);
-        for &device in &fixture.devices {
-            let queue = fixture.queue_in(fixture.context(), device, Default::default());
-            let block = Take::new(MIB).from(&pool).on(&queue);
-            memory::write(&queue, block, &pattern(5, MIB));
-            assert!(memory::read::<u8>(&queue, block, MIB) == pattern(5, MIB));
-            give(&queue, block);
-            queue.finish();
         }
     });
 }

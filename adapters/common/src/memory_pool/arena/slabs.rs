@@ -93,8 +93,8 @@ pub struct Slabs<D: Driver> {
     changed: Condvar,
     registry: Weak<Registry<D>>,
     native: Arc<NativeContext<D>>,
-    /// Devices that were let at the memory of the pool's own, until it ends.
-    _peers: Peers<D>,
+    /// Devices that were let at the memory of the pool's own, as long as there is any.
+    peers: Arc<Peers<D>>,
 }
 
 /// Slabs are being made or given back until this is dropped: bytes that count against the maximum and that nobody can have.
@@ -191,7 +191,7 @@ impl<D: Driver> Slabs<D> {
             changed: Condvar::new(),
             registry: Weak::clone(registry),
             native: Arc::clone(native),
-            _peers: Peers::enable(device, peers)?,
+            peers: Arc::new(Peers::enable(device, peers)?),
         })
     }
 
@@ -357,7 +357,8 @@ impl<D: Driver> Slabs<D> {
         slabs
     }
 
-    /// The pool is gone, and none of its blocks is out. What streams may still use is parked until the device has done.
+    /// The pool is gone, and none of its blocks is out. What streams may still use is parked until the device has done, and its
+    /// peers reach it until then.
     pub(super) fn end(&self, regions: Vec<(usize, usize)>) {
         if regions.is_empty() {
             return;
@@ -370,9 +371,12 @@ impl<D: Driver> Slabs<D> {
         }
         let (driver, kind) = (self.native.driver, self.kind);
         for (base, bytes) in slabs {
+            let peers = Arc::clone(&self.peers);
             self.native.parked_memory.park(bytes, move || {
                 drop(owned::remove(base));
-                deferred::free_now(driver, kind, base)
+                let freed = deferred::free_now(driver, kind, base);
+                drop(peers);
+                freed
             });
         }
     }
