@@ -1,9 +1,11 @@
 //! Slabs of device memory that another device reaches.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
+use core::ptr::{null, null_mut};
+
 use ur_conformance::memory::{self, pattern};
-use ur_conformance::pool::{Plan, Take, give, give_after};
-use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Memory, Pool, Queue};
+use ur_conformance::pool::{self, Plan, Take, give, give_after};
+use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Memory, Pool, Queue, child, expect_success, needs_sim, ok};
 
 use crate::slabs::on_slabs;
 
@@ -76,6 +78,39 @@ fn urUSMPoolRelease_leaves_a_peer_its_access_until_its_kernels_have_run() {
         drop(pool);
         gate.open();
         [&peer, &own].into_iter().for_each(Queue::finish);
+        assert!(out.read::<u8>(&own, 4096) == pattern(7, 4096));
+    });
+}
+
+/// The memory's device has no work, and the native library waits for no other.
+#[test]
+fn memory_of_an_ended_pool_serves_a_full_device_behind_the_kernels_of_its_peers() {
+    let test = "memory_of_an_ended_pool_serves_a_full_device_behind_the_kernels_of_its_peers";
+    child::in_process(test, &[pool::NO_NATIVE_POOLS, ("SIMCUDA_MEMORY", "256M")], || {
+        let fixture = Fixture::over_all_devices();
+        let sim = needs_sim!(fixture);
+        let Some(pair) = Pair::of(&fixture) else { return };
+        let mut gate = Gate::new(&fixture);
+        let (block, out, _read) = pair.read_behind(&gate, 160 * MIB);
+        give(&pair.peer, block);
+        let Pair { own, peer, pool, .. } = pair;
+        drop(pool);
+        let waits = || sim.calls_so_far("cuCtxSynchronize");
+        let before = waits();
+        std::thread::scope(|scope| {
+            let filling = scope.spawn(|| {
+                let mut block = null_mut();
+                let (context, device) = (fixture.context(), fixture.devices[1]);
+                let answer = memory::allocate(Kind::Device, context, device, null(), 160 * MIB, &raw mut block);
+                expect_success(answer, "urUSMDeviceAlloc");
+                ok!(USM.pfnFree(context, block));
+            });
+            while waits() == before && !filling.is_finished() {
+                std::thread::yield_now();
+            }
+            gate.open();
+        });
+        peer.finish();
         assert!(out.read::<u8>(&own, 4096) == pattern(7, 4096));
     });
 }

@@ -10,12 +10,14 @@
 //! parked with the native context. Must not be called with a stream's lock held: making a slab can wait.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Condvar, Mutex};
 use ur_ffi::ur_result_t;
 
 use crate::device::native_context::NativeContext;
+use crate::device::native_context::parked_memory::Outcome;
 use crate::device::relief::PATIENCE;
 use crate::device::{Device, deferred, peer};
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
@@ -153,6 +155,19 @@ impl<D: Driver> Peers<D> {
             access.enabled.push(Arc::clone(device));
         }
         Ok(access)
+    }
+
+    /// Waits for all work of the peers, which a free of the memory does not wait for. `false` while a queue of one captures, which
+    /// that would break. It runs where waiting is allowed.
+    fn wait_for_work(&self) -> bool {
+        self.enabled.iter().filter_map(|device| device.home.get()).all(|native| {
+            if native.captures.load(Ordering::SeqCst) > 0 {
+                return false;
+            }
+            // Of a lost device nothing can be waited for, and nothing runs.
+            let _ = native.enter().and_then(|_scope| native.driver.synchronize_context());
+            true
+        })
     }
 }
 
@@ -372,11 +387,13 @@ impl<D: Driver> Slabs<D> {
         let (driver, kind) = (self.native.driver, self.kind);
         for (base, bytes) in slabs {
             let peers = Arc::clone(&self.peers);
+            // Dropped behind the free, with the access.
             self.native.parked_memory.park(bytes, move || {
+                if !peers.wait_for_work() {
+                    return Ok(Outcome::Stays);
+                }
                 drop(owned::remove(base));
-                let freed = deferred::free_now(driver, kind, base);
-                drop(peers);
-                freed
+                deferred::free_now(driver, kind, base).map(|()| Outcome::Freed)
             });
         }
     }
