@@ -17,6 +17,7 @@ pub mod label;
 pub mod looks;
 pub mod owned;
 pub mod progress;
+mod reclaim;
 pub mod settings;
 pub mod shard;
 pub mod size_class;
@@ -28,8 +29,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::Mutex;
 
 use crate::device::native_context::NativeContext;
-use crate::device::relief::{self, Holdings};
-use crate::device::{Device, Reclaim, deferred};
+use crate::device::{Device, deferred};
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::live_blocks::{Found, LiveBlocks};
 use crate::memory_pool::registry::Registry;
@@ -565,27 +565,6 @@ pub fn claim(blocks: &LiveBlocks, address: usize, is_internal: bool) -> Option<L
 
 /// Alignment of native allocations.
 pub const NATIVE_ALIGNMENT: usize = 256;
-
-impl<D: Driver> Reclaim for Heap<D> {
-    fn reclaim(&self) -> Result<u64> {
-        relief::total(self.free_unused(0))
-    }
-
-    fn release_idle(&self) {
-        // Nobody is there to tell.
-        let _ = self.trim(0);
-    }
-
-    fn tell(&self, holdings: &mut Holdings) {
-        let what = match self.label.kind {
-            MemoryKind::Device => "plain device memory",
-            MemoryKind::Host => "plain host memory",
-            MemoryKind::Shared => "plain shared memory",
-        };
-        let figures = self.figures();
-        holdings.add(what, figures.live as u64, figures.kept() as u64);
-    }
-}
 
 #[cfg(all(test, not(loom)))]
 mod tests {
