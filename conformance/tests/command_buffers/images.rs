@@ -2,7 +2,8 @@
 //! and what is refused when it is appended.
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
-use core::ptr::null_mut;
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
 
 use ur_conformance::command_buffer::{Change, Command, SyncPoint, description};
 use ur_conformance::ffi::{
@@ -15,6 +16,7 @@ use ur_conformance::memory::pattern;
 use ur_conformance::native_graph::NativeGraph;
 use ur_conformance::{
     Arg, CommandBuffer, Fixture, Gate, Image, Kernel, Kind, Launch, Queue, Sampler, Shape, expect_code, needs_sim,
+    ok,
 };
 
 const SIZE: [usize; 2] = [16, 8];
@@ -201,6 +203,39 @@ fn images_of_a_buffer_that_is_released_while_it_runs_stay_until_its_end() {
     // The launch is behind the gate still, or on its way.
     drop((image, buffer));
     assert_eq!(out.read::<u32>(&queue), [5; WORDS]);
+}
+
+extern "C" fn nothing(_: *mut c_void) {}
+
+/// The release has the last reference to the image, so it waits for the launch; that is no native free, to which host tasks give
+/// way.
+#[test]
+fn a_release_that_waits_for_a_launch_over_an_image_holds_up_no_host_task() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (queue, other, add) = (fixture.in_order(), fixture.in_order(), kernel(&fixture, c"add_2d"));
+    let image = word_image(&fixture, &queue, 1);
+    let buffer = CommandBuffer::new(&fixture);
+    buffer.launch(&adding(&add, &image, 10), &[]);
+    buffer.finalize();
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    buffer.on(&queue);
+    drop(image);
+    let waits = || sim.calls_so_far("cuStreamSynchronize");
+    let before = waits();
+    std::thread::scope(|scope| {
+        let releasing = scope.spawn(move || drop(buffer));
+        while waits() == before {
+            assert!(!releasing.is_finished(), "the release did not wait for the launch");
+            std::thread::yield_now();
+        }
+        let (none, no_waits, no_event) = (null_mut(), null(), null_mut());
+        ok!(EnqueueExp.pfnHostTaskExp(other.handle(), Some(nothing), none, null(), 0, no_waits, no_event));
+        other.finish();
+        gate.open();
+    });
+    queue.finish();
 }
 
 #[test]

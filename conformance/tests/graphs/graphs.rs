@@ -3,12 +3,13 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::ffi::CString;
 use std::sync::Mutex;
 
-use ur_conformance::ffi::ur_queue_flags_t as Flags;
+use ur_conformance::ffi::{ur_device_info_t, ur_queue_flags_t as Flags};
 use ur_conformance::graph::{begin, end};
-use ur_conformance::{Fixture, Graph, Launch, Queue, needs_capture, ok, refused};
+use ur_conformance::{Fixture, Graph, Launch, Queue, ask, child, needs_capture, ok, query, refused};
 
 fn captured(fixture: &Fixture, queue: &Queue) -> Graph {
     let kernel = fixture.basic(c"empty");
@@ -151,6 +152,40 @@ fn urGraphSetDestructionCallbackExp_calls_each_function_once_when_the_graph_is_d
     queue.finish();
     drop(executable);
     assert_eq!(called(), [3, 4]);
+}
+
+/// How often [`count_task`] was called.
+static TASKS: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn count_task(_: *mut c_void) {
+    TASKS.fetch_add(1, Ordering::SeqCst);
+}
+
+extern "C" fn enqueue_task(queue: *mut c_void) {
+    let (none, no_waits, no_event) = (null_mut(), null(), null_mut());
+    ok!(EnqueueExp.pfnHostTaskExp(queue.cast(), Some(count_task), none, null(), 0, no_waits, no_event));
+}
+
+/// The graph's end is no native free to which host tasks have to give way.
+#[test]
+fn a_destruction_callback_may_enqueue_a_host_task() {
+    child::in_time::<&str>("a_destruction_callback_may_enqueue_a_host_task", &[], || {
+        let fixture = Fixture::new();
+        needs_capture!(fixture);
+        let there: u8 =
+            query::get(ask!(Device.pfnGetInfo(fixture.device(), ur_device_info_t::ENQUEUE_HOST_TASK_SUPPORT_EXP)));
+        if there == 0 {
+            println!("skipped: the device has no host tasks");
+            return;
+        }
+        let queue = fixture.in_order();
+        let graph = captured(&fixture, &queue);
+        let data = queue.handle().cast();
+        ok!(GraphExp.pfnSetDestructionCallbackExp(graph.handle(), Some(enqueue_task), data));
+        drop(graph);
+        queue.finish();
+        assert_eq!(TASKS.load(Ordering::SeqCst), 1);
+    });
 }
 
 #[test]

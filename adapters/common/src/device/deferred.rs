@@ -225,6 +225,23 @@ pub fn run(work: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// As [`run`] of `work`, and `then` with what that leaves, behind it and no part of it: that may wait for streams, and call
+/// functions of the application.
+pub fn run_then<L>(work: impl FnOnce() -> L + Send + 'static, then: impl FnOnce(L) + Send + 'static) {
+    let both = move |in_progress: FreeInProgress| {
+        let left = work();
+        drop(in_progress);
+        then(left);
+    };
+    match if must_not_wait() { None } else { FreeInProgress::try_begin() } {
+        Some(in_progress) => both(in_progress),
+        None => {
+            let work = Box::new(move || both(FreeInProgress::begin()));
+            push(Job { work, is_free: false, memory: None, range: 0 }, 0);
+        }
+    }
+}
+
 /// As [`run`], always later.
 pub fn hand_over(work: impl FnOnce() + Send + 'static) {
     push(Job { work: Box::new(work), is_free: true, memory: None, range: 0 }, 0);
@@ -436,6 +453,25 @@ mod tests {
         push(Job { work: Box::new(work), is_free: true, memory: Some(0x9000), range: 0 }, 0x100);
         assert_eq!(told.recv(), Ok([false, false]));
         while wait_until_done() {}
+    }
+
+    /// A task that begins would wait for ever for the free whose thread begins it.
+    #[test]
+    fn what_follows_a_free_is_no_part_of_it_made_now_or_handed_over() {
+        let _turn = TURN.lock();
+        for is_handed_over in [false, true] {
+            let (sender, told) = channel();
+            let forbidden = is_handed_over.then(WaitingForbidden::begin);
+            let then = move |left| {
+                drop(TaskInFlight::begin());
+                sender.send((left, thread::current().id())).unwrap();
+            };
+            run_then(|| FLIGHT.load(Ordering::SeqCst), then);
+            drop(forbidden);
+            let (left, thread) = told.recv().unwrap();
+            assert_eq!((left, thread != thread::current().id()), (1, is_handed_over));
+            while wait_until_done() {}
+        }
     }
 
     #[test]

@@ -93,9 +93,15 @@ impl<D: Driver> Body for CommandBuffer<D> {
 
 impl<D: Driver> Drop for CommandBuffer<D> {
     fn drop(&mut self) {
-        if let Some(parts) = self.parts.take() {
-            deferred::run(move || drop(parts));
-        }
+        let Some(mut parts) = self.parts.take() else { return };
+        let end = move || {
+            if let Some(executable) = parts.executable.get_mut() {
+                executable.end();
+            }
+            parts
+        };
+        // What is retained may wait for streams, and is no part of the native free.
+        deferred::run_then(end, drop);
     }
 }
 

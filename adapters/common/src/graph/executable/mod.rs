@@ -191,6 +191,15 @@ impl<D: Driver> Executable<D> {
         native.allocations = allocations;
     }
 
+    /// Ends the native executable graph; nobody uses it any more.
+    pub fn end(&mut self) {
+        let native = self.native.get_mut();
+        if let Some(exec) = native.exec.take() {
+            // Nobody is left to tell.
+            let _ = native.driver.destroy_exec(exec);
+        }
+    }
+
     /// Handle value of the native executable graph.
     pub fn handle(&self) -> usize {
         self.handle
@@ -310,10 +319,6 @@ fn tell_nodes<D: Driver>(changes: &mut Changes<D>, native: &Native<D>, state: &D
 
 impl<D: Driver> Drop for Executable<D> {
     fn drop(&mut self) {
-        let native = self.native.get_mut();
-        if let Some(exec) = native.exec.take() {
-            // Nobody is left to tell.
-            let _ = native.driver.destroy_exec(exec);
-        }
+        self.end();
     }
 }

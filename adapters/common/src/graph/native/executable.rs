@@ -68,9 +68,13 @@ impl<D: Driver> Body for ExecutableGraph<D> {
 
 impl<D: Driver> Drop for ExecutableGraph<D> {
     fn drop(&mut self) {
-        if let Some(parts) = self.parts.take() {
-            deferred::run(move || drop(parts));
-        }
+        let Some(mut parts) = self.parts.take() else { return };
+        let end = move || {
+            parts.executable.end();
+            parts
+        };
+        // What is kept may wait for streams, and is no part of the native free.
+        deferred::run_then(end, drop);
     }
 }
 
