@@ -10,8 +10,8 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::sim::{Sim, status};
 use ur_conformance::{
-    Buffer, Change, CommandBuffer, Event, Fixture, Gate, Kind, Launch, Memory, Queue, ask, expect_code, expect_success,
-    needs_sim, ok, query, ur,
+    Buffer, Change, CommandBuffer, Event, Fixture, Gate, Kind, Launch, Memory, Queue, ask, child, expect_code, expect_success,
+    needs_function, needs_sim, ok, query, ur,
 };
 
 /// Launches that the simulated driver takes behind a closed gate, the gate's own kernel among them.
@@ -159,4 +159,78 @@ fn urCommandBufferUpdateSignalEventExp_and_WaitEventsExp_do_not_wait_for_a_launc
     gate.open();
     new.wait();
     assert_eq!(memory.read::<u32>(&queue, 2), [7; 2]);
+}
+
+/// What waits for other threads' native calls, so that a host task which changes the buffer would wait for them too: events that
+/// are made for a launch.
+#[test]
+fn a_change_does_not_wait_for_a_launch_that_records_behind_itself() {
+    let test = "a_change_does_not_wait_for_a_launch_that_records_behind_itself";
+    child::in_time::<&str>(test, &[], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        if !ur_conformance::command_buffer::device_can(&fixture, ur_device_info_t::COMMAND_BUFFER_EVENT_SUPPORT_EXP) {
+            println!("skipped: commands of a buffer have no events here");
+            return;
+        }
+        let (queue, kernel) = (fixture.in_order(), fixture.basic(c"fill"));
+        let memory = fixture.memory(Kind::Device, 8);
+        let buffer = CommandBuffer::updatable(&fixture);
+        let launch = Launch::new(&kernel, &[1]).pointer(memory.pointer()).value(1u32).value(1u32);
+        let (_, command) = buffer.command(&launch, &[]);
+        let (mut signal, mut signalling, mut point) = (null_mut(), null_mut(), 0);
+        let (b, to, from) = (buffer.handle(), memory.at(4), memory.pointer());
+        let (p, s, c) = (&raw mut point, &raw mut signal, &raw mut signalling);
+        ok!(CommandBufferExp.pfnAppendUSMMemcpyExp(b, to, from, 4, 0, null(), 0, null(), p, s, c));
+        buffer.finalize();
+        let old = Event::take(signal);
+        buffer.on(&queue);
+        queue.finish();
+        let mut signal = null_mut();
+        ok!(CommandBufferExp.pfnUpdateSignalEventExp(signalling, &raw mut signal));
+        let new = Event::take(signal);
+        std::thread::scope(|scope| {
+            let held = sim.hold_calls("cuEventRecord");
+            let launching = scope.spawn(|| buffer.on(&queue));
+            held.wait_for_one(|| launching.is_finished());
+            buffer.update(&[Change::of(command).value(1, 2u32)]);
+            drop(held);
+        });
+        buffer.on(&queue);
+        assert_eq!(memory.read::<u32>(&queue, 1), [2]);
+        drop((old, new));
+    });
+}
+
+/// Buffers that are set on the new kernel get their memory at the buffer's device before anybody else's change has to wait.
+#[test]
+fn a_change_does_not_wait_for_memory_that_another_change_makes() {
+    needs_function!(urKernelSetArgValue);
+    let test = "a_change_does_not_wait_for_memory_that_another_change_makes";
+    child::in_time(test, &[("UR_USM_POOL", "0")], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let (queue, fill, other) = (fixture.in_order(), fixture.basic(c"fill"), fixture.basic(c"add_constant"));
+        let memory = fixture.memory(Kind::Device, 4);
+        let buffer = CommandBuffer::updatable(&fixture);
+        let launch = Launch::new(&fill, &[1]).pointer(memory.pointer()).value(1u32).value(1u32);
+        let (_, changing) = buffer.command_of(&launch, &[&other], &[]);
+        let (_, command) = buffer.command(&launch, &[]);
+        buffer.finalize();
+        let new = Buffer::new(&fixture, 4);
+        ok!(Kernel.pfnSetArgMemObj(other.handle(), 0, null(), new.handle()));
+        std::thread::scope(|scope| {
+            let held = sim.hold_calls("cuMemAlloc_v2");
+            let (changing, buffer, other) = (changing.expose_provenance(), &buffer, &other);
+            let making = scope.spawn(move || {
+                let changing = core::ptr::with_exposed_provenance_mut(changing);
+                buffer.update(&[Change::of(changing).kernel(other)]);
+            });
+            held.wait_for_one(|| making.is_finished());
+            buffer.update(&[Change::of(command).value(1, 2u32)]);
+            drop(held);
+        });
+        buffer.on(&queue);
+        assert_eq!((memory.read::<u32>(&queue, 1), new.read::<u32>(&queue).len()), (vec![2], 1));
+    });
 }

@@ -7,9 +7,11 @@ use ur_conformance::ffi::{
     ur_program_build_info_t as build_info, ur_program_build_status_t as Status, ur_program_info_t as info,
     ur_result_t as Code, ur_specialization_constant_info_t,
 };
-use ur_conformance::{Fixture, Kind, Launch, Program, ask, child, ok, query, ur};
+use ur_conformance::{
+    Change, CommandBuffer, Fixture, Kind, Launch, Program, ask, child, needs_sim, ok, query, ur,
+};
 
-use crate::toolchain::{Toolchain, unbuilt};
+use crate::toolchain::{Toolchain, built, unbuilt};
 
 fn status(fixture: &Fixture, program: &Program) -> Status {
     Status(query::get(ask!(Program.pfnGetBuildInfo(program.handle(), fixture.device(), build_info::STATUS))))
@@ -83,5 +85,39 @@ fn two_modules_are_compiled_side_by_side() {
                 assert_eq!(builder.join().expect("no panic"), Code::SUCCESS);
             }
         });
+    });
+}
+
+/// A first offset has the variant of the kernel compiled and loaded, for which whoever asked for it waits alone.
+#[test]
+fn a_change_of_a_command_buffer_does_not_wait_for_the_variant_that_another_change_makes() {
+    const NAME: &str = "a_change_of_a_command_buffer_does_not_wait_for_the_variant_that_another_change_makes";
+    let texts = ["scale.ptx", "scale_with_offset.ptx"];
+    let toolchain = Toolchain::inherited().unwrap_or_else(|| Toolchain::new(&texts));
+    child::in_time(NAME, &toolchain.variables(), || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let program = built(&fixture, "scale");
+        let (kernel, queue) = (fixture.kernel(&program, c"scale"), fixture.in_order());
+        let memory = fixture.memory(Kind::Device, 40);
+        let buffer = CommandBuffer::updatable(&fixture);
+        let launch = Launch::new(&kernel, &[6]).pointer(memory.pointer()).value(7u32);
+        let (_, command) = buffer.command(&launch, &[]);
+        buffer.finalize();
+        let address = command.expose_provenance();
+        std::thread::scope(|scope| {
+            let held = sim.hold_calls("cuModuleLoadDataEx");
+            let buffer = &buffer;
+            let moving = scope.spawn(move || {
+                let command = core::ptr::with_exposed_provenance_mut(address);
+                buffer.update(&[Change::of(command).offset(&[4]).global(&[6])]);
+            });
+            held.wait_for_one(|| moving.is_finished());
+            buffer.update(&[Change::of(command).value(1, 8u32)]);
+            drop(held);
+        });
+        memory.write(&queue, &[0u32; 10]);
+        buffer.on(&queue);
+        assert_eq!(memory.read::<u32>(&queue, 10)[4..], [4, 5, 6, 7, 8, 9].map(|index| index * 3 + 8 + 1000));
     });
 }

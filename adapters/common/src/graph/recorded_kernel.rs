@@ -269,7 +269,7 @@ impl<D: Driver> Arguments<D> {
     }
 
     /// The memory objects, with what the kernel does with them.
-    fn memory(&self) -> impl Iterator<Item = (&Arc<Object<Mem<D>>>, ur_mem_flags_t)> {
+    pub(super) fn memory(&self) -> impl Iterator<Item = (&Arc<Object<Mem<D>>>, ur_mem_flags_t)> {
         self.list.iter().flatten().filter_map(|argument| match &argument.content {
             Content::Memory(Some(mem), flags) => Some((mem, *flags)),
             _ => None,

@@ -1,12 +1,14 @@
 //! `urCommandBufferUpdateKernelLaunchExp`: kernels, arguments and sizes of launches that are recorded.
 //!
-//! A change is made in two steps. First every description is checked and made to what the buffer knows of its launches, with
+//! What the native library can wait for is made before anything is locked ([`preparation`]). Then a change is made in two steps. First every description is checked and made to what the buffer knows of its launches, with
 //! what was there saved. Then the native library is told ([`Executable::tell`](crate::graph::executable::Executable::tell)). If
 //! either fails, what was saved is put back, so that nothing is half-made. A launch that runs is left alone: the native library applies
 //! changes to later launches.
 //!
 //! A value of the size that it had is a store into the launch's bytes. Everything else has the launch checked and laid out
 //! anew.
+
+mod preparation;
 
 use std::sync::Arc;
 
@@ -24,14 +26,13 @@ use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::executable::Leftovers;
 use crate::graph::executable::changes::{Changes, SAVED_BYTES, SavedValue};
 use crate::graph::executable::launch::ChangeableLaunch;
-use crate::graph::recorded_kernel::{Arguments, Content, NativeForm, RecordedKernel};
-use crate::image::argument::image_value;
+use crate::graph::recorded_kernel::{Arguments, Content, NativeForm, RecordedKernel, RecordedSizes};
 use crate::kernel::Kernel;
 use crate::kernel::argument_list::no_such_argument;
 use crate::kernel::arguments::with_set_arguments;
 use crate::kernel::work_size::in_three;
 use crate::memory_object::arguments::check_access;
-use crate::memory_object::{Mem, MemBody};
+use crate::memory_object::Mem;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, params};
 use crate::sync::unlikely::unlikely;
@@ -165,14 +166,13 @@ impl<'a, D: Driver> Change<'a, D> {
         memory.try_for_each(|new| new.and_then(|(index, new)| set(index, new)))?;
         pointers.try_for_each(|(index, pointer)| set(index, NewArgument::Value(&pointer)))?;
         values.try_for_each(|new| new.and_then(|(index, new)| set(index, new)))?;
-        self.resize(&mut launch.recorded)
+        self.resize(&mut launch.recorded.sizes)
     }
 
-    fn resize(&self, launch: &mut RecordedKernel<D>) -> Result<()> {
+    fn resize(&self, sizes: &mut RecordedSizes) -> Result<()> {
         if self.dimensions == 0 {
             return Ok(());
         }
-        let sizes = &mut launch.sizes;
         if self.dimensions != sizes.dimensions && self.global.is_none() {
             return Err(Error::new(
                 ur_result_t::ERROR_INVALID_VALUE,
@@ -248,8 +248,8 @@ fn foreign_command() -> Error {
 /// command of another buffer or one that is no kernel launch; as [`Change::read`] and an append. Nothing has changed then.
 pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[Description]) -> Result<()> {
     let executable = buffer.changeable(NAME)?;
-    for description in updates.iter().filter(|description| description.numNewMemObjArgs != 0) {
-        make_memory(buffer, description);
+    if unlikely(updates.iter().any(preparation::is_wanted)) {
+        preparation::prepare(buffer, executable, updates);
     }
     let mut update = Update::begin(buffer, executable.changes());
     update.saved.values.reserve(updates.len());
@@ -262,24 +262,6 @@ pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[D
     });
     update.end();
     told
-}
-
-/// Makes the memory of new memory objects at the buffer's device, for which the native library can wait, before anything is
-/// locked. What is wrong is found later.
-#[inline(never)]
-fn make_memory<D: Driver>(buffer: &CommandBuffer<D>, description: &Description) {
-    let Ok(change) = Change::<D>::read(description) else { return };
-    for (_, new) in change.arguments().0.flatten() {
-        if let NewArgument::Memory(Some(mem), _) = new
-            && Arc::ptr_eq(mem.context(), &buffer.context)
-        {
-            // Asked for again when the launch is laid out.
-            let _ = match &mem.body {
-                MemBody::Buffer(memory) => memory.storage.address_at(buffer.state()),
-                MemBody::Image(image) => image_value(image, buffer.state()),
-            };
-        }
-    }
 }
 
 /// What else a change replaced.

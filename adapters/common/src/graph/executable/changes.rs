@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::context::DeviceState;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::graph::events::EventNode;
 use crate::graph::executable::launch::ChangeableLaunch;
@@ -191,9 +191,14 @@ impl<D: Driver> Changes<D> {
         }
     }
 
-    /// Notes a launch that was just put on a stream.
-    pub(super) fn note_launch(&mut self, state: &Arc<DeviceState<D>>, stream: &D::Stream) {
-        self.retired.mark(state, stream);
+    /// Whether the next launch has to be followed by a native event ([`Changes::note_launch`]).
+    pub(super) fn want_marker(&self) -> bool {
+        self.retired.want_marker()
+    }
+
+    /// Takes the native event behind the launch. Nothing was told to the native library in between.
+    pub(super) fn note_launch(&mut self, marker: PooledEvent<D>) {
+        self.retired.mark(marker);
     }
 
     /// Keeps what a launch was given until no lock is held.

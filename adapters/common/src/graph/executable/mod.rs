@@ -25,6 +25,7 @@ use crate::buffer::moving::location_of;
 use crate::buffer::pending_uses::CommandStream;
 use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::context::DeviceState;
+use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, NativeName};
 use crate::graph::executable::changes::Changes;
 use crate::graph::executable::snapshot::Snapshot;
@@ -231,13 +232,21 @@ impl<D: Driver> Executable<D> {
         let told = tell(&mut changes, native, &queue.device);
         self.has_news.store(changes.has_news(), Ordering::Release);
         self.has_leftovers.store(true, Ordering::Release);
+        let wants_marker = changes.want_marker();
         drop(changes);
         told?;
         native.launch(queue, place)?;
-        let mut changes = self.changes();
-        changes.note_launch(&queue.device, &place.0.native);
-        self.has_news.store(changes.has_news(), Ordering::Release);
+        self.mark_launch(wants_marker, queue, place);
         Ok(())
+    }
+
+    /// Records a native event behind a launch, if it wants one. The caller has the native graph, so nothing was told since it asked;
+    /// the changes go on meanwhile, since to make an event and to record it can wait for other threads' native calls.
+    fn mark_launch(&self, wants_marker: bool, queue: &Object<Queue<D>>, place: Place<'_, D>) {
+        // Without a native event the next launch is asked for one.
+        if wants_marker && let Ok(marker) = PooledEvent::record(&queue.device, &place.0.native, false) {
+            self.changes().note_launch(marker);
+        }
     }
 
     /// As [`Executable::launch`] of the graph as it was when the launch was deferred.
@@ -246,7 +255,7 @@ impl<D: Driver> Executable<D> {
     /// As [`Executable::launch`].
     pub fn launch_as(&self, snapshot: &Arc<Snapshot<D>>, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
         let mut native = self.native.lock();
-        {
+        let wants_marker = {
             let mut changes = self.changes();
             if changes.are_as(snapshot) {
                 // Not unlocked in between: a change that comes now is not for this launch.
@@ -261,9 +270,10 @@ impl<D: Driver> Executable<D> {
             self.has_news.store(true, Ordering::Release);
             self.has_leftovers.store(true, Ordering::Release);
             told?;
-        }
+            changes.want_marker()
+        };
         native.launch(queue, place)?;
-        self.changes().note_launch(&queue.device, &place.0.native);
+        self.mark_launch(wants_marker, queue, place);
         Ok(())
     }
 

@@ -7,7 +7,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::Object;
@@ -40,15 +39,14 @@ impl<D: Driver> RetiredEvents<D> {
         self.recent.push(event);
     }
 
-    /// Notes that a launch was just put on a stream.
-    pub fn mark(&mut self, state: &Arc<DeviceState<D>>, stream: &D::Stream) {
-        if self.recent.is_empty() {
-            return;
-        }
-        // Without a native event the next launch is asked for one.
-        if let Ok(marker) = PooledEvent::record(state, stream, false) {
-            self.marked.push_back((marker, core::mem::take(&mut self.recent)));
-        }
+    /// Whether the next launch has to be followed by a native event.
+    pub fn want_marker(&self) -> bool {
+        !self.recent.is_empty()
+    }
+
+    /// Takes the native event behind the launch that all of them are before.
+    pub fn mark(&mut self, marker: PooledEvent<D>) {
+        self.marked.push_back((marker, core::mem::take(&mut self.recent)));
     }
 
     /// Moves those to `gone` that nothing uses any more.
