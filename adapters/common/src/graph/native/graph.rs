@@ -149,24 +149,36 @@ impl<D: Driver> Graph<D> {
     /// # Errors
     /// `INVALID_GRAPH` while a queue captures into the graph; as `work`; what the native library answers.
     pub fn with_recorded<R>(&self, work: impl FnOnce(Recorded<'_, D>) -> Result<R>) -> Result<R> {
+        self.with_content(|content| self.look(content, work))
+    }
+
+    /// The native graph's handle, which the application knows from now on: no capture replaces the graph any more. Told and noted
+    /// under one lock, since a capture could end in between.
+    fn tell_native(&self) -> Result<ur_native_handle_t> {
         self.with_content(|content| {
-            if content.is_captured_into {
-                return Err(Error::new(
-                    ur_result_t::ERROR_INVALID_GRAPH,
-                    "a queue captures into the graph; end the capture first (urQueueEndGraphCaptureExp)",
-                ));
-            }
-            let state = match &content.state {
-                Some(state) => state,
-                None => content.state.insert(self.context.first_state()?),
-            };
-            let _scope = state.enter()?;
-            let native = match &content.native {
-                Some(native) => native,
-                None => content.native.insert(NativeGraph::new(state.driver)?),
-            };
-            work(Recorded { graph: native.raw(), kept: &content.kept, allocations: &content.allocations, state })
+            let value = self.look(content, |recorded| Ok(recorded.graph.value()))?;
+            content.is_known = true;
+            Ok(value)
         })
+    }
+
+    fn look<R>(&self, content: &mut Content<D>, work: impl FnOnce(Recorded<'_, D>) -> Result<R>) -> Result<R> {
+        if content.is_captured_into {
+            return Err(Error::new(
+                ur_result_t::ERROR_INVALID_GRAPH,
+                "a queue captures into the graph; end the capture first (urQueueEndGraphCaptureExp)",
+            ));
+        }
+        let state = match &content.state {
+            Some(state) => state,
+            None => content.state.insert(self.context.first_state()?),
+        };
+        let _scope = state.enter()?;
+        let native = match &content.native {
+            Some(native) => native,
+            None => content.native.insert(NativeGraph::new(state.driver)?),
+        };
+        work(Recorded { graph: native.raw(), kept: &content.kept, allocations: &content.allocations, state })
     }
 
     /// Notes that a queue captures into it.
@@ -298,11 +310,6 @@ pub fn dump<D: Driver>(graph: &Object<Graph<D>>, path: &CStr) -> Result<()> {
 /// # Errors
 /// `INVALID_GRAPH` while a queue captures into it; what the native library answers.
 pub fn get_native_handle<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_native_handle_t>) -> Result<()> {
-    let value = graph.with_recorded(|recorded| Ok(recorded.graph.value()))?;
-    graph.with_content(|content| {
-        content.is_known = true;
-        Ok(())
-    })?;
-    out.write(value);
+    out.write(graph.tell_native()?);
     Ok(())
 }
