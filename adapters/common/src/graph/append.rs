@@ -158,6 +158,19 @@ impl<'a, D: Driver> Append<'a, D> {
     /// had no node yet too; as `add`. Then nothing was appended.
     #[inline]
     pub fn record_as(self, add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>) -> Result<()> {
+        self.record_or_undo(add, |_| ())
+    }
+
+    /// As [`Append::record_as`]; if nothing was appended, `undo` takes back what `add` has noted, in the same lock.
+    ///
+    /// # Errors
+    /// As [`Append::record_as`].
+    #[inline]
+    pub(super) fn record_or_undo(
+        self,
+        add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>,
+        undo: impl FnOnce(&mut Retained<D>),
+    ) -> Result<()> {
         let mut recording = self.buffer.record()?;
         let Recording { graph, batch, dependencies, retained } = &mut *recording;
         batch.end_run(self.buffer.state(), graph.raw(), dependencies)?;
@@ -175,6 +188,7 @@ impl<'a, D: Driver> Append<'a, D> {
                 retained.launches.truncate(launches);
                 retained.has_switched_off = had_switched_off;
                 retained.new_uses.clear();
+                undo(retained);
                 return Err(error);
             }
         };
@@ -220,6 +234,12 @@ fn record_with_names<D: Driver>(
         retained.commands.push(command);
     }
     Ok(node)
+}
+
+/// What was known of an allocation: nothing, or whether a command frees it.
+pub(super) struct AllocationBefore {
+    address: usize,
+    is_freed: Option<bool>,
 }
 
 /// What a buffer keeps for its commands.
@@ -334,6 +354,19 @@ impl<D: Driver> Retained<D> {
             self.memory.extend(launch.recorded.memory().cloned());
         }
         self.new_uses.extend(uses.iter().cloned());
+    }
+
+    /// Notes whether the memory at an address is freed by a command too. Gives the account before.
+    pub(super) fn note_allocation(&mut self, address: usize, is_freed: bool) -> AllocationBefore {
+        AllocationBefore { address, is_freed: self.allocations.insert(address, is_freed) }
+    }
+
+    /// Makes an account what it was before.
+    pub(super) fn put_back(&mut self, before: AllocationBefore) {
+        match before.is_freed {
+            Some(is_freed) => self.allocations.insert(before.address, is_freed),
+            None => self.allocations.remove(&before.address),
+        };
     }
 
     /// Memory that a launch allocates and does not free.

@@ -6,14 +6,16 @@
 //! Native graphs have no nodes for hints about shared memory. A hint changes no result, so it is checked as on a queue, and
 //! is an empty node that later commands can come after.
 
+use core::cell::Cell;
 use core::ffi::c_void;
 
 use ur_ffi::{ur_exp_async_usm_alloc_properties_t, ur_result_t, ur_usm_advice_flags_t, ur_usm_migration_flags_t};
 
 use crate::buffer::command_bytes::{CommandBytes, add_fill};
 use crate::command::Empty;
+use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
-use crate::graph::append::Append;
+use crate::graph::append::{AllocationBefore, Append, Retained};
 use crate::graph::command::Kind;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -100,16 +102,17 @@ pub fn device_alloc<D: Driver>(
         }
     }
     let is_zeroed = pool.is_some_and(|pool| pool.is_zeroed());
-    let mut address = 0;
-    append.record_as(|graph, retained| {
+    let (mut address, noted) = (0, Cell::new(None));
+    let add = |graph: &mut GraphBuilder<'_, D>, retained: &mut Retained<D>| {
         address = graph.allocation(size)?;
         if is_zeroed {
             graph.then();
             add_fill(graph, CommandBytes::of_allocation(address, size), &[0])?;
         }
-        retained.allocations.insert(address, false);
+        noted.set(Some(retained.note_allocation(address, false)));
         Ok(Kind::Fixed)
-    })?;
+    };
+    append.record_or_undo(add, |retained| put_back(retained, &noted))?;
     out.write(core::ptr::with_exposed_provenance_mut(address));
     Ok(())
 }
@@ -120,20 +123,28 @@ pub fn device_alloc<D: Driver>(
 /// `INVALID_MEM_OBJECT` for an address that no command of the buffer allocates, or that one frees already; as
 /// [`Append::record_as`].
 pub fn free<D: Driver>(append: Append<'_, D>, memory: Address) -> Result<()> {
-    let address = memory.addr();
-    append.record_as(|graph, retained| {
-        let Some(is_freed) = retained.allocations.get_mut(&address) else {
-            return Err(not_freeable(address, "was not allocated by a command of this command buffer"));
-        };
-        if *is_freed {
-            return Err(not_freeable(address, "is freed by a command of this command buffer already"));
+    let (address, noted) = (memory.addr(), Cell::new(None));
+    let add = |graph: &mut GraphBuilder<'_, D>, retained: &mut Retained<D>| {
+        match retained.allocations.get(&address) {
+            Some(false) => {}
+            Some(true) => return Err(not_freeable(address, "is freed by a command of this command buffer already")),
+            None => return Err(not_freeable(address, "was not allocated by a command of this command buffer")),
         }
         // SAFETY: an allocation of this graph, which no command of it frees yet; the application uses the memory in what the
         // free comes after alone.
         unsafe { graph.free(address) }?;
-        *is_freed = true;
+        noted.set(Some(retained.note_allocation(address, true)));
         Ok(Kind::Fixed)
-    })
+    };
+    append.record_or_undo(add, |retained| put_back(retained, &noted))
+}
+
+/// The command was not appended, so the buffer's account of its allocations is what it was.
+#[cold]
+fn put_back<D: Driver>(retained: &mut Retained<D>, noted: &Cell<Option<AllocationBefore>>) {
+    if let Some(before) = noted.take() {
+        retained.put_back(before);
+    }
 }
 
 #[cold]
