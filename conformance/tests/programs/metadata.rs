@@ -9,7 +9,7 @@ use ur_conformance::ffi::{
     ur_program_metadata_type_t as Type, ur_program_metadata_value_t, ur_program_properties_t, ur_result_t as Code,
     ur_structure_type_t,
 };
-use ur_conformance::{Environment, Fixture, Kernel, Kind, Launch, Program, ask, expect_code, ok, query, refused, ur};
+use ur_conformance::{Environment, Fixture, Kernel, Kind, Launch, Program, ask, expect_code, needs_sim, ok, query, refused, ur};
 
 /// A byte array as compilers write it: its size in 8 bytes, then its contents.
 fn array(contents: &[u8]) -> Vec<u8> {
@@ -268,4 +268,27 @@ fn urProgramGetInfo_KERNEL_NAMES_lists_what_urKernelCreate_finds() {
         ERROR_INVALID_PROGRAM_EXECUTABLE,
         Program.pfnGetInfo(unbuilt.handle(), info::NUM_KERNELS, 0, null_mut(), &raw mut size)
     );
+}
+
+/// Of variables alone. Drivers refuse lists without room of graphs, so none is asked for here either.
+#[test]
+fn urProgramGetInfo_NUM_KERNELS_and_KERNEL_NAMES_of_a_program_without_kernels_are_none_without_a_list() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let text = b".version 6.0\n.target sm_60\n.address_size 64\n.visible .global .align 4 .u32 only;\n";
+    let program = fixture.unbuilt(text).expect("PTX is an image");
+    ok!(Program.pfnBuild(fixture.context(), program.handle(), null()));
+    let (handle, mut size) = (program.handle(), 0);
+    if ur!(Program.pfnGetInfo(handle, info::KERNEL_NAMES, 0, null_mut(), &raw mut size))
+        == Code::ERROR_UNSUPPORTED_ENUMERATION
+    {
+        println!("skipped: the native library does not list kernels");
+        return;
+    }
+    let told = || {
+        let count: usize = query::get(ask!(Program.pfnGetInfo(handle, info::NUM_KERNELS)));
+        (count, query::text(ask!(Program.pfnGetInfo(handle, info::KERNEL_NAMES))))
+    };
+    let (told, calls) = sim.calls_of(told);
+    assert_eq!((told, calls.get("cuModuleEnumerateFunctions")), ((0, String::new()), None));
 }

@@ -47,6 +47,10 @@ impl Modules for Cuda {
         let mut number: c_uint = 0;
         // SAFETY: the output is a live local and the module is loaded.
         self.check("cuModuleGetFunctionCount", unsafe { count(&raw mut number, *module) })?;
+        // As its lists of graphs' nodes and edges, the driver may refuse one without room.
+        if number == 0 {
+            return Ok(Some(Vec::new()));
+        }
         let mut functions = vec![CUfunction::default(); number as usize];
         // SAFETY: as above; the list has room for as many as are asked for.
         self.check("cuModuleEnumerateFunctions", unsafe { list(functions.as_mut_ptr(), number, *module) })?;
