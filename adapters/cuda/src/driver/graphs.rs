@@ -90,6 +90,20 @@ impl Cuda {
 
     /// What of a launch the parameters of its node do not say.
     #[cold]
+    /// Gives a node that was just added its attributes, or takes it out again: the caller learns of no node that failed.
+    #[cold]
+    fn with_launch_attributes(
+        &self,
+        graph: &CUgraph,
+        node: CUgraphNode,
+        kernel: &KernelNode<CUfunction>,
+    ) -> Result<CUgraphNode> {
+        self.set_launch_attributes(node, kernel).map(|()| node).inspect_err(|_| {
+            // The failure that led here is the one to tell of.
+            let _ = self.destroy_node(graph, node);
+        })
+    }
+
     fn set_launch_attributes(&self, node: CUgraphNode, kernel: &KernelNode<CUfunction>) -> Result<()> {
         if let Some(cluster) = kernel.cluster {
             let id = sys::launch_attribute::CLUSTER_DIMENSION;
@@ -196,7 +210,7 @@ impl Graphs for Cuda {
             (self.symbols.graph_add_kernel)(node, *graph, after.as_ptr(), after.len(), &raw const params)
         })?;
         if kernel.cluster.is_some() || kernel.cooperative {
-            self.set_launch_attributes(node, kernel)?;
+            return self.with_launch_attributes(graph, node, kernel);
         }
         Ok(node)
     }

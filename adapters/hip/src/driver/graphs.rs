@@ -175,9 +175,14 @@ impl Graphs for Hip {
             let mut value = AttributeValue([0; 16]);
             value.0[0] = 1;
             // SAFETY: the node was just added, and the value has the bytes of every attribute.
-            self.check("hipGraphKernelNodeSetAttribute", unsafe {
+            let done = self.check("hipGraphKernelNodeSetAttribute", unsafe {
                 set(node, flag::hipKernelNodeAttributeCooperative, &raw const value)
-            })?;
+            });
+            if let Err(error) = done {
+                // The caller learns of no node that failed, and of this failure alone.
+                let _ = self.destroy_node(graph, node);
+                return Err(error);
+            }
         }
         Ok(node)
     }
