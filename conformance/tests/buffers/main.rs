@@ -3,6 +3,7 @@
 mod buffer;
 mod devices;
 mod map;
+mod owned_memory;
 mod parts;
 mod rect;
 mod staging;

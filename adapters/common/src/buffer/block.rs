@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use ur_ffi::ur_result_t;
 
-use crate::context::DeviceState;
+use crate::context::{Context, DeviceState};
 use crate::device::deferred;
 use crate::device::native_context::own_memory;
 use crate::device::relief::{is_full, reclaiming};
 use crate::driver::{Driver, MemoryKind};
+use crate::memory_pool::plain::label::Label;
 use crate::memory_pool::plain::{BlockRequest, Heap, Live};
 use crate::object::error::{Error, Result};
 use crate::sync::unlikely::unlikely;
+use crate::usm;
 
 /// Alignment of memory taken from the process's heap: what devices read fastest, and as aligned as native memory.
 const HEAP_ALIGNMENT: usize = 256;
@@ -23,10 +25,10 @@ const HEAP_ALIGNMENT: usize = 256;
 enum Owned<D: Driver> {
     Device,
     Pinned,
-    /// A block of plain memory, which was the application's or is the engine's own.
+    /// A block of plain memory, which is the engine's own to the table of live blocks, or `taken` off another context's.
     Plain {
         heap: Arc<Heap<D>>,
-        is_internal: bool,
+        taken: Option<Live>,
     },
     Heap(Layout),
     ByApplication,
@@ -67,7 +69,7 @@ impl<D: Driver> Block<D> {
                     // Nobody looks at what it was filled with: it is not the application's.
                     drop(heap.take_filled(address));
                 }
-                (address, Owned::Plain { heap: Arc::clone(heap), is_internal: true })
+                (address, Owned::Plain { heap: Arc::clone(heap), taken: None })
             }
             Some((Err(error), _)) if !is_full(&error) => return Err(error),
             _ => (native(size)?, Owned::natively(kind)),
@@ -137,11 +139,24 @@ impl<D: Driver> Block<D> {
         Self { address, size, state: Some(Arc::clone(state)), owned }
     }
 
-    /// A block of plain memory that the application gives away.
+    /// A block of plain memory that the application gives away; from now on it is neither its to free nor another buffer's to
+    /// own. `None` if it was freed, or given to another buffer, since it was found.
     #[must_use]
-    pub fn plain(state: &Arc<DeviceState<D>>, heap: Arc<Heap<D>>, live: Live) -> Self {
-        let owned = Owned::Plain { heap, is_internal: false };
-        Self { address: live.start, size: live.size, state: Some(Arc::clone(state)), owned }
+    pub fn plain(context: &Context<D>, state: &Arc<DeviceState<D>>, heap: Arc<Heap<D>>, start: usize) -> Option<Self> {
+        // Of several threads that want it one gets it.
+        let live = heap.claim(start, false)?;
+        let is_own = context.heap_of(live.label).is_some_and(|own| Arc::ptr_eq(own, &heap));
+        let entry = context.registry.plain_blocks().entry(start).filter(|_| is_own);
+        let taken = match entry {
+            Some(entry) => {
+                entry.set_out(live.size, Label { is_internal: true, ..live.label }.owner());
+                None
+            }
+            // Another context's table knows it as freed meanwhile.
+            None => Some(live),
+        };
+        let owned = Owned::Plain { heap, taken };
+        Some(Self { address: start, size: live.size, state: Some(Arc::clone(state)), owned })
     }
 
     /// The first byte.
@@ -173,9 +188,9 @@ impl<D: Driver> Drop for Block<D> {
         match (&self.owned, &self.state) {
             (Owned::Device, Some(state)) => free(state, MemoryKind::Device),
             (Owned::Pinned, Some(state)) => free(state, MemoryKind::Host),
-            (Owned::Plain { heap, is_internal }, _) => {
-                if let Some(live) = heap.claim(self.address, *is_internal) {
-                    drop(heap.give_back(live.start, live.label));
+            (Owned::Plain { heap, taken }, _) => {
+                if let Some(live) = taken.or_else(|| heap.claim(self.address, true)) {
+                    drop(usm::give_back(heap, live));
                 }
             }
             // SAFETY: `copy_of` allocated it with this layout, and a block is dropped once.

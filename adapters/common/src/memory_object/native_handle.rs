@@ -82,8 +82,10 @@ pub fn create_with_native_handle<D: Driver>(
         return Err(not_to_be_owned(NAME, address));
     }
     let block = |state: &Arc<DeviceState<D>>| match &extent.heap {
-        Some((heap, live)) if owned => Block::plain(state, Arc::clone(heap), *live),
-        _ => Block::native(state, address, size, owned.then_some(extent.kind)),
+        Some((heap, live)) if owned => {
+            Block::plain(context, state, Arc::clone(heap), live.start).ok_or_else(|| not_to_be_owned(NAME, address))
+        }
+        _ => Ok(Block::native(state, address, size, owned.then_some(extent.kind))),
     };
     let memory = if extent.kind == MemoryKind::Device {
         let device = context.devices().find(|device| device.raw == extent.device).ok_or_else(|| {
@@ -92,15 +94,16 @@ pub fn create_with_native_handle<D: Driver>(
                 format!("{NAME}: {address:#x} is memory of a device that the context has not"),
             )
         })?;
-        let block = block(&context.state(device)?);
+        let state = context.state(device)?;
+        // What can fail comes first: the application keeps what was not taken.
         if context.devices().nth(1).is_none() {
-            Memory::Fixed { block, on_host: false }
+            Memory::Fixed { block: block(&state)?, on_host: false }
         } else {
-            let moving = MovingMemory::new(context, size, None)?;
-            Memory::Moving(Box::new(moving.at_device(location_of(context, device)?, block)))
+            let (moving, location) = (MovingMemory::new(context, size, None)?, location_of(context, device)?);
+            Memory::Moving(Box::new(moving.at_device(location, block(&state)?)))
         }
     } else {
-        Memory::Fixed { block: block(&first), on_host: true }
+        Memory::Fixed { block: block(&first)?, on_host: true }
     };
     let body = MemBody::Buffer(Buffer::whole(Storage::new(context.to_arc(), size, memory)));
     out.write_new(Mem { flags: ur_mem_flags_t::READ_WRITE, body });

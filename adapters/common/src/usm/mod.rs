@@ -291,9 +291,12 @@ pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<
     }
 }
 
-/// Gives a claimed block back to its heap.
+/// Gives a claimed block back to its heap, whoever had it: the application, or a buffer that owned it.
+///
+/// # Errors
+/// As [`Heap::give_back`].
 #[inline]
-fn give_back<D: Driver>(heap: &Heap<D>, live: Live) -> Result<()> {
+pub(crate) fn give_back<D: Driver>(heap: &Heap<D>, live: Live) -> Result<()> {
     if unlikely(heap.debugs()) { guard::give_back(heap, live) } else { heap.give_back(live.start, live.label) }
 }
 
