@@ -5,4 +5,5 @@ mod arrays_in_kernels;
 mod copy;
 mod image;
 mod kernel_arguments;
+mod release;
 mod sampler;

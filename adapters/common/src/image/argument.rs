@@ -14,6 +14,7 @@ use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::image::object::Image;
 use crate::image::sampler::Sampler;
+use crate::image::users::Coming;
 use crate::object::error::{Error, Result};
 use crate::object::{Object, null_pointer};
 use crate::queue::Queue;
@@ -87,9 +88,11 @@ pub fn is_written(access: ur_mem_flags_t) -> bool {
 struct Use<'a, D: Driver> {
     image: &'a Image<D>,
     written: bool,
+    _coming: Coming<'a, D>,
 }
 
-/// The images of one launch, of a kernel or of all that a command buffer recorded.
+/// The images of one launch, of a kernel or of all that a command buffer recorded. They are dropped when the
+/// launch is on its stream.
 pub struct ImageArguments<'a, D: Driver> {
     queue: &'a Object<Queue<D>>,
     uses: SmallVec<[Use<'a, D>; 2]>,
@@ -107,8 +110,8 @@ impl<'a, D: Driver> ImageArguments<'a, D> {
     /// # Errors
     /// As [`Image::prepare_for`].
     pub fn add(&mut self, image: &'a Image<D>, written: bool) -> Result<()> {
-        image.prepare_for(self.queue)?;
-        self.uses.push(Use { image, written });
+        let coming = image.prepare_for(self.queue)?;
+        self.uses.push(Use { image, written, _coming: coming });
         Ok(())
     }
 

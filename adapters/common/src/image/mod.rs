@@ -7,3 +7,4 @@ pub mod command_box;
 pub mod format;
 pub mod object;
 pub mod sampler;
+pub mod users;

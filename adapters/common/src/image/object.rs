@@ -21,13 +21,11 @@ use crate::driver::Driver;
 use crate::driver::images::{Array, Sampling, Surface, Texture};
 use crate::image::command_box::{self, CommandArray, CommandBox};
 use crate::image::format::{Extents, Pixel, Region};
+use crate::image::users::{Coming, Users};
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
 use crate::stream::staging::UsedStaging;
-
-/// Queues that an image remembers before it asks which of them still have work.
-const REMEMBERED: usize = 8;
 
 /// An image with its native arrays.
 pub struct Image<D: Driver> {
@@ -42,6 +40,7 @@ pub struct Image<D: Driver> {
     /// Memory that copies between its layers have used.
     pub staging: UsedStaging<D>,
     copies: Mutex<Copies<D>>,
+    users: Users<D>,
 }
 
 /// Where the contents are.
@@ -49,8 +48,6 @@ struct Copies<D: Driver> {
     /// Contents given at creation that no array has yet, packed.
     initial: Option<Box<[u8]>>,
     devices: SmallVec<[DeviceCopy<D>; 1]>,
-    /// Queues that may still have work with the image.
-    users: SmallVec<[Arc<Object<Queue<D>>>; 2]>,
 }
 
 /// The image on one device.
@@ -82,8 +79,8 @@ impl<D: Driver> Image<D> {
         extents: Extents,
         initial: Option<Box<[u8]>>,
     ) -> Self {
-        let copies = Copies { initial, devices: SmallVec::new(), users: SmallVec::new() };
-        Self { context, format, pixel, extents, staging: UsedStaging::default(), copies: Mutex::new(copies) }
+        let (copies, staging) = (Copies { initial, devices: SmallVec::new() }, UsedStaging::default());
+        Self { context, format, pixel, extents, staging, copies: Mutex::new(copies), users: Users::default() }
     }
 
     /// Makes the array of a device now, so that a failure is the creation's.
@@ -150,32 +147,14 @@ impl<D: Driver> Image<D> {
     }
 
     /// Sees to it that there is an array on the device of a queue that is about to get work with the image, and that the image
-    /// does not go before that work has ended. Called without any lock.
+    /// does not go before that work has ended, if what this gives lives until the work is on its stream. Where there is no array
+    /// yet, called without any lock.
     ///
     /// # Errors
     /// What the native library answers when the array has to be made and cannot.
-    pub fn prepare_for(&self, queue: &Object<Queue<D>>) -> Result<()> {
+    pub fn prepare_for<'a>(&'a self, queue: &'a Object<Queue<D>>) -> Result<Coming<'a, D>> {
         self.prepare(&queue.device)?;
-        self.used_by(queue);
-        Ok(())
-    }
-
-    fn used_by(&self, queue: &Object<Queue<D>>) {
-        let mut copies = self.copies.lock();
-        if copies.users.iter().any(|user| core::ptr::eq(&raw const **user, queue)) {
-            return;
-        }
-        if copies.users.len() >= REMEMBERED {
-            let busy =
-                |queue: &Object<Queue<D>>| queue.streams().iter().any(|stream| !stream.is_idle().unwrap_or(false));
-            let users = core::mem::take(&mut copies.users);
-            // Asking takes other locks; this one goes first.
-            drop(copies);
-            let still: SmallVec<[_; 2]> = users.into_iter().filter(|user| busy(user)).collect();
-            copies = self.copies.lock();
-            copies.users.extend(still);
-        }
-        copies.users.push(queue.to_arc());
+        Ok(self.users.note_coming(queue))
     }
 
     /// Orders the image's contents on a device before what comes next on the stream; copies them there if another
@@ -298,8 +277,8 @@ impl<D: Driver> Drop for Image<D> {
     /// Waits for the queues that may still use the arrays: nothing native says that destroying one does. One of them may
     /// be waiting for the host task that this is in, so it is done where waiting is allowed.
     fn drop(&mut self) {
-        let copies = self.copies.get_mut();
-        let (users, devices) = (core::mem::take(&mut copies.users), core::mem::take(&mut copies.devices));
+        let users: SmallVec<[_; 2]> = self.users.take().collect();
+        let devices = core::mem::take(&mut self.copies.get_mut().devices);
         deferred::wait(move || {
             for stream in users.iter().flat_map(|queue| queue.streams()) {
                 let _ = stream.finish();

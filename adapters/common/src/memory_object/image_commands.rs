@@ -109,7 +109,7 @@ pub fn transfer<D: Driver, const WRITES: bool>(
     let pitches = [row_pitch, slice_pitch];
     let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
     let transfer = Transfer { region, pitches, host: host.into(), writes: WRITES };
-    image.prepare_for(request.queue)?;
+    let _coming = image.prepare_for(request.queue)?;
     let command = ImageTransfer { transfer, memory, image, queue: request.queue };
     if blocking { submit_and_wait(&request, command) } else { submit(&request, command) }
 }
@@ -146,7 +146,7 @@ impl<D: Driver> Command<D> for ImageTransfer<'_, D> {
         deferred(move |request| {
             let image = memory.image()?;
             // By now it may have forgotten a queue that had nothing to do.
-            image.prepare_for(request.queue)?;
+            let _coming = image.prepare_for(request.queue)?;
             submit(request, ImageTransfer { transfer, memory: &memory, image, queue: request.queue })
         })
     }
@@ -210,8 +210,7 @@ fn submit_copy<D: Driver>(
 ) -> Result<()> {
     let (from, to) = (memories.0.image()?, memories.1.image()?);
     let queue: &Queue<D> = request.queue;
-    from.prepare_for(request.queue)?;
-    to.prepare_for(request.queue)?;
+    let _coming = (from.prepare_for(request.queue)?, to.prepare_for(request.queue)?);
     let copy = CheckedCopy { memories, read, written };
     // CUDA 13.0 reads such a source from the layers of the destination, and answers success.
     if core::ptr::eq(from, to) && from.extents.layered && read.origin[2] != written.origin[2] {

@@ -1,0 +1,106 @@
+//! The queues that may still have work with an image, which its end waits for.
+//!
+//! A queue is noted before a command with the image is put on it, since nobody may release the image in between unseen. Nothing
+//! native tells of that command until it is on its stream, so until then its queue is not asked whether it has work: each
+//! entry counts the commands that are on their way. Its lock is a leaf; streams are asked without it.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+
+use crate::driver::Driver;
+use crate::object::Object;
+use crate::queue::Queue;
+
+/// Queues that are remembered before they are asked which of them still have work.
+const REMEMBERED: usize = 8;
+
+struct User<D: Driver> {
+    queue: Arc<Object<Queue<D>>>,
+    /// Commands that are on their way to it.
+    coming: usize,
+}
+
+type List<D> = SmallVec<[User<D>; 2]>;
+
+/// The queues of one image.
+pub struct Users<D: Driver> {
+    list: Mutex<List<D>>,
+}
+
+impl<D: Driver> Default for Users<D> {
+    fn default() -> Self {
+        Self { list: Mutex::default() }
+    }
+}
+
+/// A command on its way to a queue, which is remembered as long as this lives. Dropped when the command is on its stream, or never
+/// will be.
+pub struct Coming<'a, D: Driver> {
+    users: &'a Users<D>,
+    queue: &'a Object<Queue<D>>,
+}
+
+impl<D: Driver> Users<D> {
+    /// Notes a queue that is about to get work with the image. The caller may be inside a native call of that queue, and of no
+    /// other.
+    #[must_use]
+    pub fn note_coming<'a>(&'a self, queue: &'a Object<Queue<D>>) -> Coming<'a, D> {
+        if self.is_full_with(queue) {
+            self.forget_idle();
+        }
+        Coming { users: self, queue }
+    }
+
+    /// Counts a command on its way to a queue; whether the queue is one too many to go on without a question.
+    fn is_full_with(&self, queue: &Object<Queue<D>>) -> bool {
+        let mut list = self.list.lock();
+        if let Some(user) = list.iter_mut().find(|user| user.is(queue)) {
+            user.coming += 1;
+            return false;
+        }
+        list.push(User { queue: queue.to_arc(), coming: 1 });
+        list.len() > REMEMBERED
+    }
+
+    /// Forgets queues that have no work. Asking takes other locks, so this list's is not held.
+    #[cold]
+    fn forget_idle(&self) {
+        let asked = {
+            let mut list = self.list.lock();
+            let (kept, asked): (List<D>, List<D>) =
+                core::mem::take(&mut *list).into_iter().partition(|user| user.coming > 0);
+            *list = kept;
+            asked
+        };
+        let busy: List<D> = asked.into_iter().filter(User::is_busy).collect();
+        self.list.lock().extend(busy);
+    }
+
+    /// Takes them out, for the end of the image, to which no command is on its way.
+    pub fn take(&mut self) -> impl Iterator<Item = Arc<Object<Queue<D>>>> + use<D> {
+        core::mem::take(self.list.get_mut()).into_iter().map(|user| user.queue)
+    }
+}
+
+impl<D: Driver> User<D> {
+    fn is(&self, queue: &Object<Queue<D>>) -> bool {
+        core::ptr::eq(&raw const *self.queue, queue)
+    }
+
+    /// What a thread has put on a stream it tells before it unlocks the stream, and not before, so the lock is passed first.
+    fn is_busy(&self) -> bool {
+        self.queue.streams().iter().any(|stream| !stream.pass() || !stream.is_idle().unwrap_or(false))
+    }
+}
+
+impl<D: Driver> Drop for Coming<'_, D> {
+    fn drop(&mut self) {
+        let mut list = self.users.list.lock();
+        // Where a queue has two entries, only those with commands on their way count them.
+        if let Some(user) = list.iter_mut().find(|user| user.coming > 0 && user.is(self.queue)) {
+            user.coming -= 1;
+        }
+    }
+}
