@@ -4,6 +4,7 @@
 
 use core::ptr::{null, null_mut};
 
+use ur_conformance::command_buffer::description;
 use ur_conformance::control::Control;
 use ur_conformance::faults;
 use ur_conformance::ffi::{
@@ -14,7 +15,9 @@ use ur_conformance::image::{Box3, sampler};
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::memory::pattern;
 use ur_conformance::sim::status;
-use ur_conformance::{Arg, Context, Fixture, Image, Kernel, Kind, Launch, Mem, Memory, Queue, Sampler, Shape, Sim, ur};
+use ur_conformance::{
+    Arg, CommandBuffer, Context, Fixture, Image, Kernel, Kind, Launch, Mem, Memory, Queue, Sampler, Shape, Sim, ur,
+};
 
 type Attempt = faults::Attempt<()>;
 
@@ -181,6 +184,54 @@ fn out_of_memory_in_any_native_call_with_images_is_reported_and_leaves_nothing()
 #[test]
 fn an_unknown_failure_in_any_native_call_that_moves_an_image_between_devices_leaves_nothing() {
     sweep(2, status::UNKNOWN, ANY);
+}
+
+/// The array that an image gets on the second device when it is first used there finds no memory until something is given back.
+#[test]
+fn an_image_s_first_array_on_a_device_is_made_behind_a_relief_whatever_uses_it_first() {
+    let mut fixture = Fixture::over_all_devices();
+    if fixture.sim().is_none() || fixture.devices.len() < 2 {
+        println!("skipped: needs the simulated driver with two devices");
+        return;
+    }
+    let second = fixture.devices[1];
+    let queue = |device| fixture.queue_in(fixture.context(), device, Default::default());
+    let queues = [queue(fixture.device()), queue(second)];
+    let read = fixture.kernel(&fixture.program_on("image.ptx", second), c"read_2d");
+    let (contents, out) = (pattern(1, 8 * 4 * 16), fixture.memory(Kind::Host, 8 * 4 * 16));
+    let launch = |image: &Image| {
+        let launch = Launch::new(&read, &[8, 4]).arg(Arg::memory(image.handle(), Flags::READ_ONLY));
+        launch.pointer(out.pointer()).value(8i32).value(4i32)
+    };
+    let uses: [(&str, &dyn Fn(&Image) -> Code); 3] = [
+        ("urEnqueueMemImageRead", &|image| {
+            image.read_box(&queues[1], &image.whole(), [0, 0], out.pointer(), &[], null_mut())
+        }),
+        ("urEnqueueKernelLaunch", &|image| launch(image).enqueue(&queues[1], null_mut())),
+        ("urCommandBufferAppendKernelLaunchExp", &|image| {
+            let buffer = CommandBuffer::of(fixture.context(), second, description(false, false, false));
+            let answer = buffer.append(&launch(image), &[], &[], null_mut(), null_mut());
+            if answer == Code::SUCCESS {
+                buffer.run(&queues[1]);
+            }
+            answer
+        }),
+    ];
+    for (name, act) in uses {
+        let image = Image::in_context(fixture.context(), Shape::words(&[8, 4]));
+        image.write(&queues[0], &contents);
+        out.write(&queues[0], &vec![0_u8; contents.len()]);
+        let sim = fixture.sim().expect("the simulated driver");
+        sim.fail("cuArray3DCreate_v2", 1, status::OUT_OF_MEMORY);
+        let answer = act(&image);
+        sim.clear_faults();
+        assert_eq!(answer, Code::SUCCESS, "{name}: {}", ur_conformance::last_error());
+        queues[1].finish();
+        assert!(out.read::<u8>(&queues[0], contents.len()) == contents, "{name}");
+    }
+    drop((read, out));
+    drop(queues);
+    fixture.accept_objects();
 }
 
 #[test]

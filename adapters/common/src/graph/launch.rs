@@ -176,6 +176,7 @@ fn append_kept<D: Driver>(
     let arguments = Arguments::read(arguments, on_device.plain.parameters.as_deref())?;
     let mut launch = RecordedKernel { kernel: kernel.to_arc(), sizes: recorded(sizes), arguments };
     let uses = launch.uses(&append.buffer.context)?;
+    launch.make_memory(state)?;
     append.record_as(|graph, retained| {
         let form = match plain {
             Some(plain) => Some(NativeForm::of(plain)),

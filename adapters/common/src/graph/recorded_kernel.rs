@@ -375,6 +375,17 @@ impl<D: Driver> RecordedKernel<D> {
         self.arguments.memory().map(|(mem, _)| mem)
     }
 
+    /// Makes the memory of its arguments at the device, for which the native library can wait, before anything is locked.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn make_memory(&self, state: &Arc<DeviceState<D>>) -> Result<()> {
+        self.memory().try_for_each(|mem| match &mem.body {
+            MemBody::Buffer(buffer) => buffer.storage.address_at(state).map(drop),
+            MemBody::Image(image) => image.prepare(state),
+        })
+    }
+
     /// Checks the launch and gives its native form, which holds until something but a value changes. `None` for a global
     /// size with a dimension of 0: there is nothing to launch.
     ///

@@ -113,19 +113,23 @@ impl<D: Driver> Image<D> {
         self.with(state, |copies, index| Ok(copies.devices[index].array.value()))
     }
 
-    /// The object by which kernels on a device read and write the image.
+    /// The object by which kernels on a device read and write the image; its array there is made first, if there is none. Where
+    /// there is none, called without any lock.
     ///
     /// # Errors
-    /// What the native library answers when it has to be made.
+    /// What the native library answers when one has to be made.
     pub fn surface(&self, state: &Arc<DeviceState<D>>) -> Result<u64> {
-        self.with(state, |copies, index| {
-            let copy = &mut copies.devices[index];
-            if let Some(surface) = &copy.surface {
-                return Ok(surface.value());
-            }
-            let _scope = state.enter()?;
-            Ok(copy.surface.insert(state.driver.create_surface(&copy.array)?).value())
-        })
+        let surface = || {
+            self.with(state, |copies, index| {
+                let copy = &mut copies.devices[index];
+                if let Some(surface) = &copy.surface {
+                    return Ok(surface.value());
+                }
+                let _scope = state.enter()?;
+                Ok(copy.surface.insert(state.driver.create_surface(&copy.array)?).value())
+            })
+        };
+        reclaiming(&state.device, surface)
     }
 
     /// The object by which kernels on a device sample the image.
