@@ -14,8 +14,8 @@ use ur_conformance::memory;
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Plan, Take};
 use ur_conformance::{
-    Buffer, Event, Fixture, Gate, Kind, Launch, Queue, Timeline, ask, expect_success, needs_sim, ok, query, timeline,
-    ur,
+    Buffer, Event, Fixture, Gate, Image, Kind, Launch, Queue, Shape, Timeline, ask, expect_success, needs_sim, ok,
+    query, timeline, ur,
 };
 
 /// So many times a thing is asked while a copy is on its way: the copying thread is inside the driver long before the last.
@@ -292,6 +292,34 @@ fn urEnqueueMemBufferMap_of_one_part_holds_up_no_command_on_the_other() {
 
 /// Enough bytes for a copy from the heap to the device to wait in the driver.
 const LARGE: usize = 4 << 20;
+
+/// Contents that an image was made with are copied to the device by the first command that uses it.
+#[test]
+fn urEnqueueMemImageRead_of_contents_that_come_to_the_device_holds_up_no_queue_that_reads_the_image() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let shape = || Shape::word(&[1024, LARGE / 4096]);
+    let contents = memory::pattern(1, LARGE);
+    let (image, target) = (Image::with(fixture.context(), shape(), &contents), Image::new(&fixture, shape()));
+    let out = fixture.memory(Kind::Host, LARGE);
+    let before = sim.calls_so_far("cuMemcpy3DAsync_v2");
+    let (at, region) = (image.whole().offset(), image.whole().region());
+    let read = || {
+        let (q, mem, to) = (queue.handle(), image.mem.handle(), out.pointer());
+        ok!(Enqueue.pfnMemImageRead(q, mem, CBool::FALSE, at, region, 0, 0, to, 0, null(), null_mut()));
+    };
+    beside(&fixture, &queue, read, || {
+        // The contents are on their way now, or the driver has the copy.
+        while sim.calls_so_far("cuMemcpy3DAsync_v2") == before {
+            std::thread::yield_now();
+        }
+        let (q, from, to) = (other.handle(), image.handle(), target.handle());
+        ok!(Enqueue.pfnMemImageCopy(q, from, to, at, at, region, 0, null(), null_mut()));
+    });
+    assert!(out.read::<u8>(&queue, LARGE) == contents);
+    assert!(target.read::<u8>(&other) == contents);
+}
 
 /// Copies that wait in the driver until their stream gets there.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,7 @@
 
 use crate::driver::Driver;
 use crate::driver::images::{Array, BoxCopy, BoxSide, RectSide};
+use crate::image::contents::Contents;
 use crate::image::format::{Extents, Pitches, Pixel, Region};
 use crate::object::error::Result;
 use crate::object::params::Address;
@@ -45,8 +46,8 @@ impl CommandBox {
     ///
     /// # Panics
     /// If the bytes are fewer.
-    pub(super) fn of_bytes(bytes: &[u8], extent: [usize; 3]) -> Self {
-        Self::packed(bytes.as_ptr().addr(), bytes.len(), extent)
+    pub(super) fn of_contents<D: Driver>(contents: &Contents<D>, extent: [usize; 3]) -> Self {
+        Self::packed(contents.address(), contents.size(), extent)
     }
 
     /// Staged memory with room for a box as large as this one, packed.

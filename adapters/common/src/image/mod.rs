@@ -4,6 +4,7 @@
 
 pub mod argument;
 pub mod command_box;
+pub mod contents;
 pub mod format;
 pub mod object;
 pub mod sampler;

@@ -20,6 +20,7 @@ use crate::device::relief::reclaiming;
 use crate::driver::Driver;
 use crate::driver::images::{Array, Sampling, Surface, Texture};
 use crate::image::command_box::{self, CommandArray, CommandBox};
+use crate::image::contents::Contents;
 use crate::image::format::{Extents, Pixel, Region};
 use crate::image::users::{Coming, Users};
 use crate::object::Object;
@@ -45,8 +46,8 @@ pub struct Image<D: Driver> {
 
 /// Where the contents are.
 struct Copies<D: Driver> {
-    /// Contents given at creation that no array has yet, packed.
-    initial: Option<Box<[u8]>>,
+    /// Contents given at creation that no array has yet.
+    initial: Option<Contents<D>>,
     devices: SmallVec<[DeviceCopy<D>; 1]>,
 }
 
@@ -66,18 +67,18 @@ struct DeviceCopy<D: Driver> {
 /// Contents on their way to a device.
 struct Arrival<D: Driver> {
     marker: PooledEvent<D>,
-    /// The memory they come from, which must stay until then.
-    _from: Option<Box<[u8]>>,
+    /// What the image was created with, which must stay until then if it is, or was before, what comes here.
+    initial: Option<Contents<D>>,
 }
 
 impl<D: Driver> Image<D> {
-    /// An image without contents, or with those of packed host memory.
+    /// An image without contents, or with these.
     pub fn new(
         context: Arc<Object<Context<D>>>,
         format: ur_image_format_t,
         pixel: Pixel,
         extents: Extents,
-        initial: Option<Box<[u8]>>,
+        initial: Option<Contents<D>>,
     ) -> Self {
         let (copies, staging) = (Copies { initial, devices: SmallVec::new() }, UsedStaging::default());
         Self { context, format, pixel, extents, staging, copies: Mutex::new(copies), users: Users::default() }
@@ -217,9 +218,9 @@ impl<D: Driver> Image<D> {
         let [width, height, depth] = self.extents.size;
         let whole =
             |array: &Array| CommandArray::new(array, self.extents, self.pixel).part(&Region::whole(&self.extents));
-        let (from, other) = if let Some(bytes) = &copies.initial {
+        let (from, other) = if let Some(contents) = &copies.initial {
             // They stay with the marker until they are copied.
-            (CommandBox::of_bytes(bytes, [width * self.pixel.bytes(), height, depth]), None)
+            (CommandBox::of_contents(contents, [width * self.pixel.bytes(), height, depth]), None)
         } else if let Some(other) = copies.devices.iter().position(|copy| copy.valid) {
             (whole(&copies.devices[other].array), Some(other))
         } else {
@@ -242,8 +243,9 @@ impl<D: Driver> Image<D> {
             return waited;
         };
         copy.valid = true;
-        let from = if other.is_none() { copies.initial.take() } else { None };
-        copy.arriving = Some(Arrival { marker, _from: from });
+        // Those of an arrival that may lie ahead still are copied before these are.
+        let initial = copies.initial.take().or_else(|| copy.arriving.take()?.initial);
+        copy.arriving = Some(Arrival { marker, initial });
         Ok(())
     }
 }

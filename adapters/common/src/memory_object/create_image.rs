@@ -7,9 +7,10 @@ use ur_ffi::{
     ur_native_handle_t, ur_result_t, ur_structure_type_t,
 };
 
-use crate::context::Context;
+use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
 use crate::driver::images::Array;
+use crate::image::contents::Contents;
 use crate::image::format::{Extents, Pitches, Pixel};
 use crate::image::object::Image;
 use crate::memory_object::{Mem, MemBody, check_host_flags};
@@ -46,8 +47,13 @@ impl RequestedImage {
         Ok(Self { format: *format, pixel, extents, pitches: [desc.rowPitch, desc.slicePitch] })
     }
 
-    /// The host's elements, packed.
-    fn contents(&self, name: &str, host: Option<Address>) -> Result<Option<Box<[u8]>>> {
+    /// The host's elements.
+    fn contents<D: Driver>(
+        &self,
+        name: &str,
+        state: &DeviceState<D>,
+        host: Option<Address>,
+    ) -> Result<Option<Contents<D>>> {
         const WRONG: ur_result_t = ur_result_t::ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR;
         let Some(host) = host else {
             if self.pitches != [0, 0] {
@@ -55,21 +61,9 @@ impl RequestedImage {
             }
             return Ok(None);
         };
-        let size = &self.extents.size;
-        let pitches = Pitches::new(name, WRONG, size, self.pixel.bytes(), self.pitches)?;
-        let (row, total) = (size[0] * self.pixel.bytes(), self.extents.bytes(name, &self.pixel)?);
-        let mut packed = Vec::new();
-        packed.try_reserve_exact(total).map_err(|_| {
-            Error::new(ur_result_t::ERROR_OUT_OF_HOST_MEMORY, format!("{name}: no {total} bytes for the contents"))
-        })?;
-        for z in 0..size[2] {
-            for y in 0..size[1] {
-                let from = host.as_ptr().wrapping_byte_add(z * pitches.slice + y * pitches.row).cast::<u8>();
-                // SAFETY: an `Address` is as the manual says: readable for every row that the description tells of.
-                packed.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
-            }
-        }
-        Ok(Some(packed.into_boxed_slice()))
+        let (size, element) = (&self.extents.size, self.pixel.bytes());
+        let pitches = Pitches::new(name, WRONG, size, element, self.pitches)?;
+        Contents::packed(&state.native, host, pitches, [size[0] * element, size[1], size[2]]).map(Some)
     }
 }
 
@@ -89,11 +83,12 @@ pub fn create<D: Driver>(
     const NAME: &str = "urMemImageCreate";
     check_host_flags(NAME, flags, host.is_some())?;
     let requested = RequestedImage::new(NAME, context, format, desc)?;
-    let contents = requested.contents(NAME, host)?;
+    let first = context.first_state()?;
+    let contents = requested.contents(NAME, &first, host)?;
     let image = Image::new(context.to_arc(), requested.format, requested.pixel, requested.extents, contents);
     if context.devices().count() == 1 {
         // Nobody else can be the first to use it, so the array is made where its failure is best understood.
-        image.prepare(&context.first_state()?)?;
+        image.prepare(&first)?;
     }
     out.write_new(Mem { flags, body: MemBody::Image(Box::new(image)) });
     Ok(())
