@@ -256,32 +256,39 @@ fn urProgramBuild_for_every_device_of_a_context() {
     assert_eq!(listed, fixture.devices);
 }
 
-#[test]
-fn urProgramBuild_that_fails_for_one_of_several_devices_builds_for_none_and_can_be_repeated() {
-    let fixture = Fixture::over_all_devices();
-    let sim = needs_sim!(fixture);
+/// A program of `basic.ptx` for every device.
+fn for_all_devices(fixture: &Fixture) -> Program {
     let (image, count) = (Environment::get().image("basic.ptx"), fixture.devices.len());
     let mut devices = fixture.devices.clone();
     let (mut lengths, mut images) = (vec![image.len(); count], vec![image.as_ptr(); count]);
     let (d, l, i) = (devices.as_mut_ptr(), lengths.as_mut_ptr(), images.as_mut_ptr());
     let mut program = null_mut();
     ok!(Program.pfnCreateWithBinary(fixture.context(), count as u32, d, l, i, null(), &raw mut program));
-    let program = Program::take(program);
+    Program::take(program)
+}
+
+/// Everything that is told of the first device's image.
+fn told(fixture: &Fixture, program: &Program) -> (Status, String, String, u32) {
+    let (handle, device) = (program.handle(), fixture.device());
+    let options = query::text(ask!(Program.pfnGetBuildInfo(handle, device, build_info::OPTIONS)));
+    let kind: u32 = query::get(ask!(Program.pfnGetBuildInfo(handle, device, build_info::BINARY_TYPE)));
+    (status(fixture, program), log(fixture, program), options, kind)
+}
+
+#[test]
+fn urProgramBuild_that_fails_for_one_of_several_devices_builds_for_none_and_can_be_repeated() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let (program, count) = (for_all_devices(&fixture), fixture.devices.len());
     // Whatever comes of it where native images are not compiled first, it is told again afterwards.
     let _ = ur!(Program.pfnCompile(fixture.context(), program.handle(), c"-lineinfo".as_ptr()));
-    let told = || {
-        let (program, device) = (program.handle(), fixture.device());
-        let options = query::text(ask!(Program.pfnGetBuildInfo(program, device, build_info::OPTIONS)));
-        let kind: u32 = query::get(ask!(Program.pfnGetBuildInfo(program, device, build_info::BINARY_TYPE)));
-        (options, kind)
-    };
-    let before = (status(&fixture, &program), log(&fixture, &program), told());
+    let before = told(&fixture, &program);
     sim.fail("cuModuleLoadDataEx", count as u64, status_of::UNKNOWN);
     let answer = build(&fixture, &program);
     sim.clear_faults();
     assert_ne!(answer, Code::SUCCESS);
     if count > 1 {
-        assert_eq!((status(&fixture, &program), log(&fixture, &program), told()), before);
+        assert_eq!(told(&fixture, &program), before);
     }
     assert_eq!(build(&fixture, &program), Code::SUCCESS);
     let kernel = fixture.kernel(&program, c"empty");
@@ -290,6 +297,26 @@ fn urProgramBuild_that_fails_for_one_of_several_devices_builds_for_none_and_can_
         Launch::new(&kernel, &[1]).on(&queue);
         queue.finish();
     }
+}
+
+/// The first device's module is loaded behind a relief, and goes because of the second device.
+#[test]
+fn urProgramBuild_that_is_taken_back_tells_what_was_told_before_though_a_module_first_found_no_memory() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    if fixture.devices.len() < 2 {
+        println!("skipped: needs two devices");
+        return;
+    }
+    let program = for_all_devices(&fixture);
+    let before = told(&fixture, &program);
+    sim.fail("cuModuleLoadDataEx", 1, status_of::OUT_OF_MEMORY);
+    sim.fail("cuModuleLoadDataEx", 3, status_of::UNKNOWN);
+    let answer = build(&fixture, &program);
+    sim.clear_faults();
+    assert_ne!(answer, Code::SUCCESS);
+    assert_eq!(told(&fixture, &program), before);
+    assert_eq!(build(&fixture, &program), Code::SUCCESS);
 }
 
 #[test]

@@ -85,13 +85,13 @@ impl<D: Driver> Target<D> {
         Ok(self.building.lock())
     }
 
-    /// One step of a build, for whoever has the target's [`building`](Self::building): native work with the options' words, whose log
-    /// and status are kept whatever comes of it. Answers the module, if it made one. The native library waits for the whole device
-    /// before it loads code, so nothing is locked over it that others need.
+    /// One step of a build that was begun ([`Target::begin`]), or the same step once more, for whoever has the target's
+    /// [`building`](Self::building): native work with the options' words, whose log and status are kept whatever comes of it. Answers
+    /// the module, if it made one. The native library waits for the whole device before it loads code, so nothing is locked over it
+    /// that others need.
     ///
     /// # Errors
-    /// `INVALID_OPERATION` once there is a module; `PROGRAM_BUILD_FAILURE` with the compiler's text; what the native
-    /// library answers otherwise.
+    /// `PROGRAM_BUILD_FAILURE` with the compiler's text; what the native library answers otherwise.
     pub fn step(
         &self,
         _building: &MutexGuard<'_, ()>,
@@ -100,7 +100,7 @@ impl<D: Driver> Target<D> {
         native: impl FnOnce(&D, &mut BuildRequest<'_>) -> Result<Option<D::Module>>,
     ) -> Result<Option<Arc<Module<D>>>> {
         let words = split_options(options)?;
-        self.begin()?;
+        self.build.lock().told.status = ur_program_build_status_t::IN_PROGRESS;
         let mut request = BuildRequest { options: &words, log: String::new() };
         let done = state.enter().and_then(|_scope| native(state.driver, &mut request));
         let mut build = self.build.lock();
@@ -129,18 +129,18 @@ impl<D: Driver> Target<D> {
         }
     }
 
-    /// Says that a build is in progress.
+    /// Says that a build is in progress, once, before its first step: what was told until now is what is told again if it is taken
+    /// back. For whoever has [`building`](Self::building).
     ///
     /// # Errors
-    /// `INVALID_OPERATION` once there is a module.
-    pub(super) fn begin(&self) -> Result<()> {
+    /// `INVALID_VALUE` for options that do not end; `INVALID_OPERATION` once there is a module.
+    pub(super) fn begin(&self, _building: &MutexGuard<'_, ()>, options: &str) -> Result<()> {
+        split_options(options)?;
         let mut build = self.build.lock();
         if build.module.is_some() {
             return Err(already_built());
         }
-        if build.told.status != ur_program_build_status_t::IN_PROGRESS {
-            build.before = build.told.clone();
-        }
+        build.before = build.told.clone();
         build.told.status = ur_program_build_status_t::IN_PROGRESS;
         Ok(())
     }
@@ -181,7 +181,7 @@ impl<D: Driver> Program<D> {
     /// Builds for some of the program's devices.
     ///
     /// # Errors
-    /// As [`Target::step`]; as [`il::build`].
+    /// As [`Program::load_image`]; as [`il::build`].
     fn build_targets(&self, targets: &[&Target<D>], options: &str) -> Result<()> {
         if targets.iter().any(|target| target.il.is_some()) {
             return il::build(self, targets, options);
@@ -198,12 +198,13 @@ impl<D: Driver> Program<D> {
     /// Loads one of the program's images.
     ///
     /// # Errors
-    /// As [`Target::step`].
+    /// As [`Target::begin`] and [`Target::step`].
     pub(super) fn load_image(&self, target: &Target<D>, options: &str) -> Made<D> {
         let building = target.begin_loading()?;
         let image = target.image().ok_or_else(already_built)?;
         // What plain memory keeps may be what a module lacks.
         let state = self.context.state(&target.device)?;
+        target.begin(&building, options)?;
         reclaiming(&state.device, || {
             target.step(&building, &state, options, |driver, request| load_native(driver, &image, request).map(Some))
         })

@@ -285,7 +285,7 @@ impl<D: Driver> Build<'_, D> {
         let Some(il) = &target.il else { return self.program.load_image(target, self.text) };
         let state = self.program.context.state(&target.device)?;
         let building = target.begin_loading()?;
-        target.begin()?;
+        target.begin(&building, self.text)?;
         let group = &self.groups[group];
         let compiled = group.product.get_or_init(|| il.compile(&group.sources, &self.options, false));
         let made = compiled.clone().and_then(|product| {
@@ -351,7 +351,7 @@ pub(super) fn check<D: Driver>(program: &Program<D>, target: &Target<D>, il: &Il
     let parsed = BuildOptions::parse(&split_options(options)?);
     let state = program.context.state(&target.device)?;
     let building = target.building.lock();
-    target.begin()?;
+    target.begin(&building, options)?;
     let log = spirv::check(&il.request(&il.sources(), &parsed, true)).map_err(|error| target.refuse(options, error))?;
     let step = target.step(&building, &state, options, |_, request| {
         request.log = log;
@@ -407,7 +407,11 @@ pub(super) fn link<D: Driver>(
     let image = CheckedImage::new(state.driver, &product.image)?;
     let target = Target::of_il(device.to_arc(), il);
     target.set_image(Arc::new(image));
-    let loaded = load(&target.begin_loading()?, &state, &target, options, &parsed, &product.log);
+    let loaded = {
+        let building = target.begin_loading()?;
+        target.begin(&building, options)?;
+        load(&building, &state, &target, options, &parsed, &product.log)
+    };
     loaded.map_err(|error| as_failure(error, "", FAILURE))?;
     Ok(Some(target))
 }

@@ -30,6 +30,7 @@ fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: 
     let image = target.image().ok_or_else(already_built)?;
     let state = program.context.state(&target.device)?;
     let building = target.building.lock();
+    target.begin(&building, options)?;
     let step =
         target.step(&building, &state, options, |driver, request| driver.compile(&image, request).map(|()| None));
     step.map(drop)
@@ -173,10 +174,14 @@ fn link_one<D: Driver>(
     let image = linked.map_err(|error| as_failure(error, &request.log, FAILURE))?;
     let target = Target::new(device.to_arc(), image);
     let image = target.image().ok_or_else(already_built)?;
-    // The options were the linker's; its words stay as the log of the new program.
-    target
-        .step(&target.begin_loading()?, &state, "", |driver, loading| load_native(driver, &image, loading).map(Some))
-        .map_err(|error| as_failure(error, "", FAILURE))?;
+    {
+        let building = target.begin_loading()?;
+        // The options were the linker's; its words stay as the log of the new program.
+        target.begin(&building, "")?;
+        target
+            .step(&building, &state, "", |driver, loading| load_native(driver, &image, loading).map(Some))
+            .map_err(|error| as_failure(error, "", FAILURE))?;
+    }
     {
         let mut build = target.build.lock();
         options.clone_into(&mut build.told.options);
