@@ -321,6 +321,38 @@ fn urEnqueueMemImageRead_of_contents_that_come_to_the_device_holds_up_no_queue_t
     assert!(target.read::<u8>(&other) == contents);
 }
 
+/// Two commands that bring the same bytes to the same place have no order by the application where both only read them.
+#[test]
+fn urEnqueueMemBufferMap_of_bytes_that_another_map_is_bringing_does_not_wait_for_that_one_s_copy() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let mut host = vec![0u8; 2 * PART];
+    let Some(parts) = Parts::new(&fixture, MemFlags::USE_HOST_POINTER, host.as_mut_ptr().cast()) else { return };
+    let (queue, mem) = (&parts.queues[0], &parts.one);
+    let third = fixture.queue_in(fixture.context(), fixture.device(), Flags::empty());
+    let map = |queue: &Queue| {
+        let (flags, mut at) = (ur_map_flags_t::READ, null_mut());
+        let (q, mem) = (queue.handle(), mem.handle());
+        ok!(Enqueue.pfnMemBufferMap(q, mem, CBool::FALSE, flags, 0, PART, 0, null(), null_mut(), &raw mut at));
+    };
+    let before = sim.calls_so_far("cuMemcpyAsync");
+    beside(
+        &fixture,
+        queue,
+        || map(queue),
+        || {
+            while sim.calls_so_far("cuMemcpyAsync") == before {
+                std::thread::yield_now();
+            }
+            map(&third);
+            third.finish();
+            assert_eq!(mem.read_at::<u8>(&third, 0, 20), [1; 20]);
+        },
+    );
+    drop(parts);
+    assert!(host[..PART].iter().all(|byte| *byte == 1));
+}
+
 /// Copies that wait in the driver until their stream gets there.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {

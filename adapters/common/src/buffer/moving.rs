@@ -14,7 +14,6 @@
 //! A command locks the bytes that it uses ([`crate::buffer::range_lock`]) until it is on its stream. Must never hold the lock
 //! of the bookkeeping over a native call that can block, nor take a stream's lock: commands call in with theirs held.
 
-use core::cell::RefCell;
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -45,6 +44,14 @@ pub struct Access {
     pub reads: bool,
     /// Whether it changes them.
     pub writes: bool,
+}
+
+impl Access {
+    /// What it does with the bytes while the command is put on its stream. One that only reads them may bring them to where
+    /// another one is bringing them: the bytes are the same, and who changes them comes after both.
+    fn purpose(&self) -> Purpose {
+        if self.writes { Purpose::Write } else { Purpose::Read }
+    }
 }
 
 /// A part of a buffer where it can be read.
@@ -123,17 +130,6 @@ impl<D: Driver> State<D> {
     /// The index of the host.
     fn host(&self) -> usize {
         self.in_flight.len() - 1
-    }
-
-    /// What a command at a location does with its bytes while it is put on its stream.
-    fn purpose(&self, location: usize, access: &Access) -> Purpose {
-        if access.writes {
-            Purpose::Write
-        } else if self.residency.within(access.range.clone()).all(|(_, locations)| locations.contains(location)) {
-            Purpose::Read
-        } else {
-            Purpose::BringTo(location)
-        }
     }
 
     /// Chooses the location that bytes are read at: the command's own device, then any other. A location that they are only
@@ -243,23 +239,14 @@ impl<D: Driver> MovingMemory<D> {
         self.make(stream.device, location)
     }
 
-    /// Locks bytes for a command, with the location that it needs each access at; waits for commands that exclude it.
-    /// `None` is wherever the bytes are.
-    pub fn lock<'s>(&'s self, uses: &[(Option<usize>, &Access)]) -> LockedMemory<'s, D> {
+    /// Locks bytes for a command; waits for commands that exclude it.
+    pub fn lock<'s>(&'s self, uses: &[&Access]) -> LockedMemory<'s, D> {
         let mut state = self.state.lock();
-        loop {
-            let wanted: SmallVec<[Purpose; 2]> = uses
-                .iter()
-                .map(|(location, access)| location.map_or(Purpose::Read, |location| state.purpose(location, access)))
-                .collect();
-            let mut all = uses.iter().zip(&wanted);
-            if !all.any(|((_, access), purpose)| state.locks.excludes(&access.range, *purpose)) {
-                let ranges = uses.iter().map(|(_, access)| access.range.clone());
-                let locked = state.locks.lock(ranges.zip(wanted));
-                return LockedMemory { memory: self, locked: RefCell::new(locked) };
-            }
+        while uses.iter().any(|access| state.locks.excludes(&access.range, access.purpose())) {
             self.unlocked.wait(&mut state);
         }
+        let locked = state.locks.lock(uses.iter().map(|access| (access.range.clone(), access.purpose())));
+        LockedMemory { memory: self, locked }
     }
 
     /// Brings the application's own memory up to date; blocks.
@@ -274,7 +261,7 @@ impl<D: Driver> MovingMemory<D> {
         let device = self.devices.get(location).and_then(|device| device.block.get()).and_then(Block::state).cloned();
         let Some(device) = device else { return Ok(()) };
         let access = Access { range: 0..self.size, reads: true, writes: false };
-        let locked = self.lock(&[(Some(host), &access)]);
+        let locked = self.lock(&[&access]);
         ScratchStream::new(&device, location)?.run(|stream| locked.prepare(stream, host, &access).map(|_| ()))
     }
 
@@ -330,13 +317,12 @@ impl<D: Driver> Drop for MovingMemory<D> {
 /// A buffer's memory, some of whose bytes are locked for a command that is being put on its stream.
 pub struct LockedMemory<'s, D: Driver> {
     memory: &'s MovingMemory<D>,
-    /// Borrowed for bookkeeping alone.
-    locked: RefCell<LockedRanges>,
+    locked: LockedRanges,
 }
 
 impl<D: Driver> Drop for LockedMemory<'_, D> {
     fn drop(&mut self) {
-        let locked = core::mem::take(self.locked.get_mut());
+        let locked = core::mem::take(&mut self.locked);
         self.memory.state.lock().locks.unlock(locked);
         self.memory.unlocked.notify_all();
     }
@@ -369,10 +355,6 @@ impl<D: Driver> LockedMemory<'_, D> {
         stream.wait(&before)?;
         if !fetches.is_empty() {
             self.fetch(stream, location, address, &fetches)?;
-        }
-        if access.reads && !access.writes {
-            self.memory.state.lock().locks.brought(&mut self.locked.borrow_mut(), &access.range);
-            self.memory.unlocked.notify_all();
         }
         Ok(address)
     }

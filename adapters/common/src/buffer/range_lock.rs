@@ -1,10 +1,9 @@
 //! Which bytes of a buffer commands are using while they are put on their streams.
 //!
 //! A command locks its bytes from before it looks where they are until it is on its stream, over native calls that may
-//! block. So only what must not come between waits: a command that changes bytes excludes every other use of them, and one
-//! that brings bytes to a location excludes another that brings them there. Reads exclude each other nowhere, and bytes
-//! that no two commands share are locked apart. Two commands that exclude each other and are enqueued at once have no order
-//! by the application.
+//! block. So only what must not come between waits: a command that changes bytes excludes every other use of them. Reads exclude
+//! each other nowhere, though two may bring the same bytes to one place, and bytes that no two commands share are locked apart.
+//! Two commands that exclude each other and are enqueued at once have no order by the application.
 //!
 //! What is locked is a count of uses for each byte, kept for runs of bytes that are used alike and in their order. So a question
 //! costs as much as there are runs in its own range, however many commands there are.
@@ -19,49 +18,37 @@ use smallvec::SmallVec;
 /// What a command does with bytes while it is put on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Uses them where they are.
+    /// Uses them as they are, wherever that is.
     Read,
-    /// Brings them to a location where they are not.
-    BringTo(usize),
     /// Changes them.
     Write,
 }
 
-/// How many uses of one kind a run of bytes has.
-type Counts = SmallVec<[(Purpose, usize); 1]>;
+/// How many uses of each kind a run of bytes has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    reads: usize,
+    writes: usize,
+}
+
+impl Counts {
+    fn of(&mut self, purpose: Purpose) -> &mut usize {
+        match purpose {
+            Purpose::Read => &mut self.reads,
+            Purpose::Write => &mut self.writes,
+        }
+    }
+
+    fn exclude(self, purpose: Purpose) -> bool {
+        self.writes > 0 || purpose == Purpose::Write && self.reads > 0
+    }
+}
 
 /// Bytes side by side that are used alike.
 #[derive(Debug)]
 struct Run {
     end: usize,
-    /// In the order of purposes, and none of them 0.
     counts: Counts,
-}
-
-impl Run {
-    fn excludes(&self, purpose: Purpose) -> bool {
-        self.counts.iter().any(|(locked, _)| match (*locked, purpose) {
-            (Purpose::Write, _) | (_, Purpose::Write) => true,
-            (Purpose::BringTo(one), Purpose::BringTo(other)) => one == other,
-            _ => false,
-        })
-    }
-
-    fn add(&mut self, purpose: Purpose) {
-        match self.counts.binary_search_by_key(&purpose, |(known, _)| *known) {
-            Ok(at) => self.counts[at].1 += 1,
-            Err(at) => self.counts.insert(at, (purpose, 1)),
-        }
-    }
-
-    fn remove(&mut self, purpose: Purpose) {
-        if let Ok(at) = self.counts.binary_search_by_key(&purpose, |(known, _)| *known) {
-            self.counts[at].1 -= 1;
-            if self.counts[at].1 == 0 {
-                self.counts.remove(at);
-            }
-        }
-    }
 }
 
 /// What one command has locked. Whoever gets it unlocks it.
@@ -90,7 +77,7 @@ impl RangeLocks {
         let others = self.runs.range(range.start.saturating_add(1)..range.end.max(range.start.saturating_add(1)));
         first.into_iter().chain(others).any(|(_, run)| {
             self.count_step();
-            run.excludes(purpose)
+            run.counts.exclude(purpose)
         })
     }
 
@@ -102,33 +89,16 @@ impl RangeLocks {
         uses.sort_unstable();
         uses.dedup();
         for (start, end, purpose) in &uses {
-            self.change(*start..*end, |run| run.add(*purpose));
+            self.change(*start..*end, |counts| *counts.of(*purpose) += 1);
         }
         self.commands += 1;
         LockedRanges { uses }
     }
 
-    /// Notes that a command has brought bytes of a range to where it needs them, and now only reads them.
-    pub fn brought(&mut self, locked: &mut LockedRanges, range: &Range<usize>) {
-        let key = |(start, end, _): &(usize, usize, Purpose)| (*start, *end);
-        let wanted = (range.start, range.end);
-        let first = locked.uses.partition_point(|used| key(used) < wanted);
-        for used in locked.uses[first..].iter_mut().take_while(|used| key(used) == wanted) {
-            let purpose = used.2;
-            if matches!(purpose, Purpose::BringTo(_)) {
-                used.2 = Purpose::Read;
-                self.change(range.clone(), |run| {
-                    run.remove(purpose);
-                    run.add(Purpose::Read);
-                });
-            }
-        }
-    }
-
     /// Unlocks everything that a command has locked.
     pub fn unlock(&mut self, locked: LockedRanges) {
         for (start, end, purpose) in locked.uses {
-            self.change(start..end, |run| run.remove(purpose));
+            self.change(start..end, |counts| *counts.of(purpose) -= 1);
         }
         self.commands -= 1;
     }
@@ -140,12 +110,12 @@ impl RangeLocks {
     }
 
     /// Changes the counts of a range's bytes.
-    fn change(&mut self, range: Range<usize>, change: impl Fn(&mut Run)) {
+    fn change(&mut self, range: Range<usize>, change: impl Fn(&mut Counts)) {
         self.cut(range.start);
         self.cut(range.end);
         self.fill_gaps(&range);
         for (_, run) in self.runs.range_mut(range.clone()) {
-            change(run);
+            change(&mut run.counts);
         }
         self.join(&range);
     }
@@ -153,7 +123,7 @@ impl RangeLocks {
     /// Makes a run begin at a byte, if one goes across it.
     fn cut(&mut self, at: usize) {
         let Some((_, before)) = self.runs.range_mut(..at).next_back().filter(|(_, run)| run.end > at) else { return };
-        let behind = Run { end: before.end, counts: before.counts.clone() };
+        let behind = Run { end: before.end, counts: before.counts };
         before.end = at;
         self.runs.insert(at, behind);
     }
@@ -173,7 +143,7 @@ impl RangeLocks {
             gaps.push(at..range.end);
         }
         for gap in gaps {
-            self.runs.insert(gap.start, Run { end: gap.end, counts: Counts::new() });
+            self.runs.insert(gap.start, Run { end: gap.end, counts: Counts::default() });
         }
     }
 
@@ -187,7 +157,7 @@ impl RangeLocks {
             let Some(run) = self.runs.get(&start) else { continue };
             let end = run.end;
             let is_alike = |known: &usize| self.runs[known].end == start && self.runs[known].counts == run.counts;
-            if run.counts.is_empty() {
+            if run.counts == Counts::default() {
                 self.runs.remove(&start);
             } else if let Some(known) = last.filter(is_alike) {
                 self.runs.remove(&start);
@@ -214,7 +184,7 @@ mod tests {
     fn what_shares_no_byte_excludes_nothing() {
         let mut locks = RangeLocks::default();
         let _locked = locks.lock([(10..20, Purpose::Write)]);
-        for purpose in [Purpose::Read, Purpose::BringTo(0), Purpose::Write] {
+        for purpose in [Purpose::Read, Purpose::Write] {
             assert!(!locks.excludes(&(0..10), purpose) && !locks.excludes(&(20..30), purpose));
             assert!(locks.excludes(&(19..20), purpose) && locks.excludes(&(0..11), purpose));
             assert!(locks.excludes(&(10..11), purpose) && locks.excludes(&(5..40), purpose));
@@ -222,17 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn reads_exclude_writes_alone_and_locations_are_filled_one_by_one() {
+    fn reads_exclude_writes_alone() {
         let mut locks = RangeLocks::default();
-        let mut locked = locks.lock([(0..8, Purpose::BringTo(1))]);
-        assert!(!locks.excludes(&(0..8), Purpose::Read));
-        assert!(!locks.excludes(&(0..8), Purpose::BringTo(2)));
-        assert!(locks.excludes(&(0..8), Purpose::BringTo(1)));
-        assert!(locks.excludes(&(0..8), Purpose::Write));
-        locks.brought(&mut locked, &(0..8));
-        assert!(!locks.excludes(&(0..8), Purpose::BringTo(1)));
-        assert!(locks.excludes(&(0..8), Purpose::Write));
-        locks.unlock(locked);
+        let locked = [locks.lock([(0..8, Purpose::Read)]), locks.lock([(0..8, Purpose::Read)])];
+        for one in locked {
+            assert!(!locks.excludes(&(0..8), Purpose::Read) && locks.excludes(&(0..8), Purpose::Write));
+            locks.unlock(one);
+        }
         assert!(!locks.excludes(&(0..8), Purpose::Write) && locks.runs.is_empty());
     }
 
@@ -266,11 +232,8 @@ mod tests {
         const SIZE: usize = 24;
         let excludes = |held: &[(LockedRanges, Uses)], range: &Range<usize>, purpose: Purpose| {
             let all = held.iter().flat_map(|(_, uses)| uses);
-            all.filter(|(used, _)| used.start < range.end && range.start < used.end).any(|(_, used)| {
-                *used == Purpose::Write
-                    || purpose == Purpose::Write
-                    || matches!((used, purpose), (Purpose::BringTo(a), Purpose::BringTo(b)) if *a == b)
-            })
+            all.filter(|(used, _)| used.start < range.end && range.start < used.end)
+                .any(|(_, used)| *used == Purpose::Write || purpose == Purpose::Write)
         };
         let mut seed = 1u64;
         let mut random = move |below: usize| {
@@ -279,30 +242,21 @@ mod tests {
         };
         let (mut locks, mut held) = (RangeLocks::default(), Vec::<(LockedRanges, Uses)>::new());
         for _ in 0..4000 {
-            match random(5) {
+            match random(4) {
                 0 | 1 if held.len() < 6 => {
                     let mut uses = Uses::new();
                     for _ in 0..=random(2) {
                         let start = random(SIZE);
-                        let purposes = [Purpose::Read, Purpose::BringTo(0), Purpose::BringTo(1), Purpose::Write];
-                        uses.push((start..start + 1 + random(SIZE - start), purposes[random(4)]));
+                        let purpose = if random(2) == 0 { Purpose::Read } else { Purpose::Write };
+                        uses.push((start..start + 1 + random(SIZE - start), purpose));
                     }
                     held.push((locks.lock(uses.clone()), uses));
-                }
-                2 if !held.is_empty() => {
-                    let number = random(held.len());
-                    let (locked, uses) = &mut held[number];
-                    let range = uses[0].0.clone();
-                    locks.brought(locked, &range);
-                    for used in uses.iter_mut().filter(|used| used.0 == range && used.1 != Purpose::Write) {
-                        used.1 = Purpose::Read;
-                    }
                 }
                 _ if !held.is_empty() => locks.unlock(held.swap_remove(random(held.len())).0),
                 _ => {}
             }
             for at in 0..SIZE {
-                for purpose in [Purpose::Read, Purpose::BringTo(0), Purpose::BringTo(1), Purpose::Write] {
+                for purpose in [Purpose::Read, Purpose::Write] {
                     let range = at..at + 1;
                     assert_eq!(locks.excludes(&range, purpose), excludes(&held, &range, purpose), "{held:?}");
                 }
@@ -317,14 +271,12 @@ mod tests {
     fn steps_beside(commands: usize) -> usize {
         let mut locks = RangeLocks::default();
         let all = 0..4 * commands;
-        let mut held: Vec<_> =
-            (0..commands).map(|at| locks.lock([(4 * at..4 * at + 2, Purpose::BringTo(0))])).collect();
+        let mut held: Vec<_> = (0..commands).map(|at| locks.lock([(4 * at..4 * at + 2, Purpose::Read)])).collect();
         held.extend((0..commands).map(|_| locks.lock([(all.end..all.end + 4, Purpose::Read)])));
         locks.steps.set(0);
         let range = 2 * commands..2 * commands + 2;
         assert!(locks.excludes(&range, Purpose::Write) && !locks.excludes(&range, Purpose::Read));
-        let mut locked = locks.lock([(range.clone(), Purpose::BringTo(1)), (all.end..all.end + 4, Purpose::Read)]);
-        locks.brought(&mut locked, &range);
+        let locked = locks.lock([(range, Purpose::Read), (all.end..all.end + 4, Purpose::Read)]);
         locks.unlock(locked);
         let steps = locks.steps.get();
         held.into_iter().for_each(|locked| locks.unlock(locked));
@@ -342,8 +294,7 @@ mod tests {
     fn steps_of(parts: usize) -> usize {
         let mut locks = RangeLocks::default();
         let part = |at: usize| 4 * at..4 * at + 2;
-        let mut locked = locks.lock((0..parts).map(|at| (part(at), Purpose::BringTo(0))));
-        (0..parts).for_each(|at| locks.brought(&mut locked, &part(at)));
+        let locked = locks.lock((0..parts).map(|at| (part(at), Purpose::Write)));
         locks.unlock(locked);
         locks.steps.get()
     }

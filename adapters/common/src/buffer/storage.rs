@@ -206,7 +206,7 @@ impl<D: Driver> Storage<D> {
         let location = location_of(&self.context, &state.device)?;
         let access = Access { range: 0..self.size, reads: true, writes: true };
         ScratchStream::new(state, location)?.run(|stream| {
-            let locked = moving.lock(&[(Some(location), &access)]);
+            let locked = moving.lock(&[&access]);
             let address = locked.prepare(stream, location, &access)?;
             locked.commit(stream, location, &access).map(|()| address)
         })
@@ -319,20 +319,13 @@ enum OpenedStorages<'s, D: Driver> {
 }
 
 impl<'s, D: Driver> Opened<LockedMemory<'s, D>> {
-    /// Locks what a command at a location uses of one storage.
-    fn new(storage: &'s Storage<D>, location: usize, uses: &[&BufferAccess<'s, D>]) -> Self {
+    /// Locks what a command uses of one storage.
+    fn new(storage: &'s Storage<D>, uses: &[&BufferAccess<'s, D>]) -> Self {
         let moving = match &storage.memory {
             Memory::Moving(moving) => moving,
             fixed => return Self::Fixed(fixed.fixed_address().unwrap_or_default()),
         };
-        let wanted: SmallVec<[_; 2]> = uses
-            .iter()
-            .map(|used| match used.at {
-                At::Device => (Some(location), &used.access),
-                At::Host => (Some(moving.host()), &used.access),
-                At::Anywhere => (None, &used.access),
-            })
-            .collect();
+        let wanted: SmallVec<[_; 2]> = uses.iter().map(|used| &used.access).collect();
         Self::Moving(moving.lock(&wanted))
     }
 }
@@ -361,15 +354,14 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         {
             return Self { stream, place, uses, opened: OpenedStorages::Fixed(address), is_captured: false };
         }
-        let location = stream.location;
-        Self { stream, place, uses, opened: Self::open_each(location, uses), is_captured: false }
+        Self { stream, place, uses, opened: Self::open_each(uses), is_captured: false }
     }
 
     #[inline(never)]
-    fn open_each(location: usize, uses: &'u [BufferAccess<'s, D>]) -> OpenedStorages<'s, D> {
+    fn open_each(uses: &'u [BufferAccess<'s, D>]) -> OpenedStorages<'s, D> {
         let open = |of_it: &[&BufferAccess<'s, D>]| {
             let storage = &**of_it[0].storage;
-            (storage, Opened::new(storage, location, of_it))
+            (storage, Opened::new(storage, of_it))
         };
         let mut by_storage: SmallVec<[&BufferAccess<'s, D>; 2]> = uses.iter().collect();
         by_storage.sort_unstable_by_key(|used| address_of(used.storage));
