@@ -4,6 +4,9 @@
 //! time share no bytes, so they share no segment either.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
 
 /// A set of locations, by index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,81 +54,99 @@ impl Locations {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
-    end: usize,
-    locations: Locations,
-}
-
 /// The locations of every byte from 0 to the size.
 #[derive(Debug)]
 pub struct ResidencyMap {
-    /// In order, without gaps; neighbours differ.
-    segments: Vec<Segment>,
+    size: usize,
+    /// By the first byte of each segment, from 0 on; a segment ends where the next begins, and neighbours differ.
+    segments: BTreeMap<usize, Locations>,
+    #[cfg(test)]
+    steps: core::cell::Cell<usize>,
 }
 
 impl ResidencyMap {
     /// All bytes current at the same locations.
     #[must_use]
     pub fn new(size: usize, locations: Locations) -> Self {
-        Self { segments: vec![Segment { end: size, locations }] }
+        Self {
+            size,
+            segments: BTreeMap::from([(0, locations)]),
+            #[cfg(test)]
+            steps: core::cell::Cell::default(),
+        }
     }
 
     /// How many bytes there are.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.segments.last().map_or(0, |segment| segment.end)
+        self.size
     }
 
     /// The parts of a range with their locations, in order.
     pub fn within(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Locations)> + '_ {
-        let first = self.segments.partition_point(|segment| segment.end <= range.start);
-        let mut start = range.start;
-        self.segments[first..].iter().map_while(move |segment| {
-            (start < range.end).then(|| {
-                let part = start..segment.end.min(range.end);
-                start = part.end;
-                (part, segment.locations)
-            })
+        let mut segments = self.segments.range(self.segment_of(range.start)..).peekable();
+        core::iter::from_fn(move || {
+            let (start, locations) = segments.next()?;
+            let end = segments.peek().map_or(self.size, |(next, _)| **next);
+            let part = range.start.max(*start)..range.end.min(end);
+            (!part.is_empty()).then_some((part, *locations))
         })
     }
 
-    /// Changes the locations of every byte of a range.
+    /// Changes the locations of every byte of a range. Costs what the range's own segments do, however many others there are.
     pub fn change(&mut self, range: Range<usize>, change: impl Fn(Locations) -> Locations) {
         if range.is_empty() {
             return;
         }
         self.cut(range.start);
         self.cut(range.end);
-        let first = self.segments.partition_point(|segment| segment.end <= range.start);
-        for segment in self.segments[first..].iter_mut().take_while(|segment| segment.end <= range.end) {
-            segment.locations = change(segment.locations);
+        for (_, locations) in self.segments.range_mut(range.clone()) {
+            *locations = change(*locations);
         }
-        // Of equal neighbours the later one stays, whose end is theirs together.
-        self.segments.dedup_by(|later, earlier| {
-            let same = later.locations == earlier.locations;
-            if same {
-                earlier.end = later.end;
-            }
-            same
-        });
+        self.join(&range);
     }
 
-    /// Makes `at` the end of a segment.
+    /// The first byte of the segment that a byte lies in.
+    fn segment_of(&self, byte: usize) -> usize {
+        self.segments.range(..=byte).next_back().map_or(0, |(start, _)| *start)
+    }
+
+    /// Makes a segment begin at a byte.
     fn cut(&mut self, at: usize) {
-        let index = self.segments.partition_point(|segment| segment.end < at);
-        if at > 0 && self.segments.get(index).is_some_and(|segment| segment.end != at) {
-            let locations = self.segments[index].locations;
-            self.segments.insert(index, Segment { end: at, locations });
+        if at < self.size
+            && let Some((_, locations)) = self.segments.range(..=at).next_back()
+        {
+            self.segments.insert(at, *locations);
+        }
+    }
+
+    /// Makes one of neighbours that became alike, from the one before a range to the one behind it.
+    fn join(&mut self, range: &Range<usize>) {
+        let before = self.segment_of(range.start.saturating_sub(1));
+        let mut last = None;
+        let is_alike = |(start, locations): (&usize, &Locations)| {
+            self.count_step();
+            (last.replace(*locations) == Some(*locations)).then_some(*start)
+        };
+        let alike: SmallVec<[usize; 4]> = self.segments.range(before..=range.end).filter_map(is_alike).collect();
+        for start in alike {
+            self.segments.remove(&start);
         }
     }
 
     /// Whether every byte is current at another location than this one, or nowhere.
     #[must_use]
     pub fn can_lose(&self, location: usize) -> bool {
-        self.segments.iter().all(|segment| {
-            !segment.locations.contains(location) || segment.locations.without(location) != Locations::NONE
-        })
+        self.segments
+            .values()
+            .all(|locations| !locations.contains(location) || locations.without(location) != Locations::NONE)
+    }
+
+    /// Counts what a test holds against the number of segments.
+    #[inline(always)]
+    fn count_step(&self) {
+        #[cfg(test)]
+        self.steps.set(self.steps.get() + 1);
     }
 }
 
@@ -143,7 +164,7 @@ mod tests {
         residency.change(10..20, |_| Locations::only(1));
         assert_eq!(residency.segments.len(), 3);
         residency.change(10..20, |_| Locations::only(0));
-        assert_eq!(residency.segments, [Segment { end: SIZE, locations: Locations::only(0) }]);
+        assert_eq!(residency.segments, BTreeMap::from([(0, Locations::only(0))]));
     }
 
     #[test]
@@ -163,6 +184,23 @@ mod tests {
         assert!(residency.can_lose(2));
     }
 
+    /// Steps of a change of one part among so many that are at two devices in turn.
+    fn steps_among(parts: usize) -> usize {
+        let mut residency = ResidencyMap::new(4 * parts, Locations::only(0));
+        (0..parts).step_by(2).for_each(|part| residency.change(4 * part..4 * part + 4, |_| Locations::only(1)));
+        residency.steps.set(0);
+        let middle = 2 * parts..2 * parts + 4;
+        residency.change(middle.clone(), |locations| locations.with(2));
+        residency.change(middle, |_| Locations::only(0));
+        residency.steps.get()
+    }
+
+    #[test]
+    fn a_change_takes_as_many_steps_among_64000_parts_as_among_1000() {
+        let (few, many) = (steps_among(1000), steps_among(64_000));
+        assert!(few > 0 && many <= few, "{many} steps among 64,000 parts, {few} among 1,000");
+    }
+
     proptest! {
         /// The same as a list of one set for each byte.
         #[test]
@@ -176,8 +214,8 @@ mod tests {
                 let change = |locations: Locations| if alone { Locations::only(location) } else { locations.with(location) };
                 residency.change(range.clone(), change);
                 model[range].iter_mut().for_each(|locations| *locations = change(*locations));
-                prop_assert!(residency.segments.windows(2).all(|pair| pair[0].end < pair[1].end));
-                prop_assert!(residency.segments.windows(2).all(|pair| pair[0].locations != pair[1].locations));
+                prop_assert!(residency.segments.values().zip(residency.segments.values().skip(1)).all(|(one, next)| one != next));
+                prop_assert!(residency.segments.keys().all(|start| *start < SIZE));
                 for from in [0, 1, SIZE / 2] {
                     let parts: Vec<_> = residency.within(from..SIZE - 1).collect();
                     let told: Vec<_> = parts.iter().flat_map(|(part, locations)| part.clone().map(|_| *locations)).collect();
