@@ -10,8 +10,8 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::sim::{Sim, status};
 use ur_conformance::{
-    Buffer, Change, CommandBuffer, Event, Fixture, Gate, Kind, Launch, Memory, Queue, ask, child, expect_code, expect_success,
-    needs_function, needs_sim, ok, query, ur,
+    Buffer, Change, CommandBuffer, Event, Fixture, Gate, Kind, Launch, Memory, Queue, ask, child, expect_code,
+    expect_success, needs_function, needs_sim, ok, query, ur,
 };
 
 /// Launches that the simulated driver takes behind a closed gate, the gate's own kernel among them.

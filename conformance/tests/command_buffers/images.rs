@@ -15,8 +15,7 @@ use ur_conformance::launch::parameters_are_known;
 use ur_conformance::memory::pattern;
 use ur_conformance::native_graph::NativeGraph;
 use ur_conformance::{
-    Arg, CommandBuffer, Fixture, Gate, Image, Kernel, Kind, Launch, Queue, Sampler, Shape, expect_code, needs_sim,
-    ok,
+    Arg, CommandBuffer, Fixture, Gate, Image, Kernel, Kind, Launch, Queue, Sampler, Shape, expect_code, needs_sim, ok,
 };
 
 const SIZE: [usize; 2] = [16, 8];

@@ -7,9 +7,7 @@ use ur_conformance::ffi::{
     ur_program_build_info_t as build_info, ur_program_build_status_t as Status, ur_program_info_t as info,
     ur_result_t as Code, ur_specialization_constant_info_t,
 };
-use ur_conformance::{
-    Change, CommandBuffer, Fixture, Kind, Launch, Program, ask, child, needs_sim, ok, query, ur,
-};
+use ur_conformance::{Change, CommandBuffer, Fixture, Kind, Launch, Program, ask, child, needs_sim, ok, query, ur};
 
 use crate::toolchain::{Toolchain, built, unbuilt};
 

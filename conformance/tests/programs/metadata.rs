@@ -9,7 +9,9 @@ use ur_conformance::ffi::{
     ur_program_metadata_type_t as Type, ur_program_metadata_value_t, ur_program_properties_t, ur_result_t as Code,
     ur_structure_type_t,
 };
-use ur_conformance::{Environment, Fixture, Kernel, Kind, Launch, Program, ask, expect_code, needs_sim, ok, query, refused, ur};
+use ur_conformance::{
+    Environment, Fixture, Kernel, Kind, Launch, Program, ask, expect_code, needs_sim, ok, query, refused, ur,
+};
 
 /// A byte array as compilers write it: its size in 8 bytes, then its contents.
 fn array(contents: &[u8]) -> Vec<u8> {

@@ -5,8 +5,8 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    UR_USM_ADVICE_FLAGS_MASK, UR_USM_MIGRATION_FLAGS_MASK, ur_command_t, ur_device_handle_t, ur_event_info_t, ur_queue_flags_t,
-    ur_usm_advice_flags_t as Advice, ur_usm_migration_flags_t as Migration,
+    UR_USM_ADVICE_FLAGS_MASK, UR_USM_MIGRATION_FLAGS_MASK, ur_command_t, ur_device_handle_t, ur_event_info_t,
+    ur_queue_flags_t, ur_usm_advice_flags_t as Advice, ur_usm_migration_flags_t as Migration,
 };
 use ur_conformance::memory::pattern;
 use ur_conformance::native::Hip;

@@ -380,10 +380,7 @@ impl<D: Driver> RecordedKernel<D> {
     /// # Errors
     /// What the native library answers.
     pub fn make_memory(&self, state: &Arc<DeviceState<D>>) -> Result<()> {
-        self.memory().try_for_each(|mem| match &mem.body {
-            MemBody::Buffer(buffer) => buffer.storage.address_at(state).map(drop),
-            MemBody::Image(image) => image.prepare(state),
-        })
+        self.memory().try_for_each(|mem| mem.make_at(state))
     }
 
     /// Checks the launch and gives its native form, which holds until something but a value changes. `None` for a global

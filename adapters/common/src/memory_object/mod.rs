@@ -21,7 +21,7 @@ use ur_ffi::{ur_mem_flags_t, ur_mem_handle_t_, ur_mem_info_t, ur_result_t};
 
 use crate::buffer::Buffer;
 use crate::command::Request;
-use crate::context::Context;
+use crate::context::{Context, DeviceState};
 use crate::driver::Driver;
 use crate::image::object::Image;
 use crate::object::error::{Error, Result};
@@ -63,6 +63,18 @@ impl<D: Driver> Mem<D> {
         match &self.body {
             MemBody::Buffer(buffer) => &buffer.storage.context,
             MemBody::Image(image) => &image.context,
+        }
+    }
+
+    /// Makes its memory at a device, if there is none: for those who will want it with something locked, since the native library
+    /// can wait for that.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn make_at(&self, state: &Arc<DeviceState<D>>) -> Result<()> {
+        match &self.body {
+            MemBody::Buffer(buffer) => buffer.storage.address_at(state).map(drop),
+            MemBody::Image(image) => image.prepare(state),
         }
     }
 

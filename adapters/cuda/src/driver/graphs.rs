@@ -88,8 +88,6 @@ impl Cuda {
         Ok(node)
     }
 
-    /// What of a launch the parameters of its node do not say.
-    #[cold]
     /// Gives a node that was just added its attributes, or takes it out again: the caller learns of no node that failed.
     #[cold]
     fn with_launch_attributes(
@@ -104,6 +102,8 @@ impl Cuda {
         })
     }
 
+    /// What of a launch the parameters of its node do not say.
+    #[cold]
     fn set_launch_attributes(&self, node: CUgraphNode, kernel: &KernelNode<CUfunction>) -> Result<()> {
         if let Some(cluster) = kernel.cluster {
             let id = sys::launch_attribute::CLUSTER_DIMENSION;

@@ -12,10 +12,9 @@ use crate::driver::Driver;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::executable::Executable;
 use crate::graph::recorded_kernel::{Arguments, RecordedSizes};
-use crate::image::argument::image_value;
 use crate::kernel::Kernel;
 use crate::kernel::arguments::with_set_arguments;
-use crate::memory_object::{Mem, MemBody};
+use crate::memory_object::Mem;
 use crate::object::Object;
 use crate::object::error::Result;
 
@@ -89,9 +88,6 @@ fn prepare_kernel<D: Driver>(
 fn make_memory<D: Driver>(buffer: &CommandBuffer<D>, mem: &Object<Mem<D>>) {
     if Arc::ptr_eq(mem.context(), &buffer.context) {
         // A failure is told when it is asked for again.
-        let _ = match &mem.body {
-            MemBody::Buffer(memory) => memory.storage.address_at(buffer.state()),
-            MemBody::Image(image) => image_value(image, buffer.state()),
-        };
+        let _ = mem.make_at(buffer.state());
     }
 }

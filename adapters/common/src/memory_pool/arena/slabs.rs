@@ -43,6 +43,8 @@ struct Figures {
     native: HashMap<usize, (usize, usize)>,
     /// Bytes of these and of those that are being made: what counts against the maximum.
     reserved: usize,
+    /// Bytes of `native` alone.
+    held: usize,
     /// The most bytes of `native`; what the native library refused was never held.
     high: usize,
     /// Threads that make slabs or give some back.
@@ -64,10 +66,6 @@ struct Coming {
 }
 
 impl Figures {
-    fn held(&self) -> usize {
-        self.native.values().map(|(_, bytes)| bytes).sum()
-    }
-
     fn begin_change(&mut self) -> u64 {
         self.changing += 1;
         self.begun += 1;
@@ -219,13 +217,13 @@ impl<D: Driver> Slabs<D> {
 
     /// Bytes held now. The caller may hold the lock of the ranges.
     pub(super) fn held(&self) -> usize {
-        self.figures.lock().held()
+        self.figures.lock().held
     }
 
     /// Makes what is held the mark.
     pub fn reset_high(&self) {
         let mut figures = self.figures.lock();
-        figures.high = figures.held();
+        figures.high = figures.held;
     }
 
     /// Says that slabs are about to go back.
@@ -340,7 +338,8 @@ impl<D: Driver> Slabs<D> {
         owned::add(base, bytes, &Weak::<()>::new());
         let mut figures = self.figures.lock();
         figures.native.insert(usable(base, bytes).0, (base, bytes));
-        figures.high = figures.high.max(figures.held());
+        figures.held += bytes;
+        figures.high = figures.high.max(figures.held);
         Made { base, bytes, _change: change }
     }
 
@@ -368,6 +367,7 @@ impl<D: Driver> Slabs<D> {
         let mut figures = self.figures.lock();
         let off = if mutation::is(mutation::Bug::SlabAccountOff) { ALIGNMENT } else { 0 };
         let slabs: Vec<_> = regions.iter().filter_map(|(start, _)| figures.native.remove(start)).collect();
+        figures.held -= slabs.iter().map(|(_, bytes)| bytes).sum::<usize>();
         figures.reserved -= slabs.iter().map(|(_, bytes)| bytes - off).sum::<usize>();
         slabs
     }
