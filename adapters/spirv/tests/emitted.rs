@@ -246,3 +246,72 @@ fn modules_that_are_linked_flush_no_subnormal_numbers_where_one_keeps_them() {
     let linked = link(&[&modules[0], &modules[1]], &options).unwrap();
     assert!(!linked.compiler_options(&options).contains(&"-ftz=1".to_owned()));
 }
+
+/// A kernel (10) of this name that calls a function (20) that is exported by this one.
+fn calls_an_exported_function(kernel: &str, exported: &str) -> Vec<Vec<u32>> {
+    let body = |id: u32, inside: &[Vec<u32>]| {
+        let (begin, end) = ([op(54, &[1, id, 0, 2]), op(248, &[id + 1])], [op(253, &[]), op(56, &[])]);
+        [&begin, inside, &end].concat()
+    };
+    let linkage = [&[20, 41], &literal(exported)[..], &[0]].concat();
+    let head = vec![entry(10, kernel), op(71, &linkage)];
+    [head, body(20, &[]), body(10, &[op(57, &[1, 12, 20])])].concat()
+}
+
+#[test]
+fn a_function_that_is_exported_by_its_kernels_name_is_the_kernels_own() {
+    let options = Options::for_architecture(90);
+    for kernels in [None, Some(vec!["foo".to_owned()])] {
+        let options = Options { kernels, ..options.clone() };
+        let made = translate(&module(&calls_an_exported_function("foo", "foo")), &options).unwrap();
+        assert_eq!(made.text.matches("@foo(").count(), 1, "{}", made.text);
+        assert!(made.text.contains("define internal void @f20(") && made.exports.is_empty(), "{}", made.text);
+    }
+    let made = translate(&module(&calls_an_exported_function("foo", "other")), &options).unwrap();
+    assert!(made.text.contains("define void @other(") && made.exports == ["other"], "{}", made.text);
+}
+
+#[test]
+fn a_function_of_a_kernels_name_is_called_from_another_module() {
+    let imports = [
+        vec![entry(10, "bar"), op(71, &[&[20, 41], &literal("foo")[..], &[1]].concat())],
+        vec![
+            op(54, &[1, 20, 0, 2]),
+            op(56, &[]),
+            op(54, &[1, 10, 0, 2]),
+            op(248, &[11]),
+            op(57, &[1, 12, 20]),
+            op(253, &[]),
+            op(56, &[]),
+        ],
+    ];
+    let modules = [module(&imports.concat()), module(&calls_an_exported_function("foo", "foo"))];
+    let linked = link(&[&modules[0], &modules[1]], &Options::for_architecture(90)).unwrap();
+    assert!(linked.unresolved.is_empty(), "{:?}", linked.unresolved);
+    assert!(linked.translations[0].text.contains("declare void @ur_function_foo("));
+    assert!(linked.translations[1].text.contains("define void @ur_function_foo("));
+    assert_eq!(linked.translations[0].imports, ["foo"]);
+}
+
+#[test]
+fn names_of_a_module_are_not_the_translations_own() {
+    let all = [
+        calls_an_exported_function("f30", "f31"),
+        vec![
+            op(54, &[1, 30, 0, 2]),
+            op(248, &[32]),
+            op(253, &[]),
+            op(56, &[]),
+            op(54, &[1, 40, 0, 2]),
+            op(248, &[41]),
+            op(57, &[1, 42, 30]),
+            op(253, &[]),
+            op(56, &[]),
+        ],
+    ];
+    let mut all = all.concat();
+    all.insert(1, entry(40, "k"));
+    let text = translate(&module(&all), &Options::for_architecture(90)).unwrap().text;
+    assert!(text.contains("define void @f30(") && text.contains("define internal void @f30$("), "{text}");
+    assert!(text.contains("call void @f30$("), "{text}");
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Options, Translation, translate_with};
+use super::{Options, Program, Translation, translate_with};
 use crate::error::{Error, Result};
 use crate::model::{Kernel, Module};
 
@@ -56,7 +56,8 @@ impl Linked {
 pub fn link(modules: &[&Module], options: &Options) -> Result<Linked> {
     check_kernels(modules, options)?;
     let exported = exported_names(modules)?;
-    let imported: BTreeSet<String> = modules.iter().flat_map(|module| linked_names(module, IMPORT)).collect();
+    let mut program = Program::of(modules);
+    program.imported = Some(modules.iter().flat_map(|module| linked_names(module, IMPORT)).collect());
     let mut linked = Linked::default();
     let mut unresolved = BTreeSet::new();
     for module in modules {
@@ -64,7 +65,7 @@ pub fn link(modules: &[&Module], options: &Options) -> Result<Linked> {
         if let Some(wanted) = &options.kernels {
             own.kernels = Some(wanted.iter().filter(|name| has_kernel(module, name)).cloned().collect());
         }
-        let translation = translate_with(module, &own, Some(&imported))?;
+        let translation = translate_with(module, &own, &program)?;
         unresolved.extend(translation.imports.iter().filter(|name| !exported.contains_key(*name)).cloned());
         linked.translations.push(translation);
     }

@@ -125,6 +125,23 @@ impl Translation {
     }
 }
 
+/// What a module's translation knows of the program.
+#[derive(Debug, Default)]
+struct Program {
+    /// The names of all its kernels.
+    kernels: BTreeSet<String>,
+    /// The names that its modules import from each other, where all of them are known. What the module exports of them is kept.
+    imported: Option<BTreeSet<String>>,
+}
+
+impl Program {
+    /// That of these modules, and nobody knows whether they are all.
+    fn of(modules: &[&Module]) -> Self {
+        let entries = modules.iter().flat_map(|module| &module.entry_points);
+        Self { kernels: entries.map(|entry| entry.name.clone()).collect(), imported: None }
+    }
+}
+
 /// One target's text.
 pub trait Emitter {
     /// Translates the module.
@@ -139,11 +156,11 @@ pub trait Emitter {
 /// # Errors
 /// The module holds what the target or this crate does not support, or an option is wrong.
 pub fn translate(module: &Module, options: &Options) -> Result<Translation> {
-    translate_with(module, options, None)
+    translate_with(module, options, &Program::of(&[module]))
 }
 
-/// As [`translate`]; of the names that other modules of the program import, those that the module exports are kept.
-fn translate_with(module: &Module, options: &Options, imported: Option<&BTreeSet<String>>) -> Result<Translation> {
+/// As [`translate`], as a part of a program.
+fn translate_with(module: &Module, options: &Options, program: &Program) -> Result<Translation> {
     match options.dialect {
         Dialect::Amdgcn { wave_size: 32 | 64 } => {}
         Dialect::Amdgcn { wave_size } => {
@@ -157,5 +174,5 @@ fn translate_with(module: &Module, options: &Options, imported: Option<&BTreeSet
         }
         Dialect::Typed | Dialect::Opaque => {}
     }
-    llvm::emit_for(module, options, imported)
+    llvm::emit_for(module, options, program)
 }

@@ -40,6 +40,8 @@ class Case:
         self.environment = "spv1.3"
         self.architecture = 90
         self.beside = None
+        # The kernel calls a function of its name that has its body, as Khronos' translator writes it.
+        self.wrapped = False
 
     def ty(self, name):
         """The id of a type: u32, f16, bool, v4f32, void."""
@@ -140,6 +142,11 @@ OpDecorate %nsg BuiltIn NumSubgroups
         variables = [l for l in self.body if " = OpVariable " in l]
         text = text.replace("%entry = OpLabel\n", "%entry = OpLabel\n" + "".join(v + "\n" for v in variables))
         text += "\n".join(l for l in self.body if l not in variables) + "\nOpReturn\nOpFunctionEnd\n"
+        if self.wrapped:
+            text = text.replace("%k = OpFunction ", "%k_body = OpFunction ")
+            text = text.replace('OpDecorate %gidv BuiltIn', 'OpDecorate %k_body LinkageAttributes "k" Export\nOpDecorate %gidv BuiltIn', 1)
+            given = "".join(f"{n}_k = OpFunctionParameter {ptr(t)}\n" for n, t in params)
+            text += f"%k = OpFunction %void None %kt\n{given}%entry_k = OpLabel\n%call_k = OpFunctionCall %void %k_body {' '.join(n + '_k' for n, _ in params)}\nOpReturn\nOpFunctionEnd\n"
         path = os.path.join(HERE, self.name)
         open(path + ".spvasm", "w").write(text)
         subprocess.run(["spirv-as", "--target-env", self.environment, "-o", path + ".spv", path + ".spvasm"], check=True)

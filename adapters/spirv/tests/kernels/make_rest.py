@@ -563,6 +563,27 @@ OpFunctionEnd
     c.write()
 
 
+def wrapped_case():
+    """A kernel and a function of one name, in this module and in the one beside it, whose function is called from here."""
+    c = Case("wrapped")
+    c.wrapped = True
+    c.beside = "adder"
+    A = numbers(32)
+    a = c.input("u32", A)
+    c.decorations = 'OpDecorate %add LinkageAttributes "add" Import\n'
+    c.functions = """%add_type = OpTypeFunction %void %p_u32 %u32
+%add = OpFunction %void None %add_type
+%add_to = OpFunctionParameter %p_u32
+%add_value = OpFunctionParameter %u32
+OpFunctionEnd
+"""
+    c.out("u32", a, A)
+    at = c.emit("OpInBoundsPtrAccessChain", "p_u32", "%in0", "%gid")
+    c.emit("OpFunctionCall", "void", "%add", at, c.const("u32", 5))
+    c.out("u32", c.emit("OpLoad", "u32", at, "Aligned", 4), [v + 5 & 0xffffffff for v in A])
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
@@ -572,3 +593,4 @@ if __name__ == "__main__":
     walk_case()
     late_case()
     by_value_case()
+    wrapped_case()

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::Writer;
-use super::globals::symbol;
 use super::late::Late;
 use super::loops::CountedLoop;
+use super::names::symbol;
 use crate::error::{Error, Result};
 use crate::grammar::op;
 use crate::model::{Block, Function, Id, Instruction, Type, kind, storage};
@@ -49,9 +49,9 @@ impl Writer<'_> {
         if self.known_functions.insert(id) {
             self.pending_functions.push(id);
         }
-        Ok(match self.module.linkage(id) {
-            Some((name, _)) if !self.module.is_entry_point(id) => format!("@{}", symbol(&name)),
-            _ => format!("@f{id}"),
+        Ok(match self.public_name(id) {
+            Some((name, _)) => format!("@{}", self.function_symbol(&name)),
+            None => format!("@{}", self.own_name(format!("f{id}"))),
         })
     }
 
@@ -65,7 +65,8 @@ impl Writer<'_> {
 
     fn declare_import(&mut self, id: Id, name: &str) -> Result<String> {
         let function = self.module.function(id)?;
-        let name = symbol(name);
+        let known = symbol(name);
+        let name = self.function_symbol(&known);
         let mut types = Vec::new();
         for &parameter in &function.parameters {
             types.push(self.type_text(self.module.type_of(parameter)?)?.to_string());
@@ -75,7 +76,7 @@ impl Writer<'_> {
         }
         let returns = self.type_text(function.return_type)?;
         if !self.declared.contains_key(&name) {
-            self.note_import(&name);
+            self.note_import(&known);
             self.declare(&name, &returns, &types.join(", "));
         }
         Ok(format!("@{name}"))
@@ -86,23 +87,11 @@ impl Writer<'_> {
     pub(super) fn write_exports(&mut self) -> Result<()> {
         let module = self.module;
         for function in &module.functions {
-            let exported = self.is_exported(function.id);
-            if exported && !function.blocks.is_empty() && !module.is_entry_point(function.id) {
+            if self.is_exported(function.id) && !function.blocks.is_empty() {
                 self.function_name(function.id)?;
             }
         }
         self.write_exported_variables()
-    }
-
-    /// Whether others see the id by name, and may use it.
-    pub(super) fn is_exported(&self, id: Id) -> bool {
-        const IMPORT: u32 = 1;
-        let Some((name, linkage)) = self.module.linkage(id) else {
-            return false;
-        };
-        let wanted =
-            self.options.kernels.is_none() || self.imported.is_some_and(|imported| imported.contains(&symbol(&name)));
-        linkage != IMPORT && wanted
     }
 
     pub(super) fn write_function(&mut self, id: Id) -> Result<()> {
@@ -115,15 +104,13 @@ impl Writer<'_> {
         const DO_NOT_INLINE: u32 = 2;
         let control = self.module.operand(function.instruction, 2)?;
         let name = self.function_name(function.id)?;
-        let linkage = match self.module.linkage(function.id) {
-            Some(_) if self.module.is_entry_point(function.id) => "internal ",
-            Some((_, 2)) => "linkonce_odr ",
-            Some(_) => "",
+        let linkage = match self.public_name(function.id) {
+            Some((known, linkage)) => {
+                self.result.exports.push(known);
+                if linkage == 2 { "linkonce_odr " } else { "" }
+            }
             None => "internal ",
         };
-        if linkage != "internal " {
-            self.result.exports.push(name.trim_start_matches('@').to_owned());
-        }
         let mut header = String::new();
         let mut copied = Vec::new();
         for &parameter in &function.parameters {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Writer;
+use super::names::symbol;
 use super::types::address_space;
 use crate::error::{Error, Result};
 use crate::model::{Id, kind, storage};
@@ -22,7 +23,7 @@ impl Writer<'_> {
     fn variable_name(&self, id: Id) -> String {
         match self.module.linkage(id) {
             Some((name, _)) => symbol(&name),
-            None => format!("g{id}"),
+            None => self.own_name(format!("g{id}")),
         }
     }
 
@@ -96,11 +97,4 @@ impl Writer<'_> {
         }
         "@ur_dynamic_shared"
     }
-}
-
-/// A name that PTX takes, and LLVM without quotes: what they do not take is replaced.
-pub(in super::super) fn symbol(name: &str) -> String {
-    let fits =
-        |at: usize, c: char| c.is_ascii_alphanumeric() && (at > 0 || !c.is_ascii_digit()) || c == '_' || c == '$';
-    name.char_indices().map(|(at, c)| if fits(at, c) { c } else { '_' }).collect()
 }

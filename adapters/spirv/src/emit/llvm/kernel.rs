@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use super::globals::symbol;
+use super::names::{symbol, with_offset};
 use super::{Target, Writer};
 use crate::error::{Error, Result};
 use crate::grammar::op;
@@ -109,8 +109,7 @@ impl Writer<'_> {
     fn write_kernel(&mut self, entry: &EntryPoint, kernel: &Kernel, called: &HashSet<Id>) -> Result<()> {
         let module = self.module;
         let function = module.function(entry.function)?;
-        let name =
-            if self.options.global_offset { format!("{}_with_offset", kernel.name) } else { kernel.name.clone() };
+        let name = if self.options.global_offset { with_offset(&kernel.name) } else { kernel.name.clone() };
         if *self.type_text(function.return_type)? != *"void" {
             return Err(Error::malformed("a kernel returns a value"));
         }

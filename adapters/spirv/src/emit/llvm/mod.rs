@@ -17,11 +17,12 @@ mod kernel;
 mod late;
 mod loops;
 mod metadata;
+mod names;
 mod opencl;
 mod types;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -30,9 +31,9 @@ use crate::fold::Folder;
 use crate::limits;
 use crate::model::{Id, Instruction, Layouts, Module};
 
-use super::{Dialect, Emitter, Options, Translation};
+use super::{Dialect, Emitter, Options, Program, Translation};
 
-pub(super) use globals::symbol;
+pub(super) use names::symbol;
 use types::Scalar;
 
 /// Whose devices the text is for.
@@ -48,19 +49,14 @@ pub struct LlvmEmitter;
 
 impl Emitter for LlvmEmitter {
     fn emit(&self, module: &Module, options: &Options) -> Result<Translation> {
-        emit_for(module, options, None)
+        emit_for(module, options, &Program::of(&[module]))
     }
 }
 
-/// Translates a module of a program. `imported` are names that the program's modules import from each other; without them
-/// everything that is exported is kept, unless single kernels are wanted.
-pub(super) fn emit_for<'m>(
-    module: &'m Module,
-    options: &'m Options,
-    imported: Option<&'m BTreeSet<String>>,
-) -> Result<Translation> {
-    let mut writer = Writer::new(module, options);
-    writer.imported = imported;
+/// Translates a module of a program. Where nobody knows what its modules import from each other everything that is exported is kept,
+/// unless single kernels are wanted.
+pub(super) fn emit_for<'m>(module: &'m Module, options: &'m Options, program: &'m Program) -> Result<Translation> {
+    let mut writer = Writer::new(module, options, program);
     writer.write_module()?;
     writer.finish()
 }
@@ -76,8 +72,9 @@ const ATTRIBUTES: &str = "attributes #0 = { convergent nounwind }\nattributes #1
 struct Writer<'m> {
     module: &'m Module,
     options: &'m Options,
-    /// What other modules of the program import.
-    imported: Option<&'m BTreeSet<String>>,
+    program: &'m Program,
+    /// What the module itself names, so that the translation must not.
+    given_names: HashSet<String>,
     target: Target,
     /// Lanes of a full sub-group: 32, or 64 on AMD's devices.
     lanes: u32,
@@ -115,11 +112,12 @@ struct Writer<'m> {
 }
 
 impl<'m> Writer<'m> {
-    fn new(module: &'m Module, options: &'m Options) -> Self {
+    fn new(module: &'m Module, options: &'m Options, program: &'m Program) -> Self {
         Self {
             module,
             options,
-            imported: None,
+            program,
+            given_names: names::given_names(module),
             target: match options.dialect {
                 Dialect::Amdgcn { .. } => Target::Amdgcn,
                 Dialect::Typed | Dialect::Opaque => Target::Nvptx,

@@ -88,7 +88,7 @@ impl<'m> Writer<'m> {
             Value::Undef => {}
             _ if small => self.put(format_args!("store {ty} {text}, {pointer} %v{result}, align {align}")),
             _ => {
-                let name = format!("i{result}");
+                let name = self.own_name(format!("i{result}"));
                 self.globals
                     .push_str(&format!("@{name} = internal addrspace(1) constant {ty} {text}, align {align}\n"));
                 let source = self.pointer_text(&ty, 1);

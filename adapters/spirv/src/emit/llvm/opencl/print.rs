@@ -75,7 +75,7 @@ impl<'m> Writer<'m> {
     }
 
     fn format_global(&mut self, format: &str) -> String {
-        let name = format!("format{}", self.globals.len());
+        let name = self.own_name(format!("format{}", self.globals.len()));
         let length = format.len() + 1;
         let text = escaped(format);
         self.globals
