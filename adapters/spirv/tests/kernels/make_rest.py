@@ -584,6 +584,30 @@ OpFunctionEnd
     c.write()
 
 
+def copies_case():
+    """Copies whose target and source have a mask each: what one says of its alignment says nothing of the other's."""
+    c = Case("copies")
+    c.environment = "spv1.4"
+    A = numbers(32)
+    c.input("u32", A)
+    u = lambda v: c.const("u64", v)
+    at = c.emit("OpBitwiseAnd", "u64", "%gid", u(15))
+    at = c.emit("OpIAdd", "u64", c.emit("OpIMul", "u64", at, u(4)), u(1))
+    bytes_ = c.emit("OpInBoundsPtrAccessChain", "p_u8", c.emit("OpBitcast", "p_u8", "%in0"), at)
+    content = struct.pack("<32I", *A)
+    found = lambda k, index: struct.unpack_from("<I", content, 1 + 4 * (k & 15) + 4 * index)[0]
+    c.line("%one = OpVariable %f_u32 Function")
+    c.line(f"OpCopyMemory %one {c.emit('OpBitcast', 'p_u32', bytes_)} None Aligned 1")
+    c.out("u32", c.emit("OpLoad", "u32", "%one", "Aligned", 4), [found(k, 0) for k in THREADS])
+    c.line("%four = OpVariable %f_v4u32 Function")
+    c.globals = "%f_v4u32 = OpTypePointer Function %v4u32\n"
+    c.line(f"OpCopyMemorySized %four {bytes_} {u(16)} Aligned 16 None")
+    whole = c.emit("OpLoad", "v4u32", "%four", "Aligned", 16)
+    for index in range(4):
+        c.out("u32", c.emit("OpCompositeExtract", "u32", whole, index), [found(k, index) for k in THREADS])
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
@@ -594,3 +618,4 @@ if __name__ == "__main__":
     late_case()
     by_value_case()
     wrapped_case()
+    copies_case()

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::Writer;
+use super::instruction::CopySide;
 use super::late::Late;
 use super::loops::CountedLoop;
 use super::names::symbol;
@@ -157,8 +158,9 @@ impl Writer<'_> {
         let align = self.module.alignment(parameter).unwrap_or(layout.align).max(1);
         self.put_variable(&format!("%v{parameter}"), &ty, &format!(", align {}", align.max(layout.align)));
         let pointer = self.pointer_text(&ty, 0);
-        let [to, from] = ["v", "p"].map(|name| (format!("{pointer} %{name}{parameter}"), 0));
-        self.copy_bytes(&to, &from, &format!("i64 {}", layout.size), align, false);
+        let [to, from] =
+            ["v", "p"].map(|name| CopySide { pointer: format!("{pointer} %{name}{parameter}"), space: 0, align });
+        self.copy_bytes(&to, &from, &format!("i64 {}", layout.size), false);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use super::instruction::CopySide;
 use super::names::{symbol, with_offset};
 use super::{Target, Writer};
 use crate::error::{Error, Result};
@@ -239,9 +240,10 @@ impl Writer<'_> {
                     let pointee = self.module.pointer(ty)?.1;
                     let (size, pointee) = (self.size_of(pointee)?, self.type_text(pointee)?);
                     self.put_variable(&format!("%v{id}"), &pointee, &format!(", align {align}"));
-                    let to = (format!("ptr %v{id}"), 0);
-                    let from = (format!("ptr addrspace(4) %p{id}"), 4);
-                    self.copy_bytes(&to, &from, &format!("i64 {size}"), *align, false);
+                    let align = *align;
+                    let to = CopySide { pointer: format!("ptr %v{id}"), space: 0, align };
+                    let from = CopySide { pointer: format!("ptr addrspace(4) %p{id}"), space: 4, align };
+                    self.copy_bytes(&to, &from, &format!("i64 {size}"), false);
                 }
                 Incoming::Loaded => {
                     let pointer = self.by_value(&text).0;

@@ -55,6 +55,13 @@ impl Access {
     }
 }
 
+/// Memory that is copied from or to: the text of a pointer, its address space, and what its address is a multiple of.
+pub(in super::super) struct CopySide {
+    pub pointer: String,
+    pub space: u32,
+    pub align: u64,
+}
+
 impl<'m> Writer<'m> {
     pub(super) fn memory_or_call(&mut self, inst: Inst<'m>) -> Result<()> {
         match inst.opcode() {
@@ -92,31 +99,25 @@ impl<'m> Writer<'m> {
                 self.globals
                     .push_str(&format!("@{name} = internal addrspace(1) constant {ty} {text}, align {align}\n"));
                 let source = self.pointer_text(&ty, 1);
-                let to = (format!("{pointer} %v{result}"), 0);
-                let from = (format!("{source} @{name}"), 1);
-                self.copy_bytes(&to, &from, &format!("i64 {}", layout.size), align, false);
+                let to = CopySide { pointer: format!("{pointer} %v{result}"), space: 0, align };
+                let from = CopySide { pointer: format!("{source} @{name}"), space: 1, align };
+                self.copy_bytes(&to, &from, &format!("i64 {}", layout.size), false);
             }
         }
         Ok(())
     }
 
-    /// `memcpy` between two pointers, each with its address space.
-    pub(in super::super) fn copy_bytes(
-        &mut self,
-        to: &(String, u32),
-        from: &(String, u32),
-        size: &str,
-        align: u64,
-        volatile: bool,
-    ) {
+    /// `memcpy`.
+    pub(in super::super) fn copy_bytes(&mut self, to: &CopySide, from: &CopySide, size: &str, volatile: bool) {
         let spaced = |space: u32| if self.opaque { format!("p{space}") } else { format!("p{space}i8") };
-        let name = format!("llvm.memcpy.{}.{}.i64", spaced(to.1), spaced(from.1));
-        let (target, source) = (self.pointer_text("i8", to.1), self.pointer_text("i8", from.1));
+        let name = format!("llvm.memcpy.{}.{}.i64", spaced(to.space), spaced(from.space));
+        let (target, source) = (self.pointer_text("i8", to.space), self.pointer_text("i8", from.space));
         self.declare(&name, "void", &format!("{target}, {source}, i64, i1"));
-        let to = self.let_temp(format_args!("bitcast {} to {target}", to.0));
-        let from = self.let_temp(format_args!("bitcast {} to {source}", from.0));
+        let (to_align, from_align) = (to.align, from.align);
+        let to = self.let_temp(format_args!("bitcast {} to {target}", to.pointer));
+        let from = self.let_temp(format_args!("bitcast {} to {source}", from.pointer));
         self.put(format_args!(
-            "call void @{name}({target} align {align} {to}, {source} align {align} {from}, {size}, i1 {volatile})"
+            "call void @{name}({target} align {to_align} {to}, {source} align {from_align} {from}, {size}, i1 {volatile})"
         ));
     }
 
@@ -181,6 +182,12 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
+    /// What a pointer of the module points to, as a side of a copy.
+    pub(in super::super) fn copy_side(&mut self, pointer: Id, align: u64) -> Result<CopySide> {
+        let (pointer, space) = self.spaced(pointer)?;
+        Ok(CopySide { pointer, space, align })
+    }
+
     pub(in super::super) fn spaced(&mut self, pointer: Id) -> Result<(String, u32)> {
         let class = self.module.pointer(self.module.type_of(pointer)?)?.0;
         Ok((self.typed(pointer)?, address_space(class)?))
@@ -191,7 +198,10 @@ impl<'m> Writer<'m> {
         let (to, from) = (inst.plain(0)?, inst.plain(1)?);
         let masks = inst.all().get(if sized { 3 } else { 2 }..).unwrap_or(&[]);
         let (access, rest) = Access::read(masks)?;
-        let (second, _) = Access::read(rest)?;
+        // A second mask is the source's; without it the first is both's.
+        let source = if rest.is_empty() { None } else { Some(Access::read(rest)?.0) };
+        let (second_align, second_volatile) =
+            source.map_or((access.align, access.volatile), |source| (source.align, source.volatile));
         let pointee = self.module.pointer(self.module.type_of(from)?)?.1;
         let size = if sized {
             let id = inst.plain(2)?;
@@ -201,15 +211,10 @@ impl<'m> Writer<'m> {
         } else {
             format!("i64 {}", self.size_of(pointee)?)
         };
-        // A second mask is the source's; without it the first is both's.
-        let align = match (access.align, second.align) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(a), None) => a,
-            (None, _) if sized => 1,
-            (None, _) => self.layouts.of(self.module, pointee)?.align.max(1),
-        };
-        let (to, from) = (self.spaced(to)?, self.spaced(from)?);
-        self.copy_bytes(&to, &from, &size, align, access.volatile || second.volatile);
+        let natural = if sized { 1 } else { self.layouts.of(self.module, pointee)?.align.max(1) };
+        let to = self.copy_side(to, access.align.unwrap_or(natural))?;
+        let from = self.copy_side(from, second_align.unwrap_or(natural))?;
+        self.copy_bytes(&to, &from, &size, access.volatile || second_volatile);
         Ok(())
     }
 

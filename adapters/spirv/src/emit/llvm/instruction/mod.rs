@@ -13,6 +13,7 @@ mod memory;
 mod pointer;
 
 pub(super) use atomic::Order;
+pub(super) use memory::CopySide;
 
 use super::Writer;
 use super::types::Scalar;

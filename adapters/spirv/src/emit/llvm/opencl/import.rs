@@ -67,13 +67,13 @@ impl<'m> Writer<'m> {
         let bits = self.scalar(self.module.type_of(size)?)?.bits();
         let value = self.value(size)?;
         let size = format!("i64 {}", self.resize(&value, bits, 64));
-        let target = self.spaced(to)?;
         if name == "memcpy" {
-            let from = self.spaced(what)?;
-            self.copy_bytes(&target, &from, &size, 1, false);
+            let (target, from) = (self.copy_side(to, 1)?, self.copy_side(what, 1)?);
+            self.copy_bytes(&target, &from, &size, false);
         } else {
             let (bits, byte) = (self.scalar(self.module.type_of(what)?)?.bits(), self.value(what)?);
             let byte = self.resize(&byte, bits, 8);
+            let target = self.spaced(to)?;
             self.fill_bytes(&target, &byte, &size);
         }
         if *self.type_text(inst.ty()?)? != *"void" {
