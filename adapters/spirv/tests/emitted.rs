@@ -315,3 +315,33 @@ fn names_of_a_module_are_not_the_translations_own() {
     assert!(text.contains("define void @f30(") && text.contains("define internal void @f30$("), "{text}");
     assert!(text.contains("call void @f30$("), "{text}");
 }
+
+/// A kernel in which a work-group scans (or reduces) a number.
+fn combines_in_a_work_group(kind: u32) -> Vec<Vec<u32>> {
+    vec![
+        entry(10, "k"),
+        op(43, &[3, 5, 2]),
+        op(54, &[1, 10, 0, 2]),
+        op(248, &[11]),
+        op(264, &[3, 12, 5, kind, 5]),
+        op(253, &[]),
+        op(56, &[]),
+    ]
+}
+
+#[test]
+fn lanes_without_a_sub_group_of_their_number_keep_to_the_words_of_a_work_groups_memory() {
+    for kind in 0..3 {
+        let text = translate(&module(&combines_in_a_work_group(kind)), &Options::for_amdgcn(64)).unwrap().text;
+        let join: Vec<&str> =
+            text.lines().skip_while(|line| *line != "join:").take_while(|line| *line != "joined:").collect();
+        let words =
+            join.iter().filter(|line| line.contains("@ur_scratch")).map(|line| line.rsplit(' ').next().unwrap());
+        let words: Vec<&str> = words.filter(|word| *word != "32").collect();
+        assert!(!words.is_empty());
+        for word in words {
+            let made = join.iter().find(|line| line.trim().starts_with(&format!("{word} = "))).unwrap_or(&"");
+            assert!(made.contains("select i1 ") && made.ends_with(", i32 32"), "{word}: {join:#?}");
+        }
+    }
+}

@@ -842,34 +842,35 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i32
-  %t115 = select i1 %t111, i32 %t114, i32 0
-  %t116 = call i32 @ur_shuffle_bfly_i32(i32 %t115, i32 32, i64 -1) #0
-  %t117 = add i32 %t115, %t116
-  %t118 = call i32 @ur_shuffle_bfly_i32(i32 %t117, i32 16, i64 -1) #0
-  %t119 = add i32 %t117, %t118
-  %t120 = call i32 @ur_shuffle_bfly_i32(i32 %t119, i32 8, i64 -1) #0
-  %t121 = add i32 %t119, %t120
-  %t122 = call i32 @ur_shuffle_bfly_i32(i32 %t121, i32 4, i64 -1) #0
-  %t123 = add i32 %t121, %t122
-  %t124 = call i32 @ur_shuffle_bfly_i32(i32 %t123, i32 2, i64 -1) #0
-  %t125 = add i32 %t123, %t124
-  %t126 = call i32 @ur_shuffle_bfly_i32(i32 %t125, i32 1, i64 -1) #0
-  %t127 = add i32 %t125, %t126
-  %t128 = zext i32 %t127 to i64
-  %t129 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  store volatile i64 %t128, ptr addrspace(3) %t129, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i32
+  %t116 = select i1 %t111, i32 %t115, i32 0
+  %t117 = call i32 @ur_shuffle_bfly_i32(i32 %t116, i32 32, i64 -1) #0
+  %t118 = add i32 %t116, %t117
+  %t119 = call i32 @ur_shuffle_bfly_i32(i32 %t118, i32 16, i64 -1) #0
+  %t120 = add i32 %t118, %t119
+  %t121 = call i32 @ur_shuffle_bfly_i32(i32 %t120, i32 8, i64 -1) #0
+  %t122 = add i32 %t120, %t121
+  %t123 = call i32 @ur_shuffle_bfly_i32(i32 %t122, i32 4, i64 -1) #0
+  %t124 = add i32 %t122, %t123
+  %t125 = call i32 @ur_shuffle_bfly_i32(i32 %t124, i32 2, i64 -1) #0
+  %t126 = add i32 %t124, %t125
+  %t127 = call i32 @ur_shuffle_bfly_i32(i32 %t126, i32 1, i64 -1) #0
+  %t128 = add i32 %t126, %t127
+  %t129 = zext i32 %t128 to i64
+  %t130 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  store volatile i64 %t129, ptr addrspace(3) %t130, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t130 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  %t131 = load volatile i64, ptr addrspace(3) %t130, align 8
-  %t132 = trunc i64 %t131 to i32
-  ret i32 %t132
+  %t131 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  %t132 = load volatile i64, ptr addrspace(3) %t131, align 8
+  %t133 = trunc i64 %t132 to i32
+  ret i32 %t133
 }
 define internal i32 @ur_shuffle_up_i32(i32 %x, i32 %lane, i64 %mask) #2 {
 entry:
@@ -1043,52 +1044,53 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i32
-  %t115 = select i1 %t111, i32 %t114, i32 0
-  %t116 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
-  %t117 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t116)
-  %t118 = call i32 @ur_shuffle_up_i32(i32 %t115, i32 1, i64 -1) #0
-  %t119 = add i32 %t118, %t115
-  %t120 = icmp uge i32 %t117, 1
-  %t121 = select i1 %t120, i32 %t119, i32 %t115
-  %t122 = call i32 @ur_shuffle_up_i32(i32 %t121, i32 2, i64 -1) #0
-  %t123 = add i32 %t122, %t121
-  %t124 = icmp uge i32 %t117, 2
-  %t125 = select i1 %t124, i32 %t123, i32 %t121
-  %t126 = call i32 @ur_shuffle_up_i32(i32 %t125, i32 4, i64 -1) #0
-  %t127 = add i32 %t126, %t125
-  %t128 = icmp uge i32 %t117, 4
-  %t129 = select i1 %t128, i32 %t127, i32 %t125
-  %t130 = call i32 @ur_shuffle_up_i32(i32 %t129, i32 8, i64 -1) #0
-  %t131 = add i32 %t130, %t129
-  %t132 = icmp uge i32 %t117, 8
-  %t133 = select i1 %t132, i32 %t131, i32 %t129
-  %t134 = call i32 @ur_shuffle_up_i32(i32 %t133, i32 16, i64 -1) #0
-  %t135 = add i32 %t134, %t133
-  %t136 = icmp uge i32 %t117, 16
-  %t137 = select i1 %t136, i32 %t135, i32 %t133
-  %t138 = call i32 @ur_shuffle_up_i32(i32 %t137, i32 32, i64 -1) #0
-  %t139 = add i32 %t138, %t137
-  %t140 = icmp uge i32 %t117, 32
-  %t141 = select i1 %t140, i32 %t139, i32 %t137
-  %t142 = zext i32 %t141 to i64
-  %t143 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  store volatile i64 %t142, ptr addrspace(3) %t143, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i32
+  %t116 = select i1 %t111, i32 %t115, i32 0
+  %t117 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
+  %t118 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t117)
+  %t119 = call i32 @ur_shuffle_up_i32(i32 %t116, i32 1, i64 -1) #0
+  %t120 = add i32 %t119, %t116
+  %t121 = icmp uge i32 %t118, 1
+  %t122 = select i1 %t121, i32 %t120, i32 %t116
+  %t123 = call i32 @ur_shuffle_up_i32(i32 %t122, i32 2, i64 -1) #0
+  %t124 = add i32 %t123, %t122
+  %t125 = icmp uge i32 %t118, 2
+  %t126 = select i1 %t125, i32 %t124, i32 %t122
+  %t127 = call i32 @ur_shuffle_up_i32(i32 %t126, i32 4, i64 -1) #0
+  %t128 = add i32 %t127, %t126
+  %t129 = icmp uge i32 %t118, 4
+  %t130 = select i1 %t129, i32 %t128, i32 %t126
+  %t131 = call i32 @ur_shuffle_up_i32(i32 %t130, i32 8, i64 -1) #0
+  %t132 = add i32 %t131, %t130
+  %t133 = icmp uge i32 %t118, 8
+  %t134 = select i1 %t133, i32 %t132, i32 %t130
+  %t135 = call i32 @ur_shuffle_up_i32(i32 %t134, i32 16, i64 -1) #0
+  %t136 = add i32 %t135, %t134
+  %t137 = icmp uge i32 %t118, 16
+  %t138 = select i1 %t137, i32 %t136, i32 %t134
+  %t139 = call i32 @ur_shuffle_up_i32(i32 %t138, i32 32, i64 -1) #0
+  %t140 = add i32 %t139, %t138
+  %t141 = icmp uge i32 %t118, 32
+  %t142 = select i1 %t141, i32 %t140, i32 %t138
+  %t143 = zext i32 %t142 to i64
+  %t144 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  store volatile i64 %t143, ptr addrspace(3) %t144, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t144 = sub i32 %t105, 1
-  %t145 = select i1 %t110, i32 0, i32 %t144
-  %t146 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t145
-  %t147 = load volatile i64, ptr addrspace(3) %t146, align 8
-  %t148 = trunc i64 %t147 to i32
-  %t149 = add i32 %t148, %t37
-  %t150 = select i1 %t110, i32 %t37, i32 %t149
-  ret i32 %t150
+  %t145 = sub i32 %t105, 1
+  %t146 = select i1 %t110, i32 0, i32 %t145
+  %t147 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t146
+  %t148 = load volatile i64, ptr addrspace(3) %t147, align 8
+  %t149 = trunc i64 %t148 to i32
+  %t150 = add i32 %t149, %t37
+  %t151 = select i1 %t110, i32 %t37, i32 %t150
+  ret i32 %t151
 }
 define internal i32 @ur_before_add_i32(i32 %x, i64 %lanes, i64 %members) #2 {
 entry:
@@ -1235,52 +1237,53 @@ written:
   br i1 %t111, label %join, label %joined
 join:
   %t112 = icmp ult i32 %t57, %t54
-  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t57
-  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
-  %t115 = trunc i64 %t114 to i32
-  %t116 = select i1 %t112, i32 %t115, i32 0
-  %t117 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
-  %t118 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t117)
-  %t119 = call i32 @ur_shuffle_up_i32(i32 %t116, i32 1, i64 -1) #0
-  %t120 = add i32 %t119, %t116
-  %t121 = icmp uge i32 %t118, 1
-  %t122 = select i1 %t121, i32 %t120, i32 %t116
-  %t123 = call i32 @ur_shuffle_up_i32(i32 %t122, i32 2, i64 -1) #0
-  %t124 = add i32 %t123, %t122
-  %t125 = icmp uge i32 %t118, 2
-  %t126 = select i1 %t125, i32 %t124, i32 %t122
-  %t127 = call i32 @ur_shuffle_up_i32(i32 %t126, i32 4, i64 -1) #0
-  %t128 = add i32 %t127, %t126
-  %t129 = icmp uge i32 %t118, 4
-  %t130 = select i1 %t129, i32 %t128, i32 %t126
-  %t131 = call i32 @ur_shuffle_up_i32(i32 %t130, i32 8, i64 -1) #0
-  %t132 = add i32 %t131, %t130
-  %t133 = icmp uge i32 %t118, 8
-  %t134 = select i1 %t133, i32 %t132, i32 %t130
-  %t135 = call i32 @ur_shuffle_up_i32(i32 %t134, i32 16, i64 -1) #0
-  %t136 = add i32 %t135, %t134
-  %t137 = icmp uge i32 %t118, 16
-  %t138 = select i1 %t137, i32 %t136, i32 %t134
-  %t139 = call i32 @ur_shuffle_up_i32(i32 %t138, i32 32, i64 -1) #0
-  %t140 = add i32 %t139, %t138
-  %t141 = icmp uge i32 %t118, 32
-  %t142 = select i1 %t141, i32 %t140, i32 %t138
-  %t143 = zext i32 %t142 to i64
-  %t144 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t57
-  store volatile i64 %t143, ptr addrspace(3) %t144, align 8
+  %t113 = select i1 %t112, i32 %t57, i32 32
+  %t114 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t113
+  %t115 = load volatile i64, ptr addrspace(3) %t114, align 8
+  %t116 = trunc i64 %t115 to i32
+  %t117 = select i1 %t112, i32 %t116, i32 0
+  %t118 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
+  %t119 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t118)
+  %t120 = call i32 @ur_shuffle_up_i32(i32 %t117, i32 1, i64 -1) #0
+  %t121 = add i32 %t120, %t117
+  %t122 = icmp uge i32 %t119, 1
+  %t123 = select i1 %t122, i32 %t121, i32 %t117
+  %t124 = call i32 @ur_shuffle_up_i32(i32 %t123, i32 2, i64 -1) #0
+  %t125 = add i32 %t124, %t123
+  %t126 = icmp uge i32 %t119, 2
+  %t127 = select i1 %t126, i32 %t125, i32 %t123
+  %t128 = call i32 @ur_shuffle_up_i32(i32 %t127, i32 4, i64 -1) #0
+  %t129 = add i32 %t128, %t127
+  %t130 = icmp uge i32 %t119, 4
+  %t131 = select i1 %t130, i32 %t129, i32 %t127
+  %t132 = call i32 @ur_shuffle_up_i32(i32 %t131, i32 8, i64 -1) #0
+  %t133 = add i32 %t132, %t131
+  %t134 = icmp uge i32 %t119, 8
+  %t135 = select i1 %t134, i32 %t133, i32 %t131
+  %t136 = call i32 @ur_shuffle_up_i32(i32 %t135, i32 16, i64 -1) #0
+  %t137 = add i32 %t136, %t135
+  %t138 = icmp uge i32 %t119, 16
+  %t139 = select i1 %t138, i32 %t137, i32 %t135
+  %t140 = call i32 @ur_shuffle_up_i32(i32 %t139, i32 32, i64 -1) #0
+  %t141 = add i32 %t140, %t139
+  %t142 = icmp uge i32 %t119, 32
+  %t143 = select i1 %t142, i32 %t141, i32 %t139
+  %t144 = zext i32 %t143 to i64
+  %t145 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t113
+  store volatile i64 %t144, ptr addrspace(3) %t145, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t145 = sub i32 %t106, 1
-  %t146 = select i1 %t111, i32 0, i32 %t145
-  %t147 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t146
-  %t148 = load volatile i64, ptr addrspace(3) %t147, align 8
-  %t149 = trunc i64 %t148 to i32
-  %t150 = add i32 %t149, %t37
-  %t151 = select i1 %t111, i32 %t37, i32 %t150
-  ret i32 %t151
+  %t146 = sub i32 %t106, 1
+  %t147 = select i1 %t111, i32 0, i32 %t146
+  %t148 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t147
+  %t149 = load volatile i64, ptr addrspace(3) %t148, align 8
+  %t150 = trunc i64 %t149 to i32
+  %t151 = add i32 %t150, %t37
+  %t152 = select i1 %t111, i32 %t37, i32 %t151
+  ret i32 %t152
 }
 define internal i8 @ur_shuffle_bfly_i8(i8 %x, i32 %lane, i64 %mask) #2 {
 entry:
@@ -1517,40 +1520,41 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i8
-  %t115 = select i1 %t111, i8 %t114, i8 127
-  %t116 = call i8 @ur_shuffle_bfly_i8(i8 %t115, i32 32, i64 -1) #0
-  %t117 = icmp slt i8 %t115, %t116
-  %t118 = select i1 %t117, i8 %t115, i8 %t116
-  %t119 = call i8 @ur_shuffle_bfly_i8(i8 %t118, i32 16, i64 -1) #0
-  %t120 = icmp slt i8 %t118, %t119
-  %t121 = select i1 %t120, i8 %t118, i8 %t119
-  %t122 = call i8 @ur_shuffle_bfly_i8(i8 %t121, i32 8, i64 -1) #0
-  %t123 = icmp slt i8 %t121, %t122
-  %t124 = select i1 %t123, i8 %t121, i8 %t122
-  %t125 = call i8 @ur_shuffle_bfly_i8(i8 %t124, i32 4, i64 -1) #0
-  %t126 = icmp slt i8 %t124, %t125
-  %t127 = select i1 %t126, i8 %t124, i8 %t125
-  %t128 = call i8 @ur_shuffle_bfly_i8(i8 %t127, i32 2, i64 -1) #0
-  %t129 = icmp slt i8 %t127, %t128
-  %t130 = select i1 %t129, i8 %t127, i8 %t128
-  %t131 = call i8 @ur_shuffle_bfly_i8(i8 %t130, i32 1, i64 -1) #0
-  %t132 = icmp slt i8 %t130, %t131
-  %t133 = select i1 %t132, i8 %t130, i8 %t131
-  %t134 = zext i8 %t133 to i64
-  %t135 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  store volatile i64 %t134, ptr addrspace(3) %t135, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i8
+  %t116 = select i1 %t111, i8 %t115, i8 127
+  %t117 = call i8 @ur_shuffle_bfly_i8(i8 %t116, i32 32, i64 -1) #0
+  %t118 = icmp slt i8 %t116, %t117
+  %t119 = select i1 %t118, i8 %t116, i8 %t117
+  %t120 = call i8 @ur_shuffle_bfly_i8(i8 %t119, i32 16, i64 -1) #0
+  %t121 = icmp slt i8 %t119, %t120
+  %t122 = select i1 %t121, i8 %t119, i8 %t120
+  %t123 = call i8 @ur_shuffle_bfly_i8(i8 %t122, i32 8, i64 -1) #0
+  %t124 = icmp slt i8 %t122, %t123
+  %t125 = select i1 %t124, i8 %t122, i8 %t123
+  %t126 = call i8 @ur_shuffle_bfly_i8(i8 %t125, i32 4, i64 -1) #0
+  %t127 = icmp slt i8 %t125, %t126
+  %t128 = select i1 %t127, i8 %t125, i8 %t126
+  %t129 = call i8 @ur_shuffle_bfly_i8(i8 %t128, i32 2, i64 -1) #0
+  %t130 = icmp slt i8 %t128, %t129
+  %t131 = select i1 %t130, i8 %t128, i8 %t129
+  %t132 = call i8 @ur_shuffle_bfly_i8(i8 %t131, i32 1, i64 -1) #0
+  %t133 = icmp slt i8 %t131, %t132
+  %t134 = select i1 %t133, i8 %t131, i8 %t132
+  %t135 = zext i8 %t134 to i64
+  %t136 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  store volatile i64 %t135, ptr addrspace(3) %t136, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t136 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  %t137 = load volatile i64, ptr addrspace(3) %t136, align 8
-  %t138 = trunc i64 %t137 to i8
-  ret i8 %t138
+  %t137 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  %t138 = load volatile i64, ptr addrspace(3) %t137, align 8
+  %t139 = trunc i64 %t138 to i8
+  ret i8 %t139
 }
 define internal i8 @ur_shuffle_up_i8(i8 %x, i32 %lane, i64 %mask) #2 {
 entry:
@@ -1732,59 +1736,60 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i8
-  %t115 = select i1 %t111, i8 %t114, i8 127
-  %t116 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
-  %t117 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t116)
-  %t118 = call i8 @ur_shuffle_up_i8(i8 %t115, i32 1, i64 -1) #0
-  %t119 = icmp slt i8 %t118, %t115
-  %t120 = select i1 %t119, i8 %t118, i8 %t115
-  %t121 = icmp uge i32 %t117, 1
-  %t122 = select i1 %t121, i8 %t120, i8 %t115
-  %t123 = call i8 @ur_shuffle_up_i8(i8 %t122, i32 2, i64 -1) #0
-  %t124 = icmp slt i8 %t123, %t122
-  %t125 = select i1 %t124, i8 %t123, i8 %t122
-  %t126 = icmp uge i32 %t117, 2
-  %t127 = select i1 %t126, i8 %t125, i8 %t122
-  %t128 = call i8 @ur_shuffle_up_i8(i8 %t127, i32 4, i64 -1) #0
-  %t129 = icmp slt i8 %t128, %t127
-  %t130 = select i1 %t129, i8 %t128, i8 %t127
-  %t131 = icmp uge i32 %t117, 4
-  %t132 = select i1 %t131, i8 %t130, i8 %t127
-  %t133 = call i8 @ur_shuffle_up_i8(i8 %t132, i32 8, i64 -1) #0
-  %t134 = icmp slt i8 %t133, %t132
-  %t135 = select i1 %t134, i8 %t133, i8 %t132
-  %t136 = icmp uge i32 %t117, 8
-  %t137 = select i1 %t136, i8 %t135, i8 %t132
-  %t138 = call i8 @ur_shuffle_up_i8(i8 %t137, i32 16, i64 -1) #0
-  %t139 = icmp slt i8 %t138, %t137
-  %t140 = select i1 %t139, i8 %t138, i8 %t137
-  %t141 = icmp uge i32 %t117, 16
-  %t142 = select i1 %t141, i8 %t140, i8 %t137
-  %t143 = call i8 @ur_shuffle_up_i8(i8 %t142, i32 32, i64 -1) #0
-  %t144 = icmp slt i8 %t143, %t142
-  %t145 = select i1 %t144, i8 %t143, i8 %t142
-  %t146 = icmp uge i32 %t117, 32
-  %t147 = select i1 %t146, i8 %t145, i8 %t142
-  %t148 = zext i8 %t147 to i64
-  %t149 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  store volatile i64 %t148, ptr addrspace(3) %t149, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i8
+  %t116 = select i1 %t111, i8 %t115, i8 127
+  %t117 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
+  %t118 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t117)
+  %t119 = call i8 @ur_shuffle_up_i8(i8 %t116, i32 1, i64 -1) #0
+  %t120 = icmp slt i8 %t119, %t116
+  %t121 = select i1 %t120, i8 %t119, i8 %t116
+  %t122 = icmp uge i32 %t118, 1
+  %t123 = select i1 %t122, i8 %t121, i8 %t116
+  %t124 = call i8 @ur_shuffle_up_i8(i8 %t123, i32 2, i64 -1) #0
+  %t125 = icmp slt i8 %t124, %t123
+  %t126 = select i1 %t125, i8 %t124, i8 %t123
+  %t127 = icmp uge i32 %t118, 2
+  %t128 = select i1 %t127, i8 %t126, i8 %t123
+  %t129 = call i8 @ur_shuffle_up_i8(i8 %t128, i32 4, i64 -1) #0
+  %t130 = icmp slt i8 %t129, %t128
+  %t131 = select i1 %t130, i8 %t129, i8 %t128
+  %t132 = icmp uge i32 %t118, 4
+  %t133 = select i1 %t132, i8 %t131, i8 %t128
+  %t134 = call i8 @ur_shuffle_up_i8(i8 %t133, i32 8, i64 -1) #0
+  %t135 = icmp slt i8 %t134, %t133
+  %t136 = select i1 %t135, i8 %t134, i8 %t133
+  %t137 = icmp uge i32 %t118, 8
+  %t138 = select i1 %t137, i8 %t136, i8 %t133
+  %t139 = call i8 @ur_shuffle_up_i8(i8 %t138, i32 16, i64 -1) #0
+  %t140 = icmp slt i8 %t139, %t138
+  %t141 = select i1 %t140, i8 %t139, i8 %t138
+  %t142 = icmp uge i32 %t118, 16
+  %t143 = select i1 %t142, i8 %t141, i8 %t138
+  %t144 = call i8 @ur_shuffle_up_i8(i8 %t143, i32 32, i64 -1) #0
+  %t145 = icmp slt i8 %t144, %t143
+  %t146 = select i1 %t145, i8 %t144, i8 %t143
+  %t147 = icmp uge i32 %t118, 32
+  %t148 = select i1 %t147, i8 %t146, i8 %t143
+  %t149 = zext i8 %t148 to i64
+  %t150 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  store volatile i64 %t149, ptr addrspace(3) %t150, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t150 = sub i32 %t105, 1
-  %t151 = select i1 %t110, i32 0, i32 %t150
-  %t152 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t151
-  %t153 = load volatile i64, ptr addrspace(3) %t152, align 8
-  %t154 = trunc i64 %t153 to i8
-  %t155 = icmp slt i8 %t154, %t37
-  %t156 = select i1 %t155, i8 %t154, i8 %t37
-  %t157 = select i1 %t110, i8 %t37, i8 %t156
-  ret i8 %t157
+  %t151 = sub i32 %t105, 1
+  %t152 = select i1 %t110, i32 0, i32 %t151
+  %t153 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t152
+  %t154 = load volatile i64, ptr addrspace(3) %t153, align 8
+  %t155 = trunc i64 %t154 to i8
+  %t156 = icmp slt i8 %t155, %t37
+  %t157 = select i1 %t156, i8 %t155, i8 %t37
+  %t158 = select i1 %t110, i8 %t37, i8 %t157
+  ret i8 %t158
 }
 define internal i8 @ur_before_smin_i8(i8 %x, i64 %lanes, i64 %members) #2 {
 entry:
@@ -1932,59 +1937,60 @@ written:
   br i1 %t112, label %join, label %joined
 join:
   %t113 = icmp ult i32 %t58, %t55
-  %t114 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t58
-  %t115 = load volatile i64, ptr addrspace(3) %t114, align 8
-  %t116 = trunc i64 %t115 to i8
-  %t117 = select i1 %t113, i8 %t116, i8 127
-  %t118 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
-  %t119 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t118)
-  %t120 = call i8 @ur_shuffle_up_i8(i8 %t117, i32 1, i64 -1) #0
-  %t121 = icmp slt i8 %t120, %t117
-  %t122 = select i1 %t121, i8 %t120, i8 %t117
-  %t123 = icmp uge i32 %t119, 1
-  %t124 = select i1 %t123, i8 %t122, i8 %t117
-  %t125 = call i8 @ur_shuffle_up_i8(i8 %t124, i32 2, i64 -1) #0
-  %t126 = icmp slt i8 %t125, %t124
-  %t127 = select i1 %t126, i8 %t125, i8 %t124
-  %t128 = icmp uge i32 %t119, 2
-  %t129 = select i1 %t128, i8 %t127, i8 %t124
-  %t130 = call i8 @ur_shuffle_up_i8(i8 %t129, i32 4, i64 -1) #0
-  %t131 = icmp slt i8 %t130, %t129
-  %t132 = select i1 %t131, i8 %t130, i8 %t129
-  %t133 = icmp uge i32 %t119, 4
-  %t134 = select i1 %t133, i8 %t132, i8 %t129
-  %t135 = call i8 @ur_shuffle_up_i8(i8 %t134, i32 8, i64 -1) #0
-  %t136 = icmp slt i8 %t135, %t134
-  %t137 = select i1 %t136, i8 %t135, i8 %t134
-  %t138 = icmp uge i32 %t119, 8
-  %t139 = select i1 %t138, i8 %t137, i8 %t134
-  %t140 = call i8 @ur_shuffle_up_i8(i8 %t139, i32 16, i64 -1) #0
-  %t141 = icmp slt i8 %t140, %t139
-  %t142 = select i1 %t141, i8 %t140, i8 %t139
-  %t143 = icmp uge i32 %t119, 16
-  %t144 = select i1 %t143, i8 %t142, i8 %t139
-  %t145 = call i8 @ur_shuffle_up_i8(i8 %t144, i32 32, i64 -1) #0
-  %t146 = icmp slt i8 %t145, %t144
-  %t147 = select i1 %t146, i8 %t145, i8 %t144
-  %t148 = icmp uge i32 %t119, 32
-  %t149 = select i1 %t148, i8 %t147, i8 %t144
-  %t150 = zext i8 %t149 to i64
-  %t151 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t58
-  store volatile i64 %t150, ptr addrspace(3) %t151, align 8
+  %t114 = select i1 %t113, i32 %t58, i32 32
+  %t115 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t114
+  %t116 = load volatile i64, ptr addrspace(3) %t115, align 8
+  %t117 = trunc i64 %t116 to i8
+  %t118 = select i1 %t113, i8 %t117, i8 127
+  %t119 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
+  %t120 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t119)
+  %t121 = call i8 @ur_shuffle_up_i8(i8 %t118, i32 1, i64 -1) #0
+  %t122 = icmp slt i8 %t121, %t118
+  %t123 = select i1 %t122, i8 %t121, i8 %t118
+  %t124 = icmp uge i32 %t120, 1
+  %t125 = select i1 %t124, i8 %t123, i8 %t118
+  %t126 = call i8 @ur_shuffle_up_i8(i8 %t125, i32 2, i64 -1) #0
+  %t127 = icmp slt i8 %t126, %t125
+  %t128 = select i1 %t127, i8 %t126, i8 %t125
+  %t129 = icmp uge i32 %t120, 2
+  %t130 = select i1 %t129, i8 %t128, i8 %t125
+  %t131 = call i8 @ur_shuffle_up_i8(i8 %t130, i32 4, i64 -1) #0
+  %t132 = icmp slt i8 %t131, %t130
+  %t133 = select i1 %t132, i8 %t131, i8 %t130
+  %t134 = icmp uge i32 %t120, 4
+  %t135 = select i1 %t134, i8 %t133, i8 %t130
+  %t136 = call i8 @ur_shuffle_up_i8(i8 %t135, i32 8, i64 -1) #0
+  %t137 = icmp slt i8 %t136, %t135
+  %t138 = select i1 %t137, i8 %t136, i8 %t135
+  %t139 = icmp uge i32 %t120, 8
+  %t140 = select i1 %t139, i8 %t138, i8 %t135
+  %t141 = call i8 @ur_shuffle_up_i8(i8 %t140, i32 16, i64 -1) #0
+  %t142 = icmp slt i8 %t141, %t140
+  %t143 = select i1 %t142, i8 %t141, i8 %t140
+  %t144 = icmp uge i32 %t120, 16
+  %t145 = select i1 %t144, i8 %t143, i8 %t140
+  %t146 = call i8 @ur_shuffle_up_i8(i8 %t145, i32 32, i64 -1) #0
+  %t147 = icmp slt i8 %t146, %t145
+  %t148 = select i1 %t147, i8 %t146, i8 %t145
+  %t149 = icmp uge i32 %t120, 32
+  %t150 = select i1 %t149, i8 %t148, i8 %t145
+  %t151 = zext i8 %t150 to i64
+  %t152 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t114
+  store volatile i64 %t151, ptr addrspace(3) %t152, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t152 = sub i32 %t107, 1
-  %t153 = select i1 %t112, i32 0, i32 %t152
-  %t154 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t153
-  %t155 = load volatile i64, ptr addrspace(3) %t154, align 8
-  %t156 = trunc i64 %t155 to i8
-  %t157 = icmp slt i8 %t156, %t37
-  %t158 = select i1 %t157, i8 %t156, i8 %t37
-  %t159 = select i1 %t112, i8 %t37, i8 %t158
-  ret i8 %t159
+  %t153 = sub i32 %t107, 1
+  %t154 = select i1 %t112, i32 0, i32 %t153
+  %t155 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t154
+  %t156 = load volatile i64, ptr addrspace(3) %t155, align 8
+  %t157 = trunc i64 %t156 to i8
+  %t158 = icmp slt i8 %t157, %t37
+  %t159 = select i1 %t158, i8 %t157, i8 %t37
+  %t160 = select i1 %t112, i8 %t37, i8 %t159
+  ret i8 %t160
 }
 define internal i16 @ur_shuffle_bfly_i16(i16 %x, i32 %lane, i64 %mask) #2 {
 entry:
@@ -2221,40 +2227,41 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i16
-  %t115 = select i1 %t111, i16 %t114, i16 0
-  %t116 = call i16 @ur_shuffle_bfly_i16(i16 %t115, i32 32, i64 -1) #0
-  %t117 = icmp ugt i16 %t115, %t116
-  %t118 = select i1 %t117, i16 %t115, i16 %t116
-  %t119 = call i16 @ur_shuffle_bfly_i16(i16 %t118, i32 16, i64 -1) #0
-  %t120 = icmp ugt i16 %t118, %t119
-  %t121 = select i1 %t120, i16 %t118, i16 %t119
-  %t122 = call i16 @ur_shuffle_bfly_i16(i16 %t121, i32 8, i64 -1) #0
-  %t123 = icmp ugt i16 %t121, %t122
-  %t124 = select i1 %t123, i16 %t121, i16 %t122
-  %t125 = call i16 @ur_shuffle_bfly_i16(i16 %t124, i32 4, i64 -1) #0
-  %t126 = icmp ugt i16 %t124, %t125
-  %t127 = select i1 %t126, i16 %t124, i16 %t125
-  %t128 = call i16 @ur_shuffle_bfly_i16(i16 %t127, i32 2, i64 -1) #0
-  %t129 = icmp ugt i16 %t127, %t128
-  %t130 = select i1 %t129, i16 %t127, i16 %t128
-  %t131 = call i16 @ur_shuffle_bfly_i16(i16 %t130, i32 1, i64 -1) #0
-  %t132 = icmp ugt i16 %t130, %t131
-  %t133 = select i1 %t132, i16 %t130, i16 %t131
-  %t134 = zext i16 %t133 to i64
-  %t135 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  store volatile i64 %t134, ptr addrspace(3) %t135, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i16
+  %t116 = select i1 %t111, i16 %t115, i16 0
+  %t117 = call i16 @ur_shuffle_bfly_i16(i16 %t116, i32 32, i64 -1) #0
+  %t118 = icmp ugt i16 %t116, %t117
+  %t119 = select i1 %t118, i16 %t116, i16 %t117
+  %t120 = call i16 @ur_shuffle_bfly_i16(i16 %t119, i32 16, i64 -1) #0
+  %t121 = icmp ugt i16 %t119, %t120
+  %t122 = select i1 %t121, i16 %t119, i16 %t120
+  %t123 = call i16 @ur_shuffle_bfly_i16(i16 %t122, i32 8, i64 -1) #0
+  %t124 = icmp ugt i16 %t122, %t123
+  %t125 = select i1 %t124, i16 %t122, i16 %t123
+  %t126 = call i16 @ur_shuffle_bfly_i16(i16 %t125, i32 4, i64 -1) #0
+  %t127 = icmp ugt i16 %t125, %t126
+  %t128 = select i1 %t127, i16 %t125, i16 %t126
+  %t129 = call i16 @ur_shuffle_bfly_i16(i16 %t128, i32 2, i64 -1) #0
+  %t130 = icmp ugt i16 %t128, %t129
+  %t131 = select i1 %t130, i16 %t128, i16 %t129
+  %t132 = call i16 @ur_shuffle_bfly_i16(i16 %t131, i32 1, i64 -1) #0
+  %t133 = icmp ugt i16 %t131, %t132
+  %t134 = select i1 %t133, i16 %t131, i16 %t132
+  %t135 = zext i16 %t134 to i64
+  %t136 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  store volatile i64 %t135, ptr addrspace(3) %t136, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t136 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  %t137 = load volatile i64, ptr addrspace(3) %t136, align 8
-  %t138 = trunc i64 %t137 to i16
-  ret i16 %t138
+  %t137 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  %t138 = load volatile i64, ptr addrspace(3) %t137, align 8
+  %t139 = trunc i64 %t138 to i16
+  ret i16 %t139
 }
 define internal i16 @ur_shuffle_up_i16(i16 %x, i32 %lane, i64 %mask) #2 {
 entry:
@@ -2436,59 +2443,60 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i16
-  %t115 = select i1 %t111, i16 %t114, i16 0
-  %t116 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
-  %t117 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t116)
-  %t118 = call i16 @ur_shuffle_up_i16(i16 %t115, i32 1, i64 -1) #0
-  %t119 = icmp ugt i16 %t118, %t115
-  %t120 = select i1 %t119, i16 %t118, i16 %t115
-  %t121 = icmp uge i32 %t117, 1
-  %t122 = select i1 %t121, i16 %t120, i16 %t115
-  %t123 = call i16 @ur_shuffle_up_i16(i16 %t122, i32 2, i64 -1) #0
-  %t124 = icmp ugt i16 %t123, %t122
-  %t125 = select i1 %t124, i16 %t123, i16 %t122
-  %t126 = icmp uge i32 %t117, 2
-  %t127 = select i1 %t126, i16 %t125, i16 %t122
-  %t128 = call i16 @ur_shuffle_up_i16(i16 %t127, i32 4, i64 -1) #0
-  %t129 = icmp ugt i16 %t128, %t127
-  %t130 = select i1 %t129, i16 %t128, i16 %t127
-  %t131 = icmp uge i32 %t117, 4
-  %t132 = select i1 %t131, i16 %t130, i16 %t127
-  %t133 = call i16 @ur_shuffle_up_i16(i16 %t132, i32 8, i64 -1) #0
-  %t134 = icmp ugt i16 %t133, %t132
-  %t135 = select i1 %t134, i16 %t133, i16 %t132
-  %t136 = icmp uge i32 %t117, 8
-  %t137 = select i1 %t136, i16 %t135, i16 %t132
-  %t138 = call i16 @ur_shuffle_up_i16(i16 %t137, i32 16, i64 -1) #0
-  %t139 = icmp ugt i16 %t138, %t137
-  %t140 = select i1 %t139, i16 %t138, i16 %t137
-  %t141 = icmp uge i32 %t117, 16
-  %t142 = select i1 %t141, i16 %t140, i16 %t137
-  %t143 = call i16 @ur_shuffle_up_i16(i16 %t142, i32 32, i64 -1) #0
-  %t144 = icmp ugt i16 %t143, %t142
-  %t145 = select i1 %t144, i16 %t143, i16 %t142
-  %t146 = icmp uge i32 %t117, 32
-  %t147 = select i1 %t146, i16 %t145, i16 %t142
-  %t148 = zext i16 %t147 to i64
-  %t149 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  store volatile i64 %t148, ptr addrspace(3) %t149, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i16
+  %t116 = select i1 %t111, i16 %t115, i16 0
+  %t117 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
+  %t118 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t117)
+  %t119 = call i16 @ur_shuffle_up_i16(i16 %t116, i32 1, i64 -1) #0
+  %t120 = icmp ugt i16 %t119, %t116
+  %t121 = select i1 %t120, i16 %t119, i16 %t116
+  %t122 = icmp uge i32 %t118, 1
+  %t123 = select i1 %t122, i16 %t121, i16 %t116
+  %t124 = call i16 @ur_shuffle_up_i16(i16 %t123, i32 2, i64 -1) #0
+  %t125 = icmp ugt i16 %t124, %t123
+  %t126 = select i1 %t125, i16 %t124, i16 %t123
+  %t127 = icmp uge i32 %t118, 2
+  %t128 = select i1 %t127, i16 %t126, i16 %t123
+  %t129 = call i16 @ur_shuffle_up_i16(i16 %t128, i32 4, i64 -1) #0
+  %t130 = icmp ugt i16 %t129, %t128
+  %t131 = select i1 %t130, i16 %t129, i16 %t128
+  %t132 = icmp uge i32 %t118, 4
+  %t133 = select i1 %t132, i16 %t131, i16 %t128
+  %t134 = call i16 @ur_shuffle_up_i16(i16 %t133, i32 8, i64 -1) #0
+  %t135 = icmp ugt i16 %t134, %t133
+  %t136 = select i1 %t135, i16 %t134, i16 %t133
+  %t137 = icmp uge i32 %t118, 8
+  %t138 = select i1 %t137, i16 %t136, i16 %t133
+  %t139 = call i16 @ur_shuffle_up_i16(i16 %t138, i32 16, i64 -1) #0
+  %t140 = icmp ugt i16 %t139, %t138
+  %t141 = select i1 %t140, i16 %t139, i16 %t138
+  %t142 = icmp uge i32 %t118, 16
+  %t143 = select i1 %t142, i16 %t141, i16 %t138
+  %t144 = call i16 @ur_shuffle_up_i16(i16 %t143, i32 32, i64 -1) #0
+  %t145 = icmp ugt i16 %t144, %t143
+  %t146 = select i1 %t145, i16 %t144, i16 %t143
+  %t147 = icmp uge i32 %t118, 32
+  %t148 = select i1 %t147, i16 %t146, i16 %t143
+  %t149 = zext i16 %t148 to i64
+  %t150 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  store volatile i64 %t149, ptr addrspace(3) %t150, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t150 = sub i32 %t105, 1
-  %t151 = select i1 %t110, i32 0, i32 %t150
-  %t152 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t151
-  %t153 = load volatile i64, ptr addrspace(3) %t152, align 8
-  %t154 = trunc i64 %t153 to i16
-  %t155 = icmp ugt i16 %t154, %t37
-  %t156 = select i1 %t155, i16 %t154, i16 %t37
-  %t157 = select i1 %t110, i16 %t37, i16 %t156
-  ret i16 %t157
+  %t151 = sub i32 %t105, 1
+  %t152 = select i1 %t110, i32 0, i32 %t151
+  %t153 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t152
+  %t154 = load volatile i64, ptr addrspace(3) %t153, align 8
+  %t155 = trunc i64 %t154 to i16
+  %t156 = icmp ugt i16 %t155, %t37
+  %t157 = select i1 %t156, i16 %t155, i16 %t37
+  %t158 = select i1 %t110, i16 %t37, i16 %t157
+  ret i16 %t158
 }
 define internal i16 @ur_before_umax_i16(i16 %x, i64 %lanes, i64 %members) #2 {
 entry:
@@ -2636,59 +2644,60 @@ written:
   br i1 %t112, label %join, label %joined
 join:
   %t113 = icmp ult i32 %t58, %t55
-  %t114 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t58
-  %t115 = load volatile i64, ptr addrspace(3) %t114, align 8
-  %t116 = trunc i64 %t115 to i16
-  %t117 = select i1 %t113, i16 %t116, i16 0
-  %t118 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
-  %t119 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t118)
-  %t120 = call i16 @ur_shuffle_up_i16(i16 %t117, i32 1, i64 -1) #0
-  %t121 = icmp ugt i16 %t120, %t117
-  %t122 = select i1 %t121, i16 %t120, i16 %t117
-  %t123 = icmp uge i32 %t119, 1
-  %t124 = select i1 %t123, i16 %t122, i16 %t117
-  %t125 = call i16 @ur_shuffle_up_i16(i16 %t124, i32 2, i64 -1) #0
-  %t126 = icmp ugt i16 %t125, %t124
-  %t127 = select i1 %t126, i16 %t125, i16 %t124
-  %t128 = icmp uge i32 %t119, 2
-  %t129 = select i1 %t128, i16 %t127, i16 %t124
-  %t130 = call i16 @ur_shuffle_up_i16(i16 %t129, i32 4, i64 -1) #0
-  %t131 = icmp ugt i16 %t130, %t129
-  %t132 = select i1 %t131, i16 %t130, i16 %t129
-  %t133 = icmp uge i32 %t119, 4
-  %t134 = select i1 %t133, i16 %t132, i16 %t129
-  %t135 = call i16 @ur_shuffle_up_i16(i16 %t134, i32 8, i64 -1) #0
-  %t136 = icmp ugt i16 %t135, %t134
-  %t137 = select i1 %t136, i16 %t135, i16 %t134
-  %t138 = icmp uge i32 %t119, 8
-  %t139 = select i1 %t138, i16 %t137, i16 %t134
-  %t140 = call i16 @ur_shuffle_up_i16(i16 %t139, i32 16, i64 -1) #0
-  %t141 = icmp ugt i16 %t140, %t139
-  %t142 = select i1 %t141, i16 %t140, i16 %t139
-  %t143 = icmp uge i32 %t119, 16
-  %t144 = select i1 %t143, i16 %t142, i16 %t139
-  %t145 = call i16 @ur_shuffle_up_i16(i16 %t144, i32 32, i64 -1) #0
-  %t146 = icmp ugt i16 %t145, %t144
-  %t147 = select i1 %t146, i16 %t145, i16 %t144
-  %t148 = icmp uge i32 %t119, 32
-  %t149 = select i1 %t148, i16 %t147, i16 %t144
-  %t150 = zext i16 %t149 to i64
-  %t151 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t58
-  store volatile i64 %t150, ptr addrspace(3) %t151, align 8
+  %t114 = select i1 %t113, i32 %t58, i32 32
+  %t115 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t114
+  %t116 = load volatile i64, ptr addrspace(3) %t115, align 8
+  %t117 = trunc i64 %t116 to i16
+  %t118 = select i1 %t113, i16 %t117, i16 0
+  %t119 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
+  %t120 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %t119)
+  %t121 = call i16 @ur_shuffle_up_i16(i16 %t118, i32 1, i64 -1) #0
+  %t122 = icmp ugt i16 %t121, %t118
+  %t123 = select i1 %t122, i16 %t121, i16 %t118
+  %t124 = icmp uge i32 %t120, 1
+  %t125 = select i1 %t124, i16 %t123, i16 %t118
+  %t126 = call i16 @ur_shuffle_up_i16(i16 %t125, i32 2, i64 -1) #0
+  %t127 = icmp ugt i16 %t126, %t125
+  %t128 = select i1 %t127, i16 %t126, i16 %t125
+  %t129 = icmp uge i32 %t120, 2
+  %t130 = select i1 %t129, i16 %t128, i16 %t125
+  %t131 = call i16 @ur_shuffle_up_i16(i16 %t130, i32 4, i64 -1) #0
+  %t132 = icmp ugt i16 %t131, %t130
+  %t133 = select i1 %t132, i16 %t131, i16 %t130
+  %t134 = icmp uge i32 %t120, 4
+  %t135 = select i1 %t134, i16 %t133, i16 %t130
+  %t136 = call i16 @ur_shuffle_up_i16(i16 %t135, i32 8, i64 -1) #0
+  %t137 = icmp ugt i16 %t136, %t135
+  %t138 = select i1 %t137, i16 %t136, i16 %t135
+  %t139 = icmp uge i32 %t120, 8
+  %t140 = select i1 %t139, i16 %t138, i16 %t135
+  %t141 = call i16 @ur_shuffle_up_i16(i16 %t140, i32 16, i64 -1) #0
+  %t142 = icmp ugt i16 %t141, %t140
+  %t143 = select i1 %t142, i16 %t141, i16 %t140
+  %t144 = icmp uge i32 %t120, 16
+  %t145 = select i1 %t144, i16 %t143, i16 %t140
+  %t146 = call i16 @ur_shuffle_up_i16(i16 %t145, i32 32, i64 -1) #0
+  %t147 = icmp ugt i16 %t146, %t145
+  %t148 = select i1 %t147, i16 %t146, i16 %t145
+  %t149 = icmp uge i32 %t120, 32
+  %t150 = select i1 %t149, i16 %t148, i16 %t145
+  %t151 = zext i16 %t150 to i64
+  %t152 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t114
+  store volatile i64 %t151, ptr addrspace(3) %t152, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t152 = sub i32 %t107, 1
-  %t153 = select i1 %t112, i32 0, i32 %t152
-  %t154 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t153
-  %t155 = load volatile i64, ptr addrspace(3) %t154, align 8
-  %t156 = trunc i64 %t155 to i16
-  %t157 = icmp ugt i16 %t156, %t37
-  %t158 = select i1 %t157, i16 %t156, i16 %t37
-  %t159 = select i1 %t112, i16 %t37, i16 %t158
-  ret i16 %t159
+  %t153 = sub i32 %t107, 1
+  %t154 = select i1 %t112, i32 0, i32 %t153
+  %t155 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t154
+  %t156 = load volatile i64, ptr addrspace(3) %t155, align 8
+  %t157 = trunc i64 %t156 to i16
+  %t158 = icmp ugt i16 %t157, %t37
+  %t159 = select i1 %t158, i16 %t157, i16 %t37
+  %t160 = select i1 %t112, i16 %t37, i16 %t159
+  ret i16 %t160
 }
 define internal i1 @ur_shuffle_bfly_b(i1 %x, i32 %lane, i64 %mask) #2 {
 entry:
@@ -2913,34 +2922,35 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i1
-  %t115 = select i1 %t111, i1 %t114, i1 false
-  %t116 = call i1 @ur_shuffle_bfly_b(i1 %t115, i32 32, i64 -1) #0
-  %t117 = or i1 %t115, %t116
-  %t118 = call i1 @ur_shuffle_bfly_b(i1 %t117, i32 16, i64 -1) #0
-  %t119 = or i1 %t117, %t118
-  %t120 = call i1 @ur_shuffle_bfly_b(i1 %t119, i32 8, i64 -1) #0
-  %t121 = or i1 %t119, %t120
-  %t122 = call i1 @ur_shuffle_bfly_b(i1 %t121, i32 4, i64 -1) #0
-  %t123 = or i1 %t121, %t122
-  %t124 = call i1 @ur_shuffle_bfly_b(i1 %t123, i32 2, i64 -1) #0
-  %t125 = or i1 %t123, %t124
-  %t126 = call i1 @ur_shuffle_bfly_b(i1 %t125, i32 1, i64 -1) #0
-  %t127 = or i1 %t125, %t126
-  %t128 = zext i1 %t127 to i64
-  %t129 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  store volatile i64 %t128, ptr addrspace(3) %t129, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i1
+  %t116 = select i1 %t111, i1 %t115, i1 false
+  %t117 = call i1 @ur_shuffle_bfly_b(i1 %t116, i32 32, i64 -1) #0
+  %t118 = or i1 %t116, %t117
+  %t119 = call i1 @ur_shuffle_bfly_b(i1 %t118, i32 16, i64 -1) #0
+  %t120 = or i1 %t118, %t119
+  %t121 = call i1 @ur_shuffle_bfly_b(i1 %t120, i32 8, i64 -1) #0
+  %t122 = or i1 %t120, %t121
+  %t123 = call i1 @ur_shuffle_bfly_b(i1 %t122, i32 4, i64 -1) #0
+  %t124 = or i1 %t122, %t123
+  %t125 = call i1 @ur_shuffle_bfly_b(i1 %t124, i32 2, i64 -1) #0
+  %t126 = or i1 %t124, %t125
+  %t127 = call i1 @ur_shuffle_bfly_b(i1 %t126, i32 1, i64 -1) #0
+  %t128 = or i1 %t126, %t127
+  %t129 = zext i1 %t128 to i64
+  %t130 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  store volatile i64 %t129, ptr addrspace(3) %t130, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t130 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  %t131 = load volatile i64, ptr addrspace(3) %t130, align 8
-  %t132 = trunc i64 %t131 to i1
-  ret i1 %t132
+  %t131 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  %t132 = load volatile i64, ptr addrspace(3) %t131, align 8
+  %t133 = trunc i64 %t132 to i1
+  ret i1 %t133
 }
 define internal i1 @ur_reduce_and_b(i1 %x, i64 %lanes, i64 %members) #2 {
 entry:
@@ -3128,34 +3138,35 @@ written:
   br i1 %t110, label %join, label %joined
 join:
   %t111 = icmp ult i32 %t56, %t53
-  %t112 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t56
-  %t113 = load volatile i64, ptr addrspace(3) %t112, align 8
-  %t114 = trunc i64 %t113 to i1
-  %t115 = select i1 %t111, i1 %t114, i1 true
-  %t116 = call i1 @ur_shuffle_bfly_b(i1 %t115, i32 32, i64 -1) #0
-  %t117 = and i1 %t115, %t116
-  %t118 = call i1 @ur_shuffle_bfly_b(i1 %t117, i32 16, i64 -1) #0
-  %t119 = and i1 %t117, %t118
-  %t120 = call i1 @ur_shuffle_bfly_b(i1 %t119, i32 8, i64 -1) #0
-  %t121 = and i1 %t119, %t120
-  %t122 = call i1 @ur_shuffle_bfly_b(i1 %t121, i32 4, i64 -1) #0
-  %t123 = and i1 %t121, %t122
-  %t124 = call i1 @ur_shuffle_bfly_b(i1 %t123, i32 2, i64 -1) #0
-  %t125 = and i1 %t123, %t124
-  %t126 = call i1 @ur_shuffle_bfly_b(i1 %t125, i32 1, i64 -1) #0
-  %t127 = and i1 %t125, %t126
-  %t128 = zext i1 %t127 to i64
-  %t129 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  store volatile i64 %t128, ptr addrspace(3) %t129, align 8
+  %t112 = select i1 %t111, i32 %t56, i32 32
+  %t113 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 %t112
+  %t114 = load volatile i64, ptr addrspace(3) %t113, align 8
+  %t115 = trunc i64 %t114 to i1
+  %t116 = select i1 %t111, i1 %t115, i1 true
+  %t117 = call i1 @ur_shuffle_bfly_b(i1 %t116, i32 32, i64 -1) #0
+  %t118 = and i1 %t116, %t117
+  %t119 = call i1 @ur_shuffle_bfly_b(i1 %t118, i32 16, i64 -1) #0
+  %t120 = and i1 %t118, %t119
+  %t121 = call i1 @ur_shuffle_bfly_b(i1 %t120, i32 8, i64 -1) #0
+  %t122 = and i1 %t120, %t121
+  %t123 = call i1 @ur_shuffle_bfly_b(i1 %t122, i32 4, i64 -1) #0
+  %t124 = and i1 %t122, %t123
+  %t125 = call i1 @ur_shuffle_bfly_b(i1 %t124, i32 2, i64 -1) #0
+  %t126 = and i1 %t124, %t125
+  %t127 = call i1 @ur_shuffle_bfly_b(i1 %t126, i32 1, i64 -1) #0
+  %t128 = and i1 %t126, %t127
+  %t129 = zext i1 %t128 to i64
+  %t130 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  store volatile i64 %t129, ptr addrspace(3) %t130, align 8
   br label %joined
 joined:
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
-  %t130 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
-  %t131 = load volatile i64, ptr addrspace(3) %t130, align 8
-  %t132 = trunc i64 %t131 to i1
-  ret i1 %t132
+  %t131 = getelementptr inbounds [33 x i64], ptr addrspace(3) @ur_scratch, i32 0, i32 32
+  %t132 = load volatile i64, ptr addrspace(3) %t131, align 8
+  %t133 = trunc i64 %t132 to i1
+  ret i1 %t133
 }
 define internal i32 @ur_reduce_some_add_i32(i32 %x, i64 %lanes, i64 %members) #2 {
 entry:

@@ -67,7 +67,13 @@ impl Writer<'_> {
         // The first sub-group of several is full.
         self.label("join");
         let exists = self.let_temp(format_args!("icmp ult i32 {lane}, {count}"));
-        let stored = self.load_scratch(scalar, &lane);
+        // A wave of 64 has more lanes than there are words. Those without a sub-group take the result's, whose content they do not use
+        // and which a scan does not read.
+        let word = match self.lanes {
+            64 => self.let_temp(format_args!("select i1 {exists}, i32 {lane}, i32 {RESULT_WORD}")),
+            _ => lane.clone(),
+        };
+        let stored = self.load_scratch(scalar, &word);
         let neutral = operation.neutral(scalar);
         let part = self.let_temp(format_args!("select i1 {exists}, {ty} {stored}, {ty} {neutral}"));
         if kind == REDUCE {
@@ -75,7 +81,7 @@ impl Writer<'_> {
             self.store_scratch(scalar, RESULT_WORD, &whole);
         } else {
             let whole = self.scan_tree(operation, scalar, &part, "-1")?;
-            self.store_scratch(scalar, &lane, &whole);
+            self.store_scratch(scalar, &word, &whole);
         }
         self.put(format_args!("br label %joined"));
         self.label("joined");
