@@ -608,6 +608,44 @@ def copies_case():
     c.write()
 
 
+def spread(F, large):
+    """Vectors of three elements whose squares are too large or too small for their type, and others of any size."""
+    info = np.finfo(F)
+    most, tiny, least = float(info.max), float(info.tiny), float(info.smallest_subnormal)
+    rows = [(3 * large, 4 * large, 0), (most / 2, -most / 2, most / 2), (most, most, most), (most, 1, least), (most, 0, 0), (least, 0, 0), (3 * least, 4 * least, 0),
+            (-least, least, -least), (tiny, -tiny, 0), (0, 1e-4, 0), (0, 0, 0), (-0.0, -0.0, -0.0), (math.inf, 1, 0), (3, -4, 12), (1, 1, 1), (0, 0, -2)]
+    top, bottom = math.frexp(most)[1] - 1, math.frexp(least)[1] + 3
+    for _ in range(32 - len(rows)):
+        exponent = random.randrange(bottom, top)
+        rows.append(tuple(random.uniform(-1, 1) * 2.0 ** exponent for _ in range(3)))
+    return [[F(row[at]) for row in rows] for at in range(3)]
+
+
+def geometry_case():
+    """Lengths and directions, where the sum of the squares has no room in the type."""
+    c = Case("geometry")
+    root = lambda *vs: mpmath.sqrt(sum(v * v for v in vs))
+    for ty, large, ulps in (("f16", 100, (1, 1, 1)), ("f32", 1e20, (2, 3, 3)), ("f64", 1e200, (2, 3, 3))):
+        F = NP[ty]
+        with np.errstate(all="ignore"):
+            X, Y, Z = spread(F, large)
+            x, y, z = (c.input(ty, values) for values in (X, Y, Z))
+            for parts, values in (((x,), (X,)), ((x, y), (X, Y)), ((x, y, z), (X, Y, Z)), ((x, y, z, x), (X, Y, Z, X))):
+                count = len(parts)
+                vector = ty if count == 1 else f"v{count}{ty}"
+                v = x if count == 1 else c.emit("OpCompositeConstruct", vector, *parts)
+                rows = list(zip(*values))
+                c.out(ty, c.ext(ty, "length", v), [near(F, root, *row) for row in rows], ulps[0])
+                turned = v if count == 1 else c.emit("OpVectorShuffle", vector, v, v, *range(1, count), 0)
+                apart = [[mpmath.mpf(float(a)) - mpmath.mpf(float(b)) for a, b in zip(row, row[1:] + row[:1])] for row in rows]
+                c.out(ty, c.ext(ty, "distance", v, turned), [near(F, root, *row) for row in apart], ulps[1])
+                unit = c.ext(vector, "normalize", v)
+                for at in range(count):
+                    part = unit if count == 1 else c.emit("OpCompositeExtract", ty, unit, at)
+                    c.out(ty, part, [row[at] if not any(row) else near(F, lambda *vs: vs[at] / root(*vs), *row) for row in rows], ulps[2])
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
@@ -619,3 +657,4 @@ if __name__ == "__main__":
     by_value_case()
     wrapped_case()
     copies_case()
+    geometry_case()

@@ -1,5 +1,5 @@
-//! Geometry of vectors. Lengths are computed as they are written in OpenCL, without scaling: 2 ulp of the sum of squares; what
-//! would overflow overflows.
+//! Geometry of vectors. A length is the root of the sum of squares, which have room whatever the elements are: those of half precision
+//! in single, others of a vector that is scaled by a power of two; 2 ulp. The `fast_` functions do not scale, as OpenCL lets them.
 
 use super::super::Writer;
 use super::super::instruction::Inst;
@@ -7,53 +7,123 @@ use super::super::types::Scalar;
 use crate::error::{Error, Result};
 use crate::model::Id;
 
+/// What a vector is multiplied by before its squares are summed, and its length after that.
+struct Scale {
+    down: String,
+    up: String,
+}
+
 impl<'m> Writer<'m> {
     pub(super) fn geometric(&mut self, inst: Inst<'m>, name: &str, operands: &'m [Id]) -> Result<()> {
-        let name = name.strip_prefix("fast_").unwrap_or(name);
-        let (ty, first) = (self.module.type_of(operands[0])?, operands[0]);
-        let (scalar, count) = self.shape(ty)?;
+        let (scalar, count) = self.shape(self.module.type_of(operands[0])?)?;
         if !matches!(scalar, Scalar::Float(_)) {
             return Err(Error::malformed("vectors of floating-point numbers are wanted"));
         }
-        let (text, value) = (self.type_text(ty)?, self.value(first)?.to_string());
+        let mut values = Vec::new();
+        for &operand in operands {
+            values.push(self.value(operand)?.to_string());
+        }
         let result = match name {
-            "length" => self.length(scalar, count, &value)?,
-            "distance" => {
-                let other = self.value(operands[1])?;
-                let apart = self.let_temp(format_args!("fsub {text} {value}, {other}"));
-                self.length(scalar, count, &apart)?
-            }
-            "normalize" => self.normalized(scalar, count, &value)?,
-            _ => {
-                let other = self.value(operands[1])?.to_string();
-                self.cross(scalar, count, &value, &other)?
-            }
+            "cross" => self.cross(scalar, count, &values[0], &values[1])?,
+            _ => self.with_room(name, scalar, count, values)?,
         };
         let text = self.type_text(inst.ty()?)?;
         self.alias(inst.result()?, &text, &result);
         Ok(())
     }
 
-    fn length(&mut self, scalar: Scalar, count: u32, vector: &str) -> Result<String> {
-        let square = self.dot_of(scalar, count, vector, vector);
-        self.math_call("sqrt", scalar, &[square])
+    /// Lengths and directions, computed where the squares of the elements have room.
+    fn with_room(&mut self, name: &str, scalar: Scalar, count: u32, mut values: Vec<String>) -> Result<String> {
+        let (name, fast) = name.strip_prefix("fast_").map_or((name, false), |name| (name, true));
+        let half = scalar.bits() == 16;
+        let wide = if half { Scalar::Float(32) } else { scalar };
+        let (narrow_text, text) = (Self::shaped(scalar, count), Self::shaped(wide, count));
+        if half {
+            for value in &mut values {
+                *value = self.let_temp(format_args!("fpext {narrow_text} {value} to {text}"));
+            }
+        }
+        if name == "distance" {
+            values[0] = self.let_temp(format_args!("fsub {text} {}, {}", values[0], values[1]));
+        }
+        let scale = if half || fast { None } else { Some(self.scale(wide, count, &values[0])) };
+        let vector = match &scale {
+            Some(scale) => self.times(wide, count, &values[0], &scale.down),
+            None => values[0].clone(),
+        };
+        let square = self.dot_of(wide, count, &vector, &vector);
+        let length = self.math_call("sqrt", wide, &[square])?;
+        let (result, result_count) = match (name, scale) {
+            ("normalize", _) => (self.divided(wide, count, &vector, &length), count),
+            (_, Some(scale)) => (self.times(wide, 1, &length, &scale.up), 1),
+            (_, None) => (length, 1),
+        };
+        if half {
+            let (from, to) = (Self::shaped(wide, result_count), Self::shaped(scalar, result_count));
+            return Ok(self.let_temp(format_args!("fptrunc {from} {result} to {to}")));
+        }
+        Ok(result)
     }
 
-    fn normalized(&mut self, scalar: Scalar, count: u32, vector: &str) -> Result<String> {
-        let (ty, text) = (scalar.text(), Self::shaped(scalar, count));
-        let length = self.length(scalar, count, vector)?;
-        let zero = self.let_temp(format_args!("fcmp oeq {ty} {length}, 0.0"));
-        if count == 1 {
-            let unit = self.let_temp(format_args!("fdiv {ty} {vector}, {length}"));
-            return Ok(self.let_temp(format_args!("select i1 {zero}, {ty} {vector}, {ty} {unit}")));
+    /// Powers of two that take the largest element near 1, and back. Of elements whose squares vanish then nothing is left in the sum.
+    fn scale(&mut self, scalar: Scalar, count: u32, vector: &str) -> Scale {
+        let (ty, text, int) = (scalar.text(), Self::shaped(scalar, count), scalar.integer().text());
+        // In the word with the exponent: the bits below that, and the exponent of 1.
+        let (low_bits, one) = if scalar.bits() == 64 { (20, 1023) } else { (23, 127) };
+        let mut largest = String::new();
+        for at in 0..count {
+            let element = match count {
+                1 => vector.to_owned(),
+                _ => self.let_temp(format_args!("extractelement {text} {vector}, i32 {at}")),
+            };
+            let mut word = self.let_temp(format_args!("bitcast {ty} {element} to {int}"));
+            if scalar.bits() == 64 {
+                word = self.let_temp(format_args!("lshr i64 {word}, 32"));
+                word = self.let_temp(format_args!("trunc i64 {word} to i32"));
+            }
+            let exponent = self.let_temp(format_args!("and i32 {word}, {}", (2 * one + 1) << low_bits));
+            largest = if at == 0 { exponent } else { self.pick("sgt", "i32", &exponent, &largest) };
         }
-        let mut unit = "undef".to_owned();
+        // Both powers are normal numbers; beyond them the squares of what is left still have room.
+        let largest = self.pick("sgt", "i32", &largest, &(1 << low_bits).to_string());
+        let largest = self.pick("slt", "i32", &largest, &((2 * one - 2) << low_bits).to_string());
+        let down = self.let_temp(format_args!("sub i32 {}, {largest}", (2 * one) << low_bits));
+        let [down, up] = [down, largest].map(|mut word| {
+            if scalar.bits() == 64 {
+                word = self.let_temp(format_args!("zext i32 {word} to i64"));
+                word = self.let_temp(format_args!("shl i64 {word}, 32"));
+            }
+            self.let_temp(format_args!("bitcast {int} {word} to {ty}"))
+        });
+        Scale { down, up }
+    }
+
+    /// Each element times a number.
+    fn times(&mut self, scalar: Scalar, count: u32, vector: &str, factor: &str) -> String {
+        self.with_each(scalar, count, vector, ("fmul", factor))
+    }
+
+    /// A vector divided by its length; if that is zero, itself.
+    fn divided(&mut self, scalar: Scalar, count: u32, vector: &str, length: &str) -> String {
+        let (ty, text) = (scalar.text(), Self::shaped(scalar, count));
+        let zero = self.let_temp(format_args!("fcmp oeq {ty} {length}, 0.0"));
+        let unit = self.with_each(scalar, count, vector, ("fdiv", length));
+        self.let_temp(format_args!("select i1 {zero}, {text} {vector}, {text} {unit}"))
+    }
+
+    /// An operation of each element and the same number.
+    fn with_each(&mut self, scalar: Scalar, count: u32, vector: &str, (operation, with): (&str, &str)) -> String {
+        let (ty, text) = (scalar.text(), Self::shaped(scalar, count));
+        if count == 1 {
+            return self.let_temp(format_args!("{operation} {ty} {vector}, {with}"));
+        }
+        let mut made = "undef".to_owned();
         for at in 0..count {
             let part = self.let_temp(format_args!("extractelement {text} {vector}, i32 {at}"));
-            let part = self.let_temp(format_args!("fdiv {ty} {part}, {length}"));
-            unit = self.let_temp(format_args!("insertelement {text} {unit}, {ty} {part}, i32 {at}"));
+            let part = self.let_temp(format_args!("{operation} {ty} {part}, {with}"));
+            made = self.let_temp(format_args!("insertelement {text} {made}, {ty} {part}, i32 {at}"));
         }
-        Ok(self.let_temp(format_args!("select i1 {zero}, {text} {vector}, {text} {unit}")))
+        made
     }
 
     fn cross(&mut self, scalar: Scalar, count: u32, a: &str, b: &str) -> Result<String> {
