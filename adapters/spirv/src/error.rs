@@ -13,6 +13,8 @@ pub enum ErrorKind {
     Limit,
     /// The module is right, but this crate or the chosen target has no code for it.
     Unsupported,
+    /// Modules that do not fit each other.
+    Link,
     /// An option or a specialisation constant that the caller gave is wrong.
     Option,
 }
@@ -68,6 +70,10 @@ impl Error {
 
     pub(crate) fn limit(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Limit, message)
+    }
+
+    pub(crate) fn link(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Link, message)
     }
 
     pub(crate) fn option(message: impl Into<String>) -> Self {

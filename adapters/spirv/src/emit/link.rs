@@ -37,12 +37,20 @@ impl Linked {
         self.translations.iter().any(|translation| translation.uses_libdevice)
     }
 
+    /// Some module wants subnormal numbers of 32 bits flushed to zero, and none wants them kept: the compiler's option is for the
+    /// whole program.
+    #[must_use]
+    pub fn flush_denormals(&self) -> bool {
+        self.translations.iter().any(|translation| translation.flush_denormals)
+            && !self.translations.iter().any(|translation| translation.preserve_denormals)
+    }
+
     /// The options that libnvvm must compile the texts with: the strictest that one of them wants.
     #[must_use]
     pub fn compiler_options(&self, options: &Options) -> Vec<String> {
         let strictest = Translation {
             contraction_off: self.translations.iter().any(|t| t.contraction_off),
-            flush_denormals: self.translations.iter().any(|t| t.flush_denormals),
+            flush_denormals: self.flush_denormals(),
             ..Translation::default()
         };
         strictest.compiler_options(options)
@@ -69,10 +77,6 @@ pub fn link(modules: &[&Module], options: &Options) -> Result<Linked> {
         unresolved.extend(translation.imports.iter().filter(|name| !exported.contains_key(*name)).cloned());
         linked.translations.push(translation);
     }
-    // The compiler's option is for the whole program.
-    if linked.translations.iter().any(|translation| translation.preserve_denormals) {
-        linked.translations.iter_mut().for_each(|translation| translation.flush_denormals = false);
-    }
     linked.unresolved = unresolved.into_iter().collect();
     Ok(linked)
 }
@@ -85,7 +89,7 @@ fn check_kernels(modules: &[&Module], options: &Options) -> Result<()> {
     let mut seen = BTreeSet::new();
     for entry in modules.iter().flat_map(|module| &module.entry_points) {
         if !seen.insert(entry.name.as_str()) {
-            return Err(Error::malformed(format!("two modules have a kernel {}", entry.name)));
+            return Err(Error::link(format!("two modules have a kernel {}", entry.name)));
         }
     }
     match options.kernels.iter().flatten().find(|name| !seen.contains(name.as_str())) {
@@ -115,7 +119,7 @@ fn exported_names(modules: &[&Module]) -> Result<BTreeMap<String, usize>> {
         }
     }
     match names.iter().find(|(_, count)| **count > 1) {
-        Some((name, _)) => Err(Error::malformed(format!("two modules export {name}"))),
+        Some((name, _)) => Err(Error::link(format!("two modules export {name}"))),
         None => Ok(names),
     }
 }

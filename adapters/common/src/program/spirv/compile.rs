@@ -1,11 +1,9 @@
 //! One compilation: modules to LLVM's text, all of it through the target's compiler, and PTX in a version that the driver takes.
 
-use std::collections::BTreeSet;
-
 use ur_ffi::ur_result_t;
 use ur_spirv::comgr::{Flags, Isa};
 use ur_spirv::nvvm::{Compiler, Nvvm, with_ptx_version};
-use ur_spirv::{Dialect, Options, Translation, translate};
+use ur_spirv::{Dialect, Linked, Module, Options, link};
 
 use crate::driver::native::{comgr, nvvm};
 use crate::driver::{AmdgcnTarget, PtxTarget, SpirvTarget};
@@ -26,54 +24,51 @@ pub(super) fn run(request: &Request<'_>) -> Result<Product> {
 fn to_ptx(request: &Request<'_>, target: &PtxTarget) -> Result<Product> {
     let library = nvvm::open()?;
     let options = ptx_options(request, target, &library)?;
-    let translations = translated(request, &options)?;
-    let names = names_of(&translations);
-    let texts = texts_of(&names, &translations);
-    let mut words: Vec<String> = Vec::new();
-    let asked = translations.iter().flat_map(|made| made.compiler_options(&options));
-    for word in asked.chain(request.options.compiler.iter().cloned()) {
-        if !words.contains(&word) {
-            words.push(word);
+    let linked = translated(request, &options)?;
+    let names = names_of(&linked);
+    let texts = texts_of(&names, &linked);
+    let mut words = linked.compiler_options(&options);
+    for word in &request.options.compiler {
+        if !words.contains(word) {
+            words.push(word.clone());
         }
     }
-    let libdevice = translations.iter().any(|made| made.uses_libdevice);
-    let compiled = library.compile(&texts, &words, libdevice).map_err(|error| nvvm::failed(&error))?;
-    let mut log = log_of(request, &translations);
+    let compiled = library.compile(&texts, &words, linked.uses_libdevice()).map_err(|error| nvvm::failed(&error))?;
+    let mut log = log_of(request, &linked);
     log.push_str(&compiled.log);
     Ok(Product { image: in_version(compiled.ptx, target.version).into_bytes(), log })
 }
 
 fn to_code_object(request: &Request<'_>, target: &AmdgcnTarget) -> Result<Product> {
     let library = comgr::open()?;
-    let translations = translated(request, &amdgcn_options(request, target))?;
-    let names = names_of(&translations);
+    let linked = translated(request, &amdgcn_options(request, target))?;
+    let names = names_of(&linked);
     let isa = Isa { architecture: target.architecture.clone(), wave_size: target.wave_size };
-    let flags = flags_of(request.options, &translations);
-    let compiled =
-        library.compile(&texts_of(&names, &translations), &isa, flags).map_err(|error| comgr::failed(&error))?;
-    let mut log = log_of(request, &translations);
+    let flags = flags_of(request.options, &linked);
+    let compiled = library.compile(&texts_of(&names, &linked), &isa, flags).map_err(|error| comgr::failed(&error))?;
+    let mut log = log_of(request, &linked);
     log.push_str(&compiled.log);
     Ok(Product { image: compiled.bytes, log })
 }
 
 /// What libamd_comgr is told of how to compile, from the words for libnvvm and what the modules want.
-fn flags_of(options: &BuildOptions, translations: &[Translation]) -> Flags {
+fn flags_of(options: &BuildOptions, linked: &Linked) -> Flags {
     let says = |word: &str| options.compiler.iter().any(|known| known == word);
     Flags {
         unoptimised: says("-opt=0"),
-        flush_denormals: says("-ftz=1") || translations.iter().any(|made| made.flush_denormals),
+        flush_denormals: says("-ftz=1") || linked.flush_denormals(),
         fast_math: says("-prec-div=0"),
-        uses_library: translations.iter().any(|made| made.uses_libdevice),
+        uses_library: linked.uses_libdevice(),
     }
 }
 
 /// The names of modules in a compiler's messages.
-fn names_of(translations: &[Translation]) -> Vec<String> {
-    (0..translations.len()).map(|number| format!("module {number}")).collect()
+fn names_of(linked: &Linked) -> Vec<String> {
+    (0..linked.translations.len()).map(|number| format!("module {number}")).collect()
 }
 
-fn texts_of<'a>(names: &'a [String], translations: &'a [Translation]) -> Vec<(&'a str, &'a str)> {
-    names.iter().zip(translations).map(|(name, made)| (name.as_str(), made.text.as_str())).collect()
+fn texts_of<'a>(names: &'a [String], linked: &'a Linked) -> Vec<(&'a str, &'a str)> {
+    names.iter().zip(&linked.translations).map(|(name, made)| (name.as_str(), made.text.as_str())).collect()
 }
 
 /// Translates without compiling, for the errors; what there is to say.
@@ -114,27 +109,22 @@ fn options_of(request: &Request<'_>, sm: u32, dialect: Dialect) -> Options {
     }
 }
 
-fn translated(request: &Request<'_>, options: &Options) -> Result<Vec<Translation>> {
-    let one = |source: &Source| {
-        let translated = source.module().and_then(|module| translate(&module, options));
-        translated.map_err(|error| refused(&error))
-    };
-    let translations = request.sources.iter().map(one).collect::<Result<Vec<_>>>()?;
+fn translated(request: &Request<'_>, options: &Options) -> Result<Linked> {
+    let modules = request.sources.iter().map(Source::module).collect::<ur_spirv::Result<Vec<Module>>>();
+    let linked = modules.and_then(|modules| link(&modules.iter().collect::<Vec<_>>(), options));
+    let linked = linked.map_err(|error| refused(&error))?;
     if !request.allows_imports {
-        check_imports(&translations)?;
+        check_imports(&linked)?;
     }
-    Ok(translations)
+    Ok(linked)
 }
 
 /// Refuses names that no module defines.
-fn check_imports(translations: &[Translation]) -> Result<()> {
-    let exports: BTreeSet<&String> = translations.iter().flat_map(|made| &made.exports).collect();
-    let open: BTreeSet<&String> =
-        translations.iter().flat_map(|made| &made.imports).filter(|name| !exports.contains(name)).collect();
-    if open.is_empty() {
+fn check_imports(linked: &Linked) -> Result<()> {
+    if linked.unresolved.is_empty() {
         return Ok(());
     }
-    let names = open.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let names = linked.unresolved.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     Err(Error::new(
         ur_result_t::ERROR_PROGRAM_LINK_FAILURE,
         format!("no module defines {names}; link the module that exports it"),
@@ -142,9 +132,9 @@ fn check_imports(translations: &[Translation]) -> Result<()> {
 }
 
 /// What options and translation have left out.
-fn log_of(request: &Request<'_>, translations: &[Translation]) -> String {
+fn log_of(request: &Request<'_>, linked: &Linked) -> String {
     let mut log = request.options.remark();
-    for made in translations.iter().filter(|made| !made.log.is_empty()) {
+    for made in linked.translations.iter().filter(|made| !made.log.is_empty()) {
         log.push_str(&made.log);
         if !log.ends_with('\n') {
             log.push('\n');
@@ -171,6 +161,8 @@ fn version_of(ptx: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use ur_spirv::Translation;
+
     use super::*;
 
     #[test]
@@ -187,14 +179,17 @@ mod tests {
     #[test]
     fn options_and_modules_say_how_a_code_object_is_made() {
         let options = |text: &str| BuildOptions::parse(&[text.to_owned()]);
-        let plain = [Translation::default()];
+        let of = |translations: &[Translation]| Linked { translations: translations.to_vec(), unresolved: Vec::new() };
+        let plain = of(&[Translation::default()]);
         assert_eq!(flags_of(&options("-cl-mad-enable"), &plain), Flags::default());
         assert!(flags_of(&options("-O0"), &plain).unoptimised);
         let fast = flags_of(&options("-cl-fast-relaxed-math"), &plain);
         assert!(fast.fast_math && fast.flush_denormals && !fast.unoptimised);
-        let wanting = [Translation { flush_denormals: true, uses_libdevice: true, ..Translation::default() }];
-        let flags = flags_of(&options(""), &wanting);
+        let wanting = Translation { flush_denormals: true, uses_libdevice: true, ..Translation::default() };
+        let flags = flags_of(&options(""), &of(std::slice::from_ref(&wanting)));
         assert!(flags.flush_denormals && flags.uses_library && !flags.fast_math);
+        let keeping = Translation { preserve_denormals: true, ..Translation::default() };
+        assert!(!flags_of(&options(""), &of(&[wanting, keeping])).flush_denormals);
     }
 
     /// A kernel of the suite for an architecture of AMD's.
@@ -210,6 +205,27 @@ mod tests {
             global_offset: false,
             allows_imports: false,
         })
+    }
+
+    const IMPORTER: &[u8] = include_bytes!("../../../../spirv/tests/modules/importer.spv");
+    const EXPORTER: &[u8] = include_bytes!("../../../../spirv/tests/modules/exporter.spv");
+    /// A kernel and a function of its name.
+    const ADDER: &[u8] = include_bytes!("../../../../spirv/tests/modules/adder.spv");
+    /// What calls that function.
+    const WRAPPED: &[u8] = include_bytes!("../../../../spirv/tests/kernels/wrapped.spv");
+
+    fn translated_for_amd(modules: &[&[u8]]) -> Result<Linked> {
+        let sources = modules.iter().map(|module| Source::new(module)).collect::<Result<Vec<_>>>()?;
+        let target = AmdgcnTarget { architecture: "gfx1030".to_owned(), wave_size: 32 };
+        let request = Request {
+            sources: &sources,
+            target: SpirvTarget::Amdgcn(target.clone()),
+            max_threads: 1024,
+            options: &BuildOptions::default(),
+            global_offset: false,
+            allows_imports: false,
+        };
+        translated(&request, &amdgcn_options(&request, &target))
     }
 
     /// A module that wants no size of sub-groups.
@@ -237,14 +253,26 @@ mod tests {
 
     #[test]
     fn names_that_no_module_defines_are_all_told() {
-        let made = |imports: &[&str], exports: &[&str]| Translation {
-            imports: imports.iter().map(|name| (*name).to_owned()).collect(),
-            exports: exports.iter().map(|name| (*name).to_owned()).collect(),
-            ..Translation::default()
-        };
-        check_imports(&[made(&["a", "b"], &["c"]), made(&["c"], &["b", "a"])]).unwrap();
-        let error = check_imports(&[made(&["a", "b", "d"], &[]), made(&["a"], &["b"])]).unwrap_err();
+        let error = translated_for_amd(&[IMPORTER]).unwrap_err();
         assert_eq!(error.code(), ur_result_t::ERROR_PROGRAM_LINK_FAILURE);
-        assert!(error.message().contains("`a`, `d`;"), "{error}");
+        assert!(error.message().contains("`factor`, `twice`;"), "{error}");
+        translated_for_amd(&[IMPORTER, EXPORTER]).unwrap();
+    }
+
+    #[test]
+    fn names_that_two_modules_define_are_a_links_failure() {
+        let error = translated_for_amd(&[IMPORTER, EXPORTER, EXPORTER]).unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_PROGRAM_LINK_FAILURE);
+        assert!(error.message().contains("two modules export"), "{error}");
+        let error = translated_for_amd(&[ADDER, ADDER]).unwrap_err();
+        assert_eq!(error.code(), ur_result_t::ERROR_PROGRAM_LINK_FAILURE);
+        assert!(error.message().contains("two modules have a kernel add"), "{error}");
+    }
+
+    #[test]
+    fn a_function_that_has_its_kernels_name_is_called_from_another_module() {
+        let linked = translated_for_amd(&[WRAPPED, ADDER]).unwrap();
+        assert!(linked.translations[0].text.contains("declare void @ur_function_add("));
+        assert!(linked.translations[1].text.contains("define void @ur_function_add("));
     }
 }

@@ -117,8 +117,8 @@ pub struct Product {
 ///
 /// # Errors
 /// `COMPILER_NOT_AVAILABLE` without the library, with the package to install; `UNSUPPORTED_FEATURE` for an instruction that is not
-/// supported and `INVALID_BINARY` for one that is wrong, with its word; `PROGRAM_LINK_FAILURE` for names that no module defines;
-/// `PROGRAM_BUILD_FAILURE` with the compiler's log.
+/// supported and `INVALID_BINARY` for one that is wrong, with its word; `PROGRAM_LINK_FAILURE` for names that no module defines or
+/// that two do; `PROGRAM_BUILD_FAILURE` with the compiler's log.
 pub fn compile(request: &Request<'_>) -> Result<Product> {
     let library = match request.target {
         SpirvTarget::Ptx(_) => nvvm::identity(),
@@ -145,6 +145,7 @@ fn refused(error: &ur_spirv::Error) -> Error {
         ErrorKind::Unsupported => {
             (ur_result_t::ERROR_UNSUPPORTED_FEATURE, "the SPIR-V module needs what is not supported")
         }
+        ErrorKind::Link => (ur_result_t::ERROR_PROGRAM_LINK_FAILURE, "the SPIR-V modules cannot be one program"),
         ErrorKind::Option => (ur_result_t::ERROR_INVALID_VALUE, "the SPIR-V module cannot be compiled so"),
     };
     Error::new(code, format!("{what}: {error}"))
