@@ -345,3 +345,36 @@ fn lanes_without_a_sub_group_of_their_number_keep_to_the_words_of_a_work_groups_
         }
     }
 }
+
+/// A kernel that prints what a constant's (17, or 25, which is 4) or another index (26) of this format leaves of it.
+fn prints_from(format: &str, index: u32) -> Vec<Vec<u32>> {
+    let mut all = prints_a_vector(32, format);
+    let chain = all.iter().position(|words| words[0] & 0xffff == 70).unwrap();
+    all[chain] = op(70, &[15, 20, 16, 17, index]);
+    all.insert(chain, op(124, &[3, 26, 17]));
+    let constant = all.iter().position(|words| *words == op(43, &[3, 17, 0])).unwrap();
+    all.insert(constant, op(43, &[3, 25, 4]));
+    all
+}
+
+#[test]
+fn a_format_begins_where_its_address_points() {
+    let options = Options::for_architecture(90);
+    let text = |all: &[Vec<u32>]| translate(&module(all), &options).map(|made| made.text);
+    assert!(text(&prints_from("%d: %v4d\n", 17)).unwrap().contains("c\"%d: %d,%d,%d,%d\\0A\\00\""));
+    let behind = text(&prints_from("%d: %v4d\n", 25)).unwrap();
+    assert!(behind.contains("c\"%d,%d,%d,%d\\0A\\00\""), "{behind}");
+    for (format, index, message) in [("%v4d: %d", 26, "no constant"), ("%d", 25, "outside")] {
+        let error = text(&prints_from(format, index)).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+}
+
+#[test]
+fn bytes_of_a_format_stay_as_they_are() {
+    let mut all = prints_a_vector(32, "a%v4d");
+    let letter = all.iter_mut().find(|words| **words == op(43, &[6, 200, u32::from(b'a')])).unwrap();
+    letter[3] = 0xe9;
+    let text = translate(&module(&all), &Options::for_architecture(90)).unwrap().text;
+    assert!(text.contains("[13 x i8] c\"\\E9%d,%d,%d,%d\\00\""), "{text}");
+}

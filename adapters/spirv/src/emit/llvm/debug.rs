@@ -82,8 +82,8 @@ impl Writer<'_> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let node = self.metadata.node(&format!(
             "!DIFile(filename: \"{}\", directory: \"{}\")",
-            escaped(name),
-            escaped(folder)
+            escaped(name.as_bytes()),
+            escaped(folder.as_bytes())
         ));
         self.debug.files.insert(id, node);
         node
@@ -91,9 +91,9 @@ impl Writer<'_> {
 }
 
 /// A string as LLVM's text holds it.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
+    for &byte in text {
         match byte {
             b'"' | b'\\' | 0..=31 | 127.. => out.push_str(&format!("\\{byte:02X}")),
             _ => out.push(char::from(byte)),

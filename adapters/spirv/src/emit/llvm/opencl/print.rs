@@ -15,6 +15,8 @@ use crate::model::{Id, Type};
 
 const MOST_FORMAT_BYTES: usize = 1 << 16;
 
+const NO_CONSTANT: &str = "a format that is no constant string";
+
 impl<'m> Writer<'m> {
     pub(super) fn print(&mut self, inst: Inst<'m>, operands: &'m [Id]) -> Result<()> {
         if self.target == Target::Amdgcn {
@@ -28,6 +30,7 @@ impl<'m> Writer<'m> {
             let extend = if matches!(letters.next(), Some('u' | 'x' | 'X' | 'o')) { "zext" } else { "sext" };
             self.promote(operand, extend, &mut values)?;
         }
+        let format: Vec<u8> = format.chars().map(|byte| byte as u8).collect();
         let name = self.format_global(&format);
         let bytes = self.pointer_text("i8", 0);
         self.declare("vprintf", "i32", &format!("{bytes}, {bytes}"));
@@ -74,7 +77,7 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    fn format_global(&mut self, format: &str) -> String {
+    fn format_global(&mut self, format: &[u8]) -> String {
         let name = self.own_name(format!("format{}", self.globals.len()));
         let length = format.len() + 1;
         let text = escaped(format);
@@ -124,41 +127,69 @@ impl<'m> Writer<'m> {
         Ok(self.let_temp(format_args!("ptrtoint {generic} to i64")))
     }
 
-    /// The string that a constant address points to.
+    /// The string that a constant address points to, with a character for each byte.
     fn format_text(&mut self, id: Id) -> Result<String> {
-        let mut id = id;
+        let (mut id, mut offset) = (id, 0i64);
         for _ in 0..16 {
             let definition = *self.module.definition(id)?;
-            let operand = |at| self.module.operand(definition.instruction, at);
-            match definition.instruction.opcode {
-                op::VARIABLE => {
-                    let initializer = operand(3).map_err(|_| Error::unsupported("a format that is not known"))?;
-                    return self.string_of(initializer);
+            let mut operands = self.module.operands(definition.instruction);
+            let mut opcode = definition.instruction.opcode;
+            if opcode == op::VARIABLE {
+                let initializer = operands.get(3).ok_or_else(|| Error::unsupported("a format that is not known"))?;
+                return self.string_of(*initializer, offset);
+            }
+            if opcode == op::SPEC_CONSTANT_OP {
+                operands = operands.get(1..).unwrap_or(&[]);
+                opcode = operands.get(1).map_or(0, |&opcode| opcode as u16);
+            }
+            let (Some(&base), indices) = (operands.get(2), operands.get(3..).unwrap_or(&[])) else { break };
+            let steps = matches!(opcode, op::PTR_ACCESS_CHAIN | op::IN_BOUNDS_PTR_ACCESS_CHAIN);
+            match opcode {
+                op::ACCESS_CHAIN..=op::IN_BOUNDS_PTR_ACCESS_CHAIN => {
+                    offset = offset.wrapping_add(self.format_offset(base, indices, steps)?);
                 }
-                op::SPEC_CONSTANT_OP => id = operand(3)?,
-                op::ACCESS_CHAIN..=op::IN_BOUNDS_PTR_ACCESS_CHAIN
-                | op::BITCAST
-                | op::PTR_CAST_TO_GENERIC
-                | op::GENERIC_CAST_TO_PTR
-                | op::COPY_OBJECT => id = operand(2)?,
+                op::BITCAST | op::PTR_CAST_TO_GENERIC | op::GENERIC_CAST_TO_PTR | op::COPY_OBJECT => {}
                 _ => break,
             }
+            id = base;
         }
-        Err(Error::unsupported("a format that is no constant string"))
+        Err(Error::unsupported(NO_CONSTANT))
     }
 
-    fn string_of(&mut self, id: Id) -> Result<String> {
-        let mut bytes = Vec::new();
-        if let Value::Composite(parts) = self.folder.value(self.module, id)? {
-            for part in parts.iter().take(MOST_FORMAT_BYTES) {
-                match part {
-                    Value::Bits(0) | Value::Null | Value::Undef => break,
-                    Value::Bits(byte) => bytes.push(*byte as u8),
-                    _ => return Err(Error::unsupported("a format that is no string")),
-                }
+    /// The bytes between a pointer and what an access chain makes of it, whose first index may count what the pointer points to.
+    fn format_offset(&mut self, base: Id, indices: &[Id], steps: bool) -> Result<i64> {
+        let mut pointee = self.module.pointer(self.module.type_of(base)?)?.1;
+        let mut offset = 0i64;
+        for (at, &index) in indices.iter().enumerate() {
+            if at > 0 || !steps {
+                pointee = match self.module.ty(pointee)? {
+                    Type::Array(element, _) | Type::Vector(element, _) => element,
+                    _ => return Err(Error::unsupported("a format inside of a structure")),
+                };
+            }
+            let number = self.constant(index).map_err(|_| Error::unsupported(NO_CONSTANT))?;
+            let unused = 64 - self.scalar(self.module.type_of(index)?)?.bits();
+            let number = (number << unused) as i64 >> unused;
+            offset = offset.wrapping_add(number.wrapping_mul(self.size_of(pointee)? as i64));
+        }
+        Ok(offset)
+    }
+
+    fn string_of(&mut self, id: Id, offset: i64) -> Result<String> {
+        let Value::Composite(parts) = self.folder.value(self.module, id)? else {
+            return Ok(String::new());
+        };
+        let behind = usize::try_from(offset).ok().and_then(|first| parts.get(first..));
+        let behind = behind.ok_or_else(|| Error::unsupported("a format outside of its variable"))?;
+        let mut text = String::new();
+        for part in behind.iter().take(MOST_FORMAT_BYTES) {
+            match part {
+                Value::Bits(0) | Value::Null | Value::Undef => break,
+                Value::Bits(byte) => text.push(char::from(*byte as u8)),
+                _ => return Err(Error::unsupported("a format that is no string")),
             }
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(text)
     }
 }
 
