@@ -1,8 +1,8 @@
 //! Translates every `.spv` file of a folder, compiles it if asked to, and says what went wrong and how long it took:
 //!
-//! `cargo run --release -p ur-spirv --example images -- FOLDER [--sm 90] [--compile] [--offset] [--every N] [--out FOLDER] [--threads N]`
+//! `cargo run --release -p ur-spirv --example images -- FOLDER [--sm 90] [--compile] [--offset | --both] [--every N] [--out FOLDER] [--threads N]`
 //!
-//! With `--offset` kernels take a global offset, and files are named `NAME_with_offset`.
+//! With `--offset` kernels take a global offset, and files are named `NAME_with_offset`; with `--both` there is either variant of each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ur_spirv::nvvm::{Compiler, Nvvm};
-use ur_spirv::{Options, parse, translate};
+use ur_spirv::{GlobalOffset, Options, parse, translate};
 
 #[derive(Default)]
 struct Report {
@@ -24,7 +24,7 @@ struct Report {
 
 struct Job {
     sm: u32,
-    global_offset: bool,
+    global_offset: GlobalOffset,
     nvvm: Option<Nvvm>,
     out: Option<PathBuf>,
 }
@@ -45,7 +45,7 @@ impl Job {
             report.translated.push(taken);
             report.bytes += translation.text.len();
         }
-        let suffix = if self.global_offset { "_with_offset" } else { "" };
+        let suffix = if self.global_offset == GlobalOffset::Taken { "_with_offset" } else { "" };
         let name = format!("{}{suffix}", file.file_stem().unwrap_or_default().to_string_lossy());
         if let Some(out) = &self.out {
             std::fs::write(out.join(format!("{name}.ll")), &translation.text).map_err(|error| error.to_string())?;
@@ -81,7 +81,8 @@ fn times(name: &str, list: &mut [Duration]) {
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().expect("a folder of .spv files");
-    let (mut sm, mut every, mut threads, mut compiles, mut global_offset, mut out) = (90, 1, 1, false, false, None);
+    let (mut sm, mut every, mut threads, mut compiles, mut global_offset, mut out) =
+        (90, 1, 1, false, GlobalOffset::None, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("a value");
         match argument.as_str() {
@@ -90,7 +91,8 @@ fn main() -> ExitCode {
             "--threads" => threads = value().parse().expect("a number"),
             "--out" => out = Some(PathBuf::from(value())),
             "--compile" => compiles = true,
-            "--offset" => global_offset = true,
+            "--offset" => global_offset = GlobalOffset::Taken,
+            "--both" => global_offset = GlobalOffset::Both,
             other => panic!("unknown option {other}"),
         }
     }

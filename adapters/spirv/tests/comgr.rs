@@ -9,7 +9,7 @@ use std::path::Path;
 
 use metadata::kernels_of;
 use ur_spirv::comgr::{CodeObject, Comgr, CompileError, Flags, Isa};
-use ur_spirv::{ErrorKind, Options, ParameterKind, Translation, link, parse, translate};
+use ur_spirv::{ErrorKind, GlobalOffset, Options, ParameterKind, Translation, link, parse, translate};
 
 /// One architecture of each wave size.
 const ISAS: [(&str, u32); 2] = [("gfx90a", 64), ("gfx1030", 32)];
@@ -105,12 +105,16 @@ fn modules_link() {
 #[ignore = "needs libamd_comgr"]
 fn a_global_offset_is_three_numbers_behind_the_parameters() {
     let comgr = Comgr::open().unwrap();
-    let options = Options { global_offset: true, ..Options::for_amdgcn(32) };
-    let translation = translate(&parse(&common::module("modules", "pointers")).unwrap(), &options).unwrap();
-    let object = compile(&comgr, &[&translation], &isa(ISAS[1])).unwrap();
-    let kernels = kernels_of(&object.bytes);
-    let outer = kernels.iter().find(|kernel| kernel.name == "outer_with_offset").unwrap();
-    assert_eq!(outer.arguments.last(), Some(&(12, "by_value".to_owned())));
+    for global_offset in [GlobalOffset::Taken, GlobalOffset::Both] {
+        let options = Options { global_offset, ..Options::for_amdgcn(32) };
+        let translation = translate(&parse(&common::module("modules", "pointers")).unwrap(), &options).unwrap();
+        let object = compile(&comgr, &[&translation], &isa(ISAS[1])).unwrap();
+        let kernels = kernels_of(&object.bytes);
+        let outer = kernels.iter().find(|kernel| kernel.name == "outer_with_offset").unwrap();
+        assert_eq!(outer.arguments.last(), Some(&(12, "by_value".to_owned())));
+        let plain = kernels.iter().any(|kernel| kernel.name == "outer");
+        assert_eq!(plain, global_offset == GlobalOffset::Both);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 
 use ur_spirv::nvvm::{CompileError, Compiler, Nvvm};
-use ur_spirv::{Dialect, Options, parse, translate};
+use ur_spirv::{Dialect, GlobalOffset, Options, parse, translate};
 
 #[test]
 fn a_library_that_is_none_names_itself() {
@@ -103,8 +103,13 @@ fn modules_link() {
 #[test]
 #[ignore = "needs libnvvm"]
 fn a_global_offset_makes_a_kernel_of_its_own() {
-    let options = Options { global_offset: true, ..Options::for_architecture(90) };
+    let options = Options { global_offset: GlobalOffset::Taken, ..Options::for_architecture(90) };
     assert!(compile(&["pointers"], &options).contains(".entry outer_with_offset"));
+    let both = Options { global_offset: GlobalOffset::Both, ..options };
+    let ptx = compile(&["pointers"], &both);
+    assert!(ptx.contains(".entry outer(") && ptx.contains(".entry outer_with_offset("), "{ptx}");
+    // Lines of the source, in the functions that either variant calls.
+    assert!(compile(&["print"], &Options { line_info: true, ..both }).contains("_with_offset("));
 }
 
 #[test]

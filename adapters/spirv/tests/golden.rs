@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use ur_spirv::{Dialect, Options, parse, translate};
+use ur_spirv::{Dialect, GlobalOffset, Options, parse, translate};
 
 fn compare(folder: &str, name: &str, options: &Options, suffix: &str) {
     let translation = translate(&parse(&common::module(folder, name)).unwrap(), options).unwrap();
@@ -55,7 +55,19 @@ fn recursive_types_function_pointers_and_called_kernels() {
 
 #[test]
 fn a_global_offset_is_a_parameter_of_every_function() {
-    compare("modules", "pointers", &Options { global_offset: true, ..Options::for_architecture(90) }, "-offset");
+    compare(
+        "modules",
+        "pointers",
+        &Options { global_offset: GlobalOffset::Taken, ..Options::for_architecture(90) },
+        "-offset",
+    );
+}
+
+#[test]
+fn kernels_with_and_without_a_global_offset_share_variables_and_functions() {
+    let both = |options: Options| Options { global_offset: GlobalOffset::Both, ..options };
+    compare("modules", "pointers", &both(Options::for_architecture(90)), "-both");
+    compare("modules", "pointers", &both(Options::for_amdgcn(32)), "-amdgcn32-both");
 }
 
 #[test]
@@ -93,7 +105,12 @@ fn for_amd_devices_with_either_wave_size() {
         compare("modules", "exporter", &options, &format!("-amdgcn{wave_size}"));
     }
     compare("modules", "info", &Options::for_amdgcn(32), "-amdgcn32");
-    compare("modules", "pointers", &Options { global_offset: true, ..Options::for_amdgcn(32) }, "-amdgcn32-offset");
+    compare(
+        "modules",
+        "pointers",
+        &Options { global_offset: GlobalOffset::Taken, ..Options::for_amdgcn(32) },
+        "-amdgcn32-offset",
+    );
 }
 
 /// `memory`'s barrier of its work-group, with the execution scope of a sub-group.

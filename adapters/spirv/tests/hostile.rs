@@ -3,7 +3,7 @@
 mod common;
 
 use proptest::prelude::*;
-use ur_spirv::{Dialect, ErrorKind, Options, link, parse, translate};
+use ur_spirv::{Dialect, ErrorKind, GlobalOffset, Options, link, parse, translate};
 
 const HEADER: [u32; 5] = [0x0723_0203, 0x0001_0000, 0, 16, 0];
 
@@ -29,7 +29,7 @@ fn try_all(bytes: &[u8]) {
     for wave_size in [32, 64] {
         let _ = translate(&module, &Options { line_info: wave_size == 32, ..Options::for_amdgcn(wave_size) });
     }
-    let _ = link(&[&module], &Options { global_offset: true, ..Options::for_architecture(75) });
+    let _ = link(&[&module], &Options { global_offset: GlobalOffset::Taken, ..Options::for_architecture(75) });
 }
 
 fn kind_and_word(bytes: &[u8]) -> (ErrorKind, Option<usize>) {

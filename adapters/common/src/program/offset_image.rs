@@ -3,6 +3,8 @@
 //! An offset is three more parameters that every function of a kernel would carry, so such kernels are a translation of their
 //! own. It is made and loaded at the first launch that has an offset, on the launching thread: SYCL has deprecated them, and
 //! most programs never have one. Loading code waits for kernels that run (`docs/native-facts.md`), so that launch does.
+//! A program with variables in device memory has no such image: a second module would have variables of its own, so either variant of
+//! each kernel is in the program's ([`spirv::compile`]).
 
 use std::sync::Arc;
 

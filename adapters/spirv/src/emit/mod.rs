@@ -44,6 +44,18 @@ impl Dialect {
     }
 }
 
+/// The variants of kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GlobalOffset {
+    /// As the module has them; their global offset is zero.
+    #[default]
+    None,
+    /// `NAME_with_offset`, with one more parameter: the global offset as three 32-bit numbers.
+    Taken,
+    /// Either: both work with the same variables of the module.
+    Both,
+}
+
 /// What is to be made of a module.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -57,8 +69,8 @@ pub struct Options {
     pub max_threads: u32,
     /// Writes lines of the source, where the module has them.
     pub line_info: bool,
-    /// Translates kernels as `NAME_with_offset`, with one more parameter: the global offset as three 32-bit numbers.
-    pub global_offset: bool,
+    /// Whether kernels take a global offset.
+    pub global_offset: GlobalOffset,
 }
 
 impl Options {
@@ -71,7 +83,7 @@ impl Options {
             kernels: None,
             max_threads: 1024,
             line_info: false,
-            global_offset: false,
+            global_offset: GlobalOffset::None,
         }
     }
 

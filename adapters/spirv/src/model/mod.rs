@@ -119,6 +119,17 @@ impl Module {
         &self.capabilities
     }
 
+    /// Whether it has variables in device memory that kernels or the host may change.
+    #[must_use]
+    pub fn has_device_variables(&self) -> bool {
+        let changes = |&id: &Id| {
+            let class = self.type_of(id).and_then(|ty| self.pointer(ty)).map(|(class, _)| class);
+            matches!(class, Ok(storage::CROSS_WORKGROUP | storage::DEVICE_ONLY_INTEL | storage::HOST_ONLY_INTEL))
+                && self.decoration(id, kind::CONSTANT).is_none()
+        };
+        self.variables.iter().any(changes)
+    }
+
     pub(crate) fn words_of(&self, instruction: Instruction) -> &[u32] {
         let first = instruction.at as usize;
         self.words.get(first..first + usize::from(instruction.words)).unwrap_or(&[])

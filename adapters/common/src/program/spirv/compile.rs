@@ -3,7 +3,7 @@
 use ur_ffi::ur_result_t;
 use ur_spirv::comgr::{Flags, Isa};
 use ur_spirv::nvvm::{Compiler, Nvvm, with_ptx_version};
-use ur_spirv::{Dialect, Linked, Module, Options, link};
+use ur_spirv::{Dialect, GlobalOffset, Linked, Module, Options, link};
 
 use crate::driver::native::{comgr, nvvm};
 use crate::driver::{AmdgcnTarget, PtxTarget, SpirvTarget};
@@ -105,18 +105,31 @@ fn options_of(request: &Request<'_>, sm: u32, dialect: Dialect) -> Options {
         kernels: None,
         max_threads: request.max_threads,
         line_info: request.options.line_info,
-        global_offset: request.global_offset,
+        global_offset: GlobalOffset::None,
     }
 }
 
 fn translated(request: &Request<'_>, options: &Options) -> Result<Linked> {
     let modules = request.sources.iter().map(Source::module).collect::<ur_spirv::Result<Vec<Module>>>();
-    let linked = modules.and_then(|modules| link(&modules.iter().collect::<Vec<_>>(), options));
+    let linked = modules.and_then(|modules| {
+        let global_offset = variants(request, &modules);
+        link(&modules.iter().collect::<Vec<_>>(), &Options { global_offset, ..options.clone() })
+    });
     let linked = linked.map_err(|error| refused(&error))?;
     if !request.allows_imports {
         check_imports(&linked)?;
     }
     Ok(linked)
+}
+
+/// Which variants of kernels the image has. Variables must be there once, so a program that has some is one image with either; for
+/// others those with an offset are an image of their own. A native linker's other images know functions as they are declared.
+fn variants(request: &Request<'_>, modules: &[Module]) -> GlobalOffset {
+    match request.global_offset {
+        true => GlobalOffset::Taken,
+        false if !request.allows_imports && modules.iter().any(Module::has_device_variables) => GlobalOffset::Both,
+        false => GlobalOffset::None,
+    }
 }
 
 /// Refuses names that no module defines.
@@ -257,6 +270,14 @@ mod tests {
         assert_eq!(error.code(), ur_result_t::ERROR_PROGRAM_LINK_FAILURE);
         assert!(error.message().contains("`factor`, `twice`;"), "{error}");
         translated_for_amd(&[IMPORTER, EXPORTER]).unwrap();
+    }
+
+    #[test]
+    fn only_programs_with_variables_have_either_variant_of_a_kernel_in_one_image() {
+        let text = |modules: &[&[u8]]| translated_for_amd(modules).unwrap().translations[0].text.clone();
+        let with_variable = text(&[IMPORTER, EXPORTER]);
+        assert!(with_variable.contains(" @importer(") && with_variable.contains(" @importer_with_offset("));
+        assert!(!text(&[ADDER]).contains("_with_offset"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::driver::{AmdgcnTarget, PtxTarget, SpirvTarget};
 use crate::program::spirv::Request;
 
 /// Changes when a kept result means something else than before.
-const FORMAT: u64 = 4;
+const FORMAT: u64 = 5;
 
 /// A result's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -98,7 +98,7 @@ pub struct Request<'a> {
     pub max_threads: u32,
     /// What the application asked for.
     pub options: &'a BuildOptions,
-    /// Kernels are to take a global offset, and are named so.
+    /// All kernels are to take a global offset, and are named so. Else those do that are to share variables with the others.
     pub global_offset: bool,
     /// Functions and variables may stay open, for a native linker.
     pub allows_imports: bool,

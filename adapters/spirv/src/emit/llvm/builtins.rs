@@ -100,7 +100,7 @@ impl Writer<'_> {
     }
 
     fn global_offset(&self, at: usize) -> Option<String> {
-        self.options.global_offset.then(|| format!("%go{at}"))
+        self.functions_take_offset().then(|| format!("%go{at}"))
     }
 
     fn global_size(&mut self, at: usize) -> String {

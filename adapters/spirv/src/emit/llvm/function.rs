@@ -72,7 +72,7 @@ impl Writer<'_> {
         for &parameter in &function.parameters {
             types.push(self.type_text(self.module.type_of(parameter)?)?.to_string());
         }
-        if self.options.global_offset {
+        if self.functions_take_offset() {
             types.extend(["i64"; 3].map(str::to_owned));
         }
         let returns = self.type_text(function.return_type)?;
@@ -112,12 +112,14 @@ impl Writer<'_> {
             }
             None => "internal ",
         };
+        let shared = self.shared_by_variants.contains(&function.id);
         let mut header = String::new();
         let mut copied = Vec::new();
         for &parameter in &function.parameters {
             let comma = if header.is_empty() { "" } else { ", " };
             let ty = self.type_text(self.module.type_of(parameter)?)?;
-            let pointee = self.passed_by_value(parameter)?;
+            // What a launch gives is the kernel's own already.
+            let pointee = if shared { None } else { self.passed_by_value(parameter)? };
             let name = if pointee.is_some() { "p" } else { "v" };
             copied.extend(pointee.map(|pointee| (parameter, pointee)));
             let _ = write!(header, "{comma}{ty} %{name}{parameter}");
@@ -125,13 +127,16 @@ impl Writer<'_> {
         self.append_offset(&mut header);
         let returns = self.type_text(function.return_type)?;
         let hint = match control {
+            _ if shared => "",
             control if control & DO_NOT_INLINE != 0 => " noinline",
             control if control & INLINE != 0 => " inlinehint",
             _ => "",
         };
+        // As part of each of the two, as it would be of one.
+        let attributes = if shared { 2 } else { 0 };
         let debug = self.begin_lines(name.trim_start_matches('@'));
         self.out.clear();
-        let _ = writeln!(self.out, "define {linkage}{returns} {name}({header}) #0{hint}{debug} {{");
+        let _ = writeln!(self.out, "define {linkage}{returns} {name}({header}) #{attributes}{hint}{debug} {{");
         self.begin_function(function)?;
         self.write_blocks(function, |writer| {
             copied.into_iter().try_for_each(|(parameter, pointee)| writer.copy_parameter(parameter, pointee))

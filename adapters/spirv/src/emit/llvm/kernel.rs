@@ -5,10 +5,17 @@ use std::fmt::Write as _;
 
 use super::instruction::CopySide;
 use super::names::{symbol, with_offset};
-use super::{Target, Writer};
+use super::{GlobalOffset, Target, Writer};
 use crate::error::{Error, Result};
 use crate::grammar::op;
 use crate::model::{EntryPoint, Function, Id, Kernel, Type, mode_number, storage};
+
+/// Whether a kernel takes a global offset.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    Plain,
+    WithOffset,
+}
 
 /// How a kernel's parameter comes in.
 enum Incoming {
@@ -35,18 +42,45 @@ impl Writer<'_> {
                 return Err(Error::option(format!("the module has no kernel {name}")));
             }
         }
-        let called = self.called();
+        let called = self.functions_of_their_own();
         let wanted: Option<HashSet<&str>> =
             self.options.kernels.as_ref().map(|wanted| wanted.iter().map(String::as_str).collect());
         for (entry, kernel) in module.entry_points.iter().zip(kernels) {
             if wanted.as_ref().is_none_or(|wanted| wanted.contains(kernel.name.as_str())) {
                 let place = |error| Self::place(error, entry.instruction);
                 self.check_modes(entry, &kernel).map_err(place)?;
-                self.write_kernel(entry, &kernel, &called).and_then(|()| self.check_length()).map_err(place)?;
+                for &variant in self.variants() {
+                    let written = self.write_kernel(entry, &kernel, &called, variant);
+                    written.and_then(|()| self.check_length()).map_err(place)?;
+                }
                 self.result.kernels.push(kernel);
             }
         }
         Ok(())
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        match self.options.global_offset {
+            GlobalOffset::None => &[Variant::Plain],
+            GlobalOffset::Taken => &[Variant::WithOffset],
+            GlobalOffset::Both => &[Variant::Plain, Variant::WithOffset],
+        }
+    }
+
+    /// Every function that a kernel calls gets the offset: where both variants are, one that takes none gives zeros.
+    pub(super) fn functions_take_offset(&self) -> bool {
+        self.options.global_offset != GlobalOffset::None
+    }
+
+    /// Functions that stay functions beside the kernels which they are.
+    fn functions_of_their_own(&mut self) -> HashSet<Id> {
+        let mut called = self.called();
+        if self.options.global_offset == GlobalOffset::Both {
+            let entries = self.module.entry_points.iter().map(|entry| entry.function);
+            self.shared_by_variants = entries.filter(|function| !called.contains(function)).collect();
+            called.extend(&self.shared_by_variants);
+        }
+        called
     }
 
     /// Functions that others call or point to, and those of several entry points.
@@ -107,10 +141,19 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn write_kernel(&mut self, entry: &EntryPoint, kernel: &Kernel, called: &HashSet<Id>) -> Result<()> {
+    fn write_kernel(
+        &mut self,
+        entry: &EntryPoint,
+        kernel: &Kernel,
+        called: &HashSet<Id>,
+        variant: Variant,
+    ) -> Result<()> {
         let module = self.module;
         let function = module.function(entry.function)?;
-        let name = if self.options.global_offset { with_offset(&kernel.name) } else { kernel.name.clone() };
+        let name = match variant {
+            Variant::Plain => kernel.name.clone(),
+            Variant::WithOffset => with_offset(&kernel.name),
+        };
         if *self.type_text(function.return_type)? != *"void" {
             return Err(Error::malformed("a kernel returns a value"));
         }
@@ -125,7 +168,7 @@ impl Writer<'_> {
             let _ = write!(types, "{comma}{ty}");
             incoming.push((id, way));
         }
-        if self.options.global_offset {
+        if variant == Variant::WithOffset {
             let (ty, byval) = self.by_value("[3 x i32]");
             let comma = if header.is_empty() { "" } else { ", " };
             let _ = write!(header, "{comma}{ty} {byval} align 4 %offset");
@@ -140,10 +183,10 @@ impl Writer<'_> {
             Target::Amdgcn => self.amdgcn_kernel_head(&name, &header, &debug, kernel),
         }
         if called.contains(&function.id) {
-            self.write_wrapper(function, &incoming)?;
+            self.write_wrapper(function, &incoming, variant)?;
         } else {
             self.begin_function(function)?;
-            self.write_blocks(function, |writer| writer.write_prologue(&incoming))?;
+            self.write_blocks(function, |writer| writer.write_prologue(&incoming, variant))?;
         }
         self.out.push_str("}\n");
         self.functions.push_str(&self.out);
@@ -223,7 +266,7 @@ impl Writer<'_> {
     }
 
     /// Turns parameters into the values that the function works with.
-    fn write_prologue(&mut self, incoming: &[(Id, Incoming)]) -> Result<()> {
+    fn write_prologue(&mut self, incoming: &[(Id, Incoming)], variant: Variant) -> Result<()> {
         for (id, way) in incoming {
             let ty = self.module.type_of(*id)?;
             let text = self.type_text(ty)?;
@@ -251,7 +294,7 @@ impl Writer<'_> {
                 }
             }
         }
-        if self.options.global_offset {
+        if variant == Variant::WithOffset {
             let whole = self.by_value("[3 x i32]").0;
             let part = if self.target == Target::Nvptx { self.pointer_text("i32", 0) } else { whole.clone() };
             for at in 0..3 {
@@ -259,14 +302,16 @@ impl Writer<'_> {
                 let value = self.let_temp(format_args!("load i32, {part} {place}"));
                 self.put(format_args!("%go{at} = zext i32 {value} to i64"));
             }
+        } else if self.functions_take_offset() {
+            (0..3).for_each(|at| self.put(format_args!("%go{at} = add i64 0, 0")));
         }
         Ok(())
     }
 
     /// A kernel that others call too: a function of its own, which the kernel calls.
-    fn write_wrapper(&mut self, function: &Function, incoming: &[(Id, Incoming)]) -> Result<()> {
+    fn write_wrapper(&mut self, function: &Function, incoming: &[(Id, Incoming)], variant: Variant) -> Result<()> {
         self.out.push_str("entry:\n");
-        self.write_prologue(incoming)?;
+        self.write_prologue(incoming, variant)?;
         let mut arguments = String::new();
         for &id in &function.parameters {
             let comma = if arguments.is_empty() { "" } else { ", " };
@@ -281,7 +326,7 @@ impl Writer<'_> {
 
     /// The hidden parameters of every function when kernels take a global offset.
     pub(super) fn append_offset(&self, text: &mut String) {
-        if self.options.global_offset {
+        if self.functions_take_offset() {
             let comma = if text.is_empty() { "" } else { ", " };
             let _ = write!(text, "{comma}i64 %go0, i64 %go1, i64 %go2");
         }

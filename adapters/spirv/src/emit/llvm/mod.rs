@@ -31,7 +31,7 @@ use crate::fold::Folder;
 use crate::limits;
 use crate::model::{Id, Instruction, Layouts, Module};
 
-use super::{Dialect, Emitter, Options, Program, Translation};
+use super::{Dialect, Emitter, GlobalOffset, Options, Program, Translation};
 
 pub(super) use names::symbol;
 use types::Scalar;
@@ -93,6 +93,8 @@ struct Writer<'m> {
     globals: String,
     known_globals: HashSet<Id>,
     pending_globals: Vec<Id>,
+    /// Functions of kernels in two variants, which both call them and nobody else.
+    shared_by_variants: HashSet<Id>,
     known_functions: HashSet<Id>,
     pending_functions: Vec<Id>,
     /// Declarations by name.
@@ -136,6 +138,7 @@ impl<'m> Writer<'m> {
             globals: String::new(),
             known_globals: HashSet::new(),
             pending_globals: Vec::new(),
+            shared_by_variants: HashSet::new(),
             known_functions: HashSet::new(),
             pending_functions: Vec::new(),
             declared: BTreeMap::new(),

@@ -131,7 +131,7 @@ impl Writer<'_> {
                 return Err(Error::limit("the name of a function's type is longer than 65536 bytes"));
             }
         }
-        if self.options.global_offset {
+        if self.functions_take_offset() {
             text.push_str(if parameters.is_empty() { "i64, i64, i64" } else { ", i64, i64, i64" });
         }
         text.push(')');
