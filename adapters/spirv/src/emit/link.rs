@@ -64,7 +64,7 @@ impl Linked {
 pub fn link(modules: &[&Module], options: &Options) -> Result<Linked> {
     check_kernels(modules, options)?;
     let exported = exported_names(modules)?;
-    let mut program = Program::of(modules);
+    let mut program = Program::of(modules, options);
     program.imported = Some(modules.iter().flat_map(|module| linked_names(module, IMPORT)).collect());
     let mut linked = Linked::default();
     let mut unresolved = BTreeSet::new();

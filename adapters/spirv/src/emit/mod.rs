@@ -10,7 +10,7 @@ pub use llvm::LlvmEmitter;
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
-use crate::model::{Kernel, Module};
+use crate::model::{Kernel, Module, mode_number};
 use llvm::symbol;
 
 /// The text that the compiler takes: LLVM's version of it and, for AMD's devices, the target.
@@ -144,13 +144,26 @@ struct Program {
     kernels: BTreeSet<String>,
     /// The names that its modules import from each other, where all of them are known. What the module exports of them is kept.
     imported: Option<BTreeSet<String>>,
+    /// Its kernels want subnormal numbers of 32 bits flushed to zero.
+    flushes_denormals: bool,
 }
 
 impl Program {
     /// That of these modules, and nobody knows whether they are all.
-    fn of(modules: &[&Module]) -> Self {
-        let entries = modules.iter().flat_map(|module| &module.entry_points);
-        Self { kernels: entries.map(|entry| entry.name.clone()).collect(), imported: None }
+    fn of(modules: &[&Module], options: &Options) -> Self {
+        let mut program = Self::default();
+        let (mut flushes, mut keeps) = (false, false);
+        for module in modules {
+            for entry in &module.entry_points {
+                program.kernels.insert(entry.name.clone());
+                if options.kernels.as_ref().is_none_or(|wanted| wanted.contains(&entry.name)) {
+                    flushes |= module.has_mode(entry.function, mode_number::DENORM_FLUSH_TO_ZERO, 32);
+                    keeps |= module.has_mode(entry.function, mode_number::DENORM_PRESERVE, 32);
+                }
+            }
+        }
+        program.flushes_denormals = flushes && !keeps;
+        program
     }
 }
 
@@ -168,7 +181,7 @@ pub trait Emitter {
 /// # Errors
 /// The module holds what the target or this crate does not support, or an option is wrong.
 pub fn translate(module: &Module, options: &Options) -> Result<Translation> {
-    translate_with(module, options, &Program::of(&[module]))
+    translate_with(module, options, &Program::of(&[module], options))
 }
 
 /// As [`translate`], as a part of a program.

@@ -241,6 +241,12 @@ impl Module {
         self.modes.get(&function).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a kernel has an execution mode with this number behind it.
+    pub(crate) fn has_mode(&self, function: Id, number: u32, value: u32) -> bool {
+        let is = |&mode: &Instruction| self.operand(mode, 1) == Ok(number) && self.operand(mode, 2) == Ok(value);
+        self.modes_of(function).iter().any(is)
+    }
+
     pub(crate) fn is_constant(&self, id: Id) -> bool {
         self.find(id).is_some_and(|d| is_constant(d.instruction.opcode))
     }

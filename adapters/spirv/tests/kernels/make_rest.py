@@ -646,6 +646,35 @@ def geometry_case():
     c.write()
 
 
+def flushed_case():
+    """Subnormal numbers of 32 bits in a kernel that wants them flushed: what the compiler rounds, and what says itself how it is rounded."""
+    c = Case("flushed")
+    c.capabilities = {"DenormFlushToZero"}
+    c.extra = 'OpExtension "SPV_KHR_float_controls"\n'
+    c.modes = "OpExecutionMode %k DenormFlushToZero 32\n"
+    tiny = 2.0 ** -126
+    A = [np.float32(value) for value in [tiny * 1.5, tiny * 3, tiny / 4, 1.0] * 8]
+    B = [np.float32(value) for value in [-tiny, 0.25, tiny, 2.0] * 8]
+    W = [np.float64(value) for value in [tiny / 2, -tiny / 2, tiny * 2, 1.5] * 8]
+    a, b, w = c.input("f32", A), c.input("f32", B), c.input("f64", W)
+    # Of the operands and of the result.
+    flush = lambda value: np.float32(math.copysign(0.0, value)) if abs(value) < tiny else np.float32(value)
+    total = lambda v, u: flush(float(flush(v)) + float(flush(u)))
+    for op, f in (("OpFAdd", total), ("OpFSub", lambda v, u: total(v, -u)), ("OpFMul", lambda v, u: flush(float(flush(v)) * float(flush(u))))):
+        for decorated in (False, True):
+            r = c.emit(op, "f32", a, b)
+            c.decorations += f"OpDecorate {r} NoContraction\n" * decorated
+            c.out("f32", r, [f(*row) for row in zip(A, B)])
+    r = c.emit("OpFConvert", "f32", w)
+    c.decorations += f"OpDecorate {r} FPRoundingMode RTZ\n"
+    c.out("f32", r, [flush(value) for value in W])
+    r = c.emit("OpFConvert", "f16", c.emit("OpFMul", "f32", a, c.const("f32", 0.5)))
+    c.decorations += f"OpDecorate {r} FPRoundingMode RTP\n"
+    up = lambda value: np.float16(0) if value == 0 else np.float16(2.0 ** -24) if value < 2.0 ** -24 else np.float16(value)
+    c.out("f16", r, [up(flush(float(flush(v)) * 0.5)) for v in A])
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
@@ -658,3 +687,4 @@ if __name__ == "__main__":
     wrapped_case()
     copies_case()
     geometry_case()
+    flushed_case()

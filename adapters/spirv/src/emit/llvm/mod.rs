@@ -49,7 +49,7 @@ pub struct LlvmEmitter;
 
 impl Emitter for LlvmEmitter {
     fn emit(&self, module: &Module, options: &Options) -> Result<Translation> {
-        emit_for(module, options, &Program::of(&[module]))
+        emit_for(module, options, &Program::of(&[module], options))
     }
 }
 

@@ -116,9 +116,15 @@ impl Writer<'_> {
             return self.let_temp(format_args!("bitcast i16 {bits} to half"));
         }
         let (letter, constraint) = if scalar == Scalar::Float(32) { ("f32", "f") } else { ("f64", "d") };
+        let flush = self.flush_suffix(&[scalar]);
         self.let_temp(format_args!(
-            "call {ty} asm \"{what}.rn.{letter} $0, $1, $2;\", \"={constraint},{constraint},{constraint}\"({ty} {a}, {ty} {b}) #3"
+            "call {ty} asm \"{what}.rn{flush}.{letter} $0, $1, $2;\", \"={constraint},{constraint},{constraint}\"({ty} {a}, {ty} {b}) #3"
         ))
+    }
+
+    /// What says in PTX that subnormal numbers are flushed to zero: the compiler's option does not reach assembly.
+    pub(super) fn flush_suffix(&self, types: &[Scalar]) -> &'static str {
+        if self.program.flushes_denormals && types.contains(&Scalar::Float(32)) { ".ftz" } else { "" }
     }
 
     fn negate(&mut self, inst: Inst<'_>) -> Result<()> {

@@ -176,7 +176,8 @@ impl Writer<'_> {
             return Ok(self.amdgcn_round_float(from, to, mode, value));
         }
         let letter = if from == Scalar::Float(32) { "f" } else { "d" };
-        Ok(self.ptx_conversion(ROUNDING[mode], to, &format!("f{}", from.bits()), (from.text(), letter), value))
+        let rounding = format!("{}{}", ROUNDING[mode], self.flush_suffix(&[from, to]));
+        Ok(self.ptx_conversion(&rounding, to, &format!("f{}", from.bits()), (from.text(), letter), value))
     }
 
     /// `cvt.MODE.TO.FROM`.
