@@ -29,7 +29,9 @@ fn try_all(bytes: &[u8]) {
     for wave_size in [32, 64] {
         let _ = translate(&module, &Options { line_info: wave_size == 32, ..Options::for_amdgcn(wave_size) });
     }
-    let _ = link(&[&module], &Options { global_offset: GlobalOffset::Taken, ..Options::for_architecture(75) });
+    for global_offset in [GlobalOffset::Taken, GlobalOffset::Both] {
+        let _ = link(&[&module], &Options { global_offset, ..Options::for_architecture(75) });
+    }
 }
 
 fn kind_and_word(bytes: &[u8]) -> (ErrorKind, Option<usize>) {
