@@ -203,7 +203,8 @@ fn an_image_s_first_array_on_a_device_is_made_behind_a_relief_whatever_uses_it_f
         let launch = Launch::new(&read, &[8, 4]).arg(Arg::memory(image.handle(), Flags::READ_ONLY));
         launch.pointer(out.pointer()).value(8i32).value(4i32)
     };
-    let uses: [(&str, &dyn Fn(&Image) -> Code); 3] = [
+    type Use<'a> = (&'static str, &'a dyn Fn(&Image) -> Code);
+    let uses: [Use<'_>; 3] = [
         ("urEnqueueMemImageRead", &|image| {
             image.read_box(&queues[1], &image.whole(), [0, 0], out.pointer(), &[], null_mut())
         }),
