@@ -40,8 +40,11 @@ thread_local! {
 pub fn set_callback(callback: ur_logger_callback_t, user: *mut c_void, level: ur_logger_level_t) {
     let sink = callback.map(|callback| Arc::new(Sink { callback, user }));
     let level = if sink.is_some() { level } else { ur_logger_level_t::QUIET };
-    let before = std::mem::replace(&mut *SINK.lock(), sink);
+    let mut current = SINK.lock();
+    let before = std::mem::replace(&mut *current, sink);
+    // With the lock, or of two threads that set one the last callback could get the other's level.
     LEVEL.store(level.0, Ordering::Release);
+    drop(current);
     drop(before);
 }
 
