@@ -54,7 +54,7 @@ impl<D: Driver> DeviceState<D> {
         index: usize,
         registry: &Arc<Registry<D>>,
     ) -> Result<Arc<Self>> {
-        let native = device.home.get_or_make(driver, device.raw, adapter::is_in_use::<D>())?;
+        let native = device.home.get_or_make(driver, device.raw, adapter::is_in_use::<D>)?;
         let made = Arc::new(Self {
             driver,
             device,

@@ -385,11 +385,17 @@ impl<D: Driver> Default for Home<D> {
 }
 
 impl<D: Driver> Home<D> {
-    /// The device's native context, made if there is none. `keeps` says that the adapter is in use, so that it stays.
+    /// The device's native context, made if there is none. `keeps` says whether the adapter is in use, so that it stays. It is
+    /// asked with the slot locked: the adapter's last release either is seen by it or comes to [`Home::end`] afterwards.
     ///
     /// # Errors
     /// What the native library answers.
-    pub fn get_or_make(&self, driver: &'static D, device: D::Device, keeps: bool) -> Result<Arc<NativeContext<D>>> {
+    pub fn get_or_make(
+        &self,
+        driver: &'static D,
+        device: D::Device,
+        keeps: impl FnOnce() -> bool,
+    ) -> Result<Arc<NativeContext<D>>> {
         let mut slot = self.slot.lock();
         let native = match slot.current.upgrade() {
             Some(native) => native,
@@ -399,7 +405,7 @@ impl<D: Driver> Home<D> {
                 native
             }
         };
-        if slot.kept.is_none() && keeps && !native.may_be_lost() {
+        if slot.kept.is_none() && !native.may_be_lost() && keeps() {
             slot.kept = Some(Arc::clone(&native));
         }
         Ok(native)
@@ -426,5 +432,29 @@ impl<D: Driver> Home<D> {
         if Arc::strong_count(&native) > 1 {
             deferred::run(move || native.trim());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::noop::Noop;
+    use crate::driver::devices::Devices;
+
+    #[test]
+    fn the_adapter_s_last_release_comes_before_the_question_whether_it_is_in_use_or_ends_what_is_kept() {
+        let driver: &'static Noop = Box::leak(Box::default());
+        let device = driver.device(0).unwrap();
+        let home = Home::<Noop>::default();
+        let was_locked = core::cell::Cell::new(false);
+        let in_use = || {
+            was_locked.set(home.slot.try_lock().is_none());
+            true
+        };
+        drop(home.get_or_make(driver, device, in_use).unwrap());
+        assert!(was_locked.get(), "a release between the question and the keeping finds nothing to end");
+        assert!(home.get().is_some(), "it stays");
+        home.end();
+        assert!(home.get().is_none());
     }
 }
