@@ -125,7 +125,8 @@ pub fn get<D: Driver>(
     kind: ur_device_type_t,
     list: ListOut<'_, ur_device_handle_t>,
 ) -> Result<()> {
-    let every: &[Arc<Object<Device<D>>>] = match kind {
+    let of_kind: &[Arc<Object<Device<D>>>] = match kind {
+        // GPUs are the platform's default kind.
         ur_device_type_t::ALL | ur_device_type_t::DEFAULT | ur_device_type_t::GPU => {
             adapter::native::<D>().map_or(&[], |native| &native.devices)
         }
@@ -141,8 +142,7 @@ pub fn get<D: Driver>(
             ));
         }
     };
-    let chosen = if kind == ur_device_type_t::DEFAULT { &every[..every.len().min(1)] } else { every };
-    let handles: Vec<ur_device_handle_t> = chosen.iter().map(|device| device.handle()).collect();
+    let handles: Vec<ur_device_handle_t> = of_kind.iter().map(|device| device.handle()).collect();
     list.write(&handles)?;
     Ok(())
 }
