@@ -240,12 +240,32 @@ impl Cuda {
         context
     }
 
-    /// Takes one more reference to a device's primary context, as an application beside the adapter may have.
-    pub fn retain_primary(&self, device: c_int) {
+    /// Takes one more reference to a device's primary context, as an application beside the adapter may have, and gives the
+    /// context.
+    pub fn retain_primary(&self, device: c_int) -> NativeContext {
         let retain: unsafe extern "C" fn(*mut NativeContext, c_int) -> c_int = self.symbol("cuDevicePrimaryCtxRetain");
         let mut context = core::ptr::null_mut();
         // SAFETY: the output is a live local.
         assert_eq!(unsafe { retain(&raw mut context, device) }, 0, "cuDevicePrimaryCtxRetain");
+        context
+    }
+
+    /// Gives a reference of `retain_primary` back.
+    pub fn release_primary(&self, device: c_int) {
+        let release: unsafe extern "C" fn(c_int) -> c_int = self.symbol("cuDevicePrimaryCtxRelease_v2");
+        // SAFETY: the test took the reference.
+        assert_eq!(unsafe { release(device) }, 0, "cuDevicePrimaryCtxRelease");
+    }
+
+    /// Whether anybody has a device's primary context.
+    #[must_use]
+    pub fn primary_is_active(&self, device: c_int) -> bool {
+        let ask: unsafe extern "C" fn(c_int, *mut c_uint, *mut c_int) -> c_int =
+            self.symbol("cuDevicePrimaryCtxGetState");
+        let (mut flags, mut active) = (0, 0);
+        // SAFETY: the outputs are live locals.
+        assert_eq!(unsafe { ask(device, &raw mut flags, &raw mut active) }, 0, "cuDevicePrimaryCtxGetState");
+        active != 0
     }
 
     /// Destroys a context that `create` made.

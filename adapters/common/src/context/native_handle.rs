@@ -3,12 +3,15 @@
 //! Only primary contexts are taken. A UR context holds a reference of its own to each primary context that it uses, so an
 //! owned handle's reference is given back at once.
 
+use std::sync::Arc;
+
 use ur_ffi::{ur_context_handle_t, ur_context_native_properties_t, ur_native_handle_t, ur_result_t};
 
 use crate::context::Context;
 use crate::device::Device;
 use crate::device::adapter::{self, Adapter};
 use crate::device::native_handle::null_native;
+use crate::device::scope::Held;
 use crate::driver::{Driver, NativeName};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -71,27 +74,46 @@ pub fn create<D: Driver>(
     } else {
         devices.iter().collect()
     };
+    let mut failed = None;
     for device in candidates {
-        // A device whose primary context does not exist cannot be the one, and must not get one for this question.
-        if !driver.context_is_active(device.raw)? {
-            continue;
+        match is_primary_context(driver, device, native) {
+            Ok(true) => {
+                let is_owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
+                out.write_object(adopt(driver, device, is_owned)?);
+                return Ok(());
+            }
+            Ok(false) => {}
+            Err(error) => failed = failed.or(Some(error)),
         }
-        let context = Object::new(Context::over([device.to_arc()]));
-        // Recycled by the context, as it is asked for in it.
-        let state = context.state(device)?;
-        if state.primary_context.value() != native {
-            continue;
-        }
-        if properties.is_some_and(|properties| properties.isNativeHandleOwned.get()) {
-            // The context holds a reference of its own, which takes the place of the application's.
-            // SAFETY: it is the application's reference, which it gave up; the context's own is left.
-            unsafe { driver.release_context(device.raw) }?;
-        }
-        out.write_object(context);
-        return Ok(());
     }
-    Err(Error::new(
-        ur_result_t::ERROR_INVALID_CONTEXT,
-        format!("{NAME}: {native:#x} is the primary context of none of the devices; only primary contexts are taken"),
-    ))
+    Err(failed.unwrap_or_else(|| {
+        Error::new(
+            ur_result_t::ERROR_INVALID_CONTEXT,
+            format!(
+                "{NAME}: {native:#x} is the primary context of none of the devices; only primary contexts are taken"
+            ),
+        )
+    }))
+}
+
+/// Whether a device has that primary context. Nothing of the device is kept for the question.
+fn is_primary_context<D: Driver>(
+    driver: &'static D,
+    device: &Object<Device<D>>,
+    native: ur_native_handle_t,
+) -> Result<bool> {
+    // A device whose primary context does not exist cannot be the one, and must not get one for this question.
+    Ok(driver.context_is_active(device.raw)? && Held::new(driver, device.raw)?.primary_context.value() == native)
+}
+
+/// A context over the device, whose primary context exists.
+fn adopt<D: Driver>(driver: &D, device: &Object<Device<D>>, is_owned: bool) -> Result<Arc<Object<Context<D>>>> {
+    let context = Object::new(Context::over([device.to_arc()]));
+    context.state(device)?;
+    if is_owned {
+        // The context holds a reference of its own, which takes the place of the application's.
+        // SAFETY: it is the application's reference, which it gave up; the context's own is left.
+        unsafe { driver.release_context(device.raw) }?;
+    }
+    Ok(context)
 }
