@@ -7,7 +7,8 @@
 # The static library has every release's exports, each symbol with the release at its end (`urGetDeviceProcAddrTable_v2026_2`).
 # Those of the wanted release get their own names here and are all that is exported; the rest is dropped.
 #
-# -z nodelete: the engine's worker threads run the library's code until the process ends.
+# No -z nodelete: a loader that refuses the adapter by its tables closes it, and one that stayed would be the linker's answer to the
+# next search for its soname. The engine keeps the library loaded from its first handle on (object/keep_loaded.rs).
 # --whole-archive, --gc-sections, --no-undefined: as in loader/link.sh.
 set -eu
 if [ $# -ne 3 ]; then
@@ -28,6 +29,6 @@ objcopy --redefine-syms="$work/renamed" "$1" "$work/library.a"
 ${CC:-cc} -shared -o "$2.new" \
     -Wl,-soname,"$(basename "$2")" -Wl,--version-script="$work/exports.map" \
     -Wl,--whole-archive "$work/library.a" -Wl,--no-whole-archive -Wl,--gc-sections \
-    -Wl,--no-undefined -Wl,-z,relro,-z,now,-z,nodelete,-z,noexecstack -Wl,--build-id -Wl,--as-needed \
+    -Wl,--no-undefined -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--build-id -Wl,--as-needed \
     ${LIBRARIES:--lgcc_s -lutil -lrt -lpthread -lm -ldl -lc}
 mv "$2.new" "$2"

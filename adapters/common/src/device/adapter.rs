@@ -23,6 +23,7 @@ use crate::driver::Driver;
 use crate::object::error::{self, Error, OpenError, Result};
 use crate::object::fork;
 use crate::object::info::InfoWriter;
+use crate::object::keep_loaded::keep_loaded;
 use crate::object::log;
 use crate::object::{Body, Object, TableAddress};
 
@@ -136,6 +137,7 @@ pub fn get<D: Driver>(list: ListOut<'_, ur_adapter_handle_t>) -> Result<()> {
     }
     let object = &objects::<D>().adapter;
     if list.write(&[object.handle()])? == 1 {
+        keep_loaded();
         Object::retain_handle(object);
     }
     Ok(())

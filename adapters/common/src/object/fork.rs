@@ -65,8 +65,8 @@ fn watch() {
     {
         static WATCHED: AtomicBool = AtomicBool::new(false);
         if !WATCHED.swap(true, Ordering::Relaxed) {
-            // SAFETY: the handler only stores, and adapters stay loaded (`-z nodelete`). Without memory for the
-            // registration forks go unwatched, which harms nobody who does not fork.
+            // SAFETY: the handler only stores, and the adapter stays loaded, since its handle was given (`keep_loaded`). Without
+            // memory for the registration forks go unwatched, which harms nobody who does not fork.
             unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         }
     }

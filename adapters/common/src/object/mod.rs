@@ -13,6 +13,7 @@ pub mod chain;
 pub mod error;
 pub mod fork;
 pub mod info;
+pub mod keep_loaded;
 pub mod log;
 mod outputs;
 pub mod params;
