@@ -125,7 +125,7 @@ impl Module {
         let changes = |&id: &Id| {
             let class = self.type_of(id).and_then(|ty| self.pointer(ty)).map(|(class, _)| class);
             matches!(class, Ok(storage::CROSS_WORKGROUP | storage::DEVICE_ONLY_INTEL | storage::HOST_ONLY_INTEL))
-                && self.decoration(id, kind::CONSTANT).is_none()
+                && [kind::CONSTANT, kind::BUILT_IN].iter().all(|&kind| self.decoration(id, kind).is_none())
         };
         self.variables.iter().any(changes)
     }

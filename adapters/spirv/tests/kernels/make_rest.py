@@ -675,6 +675,22 @@ def flushed_case():
     c.write()
 
 
+def elements_case():
+    """Built-in variables of class CrossWorkgroup whose elements are loaded by address, as Khronos' translator wrote them up to LLVM 14."""
+    c = Case("elements")
+    c.globals = "%p_v3u64 = OpTypePointer CrossWorkgroup %v3u64\n"
+    for name, builtin in (("at", "GlobalInvocationId"), ("offset", "GlobalOffset")):
+        c.globals += f"%{name} = OpVariable %p_v3u64 CrossWorkgroup\n"
+        c.decorations += f'OpDecorate %{name} LinkageAttributes "__spirv_BuiltIn{builtin}" Import\nOpDecorate %{name} Constant\nOpDecorate %{name} BuiltIn {builtin}\n'
+    zero, one = c.const("u32", 0), c.const("u64", 1)
+    load = lambda op, *operands: c.emit("OpLoad", "u64", c.emit(op, "p_u64", *operands), "Aligned", 32)
+    at = load("OpInBoundsPtrAccessChain", "%at", zero, zero)
+    c.out("u64", c.emit("OpISub", "u64", at, load("OpAccessChain", "%offset", zero)), THREADS)
+    # Which element is known when the kernel runs.
+    c.out("u64", load("OpPtrAccessChain", "%at", zero, c.emit("OpBitwiseAnd", "u64", "%gid", one)), [0 if k & 1 else k for k in THREADS])
+    c.write()
+
+
 if __name__ == "__main__":
     constant_case()
     address_case()
@@ -688,3 +704,4 @@ if __name__ == "__main__":
     copies_case()
     geometry_case()
     flushed_case()
+    elements_case()

@@ -1,9 +1,11 @@
 //! Built-in variables: special registers of the thread, and what is computed from them. A sub-group is a warp; the last one of a
 //! group may be partial. Numbers of dimensions go as the host gives them: dimension 0 is x.
 
+use super::types::address_space;
 use super::{Target, Writer};
 use crate::error::{Error, Result};
-use crate::model::{Id, builtin, kind};
+use crate::grammar::op;
+use crate::model::{Id, Instruction, builtin, kind};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -24,6 +26,25 @@ impl Writer<'_> {
             self.put(format_args!("store {ty} {value}, {pointer} %b{id}"));
         }
         Ok(())
+    }
+
+    /// The address of a built-in variable's element, that variable, and the element's number, where the module has the variable in memory
+    /// of the device, as Khronos' translator wrote it up to LLVM 14. No address there has the thread's own value, so loads take it as it is.
+    pub(super) fn builtin_element(&self, chain: Instruction) -> Option<(Id, (Id, Id))> {
+        let operands = self.module.operands(chain);
+        let (&address, &variable) = (operands.get(1)?, operands.get(2)?);
+        let element = match (chain.opcode, operands.get(3..)?) {
+            (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, &[element]) => element,
+            (op::PTR_ACCESS_CHAIN | op::IN_BOUNDS_PTR_ACCESS_CHAIN, &[first, element])
+                if self.constant(first) == Ok(0) =>
+            {
+                element
+            }
+            _ => return None,
+        };
+        self.builtin(variable)?;
+        let class = self.module.pointer(self.module.type_of(variable).ok()?).ok()?.0;
+        (address_space(class).ok()? != 0).then_some((address, (variable, element)))
     }
 
     /// The value of a built-in variable, of the type that the module gives it.

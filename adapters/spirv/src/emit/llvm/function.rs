@@ -21,6 +21,8 @@ pub(super) struct Current {
     pub terminators: HashMap<Id, Instruction>,
     /// Built-in variables whose address is taken, or that are not simply loaded.
     pub copied_builtins: Vec<Id>,
+    /// Addresses of elements of built-in variables: the variable and the element's number.
+    pub builtin_elements: HashMap<Id, (Id, Id)>,
     /// The hints of loops: by the block that continues it, the header and the metadata node.
     pub loops: HashMap<Id, (Id, usize)>,
     /// Addresses that are made before a loop which steps from them.
@@ -228,7 +230,7 @@ impl Writer<'_> {
 
     /// Built-in variables that the function does more with than to load them whole.
     fn find_copied_builtins(&mut self, function: &Function) {
-        let (mut copied, mut known) = (Vec::new(), HashSet::new());
+        let (mut copied, mut known, mut elements) = (Vec::new(), HashSet::new(), HashMap::new());
         let mut note = |id| {
             if self.builtin(id).is_some() && known.insert(id) {
                 copied.push(id);
@@ -236,6 +238,10 @@ impl Writer<'_> {
         };
         for block in &function.blocks {
             for &instruction in &self.module.body[block.first..block.end] {
+                if let Some((address, element)) = self.builtin_element(instruction) {
+                    elements.insert(address, element);
+                    continue;
+                }
                 match instruction.opcode {
                     op::LOAD => {}
                     // The grammar does not know which operands of these are ids; a copy too many does no harm.
@@ -245,5 +251,6 @@ impl Writer<'_> {
             }
         }
         self.current.copied_builtins = copied;
+        self.current.builtin_elements = elements;
     }
 }

@@ -161,6 +161,13 @@ impl<'m> Writer<'m> {
             self.alias(result, &text, &value);
             return Ok(());
         }
+        if let Some(&(variable, element)) = self.current.builtin_elements.get(&pointer) {
+            let vector = self.module.pointer(self.module.type_of(variable)?)?.1;
+            let (value, element) = (self.builtin_value(variable, vector)?, self.typed(element)?);
+            let vector = self.type_text(vector)?;
+            self.set(result, format_args!("extractelement {vector} {value}, {element}"));
+            return Ok(());
+        }
         let (access, _) = Access::read(&inst.args()[1..])?;
         let class = self.module.pointer(self.module.type_of(pointer)?)?.0;
         let volatile = access.volatile || self.module.decoration(pointer, kind::VOLATILE).is_some();

@@ -54,6 +54,9 @@ impl Writer<'_> {
     }
 
     fn access_chain(&mut self, inst: Inst<'_>, element_first: bool, in_bounds: bool) -> Result<()> {
+        if self.current.builtin_elements.contains_key(&inst.result()?) {
+            return Ok(());
+        }
         let base = inst.arg(0)?;
         let (_, mut pointee) = self.module.pointer(self.module.type_of(base)?)?;
         let (base, base_type) = (self.typed(base)?, self.type_text(pointee)?);
