@@ -22,6 +22,8 @@ use crate::command::{Enqueue, OwnEvent, Request};
 use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
 use crate::image::argument::is_written;
+use crate::image::object::Image;
+use crate::image::users::Coming;
 use crate::memory_object::arguments::{OwnedImages, access_of};
 use crate::memory_object::{Mem, MemBody, object_of};
 use crate::object::Object;
@@ -78,6 +80,7 @@ fn call_or_defer<D: Driver>(
     if memories.is_empty() {
         return call_application(request, function, data);
     }
+    let _coming = prepare_images(request, &memories)?;
     // The memory objects move once the wait list is through; the function's work comes after that.
     let mut moved = OwnEvent::new();
     let Request { queue, command, waits, event } = request;
@@ -90,6 +93,23 @@ fn call_or_defer<D: Driver>(
         data,
         Memories::new(),
     )
+}
+
+/// Makes the arrays that images lack on the queue's device, before its stream is locked. The images do not go while this lives,
+/// which is until the function's work is on the stream.
+fn prepare_images<'m, D: Driver>(
+    request: &Request<'m, D>,
+    memories: &'m [Arc<Object<Mem<D>>>],
+) -> Result<SmallVec<[Coming<'m, D>; 2]>> {
+    let images = memories.iter().filter_map(|memory| match &memory.body {
+        MemBody::Image(image) => Some(&**image),
+        MemBody::Buffer(_) => None,
+    });
+    let prepare = |image: &'m Image<D>| {
+        request.refuse_in_capture("an image of a native command")?;
+        image.prepare_for(request.queue)
+    };
+    images.map(prepare).collect()
 }
 
 /// The list of memory objects, without null handles.
@@ -120,9 +140,6 @@ fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[Arc<Object<Mem<
             MemBody::Buffer(buffer) => accesses.push(access_of(buffer, memory.flags, ur_mem_flags_t::empty())),
             MemBody::Image(_) => images.push((Arc::clone(memory), is_written(ur_mem_flags_t::empty()))),
         }
-    }
-    if !images.is_empty() {
-        request.refuse_in_capture("an image of a native command")?;
     }
     let (buffers, images) = (accesses.len(), OwnedImages::new(images));
     with_locked_buffers(request, false, &accesses, move |_, stream, locked| {
