@@ -14,7 +14,7 @@ use ur_conformance::ffi::{
 use ur_conformance::graph::{self, begin, end, is_capturing};
 use ur_conformance::owned::event_of;
 use ur_conformance::{
-    Event, Fixture, Gate, Graph, Kind, Launch, Queue, Timeline, ask, child, ok, query, refused, timeline, ur,
+    Event, Fixture, Gate, Graph, Kernel, Kind, Launch, Queue, Timeline, ask, child, ok, query, refused, timeline, ur,
 };
 
 /// So long what must not wait may take, at most.
@@ -53,6 +53,14 @@ extern "C" fn fill(queue: ur_queue_handle_t, data: *mut c_void) {
     let _ = fills.told.send(events.collect());
 }
 
+/// A kernel that was launched on a queue: the first launch of one, and the first fill, load code, which waits for gates.
+fn warm(fixture: &Fixture) -> (Kernel, Queue) {
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    Launch::new(&kernel, &[1]).on(&queue);
+    queue.finish();
+    (kernel, queue)
+}
+
 fn heard<T>(answers: &Receiver<T>, what: &str) -> T {
     answers.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{what}"))
 }
@@ -64,8 +72,12 @@ fn urEnqueueNativeCommandExp_that_was_kept_has_its_function_s_commands_wait_for_
         return;
     }
     let (queue, other, timeline) = (fixture.out_of_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let (kernel, free) = warm(&fixture);
     let (memory, (told, fills)) = (fixture.memory(Kind::Device, MANY * 4), channel());
     let mut data = Fills { memory: memory.pointer(), told };
+    let zero = 0u32;
+    ok!(Enqueue.pfnUSMFill(free.handle(), data.memory, 4, (&raw const zero).cast(), 4, 0, null(), null_mut()));
+    free.finish();
     let mut gate = Gate::new(&fixture);
     queue.wait_for(&timeline, 1);
     let call = native_command(&queue, fill, &mut data);
@@ -75,9 +87,8 @@ fn urEnqueueNativeCommandExp_that_was_kept_has_its_function_s_commands_wait_for_
     let events: Vec<Event> =
         events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect();
     // What does not wait has run by then.
-    let kernel = fixture.basic(c"empty");
     for _ in 0..MANY {
-        Launch::new(&kernel, &[1]).event_on(&fixture.in_order()).wait();
+        Launch::new(&kernel, &[1]).event_on(&free).wait();
     }
     let early = events.iter().filter(|event| status(event) == Status::COMPLETE).count();
     assert!(!gate.has_passed());
@@ -146,11 +157,10 @@ fn urTimelineWaitExt_and_VALUE_know_a_value_that_a_second_queue_reaches_behind_a
     if !timeline::are_there() {
         return;
     }
-    let (first, second, timeline) = (fixture.in_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let (first, (kernel, second), timeline) = (fixture.in_order(), warm(&fixture), Timeline::at_zero(&fixture));
     let mut gate = Gate::new(&fixture);
     gate.block(&first);
     (1..=100).for_each(|value| first.signal(&timeline, value));
-    let kernel = fixture.basic(c"empty");
     Launch::new(&kernel, &[1]).on(&second);
     second.signal(&timeline, 101);
     second.finish();
